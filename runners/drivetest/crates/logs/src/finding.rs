@@ -281,7 +281,7 @@ mod tests {
 
     const DOCUMENT: &str = include_str!("../../../../../docs/findings.md");
 
-    /// Id, severity and effect of each row.
+    /// Return id, severity and effect of each row.
     fn documented_rows() -> Vec<[String; 3]> {
         let table = DOCUMENT.split("## YCSB").next().unwrap();
         let rows = table.lines().filter(|line| line.starts_with("| `"));

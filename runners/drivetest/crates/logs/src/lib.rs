@@ -1,6 +1,6 @@
-//! Reads and judges logs: bytes to histograms, slices, findings and a verdict. No I/O, no clock.
+//! Reader and judge of logs: bytes to histograms, slices, findings and a verdict. No I/O, no clock.
 //!
-//! A log passes through layers, each in a module of its own, and is never held whole:
+//! A log passes through these layers, and is never completely in memory:
 //! bytes -> lines ([`text`]) -> header, whose keys give the family -> blocks of cumulative counts -> slices, the
 //! differences of two dumps ([`act`]) -> [`finding`]s and a verdict ([`judge`]).
 //!

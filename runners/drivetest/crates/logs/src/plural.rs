@@ -1,6 +1,6 @@
-//! A number with its noun, as sentences need it.
+//! Numbers with nouns, for sentences.
 
-/// `1 line`, `2 lines`, `0 lines`: the noun is given in the singular.
+/// Return a number with its noun, given in the singular: `1 line`, `2 lines`, `0 lines`.
 pub fn counted(count: u64, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{ending}")

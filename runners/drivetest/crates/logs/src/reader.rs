@@ -1,7 +1,7 @@
-//! The one entry: takes a log with its companions, tells by its content what it is, and gives what was read.
+//! Reader of logs with their attachments, which detects by the content whether ACT, drivetest, YCSB or go-ycsb wrote them.
 //!
-//! Until one of them knows its own, the recognisers of ACT and of YCSB both see every byte; from then on only that one
-//! does, so that a log of either kind costs nothing for the other.
+//! The readers of ACT and of YCSB both receive every byte, until one of them recognizes its format. Then only that one
+//! receives the rest, so that the other costs no time.
 
 use crate::act;
 use crate::finding::{Finding, rule};
@@ -12,56 +12,56 @@ use crate::ycsb;
 
 pub use crate::act::reader::{Options, SLICE_S_DEFAULT};
 
-/// What a file is to the log it comes with.
+/// Role of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// The log itself: what the program printed, standard output or both streams.
+    /// Log: standard output of the program, or both streams.
     #[default]
     Log,
-    /// What it printed on standard error.
+    /// Standard error of the program.
     Stderr,
-    /// The command line that started it.
+    /// Command line that started the program.
     Command,
-    /// A configuration or properties file that it was given.
+    /// Configuration or properties file.
     Config,
-    /// A side file of drivetest.
+    /// Side file of drivetest.
     SideFile,
     /// Histograms of YCSB (`.hdr`).
     Hdr,
-    /// Results that were written to a file instead of standard output.
+    /// Results in a file instead of standard output.
     Export,
-    /// Anything else.
+    /// Any other file.
     Other,
 }
 
-/// A file that begins.
+/// Name and role of the next file.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
-    /// Its name, only a label.
+    /// Name, only a label.
     pub name: &'a str,
-    /// What it is to the log.
+    /// Role.
     pub role: Role,
 }
 
-/// What was read of a log with its companions.
+/// Result of reading a log with its attachments.
 #[derive(Debug)]
 pub struct Reading {
-    /// Why nothing could be read; there are no runs then.
+    /// Reason why nothing could be read; there are no runs then.
     pub error: Option<ReadError>,
-    /// What concerns no single run.
+    /// Findings that do not belong to a single run.
     pub findings: Vec<Finding>,
-    /// The runs of ACT and drivetest in their order.
+    /// Runs of ACT and drivetest in their order.
     pub runs: Vec<act::run::Run>,
-    /// The runs of YCSB in their order.
+    /// Runs of YCSB and go-ycsb in their order.
     pub ycsb_runs: Vec<ycsb::run::Run>,
-    /// The lines of the log, without its companions.
+    /// Number of lines of the log, without attachments.
     pub lines_count: u64,
-    /// How the letters of the log are stored.
+    /// Text encoding of the log.
     pub encoding: Encoding,
 }
 
 impl Reading {
-    /// Adds what was found at the end of what could be read; the last run bears it.
+    /// Add a finding about the end of the readable part to the last run.
     fn add_damage(&mut self, finding: Finding) {
         if let Some(run) = self.runs.last_mut() {
             run.findings.push(finding);
@@ -70,16 +70,16 @@ impl Reading {
         }
     }
 
-    /// Says that reading stopped at a flood of short lines: alone it is no log, behind a run it may hide more of it.
+    /// Report that reading stopped at too many short lines: without a run it is an error, after a run a finding.
     fn stop_at_flood(&mut self, line: u64) {
         if self.error.is_some() {
-            let got = format!("{line} lines with fewer; they were read no further");
+            let got = format!("{line} lines with fewer; the rest is not read");
             self.error = Some(FLOOD.at(line, got));
         }
         self.add_damage(rule::LINES_FLOOD.at(line, noise_limit::sentence(line)));
     }
 
-    /// Says that the log is a file of an archive in which so many runs of YCSB stand before these.
+    /// Set the file inside an archive, and the number of YCSB runs before these in the archive.
     pub fn be_of_member(&mut self, name: &str, ycsb_runs_before: usize) {
         for run in &mut self.runs {
             run.member = Some(name.to_owned());
@@ -94,7 +94,7 @@ impl Reading {
     }
 }
 
-/// Takes the bytes of a log, then those of its companions, in chunks of any size.
+/// Reader that receives the bytes of a log, then those of its attachments, in chunks of any size.
 #[derive(Debug)]
 pub struct LogReader {
     act: Option<act::reader::LogReader>,
@@ -105,12 +105,12 @@ pub struct LogReader {
 }
 
 impl LogReader {
-    /// A reader at the start of a log.
+    /// Return a reader at the start of a log.
     pub fn new(options: Options) -> Self {
         Self::with_share(options, 1)
     }
 
-    /// A reader of one of several logs, whose readers together keep no more than the reader of one.
+    /// Return a reader for one of several logs, which share the memory limit of one reader.
     pub fn with_share(options: Options, logs_count: usize) -> Self {
         Self {
             act: Some(act::reader::LogReader::with_share(options, logs_count)),
@@ -121,8 +121,9 @@ impl LogReader {
         }
     }
 
-    /// Says what else is made of the intervals of ACT's runs; to be called before any bytes come. Where a part of the
-    /// run is asked for, HDR intervals of YCSB outside it are left out, as to leave out a warm-up.
+    /// Set the sinks for the intervals of ACT's runs. Call it before the first bytes.
+    ///
+    /// If a time range is requested, HDR intervals of YCSB outside it are excluded too, for example a warm-up.
     pub fn want(&mut self, wanted: act::slices::sinks::SinkOptions) {
         let span = wanted
             .series
@@ -141,19 +142,19 @@ impl LogReader {
         }
     }
 
-    /// Says how many runs of ACT stand before these in an archive; to be called before any bytes come.
+    /// Set the number of ACT runs before these in an archive. Call it before the first bytes.
     pub fn begin_runs_at(&mut self, ordinal: usize) {
         if let Some(act) = &mut self.act {
             act.begin_runs_at(ordinal);
         }
     }
 
-    /// The ordinal of the next run of ACT, when all bytes of the log have come; None where it is no log of ACT.
+    /// Return the ordinal of the next run of ACT, after all bytes of the log; `None` if it is not a log of ACT.
     pub fn next_ordinal(&mut self) -> Option<usize> {
         self.act.as_mut().map(act::reader::LogReader::next_ordinal)
     }
 
-    /// Begins a file: the log first, then what belongs to it. Bytes that come before any beginning are the log's.
+    /// Begin a file: the log first, then its attachments. Bytes before the first call belong to the log.
     pub fn begin(&mut self, part: Part<'_>) {
         self.role = part.role;
         self.sidecars.begin(part);
@@ -162,7 +163,7 @@ impl LogReader {
         }
     }
 
-    /// Takes the next bytes of the file that began last, decompressed.
+    /// Read the next decompressed bytes of the current file.
     pub fn push(&mut self, bytes: &[u8]) {
         if let Some(act) = self.act.as_mut().filter(|_| self.role == Role::Log) {
             act.push(bytes);
@@ -179,7 +180,7 @@ impl LogReader {
         self.settle();
     }
 
-    /// Lets go of the recogniser that is not needed; ACT's first line is the stronger sign.
+    /// Drop the reader that is not needed; the first line of ACT takes precedence.
     fn settle(&mut self) {
         if self.act.as_ref().is_some_and(act::reader::LogReader::has_begun) {
             self.ycsb = None;
@@ -188,7 +189,7 @@ impl LogReader {
         }
     }
 
-    /// Adds what the caller knows of the file.
+    /// Add a finding of the caller about the file.
     pub fn add_finding(&mut self, finding: Finding) {
         if let Some(act) = &mut self.act {
             act.add_finding(finding.clone());
@@ -198,7 +199,7 @@ impl LogReader {
         }
     }
 
-    /// Ends a log whose bytes could not be had to their end; the last run bears the finding.
+    /// End a log that could not be read to its end; add the finding to the last run.
     pub fn finish_damaged(self, finding: Finding) -> Reading {
         let mut reading = self.finish();
         let line = Some(reading.lines_count);
@@ -206,9 +207,9 @@ impl LogReader {
         reading
     }
 
-    /// Ends the log and its companions.
+    /// End the log and its attachments.
     pub fn finish(mut self) -> Reading {
-        // A short log is told apart only now; the end of a file without a line end may be what tells.
+        // The format of a short log may be known only now, for example from a last line without line end.
         self.next_ordinal();
         self.settle();
         let ycsb = self.ycsb.take().map(ycsb::reader::Reader::finish);
@@ -245,7 +246,7 @@ impl LogReader {
     }
 }
 
-/// Without a reader of ACT there would be a run of YCSB.
+/// Return the reading of ACT; without a reader of ACT there is a run of YCSB.
 fn of_act(reading: Option<act::reader::Reading>) -> Reading {
     let reading = reading.unwrap_or_else(|| act::reader::LogReader::new(Options::default()).finish());
     Reading {

@@ -38,7 +38,7 @@ fn requested_load(run: &Run) -> String {
         |count| counted(count, "device"),
     );
     // A load that was not sustained is not claimed as Nx.
-    let is_sustained = run.stop.kind != StopKind::CannotKeepUp
+    let is_sustained = run.stop.kind != StopKind::Overload
         && run
             .findings
             .iter()

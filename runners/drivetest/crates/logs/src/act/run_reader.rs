@@ -221,7 +221,7 @@ impl RunReader {
         let reads_name = semantics::judged_name(blocks.family, blocks.workload);
         let reads = blocks.names.find(reads_name);
         report_slices_without_reads(&sliced, reads, &mut self.findings);
-        let is_whole = self.messages.stop(&extent).kind != StopKind::CannotKeepUp;
+        let is_whole = self.messages.stop(&extent).kind != StopKind::Overload;
         blocks
             .detectors
             .report(is_whole, self.last_line, &mut self.findings);

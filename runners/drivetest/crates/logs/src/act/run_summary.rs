@@ -26,7 +26,7 @@ pub fn never_appeared(names: &Names, (family, intervals_count): (Family, u64), l
     names.never_appeared().map(finding).collect()
 }
 
-/// Versions 6.0 and 6.1 list these and never print them; the lines of any other missing name are lost.
+/// Return whether the versions 6.0 and 6.1 list a name that they never print; any other missing name lost its lines.
 ///
 /// Source: aerospike/act 6.0 and 6.1, src/storage/act_storage.c.
 fn is_listed_in_vain(family: Family, name: &str) -> bool {

@@ -13,7 +13,8 @@ pub enum StopKind {
     /// The run reached the requested duration.
     Finished,
     /// The load could not be sustained.
-    CannotKeepUp,
+    #[serde(rename = "cannot-keep-up")]
+    Overload,
     /// A signal stopped the program, and the program reported it.
     Interrupted,
     /// Operations failed and the run ended early.
@@ -57,7 +58,7 @@ struct Message {
 /// Messages of the program, collected while a run is read.
 #[derive(Debug, Default)]
 pub struct ProgramMessages {
-    cannot_keep_up: Option<Message>,
+    overload: Option<Message>,
     crash: Option<Message>,
     interrupted: Option<Message>,
     io_error: Option<Message>,
@@ -104,7 +105,7 @@ impl ProgramMessages {
             text: shown(text),
         };
         match classify(text) {
-            MessageKind::CannotKeepUp => set_first(&mut self.cannot_keep_up, message),
+            MessageKind::Overload => set_first(&mut self.overload, message),
             MessageKind::Crash => set_first(&mut self.crash, message),
             MessageKind::Interrupted => set_first(&mut self.interrupted, message),
             MessageKind::Scheduler => set_first(&mut self.scheduler, message),
@@ -136,8 +137,8 @@ impl ProgramMessages {
         let reached = extent
             .requested_s
             .is_some_and(|requested_s| extent.reached_s >= requested_s);
-        if let Some(message) = &self.cannot_keep_up {
-            Stop::new(StopKind::CannotKeepUp, Some(message))
+        if let Some(message) = &self.overload {
+            Stop::new(StopKind::Overload, Some(message))
         } else if let Some(message) = &self.crash {
             Stop::new(StopKind::Crashed, Some(message))
         } else if let Some(message) = &self.interrupted {
@@ -248,7 +249,7 @@ fn ending(stop: &Stop, extent: &Extent) -> Option<Finding> {
     let last = Some(extent.last_line);
     Some(match stop.kind {
         StopKind::Finished => return None,
-        StopKind::CannotKeepUp => rule::CANNOT_KEEP_UP.at(
+        StopKind::Overload => rule::CANNOT_KEEP_UP.at(
             stop.line,
             format!("the test stopped itself {after}: {}", stop.text),
         ),
@@ -322,7 +323,7 @@ mod tests {
     fn messages_take_precedence_over_the_duration() {
         assert_eq!(kind_after(&["SIGSEGV received"], &extent(60)), StopKind::Crashed);
         let both = ["ERROR: large block reads can't keep up", "SIGSEGV received"];
-        assert_eq!(kind_after(&both, &extent(14)), StopKind::CannotKeepUp);
+        assert_eq!(kind_after(&both, &extent(14)), StopKind::Overload);
         assert_eq!(
             kind_after(&["drivetest: stopped by signal TERM"], &extent(14)),
             StopKind::Interrupted

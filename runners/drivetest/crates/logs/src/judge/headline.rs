@@ -74,7 +74,7 @@ fn failed(violations: &[Violation], reasons: &Reasons, run: &Run) -> String {
     let stopped = reasons
         .failed
         .first()
-        .filter(|_| run.stop.kind == StopKind::CannotKeepUp);
+        .filter(|_| run.stop.kind == StopKind::Overload);
     let host = host_text(run);
     let Some(first) = violations.first() else {
         return format!(

@@ -5,6 +5,7 @@ use crate::act::semantics::judged;
 use crate::finding::{Effect, Finding, Rule, rule};
 use crate::judge::profile::Rules;
 use crate::judge::verdict::{Outcome, when};
+use crate::plural::counted;
 
 /// Settings that change the written data; the profile requires the default, `no`.
 const LIGHTER: [(&str, &str); 3] = [
@@ -169,8 +170,21 @@ fn time_differs(run: &Run, rules: &Rules) -> Option<String> {
     }
     let (reached_s, required_s, required_slice_s) = (run.reached_s, rules.duration_s, rules.slice_length_s);
     Some(format!(
-        "the run has {reached_s} s in slices of {slice_s} s; the profile requires {required_s} s in slices of {required_slice_s} s"
+        "the test ran {}, judged in slices of {}; a verdict needs {}, judged in slices of {}",
+        duration(reached_s),
+        duration(slice_s),
+        duration(required_s),
+        duration(required_slice_s)
     ))
+}
+
+/// Return a duration in the largest unit that divides it: `24 hours`, `1 minute`, `10 s`.
+fn duration(seconds: u64) -> String {
+    match seconds {
+        1.. if seconds.is_multiple_of(3600) => counted(seconds / 3600, "hour"),
+        1.. if seconds.is_multiple_of(60) => counted(seconds / 60, "minute"),
+        _ => format!("{seconds} s"),
+    }
 }
 
 fn ratio_differs(run: &Run, rules: &Rules) -> Option<String> {

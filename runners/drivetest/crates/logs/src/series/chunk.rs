@@ -1,8 +1,8 @@
-//! A stretch of a series, in columns of bytes: they compress best, since alike stands beside alike.
+//! Part of a series as columns of bytes, which compress best, because neighbouring bytes are similar.
 
 use crate::act::blocks::histogram::Counts;
 
-/// Intervals of all histograms, from the end of the chunk before.
+/// Intervals of all histograms since the previous chunk.
 #[derive(Debug, Default)]
 pub struct Chunk {
     intervals: u64,
@@ -13,28 +13,28 @@ pub struct Chunk {
 /// One histogram.
 #[derive(Debug, Default)]
 struct Columns {
-    /// First interval and length, neither touching nor overlapping.
+    /// First interval and length of each gap; gaps neither touch nor overlap.
     gaps: Vec<(u64, u64)>,
     known_count: usize,
-    /// By bucket; one without planes is not used.
+    /// Planes by bucket; empty for unused buckets.
     buckets: Vec<Planes>,
 }
 
-/// The values of one bucket: plane p holds byte p of each, the least first.
+/// Values of one bucket: plane p contains byte p of each value, least significant first.
 type Planes = Vec<Vec<u8>>;
 
 impl Chunk {
-    /// How many intervals it holds.
+    /// Return the number of intervals.
     pub fn intervals(&self) -> u64 {
         self.intervals
     }
 
-    /// About how many bytes it takes.
+    /// Return the approximate size in bytes.
     pub fn bytes_count(&self) -> usize {
         self.bytes_count
     }
 
-    /// Adds an interval; None is a histogram whose counts are not known there.
+    /// Add an interval; `None` is a histogram with unknown counts.
     pub fn take(&mut self, grown: &[Option<Counts>]) {
         while self.histograms.len() < grown.len() {
             let mut columns = Columns::default();
@@ -53,7 +53,7 @@ impl Chunk {
         self.intervals += 1;
     }
 
-    /// Adds intervals of which nothing is known.
+    /// Add intervals without known counts.
     pub fn pass(&mut self, count: u64) {
         for columns in &mut self.histograms {
             columns.pass(self.intervals, count);
@@ -61,7 +61,7 @@ impl Chunk {
         self.intervals += count;
     }
 
-    /// Writes it as docs/formats.md describes, "The series of a run".
+    /// Write the chunk as docs/formats.md describes, "The series of a run".
     pub fn write(&self, target: &mut Vec<u8>) {
         number(target, self.intervals);
         number(target, self.histograms.len() as u64);
@@ -82,7 +82,7 @@ impl Columns {
         }
     }
 
-    /// Adds an interval, and returns the bytes that it took.
+    /// Add an interval, and return its size in bytes.
     fn take(&mut self, counts: &[u64]) -> usize {
         if self.buckets.len() < counts.len() {
             self.buckets.resize_with(counts.len(), Vec::new);
@@ -117,7 +117,7 @@ impl Columns {
     }
 }
 
-/// Adds a value after `known_count` others, and returns the bytes that it took.
+/// Add a value after `known_count` others, and return its size in bytes.
 fn push(planes: &mut Planes, value: u64, known_count: usize) -> usize {
     let width = (u64::BITS - value.leading_zeros()).div_ceil(8) as usize;
     let had = planes.len();
@@ -130,7 +130,7 @@ fn push(planes: &mut Planes, value: u64, known_count: usize) -> usize {
     planes.len() + (planes.len() - had) * known_count
 }
 
-/// Writes an unsigned LEB128.
+/// Write an unsigned LEB128 number.
 fn number(target: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         target.push(value as u8 | 0x80);

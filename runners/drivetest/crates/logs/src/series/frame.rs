@@ -1,4 +1,4 @@
-//! The bytes of a series, compressed as they come.
+//! Compressed bytes of a series.
 
 use std::io::{self, Write};
 
@@ -7,13 +7,13 @@ use zstd::stream::write::Encoder;
 
 use crate::series::chunk::Chunk;
 
-/// Compressed bytes of a series, at most.
+/// Maximum compressed size of a series in bytes.
 pub const FRAME_BYTES_MAX: usize = 32 << 20;
 
-/// The strongest level for which decoders need no more memory than the window.
+/// Highest level at which decoders need no more memory than the window.
 const LEVEL: i32 = 19;
 
-/// A window of 1 MiB and tables to match: the level's own of 8 MiB cost 80 MiB, for bytes that hardly repeat.
+/// Window of 1 MiB and matching tables: the default of 8 MiB costs 80 MiB, for bytes that hardly repeat.
 const MEMORY: [CParameter; 3] = [
     CParameter::WindowLog(20),
     CParameter::HashLog(20),
@@ -23,7 +23,7 @@ const MEMORY: [CParameter; 3] = [
 /// One zstd frame that grows.
 #[derive(Default)]
 pub struct Frame {
-    /// None before the first chunk and after a failure.
+    /// `None` before the first chunk and after a failure.
     encoder: Option<Encoder<'static, Vec<u8>>>,
     plain: Vec<u8>,
     is_broken: bool,
@@ -36,20 +36,20 @@ impl std::fmt::Debug for Frame {
 }
 
 impl Frame {
-    /// Adds a chunk.
+    /// Add a chunk.
     pub fn add(&mut self, chunk: &Chunk) {
         self.plain.clear();
         chunk.write(&mut self.plain);
         self.is_broken |= self.compress().is_err();
     }
 
-    /// Whether it has grown beyond what is kept, so that nothing more need be added.
+    /// Return whether the frame exceeds its limit, so that adding chunks is useless.
     pub fn is_full(&self) -> bool {
         let length = self.encoder.as_ref().map_or(0, |encoder| encoder.get_ref().len());
         self.is_broken || length > FRAME_BYTES_MAX
     }
 
-    /// The frame in base64; None where it is too large or memory lacked for it.
+    /// Return the frame in base64; `None` if it is too large, or if memory was insufficient.
     pub fn finish(mut self) -> Option<String> {
         if self.encoder.is_none() {
             self.is_broken |= self.compress().is_err();
@@ -71,7 +71,9 @@ impl Frame {
     }
 }
 
-/// Base64 with padding. Source: RFC 4648, section 4.
+/// Return bytes in base64 with padding.
+///
+/// Source: RFC 4648, section 4.
 fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

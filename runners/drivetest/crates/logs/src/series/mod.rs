@@ -1,4 +1,4 @@
-//! The series of a run: the counts of every histogram in intervals of one length, made to be kept (docs/formats.md).
+//! Series of a run: the counts of every histogram in intervals of equal length, in a compact format (docs/formats.md).
 
 pub mod chunk;
 pub mod frame;
@@ -9,42 +9,42 @@ use crate::act::slices::intervals::Interval;
 use crate::series::chunk::Chunk;
 use crate::series::frame::Frame;
 
-/// Intervals of a series, at most: 115 days of seconds.
+/// Maximum number of intervals of a series: 115 days of seconds.
 pub const INTERVALS_MAX: u64 = 10_000_000;
 
-/// Intervals of a chunk, at most: three quarters of a day of seconds.
+/// Maximum number of intervals of a chunk: three quarters of a day of seconds.
 const CHUNK_INTERVALS_MAX: u64 = 65_536;
 
-/// Bytes of a chunk from which it is ended: they are held while it grows.
+/// Size in bytes at which a chunk ends, because it is in memory while it grows.
 const CHUNK_BYTES_MAX: usize = 4 << 20;
 
-/// What was asked of a series.
+/// Request for a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesRequest {
-    /// The length of an interval, seconds.
+    /// Length of an interval in seconds.
     pub interval_s: u64,
-    /// Only intervals that begin here or later, seconds from the start of the run.
+    /// First second of the requested intervals, from the start of the run.
     pub from_s: u64,
-    /// Only intervals that end here or earlier.
+    /// Last second of the requested intervals.
     pub to_s: u64,
 }
 
-/// A series as a document tells it.
+/// Series in the JSON document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Series {
-    /// The length of an interval, seconds.
+    /// Length of an interval in seconds.
     pub interval_s: u64,
-    /// Where the first begins, seconds from the start of the run.
+    /// Start of the first interval in seconds from the start of the run.
     pub start_s: u64,
-    /// How many.
+    /// Number of intervals.
     pub count: u64,
     /// `drivecert.series/1`.
     pub encoding: &'static str,
-    /// The counts, compressed, in base64.
+    /// Compressed counts in base64.
     pub data: String,
 }
 
-/// Makes a series while the intervals of a run pass by; holds one chunk and what is compressed.
+/// Writer of a series; stores one chunk and the compressed bytes.
 #[derive(Debug)]
 pub struct Writer {
     length_s: u64,
@@ -56,7 +56,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A series in intervals of `length_s`, the asked length rounded up to whole report intervals.
+    /// Return a writer for intervals of `length_s`, the requested length rounded up to whole report intervals.
     pub fn new(request: SeriesRequest, length_s: u64) -> Self {
         let start_s = request.from_s.div_ceil(length_s).saturating_mul(length_s);
         Self {
@@ -69,7 +69,7 @@ impl Writer {
         }
     }
 
-    /// Takes the next interval; the others between it and the one before are gaps.
+    /// Add the next interval; skipped intervals before it are gaps.
     pub fn take(&mut self, interval: &Interval<'_>) {
         let is_requested = interval.start_s >= self.start_s && interval.end_s <= self.to_s;
         if !is_requested || self.is_too_long(interval.end_s) {
@@ -83,7 +83,7 @@ impl Writer {
         }
     }
 
-    /// Ends the series with its run; None where it is too large.
+    /// End the series with its run; `None` if it is too large.
     pub fn finish(mut self, run_s: u64) -> Option<Series> {
         let end_s = run_s.min(self.to_s) / self.length_s * self.length_s;
         if self.is_too_long(end_s) {

@@ -1,22 +1,22 @@
-//! Tells the encoding of a text by its first bytes, and gives UTF-16 on as UTF-8.
+//! Detection of the text encoding by the first bytes, and conversion of UTF-16 to UTF-8.
 
-/// Bytes at the start of a content that tell its encoding and the style of its line ends.
+/// Number of bytes at the start that determine the encoding and the style of line ends.
 pub const HEAD_BYTES: usize = 4096;
 
-/// How the letters of a content are stored.
+/// Text encoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8, of which ASCII is a part.
     #[default]
     Utf8,
-    /// UTF-16, little end first, as PowerShell redirects.
+    /// UTF-16 little-endian, which PowerShell writes on redirection.
     Utf16Le,
-    /// UTF-16, big end first.
+    /// UTF-16 big-endian.
     Utf16Be,
 }
 
 impl Encoding {
-    /// Its name in documents.
+    /// Return the name in JSON.
     pub fn code(self) -> &'static str {
         match self {
             Self::Utf8 => "utf-8",
@@ -25,7 +25,7 @@ impl Encoding {
         }
     }
 
-    /// Tells the encoding of a content that begins so: by its mark, or by the NULs between the letters of ASCII.
+    /// Detect the encoding by the byte order mark, or by the NULs between ASCII characters.
     pub fn of(head: &[u8]) -> Self {
         match head {
             [0xFF, 0xFE, ..] => Self::Utf16Le,
@@ -37,7 +37,7 @@ impl Encoding {
     }
 }
 
-/// Three of four pairs have the form: a prompt may hold other letters, and UTF-8 has no NULs at all.
+/// Return whether three of four pairs have a form: a prompt may contain other characters, and UTF-8 has no NULs.
 fn is_wide(head: &[u8], has_form: impl Fn([u8; 2]) -> bool) -> bool {
     let (pairs, _) = head.as_chunks::<2>();
     let matching = pairs.iter().filter(|&&pair| has_form(pair)).count();
@@ -48,7 +48,7 @@ fn is_letter(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\r' | 0x1B | b' '..=b'~')
 }
 
-/// Turns a stream of UTF-16 into UTF-8; holds at most three bytes of an unfinished letter.
+/// Converter of UTF-16 to UTF-8; stores at most three bytes of an incomplete character.
 #[derive(Debug, Default)]
 pub struct Utf16 {
     odd_byte: Option<u8>,
@@ -56,7 +56,7 @@ pub struct Utf16 {
 }
 
 impl Utf16 {
-    /// Appends the text of the next bytes to `text`; what is no letter becomes U+FFFD.
+    /// Append the text of the next bytes to `text`; invalid units become U+FFFD.
     pub fn push(&mut self, bytes: &[u8], is_big: bool, text: &mut Vec<u8>) {
         let mut rest = bytes;
         if let (Some(first), Some((&second, others))) = (self.odd_byte, bytes.split_first()) {
@@ -70,7 +70,7 @@ impl Utf16 {
         self.odd_byte = odd.first().copied().or(self.odd_byte);
     }
 
-    /// Ends the stream: half a letter is U+FFFD.
+    /// End the stream: an incomplete character becomes U+FFFD.
     pub fn finish(&mut self, text: &mut Vec<u8>) {
         if self.high.take().is_some() || self.odd_byte.take().is_some() {
             append(char::REPLACEMENT_CHARACTER, text);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_encoding_is_told_with_a_mark_and_without() {
+    fn the_encoding_is_detected_with_and_without_a_mark() {
         let text = "\nACT version 6.6\nStorage device IO test\n";
         for (is_big, expected) in [(false, Encoding::Utf16Le), (true, Encoding::Utf16Be)] {
             assert_eq!(

@@ -1,25 +1,24 @@
-//! Splits bytes into lines where line ends may be LF, CR LF, CR CR LF or CR alone.
+//! Splitter of bytes into lines with the line ends LF, CR LF, CR CR LF or CR.
 
 use memchr::memchr2;
 
 use crate::text::LINE_BYTES_MAX;
 
-/// Pieces without anything in them that are handed over one after the other; those beyond are counted alone, as nobody
-/// makes more of a thousand blank lines than of two.
+/// Maximum number of consecutive empty pieces that are passed on; further ones are only counted.
 const BLANKS_HANDED_MAX: u64 = 1024;
 
-/// Which line ends are counted.
+/// Line ends that are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// Line feeds, as editors, grep and wc do; a carriage return alone divides a line and is not counted.
+    /// Line feeds, like editors, grep and wc. A single carriage return divides a line, but is not counted.
     #[default]
     Feeds,
-    /// Carriage returns too: the content has no line feeds, as of old Macintoshes.
+    /// Carriage returns too: the text has no line feeds, like files of old Macintoshes.
     Returns,
 }
 
 impl Style {
-    /// Told by the first bytes: carriage returns, and no line feed.
+    /// Detect the style by the first bytes: carriage returns without any line feed.
     pub fn of(head: &[u8]) -> Self {
         if head.contains(&b'\r') && !head.contains(&b'\n') {
             Self::Returns
@@ -32,26 +31,26 @@ impl Style {
 /// A piece of a line, or the whole of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// The line it is of, from 1.
+    /// Line number, from 1.
     pub number: u64,
-    /// Its bytes without the line end.
+    /// Bytes without the line end.
     pub bytes: &'a [u8],
-    /// A line end follows it.
+    /// Whether a line end follows.
     pub ended: bool,
-    /// A carriage return stands at its end.
+    /// Whether a carriage return ends the piece.
     pub has_return: bool,
-    /// NULs stood before it: they are no part of its bytes, and take nothing of the longest line.
+    /// Whether NULs preceded the piece. They are not part of its bytes and do not count for the maximum length.
     pub has_nuls_before: bool,
 }
 
-/// Splits a stream; holds at most one unfinished line.
+/// Splitter of a stream; stores at most one incomplete line.
 #[derive(Debug, Default)]
 pub struct LineSplitter {
-    /// Which ends are counted.
+    /// Line ends that are counted.
     pub style: Style,
-    /// Lines that have ended.
+    /// Number of complete lines.
     pub count: u64,
-    /// Pieces beyond these: carriage returns divided lines without being counted.
+    /// Number of additional pieces, because carriage returns divided lines.
     pub divided_count: u64,
     begun: Vec<u8>,
     is_open: bool,
@@ -60,17 +59,17 @@ pub struct LineSplitter {
 }
 
 impl LineSplitter {
-    /// Whether a line has begun and not ended.
+    /// Return whether a line is incomplete.
     pub fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// Takes the next bytes and hands every piece that ends in them to `each`.
+    /// Read the next bytes, and pass every piece that ends in them to `each`.
     pub fn push(&mut self, mut bytes: &[u8], each: &mut impl FnMut(Piece<'_>)) {
         while let Some(end) = memchr2(b'\n', b'\r', bytes) {
             let (before, rest) = bytes.split_at(end);
             self.append(before, each);
-            // All at once: a flood of them would cost a search each.
+            // All of them at once, because each would cost a search.
             let returns_count = rest.iter().take_while(|&&byte| byte == b'\r').count();
             if returns_count == 0 {
                 self.feed(each);
@@ -83,7 +82,7 @@ impl LineSplitter {
         self.append(bytes, each);
     }
 
-    /// Hands over the last line where no line end followed it.
+    /// Pass on the last line, if it has no line end.
     pub fn finish(&mut self, each: &mut impl FnMut(Piece<'_>)) {
         if self.style == Style::Returns && self.returns > 0 {
             self.divide(each);
@@ -116,7 +115,7 @@ impl LineSplitter {
         &bytes[nuls..]
     }
 
-    /// No line feed follows the carriage returns: each ended a line, or a piece of one.
+    /// End a line, or a piece of one, at each carriage return, because no line feed follows.
     fn divide(&mut self, each: &mut impl FnMut(Piece<'_>)) {
         for _ in 0..self.returns.min(BLANKS_HANDED_MAX) {
             self.hand(true, each);
@@ -133,7 +132,7 @@ impl LineSplitter {
         }
     }
 
-    /// Carriage returns before a line feed are one end with it; terminals print two.
+    /// End a line at a line feed, including carriage returns before it; terminals print two.
     fn feed(&mut self, each: &mut impl FnMut(Piece<'_>)) {
         if self.style == Style::Returns && self.returns > 0 {
             self.divide(each);
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_return_alone_divides_a_line_and_keeps_its_number() {
+    fn a_single_carriage_return_divides_a_line_without_a_new_number() {
         let expected = numbered(&[(1, "10 %", true), (1, "20 %", true), (2, "x", true)]);
         assert_eq!(pieces_of(Style::Feeds, &[b"10 %\r20 %\nx\n"]), expected);
     }
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_kept_to_its_bound() {
+    fn a_line_is_cut_at_the_maximum_length() {
         let long = vec![b'x'; LINE_BYTES_MAX + 1];
         assert_eq!(
             pieces_of(Style::Feeds, &[&long, b"\n"])[0].1.len(),

@@ -1,8 +1,8 @@
-//! The text of a content: bytes to the lines that the program wrote, whatever happened to them on the way.
+//! Reader of a text: bytes to the lines that the program wrote, with repairs of later changes.
 //!
-//! Lines exactly as the program prints them, which nearly all are, are taken by the reader itself; every other line is
-//! decoded, divided, cleaned and freed of its prefix. What was done is told by findings: the lines are then not the
-//! program's own bytes.
+//! The sink reads lines that are exactly as the program prints them, which nearly all are. Other lines are decoded,
+//! split, cleaned and stripped of a prefix. Findings report these repairs, because the lines then differ from the bytes
+//! of the program.
 
 use std::mem;
 
@@ -19,22 +19,22 @@ use crate::text::repair::prefix_stripper::PrefixStripper;
 use crate::text::repair::repairs::RepairLog;
 use crate::text::{LINE_BYTES_MAX, Line};
 
-/// Bytes after which a text is looked at for a flood: however much comes at once, it is stopped in time.
-const LOOKED_AT_BYTES: usize = 1 << 20;
+/// Number of bytes after which the noise limit is checked, independent of the size of chunks.
+const CHECKED_BYTES: usize = 1 << 20;
 
-/// What takes the lines of a text.
+/// Receiver of the lines of a text.
 pub trait Sink {
-    /// Takes the lines that the bytes begin with and that are exactly as a program prints them; the first is `line`.
+    /// Read the lines at the start of the bytes that are exactly as a program prints them; the first is `line`.
     fn clean(&mut self, bytes: &[u8], line: u64) -> Clean {
         let _ = (bytes, line);
         Clean::default()
     }
 
-    /// Takes a line.
+    /// Read a line.
     fn line(&mut self, line: Line<'_>);
 }
 
-/// A sink that hands every line to a function.
+/// Sink that passes every line to a function.
 #[derive(Debug)]
 pub struct Each<F>(pub F);
 
@@ -44,7 +44,7 @@ impl<F: FnMut(Line<'_>)> Sink for Each<F> {
     }
 }
 
-/// Turns bytes into lines; holds the first bytes until they tell what they are, then at most two unfinished lines.
+/// Reader of a text; stores the first bytes until their encoding is known, then at most two incomplete lines.
 #[derive(Debug, Default)]
 pub struct Text {
     head: Vec<u8>,
@@ -60,7 +60,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// One of several texts, whose floods together take no longer than one.
+    /// Return one of several texts, which share one noise limit.
     pub fn with_share(texts_count: usize) -> Self {
         Self {
             flood: NoiseLimit::share(texts_count),
@@ -68,20 +68,19 @@ impl Text {
         }
     }
 
-    /// The same, where another program's output is looked for.
+    /// Set the program whose output is expected.
     #[must_use]
     pub fn of(mut self, dialect: Dialect) -> Self {
         self.stripped.dialect = dialect;
         self
     }
 
-    /// The line at which reading stopped because the text is a flood; None where it is none.
+    /// Return the line at which reading stopped because of too many short lines; `None` otherwise.
     pub fn flooded_line(&self) -> Option<u64> {
         self.is_flood.then_some(self.ends.count)
     }
 
-    /// Takes the next bytes and hands every line that ends in them on; the first lines may come later. Those of a
-    /// flood are passed over.
+    /// Read the next bytes, and pass on every line that ends in them; the first lines may be delayed.
     pub fn push(&mut self, bytes: &[u8], sink: &mut impl Sink) {
         if self.is_flood {
             return;
@@ -99,14 +98,14 @@ impl Text {
         self.decode(rest, sink);
     }
 
-    /// Lets the bytes so far tell what they are, and hands their lines on: no more bytes of the head will come.
+    /// Detect the encoding from the bytes so far, and pass on their lines.
     pub fn settle(&mut self, sink: &mut impl Sink) {
         if !self.is_decided {
             self.decide(sink);
         }
     }
 
-    /// Hands over what is left, and returns the number of lines.
+    /// Pass on the rest, and return the number of lines.
     pub fn finish(&mut self, sink: &mut impl Sink) -> u64 {
         self.settle(sink);
         let mut decoded = mem::take(&mut self.decoded);
@@ -120,17 +119,17 @@ impl Text {
         self.ends.count
     }
 
-    /// The encoding of the content.
+    /// Return the encoding.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// The first bytes of the text, decoded.
+    /// Return the first bytes of the text, decoded.
     pub fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// What was done to the text.
+    /// Return the findings about repairs.
     pub fn findings(&self) -> Vec<Finding> {
         let mut findings = Findings::default();
         self.repairs.report(self.encoding, &mut findings);
@@ -166,7 +165,7 @@ impl Text {
     }
 
     fn split(&mut self, bytes: &[u8], sink: &mut impl Sink) {
-        for part in bytes.chunks(LOOKED_AT_BYTES) {
+        for part in bytes.chunks(CHECKED_BYTES) {
             if self.is_flood {
                 return;
             }
@@ -190,7 +189,7 @@ impl Text {
         }
     }
 
-    /// Takes a line with its end, or a part of one; a plain line needs no copy.
+    /// Read a line with its line end, or a part of one; a plain line needs no copy.
     fn split_line(&mut self, bytes: &[u8], sink: &mut impl Sink) {
         let is_whole = !self.ends.is_open() && self.stripped.is_plain();
         let feed = bytes.strip_suffix(b"\n").filter(|_| is_whole);
@@ -336,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_without_the_prefix_are_passed_over_and_told() {
+    fn lines_without_the_prefix_are_ignored_and_reported() {
         let answer = format!("{}reads (7 total)\nRegards\n", prefixed("> "));
         let (found, count, repairs) = read(&[answer.as_bytes()]);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! One file for the readers of both programs: each line goes to the one whose it is.
+//! One file for the readers of both programs: each line goes to the reader of its program.
 
 use crate::text::Line;
 use crate::ycsb::common::limits::MemoryBudget;
@@ -6,23 +6,23 @@ use crate::ycsb::common::spectrum::{self, Spectrum};
 use crate::ycsb::go;
 use crate::ycsb::java::output::Output;
 
-/// What a file holds of both programs.
+/// Content of a file for both programs.
 #[derive(Debug)]
 pub struct OutputFile {
     /// Runs of YCSB.
     pub java: Output,
     /// Runs of go-ycsb.
     pub go: go::output::Output,
-    /// A companion's name; the log is no spectrum.
+    /// Name of an attachment; the log is never a spectrum.
     name: Option<String>,
-    /// A percentile spectrum, where the file is one.
+    /// Percentile spectrum, if the file is one.
     pub spectrum: Option<Spectrum>,
-    /// The line at which a log of ACT begins, which is not read.
+    /// Line at which a log of ACT begins, which is not read.
     pub act_line: Option<u64>,
 }
 
 impl OutputFile {
-    /// Begins a companion, or with None the log.
+    /// Start an attachment with a name, or the log with `None`.
     pub fn new(part: Option<&str>) -> Self {
         Self {
             java: Output::new(part),
@@ -33,12 +33,12 @@ impl OutputFile {
         }
     }
 
-    /// Whether anything that only one of them prints was seen.
+    /// Return whether a line of either program was read.
     pub fn has_begun(&self) -> bool {
         self.java.has_begun() || self.go.has_begun()
     }
 
-    /// Takes a line.
+    /// Read a line.
     pub fn take(&mut self, line: Line<'_>, budget: &mut MemoryBudget) {
         if self.is_of_spectrum(line) {
             return;

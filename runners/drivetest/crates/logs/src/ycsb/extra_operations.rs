@@ -1,4 +1,4 @@
-//! Operations beside the printed ones: those of spectra and of single latencies.
+//! Operations in addition to the printed rows: from percentile spectra and single latencies.
 
 use crate::finding::{Finding, Findings};
 use crate::ycsb::common::number;
@@ -8,7 +8,7 @@ use crate::ycsb::java::metric::{Metric, Recorder};
 use crate::ycsb::rules;
 use crate::ycsb::run::{Operation, Run, Time, Validity};
 
-/// The name that a program gave an operation's metric.
+/// Return the name that a program gave an operation's metric.
 fn printed_name(run: &Run, operation: &Operation) -> String {
     match (operation.outcome.as_str(), run.tool) {
         ("ok", _) => operation.name.clone(),
@@ -18,7 +18,7 @@ fn printed_name(run: &Run, operation: &Operation) -> String {
     }
 }
 
-/// Adds percentile spectra to the runs that they are of; what fits none is told.
+/// Add percentile spectra to their runs; report those that match none.
 pub fn spectra(runs: &mut [Run], spectra: Vec<Spectrum>, findings: &mut Findings) {
     for spectrum in spectra {
         let fitting = runs.iter().enumerate().filter_map(|(at, run)| {
@@ -27,7 +27,10 @@ pub fn spectra(runs: &mut [Run], spectra: Vec<Spectrum>, findings: &mut Findings
         });
         let fitting: Vec<_> = fitting.take(2).collect();
         let [(at, operation)] = fitting[..] else {
-            let sentence = format!("{}: it is of no operation of one run alone", spectrum.name);
+            let sentence = format!(
+                "{}: it does not match an operation of exactly one run",
+                spectrum.name
+            );
             findings.add(rules::HDR_UNMATCHED.at(None, sentence));
             continue;
         };
@@ -78,14 +81,14 @@ fn compare(printed: &Operation, spectrum: &Spectrum) -> Option<Finding> {
     let same = printed.ops_count == spectrum.ops_count && max(&printed.max_us) == max(&spectrum.max);
     (!same).then(|| {
         let sentence = format!(
-            "{}: it is of other operations than the rows of {}",
+            "{}: its operations differ from the rows of {}",
             spectrum.name, printed.name
         );
         rules::HDR_DIFFERS.at(None, sentence)
     })
 }
 
-/// Adds to a run of YCSB what its single operations tell, beside the summary.
+/// Add operations from the single latencies of a YCSB run, in addition to the summary.
 pub fn raw(run: &mut Run, raw: &Raw) {
     if raw.operations().is_empty() {
         return;
@@ -115,7 +118,7 @@ pub fn raw(run: &mut Run, raw: &Raw) {
     report(run, raw);
 }
 
-/// Whether the summary tells another number of operations; two recorders have it under the name of either.
+/// Return a finding if the summary has another number of operations.
 fn differs(run: &Run, of_raw: &Operation) -> Option<Finding> {
     let is_twin = |printed: &&Operation| {
         printed.from == "rows"
@@ -125,13 +128,13 @@ fn differs(run: &Run, of_raw: &Operation) -> Option<Finding> {
     let printed = run.operations.iter().find(is_twin)?;
     let (rows, single) = (printed.ops_count?, of_raw.ops_count?);
     let sentence = format!(
-        "{}: expected {rows} single operations, as the summary tells; got {single}",
+        "{}: expected {rows} single operations, the count of the summary; got {single}",
         of_raw.name
     );
     (rows != single).then(|| rules::RAW_DIFFERS.at(None, sentence))
 }
 
-/// Tells what single operations were not kept to the digit.
+/// Report single operations that are rounded or not stored.
 pub fn report(run: &mut Run, raw: &Raw) {
     let rounded = raw
         .operations()
@@ -147,14 +150,13 @@ pub fn report(run: &mut Run, raw: &Raw) {
     }
     if raw.passed_over_count > 0 {
         let sentence = format!(
-            "expected at most 64 kinds of single operations; {} of others are passed over",
+            "expected at most 64 kinds of single operations; {} operations of other kinds are ignored",
             raw.passed_over_count
         );
         run.findings.push(rules::TOO_MANY_ROWS.at(None, sentence));
     }
     if raw.has_lost_seconds() {
-        let sentence =
-            "single operations lie in more seconds than are kept: operations by the second are not told";
+        let sentence = "single operations cover too many seconds: the counts by second are omitted";
         run.findings.push(rules::TOO_MANY_ROWS.at(None, sentence));
     }
 }

@@ -1,4 +1,4 @@
-//! Puts together what several files, or several streams in one file, hold of the same runs.
+//! Joining of fragments of the same run from several files, or from several streams in one file.
 
 use crate::finding::Findings;
 use crate::ycsb::common::number;
@@ -7,21 +7,22 @@ use crate::ycsb::java::fragment::Fragment;
 use crate::ycsb::java::status;
 use crate::ycsb::rules;
 
-/// What one file holds of a run, of whichever program.
+/// Content of one file about a run of either program.
 pub trait JoinFragment {
-    /// Takes in what another file holds of the same run; what both hold stays as it is here.
+    /// Add the content of another file about the same run; existing values take precedence.
     fn absorb(&mut self, other: Self);
 
-    /// Takes a command line that a script tells.
+    /// Set the command line from a script.
     fn take_command(&mut self, command: Command);
 
-    /// Says that its lines are of no log.
+    /// Remove line numbers, because the lines are not in the log.
     fn forget_lines(&mut self);
 }
 
-/// Both streams after each other in one file look like a run without rows and one with them. They are one where
-/// nothing speaks against it: only one of them has a banner, and the last status line tells as many operations as the
-/// rows. Up to 0.7 the banner is on the standard output; the status lines of a series are on both.
+/// Join two consecutive streams of one run in one file, which look like a run without rows and one with rows.
+///
+/// They are joined if only one has a banner, and if the last status line has as many operations as the rows. Up to 0.7
+/// the banner is on the standard output; the status lines of a series are on both streams.
 pub fn streams_in_one_file(fragments: &mut Vec<Fragment>) {
     let [first, second] = fragments.as_slice() else {
         return;
@@ -64,7 +65,7 @@ fn fit(rows: &Fragment, preamble: &Fragment) -> bool {
     last.is_none_or(|(_, ops_count)| done(rows) == Some(ops_count))
 }
 
-/// Operations done: throughput times runtime.
+/// Return the completed operations: throughput times runtime.
 pub fn done(fragment: &Fragment) -> Option<u64> {
     let overall = fragment.metric("OVERALL")?;
     let value = |name: &str| {
@@ -75,7 +76,7 @@ pub fn done(fragment: &Fragment) -> Option<u64> {
     number::count(&format!("{:.0}", ops.round()))
 }
 
-/// Joins a companion's runs with the log's, in their order; a companion with another number of runs fits none.
+/// Join the runs of an attachment with those of the log, in their order; report another number of runs.
 pub fn companion<P: JoinFragment>(
     fragments: &mut Vec<P>,
     name: &str,
@@ -93,7 +94,7 @@ pub fn companion<P: JoinFragment>(
     }
 }
 
-/// Gives each run its command line from a script; what the program printed itself is worth more.
+/// Set the command lines of runs from a script; a printed command line takes precedence.
 pub fn commands<P: JoinFragment>(fragments: &mut [P], commands: Vec<Command>, findings: &mut Findings) {
     if !commands.is_empty() && fits(fragments.len(), commands.len(), "the command file", findings) {
         let pairs = fragments.iter_mut().zip(commands);
@@ -103,7 +104,7 @@ pub fn commands<P: JoinFragment>(fragments: &mut [P], commands: Vec<Command>, fi
 
 fn fits(runs_count: usize, others_count: usize, name: &str, findings: &mut Findings) -> bool {
     if runs_count != others_count {
-        let sentence = format!("the log holds {runs_count} runs and {name} {others_count}");
+        let sentence = format!("the log has {runs_count} runs, but {name} has {others_count}");
         findings.add(rules::COMPANION_UNMATCHED.at(None, sentence));
     }
     runs_count == others_count

@@ -1,8 +1,8 @@
-//! YCSB's outputs: rows, status lines and command lines to runs, and whether a run is valid.
+//! Reader of the outputs of YCSB and go-ycsb: lines to runs, and the validity of a run.
 //!
-//! A file passes through layers: lines -> what each is (`sign`) -> a piece for each run that the file holds
-//! (`output`) -> pieces of all files of a run joined (`join`) -> the run (`assemble`) -> what is found of it
-//! (`checks`), which decides whether it is valid. Runs of go-ycsb have readers of their own (`go`).
+//! A file passes through these layers: lines -> their kinds (`line_kind`) -> a fragment for each run in the file
+//! (`output`) -> joined fragments of all files of a run (`join`) -> the run (`build_run`) -> its findings (`checks`),
+//! which determine whether it is valid. go-ycsb has its own readers (`go`).
 
 mod common;
 mod dispatch;

@@ -1,4 +1,4 @@
-//! Reads what YCSB printed, with its companions, to runs.
+//! Reader of YCSB outputs with their attachments.
 
 use crate::finding::{Finding, Findings, rule};
 use crate::reader::{Part, Role};
@@ -23,19 +23,19 @@ use crate::ycsb::rules;
 use crate::ycsb::run::Run;
 use crate::ycsb::secrets;
 
-/// The longest command or properties file that is read, bytes.
+/// Maximum size of a command or properties file in bytes.
 const SCRIPT_BYTES_MAX: usize = 256 << 10;
 
-/// Configuration files that are kept.
+/// Maximum number of configuration files.
 const CONFIGS_MAX: usize = 16;
 
-/// HDR files that are kept, of 100 KB each and at most 2 MB: a dozen metrics of some clients.
+/// Maximum number of HDR files of 100 KB to 2 MB each: a dozen metrics of several clients.
 const HDR_FILES_MAX: usize = 64;
 
-/// What was read.
+/// Result of reading.
 #[derive(Debug)]
 pub struct Read {
-    /// What concerns no single run.
+    /// Findings that do not belong to a single run.
     pub findings: Vec<Finding>,
     /// The runs in their order.
     pub runs: Vec<Run>,
@@ -43,24 +43,24 @@ pub struct Read {
     pub lines_count: u64,
     /// How its letters are stored.
     pub encoding: Encoding,
-    /// The line at which reading stopped because the log is a flood of short lines; None where it is none.
+    /// Line at which reading stopped because of too many short lines; `None` otherwise.
     pub flooded_line: Option<u64>,
 }
 
-/// The file that is being read.
+/// Current file.
 #[derive(Debug)]
 enum Open {
-    /// What YCSB printed.
+    /// Output of YCSB.
     Output(Box<Text>, Box<OutputFile>),
     /// Histograms.
     Hdr(Box<hdr::file::Reader>),
     /// A script or a properties file.
     Script(Vec<u8>),
-    /// What says nothing of the run.
+    /// A file without information about the run.
     Nothing,
 }
 
-/// Takes the bytes of a log and its companions.
+/// Reader of a log and its attachments.
 #[derive(Debug)]
 pub struct Reader {
     role: Role,
@@ -122,7 +122,7 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// A reader that keeps its share of what all logs of an archive may keep together.
+    /// Return a reader whose memory limit is its share of the limit for all logs of an archive.
     pub fn with_share(logs_count: usize) -> Self {
         Self {
             budget: MemoryBudget::share(logs_count),
@@ -132,7 +132,7 @@ impl Reader {
         }
     }
 
-    /// Begins a file.
+    /// Start a file.
     pub fn begin(&mut self, part: Part<'_>) {
         self.close();
         self.role = part.role;
@@ -146,18 +146,18 @@ impl Reader {
         };
     }
 
-    /// Looks only at HDR intervals that lie within a span of the run; to be said before any file of theirs.
+    /// Restrict HDR intervals to a time range of the run. Call it before the first HDR file.
     pub fn set_span(&mut self, span: hdr::file::Span) {
         self.span = Some(span);
     }
 
-    /// Whether anything of YCSB was seen.
+    /// Return whether a line of YCSB or go-ycsb was read.
     pub fn has_begun(&self) -> bool {
         let now = matches!(&self.open, Open::Output(_, output) if output.has_begun());
         self.has_begun || self.has_go_begun || now
     }
 
-    /// Takes the next bytes.
+    /// Read the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         match &mut self.open {
             Open::Output(text, output) => {
@@ -175,7 +175,7 @@ impl Reader {
         }
     }
 
-    /// Adds what the caller knows of the file.
+    /// Add a finding of the caller about the file.
     pub fn add_finding(&mut self, finding: Finding) {
         self.findings.add(finding);
     }
@@ -218,7 +218,10 @@ impl Reader {
         if self.hdr_files.len() < HDR_FILES_MAX {
             self.hdr_files.push(file);
         } else {
-            let sentence = format!("{} is passed over: at most {HDR_FILES_MAX} are read", file.name);
+            let sentence = format!(
+                "{} is ignored: at most {HDR_FILES_MAX} HDR files are read",
+                file.name
+            );
             self.findings.add(rules::HDR_UNREADABLE.at(None, sentence));
         }
     }
@@ -230,13 +233,14 @@ impl Reader {
             self.spectra.push(spectrum);
         }
         if let Some(line) = printed.act_line.filter(|_| self.role == Role::Log) {
-            let sentence = "expected output of YCSB alone; here a log of ACT begins, which is not read";
+            let sentence = "expected only output of YCSB; a log of ACT begins here, which is not read";
             self.findings.add(rule::OTHER_PROGRAM.at(line, sentence));
         }
         let (fragments, left_out) = printed.java.finish(lines_count);
         let (go_fragments, go_left_out) = printed.go.finish();
         if let Some(line) = left_out.or(go_left_out) {
-            let sentence = format!("from line {line} on runs are left out: at most {RUNS_MAX} are kept");
+            let sentence =
+                format!("too many runs: those from line {line} on are ignored; the limit is {RUNS_MAX}");
             let here = Some(line).filter(|_| self.role == Role::Log);
             self.findings.add(rule::TOO_MANY_RUNS.at(here, sentence));
         }
@@ -269,7 +273,7 @@ impl Reader {
         }
     }
 
-    /// Ends the log and its companions.
+    /// End the log and its attachments.
     pub fn finish(mut self) -> Read {
         self.close();
         let mut runs = if self.has_begun { self.runs() } else { Vec::new() };

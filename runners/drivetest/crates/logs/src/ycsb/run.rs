@@ -10,15 +10,15 @@ use crate::ycsb::java::command::Phase;
 use crate::ycsb::java::fragment::StatusText;
 use crate::ycsb::java::status::{self, Status};
 
-/// Which time a run's operations were measured by.
+/// Time that a run's operations measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Time {
-    /// From when the operation was submitted.
+    /// Service time: from submission.
     Service,
-    /// From when it was due.
+    /// Response time: from the due time.
     Response,
-    /// Both, in operations of their own.
+    /// Both, in separate operations.
     Both,
 }
 
@@ -40,13 +40,13 @@ pub struct Operation {
     pub name: String,
     /// `ok`, `failed`, or the status that was tracked.
     pub outcome: String,
-    /// `service` or `response`; None where only the command line would tell.
+    /// `service` or `response`; `None` if only the missing command line shows it.
     pub time: Option<Time>,
     /// What recorded it where two did: `hdrhistogram`, `histogram` or `raw`.
     pub recorder: Option<&'static str>,
     /// Whether it is among the operations that YCSB counts as done.
     pub is_counted: bool,
-    /// It stands beside an operation with the same name that holds the other time.
+    /// Whether another operation with the same name has the other time.
     #[serde(skip)]
     pub is_intended_twin: bool,
     /// How many.
@@ -92,22 +92,22 @@ pub struct Collections {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopKind {
-    /// It made what was asked.
+    /// The run completed the requested operations.
     #[default]
     Finished,
     /// `maxexecutiontime` ended it.
     TimeLimit,
-    /// There is no result, and no word why.
+    /// The result is missing without a message.
     Interrupted,
-    /// There is no result, but an exception.
+    /// The result is missing, and the program printed an exception.
     Crashed,
-    /// The result breaks off, or its head is missing.
+    /// The result is truncated, or its start is missing.
     Cut,
-    /// There is a result and nothing was done.
+    /// The result has no operations.
     NotStarted,
 }
 
-/// How a run ended, and what told it.
+/// End of a run, with its message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stop {
     /// The kind.
@@ -118,40 +118,40 @@ pub struct Stop {
     pub text: String,
 }
 
-/// Whether a run is one that may be compared.
+/// Whether a run may be compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// It did all that was asked.
+    /// The run completed all requested operations.
     Valid,
-    /// It did not.
+    /// The run is incomplete or failed.
     Invalid,
-    /// The output cannot tell.
+    /// The output does not show it.
     #[default]
     Undecided,
 }
 
-/// Whether a run is valid, and what speaks against it.
+/// Validity of a run, with the reasons against it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Validity {
-    /// The answer.
+    /// Outcome.
     pub outcome: Outcome,
     /// The sentences of the findings that decide it.
     pub reasons: Vec<String>,
 }
 
-/// One execution, read.
+/// One execution of a workload.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Run {
-    /// Its place in the file, from 0.
+    /// Index in the file, from 0.
     pub ordinal: usize,
     /// The member of an archive, which the caller knows.
     pub member: Option<String>,
     /// `ycsb` or `go-ycsb`.
     pub tool: &'static str,
-    /// None where it is not told; YCSB up to 0.7 does not.
+    /// Version; `None` if unknown, as in YCSB up to 0.7.
     pub tool_version: Option<String>,
-    /// In the log; 0 where only companions tell of the run.
+    /// First line in the log; 0 if the run is only in attachments.
     pub first_line: u64,
     /// In the log.
     pub last_line: u64,
@@ -167,17 +167,17 @@ pub struct Run {
     pub properties: Vec<(String, String)>,
     /// Files of `-P` that did not come with the log.
     pub missing_files: Vec<String>,
-    /// Threads that were asked for.
+    /// Requested threads.
     pub threads_count: Option<u64>,
-    /// Threads that ran to their end, as CLEANUP tells.
+    /// Threads that ran to their end, from the rows of CLEANUP.
     pub threads_ran_count: Option<u64>,
-    /// Operations a second that were asked for; None where as many as go.
+    /// Requested operations per second; `None` for an unlimited rate.
     pub target_ops_per_s: Option<String>,
-    /// Records in the database, as told.
+    /// Configured records in the database.
     pub record_count: Option<u64>,
-    /// Bytes of a record's values, where fields and their lengths are told.
+    /// Bytes of a record's values, if the number and length of fields are known.
     pub record_bytes: Option<u64>,
-    /// Operations that were asked for: of a load, its inserts.
+    /// Requested operations; for a load, the inserts.
     pub operation_count: Option<u64>,
     /// The time limit.
     pub time_limit_s: Option<u64>,
@@ -185,7 +185,7 @@ pub struct Run {
     pub request_distribution: Option<String>,
     /// The type of measurement.
     pub measurement: Option<&'static str>,
-    /// Which times were asked for.
+    /// Requested times.
     pub times: Option<Time>,
     /// From the first thread's start to the last one's end, with opening and closing the database.
     pub runtime_ms: Option<String>,
@@ -202,13 +202,13 @@ pub struct Run {
     /// The status lines.
     #[serde(serialize_with = "written_intervals")]
     pub intervals: Vec<StatusText>,
-    /// What the host with the drive told from the client's start to its end, where a side file of drivetest came with it.
+    /// Telemetry of the host with the drive during the run, from a side file of drivetest.
     pub telemetry: Option<Box<Telemetry>>,
     /// How it ended.
     pub stop: Stop,
-    /// Whether it is valid.
+    /// Validity.
     pub validity: Validity,
-    /// What a reader should know.
+    /// Facts that a reader should know.
     pub findings: Vec<Finding>,
 }
 
@@ -220,7 +220,7 @@ fn written_intervals<S: Serializer>(texts: &[StatusText], serializer: S) -> Resu
     list.end()
 }
 
-/// A run's lines are all of one program.
+/// Return a run's lines are all of one program.
 fn statuses(texts: &[StatusText]) -> Box<dyn Iterator<Item = Status> + '_> {
     let texts = texts.iter().map(|status| &*status.text);
     if texts.clone().any(|text| status::progress(text).is_some()) {
@@ -229,8 +229,7 @@ fn statuses(texts: &[StatusText]) -> Box<dyn Iterator<Item = Status> + '_> {
     Box::new(interval::with_rates(texts))
 }
 
-/// Gives telemetry to the run that it was taken beside: a side file is of one execution. Of several runs in one log nobody
-/// can tell which it is of.
+/// Add telemetry to the only run of the log: a side file belongs to one execution, unknown for several runs.
 pub fn give_telemetry(runs: &mut [Run], telemetry: Option<Telemetry>) -> Option<Finding> {
     let telemetry = telemetry?;
     if let [run] = runs {
@@ -245,17 +244,17 @@ pub fn give_telemetry(runs: &mut [Run], telemetry: Option<Telemetry>) -> Option<
 }
 
 impl Run {
-    /// The status lines, read.
+    /// Return the status lines, read.
     pub fn statuses(&self) -> impl Iterator<Item = Status> + '_ {
         statuses(&self.intervals)
     }
 
-    /// The operations that YCSB counts as done.
+    /// Return the operations that YCSB counts as done.
     pub fn counted(&self) -> impl Iterator<Item = &Operation> {
         self.operations.iter().filter(|operation| operation.is_counted)
     }
 
-    /// Adds a finding on the bytes themselves: what came after them is not known.
+    /// Add a finding on the bytes themselves: what came after them is not known.
     pub fn add_damage(&mut self, finding: Finding) {
         self.findings.push(finding);
         self.validity = Validity::of(&self.findings);
@@ -263,7 +262,7 @@ impl Run {
 }
 
 impl Validity {
-    /// What findings make of a run: invalid by one that decides, undecided by one that leaves it open.
+    /// Return the validity: invalid with a deciding finding, undecided with an undecided one.
     pub fn of(findings: &[Finding]) -> Self {
         let reasons = |wanted: fn(&Finding) -> bool| {
             let wanted = findings.iter().filter(|finding| wanted(finding));

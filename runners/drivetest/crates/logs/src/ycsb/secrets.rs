@@ -1,12 +1,12 @@
-//! Passwords that bindings take on the command line and in properties: they are in the log, and told to nobody.
+//! Redaction of passwords on the command line and in properties: they are in the log, but never in the result.
 
 use crate::ycsb::rules;
 use crate::ycsb::run::Run;
 
-/// What stands in the place of a secret.
+/// Replacement for a secret.
 const HIDDEN: &str = "***";
 
-/// Words of a property's name that say its value is a secret: `as.password`, `mongodb.auth_token`, `s3.secretKey`.
+/// Words in the name of a property with a secret value: `as.password`, `mongodb.auth_token`, `s3.secretKey`.
 const SECRET_WORDS: [&str; 7] = [
     "password",
     "passwd",
@@ -17,7 +17,7 @@ const SECRET_WORDS: [&str; 7] = [
     "accesskey",
 ];
 
-/// Hides the secrets of a run's command line and properties, and tells that the log bears some.
+/// Redact the secrets in a run's command line and properties, and report that the log contains some.
 pub fn hide(run: &mut Run) {
     let mut is_found = false;
     if let Some(line) = &mut run.command_line {
@@ -28,7 +28,7 @@ pub fn hide(run: &mut Run) {
     }
     if is_found {
         let sentence =
-            "a password or token stands among the properties; it is not told here, and the stored log has it";
+            "the properties contain a password or token; it is hidden here, but the stored log contains it";
         run.findings.push(rules::CREDENTIALS.at(run.first_line, sentence));
     }
 }
@@ -56,7 +56,7 @@ fn hidden_value(name: &str, value: &str) -> String {
     without_user(value)
 }
 
-/// An address without the user and password before its host.
+/// Return an address without the user and password before its host.
 fn without_user(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else {
         return text.to_owned();

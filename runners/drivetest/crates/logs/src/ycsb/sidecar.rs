@@ -1,13 +1,13 @@
-//! Side files of drivetest beside an output of YCSB: the telemetry of the host that has the drive.
+//! Side files of drivetest that accompany an output of YCSB: telemetry of the host with the drive.
 
 use crate::act::side_file::SideFile;
 use crate::act::side_file::telemetry::Telemetry;
 use crate::finding::{Finding, rule};
 use crate::reader::{Part, Role};
 
-/// Side files that are kept: a run has one, and a second one where its requests came from another host.
+/// Maximum number of side files: a run has one, or two if its requests came from another host.
 const FILES_MAX: usize = 16;
-/// What the name of that second one ends with.
+/// Suffix of the name of the second side file.
 const OF_DATABASE: &str = "-database";
 /// What drivetest calls the side file of a run directory (docs/formats.md, detached runs), without its ending.
 const OF_DIRECTORY: &str = "side";
@@ -15,7 +15,7 @@ const OF_DIRECTORY: &str = "side";
 const CLIENTS: [&str; 2] = ["ycsb", "go-ycsb"];
 const COMPRESSED: [&str; 3] = [".gz", ".zst", ".xz"];
 
-/// Takes the side files that come with a log.
+/// Side files of a log.
 #[derive(Debug, Default)]
 pub struct Sidecars {
     log: String,
@@ -24,7 +24,7 @@ pub struct Sidecars {
 }
 
 impl Sidecars {
-    /// Begins a file.
+    /// Start a file.
     pub fn begin(&mut self, part: Part<'_>) {
         match part.role {
             Role::Log => stem(part.name).clone_into(&mut self.log),
@@ -38,16 +38,17 @@ impl Sidecars {
         }
     }
 
-    /// Takes the next bytes of the side file that began last.
+    /// Read the next bytes of the side file that began last.
     pub fn push(&mut self, bytes: &[u8]) {
         if let Some((_, file)) = self.files.last_mut().filter(|_| !self.is_full) {
             file.push(bytes);
         }
     }
 
-    /// What was told from the client's start to its end: by the file that is named after the log and the database's host,
-    /// else by the one that is named after the log, else by the only one, where that says that it is a client's. Files of other
-    /// steps beside an only log are of no run; of an only file that says nothing a finding tells that it was left out.
+    /// Return the telemetry during the client's run, and a finding about an unused file.
+    ///
+    /// The sources in this order: the file named after the log and the database's host; the file named after the log;
+    /// the only file, if a client ran during it. Files of other steps belong to no run.
     pub fn telemetry(mut self) -> (Option<Telemetry>, Option<Finding>) {
         let is_only = self.files.len() == 1;
         let of_database = format!("{}{OF_DATABASE}", self.log);
@@ -64,7 +65,7 @@ impl Sidecars {
     }
 }
 
-/// What the only file tells that is not named after the log: nothing, unless it is known whose it is.
+/// Return the telemetry of the only file with another name than the log, if it belongs to the client.
 fn only(log: &str, name: &str, mut file: SideFile) -> (Option<Telemetry>, Option<Finding>) {
     let is_of_client = match file.watched() {
         Some(program) => Some(CLIENTS.contains(&program)),
@@ -79,13 +80,13 @@ fn only(log: &str, name: &str, mut file: SideFile) -> (Option<Telemetry>, Option
 
 fn unknown(log: &str, name: &str) -> Finding {
     let sentence = format!(
-        "the side file {name:?} is not named after the log, {log:?}, and does not tell that a client of YCSB ran meanwhile: \
-         its telemetry is not used"
+        "the side file {name:?} is not named after the log {log:?}, and does not show a run of a YCSB client: its telemetry \
+         is not used"
     );
     rule::SIDE_FILE_DIFFERS.at(None, sentence)
 }
 
-/// A name without its ending.
+/// Return a name without its ending.
 fn stem(name: &str) -> &str {
     let plain = COMPRESSED
         .iter()
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_with_the_drive_tells() {
+    fn telemetry_is_that_of_the_host_with_the_drive() {
         let (client, database) = (
             ("run-a-t004.jsonl", WITHOUT, "10.0"),
             ("run-a-t004-database.jsonl.gz", WITH_DRIVE, "60.0"),
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_steps_told_is_of_no_run() {
+    fn side_files_of_other_steps_belong_to_no_run() {
         let (format, mount) = (
             ("format.jsonl", WITH_DRIVE, "1.0"),
             ("mount.jsonl", WITH_DRIVE, "2.0"),
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn an_only_file_is_of_the_run_where_its_name_or_its_program_says_so() {
+    fn an_only_file_belongs_to_the_run_by_its_name_or_its_program() {
         let program = |name: &str| format!(r#", "watch": {{"program": "{name}", "argv": []}}"#);
         for (name, watched) in [
             ("run-a-t004.jsonl", String::new()),
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_only_file_that_does_not_say_whose_it_is_is_told_and_not_used() {
+    fn an_only_file_of_unknown_origin_is_reported_and_not_used() {
         for name in [
             "mine.jsonl",
             "sides.jsonl",
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_of_side_files_is_kept_without_bound() {
+    fn the_number_of_side_files_is_limited() {
         let mut many = vec![("format.jsonl", WITH_DRIVE, "1.0"); FILES_MAX];
         many.push(("run-a-t004.jsonl", WITH_DRIVE, "20.0"));
         assert_eq!(busy_pct(&many), None);

@@ -434,7 +434,7 @@ fn counts_that_fall_are_void_and_never_negative() {
     );
     let told = |finding: &&Finding| finding.id == "counts-fall";
     let fall = reading.runs[0].findings.iter().find(told).unwrap();
-    assert_eq!(fall.sentence, "reads: bucket 1 went down by 8993902");
+    assert_eq!(fall.sentence, "reads: bucket 1 decreased by 8993902");
     assert_eq!(slices(&reading), ALL, "block 1 ends no slice");
 }
 

@@ -297,7 +297,7 @@ mod tests {
     use super::*;
     use crate::act::blocks::block::Names;
 
-    /// Each dump has buckets 1 and 2 of the total, then those of its device; the program has one thread.
+    /// Return each dump has buckets 1 and 2 of the total, then those of its device; the program has one thread.
     fn sentence_of(dumps: &[[u64; 4]]) -> Option<String> {
         let mut names = Names::default();
         let mut block = Block::default();

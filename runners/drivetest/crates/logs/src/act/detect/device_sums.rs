@@ -135,7 +135,7 @@ impl DeviceSums {
 mod tests {
     use super::*;
 
-    /// Each dump has the total, then two devices; the program has one thread.
+    /// Return each dump has the total, then two devices; the program has one thread.
     fn odd_blocks(dumps: &[[u64; 3]]) -> Option<String> {
         let mut names = Names::default();
         let mut block = Block::default();

@@ -201,7 +201,11 @@ mod tests {
     #[test]
     fn an_operation_that_is_not_requested_has_no_rate() {
         assert_eq!(of("writes", STORAGE), None, "none are requested");
-        assert_eq!(of("large-block-writes", STORAGE), None, "the header does not say");
+        assert_eq!(
+            of("large-block-writes", STORAGE),
+            None,
+            "the header does not state it"
+        );
         assert_eq!(of("/dev/a-reads", STORAGE), None);
     }
 

@@ -39,7 +39,7 @@ fn are_digits(word: u64) -> bool {
     (word & HIGH_HALVES) | ((raised & HIGH_HALVES) >> 4) == u64::from_le_bytes([0x33; 8])
 }
 
-/// The number that eight digits print, the first in the lowest byte: pairs, then fours, then all.
+/// Return the number that eight digits print, the first in the lowest byte: pairs, then fours, then all.
 fn eight_digits(word: u64) -> u64 {
     let digits = word & u64::from_le_bytes([0x0F; 8]);
     let pairs = digits.wrapping_mul((10 << 8) + 1) >> 8 & 0x00FF_00FF_00FF_00FF;

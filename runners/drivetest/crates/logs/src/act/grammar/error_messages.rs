@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageKind {
     /// The load could not be sustained: the test stopped itself.
-    CannotKeepUp,
+    Overload,
     /// One operation failed. The run continues, and no histogram counts the operation.
     IoError,
     /// The crash handler reported a signal.
@@ -70,7 +70,7 @@ fn is_crash(text: &str) -> bool {
 
 fn error(text: &str) -> MessageKind {
     if text.contains("can't keep up") || TOO_MANY_QUEUED.contains(&text) {
-        MessageKind::CannotKeepUp
+        MessageKind::Overload
     } else if is_io_error(text) {
         MessageKind::IoError
     } else if text.contains("/queue/scheduler") {
@@ -98,7 +98,7 @@ fn is_io_error(text: &str) -> bool {
 /// `drive(s) can't keep up - test stopped` and similar lines follow the ERROR line, which an edited log may lack.
 fn follows_a_stop(text: &str) -> MessageKind {
     if text.ends_with(" - test stopped") {
-        MessageKind::CannotKeepUp
+        MessageKind::Overload
     } else {
         MessageKind::Noise
     }
@@ -116,15 +116,12 @@ mod tests {
     #[test]
     fn upstream_messages_are_classified() {
         for (text, expected) in [
-            (
-                "ERROR: large block reads can't keep up",
-                MessageKind::CannotKeepUp,
-            ),
-            ("drive(s) can't keep up - test stopped", MessageKind::CannotKeepUp),
-            ("ERROR: service thread can't keep up", MessageKind::CannotKeepUp),
+            ("ERROR: large block reads can't keep up", MessageKind::Overload),
+            ("drive(s) can't keep up - test stopped", MessageKind::Overload),
+            ("ERROR: service thread can't keep up", MessageKind::Overload),
             (
                 "ACT can't do requested load - test stopped",
-                MessageKind::CannotKeepUp,
+                MessageKind::Overload,
             ),
             (
                 "ERROR: writing /dev/a: 28 'No space left on device'",
@@ -153,7 +150,7 @@ mod tests {
                 "ERROR: open device /dev/a errno 2 'No such file or directory'",
                 MessageKind::Error,
             ),
-            ("ERROR: too many requests queued", MessageKind::CannotKeepUp),
+            ("ERROR: too many requests queued", MessageKind::Overload),
             ("ERROR: seek & read", MessageKind::IoError),
             (
                 "ERROR: seek & write errno 5 'Input/output error'",

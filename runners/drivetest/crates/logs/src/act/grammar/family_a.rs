@@ -6,12 +6,11 @@ use std::borrow::Cow;
 
 use crate::act::header::{Section, split_names};
 
-/// The banner's words around the version, which 1.x does not print.
+/// Text of the banner before the version, which 1.x does not print.
 const BANNER: &[u8] = b"Aerospike act ";
 const BANNER_END: &[u8] = b"- device IO test";
 
-/// Derived values: one line each after the configuration's blank line. 3.0 prints the first with the block's size
-/// before it.
+/// Keys of derived values: one line each after the blank line of the configuration. In 3.0 the block size precedes the first.
 const DERIVED_KEYS: [&str; 7] = [
     "-byte blocks per record read",
     "bytes per stored record",
@@ -38,14 +37,14 @@ pub fn banner_version(text: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(version).into_owned())
 }
 
-/// Whether a line of the header is a derived value.
+/// Return whether a line of the header is a derived value.
 pub fn is_derived(text: &str) -> bool {
     let is_known =
         |key: &str| DERIVED_KEYS.contains(&key.trim_start_matches(|letter: char| letter.is_ascii_digit()));
     text.split_once(": ").is_some_and(|(key, _)| is_known(key))
 }
 
-/// The histograms that blocks hold, in their order, for these versions print no list of them.
+/// Return the histograms of blocks in their order, because these versions print no list of them.
 ///
 /// Source: aerospike/act, act.c, main(): the writes are dumped where `commit-to-device` is set (from 3.1).
 pub fn names(config: &Section) -> Vec<String> {
@@ -68,7 +67,7 @@ fn is_committed(config: &Section) -> bool {
     config.value("commit-to-device") == Some("yes")
 }
 
-/// Tells what a tag names by its place in the block.
+/// Names of tags, which depend on their position in the block.
 #[derive(Debug)]
 pub struct Places {
     devices: Vec<String>,
@@ -77,7 +76,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// For the blocks that follow a configuration.
+    /// Start with the blocks after a configuration.
     pub fn new(config: &Section) -> Self {
         let devices = config.value("device-names").unwrap_or_default();
         Self {
@@ -87,20 +86,21 @@ impl Places {
         }
     }
 
-    /// Whether a tag is not its histogram's name.
+    /// Return whether tags differ from the names of their histograms.
     pub fn decide(&self) -> bool {
         self.is_committed
     }
 
-    /// Says that a block begins.
+    /// Start a new block.
     pub fn begin(&mut self) {
         self.reads_are_over = false;
     }
 
-    /// The histogram's name: the tag as printed, but a device's with `-reads` or `-writes`, as 5.0 prints it, where
-    /// the program dumps both.
+    /// Return the name of the histogram of a tag.
     ///
-    /// `READS` stands between a device's two tags and `RAW WRITES` after it, so that either of them may be lost.
+    /// It is the tag, but for devices with `-reads` or `-writes` as in 5.0, if the program prints both.
+    ///
+    /// `READS` is between the two tags of a device and `RAW WRITES` after them, so either of the two may be missing.
     pub fn name<'a>(&mut self, tag: &'a [u8]) -> Cow<'a, [u8]> {
         if tag == b"READS" || tag == b"RAW WRITES" {
             self.reads_are_over = true;

@@ -71,7 +71,7 @@ impl Intervals {
     }
 }
 
-/// Before the run's start every histogram is empty.
+/// Return the increase of a histogram; at the start of the run every histogram is empty.
 fn grown(start: &[Option<Counts>], start_s: u64, block: &Block, ordinal: usize) -> Option<Counts> {
     let now = block.counts(ordinal)?;
     if start_s == 0 {
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::act::blocks::block::Names;
 
-    /// Dumps of one histogram: label and cumulative count of bucket 1, or None for damage.
+    /// Return the intervals of dumps, given by label and cumulative count of bucket 1 (`None` for damage).
     fn cut(length_s: u64, dumps: &[(u64, Option<u64>)]) -> Vec<(u64, u64, Option<u64>)> {
         let (mut intervals, mut names) = (Intervals::new(length_s, 1), Names::default());
         let mut found = Vec::new();

@@ -1,24 +1,24 @@
-//! What terminals and editors leave inside a line: escape sequences, backspaces, blanks that do not break.
+//! Removal of escape sequences, backspaces and non-breaking spaces that terminals and editors leave in lines.
 
 use std::borrow::Cow;
 
-/// Blanks that the cursor is moved by at most; no terminal is wider.
+/// Maximum number of columns that the cursor moves; no terminal is wider.
 const MOVED_COLUMNS_MAX: usize = 512;
 
-/// What was found in a line beside its text.
+/// Control characters and other marks that a line contained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Escape sequences, backspaces or other control characters of a terminal.
+    /// Whether it has escape sequences, backspaces or other control characters.
     pub has_escapes: bool,
-    /// Blanks that do not break, or letters without width.
+    /// Whether it has non-breaking spaces or zero-width characters.
     pub has_odd_blanks: bool,
-    /// NUL bytes.
+    /// Whether it has NUL bytes.
     pub has_nuls: bool,
-    /// A byte order mark at the line's begin.
+    /// Whether it begins with a byte order mark.
     pub has_byte_order_mark: bool,
 }
 
-/// The text of a line as a terminal would have shown it, without trailing blanks, and what stood in it.
+/// Return a line as a terminal shows it, without trailing blanks, and the removed marks.
 pub fn clean(line: &[u8]) -> (Cow<'_, [u8]>, Marks) {
     let mut marks = Marks::default();
     let mut line = line;
@@ -52,7 +52,7 @@ fn trimmed_end(line: &[u8]) -> &[u8] {
     &line[..length]
 }
 
-/// A line of a screen and the cursor in it.
+/// One line of a terminal with its cursor.
 #[derive(Default)]
 struct Screen {
     text: Vec<u8>,
@@ -68,7 +68,7 @@ impl Screen {
         self.cursor += 1;
     }
 
-    /// One letter back, whatever its bytes.
+    /// Move back by one character of one or more bytes.
     fn back(&mut self) {
         let is_inside = |byte: Option<&u8>| byte.is_some_and(|byte| byte & 0xC0 == 0x80);
         self.cursor = self.cursor.saturating_sub(1);
@@ -113,7 +113,7 @@ fn shown(line: &[u8], marks: &mut Marks) -> Vec<u8> {
     screen.text
 }
 
-/// Letters that look like blanks, or like nothing.
+/// Characters that look like blanks (true), or are invisible (false).
 const ODD_BLANKS: [(&[u8], bool); 8] = [
     (b"\xC2\xA0", true),      // no-break space
     (b"\xE2\x80\x87", true),  // figure space
@@ -140,7 +140,7 @@ fn wide<'a>(rest: &'a [u8], screen: &mut Screen, marks: &mut Marks) -> &'a [u8] 
     &rest[1..]
 }
 
-/// What follows an escape sequence whose ESC was taken; one that the line's end cuts goes to the end.
+/// Return the text after an escape sequence whose ESC was read; an incomplete one extends to the end of the line.
 ///
 /// Source: ECMA-48, 5.3 to 5.6.
 fn escape<'a>(rest: &'a [u8], screen: &mut Screen) -> &'a [u8] {
@@ -155,7 +155,7 @@ fn escape<'a>(rest: &'a [u8], screen: &mut Screen) -> &'a [u8] {
     }
 }
 
-/// A control sequence: parameters, then the byte that says what. Only the cursor's way to the right leaves blanks.
+/// Skip a control sequence: parameters, then the final byte. Only moving the cursor right leaves blanks.
 fn control<'a>(rest: &'a [u8], screen: &mut Screen) -> &'a [u8] {
     let parameters = rest.iter().take_while(|byte| matches!(byte, b' '..=b'?')).count();
     let last = rest.get(parameters).filter(|byte| matches!(byte, b'@'..=b'~'));
@@ -167,7 +167,7 @@ fn control<'a>(rest: &'a [u8], screen: &mut Screen) -> &'a [u8] {
     &rest[parameters + usize::from(last.is_some())..]
 }
 
-/// A string such as a window's title: to BEL or ESC \.
+/// Skip a string such as a window title, up to BEL or ESC \.
 fn string(rest: &[u8]) -> &[u8] {
     for (at, byte) in rest.iter().enumerate() {
         match byte {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_told_at_the_begin_only() {
+    fn a_byte_order_mark_is_recognized_only_at_the_start() {
         assert!(cleaned("\u{feff}after 5 sec:").1.has_byte_order_mark);
         let (text, marks) = cleaned("after\u{feff} 5 sec:");
         assert_eq!(

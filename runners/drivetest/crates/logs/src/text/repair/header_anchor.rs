@@ -1,8 +1,8 @@
-//! Where a program's output surely begins: two lines that follow each other in it, whatever stands before both.
+//! Detection of the start of a program's output: two consecutive lines, possibly with a prefix.
 
 use memchr::memmem;
 
-/// Whose output is looked for.
+/// Program whose output is expected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// ACT's and drivetest's logs.
@@ -12,7 +12,7 @@ pub enum Dialect {
     Ycsb,
 }
 
-/// What a line holds, and what the line after it must begin or end with.
+/// Text in a line, and texts with which the next line must begin or end.
 type Pair = (&'static [u8], &'static [&'static [u8]]);
 
 const OF_ACT: [Pair; 2] = [
@@ -21,7 +21,7 @@ const OF_ACT: [Pair; 2] = [
 ];
 
 /// Source: YCSB, Client.java and TextMeasurementsExporter.java; BasicDB.java and go-ycsb, cmd/go-ycsb/main.go, which
-/// print their properties alike.
+/// print their properties in the same format.
 const OF_YCSB: [Pair; 4] = [
     (b"[OVERALL], RunTime(ms), ", &[b"[OVERALL], Throughput("]),
     (b"Command line:", &[b"YCSB Client "]),
@@ -29,23 +29,23 @@ const OF_YCSB: [Pair; 4] = [
     (b"***************** properties ", &[b"\""]),
 ];
 
-/// The first object of YCSB's JSON, alone or in an array: its opening line has nothing else that tells.
+/// First line of YCSB's JSON: an object, alone or in an array.
 const OF_JSON: [&[u8]; 2] = [b"[ {", b"{"];
 const IN_JSON: &[&[u8]] = &[b"  \"metric\" : \"OVERALL\""];
 
-/// Bytes of the longest prefix: a time, a host, a program.
+/// Maximum length of a prefix in bytes: time, host and program.
 pub const PREFIX_BYTES_MAX: usize = 256;
 
-/// An output's first line somewhere in a line.
+/// Position of an output's first line in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// The bytes before it.
+    /// Number of bytes before it.
     pub at: usize,
     followers: &'static [&'static [u8]],
 }
 
 impl Anchor {
-    /// Finds it, None where the line holds none or bears too much before it.
+    /// Find the start of an output; `None` if the line has none, or if its prefix is too long.
     pub fn find(text: &[u8], dialect: Dialect) -> Option<Self> {
         let found = match dialect {
             Dialect::Act => of_act(text),
@@ -54,7 +54,7 @@ impl Anchor {
         found.filter(|anchor| anchor.at <= PREFIX_BYTES_MAX)
     }
 
-    /// Whether a text is what the next line of the output holds.
+    /// Return whether a text is the next line of the output.
     pub fn is_followed_by(self, text: &[u8]) -> bool {
         let is = |follower: &&[u8]| text.starts_with(follower) || text.ends_with(follower);
         self.followers.iter().any(is)
@@ -62,7 +62,7 @@ impl Anchor {
 }
 
 fn first(text: &[u8], pairs: &[Pair]) -> Option<Anchor> {
-    // No words are looked for beyond the longest prefix, however long the line is.
+    // The search ends after the longest prefix, also in a long line.
     let near = &text[..text.len().min(PREFIX_BYTES_MAX * 2)];
     pairs.iter().find_map(|(words, followers)| {
         let at = memmem::find(near, words)?;
@@ -93,18 +93,17 @@ fn is_version(rest: &[u8]) -> bool {
     rest.first().is_some_and(u8::is_ascii_digit) && rest.iter().all(is_part)
 }
 
-/// Whether a line bears no mark and does not begin an output; looked at without a branch, so that the compiler makes it
-/// wide.
+/// Return whether a line has no marks and does not begin an output; without branches, so that it is vectorized.
 pub fn is_plain(line: &[u8], dialect: Dialect) -> bool {
     let (is_text, may_begin) = match dialect {
         Dialect::Act => scan(line, *b"A"),
-        // A letter of each pair that rows and single operations have not.
+        // A character of each pair that rows and single operations do not have.
         Dialect::Ycsb => scan(line, *b"VC*{"),
     };
     is_text && !(may_begin && Anchor::find(line, dialect).is_some())
 }
 
-/// Whether a line is all of printed letters, and whether it holds one of some.
+/// Return whether all bytes of a line are printable, and whether it contains one of some bytes.
 #[inline]
 fn scan<const N: usize>(line: &[u8], some: [u8; N]) -> (bool, bool) {
     let (mut is_text, mut has_one) = (true, false);

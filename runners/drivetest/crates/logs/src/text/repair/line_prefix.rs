@@ -1,37 +1,37 @@
-//! What stands before every line of a run that was quoted, indented, or shipped by a logger.
+//! Prefix before every line of a run that was quoted, indented, or forwarded by a logger.
 //!
-//! The header's first line shows the prefix, and the line after it, which is known, proves it. Nothing else is taken
-//! for one; a line of the run without it is passed over and told.
+//! The first line of the header shows the prefix, and the next line, which is known, confirms it. Nothing else counts as a
+//! prefix; a line of the run without it is ignored and reported.
 
 const NAMES_OF_TIME: [&[u8]; 19] = [
     b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec", b"Mon",
     b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun",
 ];
 
-/// What a prefix is to people.
+/// Kind of a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nature {
     /// Blanks and tabs.
     Indented,
     /// Marks such as `> ` and `| `.
     Quoted,
-    /// A time, a host or a program, as loggers put before a line.
+    /// A time, a host or a program, which loggers add.
     Shipped,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
-    /// These bytes.
+    /// Fixed bytes.
     Same(Box<[u8]>),
-    /// One digit or more: a time or a number that grows.
+    /// One or more digits: a time or a counter.
     Digits,
     /// The name of a month or a day of the week.
     TimeName,
-    /// One blank or more: a day of one digit is padded.
+    /// One or more blanks: a day of one digit is padded.
     Blanks,
 }
 
-/// A prefix: bytes that stay, digits and names of time that change.
+/// A prefix of fixed bytes, and of digits and time names that change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefix {
     parts: Vec<Part>,
@@ -39,7 +39,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// The prefix that a header's first line bears.
+    /// Return the prefix of a header's first line.
     pub fn of(before: &[u8]) -> Self {
         let nature = if before.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
             Nature::Indented
@@ -56,13 +56,14 @@ impl Prefix {
         Self { parts, nature }
     }
 
-    /// What it is to people.
+    /// Return the kind of the prefix.
     pub fn nature(&self) -> Nature {
         self.nature
     }
 
-    /// The text behind the prefix; empty where trailing blanks were taken off the prefix of an empty line; None
-    /// where the line does not bear it.
+    /// Return the text after the prefix; `None` if the line does not have it.
+    ///
+    /// The text is empty if the line is a prefix whose trailing blanks were removed.
     pub fn strip<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
         let mut rest = text;
         for (at, part) in self.parts.iter().enumerate() {
@@ -97,7 +98,7 @@ fn after_some(text: &[u8], is_one: impl Fn(u8) -> bool) -> Option<&[u8]> {
     (count > 0).then(|| &text[count..])
 }
 
-/// Digits may change in words that are times, dates or plain numbers, and in no other: `host7` and `act[123]` stay.
+/// Divide a prefix. Digits may change in times, dates and plain numbers only: `host7` and `act[123]` are fixed.
 fn parts_of(before: &[u8]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut rest = before;
@@ -126,7 +127,7 @@ fn add_same(bytes: &[u8], parts: &mut Vec<Part>) {
     }
 }
 
-/// `Dec  1` becomes `Dec 10`: blanks before a digit may change, those at the end may not.
+/// Allow blanks before a digit to change (`Dec  1`, `Dec 10`), but not those at the end.
 fn add_blanks(blanks: &[u8], behind: &[u8], parts: &mut Vec<Part>) {
     if behind.first().is_some_and(u8::is_ascii_digit) {
         parts.push(Part::Blanks);
@@ -145,7 +146,7 @@ fn add_word(word: &[u8], parts: &mut Vec<Part>) {
     }
 }
 
-/// Digits with what stands in times between and around them; three dots are of an address.
+/// Return whether a word is a time: digits with the separators of times; three dots are an address.
 fn is_of_time(word: &[u8]) -> bool {
     let dots = word.iter().filter(|&&byte| byte == b'.').count();
     let is_part = |byte: &u8| {
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nature_of_a_prefix_is_told() {
+    fn the_kind_of_a_prefix_is_detected() {
         assert_eq!(nature(" \t"), Nature::Indented);
         assert_eq!(nature(">> "), Nature::Quoted);
         assert_eq!(nature("Nov 21 02:55:29 "), Nature::Shipped);

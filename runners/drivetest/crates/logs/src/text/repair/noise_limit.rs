@@ -1,25 +1,25 @@
-//! When a text is a flood: so many lines with so little in them that no log is like it.
+//! Limit on the number of very short lines.
 //!
-//! A line costs time whatever it holds, so that lines of a byte or none would keep a reader for minutes a gigabyte. Logs
-//! of all kinds have more than 20 bytes a line.
+//! Every line costs time, so a gigabyte of empty lines would occupy a reader for minutes. Real logs have more than 20
+//! bytes per line.
 
-/// Lines that any text may have, however short.
+/// Number of lines that any text may have.
 pub const LINES_FREE: u64 = 4_194_304;
 
-/// Bytes that the lines of a text have on average, at least, once there are more than that.
+/// Minimum average length of lines in bytes for longer texts.
 pub const MEAN_BYTES_MIN: u64 = 8;
 
-/// Lines that each of very many logs of an archive may have.
+/// Number of lines that each of many logs of an archive may have.
 const LINES_FREE_MIN: u64 = 65_536;
 
-/// What is said of a flood where reading stopped at a line.
+/// Return the sentence about the line at which reading stopped.
 pub fn sentence(line: u64) -> String {
     format!(
-        "expected at least {MEAN_BYTES_MIN} bytes a line; got {line} lines with fewer; what follows is not read"
+        "expected at least {MEAN_BYTES_MIN} bytes per line; got {line} lines with fewer on average; the rest is not read"
     )
 }
 
-/// How much passed, and how many short lines may pass.
+/// Bytes so far, and the number of lines without a limit.
 #[derive(Clone, Copy, Debug)]
 pub struct NoiseLimit {
     free: u64,
@@ -36,7 +36,7 @@ impl Default for NoiseLimit {
 }
 
 impl NoiseLimit {
-    /// For one of several texts, whose floods together take no longer than one.
+    /// Return the limit for one of several texts, which share one limit.
     pub fn share(texts_count: usize) -> Self {
         let free = LINES_FREE / (texts_count.max(1) as u64);
         Self {
@@ -45,7 +45,7 @@ impl NoiseLimit {
         }
     }
 
-    /// Adds the bytes that passed, of which there are so many lines by now; true where the text is a flood.
+    /// Add bytes, with the number of lines so far; return whether the limit is exceeded.
     pub fn add(&mut self, bytes_count: usize, lines_count: u64) -> bool {
         self.bytes_count += bytes_count as u64;
         lines_count > self.free && self.bytes_count / MEAN_BYTES_MIN < lines_count

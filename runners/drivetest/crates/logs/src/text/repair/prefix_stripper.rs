@@ -1,4 +1,4 @@
-//! Frees the lines of a run from the prefix that its header's first line bears.
+//! Removal of the prefix of a run's lines, which the first line of its header shows.
 
 use crate::finding::{Findings, Rule, rule};
 use crate::plural::counted;
@@ -6,10 +6,10 @@ use crate::text::Line;
 use crate::text::repair::header_anchor::{Anchor, Dialect};
 use crate::text::repair::line_prefix::{Nature, Prefix};
 
-/// Runs with a prefix that are told.
+/// Maximum number of reported runs with a prefix.
 const REPORTED_PREFIXES_MAX: usize = 20;
 
-/// A line that may begin a run with a prefix, held until the next one proves it.
+/// A line that may begin a run with a prefix, stored until the next line confirms it.
 #[derive(Debug)]
 struct PendingLine {
     number: u64,
@@ -40,7 +40,7 @@ impl PendingLine {
     }
 }
 
-/// A prefix that was taken off, for the findings.
+/// A removed prefix, for the findings.
 #[derive(Debug)]
 struct StrippedPrefix {
     line: u64,
@@ -50,10 +50,10 @@ struct StrippedPrefix {
     first_other: Option<u64>,
 }
 
-/// Takes prefixes off.
+/// Remover of prefixes.
 #[derive(Debug, Default)]
 pub struct PrefixStripper {
-    /// Whose output is looked for.
+    /// Program whose output is expected.
     pub dialect: Dialect,
     prefix: Option<Prefix>,
     pending: Option<PendingLine>,
@@ -61,12 +61,12 @@ pub struct PrefixStripper {
 }
 
 impl PrefixStripper {
-    /// Whether lines pass as they are, unless they hold what a header begins with.
+    /// Return whether lines pass unchanged, unless they begin a header.
     pub fn is_plain(&self) -> bool {
         self.prefix.is_none() && self.pending.is_none()
     }
 
-    /// Takes the next line and hands on what is of the program's; the line before it may come now.
+    /// Read the next line, and pass on the text of the program; a pending line comes first.
     pub fn take(&mut self, line: Line<'_>, each: &mut impl FnMut(Line<'_>)) {
         if let Some(pending) = self.pending.take() {
             self.settle(&pending, line, each);
@@ -83,21 +83,24 @@ impl PrefixStripper {
         }
     }
 
-    /// Hands on a line that is still held.
+    /// Pass on a pending line.
     pub fn finish(&mut self, each: &mut impl FnMut(Line<'_>)) {
         if let Some(pending) = self.pending.take() {
             each(pending.line(0));
         }
     }
 
-    /// Tells which prefixes were taken off, and which lines bore none.
+    /// Report the removed prefixes, and the lines without them.
     pub fn report(&self, findings: &mut Findings) {
         for stripped in &self.stripped {
-            let sentence = format!("each line of the run bears {}; it is taken off", stripped.shown);
+            let sentence = format!(
+                "each line of the run begins with {}, which is removed",
+                stripped.shown
+            );
             findings.add(rule_of(stripped.nature).at(stripped.line, sentence));
             if let Some(first) = stripped.first_other {
                 let sentence = format!(
-                    "expected {} before every line of the run; passed over without it: {}",
+                    "expected {} before every line of the run; ignored without it: {}",
                     stripped.shown,
                     counted(stripped.others_count, "line")
                 );
@@ -111,7 +114,7 @@ impl PrefixStripper {
         stripped == Some(&text[anchor.at..])
     }
 
-    /// The line behind a held one proves a prefix, or that there was none.
+    /// Compare the line after a pending one: it confirms the prefix or refutes it.
     fn settle(&mut self, pending: &PendingLine, next: Line<'_>, each: &mut impl FnMut(Line<'_>)) {
         let before = &pending.text[..pending.anchor.at];
         let prefix = Prefix::of(before);

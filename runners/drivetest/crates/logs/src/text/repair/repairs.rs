@@ -1,11 +1,11 @@
-//! What was done to the lines of a text before they were read, for the findings.
+//! Repairs of the lines of a text, counted for the findings.
 
 use crate::finding::{Findings, Rule, rule};
 use crate::plural::counted;
 use crate::text::decode::Encoding;
 use crate::text::repair::ansi::Marks;
 
-/// How many lines bore a mark, and the first of them.
+/// Number of lines with a mark, and the first of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     lines: u64,
@@ -29,7 +29,7 @@ impl Count {
     }
 }
 
-/// What the lines of a text bore.
+/// Marks of the lines of a text.
 #[derive(Debug, Default)]
 pub struct RepairLog {
     returns: Count,
@@ -39,7 +39,7 @@ pub struct RepairLog {
 }
 
 impl RepairLog {
-    /// Counts what a line bore.
+    /// Count the marks of a line.
     pub fn add(&mut self, line: u64, has_return: bool, marks: Marks) {
         self.returns.add(has_return, line);
         self.escapes.add(marks.has_escapes, line);
@@ -47,19 +47,19 @@ impl RepairLog {
         self.byte_order_marks.add(marks.has_byte_order_mark, line);
     }
 
-    /// Tells all of it.
+    /// Add the findings.
     pub fn report(&self, encoding: Encoding, findings: &mut Findings) {
         if encoding == Encoding::Utf8 {
             self.byte_order_marks
                 .report(&rule::BYTE_ORDER_MARK, "a byte order mark", findings);
         } else {
-            findings.add(rule::UTF_16.at(1, format!("the text is stored in {}", encoding.code())));
+            findings.add(rule::UTF_16.at(1, format!("the text is encoded as {}", encoding.code())));
         }
         self.returns
-            .report(&rule::CARRIAGE_RETURNS, "carriage returns at their end", findings);
-        let escapes = "escape sequences, backspaces or other signs of a terminal";
+            .report(&rule::CARRIAGE_RETURNS, "a carriage return at the end", findings);
+        let escapes = "escape sequences, backspaces or other control characters";
         self.escapes.report(&rule::ESCAPE_SEQUENCES, escapes, findings);
-        let blanks = "blanks that do not break, or letters without width";
+        let blanks = "non-breaking spaces or zero-width characters";
         self.odd_blanks
             .report(&rule::NON_BREAKING_SPACES, blanks, findings);
     }

@@ -1,15 +1,15 @@
-//! Latencies of single operations, or of histograms, as counts by value: exact until there are too many values.
+//! Latencies of single operations or of histograms, as counts by value: exact until there are too many values.
 
 use std::collections::BTreeMap;
 
-/// Different values that are kept as they are: real runs in microseconds have some ten thousand.
+/// Maximum number of different exact values; real runs in microseconds have about ten thousand.
 const VALUES_MAX: usize = 65_536;
 
 /// Values beyond this many significant bits are rounded up to the end of their bucket once there are too many:
 /// 2^11 buckets from one power of two to the next are HdrHistogram's three decimal digits.
 const SIGNIFICANT_BITS: u32 = 11;
 
-/// Percentiles that are told.
+/// Reported percentiles.
 pub const SHARES: [(&str, u64); 6] = [
     ("50", 5_000),
     ("90", 9_000),
@@ -19,7 +19,7 @@ pub const SHARES: [(&str, u64); 6] = [
     ("99.99", 9_999),
 ];
 
-/// What `SHARES` are out of.
+/// Denominator of `SHARES`.
 const WHOLE: u64 = 10_000;
 
 /// Counts by value, microseconds.
@@ -28,13 +28,13 @@ pub struct Latencies {
     counts: BTreeMap<u64, u64>,
     ops_count: u64,
     sum_us: u128,
-    /// The least and the greatest, exact whatever was rounded.
+    /// Exact minimum and maximum, also if values are rounded.
     ends_us: Option<(u64, u64)>,
     is_rounded: bool,
 }
 
 impl Latencies {
-    /// Adds operations that took the same time.
+    /// Add operations that took the same time.
     pub fn add(&mut self, latency_us: u64, count: u64) {
         if count == 0 {
             return;
@@ -56,7 +56,7 @@ impl Latencies {
         }
     }
 
-    /// Adds all of others: counts are added, nothing is averaged.
+    /// Add all of others: counts are added, nothing is averaged.
     pub fn merge(&mut self, others: &Self) {
         if others.is_rounded && !self.is_rounded {
             self.round();
@@ -81,28 +81,28 @@ impl Latencies {
         }
     }
 
-    /// Whether these and others together are no more operations than an i64 counts; no run makes as many.
+    /// Return whether these and others together are no more operations than an i64 counts; no run makes as many.
     pub fn has_room_for(&self, others: &Self) -> bool {
         let sum = self.ops_count.checked_add(others.ops_count);
         sum.is_some_and(|sum| i64::try_from(sum).is_ok())
     }
 
-    /// How many.
+    /// Return the number of operations.
     pub fn ops_count(&self) -> u64 {
         self.ops_count
     }
 
-    /// The least and the greatest, None without any.
+    /// Return the least and the greatest; `None` without any.
     pub fn ends_us(&self) -> Option<(u64, u64)> {
         self.ends_us
     }
 
-    /// Whether values were rounded up, by less than 0.1 %.
+    /// Return whether values were rounded up, by less than 0.1 %.
     pub fn is_rounded(&self) -> bool {
         self.is_rounded
     }
 
-    /// The mean with one decimal, None without any.
+    /// Return the mean with one decimal; `None` without any.
     pub fn mean_us(&self) -> Option<String> {
         let tenths = self
             .sum_us
@@ -112,7 +112,7 @@ impl Latencies {
         Some(format!("{}.{}", tenths / 10, tenths % 10))
     }
 
-    /// The least value that a share of all do not exceed, for each of `SHARES`; empty without any.
+    /// Return the least value that a share of all do not exceed, for each of `SHARES`; empty without any.
     /// Source: HdrHistogram, AbstractHistogram.getValueAtPercentile().
     pub fn percentiles_us(&self) -> Vec<(&'static str, u64)> {
         let shares = SHARES.iter();
@@ -121,7 +121,7 @@ impl Latencies {
             .collect()
     }
 
-    /// The values at the ranks next to a share, which releases of HdrHistogram round to differently: up to 2.1.4 to the
+    /// Return the values at the ranks next to a share, which releases of HdrHistogram round to differently: up to 2.1.4 to the
     /// nearer, after it up. None where the share is none of `SHARES`, or there are no operations.
     pub fn around_us(&self, name: &str) -> Option<(u64, u64)> {
         let (_, share) = SHARES.iter().find(|(known, _)| *known == name)?;
@@ -133,7 +133,7 @@ impl Latencies {
         self.at_rank((u128::from(self.ops_count) * u128::from(share)).div_ceil(u128::from(WHOLE)))
     }
 
-    /// The value of the operation at a rank, from 1.
+    /// Return the value of the operation at a rank, from 1.
     fn at_rank(&self, rank: u128) -> Option<u64> {
         let (_, greatest) = self.ends_us?;
         let mut seen = 0_u128;
@@ -145,7 +145,7 @@ impl Latencies {
     }
 }
 
-/// The greatest value that shares the significant bits.
+/// Return the greatest value that shares the significant bits.
 fn bucket_end(value: u64) -> u64 {
     let bits = u64::BITS - value.leading_zeros();
     let shift = bits.saturating_sub(SIGNIFICANT_BITS);

@@ -1,23 +1,23 @@
-//! What may be kept of outputs, whatever they hold.
+//! Memory limits of the readers of YCSB outputs.
 
-/// Runs read of one file: a sweep has some dozens.
+/// Maximum number of runs read from one file; a sweep has a few dozen.
 pub const RUNS_MAX: usize = 512;
 
-/// What may still be kept, over all files: a hostile one must not fill the memory.
+/// Remaining memory for all files, so that a hostile file cannot exhaust memory.
 #[derive(Debug)]
 pub struct MemoryBudget {
-    /// Rows, some 100 bytes each.
+    /// Number of rows, about 100 bytes each.
     pub rows: usize,
     /// Bytes of status lines.
     pub status_bytes: usize,
     /// Bytes of command lines and properties.
     pub word_bytes: usize,
-    /// Runs; findings are bounded in each.
+    /// Number of runs; the findings of each are limited.
     pub runs: usize,
 }
 
 impl MemoryBudget {
-    /// The share of one of several logs, which together keep no more than one.
+    /// Return the share of one of several logs, which together have the limit of one.
     pub fn share(logs_count: usize) -> Self {
         let (whole, logs_count) = (Self::default(), logs_count.max(1));
         Self {

@@ -1,18 +1,18 @@
 //! Numbers as Java prints them; what is shown is never rounded through a float.
 
-/// Whether a text is a finite number: `12`, `0.5`, `3.0E7`, `-1`.
+/// Return whether a text is a finite number: `12`, `0.5`, `3.0E7`, `-1`.
 pub fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'E' | b'-' | b'+');
     digits.bytes().all(is_plain) && value(text).is_some()
 }
 
-/// The value for arithmetic, None where the text is no finite number.
+/// Return the value for arithmetic; `None` if the text is no finite number.
 pub fn value(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// A count, also where it was printed as a double (`2066.0`, `3.0E7`); None beyond 2^53 in a double, below 0, or broken.
+/// Return a count, also where it was printed as a double (`2066.0`, `3.0E7`); `None` beyond 2^53 in a double, below 0, or broken.
 pub fn count(text: &str) -> Option<u64> {
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     let whole = |value: &f64| value.fract() == 0.0 && (0.0..=EXACT_MAX).contains(value);
@@ -25,7 +25,7 @@ pub fn count(text: &str) -> Option<u64> {
     text.parse().ok().or_else(|| value(text).filter(whole).map(cast))
 }
 
-/// A time in milliseconds as microseconds, digit by digit: `2.0` is `2000`, `1.2345` is `1234.5`.
+/// Return a time in milliseconds as microseconds, digit by digit: `2.0` is `2000`, `1.2345` is `1234.5`.
 pub fn ms_as_us(text: &str) -> Option<String> {
     if text.contains(['E', 'e']) {
         return value(text).map(|ms| (ms * 1000.0).to_string());

@@ -10,7 +10,7 @@ pub struct Properties(Vec<(String, String)>);
 const PROPERTIES_MAX: usize = 2000;
 
 impl Properties {
-    /// Sets one; a later value takes the place of an earlier one.
+    /// Set one; a later value takes the place of an earlier one.
     pub fn set(&mut self, name: &str, value: &str) {
         if let Some((_, old)) = self.0.iter_mut().find(|(known, _)| known == name) {
             value.clone_into(old);
@@ -19,23 +19,23 @@ impl Properties {
         }
     }
 
-    /// The value of a name.
+    /// Return the value of a name.
     pub fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Sets all of others.
+    /// Set all of others.
     pub fn set_all(&mut self, others: &Self) {
         others.0.iter().for_each(|(name, value)| self.set(name, value));
     }
 
-    /// All of them.
+    /// Return all of them.
     pub fn into_pairs(self) -> Vec<(String, String)> {
         self.0
     }
 
-    /// Reads a file.
+    /// Read a file.
     pub fn parse(text: &str) -> Self {
         let mut read = Self::default();
         let mut begun = String::new();
@@ -72,7 +72,7 @@ impl Properties {
     }
 }
 
-/// One line of the block that BasicDB prints of all its properties: `"name"="value"`.
+/// Parse a line of the properties that BasicDB prints: `"name"="value"`.
 pub fn printed(line: &str) -> Option<(&str, &str)> {
     line.strip_prefix('"')?.strip_suffix('"')?.split_once("\"=\"")
 }

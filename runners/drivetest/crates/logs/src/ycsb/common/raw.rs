@@ -1,4 +1,4 @@
-//! Latencies of single operations that were printed, to exact percentiles and to operations by the second.
+//! Printed latencies of single operations: exact percentiles, and operations by second.
 //!
 //! Source: YCSB, OneMeasurementRaw.java (time in ms when it was measured); go-ycsb, pkg/measurement/csv.go (time in us
 //! when it was begun).
@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use crate::ycsb::common::latencies::Latencies;
 use crate::ycsb::run::Operation;
 
-/// Kinds of operations that are kept: real runs have a dozen.
+/// Maximum number of stored kinds of operations; real runs have a dozen.
 const OPERATIONS_MAX: usize = 64;
 
-/// Seconds that are kept of all operations: a week of one.
+/// Maximum number of stored seconds of all operations: a week of one.
 const SECONDS_MAX: usize = 604_800;
 
 /// The unit of the times.
@@ -43,7 +43,7 @@ pub struct RawRow<'a> {
     pub latency_us: u64,
 }
 
-/// Reads a row; None where it is none.
+/// Read a row; `None` if it is none.
 pub fn parse(line: &str) -> Option<RawRow<'_>> {
     let (name, rest) = line.split_once(',')?;
     let (time, latency) = rest.split_once(',')?;
@@ -79,12 +79,12 @@ pub struct Raw {
     seconds_count: usize,
     /// Rows of further kinds of operations, which are not kept.
     pub passed_over_count: u64,
-    /// There were too many seconds: their counts are not told.
+    /// Whether there were too many seconds to count operations by second.
     has_lost_seconds: bool,
 }
 
 impl Raw {
-    /// Takes a row.
+    /// Read a row.
     pub fn take(&mut self, row: RawRow<'_>, clock: Clock) {
         let at = self.operations.iter().position(|known| known.name == row.name);
         let at = match at {
@@ -113,17 +113,17 @@ impl Raw {
         }
     }
 
-    /// The kinds, in the order in which they came.
+    /// Return the kinds, in the order in which they came.
     pub fn operations(&self) -> &[RawOperation] {
         &self.operations
     }
 
-    /// Whether there were too many seconds to tell them.
+    /// Return whether there were too many seconds to count operations by second.
     pub fn has_lost_seconds(&self) -> bool {
         self.has_lost_seconds
     }
 
-    /// What single operations tell, under the name that is given.
+    /// Return the figures of single operations under the given name.
     pub fn operation(&self, raw: &RawOperation, named: Operation) -> Operation {
         let text = |value: u64| value.to_string();
         let percentiles = raw.latencies.percentiles_us().into_iter();
@@ -141,7 +141,7 @@ impl Raw {
         }
     }
 
-    /// Operations in each second since the run's first, of one kind; None where there were too many seconds.
+    /// Return the operations of one kind by second since the run's first; `None` if there were too many seconds.
     pub fn by_second(&self, operation: &RawOperation) -> Option<Vec<(u64, u64)>> {
         let firsts = self
             .operations

@@ -3,7 +3,7 @@
 /// One command as its words; redirections are left out.
 pub type Words = Vec<String>;
 
-/// Splits a script into its commands.
+/// Split a script into its commands.
 pub fn commands(text: &str) -> Vec<Words> {
     let mut splitter = Splitter::default();
     let mut letters = text.chars().peekable();

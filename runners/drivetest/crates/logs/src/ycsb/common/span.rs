@@ -1,4 +1,4 @@
-//! The lines of one file that are of one run, and what was found in them.
+//! Range of lines of one run in one file, with the findings about them.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct LineSpan {
 }
 
 impl LineSpan {
-    /// Begins at a line.
+    /// Start at a line.
     pub fn at(part: Option<&Arc<str>>, line: u64) -> Self {
         Self {
             part: part.cloned(),
@@ -29,7 +29,7 @@ impl LineSpan {
         }
     }
 
-    /// The place of a line of this file.
+    /// Return the place of a line of this file.
     pub fn place(&self, line: u64) -> Place {
         Place {
             part: self.part.clone(),
@@ -37,18 +37,18 @@ impl LineSpan {
         }
     }
 
-    /// Tells what was found at a line of it.
+    /// Add a finding at a line.
     pub fn report(&mut self, rule: &Rule, line: u64, sentence: &str) {
         let finding = self.place(line).finding(rule, sentence);
         self.findings.add(finding);
     }
 
-    /// Takes in what was found in another file of the same run.
+    /// Add the findings of another file of the same run.
     pub fn absorb(&mut self, other: Self) {
         self.findings.add_all(other.findings.into_list());
     }
 
-    /// Says that its lines are of no log.
+    /// Remove line numbers, because the lines are not in the log.
     pub fn forget_lines(&mut self) {
         (self.first_line, self.last_line) = (0, 0);
     }

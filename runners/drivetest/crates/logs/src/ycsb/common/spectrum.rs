@@ -15,22 +15,22 @@ pub struct Spectrum {
     pub name: String,
     /// Percentile and value, as printed but for the shift of the point from shares to percent.
     pub percentiles: Vec<(String, String)>,
-    /// As the end tells.
+    /// From the end of the spectrum.
     pub ops_count: Option<u64>,
-    /// As the end tells.
+    /// From the end of the spectrum.
     pub max: Option<String>,
     /// Where a line is none of a spectrum.
     pub unreadable: Option<u64>,
 }
 
-/// Whether a line is the head of a spectrum.
+/// Return whether a line is the head of a spectrum.
 pub fn is_head(line: &str) -> bool {
     line.split_whitespace()
         .eq(["Value", "Percentile", "TotalCount", "1/(1-Percentile)"])
 }
 
 impl Spectrum {
-    /// An empty one.
+    /// Return an empty one.
     pub fn new(name: &str) -> Self {
         Self {
             name: shown(name),
@@ -38,7 +38,7 @@ impl Spectrum {
         }
     }
 
-    /// Takes a line after the head.
+    /// Read a line after the head.
     pub fn take(&mut self, line: &str, at: u64) {
         let spectrum = if let Some(end) = line.strip_prefix("#[") {
             self.take_end(end)
@@ -86,7 +86,7 @@ impl Spectrum {
     }
 }
 
-/// Values are printed with three decimals that say nothing.
+/// Remove the three decimals of printed values, which are always 0.
 fn plain(value: &str) -> &str {
     value.strip_suffix(".000").unwrap_or(value)
 }
@@ -107,10 +107,10 @@ fn percent(share: &str) -> Option<String> {
     ))
 }
 
-/// The metric that a file's name ends in, before `-percentiles`.
+/// Return the metric that a file's name ends in, before `-percentiles`.
 pub fn metric_of<'a>(name: &str, metrics: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    // What HdrHistogram's log processor writes (`.hgrm`) does not tell its unit.
+    // Files of HdrHistogram's log processor (`.hgrm`) do not contain their unit.
     let (stem, _) = base.split_once("-percentiles")?;
     // READ_ERROR ends in no other metric, and MY_READ may be a prefix with READ: the longest is meant.
     metrics

@@ -1,4 +1,4 @@
-//! A run of go-ycsb from all that its files told of it.
+//! Construction of a go-ycsb run from the fragments of its files.
 
 use crate::ycsb::common::number;
 use crate::ycsb::extra_operations;
@@ -13,10 +13,10 @@ use crate::ycsb::java::output::shown;
 use crate::ycsb::java::settings::{ConfigFile, Settings};
 use crate::ycsb::run::{Operation, Outcome, Run, Stop, StopKind, Time, Validity};
 
-/// The run of a piece that all files of the run were joined into.
+/// Return the run of a fragment that all its files were joined into.
 pub fn run(mut fragment: Fragment, configs: &[ConfigFile]) -> Run {
     if fragment.finished.is_none() {
-        // Without a final block the last one is of an interval like the others.
+        // Without a final block, the last block is an interval like the others.
         fragment.end_block(&mut { usize::MAX });
     }
     let settings = Settings::resolve(fragment.command.as_ref(), configs, fragment.dumped.as_ref());
@@ -48,14 +48,14 @@ pub fn run(mut fragment: Fragment, configs: &[ConfigFile]) -> Run {
     run
 }
 
-/// How many operations a final block tells.
+/// Operation counts of a final block.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
-    /// The least and the most that were done: a read-modify-write whose read failed had no update.
+    /// Minimum number of completed operations: a read-modify-write whose read failed had no update.
     pub least: u64,
-    /// See `least`.
+    /// Maximum number of completed operations.
     pub most: u64,
-    /// Single operations that failed.
+    /// Failed single operations.
     pub failed: u64,
 }
 
@@ -88,7 +88,7 @@ impl Counts {
     }
 }
 
-/// Operations that one row of a batch stands for.
+/// Return the number of operations in a batch.
 fn batch(name: &str, settings: &Settings) -> u64 {
     if name.starts_with("BATCH_") {
         settings.whole_number("batch.size", Some(1)).unwrap_or(1)
@@ -108,8 +108,10 @@ fn made(fragment: &Fragment) -> Vec<Operation> {
     rows.chain(operations::of_raw(&fragment.raw)).collect()
 }
 
-/// Releases with `QPS:` had buckets of whole milliseconds; those with `50th` have HdrHistogram. Between them rows look
-/// alike, and their percentiles tell.
+/// Return the type of measurement.
+///
+/// Releases with `QPS:` had buckets of whole milliseconds; those with `50th` have HdrHistogram. Between them, rows have the same
+/// form, and the percentiles show the type.
 fn measurement(fragment: &Fragment) -> Option<&'static str> {
     if fragment.has_csv {
         return Some("raw");
@@ -128,8 +130,7 @@ fn takes_ns(fragment: &Fragment) -> Option<u64> {
     fragment.finished.as_ref().and_then(|(_, takes_ns)| *takes_ns)
 }
 
-/// Operations over the run's time after the warm-up, whose operations are not counted: comparable with YCSB's, unlike
-/// the rate of TOTAL.
+/// Return the throughput after the warm-up, which has no counts. It is comparable with YCSB's, unlike the rate of TOTAL.
 fn throughput(run: &Run, settings: &Settings, takes_ns: Option<u64>) -> Option<String> {
     let warm_up_s = settings.whole_number("warmuptime", Some(0))?;
     let warm_up_s = if run.phase == Some(Phase::Load) {
@@ -145,7 +146,7 @@ fn throughput(run: &Run, settings: &Settings, takes_ns: Option<u64>) -> Option<S
     Some(format!("{}.{:03}", thousandths / 1000, thousandths % 1000))
 }
 
-/// What was asked: go-ycsb prints all properties it runs with, but for the back end's name.
+/// Return the configuration: go-ycsb prints all its properties except the name of the database.
 fn requested(settings: &Settings, fragment: &Fragment) -> Run {
     let command = fragment.command.as_ref();
     let printed = match settings.get("command") {

@@ -1,4 +1,4 @@
-//! What is found of a run of go-ycsb: it ends with a complete-looking block and status 0 whatever happened.
+//! Checks of a go-ycsb run, which always ends with a complete-looking block and status 0.
 
 use crate::finding::{Findings, rule};
 use crate::ycsb::common::number;
@@ -13,17 +13,17 @@ use crate::ycsb::java::settings::Settings;
 use crate::ycsb::rules;
 use crate::ycsb::run::{Operation, Run, StopKind};
 
-/// What a run was made from.
+/// Sources of a run.
 pub struct Evidence<'a> {
-    /// What its files told.
+    /// Content of its files.
     pub fragment: &'a Fragment,
-    /// What it was asked.
+    /// Configuration.
     pub settings: &'a Settings,
-    /// What its final block tells.
+    /// Operation counts of its final block.
     pub counts: Counts,
 }
 
-/// Looks at everything.
+/// Add the findings of all checks.
 pub fn all(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     result(run, evidence, findings);
     message(evidence.fragment, findings);
@@ -49,7 +49,7 @@ pub fn all(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 fn result(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let fragment = evidence.fragment;
     if let Some(signal) = &fragment.signal {
-        let sentence = format!("{}: the final block looks complete and is not", signal.text);
+        let sentence = format!("{}: the final block looks complete, but is not", signal.text);
         findings.add(signal.place.finding(&rule::INTERRUPTED, &sentence));
     }
     match (&fragment.finished, run.stop.kind) {
@@ -73,7 +73,7 @@ fn result(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         _ => {}
     }
     if let Some(place) = &fragment.open_row {
-        let sentence = "no line end follows the last row, so that its value may be cut";
+        let sentence = "the last row has no line end, so its value may be truncated";
         findings.add(place.finding(&rules::LAST_ROW_OPEN, sentence));
     }
 }
@@ -85,10 +85,7 @@ fn no_block(evidence: &Evidence<'_>, place: &crate::ycsb::java::fragment::Place,
         .filter(|file| !file.is_empty());
     match elsewhere {
         Some(file) => {
-            let sentence = format!(
-                "the final block was written to {}, which is not here",
-                shown(file)
-            );
+            let sentence = format!("the final block was written to {}, which is missing", shown(file));
             findings.add(place.finding(&rules::RESULT_ELSEWHERE, &sentence));
         }
         None => {
@@ -113,12 +110,11 @@ fn message(fragment: &Fragment, findings: &mut Findings) {
 fn check_settings(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let settings = evidence.settings;
     if !settings.has_command() {
-        let sentence =
-            "there is no block of properties: threads, records, target and what was asked are not known";
+        let sentence = "the block of properties is missing: threads, records, target and requested operations are unknown";
         return findings.add(rules::COMMAND_LINE_MISSING.at(None, sentence));
     }
     if run.binding.is_none() {
-        let sentence = "go-ycsb prints every property but the name of the back end";
+        let sentence = "go-ycsb prints every property except the name of the database";
         findings.add(rules::BACK_END_UNKNOWN.at(None, sentence));
     }
     let warm_up = settings
@@ -126,7 +122,7 @@ fn check_settings(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         .filter(|&warm_up_s| warm_up_s > 0);
     if let Some(warm_up_s) = warm_up.filter(|_| run.phase != Some(Phase::Load)) {
         let sentence = format!(
-            "operations of the first {warm_up_s} s are in no count and in no time; the throughput is of the rest"
+            "operations of the first {warm_up_s} s are in no count; the throughput is that of the remaining time"
         );
         findings.add(rules::WARM_UP_EXCLUDED.at(None, sentence));
     }
@@ -135,19 +131,19 @@ fn check_settings(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         .and_then(number::count)
         .filter(|&limit_s| limit_s > 0);
     if let Some(limit_s) = limit {
-        let sentence = format!("maxexecutiontime={limit_s} was asked, and go-ycsb knows no time limit");
+        let sentence = format!("maxexecutiontime={limit_s} is set, but go-ycsb has no time limit");
         findings.add(rules::TIME_LIMIT_IGNORED.at(None, sentence));
     }
     let is_silent = !matches!(settings.get("silence"), Some("false"));
     if is_silent && run.failed_ops_count.is_some_and(|failed| failed > 0) {
-        let sentence = "operations failed, and why was not printed";
+        let sentence = "operations failed, and the program printed no reason";
         findings.add(rules::ERRORS_SILENT.at(None, sentence));
     }
     setup::options(settings, findings);
     setup::distribution(run, findings);
 }
 
-/// Operations that threads may have under way when the warm-up ends; each is counted by what it did after that.
+/// Return the operations in flight at the end of the warm-up; each counts by its later parts.
 fn tolerance(run: &Run, evidence: &Evidence<'_>) -> u64 {
     let warm_up_s = evidence.settings.whole_number("warmuptime", Some(0)).unwrap_or(0);
     let threads = run.threads_count.unwrap_or(1);
@@ -173,13 +169,13 @@ fn add_up(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         return;
     };
     if single.abs_diff(total) > tolerance(run, evidence) {
-        let sentence = format!("TOTAL tells {total} operations, and the others {single}");
+        let sentence = format!("TOTAL has {total} operations; the other rows have {single}");
         findings.add(rules::OPERATIONS_DO_NOT_ADD_UP.at(None, sentence));
     }
     let composite = rows(&|operation| operation.name == COMPOSITE);
     if composite > 0 {
         let sentence = format!(
-            "TOTAL counts the read and the update of {composite} read-modify-writes: its rate is no throughput of YCSB's"
+            "TOTAL counts the read and the update of {composite} read-modify-writes: its rate differs from YCSB's throughput"
         );
         findings.add(rules::TOTAL_COUNTS_PARTS.at(None, sentence));
     }
@@ -189,13 +185,13 @@ fn requested(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let is_load = run.phase == Some(Phase::Load);
     let Some(requested) = run.operation_count else {
         if evidence.settings.has_command() {
-            let sentence = "the number of operations that was asked is not among the properties";
+            let sentence = "the properties lack the requested number of operations";
             findings.add(rules::REQUESTED_COUNT_UNKNOWN.at(None, sentence));
         }
         return;
     };
     let Counts { least, most, failed } = evidence.counts;
-    // Inserts that failed may have been tried again, and are in the database only where they succeeded.
+    // Failed inserts may have been retried, and are in the database only if they succeeded.
     let (least, most) = if is_load {
         (least.saturating_sub(failed), least.saturating_sub(failed))
     } else {
@@ -213,7 +209,7 @@ fn requested(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         } else {
             format!("{least} to {most}")
         };
-        let sentence = format!("expected {requested} operations, as the properties ask; got {got}");
+        let sentence = format!("expected {requested} operations, the count in the properties; got {got}");
         findings.add(rules::OPERATION_COUNT_DIFFERS.at(None, sentence));
     }
 }
@@ -224,13 +220,13 @@ fn limits(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     }
     let target = run.target_ops_per_s.as_deref();
     let sentence = target.map_or_else(
-        || "without a target an operation begins when the one before it ends: a pause delays few of them".to_owned(),
-        |target| format!("there is a target of {target} operations a second, and only service times: what waited is not seen"),
+        || "without a target, each operation starts when the previous one ends, so a stall delays only a few operations".to_owned(),
+        |target| format!("the target is {target} operations/s, but only service times are measured, without waiting time"),
     );
     findings.add(rules::SERVICE_TIMES_ALONE.at(None, sentence));
 }
 
-/// Counts only grow: a block of an interval with more operations than the final one is of another run.
+/// Check the last interval: counts only increase, so one with more operations than the final block is of another run.
 fn last_block(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let Some(last) = run.statuses().last() else { return };
     let single = run
@@ -239,7 +235,7 @@ fn last_block(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         .fold(0_u64, u64::saturating_add);
     if last.ops_count > single && !evidence.fragment.has_csv {
         let sentence = format!(
-            "the last interval tells {} operations, the final block {single}",
+            "the last interval has {} operations; the final block has {single}",
             last.ops_count
         );
         findings.add(rules::STATUS_DIFFERS.at(None, sentence));

@@ -6,7 +6,7 @@ use crate::ycsb::common::properties::Properties;
 use crate::ycsb::common::shell;
 use crate::ycsb::java::command::{Command, Phase};
 
-/// The commands of a script that start go-ycsb, in their order.
+/// Return the commands of a script that start go-ycsb, in their order.
 pub fn of_script(text: &str) -> Vec<Command> {
     let commands = shell::commands(text);
     commands.iter().filter_map(|words| of_words(words)).collect()

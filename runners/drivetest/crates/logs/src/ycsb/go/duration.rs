@@ -14,7 +14,7 @@ const UNITS: [(&str, u64); 8] = [
     ("s", 1_000_000_000),
 ];
 
-/// Nanoseconds of a duration; None where it is none, or longer than a u64 holds.
+/// Return the nanoseconds of a duration; `None` if it is not a duration, or above `u64::MAX`.
 pub fn parse_ns(text: &str) -> Option<u64> {
     let mut rest = text;
     let mut sum_ns = 0_u64;
@@ -28,7 +28,7 @@ pub fn parse_ns(text: &str) -> Option<u64> {
     (!text.is_empty()).then_some(sum_ns)
 }
 
-/// Digit by digit, as floats would lose nanoseconds.
+/// Convert digit by digit, because floats would lose nanoseconds.
 fn scaled(number: &str, unit_ns: u64) -> Option<u64> {
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let mut sum_ns = whole.parse::<u64>().ok()?.checked_mul(unit_ns)?;
@@ -40,7 +40,7 @@ fn scaled(number: &str, unit_ns: u64) -> Option<u64> {
     Some(sum_ns)
 }
 
-/// Nanoseconds as milliseconds, to the digit: `151.292618`.
+/// Return nanoseconds as milliseconds with all digits: `151.292618`.
 pub fn as_ms(ns: u64) -> String {
     let text = format!("{}.{:06}", ns / 1_000_000, ns % 1_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn milliseconds_keep_every_digit() {
+    fn milliseconds_have_every_digit() {
         let pairs = [
             (0, "0"),
             (151_292_618, "151.292618"),

@@ -1,4 +1,4 @@
-//! What one file holds of one run of go-ycsb, before anything is made of it.
+//! Content of one file about one go-ycsb run.
 
 use crate::ycsb::common::properties::Properties;
 use crate::ycsb::common::raw::Raw;
@@ -9,10 +9,10 @@ use crate::ycsb::java::fragment::{Message, MessageCount, Place, StatusText};
 use crate::ycsb::join::JoinFragment;
 use crate::ycsb::rules;
 
-/// Operations kept of one block: real ones have a dozen.
+/// Maximum number of stored operations of a block; real blocks have a dozen.
 const BLOCK_ROWS_MAX: usize = 256;
 
-/// A row and where it stands.
+/// A row with its place.
 #[derive(Clone, Debug)]
 pub struct PlacedRow {
     /// The row.
@@ -21,16 +21,16 @@ pub struct PlacedRow {
     pub place: Place,
 }
 
-/// What one file holds of one run.
+/// Content of one file about one run.
 #[derive(Debug, Default)]
 pub struct Fragment {
-    /// Where it stands, and what was found there.
+    /// Lines of the fragment, with the findings about them.
     pub span: LineSpan,
     /// From a script.
     pub command: Option<Command>,
     /// The printed block.
     pub dumped: Option<Properties>,
-    /// The distribution that is told before it.
+    /// Request distribution printed before the properties.
     pub distribution: Option<String>,
     /// Something that only go-ycsb prints was seen.
     pub is_sure: bool,
@@ -57,7 +57,7 @@ pub struct Fragment {
 }
 
 impl Fragment {
-    /// Takes a row of the block; an operation that is in it already begins the next one before the run has finished.
+    /// Read a row of the block; a repeated operation begins the next block, unless the run has finished.
     pub fn take_row(&mut self, row: Row, line: u64, status_bytes: &mut usize) {
         let place = self.span.place(line);
         let same = self
@@ -71,15 +71,14 @@ impl Fragment {
                 } else {
                     &rules::ROWS_CONFLICT
                 };
-                let sentence = format!("{} stands twice in the final block", row.operation);
+                let sentence = format!("{} occurs twice in the final block", row.operation);
                 return self.span.findings.add(place.finding(rule, &sentence));
             }
             self.end_block(status_bytes);
         }
         if self.block.len() >= BLOCK_ROWS_MAX {
-            let sentence = format!(
-                "expected at most {BLOCK_ROWS_MAX} operations in a block; the others are passed over"
-            );
+            let sentence =
+                format!("expected at most {BLOCK_ROWS_MAX} operations in a block; the others are ignored");
             return self
                 .span
                 .findings
@@ -88,15 +87,14 @@ impl Fragment {
         self.block.push(PlacedRow { row, place });
     }
 
-    /// Keeps the block as one of an interval.
+    /// Store the block as an interval.
     pub fn end_block(&mut self, status_bytes: &mut usize) {
         let block = std::mem::take(&mut self.block);
         let Some(first) = block.first() else { return };
         let place = first.place.clone();
         let text: String = block.iter().map(|placed| placed.row.written()).collect();
         let Some(left) = status_bytes.checked_sub(text.len() + size_of::<StatusText>()) else {
-            let sentence =
-                "expected no more interval blocks than are kept; this one and those after it are passed over";
+            let sentence = "too many interval blocks: this one and those after it are ignored";
             return self
                 .span
                 .findings
@@ -117,7 +115,7 @@ impl JoinFragment for Fragment {
         self.is_sure |= other.is_sure;
         self.signal = self.signal.take().or(other.signal);
         self.refused = self.refused.take().or(other.refused);
-        // A file that holds a block alone is where the final one was written to.
+        // A file with only a block contains the final block.
         let here = self.finished.is_some() || other.finished.is_none();
         if self.block.is_empty() || !here {
             (self.block, self.open_row) = (other.block, other.open_row);

@@ -5,7 +5,7 @@ use crate::ycsb::go::operations::{is_error, is_single, percentiles};
 use crate::ycsb::go::row::{self, Row, Shape};
 use crate::ycsb::java::status::{Status, StatusOperation};
 
-/// Reads a block that was kept as plain rows; None where it is none.
+/// Parse a block that was stored as plain rows; `None` if it is not a block.
 pub fn parse(text: &str) -> Option<Status> {
     let rows: Vec<Row> = text.lines().filter_map(plain).collect();
     rows.first()?;
@@ -29,7 +29,7 @@ fn takes_s(row: &Row) -> Option<f64> {
     number::value(row.get("Takes(s)")?).filter(|takes_s| *takes_s >= 0.0)
 }
 
-/// Intervals are whole seconds; the first operation may begin some milliseconds after them.
+/// Return whole seconds; the first operation may start some milliseconds later.
 fn whole_s(seconds: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -40,7 +40,7 @@ fn whole_s(seconds: f64) -> u64 {
     whole
 }
 
-/// Single operations, those that failed too.
+/// Return the number of single operations, including failed ones.
 pub fn ops_count(rows: &[Row]) -> u64 {
     let single = rows
         .iter()
@@ -48,7 +48,7 @@ pub fn ops_count(rows: &[Row]) -> u64 {
     single.filter_map(Row::ops_count).fold(0, u64::saturating_add)
 }
 
-/// Seconds since the first single operation, finer than the one decimal of `Takes(s)`: count over rate.
+/// Return the seconds since the first single operation as count / rate, more precise than `Takes(s)`.
 pub fn elapsed_s(rows: &[Row]) -> Option<f64> {
     let exact = |row: &Row| {
         #[expect(clippy::cast_precision_loss, reason = "a rate of six digits")]
@@ -75,7 +75,7 @@ fn operation(row: &Row) -> StatusOperation {
     }
 }
 
-/// The rates of the intervals themselves, which go-ycsb does not print: the differences of what it does.
+/// Return the rates of the intervals themselves, which go-ycsb does not print: the differences of what it does.
 pub fn with_rates<'a>(texts: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Status> {
     let mut before = (0.0, 0_u64);
     texts.filter_map(move |text| {
@@ -102,7 +102,7 @@ mod tests {
                           UPDATE - Takes(s): 2.0, Count: 400, OPS: 200.0\nUPDATE_ERROR - Takes(s): 0.1, Count: 10, OPS: 100.0\n";
 
     #[test]
-    fn a_block_tells_all_since_the_start() {
+    fn a_block_counts_all_operations_since_the_start() {
         let read = parse(FIRST).unwrap();
         assert_eq!(
             (read.elapsed_s, read.ops_count, read.operations.len()),

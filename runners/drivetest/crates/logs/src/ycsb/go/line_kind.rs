@@ -1,10 +1,10 @@
-//! What a line of go-ycsb's output is.
+//! Kinds of lines in go-ycsb's output.
 
 use crate::ycsb::common::raw::{self, RawRow};
 use crate::ycsb::go::duration;
 use crate::ycsb::go::row::{self, Shape, Table};
 
-/// The kinds of lines that mean something.
+/// Kind of a line.
 #[derive(Debug)]
 pub enum LineKind<'a> {
     /// `Using request distribution 'uniform' a keyrange of [0 49999]`: the distribution.
@@ -18,7 +18,7 @@ pub enum LineKind<'a> {
     Rows(Vec<Shape>),
     /// A table's frame or head.
     Frame,
-    /// `Run finished, takes 1.5s`: nanoseconds, None where they cannot be read.
+    /// `Run finished, takes 1.5s`: nanoseconds; `None` if they cannot be read.
     Finished(Option<u64>),
     /// `Got signal [interrupt] to exit.`
     Signal,
@@ -26,7 +26,7 @@ pub enum LineKind<'a> {
     CsvHead,
     /// A single operation.
     Csv(RawRow<'a>),
-    /// Why it did not begin.
+    /// Reason why the program did not start.
     Refused,
     /// `panic: ...`, `fatal error: ...`.
     Panic,
@@ -34,11 +34,11 @@ pub enum LineKind<'a> {
     OperationError,
     /// `Exporting the full latency spectrum ...`.
     Exporting,
-    /// Anything else.
+    /// Any other line.
     Other,
 }
 
-/// Tells what a line is; the table is that of the lines before.
+/// Return the kind of a line; the table depends on the previous lines.
 pub fn of<'a>(line: &'a str, table: &mut Table) -> LineKind<'a> {
     match line.as_bytes().first() {
         None => LineKind::Other,
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_from_each_other() {
+    fn kinds_of_lines_are_distinguished() {
         let pairs = [
             (
                 "Using request distribution 'zipfian' a keyrange of [0 9]",

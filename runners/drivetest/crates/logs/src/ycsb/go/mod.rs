@@ -1,4 +1,4 @@
-//! go-ycsb's outputs: properties, interval blocks, the final block, single operations; to runs beside those of YCSB.
+//! Reader of go-ycsb's outputs: properties, interval blocks, the final block and single operations.
 //!
 //! Source: github.com/pingcap/go-ycsb, cmd/go-ycsb, pkg/client, pkg/measurement, up to v1.0.1 and after it.
 

@@ -11,12 +11,12 @@ pub const COMPOSITE: &str = "READ_MODIFY_WRITE";
 /// Over all single operations that succeeded.
 pub const TOTAL: &str = "TOTAL";
 
-/// Whether a name is one of operations that failed.
+/// Return whether a name is one of operations that failed.
 pub fn is_error(name: &str) -> bool {
     name.ends_with("_ERROR")
 }
 
-/// Whether a name is one of single operations that succeeded.
+/// Return whether a name is one of single operations that succeeded.
 pub fn is_single(name: &str) -> bool {
     !is_error(name) && name != TOTAL && name != COMPOSITE
 }
@@ -34,7 +34,7 @@ fn named(name: &str) -> Operation {
     }
 }
 
-/// An operation from its row.
+/// Return an operation from its row.
 pub fn of_row(row: &Row) -> Operation {
     let value = |head: &str| {
         row.get(head)
@@ -69,13 +69,13 @@ pub fn percentiles(row: &Row) -> Vec<(String, String)> {
     all
 }
 
-/// The percentile that a head names.
+/// Return the percentile that a head names.
 pub fn share(head: &str) -> Option<&str> {
     head.strip_suffix("th(us)")
         .filter(|share| number::is_number(share))
 }
 
-/// Operations from single ones.
+/// Return the operations of single latencies.
 pub fn of_raw(raw: &Raw) -> Vec<Operation> {
     let all = raw.operations().iter();
     all.map(|operation| raw.operation(operation, named(&operation.name)))

@@ -1,4 +1,4 @@
-//! What go-ycsb printed, line by line, to pieces: one for each run that the file holds.
+//! Reader of go-ycsb's output: lines to fragments, one per run in the file.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use crate::ycsb::java::fragment::Message;
 use crate::ycsb::java::output::shown;
 use crate::ycsb::rules;
 
-/// Reads one file.
+/// Reader of one file.
 #[derive(Debug, Default)]
 pub struct Output {
     part: Option<Arc<str>>,
     fragments: Vec<Fragment>,
     table: Table,
     in_dump: bool,
-    /// The line at which there was no room for another run.
+    /// Line at which the limit of runs was reached.
     left_out: Option<u64>,
 }
 
 impl Output {
-    /// Begins a companion, or with None the log.
+    /// Start an attachment with a name, or the log with `None`.
     pub fn new(part: Option<&str>) -> Self {
         Self {
             part: part.map(|name| shown(name).into()),
@@ -34,12 +34,12 @@ impl Output {
         }
     }
 
-    /// Whether anything that only go-ycsb prints was seen.
+    /// Return whether a line that only go-ycsb prints was read.
     pub fn has_begun(&self) -> bool {
         self.fragments.iter().any(|fragment| fragment.is_sure)
     }
 
-    /// Takes a line, and tells whether it is go-ycsb's alone.
+    /// Read a line; return whether only go-ycsb prints it.
     pub fn take(&mut self, line: Line<'_>, budget: &mut MemoryBudget) -> bool {
         if self.left_out.is_some() {
             return false;
@@ -92,7 +92,7 @@ impl Output {
         true
     }
 
-    /// What other programs may say too is not go-ycsb's alone.
+    /// Store a message; return false, because other programs may print it too.
     fn take_word(&mut self, sign: &LineKind<'_>, text: &str, line: u64) -> bool {
         let fragment = self.current_fragment(line);
         let message = Message {
@@ -139,7 +139,7 @@ impl Output {
         };
         budget.word_bytes = left;
         if let Some(fragment) = self.fragments.last_mut() {
-            // Java's BasicDB prints the same block, and sets no command.
+            // YCSB's BasicDB prints the same block, but does not set the command.
             fragment.is_sure |= name == "command";
             fragment.dumped.get_or_insert_default().set(name, value);
         }
@@ -188,7 +188,7 @@ impl Output {
         fragment.finished = Some((fragment.span.place(line), takes_ns));
     }
 
-    /// Ends the file: its runs, and the line from which on runs were left out.
+    /// End the file: its runs, and the line from which on runs were left out.
     pub fn finish(self) -> (Vec<Fragment>, Option<u64>) {
         let is_used =
             |fragment: &Fragment| fragment.is_sure || fragment.refused.is_some() || fragment.panics.count > 0;

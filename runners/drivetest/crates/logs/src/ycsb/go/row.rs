@@ -24,13 +24,13 @@ pub struct Row {
 }
 
 impl Row {
-    /// The value under a head.
+    /// Return the value under a head.
     pub fn get(&self, head: &str) -> Option<&str> {
         let found = self.values.iter().find(|(known, _)| known == head);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// As a plain row, with its line end.
+    /// Return the row in plain form, with its line end.
     pub fn written(&self) -> String {
         let values: Vec<String> = self
             .values
@@ -44,12 +44,12 @@ impl Row {
         format!("{} - {}\n", self.operation, ordered.join(", "))
     }
 
-    /// Operations.
+    /// Return the number of operations.
     pub fn ops_count(&self) -> Option<u64> {
         self.get("Count").and_then(number::count)
     }
 
-    /// Operations a second since the first of the kind; older releases call it QPS.
+    /// Return the operations per second since the first of the kind; older releases name it QPS.
     pub fn rate(&self) -> Option<&str> {
         self.get("OPS").or_else(|| self.get("QPS"))
     }
@@ -64,7 +64,7 @@ pub enum Shape {
     Broken,
 }
 
-/// Reads a plain row; None where the line is none.
+/// Read a plain row; `None` if the line is none.
 pub fn plain(line: &str) -> Option<Shape> {
     memchr::memchr(b'-', line.as_bytes())?;
     let (operation, values) = line.split_once(" - ")?;
@@ -99,17 +99,17 @@ fn cell(head: &str, value: &str) -> Option<(String, String)> {
         .then(|| (head.to_owned(), value.to_owned()))
 }
 
-/// A number, or Go's words for what is none (`NaN`, `+Inf` of a rate over no time).
+/// Return a number, or Go's words for what is none (`NaN`, `+Inf` of a rate over no time).
 fn is_value(value: &str) -> bool {
     value.len() <= NAME_BYTES_MAX && (number::is_number(value) || matches!(value, "NaN" | "+Inf" | "-Inf"))
 }
 
-/// Whether a line is one of JSON.
+/// Return whether a line is one of JSON.
 pub fn begins_json(line: &str) -> bool {
     line.starts_with("[{\"") && line.contains("(us)\":") || line.starts_with("[{\"Operation\":")
 }
 
-/// Reads a line of JSON, whose values are all text.
+/// Read a line of JSON, whose values are all text.
 pub fn json(line: &str) -> Vec<Shape> {
     #[derive(Deserialize)]
     struct Object(BTreeMap<String, String>);
@@ -136,7 +136,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a line; None where it is none of a table, and `Some(None)` for its frame and head.
+    /// Read a line; `None` if it is none of a table, and `Some(None)` for its frame and head.
     pub fn take(&mut self, line: &str) -> Option<Option<Shape>> {
         if line.starts_with("+-") {
             return line
@@ -184,7 +184,7 @@ impl Table {
     }
 }
 
-/// A head of a table as plain rows have it: `AVG(US)` is `Avg(us)`.
+/// Return a head of a table as plain rows have it: `AVG(US)` is `Avg(us)`.
 fn written(head: &str) -> String {
     let lower = head.to_ascii_lowercase();
     if matches!(lower.as_str(), "ops" | "qps") {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_row_that_breaks_off_is_told_from_other_lines() {
+    fn an_incomplete_plain_row_is_recognized() {
         for line in [
             "READ - Takes(s): 0.2, Cou",
             "READ   - Takes(s",

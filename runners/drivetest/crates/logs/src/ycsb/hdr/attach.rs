@@ -1,4 +1,4 @@
-//! Gives runs the operations that their HDR files tell, and compares them with what was printed.
+//! Assignment of HDR files to runs, and comparison of their operations with the printed rows.
 
 use crate::finding::{Finding, Findings};
 use crate::ycsb::common::latencies::Latencies;
@@ -8,7 +8,7 @@ use crate::ycsb::java::metric::{Metric, OperationName, Recorder};
 use crate::ycsb::rules;
 use crate::ycsb::run::{Operation, Run, Time, Validity};
 
-/// The histograms of one metric, of all files that hold it: a file for each client.
+/// Merged histograms of one metric from all its files: one file per client.
 struct Merged {
     metric: String,
     names: Vec<String>,
@@ -20,24 +20,24 @@ struct Merged {
 }
 
 impl Merged {
-    /// How many operations the files hold is open.
+    /// Return whether the number of operations in the files is unknown.
     fn is_open(&self) -> bool {
         self.unread_count > 0 || self.known_count == 0
     }
 
-    /// What of them cannot be read.
+    /// Return a description of the unreadable part.
     fn unread(&self) -> String {
         match (self.unread_count, self.known_count) {
-            (0, _) => "no histogram is there".to_owned(),
+            (0, _) => "it has no histogram".to_owned(),
             (unread, known) => format!("{unread} of {} histograms cannot be read", unread + known),
         }
     }
 }
 
-/// Adds them to the runs; what fits no run is told.
+/// Add HDR files to their runs; report those that match none.
 pub fn attach(runs: &mut [Run], files: Vec<HdrFile>, findings: &mut Findings) {
     for merged in merge(files, findings) {
-        // What YCSB tells of the virtual machine is passed over in its rows too.
+        // Metrics of the Java virtual machine are ignored, like in the rows.
         if let Metric::Operation(name) = Metric::parse(&merged.metric) {
             attach_one(runs, &merged, name, findings);
         }
@@ -46,13 +46,13 @@ pub fn attach(runs: &mut [Run], files: Vec<HdrFile>, findings: &mut Findings) {
 
 fn merge(files: Vec<HdrFile>, findings: &mut Findings) -> Vec<Merged> {
     let mut all: Vec<Merged> = Vec::new();
-    // What is told of an overfull file was told where it was read.
+    // Overfull files were reported when they were read.
     for file in files.into_iter().filter(|file| !file.is_overfull) {
         let known = all.iter_mut().find(|merged| merged.metric == file.metric);
         let has_room = |merged: &Merged| merged.latencies.has_room_for(&file.latencies);
         if !known.as_deref().is_none_or(has_room) {
             let sentence = format!(
-                "{}: its counts and those of the files before it add up to more than 63 bits hold; it is not used",
+                "{}: its counts and those of the previous files exceed 63 bits; it is ignored",
                 file.name
             );
             findings.add(rules::HDR_UNREADABLE.at(None, sentence));
@@ -85,10 +85,10 @@ fn attach_one(runs: &mut [Run], merged: &Merged, name: OperationName, findings: 
     };
     let at = match runs {
         [_] => Some(0),
-        // Some of its counts alone would tell of another run.
+        // An incomplete file could match the wrong run.
         _ if merged.is_open() => None,
         _ => {
-            // YCSB writes a file anew in each run: it is of one of them, and its counts tell of which.
+            // YCSB overwrites the file in each run: it belongs to one run, which its counts identify.
             let mut fitting = runs.iter().enumerate().filter(|(_, run)| fits(run));
             let first = fitting.next().map(|(at, _)| at);
             first.filter(|_| fitting.next().is_none())
@@ -98,12 +98,15 @@ fn attach_one(runs: &mut [Run], merged: &Merged, name: OperationName, findings: 
         let names = merged.names.join(", ");
         let sentence = if merged.is_open() {
             format!(
-                "{names}: {}, so that its counts do not tell which of the {} runs it is of",
+                "{names}: {}, so its counts do not show to which of the {} runs it belongs",
                 merged.unread(),
                 runs.len()
             )
         } else {
-            format!("{names}: its counts are of none of the {} runs alone", runs.len())
+            format!(
+                "{names}: its counts do not match exactly one of the {} runs",
+                runs.len()
+            )
         };
         return findings.add(rules::HDR_UNMATCHED.at(None, sentence));
     };
@@ -116,7 +119,7 @@ fn attach_one(runs: &mut [Run], merged: &Merged, name: OperationName, findings: 
     run.validity = Validity::of(&run.findings);
 }
 
-/// The printed operation of a file's metric.
+/// Return the printed operation of a file's metric.
 fn printed<'a>(run: &'a Run, name: &OperationName) -> Option<&'a Operation> {
     let recorder = name.recorder.map(Recorder::measurement);
     run.operations.iter().find(|operation| {
@@ -128,7 +131,7 @@ fn printed<'a>(run: &'a Run, name: &OperationName) -> Option<&'a Operation> {
     })
 }
 
-/// Means and least values are not exact in a histogram: the rows have them.
+/// Return the operation of a histogram, without mean and minimum, which are exact only in the rows.
 fn operation(printed: Option<&Operation>, name: OperationName, latencies: &Latencies) -> Operation {
     let time = printed.and_then(|printed| printed.time);
     let percentiles = latencies.percentiles_us().into_iter();
@@ -152,15 +155,14 @@ fn compare(printed: Option<&Operation>, merged: &Merged) -> Vec<Finding> {
     let metric = &merged.metric;
     if merged.is_open() {
         let sentence = format!(
-            "{names}: {}: how many operations of {metric} they hold is open, and nothing is compared with the rows",
+            "{names}: {}: the number of operations of {metric} is unknown, so it is not compared with the rows",
             merged.unread()
         );
         return vec![rules::HDR_NOT_COMPARED.at(None, sentence)];
     }
     if merged.left_out_count > 0 {
         let count = merged.left_out_count;
-        let sentence =
-            format!("{names}: {count} intervals outside the seconds that were asked for are left out");
+        let sentence = format!("{names}: {count} intervals outside the requested time range are excluded");
         return vec![rules::HDR_CUT_TO_SPAN.at(None, sentence)];
     }
     let Some(printed) = printed else {
@@ -180,12 +182,13 @@ fn compare(printed: Option<&Operation>, merged: &Merged) -> Vec<Finding> {
             .is_some_and(|rows| merged.counts.contains(&rows))
     {
         let sentence = format!(
-            "{metric}: {} files are merged to {count} operations; the rows are of {rows} of them",
+            "{metric}: {} files are merged to {count} operations; the rows cover {rows} of them",
             merged.names.len()
         );
         return vec![rules::HDR_OF_SEVERAL.at(None, sentence)];
     }
-    let sentence = format!("{names}: expected {rows} operations of {metric}, as the rows tell; got {count}");
+    let sentence =
+        format!("{names}: expected {rows} operations of {metric}, the count of the rows; got {count}");
     vec![rules::HDR_DIFFERS.at(None, sentence)]
 }
 
@@ -200,7 +203,7 @@ fn percentiles_differ(printed: &Operation, merged: &Merged, names: &str) -> Opti
     Some(rules::HDR_DIFFERS.at(None, format!("{}: {differs}", merged.metric)))
 }
 
-/// The width of a bucket of three digits.
+/// Return the width of a bucket of three digits.
 fn bucket_us(value: u64) -> u64 {
     let bits = u64::BITS - value.leading_zeros();
     1 << bits.saturating_sub(11)

@@ -1,6 +1,6 @@
 //! Base64 as RFC 4648, section 4, has it.
 
-/// The bytes of a text; None where it is none, or is cut.
+/// Return the bytes of a text; `None` if it is none, or is cut.
 pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let padding = text.iter().rev().take_while(|&&byte| byte == b'=').count();
     if !text.len().is_multiple_of(4) || padding > 2 {
@@ -31,7 +31,7 @@ fn value(letter: u8) -> Option<u32> {
     Some(u32::from(value))
 }
 
-/// The text of bytes.
+/// Return the text of bytes.
 #[cfg(test)]
 pub fn encode(bytes: &[u8]) -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,4 +1,4 @@
-//! One compressed histogram to its counts; nothing is made room for that the bytes do not hold.
+//! Decoder of one compressed histogram; memory use is limited by the bytes.
 
 use std::io::Read;
 
@@ -10,7 +10,7 @@ use crate::ycsb::hdr::encoding::{self, Encoding, Fault, Form, number};
 /// Inflated bytes that are read: a histogram of three digits over all of a u64 has 55,296 counts of at most 9 bytes.
 const INFLATED_BYTES_MAX: u64 = 1 << 20;
 
-/// Hands each value of a histogram (its bucket's greatest) and how many there are to `each`.
+/// Pass each value of a histogram (its bucket's greatest) and how many there are to `each`.
 ///
 /// # Errors
 /// What is wrong with it; some counts may have been handed over by then.
@@ -69,7 +69,7 @@ impl Scale {
     fn of(encoding: &Encoding<'_>) -> Result<Self, &'static str> {
         let digits = Some(encoding.digits).filter(|digits| (1..=5).contains(digits));
         let digits = digits.ok_or("its digits are not 1 to 5")?;
-        // 2 x 10^digits values are told apart, in the next power of two.
+        // 2 x 10^digits values are distinguished, rounded up to a power of two.
         let sub_bits = (2 * 10_u32.pow(digits)).next_power_of_two().ilog2();
         Ok(Self {
             unit_bits: encoding.lowest.checked_ilog2().ok_or("its lowest value is 0")?,
@@ -77,7 +77,7 @@ impl Scale {
         })
     }
 
-    /// The greatest value that is counted at an index; None beyond 2^63.
+    /// Return the greatest value that is counted at an index; `None` beyond 2^63.
     /// Source: HdrHistogram, AbstractHistogram.valueFromIndex(), highestEquivalentValue().
     fn greatest(&self, index: u64) -> Option<u64> {
         let half = 1_u64 << self.half_bits;
@@ -112,7 +112,7 @@ impl<'a> Counts<'a> {
         })
     }
 
-    /// 7 bits a byte, the least first, and all 8 of a ninth.
+    /// Decode 7 bits per byte, least significant first, and all 8 bits of a ninth byte.
     /// Source: HdrHistogram, ZigZagEncoding.java.
     fn zigzag(&mut self) -> Option<i64> {
         let mut value = 0_u64;
@@ -156,7 +156,7 @@ mod tests {
         std::iter::from_fn(|| counts.next()).collect()
     }
 
-    /// A compressed cookie, the words before the counts, and the counts.
+    /// Return a compressed cookie, the words before the counts, and the counts.
     fn written(cookie: u32, head: &[u32], body: &[u8]) -> String {
         let mut bytes: Vec<u8> = head.iter().flat_map(|word| word.to_be_bytes()).collect();
         bytes.extend_from_slice(body);
@@ -208,7 +208,7 @@ mod tests {
         read(text).unwrap_err().into_owned()
     }
 
-    /// 2051 words of so many bytes: one at 0, two at 1, three at the last, which is 2053.
+    /// Return 2051 words of some bytes: one at 0, two at 1, three at the last, which is 2053.
     fn words(bytes: usize) -> Vec<u8> {
         let mut body = vec![0; bytes * 2051];
         for (index, count) in [(0, 1), (1, 2), (2050, 3)] {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_and_never_believed() {
+    fn damage_is_an_error() {
         let good = v2(3, &[2]);
         assert!(read(&good).is_ok());
         assert!(read(&good[..good.len() - 4]).is_err());
@@ -289,8 +289,8 @@ mod tests {
     }
 
     #[test]
-    fn an_encoding_that_is_not_read_is_told_by_its_cookie() {
-        let unread = |cookie| format!("it is written in an encoding that is not read: cookie {cookie}");
+    fn an_unknown_encoding_is_reported_with_its_cookie() {
+        let unread = |cookie| format!("its encoding is not supported: cookie {cookie}");
         assert_eq!(fault("SElTVA=="), unread("0x48495354"));
         assert_eq!(fault("SEk="), "it is cut");
         assert_eq!(
@@ -302,9 +302,9 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Every encoding of the same counts is read as the same.
+        /// Return every encoding of the same counts is read as the same.
         #[test]
-        fn encodings_tell_the_same(counts in proptest::collection::vec(0_u16..0x8000, 1..3000)) {
+        fn encodings_are_equivalent(counts in proptest::collection::vec(0_u16..0x8000, 1..3000)) {
             let body = |bytes: usize| -> Vec<u8> {
                 let word = |&count: &u16| u64::from(count).to_be_bytes()[8 - bytes..].to_vec();
                 counts.iter().flat_map(word).collect()
@@ -320,9 +320,9 @@ mod tests {
             }
         }
 
-        /// Whatever stands behind the cookies, nothing panics and nothing is handed over beyond what was inflated.
+        /// Arbitrary bytes after the cookies never cause a panic, nor counts beyond the inflated bytes.
         #[test]
-        fn any_bytes_are_read_or_told(
+        fn arbitrary_bytes_are_read_or_reported(
             base in 0x1c84_9300_u32..0x1c84_9400,
             inner in 0x1c84_9300_u32..0x1c84_9400,
             mut bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..400),

@@ -1,14 +1,14 @@
-//! Which of HdrHistogram's encodings a histogram is in, as its cookies tell, and what stands before its counts.
+//! Encodings of HdrHistogram, which the cookies identify, and the header before the counts.
 //!
 //! Source: HdrHistogram, AbstractHistogram.decodeFromByteBuffer(): V0 is of releases up to 1.2, V1 of 2.0 to 2.1.6
 //! (YCSB up to 0.17.0 has 2.1.4), V2 of 2.1.7 and later.
 
 use std::borrow::Cow;
 
-/// What is wrong with a histogram, in words.
+/// Description of an error in a histogram.
 pub type Fault = Cow<'static, str>;
 
-/// The bits of a cookie that tell the bytes of a word; V2 has 0x10 there, whatever it counts in.
+/// Bits of a cookie with the number of bytes per count; V2 always has 0x10.
 const WORD_BITS: u32 = 0xf0;
 
 /// V0CompressedEncodingCookieBase, V1..., V2...
@@ -19,11 +19,11 @@ const V0: u32 = 0x1c84_9308;
 const V1: u32 = 0x1c84_9301;
 const V2: u32 = 0x1c84_9303;
 
-/// Bytes before the counts; V0 tells neither their length nor how they are shifted.
+/// Bytes before the counts; V0 has neither a length nor a shift.
 const HEAD_BYTES: usize = 40;
 const V0_HEAD_BYTES: usize = 32;
 
-/// How counts are written.
+/// Format of counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Each in so many bytes, the greatest first.
@@ -39,16 +39,16 @@ pub struct Encoding<'a> {
     pub form: Form,
     /// Its significant digits.
     pub digits: u32,
-    /// The least value that it tells from 0.
+    /// Lowest value that is distinguished from 0.
     pub lowest: u64,
     /// Its counts.
     pub counts: &'a [u8],
 }
 
 impl<'a> Encoding<'a> {
-    /// Takes apart what was inflated.
+    /// Read apart what was inflated.
     pub fn of(bytes: &'a [u8]) -> Result<Self, Fault> {
-        let cookie = number(bytes, 0).ok_or("its head is cut")?;
+        let cookie = number(bytes, 0).ok_or("its header is truncated")?;
         let words = match (cookie & WORD_BITS) >> 4 {
             bytes @ (2 | 4 | 8) => Some(Form::Words {
                 bytes: bytes as usize,
@@ -67,10 +67,10 @@ impl<'a> Encoding<'a> {
         } else {
             (HEAD_BYTES, 12)
         };
-        let counts = bytes.get(head_bytes..).ok_or("its head is cut")?;
+        let counts = bytes.get(head_bytes..).ok_or("its header is truncated")?;
         if base != V0 {
             if number(bytes, 4).map(|length| length as usize) != Some(counts.len()) {
-                return Err("it holds more or fewer bytes than it says".into());
+                return Err("its length differs from the stated one".into());
             }
             if number(bytes, 8) != Some(0) {
                 return Err("its values are shifted".into());
@@ -86,9 +86,9 @@ impl<'a> Encoding<'a> {
     }
 }
 
-/// Whether the bytes begin as a compressed histogram does.
+/// Return whether the bytes begin as a compressed histogram does.
 pub fn check_compressed(bytes: &[u8]) -> Result<(), Fault> {
-    let cookie = number(bytes, 0).ok_or("it is cut")?;
+    let cookie = number(bytes, 0).ok_or("it is truncated")?;
     if COMPRESSED.contains(&(cookie & !WORD_BITS)) {
         Ok(())
     } else {
@@ -97,10 +97,10 @@ pub fn check_compressed(bytes: &[u8]) -> Result<(), Fault> {
 }
 
 fn unread(cookie: u32) -> Fault {
-    format!("it is written in an encoding that is not read: cookie {cookie:#010x}").into()
+    format!("its encoding is not supported: cookie {cookie:#010x}").into()
 }
 
-/// The big-endian number at a place.
+/// Return the big-endian number at a place.
 pub fn number(bytes: &[u8], at: usize) -> Option<u32> {
     let word = bytes.get(at..at + 4)?.try_into().ok()?;
     Some(u32::from_be_bytes(word))

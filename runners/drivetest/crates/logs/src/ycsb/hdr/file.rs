@@ -1,4 +1,4 @@
-//! An HDR file, line by line: all its histograms merged to one.
+//! Reader of an HDR file: all its histograms are merged into one.
 
 use crate::finding::{Finding, Findings};
 use crate::ycsb::common::latencies::Latencies;
@@ -57,7 +57,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// At the start of a file.
+    /// Return a reader at the start of a file.
     pub fn new(name: &str, span: Option<Span>) -> Self {
         Self {
             file: HdrFile {
@@ -77,7 +77,7 @@ impl Reader {
         }
     }
 
-    /// Takes the next bytes.
+    /// Read the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             let line = part.strip_suffix(b"\n").unwrap_or(part);
@@ -90,13 +90,13 @@ impl Reader {
         }
     }
 
-    /// Ends the file: what was read, and what was found of it.
+    /// End the file: what was read, and what was found of it.
     pub fn finish(mut self) -> (HdrFile, Vec<Finding>) {
         if !self.begun.is_empty() {
             self.end_line();
         }
         if self.file.known_count == 0 {
-            self.report("it holds no histogram that can be read");
+            self.report("it has no readable histogram");
         }
         (self.file, self.findings.into_list())
     }
@@ -143,13 +143,13 @@ impl Reader {
             Ok(()) if !self.file.latencies.has_room_for(&whole) => {
                 self.file.is_overfull = true;
                 self.file.known_count += 1;
-                self.report("its counts add up to more than 63 bits hold; the file is not used");
+                self.report("its counts exceed 63 bits; the file is ignored");
             }
             Ok(()) => {
                 self.file.latencies.merge(&whole);
                 self.file.known_count += 1;
             }
-            Err(why) => self.leave(&format!("a histogram is left out: {why}")),
+            Err(why) => self.leave(&format!("a histogram is skipped: {why}")),
         }
     }
 
@@ -200,14 +200,13 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_with_its_line() {
+    fn damage_is_reported_with_its_line() {
         let (file, findings) = read("#[x]\n0.0,1.0,0.5,SElTVA==\n0.0,x\n");
         assert_eq!(file.latencies.ops_count(), 0);
         let sentences: Vec<_> = findings.iter().map(|finding| finding.sentence.as_str()).collect();
         assert!(
-            sentences[0].starts_with(
-                "x/UPDATE.hdr, line 2: a histogram is left out: it is written in an encoding that"
-            ),
+            sentences[0]
+                .starts_with("x/UPDATE.hdr, line 2: a histogram is skipped: its encoding is not supported"),
             "{sentences:?}"
         );
         assert_eq!((file.known_count, file.unread_count), (0, 2));

@@ -1,4 +1,4 @@
-//! A run from all that its files told of it.
+//! Construction of a YCSB run from the fragments of its files.
 
 use crate::finding::Findings;
 use crate::ycsb::common::number;
@@ -14,7 +14,7 @@ use crate::ycsb::java::settings::{ConfigFile, Known, Settings};
 use crate::ycsb::join;
 use crate::ycsb::run::{Collections, Operation, Run, Stop, StopKind, Time, Validity};
 
-/// The run of a piece that all files of the run were joined into.
+/// Return the run of a piece that all files of the run were joined into.
 pub fn run(ordinal: usize, mut fragment: Fragment, configs: &[ConfigFile]) -> Run {
     let command = fragment.command.take().or(fragment.launcher.take());
     let settings = Settings::resolve(command.as_ref(), configs, fragment.dumped.as_ref());
@@ -71,7 +71,7 @@ fn operations(rows: &[Rows<'_>], kind: &MeasurementType, settings: &Settings) ->
         .collect()
 }
 
-/// Which time the operations with plain names hold.
+/// Return the time that operations with plain names measure.
 fn plain_time(settings: &Settings, has_intended: bool) -> Option<Time> {
     if has_intended {
         return Some(Time::Service);
@@ -79,7 +79,7 @@ fn plain_time(settings: &Settings, has_intended: bool) -> Option<Time> {
     match settings.known("measurement.interval") {
         Known::Set("intended") => Some(Time::Response),
         Known::Set("op" | "both") | Known::Unset => Some(Time::Service),
-        Known::Set(_) | Known::Untold => None,
+        Known::Set(_) | Known::Unknown => None,
     }
 }
 
@@ -96,7 +96,7 @@ fn times(settings: &Settings, operations: &[Operation]) -> Option<Time> {
     plain_time(settings, false)
 }
 
-/// What was asked, as far as it is told.
+/// Return the configuration, as far as it is known.
 fn requested(command: Option<&Command>, settings: &Settings, fragment: &Fragment) -> Run {
     let phase = command.map(|command| command.phase);
     let set = |name: &str| settings.get(name).map(str::to_owned);
@@ -129,11 +129,11 @@ fn requested(command: Option<&Command>, settings: &Settings, fragment: &Fragment
     }
 }
 
-/// What every release up to 0.7 calls itself.
+/// Version that every release up to 0.7 reports.
 /// Source: YCSB 0.1.4 to 0.7.0, Client.main(): "YCSB Client 0.1".
 pub const HIDDEN_VERSION: &str = "0.1";
 
-/// A load inserts `insertcount` records, or all of them.
+/// Return the requested operations: a load inserts `insertcount` records, or all of them.
 pub fn requested_operations(settings: &Settings, phase: Option<Phase>) -> Option<u64> {
     if phase != Some(Phase::Load) {
         return settings.whole_number("operationcount", Some(0));
@@ -142,12 +142,12 @@ pub fn requested_operations(settings: &Settings, phase: Option<Phase>) -> Option
     inserts.or_else(|| settings.whole_number("recordcount", None))
 }
 
-/// Bytes of a record's values, where fields and their lengths are told.
+/// Return the bytes of a record's values, if the number and length of fields are known.
 pub fn record_bytes(settings: &Settings) -> Option<u64> {
     let is_constant = match settings.known("fieldlengthdistribution") {
         Known::Set(distribution) => distribution == "constant",
         Known::Unset => true,
-        Known::Untold => false,
+        Known::Unknown => false,
     };
     let fields = settings.whole_number("fieldcount", None)?;
     let bytes = settings.whole_number("fieldlength", None)?;
@@ -189,14 +189,14 @@ fn take_collections(run: &mut Run, metric: &MetricRows, findings: &mut Findings)
     }
 }
 
-/// Each thread cleans up once; 0.1.4 does not tell it.
+/// Return the threads that ran to their end: each cleans up once. 0.1.4 does not print it.
 fn threads_ran(operations: &[Operation]) -> Option<u64> {
     let is_cleanup = |operation: &&Operation| operation.name == "CLEANUP" && !operation.is_intended_twin;
     let cleanup = operations.iter().find(is_cleanup);
     cleanup.and_then(|operation| operation.ops_count)
 }
 
-/// Operations that failed: those of their own rows, and up to 0.5 those that only the statuses tell.
+/// Return the failed operations: from their own rows, and up to 0.5 from the statuses.
 fn failed(operations: &[Operation]) -> Option<u64> {
     let counted = || operations.iter().filter(|operation| operation.is_counted);
     counted().next()?;

@@ -1,4 +1,4 @@
-//! The command line that started YCSB, from wherever it was told.
+//! Command line that started YCSB, from its output, a launcher or a script.
 //!
 //! Source: YCSB, Client.parseArguments(), bin/ycsb, bin/ycsb.sh.
 
@@ -7,20 +7,20 @@ use serde::Serialize;
 use crate::ycsb::common::properties::Properties;
 use crate::ycsb::common::shell;
 
-/// What a run does.
+/// Phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// It fills the database.
+    /// Load phase: fills the database.
     Load,
-    /// It makes the workload's operations.
+    /// Run phase: executes the operations of the workload.
     Run,
 }
 
-/// A command line, understood.
+/// A parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The arguments of the client as told.
+    /// Arguments of the client.
     pub text: String,
     /// Without `-load` YCSB runs.
     pub phase: Phase,
@@ -30,17 +30,17 @@ pub struct Command {
     pub files: Vec<String>,
     /// `-p`, `-threads` and `-target`.
     pub properties: Properties,
-    /// A variable of a shell stands where its value should: the line does not tell all.
+    /// Whether the line has a shell variable instead of its value, so it is incomplete.
     pub has_variables: bool,
 }
 
 impl Command {
-    /// Reads the arguments after `Command line: `, joined by blanks and unquoted as YCSB prints them.
+    /// Read the arguments after `Command line: `, joined by blanks and unquoted as YCSB prints them.
     pub fn printed(arguments: &str) -> Self {
         Self::of_words(arguments.split_whitespace())
     }
 
-    /// The commands of a script that start YCSB, in their order.
+    /// Return the commands of a script that start YCSB, in their order.
     pub fn of_script(text: &str) -> Vec<Self> {
         let commands = shell::commands(text);
         commands
@@ -49,7 +49,7 @@ impl Command {
             .collect()
     }
 
-    /// The command line of a launcher's `java ... Client ARGUMENTS`; None where the line is none.
+    /// Return the command line of a launcher's `java ... Client ARGUMENTS`; `None` if the line is none.
     pub fn of_java(line: &str) -> Option<Self> {
         let program = line.split_ascii_whitespace().next()?;
         if !program.ends_with("java") && program != "exec" {
@@ -105,7 +105,7 @@ impl Command {
         read
     }
 
-    /// Takes an option, and returns how many of the words after it are its own.
+    /// Read an option, and return how many of the words after it are its own.
     fn take(&mut self, option: &str, after: &[&str]) -> usize {
         let value = after.first().copied();
         match option {
@@ -124,7 +124,7 @@ impl Command {
         ))
     }
 
-    /// A value with blanks was printed without its quotes: YCSB takes no bare words, so they belong to it.
+    /// Return a value with blanks was printed without its quotes: YCSB takes no bare words, so they belong to it.
     fn take_property(&mut self, after: &[&str]) -> usize {
         let bare = after.iter().skip(1).take_while(|word| !word.starts_with('-'));
         let count = after.len().min(1 + bare.count());
@@ -135,13 +135,13 @@ impl Command {
         count
     }
 
-    /// The letter of a standard workload (`a` of `workloads/workloada`), None where no file is named so.
+    /// Return the letter of a standard workload (`a` of `workloads/workloada`); `None` if no file is named so.
     pub fn workload(&self) -> Option<&str> {
         self.files.iter().rev().find_map(|file| standard_workload(file))
     }
 }
 
-/// The letter of one of upstream's workload files, told by its name.
+/// Return the letter of a standard workload file by its name.
 pub fn standard_workload(file: &str) -> Option<&str> {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let letter = name.strip_prefix("workload")?;

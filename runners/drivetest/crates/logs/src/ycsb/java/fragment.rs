@@ -1,4 +1,4 @@
-//! What one file holds of one run, as its lines told it, before anything is made of it.
+//! Content of one file about one YCSB run.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::ycsb::java::row::Row;
 use crate::ycsb::join::JoinFragment;
 use crate::ycsb::rules;
 
-/// Metrics kept of one run: real ones have some dozens.
+/// Maximum number of stored metrics of a run; real runs have a few dozen.
 const METRICS_MAX: usize = 256;
 
-/// Rows kept of one metric, those named by numbers apart.
+/// Maximum number of stored rows of a metric, without those named by numbers.
 const NAMED_ROWS_MAX: usize = 512;
 
 /// A place in a file: of the log itself, or of a companion, which is then named.
@@ -27,7 +27,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// A finding there. A companion's lines are told in the sentence: `line` is of the log.
+    /// Return a finding at this place. Lines of attachments are in the sentence, because `line` refers to the log.
     pub fn finding(&self, rule: &Rule, sentence: &str) -> Finding {
         match &self.part {
             None => rule.at(self.line, sentence),
@@ -36,7 +36,7 @@ impl Place {
     }
 }
 
-/// Words of the program, and where they stand.
+/// Message of the program with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Where.
@@ -45,12 +45,12 @@ pub struct Message {
     pub text: String,
 }
 
-/// How often something was said, and the first time.
+/// First message of a kind, and the number of such messages.
 #[derive(Clone, Debug, Default)]
 pub struct MessageCount {
-    /// The first.
+    /// First message.
     pub first: Option<Message>,
-    /// How often.
+    /// Number of messages.
     pub count: u64,
 }
 
@@ -81,7 +81,7 @@ pub struct Cell {
 pub struct MetricRows {
     /// As printed.
     pub name: String,
-    /// Where its first row stands.
+    /// Place of its first row.
     pub place: Place,
     /// Rows with names.
     pub named: Vec<NamedRow>,
@@ -89,7 +89,7 @@ pub struct MetricRows {
     pub cells: Vec<Cell>,
 }
 
-/// A status line, parsed again when it is asked for: a day of them holds little memory as text.
+/// A status line, parsed when needed: as text, the lines of a day need little memory.
 #[derive(Clone, Debug)]
 pub struct StatusText {
     /// Where.
@@ -98,10 +98,10 @@ pub struct StatusText {
     pub text: Box<str>,
 }
 
-/// What one file holds of one run.
+/// Content of one file about one run.
 #[derive(Debug, Default)]
 pub struct Fragment {
-    /// Where it stands, and what was found there.
+    /// Lines of the fragment, with the findings about them.
     pub span: LineSpan,
     /// The command line that a launcher printed.
     pub launcher: Option<Command>,
@@ -131,24 +131,24 @@ pub struct Fragment {
     pub exporter_fell_back: Option<Message>,
     /// Exceptions.
     pub exceptions: MessageCount,
-    /// Errors that the binding told.
+    /// Errors of the binding.
     pub errors: MessageCount,
     /// Latencies of single operations.
     pub raw: Raw,
 }
 
 impl Fragment {
-    /// The rows of a metric.
+    /// Return the rows of a metric.
     pub fn metric(&self, name: &str) -> Option<&MetricRows> {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
-    /// Whether anything of a run's preamble is there.
+    /// Return whether anything of a run's preamble is there.
     pub fn has_preamble(&self) -> bool {
         self.command.is_some() || self.version.is_some() || self.has_loaded || self.launcher.is_some()
     }
 
-    /// Takes a row, and tells where there is no room left for it.
+    /// Read a row; report it if the memory budget is used up.
     pub fn take_row(&mut self, row: Row<'_>, line: u64, rows_left: &mut usize) {
         self.rows_count += 1;
         let Some(left) = rows_left.checked_sub(1) else {
@@ -179,7 +179,7 @@ impl Fragment {
     fn take_named(&mut self, at: usize, row: Row<'_>, place: Place) {
         let named = &mut self.metrics[at].named;
         if let Some(same) = named.iter().find(|known| known.measurement == row.measurement) {
-            let sentence = format!("[{}], {} stands twice", row.metric, row.measurement);
+            let sentence = format!("[{}], {} occurs twice", row.metric, row.measurement);
             let finding = if same.value == row.value {
                 place.finding(&rules::ROW_REPEATED, &sentence)
             } else {
@@ -199,7 +199,7 @@ impl Fragment {
     }
 
     fn report_full_budget(&mut self, line: u64) {
-        let sentence = "expected no more rows than are kept; this one and others like it are passed over";
+        let sentence = "too many rows: this one and similar ones are ignored";
         self.span.report(&rules::TOO_MANY_ROWS, line, sentence);
     }
 }
@@ -240,13 +240,13 @@ impl JoinFragment for Fragment {
 }
 
 impl MessageCount {
-    /// Notes one more.
+    /// Count a message.
     pub fn add(&mut self, message: impl FnOnce() -> Message) {
         self.first.get_or_insert_with(message);
         self.count += 1;
     }
 
-    /// Both streams print the same traces, so that their counts are no sum.
+    /// Use the larger count: both streams print the same traces, so the counts do not add up.
     pub fn absorb(&mut self, other: Self) {
         if self.count < other.count {
             *self = other;

@@ -45,7 +45,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Whether a line may be of an exporter's JSON; within an object every line may that begins as one.
+    /// Return whether a line may be of an exporter's JSON; within an object every line may that begins as one.
     pub fn takes(&self, line: &str) -> bool {
         let begins = line.trim_start().starts_with(['{', '}', '[', ']', '"']);
         let ends = line.trim_end_matches([' ', ',']).ends_with(['[', '{', '}', ']']);
@@ -53,7 +53,7 @@ impl Objects {
         begins && !is_text_row && (!self.begun.is_empty() || line.contains('{'))
     }
 
-    /// Takes a line and hands what ended in it to `each`.
+    /// Read a line and hands what ended in it to `each`.
     pub fn take(&mut self, line: &str, mut each: impl FnMut(Found)) {
         for letter in line.chars() {
             let begins = letter == '{' && !self.in_string;
@@ -75,14 +75,14 @@ impl Objects {
         }
     }
 
-    /// Ends what was begun: another line came between, or the end.
+    /// End what was begun: another line came between, or the end.
     pub fn let_go(&mut self) -> Option<Found> {
         let was_row = self.begun.contains("\"metric\"");
         *self = Self::default();
         was_row.then_some(Found::Broken)
     }
 
-    /// Whether the object ends with this letter of it.
+    /// Return whether the object ends with this letter of it.
     fn ends_with(&mut self, letter: char) -> bool {
         if std::mem::take(&mut self.escaped) {
             return false;
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_off_is_told_and_other_objects_are_none() {
+    fn incomplete_objects_are_reported_and_other_objects_ignored() {
         assert_eq!(found("{ \"metric\" : \"READ\",\nexception"), [Found::Broken]);
         assert_eq!(
             found("{ \"metric\" : \"READ\", \"value\" : true }"),

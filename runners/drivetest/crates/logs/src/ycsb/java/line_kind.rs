@@ -1,11 +1,11 @@
-//! What a line of YCSB's output is.
+//! Kinds of lines in YCSB's output.
 
 use crate::ycsb::common::raw::{self, RawRow};
 use crate::ycsb::java::command::Command;
 use crate::ycsb::java::row::{self, Shape};
 use crate::ycsb::java::status;
 
-/// The kinds of lines that mean something.
+/// Kind of a line.
 #[derive(Debug)]
 pub enum LineKind<'a> {
     /// A launcher's `java ... site.ycsb.Client ...`.
@@ -28,26 +28,26 @@ pub enum LineKind<'a> {
     Limit(u64),
     /// The time limit was reached.
     LimitHit,
-    /// The asked percentiles could not be read.
+    /// The requested percentiles could not be read.
     PercentilesFellBack,
-    /// The asked exporter is not there.
+    /// The requested exporter does not exist.
     ExporterFellBack,
     /// The head of an exception.
     Exception,
     /// A place in YCSB's own code, below an exception.
     Frame,
-    /// An error that the binding tells.
+    /// An error of the binding.
     Error,
     /// The head or the end of BasicDB's block of properties.
     Stars {
         /// It begins one.
         is_head: bool,
     },
-    /// Anything else.
+    /// Any other line.
     Other,
 }
 
-/// Tells what a line is.
+/// Return the kind of a line.
 pub fn of(line: &str) -> LineKind<'_> {
     match line.as_bytes().first() {
         None => LineKind::Other,
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exceptions_are_told_from_other_lines() {
+    fn exceptions_are_recognized() {
         for line in [
             "java.lang.ArithmeticException: / by zero",
             "Exception in thread \"main\" java.lang.NumberFormatException: For input string: \"3\"",

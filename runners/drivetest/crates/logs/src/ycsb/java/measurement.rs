@@ -22,7 +22,7 @@ pub enum Measurement {
     Min(Unit),
     /// The longest.
     Max(Unit),
-    /// Their variance: us squared, whatever the name says.
+    /// Variance in us squared, independent of the unit in the name.
     Variance,
     /// The percentile of a decimal: `99.9`.
     Percentile(String, Unit),
@@ -38,7 +38,7 @@ pub enum Measurement {
 
 const RAW_HEADING: &str = "Below is a summary of latency in microseconds:";
 
-/// Reads a name; None where it is none that this reader knows.
+/// Read a name; `None` if it is none that this reader knows.
 pub fn parse(name: &str) -> Option<Measurement> {
     use Measurement as M;
     Some(match name {

@@ -11,7 +11,7 @@ use crate::ycsb::java::settings::Settings;
 /// The type of a run's measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeasurementType {
-    /// `hdrhistogram`, `histogram`, `timeseries`, `raw`, or two of them; None where nothing tells.
+    /// `hdrhistogram`, `histogram`, `timeseries`, `raw`, or two of them; `None` if unknown.
     pub measurement: Option<&'static str>,
     /// HdrHistogram of 0.2 and 0.3.
     pub is_first_hdr: bool,
@@ -26,7 +26,7 @@ const KNOWN: [&str; 6] = [
     "hdrhistogram+raw",
 ];
 
-/// Tells the type.
+/// Return the type.
 pub fn of(rows: &[Rows<'_>], settings: &Settings, version: Option<&str>) -> MeasurementType {
     let timed: Vec<&Rows<'_>> = rows.iter().filter(|rows| has_operations(rows)).collect();
     let is_first_hdr = timed
@@ -78,7 +78,7 @@ fn of_names(timed: &[&Rows<'_>]) -> Option<&'static str> {
     }
 }
 
-/// The histogram prints the 95th and 99th in whole milliseconds, from 0.6 on with a variance; HdrHistogram up to 0.3
+/// Return the histogram prints the 95th and 99th in whole milliseconds, from 0.6 on with a variance; HdrHistogram up to 0.3
 /// counts in doubles.
 fn of_percentiles(timed: &[&Rows<'_>], version: Option<&str>) -> Option<&'static str> {
     let mut all = timed.iter().flat_map(|rows| rows.percentiles()).peekable();

@@ -55,7 +55,7 @@ const EXTREMES: [&str; 6] = [
 const DASHED: [&str; 2] = ["READ-MODIFY-WRITE", "SCAN-LATENCY-PER-RECORD"];
 
 impl Metric {
-    /// Reads a name.
+    /// Read a name.
     pub fn parse(name: &str) -> Self {
         let of_collector = name.starts_with("TOTAL_GCS_") || name.starts_with("TOTAL_GC_TIME_");
         match name {
@@ -114,7 +114,7 @@ fn outcome(name: &str) -> (&str, String) {
 }
 
 impl OperationName {
-    /// Whether its operations are among those that YCSB calls done: not those made of others, and no extras.
+    /// Return whether its operations are among those that YCSB calls done: not those made of others, and no extras.
     pub fn is_counted(&self) -> bool {
         let made_of_others = DASHED.contains(&self.operation.as_str());
         let extra = matches!(self.operation.as_str(), "CLEANUP" | "VERIFY");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_operation_and_outcome() {
+    fn names_contain_operation_and_outcome() {
         let plain = |operation: &str, outcome: &str| (operation.to_owned(), outcome.to_owned(), false, None);
         assert_eq!(named("READ"), plain("READ", "ok"));
         assert_eq!(named("UPDATE-FAILED"), plain("UPDATE", "failed"));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_time_and_recorder() {
+    fn names_contain_time_and_recorder() {
         let read = |intended, recorder| ("READ".to_owned(), "ok".to_owned(), intended, recorder);
         assert_eq!(named("Intended-READ"), read(true, None));
         assert_eq!(named("HdrIntended-READ"), read(true, Some(Recorder::Hdr)));

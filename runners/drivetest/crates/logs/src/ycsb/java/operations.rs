@@ -14,12 +14,12 @@ pub struct Rows<'a> {
     pub name: OperationName,
     /// Its rows.
     pub metric: &'a MetricRows,
-    /// Its named rows, understood; the others are told.
+    /// Parsed named rows; the others are reported.
     pub known: Vec<(Measurement, &'a NamedRow)>,
 }
 
 impl<'a> Rows<'a> {
-    /// Understands the rows of a metric, and tells those that it cannot.
+    /// Parse the rows of a metric, and report those that are unknown.
     pub fn read(name: OperationName, metric: &'a MetricRows, findings: &mut Findings) -> Self {
         let mut known = Vec::new();
         for row in &metric.named {
@@ -31,13 +31,13 @@ impl<'a> Rows<'a> {
         Self { name, metric, known }
     }
 
-    /// The row of a measurement.
+    /// Return the row of a measurement.
     pub fn find(&self, wanted: impl Fn(&Measurement) -> bool) -> Option<&'a NamedRow> {
         let found = self.known.iter().find(|(measurement, _)| wanted(measurement));
         found.map(|(_, row)| *row)
     }
 
-    /// The percentiles with their units, as printed.
+    /// Return the percentiles with their units, as printed.
     pub fn percentiles(&self) -> impl Iterator<Item = (&str, Unit, &'a NamedRow)> {
         self.known
             .iter()
@@ -51,13 +51,13 @@ impl<'a> Rows<'a> {
         self.find(|measurement| *measurement == Measurement::Operations)
     }
 
-    /// Whether it was counted in doubles, as HdrHistogram was up to 0.12.
+    /// Return whether it was counted in doubles, as HdrHistogram was up to 0.12.
     pub fn is_counted_in_doubles(&self) -> bool {
         self.ops_row().is_some_and(|row| row.value.contains('.'))
     }
 }
 
-/// A row whose name says nothing to this reader.
+/// Return a row whose name says nothing to this reader.
 pub fn unknown(metric: &str, row: &NamedRow) -> crate::finding::Finding {
     let sentence = format!(
         "[{metric}], {}, {} is no row that is known",
@@ -77,7 +77,7 @@ pub struct Common {
     pub is_first_hdr: bool,
 }
 
-/// An operation, from its rows.
+/// Return an operation, from its rows.
 pub fn operation(rows: &Rows<'_>, common: Common) -> Operation {
     let name = &rows.name;
     let ops_count = rows.ops_row().and_then(|row| number::count(&row.value));
@@ -97,7 +97,7 @@ pub fn operation(rows: &Rows<'_>, common: Common) -> Operation {
         from: "rows",
         ..Operation::default()
     };
-    // Of no operations there is no time, whatever was printed: 0, NaN or 9223372036854775807.
+    // Without operations, printed times (0, NaN or 9223372036854775807) are ignored.
     if ops_count != Some(0) {
         take_times(&mut operation, rows, common);
         take_cells(&mut operation, rows, common);
@@ -106,7 +106,7 @@ pub fn operation(rows: &Rows<'_>, common: Common) -> Operation {
 }
 
 impl Recorder {
-    /// The type of measurement that records.
+    /// Return the type of measurement that records.
     pub fn measurement(self) -> &'static str {
         match self {
             Self::Hdr => "hdrhistogram",
@@ -149,7 +149,7 @@ fn take_times(operation: &mut Operation, rows: &Rows<'_>, common: Common) {
     operation.percentiles_floor_us = floor_us(operation, rows, common);
 }
 
-/// A time in microseconds, as printed where that is its unit; None where it is no number.
+/// Return a time in microseconds, as printed where that is its unit; `None` if it is no number.
 fn us(value: &str, unit: Unit) -> Option<String> {
     match unit {
         Unit::Us => number::is_number(value).then(|| value.to_owned()),
@@ -177,7 +177,7 @@ fn take_cells(operation: &mut Operation, rows: &Rows<'_>, common: Common) {
     }
 }
 
-/// The series prints its first interval again where a thread was late: the same key with the same value is one.
+/// Return the series prints its first interval again where a thread was late: the same key with the same value is one.
 fn series(cells: &[Cell]) -> Vec<(u64, String)> {
     let means = cells.iter().filter(|cell| number::is_number(&cell.value));
     let mut series: Vec<_> = means.map(|cell| (cell.key, cell.value.to_string())).collect();

@@ -1,4 +1,4 @@
-//! What YCSB printed, line by line, to pieces: one for each run that the file holds.
+//! Reader of YCSB's output: lines to fragments, one per run in the file.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::ycsb::java::row::{Row, Shape};
 use crate::ycsb::java::status;
 use crate::ycsb::rules;
 
-/// Reads one file.
+/// Reader of one file.
 #[derive(Debug, Default)]
 pub struct Output {
     part: Option<Arc<str>>,
@@ -23,14 +23,14 @@ pub struct Output {
     objects: Objects,
     in_dump: bool,
     has_begun: bool,
-    /// The line at which there was no room for another run.
+    /// Line at which the limit of runs was reached.
     left_out: Option<u64>,
     /// Elapsed seconds and operations of the last status line.
     progress: Option<(u64, u64)>,
 }
 
 impl Output {
-    /// Begins a companion, or with None the log.
+    /// Start an attachment with a name, or the log with `None`.
     pub fn new(part: Option<&str>) -> Self {
         Self {
             part: part.map(|name| shown(name).into()),
@@ -38,12 +38,12 @@ impl Output {
         }
     }
 
-    /// Whether anything that only YCSB prints was seen.
+    /// Return whether a line that only YCSB prints was read.
     pub fn has_begun(&self) -> bool {
         self.has_begun
     }
 
-    /// Takes a line.
+    /// Read a line.
     pub fn take(&mut self, line: Line<'_>, budget: &mut MemoryBudget) {
         if self.left_out.is_some() {
             return;
@@ -60,7 +60,7 @@ impl Output {
         }
     }
 
-    /// Ends the file: its runs, and the line from which on runs were left out.
+    /// End the file; return its fragments, and the line at which the limit of runs was reached.
     pub fn finish(mut self, lines_count: u64) -> (Vec<Fragment>, Option<u64>) {
         self.drop_open_object(lines_count);
         (self.fragments, self.left_out)
@@ -68,7 +68,7 @@ impl Output {
 
     fn drop_open_object(&mut self, line: u64) {
         if self.objects.let_go().is_some() {
-            let sentence = "an object of the JSON exporter breaks off before this line";
+            let sentence = "an object of the JSON exporter is incomplete before this line";
             self.current_fragment(line)
                 .span
                 .report(&rules::RESULT_CUT, line, sentence);
@@ -84,15 +84,14 @@ impl Output {
                     measurement: &row.measurement,
                     value: &row.value,
                 };
-                // Its object was closed: no digit of it is missing.
+                // The object is closed, so no digit of the row is missing.
                 self.take_row(row, Line { ended: true, ..line }, budget);
             }
             Found::Broken => self.report_unreadable(text, line.number),
         });
         self.objects = objects;
         if text.len() >= LINE_BYTES_MAX {
-            let sentence =
-                format!("the line is longer than {LINE_BYTES_MAX} bytes; the rest of it is not read");
+            let sentence = format!("the line is longer than {LINE_BYTES_MAX} bytes; its rest is not read");
             self.current_fragment(line.number)
                 .span
                 .report(&rules::ROW_UNREADABLE, line.number, &sentence);
@@ -127,7 +126,7 @@ impl Output {
         }
     }
 
-    /// Single operations stand before the rows of their run: standard output is written last.
+    /// Read a single operation, which precedes the rows of its run.
     fn take_raw(&mut self, row: RawRow<'_>, line: u64, budget: &mut MemoryBudget) {
         let has_rows = self
             .fragments
@@ -245,8 +244,7 @@ impl Output {
                 text: text.into(),
             });
         } else {
-            let sentence =
-                "expected no more status lines than are kept; this one and those after it are passed over";
+            let sentence = "too many status lines: this one and those after it are ignored";
             self.current_fragment(line)
                 .span
                 .report(&rules::TOO_MANY_STATUS_LINES, line, sentence);
@@ -265,7 +263,7 @@ impl Output {
         last.text = format!("{} {text}", last.text).into();
     }
 
-    /// The block also begins go-ycsb's outputs, which name no client and print no rows.
+    /// Return the block also begins go-ycsb's outputs, which name no client and print no rows.
     fn begin_dump(&mut self, is_head: bool, line: u64) {
         if is_head && !self.fragments.is_empty() {
             self.in_dump = true;
@@ -321,7 +319,7 @@ impl Output {
     }
 }
 
-/// What YCSB throws when it cannot read the percentiles or find the exporter is no more than that.
+/// Return whether an exception only reports unreadable percentiles or a missing exporter.
 fn is_of_a_fall_back(fragment: &Fragment, text: &str) -> bool {
     let of_percentiles =
         fragment.percentiles_fell_back.is_some() && text.starts_with("java.lang.NumberFormatException");
@@ -333,7 +331,7 @@ fn version_of_banner(version: &str) -> String {
     version.chars().take(64).collect()
 }
 
-/// As much of a text as a sentence needs.
+/// Return a text, cut to the length for a sentence.
 pub fn shown(text: &str) -> String {
     const SHOWN_MAX: usize = 200;
     let last: String = text
@@ -345,7 +343,7 @@ pub fn shown(text: &str) -> String {
     if is_whole { last } else { format!("{last}...") }
 }
 
-/// Status lines that both streams printed, once each: by elapsed seconds and operations.
+/// Remove status lines that both streams printed, by elapsed seconds and operations.
 pub fn without_twins(statuses: &mut Vec<StatusText>) {
     statuses.dedup_by_key(|status| status::progress(&status.text));
 }

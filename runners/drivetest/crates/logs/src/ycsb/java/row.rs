@@ -27,7 +27,7 @@ pub enum Shape<'a> {
     Broken,
 }
 
-/// Reads a line; None where it is no row at all, as the lines of bindings (`[Thread-1] INFO ...`).
+/// Read a line; `None` if it is no row at all, as the lines of bindings (`[Thread-1] INFO ...`).
 pub fn parse(text: &str) -> Option<Shape<'_>> {
     let (metric, rest) = text.strip_prefix('[')?.split_once(']')?;
     let rest = rest.strip_prefix(',').filter(|_| is_metric(metric))?;
@@ -50,7 +50,7 @@ fn is_name(measurement: &str) -> bool {
     !measurement.is_empty() && measurement.len() <= NAME_BYTES_MAX
 }
 
-/// Whether a value can stand in a row: a number, or Java's word for none.
+/// Return whether a value can stand in a row: a number, or Java's word for none.
 pub fn is_value(value: &str) -> bool {
     let is_short = value.len() <= NAME_BYTES_MAX;
     matches!(value, "NaN" | "Infinity" | "-Infinity") || is_short && number::is_number(value)
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_cut_is_told_from_other_lines() {
+    fn a_truncated_row_is_recognized() {
         for line in [
             "[READ],",
             "[READ], Oper",

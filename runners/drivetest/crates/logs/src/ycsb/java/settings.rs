@@ -1,4 +1,4 @@
-//! What a run was asked, as far as it is told: the command line over its files, and nothing that is not there.
+//! Configuration of a run: properties of the command line and of its files, without assumed values.
 
 use crate::ycsb::common::number;
 use crate::ycsb::common::properties::Properties;
@@ -13,18 +13,18 @@ pub struct ConfigFile {
     pub properties: Properties,
 }
 
-/// What is known of a property.
+/// Value of a property, if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known<'a> {
-    /// It was set to this.
+    /// The property has this value.
     Set(&'a str),
-    /// It was not set: the program's default holds.
+    /// The property is not set; the default applies.
     Unset,
-    /// It may have been set in a file that is not here, or there is no command line.
-    Untold,
+    /// A missing file may set the property, or the command line is missing.
+    Unknown,
 }
 
-/// What a run was asked.
+/// Configuration of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     properties: Properties,
@@ -67,7 +67,7 @@ const NUMBERS: [&str; 8] = [
 ];
 
 impl Settings {
-    /// Puts together what is told; `dumped` is the block in which the database printed all it was given.
+    /// Combine all sources; `dumped` is the block of properties that the database printed.
     pub fn resolve(command: Option<&Command>, files: &[ConfigFile], dumped: Option<&Properties>) -> Self {
         let mut settings = Self {
             has_command: command.is_some() || dumped.is_some(),
@@ -91,12 +91,12 @@ impl Settings {
         settings
     }
 
-    /// What is known of a property.
+    /// Return the value of a property, if known.
     pub fn known(&self, name: &str) -> Known<'_> {
         match self.properties.get(name) {
             Some(value) => Known::Set(value),
-            None if !self.has_command || self.has_variables => Known::Untold,
-            None if self.may_be_set_in_a_missing_file(name) => Known::Untold,
+            None if !self.has_command || self.has_variables => Known::Unknown,
+            None if self.may_be_set_in_a_missing_file(name) => Known::Unknown,
             None => Known::Unset,
         }
     }
@@ -107,22 +107,21 @@ impl Settings {
         self.missing_files.iter().any(may_set)
     }
 
-    /// The value that was set.
+    /// Return the value that was set.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.properties.get(name)
     }
 
-    /// A whole number that was set, or the program's default where nothing was set; None where that is not known.
+    /// Return a whole number that was set, or the program's default where nothing was set; `None` if that is not known.
     pub fn whole_number(&self, name: &str, default: Option<u64>) -> Option<u64> {
         match self.known(name) {
             Known::Set(value) => value.trim().parse().ok(),
             Known::Unset => default,
-            Known::Untold => None,
+            Known::Unknown => None,
         }
     }
 
-    /// The properties of numbers that were set to none: names and what they were set to. What a shell's variable stands
-    /// for is not known, which is another matter.
+    /// Return numeric properties with a value that is not a number, except for shell variables.
     pub fn unreadable(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let set = NUMBERS.iter().filter_map(|&name| Some((name, self.get(name)?)));
         set.filter(|(_, value)| {
@@ -130,17 +129,17 @@ impl Settings {
         })
     }
 
-    /// Whether a property was set to what cannot be read.
+    /// Return whether a property was set to what cannot be read.
     pub fn is_unreadable(&self, name: &str) -> bool {
         self.unreadable().any(|(unreadable, _)| unreadable == name)
     }
 
-    /// Whether there is a command line, or all that it said.
+    /// Return whether there is a command line, or all that it said.
     pub fn has_command(&self) -> bool {
         self.has_command
     }
 
-    /// All that was set.
+    /// Return all that was set.
     pub fn pairs(&self) -> Vec<(String, String)> {
         self.properties.clone().into_pairs()
     }
@@ -181,10 +180,10 @@ mod tests {
     #[test]
     fn a_missing_file_leaves_open_what_it_may_set() {
         let standard = Settings::resolve(Some(&Command::printed("-P w/workloada")), &[], None);
-        assert_eq!(standard.known("operationcount"), Known::Untold);
+        assert_eq!(standard.known("operationcount"), Known::Unknown);
         assert_eq!(standard.known("threadcount"), Known::Unset);
         let own = Settings::resolve(Some(&Command::printed("-P w/mine")), &[], None);
-        assert_eq!(own.known("threadcount"), Known::Untold);
+        assert_eq!(own.known("threadcount"), Known::Unknown);
         assert_eq!(own.whole_number("threadcount", Some(1)), None);
     }
 
@@ -192,10 +191,10 @@ mod tests {
     fn without_a_command_line_nothing_is_known() {
         assert_eq!(
             Settings::resolve(None, &[], None).known("threadcount"),
-            Known::Untold
+            Known::Unknown
         );
         let variables = Settings::resolve(Some(&Command::printed("$R -s")), &[], None);
-        assert_eq!(variables.known("threadcount"), Known::Untold);
+        assert_eq!(variables.known("threadcount"), Known::Unknown);
     }
 
     #[test]

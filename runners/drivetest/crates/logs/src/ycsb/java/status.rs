@@ -1,4 +1,4 @@
-//! The status lines that YCSB prints with `-s`: operations so far, rate, and what the interval's operations took.
+//! Status lines that YCSB prints with `-s`: operations so far, rate, and times of the interval's operations.
 //!
 //! Source: YCSB, StatusThread.computeStats(). Decimals follow the virtual machine's locale.
 
@@ -13,7 +13,7 @@ pub struct Status {
     pub elapsed_s: u64,
     /// Operations since the start.
     pub ops_count: u64,
-    /// Rate in the interval, None where the line has none or an infinite one.
+    /// Rate in the interval; `None` if the line has none or an infinite one.
     pub ops_per_s: Option<String>,
     /// What the interval's operations took.
     pub operations: Vec<StatusOperation>,
@@ -24,7 +24,7 @@ pub struct Status {
 pub struct StatusOperation {
     /// The metric as printed.
     pub name: String,
-    /// How many, None where the type of measurement does not tell.
+    /// Number of operations; `None` if the type of measurement does not print it.
     pub ops_count: Option<u64>,
     /// The longest.
     pub max_us: Option<String>,
@@ -39,7 +39,7 @@ pub struct StatusOperation {
 const SECONDS: &str = " sec: ";
 const OPERATIONS: &str = " operations;";
 
-/// Reads a status line, with the lines that a broken one goes on in joined by blanks; None where it is none.
+/// Read a status line, with the lines that a broken one goes on in joined by blanks; `None` if it is none.
 pub fn parse(text: &str) -> Option<Status> {
     let (elapsed_s, ops_count) = progress(text)?;
     let (_, rest) = text.split_once(OPERATIONS)?;
@@ -52,7 +52,7 @@ pub fn parse(text: &str) -> Option<Status> {
     })
 }
 
-/// Elapsed seconds and operations of a status line; None where it is none.
+/// Return elapsed seconds and operations of a status line; `None` for any other line.
 pub fn progress(text: &str) -> Option<(u64, u64)> {
     // Nearly every line of a binding has none, and looking for a byte costs nothing.
     memchr::memchr(b';', text.as_bytes())?;
@@ -62,13 +62,13 @@ pub fn progress(text: &str) -> Option<(u64, u64)> {
     Some((elapsed.parse().ok()?, ops_count.parse().ok()?))
 }
 
-/// Whether a line goes on where a status line of two recorders broke off.
+/// Return whether a line goes on where a status line of two recorders broke off.
 pub fn goes_on(text: &str) -> bool {
     let inside = |rest: &str| rest.contains(" AverageLatency(us)=") || rest.contains(": Count=");
     text.strip_prefix('[').is_some_and(inside)
 }
 
-/// Whether decimals are written with a comma.
+/// Return whether decimals are written with a comma.
 pub fn has_comma_decimals(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -80,7 +80,7 @@ fn rate(head: &str) -> Option<String> {
     decimal(rate.rsplit(' ').next()?)
 }
 
-/// A decimal of any locale that Java writes with ASCII digits; None for NaN, ∞ and ?.
+/// Return a decimal of any locale that Java writes with ASCII digits; `None` for NaN, ∞ and ?.
 fn decimal(text: &str) -> Option<String> {
     let plain = text.replace(',', ".");
     number::is_number(&plain).then_some(plain)
@@ -122,7 +122,7 @@ impl StatusOperation {
         }
     }
 
-    /// Of no operations there is no time, whatever was printed (0, NaN or 9223372036854775807).
+    /// Remove the times of an operation without operations, which are printed as 0, NaN or 9223372036854775807.
     fn forget_what_is_empty(&mut self) {
         if self.ops_count == Some(0) {
             (self.max_us, self.min_us, self.mean_us) = (None, None, None);

@@ -169,33 +169,33 @@ fn what_no_version_prints_is_read_without_a_role() {
 const STOPS: [(&str, StopKind, &[&str]); 11] = [
     (
         "ERROR: too many read reqs queued\ndrive(s) can't keep up - test stopped\n",
-        StopKind::CannotKeepUp,
+        StopKind::Overload,
         &["cannot-keep-up"],
     ),
     (
         "ERROR: too many requests queued\ndrive(s) can't keep up - test stopped\n",
-        StopKind::CannotKeepUp,
+        StopKind::Overload,
         &["cannot-keep-up"],
     ),
     (
         "ERROR: too many requests queued\n",
-        StopKind::CannotKeepUp,
+        StopKind::Overload,
         &["cannot-keep-up"],
     ),
     (
         "ERROR: large block writes can't keep up\ndrive(s) can't keep up - test stopped\n",
-        StopKind::CannotKeepUp,
+        StopKind::Overload,
         &["cannot-keep-up"],
     ),
     (
         "ERROR: write request generator can't keep up\nACT can't do requested load - test stopped\n\
          try configuring more 'service-threads'\n",
-        StopKind::CannotKeepUp,
+        StopKind::Overload,
         &["cannot-keep-up"],
     ),
     (
         "ERROR: cache thread device IO can't keep up\ndrive(s) can't keep up - test stopped\n",
-        StopKind::CannotKeepUp,
+        StopKind::Overload,
         &["cannot-keep-up"],
     ),
     (

@@ -1,4 +1,4 @@
-//! Whether what was done is what was asked, and whether the counts add up.
+//! Checks of the counts: completed against requested operations, and sums.
 
 use crate::finding::Findings;
 use crate::ycsb::java::build_run::HIDDEN_VERSION;
@@ -8,7 +8,7 @@ use crate::ycsb::java::fragment::Fragment;
 use crate::ycsb::rules;
 use crate::ycsb::run::{Operation, Run, Time};
 
-/// Looks at the counts.
+/// Add the findings about counts.
 pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     failed(run, findings);
     verified(run, findings);
@@ -21,7 +21,7 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     threads(run, evidence, findings);
 }
 
-/// Whether operations failed.
+/// Add a finding if operations failed.
 pub fn failed(run: &Run, findings: &mut Findings) {
     let Some(failed) = run.failed_ops_count.filter(|&failed| failed > 0) else {
         return;
@@ -33,19 +33,19 @@ pub fn failed(run: &Run, findings: &mut Findings) {
         "100.00".to_owned()
     };
     let sentence = format!(
-        "{failed} of {made} operations failed ({share} %); the times of READ, UPDATE ... are of the others alone"
+        "{failed} of {made} operations failed ({share} %); the times of READ, UPDATE ... exclude them"
     );
     findings.add(rules::OPERATIONS_FAILED.at(None, sentence));
 }
 
-/// How many operations there are in all.
+/// Return the total number of operations.
 fn ops_of<'a>(operations: impl Iterator<Item = &'a Operation>) -> u64 {
     operations
         .filter_map(|operation| operation.ops_count)
         .fold(0, u64::saturating_add)
 }
 
-/// A share in percent, to two places.
+/// Return a share in percent with two decimal places.
 fn percent(part: u64, whole: u64) -> String {
     let hundredths = (u128::from(part) * 20_000 / u128::from(whole)).div_ceil(2);
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
@@ -60,7 +60,7 @@ fn verified(run: &Run, findings: &mut Findings) {
         .flat_map(|operation| &operation.returns)
         .filter(|(status, _)| !is_good(status));
     for (status, count) in bad {
-        let sentence = format!("verifying gave {status} {count} times");
+        let sentence = format!("verification returned {status} {count} times");
         findings.add(rules::VERIFICATION_FAILED.at(None, sentence));
     }
 }
@@ -72,14 +72,14 @@ fn empty(run: &Run, findings: &mut Findings) {
         .filter(|operation| operation.ops_count == Some(0))
     {
         let sentence = format!(
-            "{} has no operations: what was printed as their times is none",
+            "{} reports 0 operations; its latency values are meaningless",
             operation.name
         );
         findings.add(rules::EMPTY_OPERATION.at(None, sentence));
     }
 }
 
-/// Whether an operation's statuses tell as many successes as there were, or up to 0.5 as many operations.
+/// Return whether the statuses of an operation add up to its successes, or up to 0.5 to its operations.
 pub fn returns_add_up(operation: &Operation) -> bool {
     let Some(ops_count) = operation.ops_count.filter(|_| !operation.returns.is_empty()) else {
         return true;
@@ -91,8 +91,9 @@ pub fn returns_add_up(operation: &Operation) -> bool {
     sum(is_good) == ops_count || sum(|_| true) == ops_count
 }
 
-/// Done are the operations that succeeded and those that failed; the read and the update of a read-modify-write
-/// count once. Of a load, an insert that failed may have been tried again, or ended its thread: then it is not counted.
+/// Check the sum: successful and failed operations are done; the parts of a read-modify-write count once.
+///
+/// In a load, a failed insert that was retried, or that ended its thread, is not counted.
 fn add_up(run: &Run, done: u64, findings: &mut Findings) {
     let composite = ops_of(
         run.operations
@@ -105,7 +106,7 @@ fn add_up(run: &Run, done: u64, findings: &mut Findings) {
     let failed_inserts = ops_of(run.counted().filter(is_failed_insert));
     let adds_up = (printed.saturating_sub(failed_inserts)..=printed).contains(&done);
     if !adds_up && run.counted().next().is_some() {
-        let sentence = format!("throughput x runtime make {done} operations, and the rows tell {printed}");
+        let sentence = format!("throughput x runtime gives {done} operations; the rows have {printed}");
         findings.add(rules::OPERATIONS_DO_NOT_ADD_UP.at(None, sentence));
     }
     for operation in run
@@ -122,7 +123,7 @@ fn add_up(run: &Run, done: u64, findings: &mut Findings) {
     }
 }
 
-/// Where intended times stand in operations of their own, those of read-modify-write are no further operations.
+/// Return whether an operation is a read-modify-write with its own count, not the intended times of another.
 fn is_plain_composite(operation: &Operation) -> bool {
     let twin = matches!(operation.recorder, Some("histogram" | "raw"));
     operation.name == "READ-MODIFY-WRITE" && !operation.is_intended_twin && !twin
@@ -136,28 +137,29 @@ fn requested(run: &Run, done: u64, evidence: &Evidence<'_>, findings: &mut Findi
     let Some(requested) = run.operation_count else {
         return report_unknown_request(evidence, findings);
     };
-    // Without a count, from 0.18 on, only the time limit ends a run.
+    // From 0.18 on, without a count, only the time limit ends a run.
     let is_unlimited = requested == 0 && !is_load;
     let inserted = if is_load { inserted(run) } else { done };
     if inserted != requested && !is_unlimited {
         let what = if is_load {
-            "inserts that succeeded"
+            "successful inserts"
         } else {
             "operations"
         };
-        let sentence = format!("expected {requested} {what}, as the command line asks; got {inserted}");
+        let sentence = format!("expected {requested} {what}, the count in the configuration; got {inserted}");
         findings.add(rules::OPERATION_COUNT_DIFFERS.at(None, sentence));
     }
 }
 
 fn report_unknown_request(evidence: &Evidence<'_>, findings: &mut Findings) {
     if evidence.settings.has_command() {
-        let sentence = "the number of operations that was asked is neither on the command line nor in a file that is here";
+        let sentence =
+            "the requested number of operations is neither on the command line nor in an attached file";
         findings.add(rules::REQUESTED_COUNT_UNKNOWN.at(None, sentence));
     }
 }
 
-/// By the statuses where they are there, else by the rows.
+/// Return the successful inserts by the statuses, or else by the rows.
 fn inserted(run: &Run) -> u64 {
     let inserts = || run.counted().filter(|operation| operation.name == "INSERT");
     let good = |operation: &Operation| {
@@ -179,8 +181,8 @@ fn limited(run: &Run, done: u64, is_load: bool, findings: &mut Findings) {
         .map_or_else(String::new, |limit_s| format!(" of {limit_s} s"));
     let requested = run
         .operation_count
-        .map_or_else(String::new, |requested| format!(" of the {requested} asked"));
-    let sentence = format!("the time limit{limit} ended it after {done} operations{requested}");
+        .map_or_else(String::new, |requested| format!(" of {requested} requested"));
+    let sentence = format!("the time limit{limit} ended the run after {done} operations{requested}");
     let rule = if is_load {
         &rules::LOAD_CUT
     } else {
@@ -192,14 +194,15 @@ fn limited(run: &Run, done: u64, is_load: bool, findings: &mut Findings) {
 fn threads(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let Some(requested) = run.threads_count else {
         if evidence.settings.has_command() {
-            let sentence = "the number of threads is neither on the command line nor in a file that is here";
+            let sentence = "the number of threads is neither on the command line nor in an attached file";
             findings.add(rules::THREADS_UNKNOWN.at(None, sentence));
         }
         return;
     };
     match run.threads_ran_count {
         Some(ran) if ran != requested => {
-            let sentence = format!("expected {requested} threads; {ran} ran to their end, as CLEANUP tells");
+            let sentence =
+                format!("expected {requested} threads; by the rows of CLEANUP, {ran} ran to their end");
             findings.add(rules::THREADS_DIFFER.at(None, sentence));
         }
         Some(_) => {}
@@ -207,9 +210,9 @@ fn threads(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     }
 }
 
-/// Every release but 0.1.4, which calls itself 0.1, tells how many threads cleaned up.
+/// Check for rows of CLEANUP, which every release except 0.1.4 prints.
 fn cleanup_missing(fragment: &Fragment, findings: &mut Findings) {
-    let sentence = "there are no rows of CLEANUP, which tell the threads that ran to their end";
+    let sentence = "the rows of CLEANUP, with the number of threads that ran to their end, are missing";
     match fragment.version.as_deref() {
         Some(HIDDEN_VERSION) => {}
         Some(_) => findings.add(rules::RESULT_CUT.at(Some(fragment.span.last_line), sentence)),
@@ -217,7 +220,7 @@ fn cleanup_missing(fragment: &Fragment, findings: &mut Findings) {
     }
 }
 
-/// Whether it holds service times.
+/// Return whether an operation measures service times.
 pub fn has_service_time(operation: &Operation) -> bool {
     operation.time == Some(Time::Service)
 }

@@ -1,4 +1,4 @@
-//! What is found of a run. The findings that decide make it invalid; the exit status of YCSB never does.
+//! Checks of a YCSB run. Findings that decide make it invalid; the exit status of YCSB never does.
 
 pub mod counts;
 pub mod intervals;
@@ -14,17 +14,17 @@ use crate::ycsb::java::measurement_type::MeasurementType;
 use crate::ycsb::java::settings::Settings;
 use crate::ycsb::run::Run;
 
-/// What a run was made from.
+/// Sources of a run.
 pub struct Evidence<'a> {
-    /// What its files told.
+    /// Content of its files.
     pub fragment: &'a Fragment,
-    /// What it was asked.
+    /// Configuration.
     pub settings: &'a Settings,
-    /// The type of its measurement.
+    /// Type of its measurement.
     pub kind: &'a MeasurementType,
 }
 
-/// Looks at everything.
+/// Add the findings of all checks.
 pub fn all(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     result::check(run, evidence, findings);
     counts::check(run, evidence, findings);
@@ -34,13 +34,13 @@ pub fn all(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     intervals::check(run, findings);
 }
 
-/// Whether an outcome or a status is no failure.
+/// Return whether an outcome or a status is a success.
 /// Source: YCSB, Status.isOk(); numbers up to 0.4, 0 for success.
 pub fn is_good(status: &str) -> bool {
     matches!(status, "ok" | "OK" | "BATCHED_OK" | "0")
 }
 
-/// Whether the time limit ended the run: by YCSB's word, or by its runtime where the word is not there.
+/// Return whether the time limit ended the run: by YCSB's message, or else by the runtime.
 pub fn hit_limit(run: &Run, fragment: &Fragment) -> bool {
     let limit_ms = run
         .time_limit_s

@@ -1,4 +1,4 @@
-//! Whether percentiles are what their names say, there, and from enough samples.
+//! Checks of percentiles: their names, completeness and number of samples.
 
 use crate::finding::Findings;
 use crate::ycsb::common::number;
@@ -6,13 +6,13 @@ use crate::ycsb::java::checks::Evidence;
 use crate::ycsb::rules;
 use crate::ycsb::run::{Operation, Run};
 
-/// Samples that should lie beyond a percentile.
+/// Minimum number of samples beyond a percentile.
 const BEYOND_MIN: f64 = 10.0;
 
-/// Looks at the percentiles.
+/// Add the findings about percentiles.
 pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     if evidence.kind.is_first_hdr {
-        let sentence = "what this version prints as the 95th percentile is the 90th";
+        let sentence = "this version prints the 90th percentile as the 95th";
         findings.add(rules::PERCENTILE_IS_P90.at(None, sentence));
     }
     if run
@@ -32,7 +32,7 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         .for_each(|operation| samples(operation, findings));
 }
 
-/// The percentiles of the command line, as decimals without trailing zeros.
+/// Return the percentiles of the command line, as decimals without trailing zeros.
 fn requested(evidence: &Evidence<'_>) -> Vec<String> {
     let list = evidence.settings.get("hdrhistogram.percentiles").unwrap_or("");
     list.split(',')
@@ -75,13 +75,12 @@ fn fell_back(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
             .take(16)
             .collect();
         let (lacking, found) = (lacking.join(", "), found.join(", "));
-        let sentence = format!("expected the percentiles {lacking} too, as asked; got {found}");
+        let sentence = format!("expected also the requested percentiles {lacking}; got {found}");
         findings.add(rules::PERCENTILES_FELL_BACK.at(None, sentence));
     }
 }
 
-/// Percentiles that were asked and are not there; the first HdrHistogram printed one of its own for the 95th, which
-/// is told by itself.
+/// Return the missing requested percentiles, except for the 95th of the first HdrHistogram, which has its own finding.
 fn lacking(printed: &Operation, evidence: &Evidence<'_>) -> Vec<String> {
     let is_reported = |share: &String| evidence.kind.is_first_hdr && share == "95";
     let has = |share: &String| {
@@ -97,7 +96,7 @@ fn lacking(printed: &Operation, evidence: &Evidence<'_>) -> Vec<String> {
         .collect()
 }
 
-/// All operations of one recorder have the same percentiles; the histogram leaves out what lies beyond its buckets.
+/// Return all operations of one recorder have the same percentiles; the histogram leaves out what lies beyond its buckets.
 fn rows_missing(run: &Run, findings: &mut Findings) {
     let timed = || {
         run.operations
@@ -119,13 +118,13 @@ fn rows_missing(run: &Run, findings: &mut Findings) {
         );
         let has = |share: &str| operation.percentiles.iter().any(|(found, _)| found == share);
         if let Some(lacking) = wanted.into_iter().find(|share| !has(share)) {
-            let sentence = format!("{} has no row for percentile {lacking}", operation.name);
+            let sentence = format!("{} lacks the row of percentile {lacking}", operation.name);
             findings.add(rules::PERCENTILE_ROW_MISSING.at(None, sentence));
         }
     }
 }
 
-/// Whether enough operations lie beyond each percentile.
+/// Return whether enough operations lie beyond each percentile.
 pub fn samples(operation: &Operation, findings: &mut Findings) {
     let Some(ops_count) = operation.ops_count.filter(|&count| count > 0) else {
         return;
@@ -146,7 +145,7 @@ pub fn samples(operation: &Operation, findings: &mut Findings) {
             ""
         };
         let sentence = format!(
-            "{}{time}, {}: fewer than 10 of {ops_count} operations lie beyond {}",
+            "{}{time}, {}: fewer than 10 of {ops_count} operations are beyond {}",
             operation.name,
             operation.outcome,
             thin.join(", ")

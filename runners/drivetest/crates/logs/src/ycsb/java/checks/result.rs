@@ -1,4 +1,4 @@
-//! Whether there is a result, whole and of one run.
+//! Checks of the result: present, complete and of one run.
 
 use crate::finding::{Findings, Rule};
 use crate::ycsb::java::checks::Evidence;
@@ -9,7 +9,7 @@ use crate::ycsb::java::operations::Rows;
 use crate::ycsb::rules;
 use crate::ycsb::run::{Run, StopKind};
 
-/// Looks at the result as a whole.
+/// Add the findings about the whole result.
 pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let fragment = evidence.fragment;
     has_result(run, fragment, findings);
@@ -30,11 +30,14 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 
 fn has_result(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     let how = match run.stop.kind {
-        StopKind::Crashed => format!("expected [OVERALL] rows, got none; it threw {}", run.stop.text),
+        StopKind::Crashed => format!(
+            "expected [OVERALL] rows, got none; the program threw {}",
+            run.stop.text
+        ),
         StopKind::Interrupted => match run.statuses().last() {
             None => "expected [OVERALL] rows, got none".to_owned(),
             Some(last) => format!(
-                "expected [OVERALL] rows, got none; the last status line tells {} operations in {} s",
+                "expected [OVERALL] rows, got none; the last status line has {} operations in {} s",
                 last.ops_count, last.elapsed_s
             ),
         },
@@ -51,7 +54,7 @@ fn nothing_done(run: &Run, findings: &mut Findings) {
     } else {
         format!("; {}", run.stop.text)
     };
-    let sentence = format!("throughput is 0: no operation was done{why}");
+    let sentence = format!("throughput is 0: no operation was completed{why}");
     findings.add(rules::NOTHING_DONE.at(run.stop.line, sentence));
 }
 
@@ -60,12 +63,12 @@ fn lacks_totals(run: &Run, fragment: &Fragment, findings: &mut Findings) {
         let sentence = "expected [OVERALL], RunTime(ms) and Throughput(ops/sec) with numbers";
         findings.add(rules::RESULT_CUT.at(Some(fragment.span.first_line), sentence));
     } else if run.counted().next().is_none() {
-        let sentence = "operations were done, and there is not one row of them";
+        let sentence = "operations were completed, but their rows are missing";
         findings.add(rules::RESULT_CUT.at(Some(fragment.span.last_line), sentence));
     }
 }
 
-/// A last row without a line end may have lost digits, unless it is the count of a status that adds up.
+/// Return a last row without a line end may have lost digits, unless it is the count of a status that adds up.
 fn open_row(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     let Some(place) = &fragment.open_row else { return };
     let last = fragment
@@ -76,12 +79,12 @@ fn open_row(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     let adds_up = last.is_some_and(|row| row.measurement.starts_with("Return="));
     let is_sound = adds_up && run.operations.iter().all(super::counts::returns_add_up);
     if !is_sound {
-        let sentence = "no line end follows the last row, so that its value may be cut";
+        let sentence = "the last row has no line end, so its value may be truncated";
         findings.add(place.finding(&rules::LAST_ROW_OPEN, sentence));
     }
 }
 
-/// Every operation has a count, a mean, and both ends.
+/// Return every operation has a count, a mean, and both ends.
 fn rows_missing(fragment: &Fragment, findings: &mut Findings) {
     for metric in &fragment.metrics {
         if let Metric::Operation(name) = Metric::parse(&metric.name) {
@@ -119,7 +122,7 @@ fn missing(rows: &Rows<'_>, metric: &MetricRows, findings: &mut Findings) {
     let lacks = WANTED.iter().filter(|(_, wanted)| rows.find(wanted).is_none());
     let names: Vec<&str> = lacks.map(|(name, _)| *name).collect();
     if !names.is_empty() {
-        let sentence = format!("[{}] has no row {}", metric.name, names.join(", "));
+        let sentence = format!("[{}] lacks the row {}", metric.name, names.join(", "));
         findings.add(metric.place.finding(&rules::ROW_MISSING, &sentence));
     }
 }
@@ -136,7 +139,7 @@ fn cells(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     {
         if matches!(Metric::parse(&metric.name), Metric::Operation(_)) {
             let sentence = format!(
-                "[{}] has {} rows named by numbers, and the type of the measurement is not known",
+                "[{}] has {} rows named by numbers, but the type of the measurement is unknown",
                 metric.name,
                 metric.cells.len()
             );

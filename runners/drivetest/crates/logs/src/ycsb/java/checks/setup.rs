@@ -1,4 +1,4 @@
-//! What of the set-up a reader should know before comparing a run.
+//! Checks of the setup, for comparisons of runs.
 
 use crate::finding::Findings;
 use crate::ycsb::common::number;
@@ -10,7 +10,7 @@ use crate::ycsb::java::settings::{Known, Settings};
 use crate::ycsb::rules;
 use crate::ycsb::run::Run;
 
-/// Looks at the set-up.
+/// Add the findings about the setup.
 pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     command_line(run, evidence, findings);
     options(evidence.settings, findings);
@@ -24,7 +24,7 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 
 fn command_line(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     if !evidence.settings.has_command() {
-        let sentence = "there is no command line: workload, phase, threads, records, target and what was asked are not known";
+        let sentence = "the command line is missing: workload, phase, threads, records, target and requested operations are unknown";
         findings.add(rules::COMMAND_LINE_MISSING.at(None, sentence));
     }
     if !run.missing_files.is_empty() {
@@ -35,14 +35,14 @@ fn command_line(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
             .take(8)
             .collect();
         let sentence = format!(
-            "what {} sets is not known, but for the command line",
+            "the properties of {} are unknown, except for those on the command line",
             files.join(", ")
         );
         findings.add(rules::FILES_MISSING.at(None, sentence));
     }
 }
 
-/// What was asked and cannot be read.
+/// Add findings for settings that cannot be read.
 pub fn options(settings: &Settings, findings: &mut Findings) {
     for (name, value) in settings.unreadable() {
         let sentence = format!("{name}: expected a finite number; got '{}'", shown(value));
@@ -52,7 +52,7 @@ pub fn options(settings: &Settings, findings: &mut Findings) {
 
 fn version(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     if evidence.fragment.version.as_deref() == Some(HIDDEN_VERSION) {
-        let sentence = "the banner says 0.1, as every release up to 0.7 does";
+        let sentence = "the banner reports version 0.1, like every release up to 0.7";
         findings.add(rules::VERSION_HIDDEN.at(None, sentence));
     }
     let zipfian = matches!(run.request_distribution.as_deref(), None | Some("zipfian"));
@@ -60,15 +60,15 @@ fn version(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         let how = run
             .request_distribution
             .as_deref()
-            .unwrap_or("not told, and zipfian in most workload files");
+            .unwrap_or("unknown, and zipfian in most workload files");
         let sentence = format!(
-            "this version is of the HSE fork, whose zipfian distribution differs; the distribution is {how}"
+            "this version is the HSE fork, whose zipfian distribution differs; the distribution is {how}"
         );
         findings.add(rules::FORK_ZIPFIAN.at(None, sentence));
     }
 }
 
-/// Four numbers: upstream has three.
+/// Return whether a version is of the HSE fork: it has four numbers, upstream has three.
 fn is_fork(version: &str) -> bool {
     let numbers = version.split('-').next().unwrap_or(version);
     let rest_names_it = version.contains("hse");
@@ -77,13 +77,13 @@ fn is_fork(version: &str) -> bool {
 
 fn records(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let is_run = run.phase == Some(Phase::Run);
-    if is_run && evidence.settings.known("recordcount") == Known::Untold && run.workload.is_some() {
+    if is_run && evidence.settings.known("recordcount") == Known::Unknown && run.workload.is_some() {
         let sentence = "recordcount is not on the command line of the run";
         findings.add(rules::RECORD_COUNT_UNKNOWN.at(None, sentence));
     }
 }
 
-/// Whether workload D ran with a distribution that is not its own.
+/// Add a finding if workload D ran with another distribution.
 pub fn distribution(run: &Run, findings: &mut Findings) {
     let is_d = run.workload.as_deref() == Some("d") && run.phase == Some(Phase::Run);
     let other = run
@@ -91,9 +91,8 @@ pub fn distribution(run: &Run, findings: &mut Findings) {
         .as_deref()
         .filter(|&other| is_d && other != "latest");
     if let Some(other) = other {
-        let sentence = format!(
-            "workload D ran with requestdistribution={other}: it reads other records than the latest"
-        );
+        let sentence =
+            format!("workload D ran with requestdistribution={other}, so it did not read the latest records");
         findings.add(rules::LATEST_REPLACED.at(None, sentence));
     }
 }
@@ -108,7 +107,7 @@ fn aerospike(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     );
     let updates = run.operations.iter().any(|operation| operation.name == "UPDATE");
     if binding.contains("aerospike") && updates && writes_one && fields.is_some_and(|fields| fields > 1) {
-        let sentence = "with the aerospike binding an update of one field replaces the whole record, which shrinks to it";
+        let sentence = "with the aerospike binding, an update of one field replaces the whole record, which then has only this field";
         findings.add(rules::UPDATES_SHRINK_RECORDS.at(None, sentence));
     }
 }
@@ -126,14 +125,14 @@ fn options_file(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         .filter(|_| ignores && binding.contains("rocksdb"))
     {
         let sentence = format!(
-            "rocksdb.optionsfile={} is not read by this version",
+            "this version does not read rocksdb.optionsfile={}",
             super::super::output::shown(file)
         );
         findings.add(rules::OPTIONS_FILE_IGNORED.at(None, sentence));
     }
 }
 
-/// A twentieth of the time is what a reader of percentiles would want to know of.
+/// Add a finding if garbage collections took a twentieth of the time, which affects percentiles.
 fn collections(run: &Run, findings: &mut Findings) {
     const HEAVY_PCT: f64 = 5.0;
     let pct = run
