@@ -199,7 +199,7 @@ fn a_file_beside_an_archive_of_logs_is_refused() {
 #[test]
 fn one_interval_off_the_rate_is_one() {
     let told = text(&drivetest(&["read", "4.0/queue-full.log"]).stdout);
-    assert!(told.contains(": of 1 interval 1 made less"), "{told}");
+    assert!(told.contains(": of 1 interval, 1 reached less"), "{told}");
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn microsecond_logs_say_where_they_were_read_and_millisecond_logs_need_not() {
     let read_at = |case: &str| verdict(case)["read_at"].clone();
     assert_eq!(
         read_at("6.6/four-us.log"),
-        "read as ACT does, 1 ms at 1024 us, 8 ms at 8192 us and 64 ms at 65536 us: the log has no edge at the thresholds themselves"
+        "read at bucket edges, like ACT: 1 ms at 1024 us, 8 ms at 8192 us and 64 ms at 65536 us; the log has no edge at the thresholds themselves"
     );
     assert_eq!(read_at("6.6/four-ms.log"), json!(null));
 }
@@ -182,13 +182,13 @@ fn check_tells_the_margin_and_below_each_finding_what_to_do() {
         "--profile",
         "operational-database",
     ]);
-    assert!(text.contains("  nearest limit: reads over 8 ms in slice 2 (10-20 s): 0.02 % of the 1 % allowed, 0.9801 points left\n"));
+    assert!(text.contains("  nearest limit: reads over 8 ms in slice 2 (10-20 s): 0.02 %, 0.9801 points below the limit of 1 %\n"));
     assert!(
-        text.contains("  REVIEW    stall line 182: reads: hardly went on in 5 intervals"),
+        text.contains("  REVIEW    stall line 182: reads stalled in 5 intervals"),
         "{text}"
     );
     assert!(
-        text.contains("\n            remedy: the program or the drive stood still"),
+        text.contains("\n            remedy: the program or the drive paused"),
         "{text}"
     );
 }
@@ -206,7 +206,7 @@ fn each_outcome_has_its_status() {
         (
             "6.6/four-us.log",
             2,
-            "6.6/four-us.log: undecided: nothing over a limit, but it ran 60 s",
+            "6.6/four-us.log: undecided: no limit is exceeded, but the test ran 1 minute",
         ),
         (
             "6.6/truncated-midline.log",
@@ -221,7 +221,7 @@ fn each_outcome_has_its_status() {
         (
             "6.6/nodev.log",
             2,
-            "6.6/nodev.log: void: line 38: there is no block",
+            "6.6/nodev.log: void: line 38: the log has no block",
         ),
         (
             "6.6/no-header.log",
@@ -362,7 +362,9 @@ fn only_storage_logs_with_reads_can_pass() {
     let reasons = |case: &str| verdict(case)["reasons"].to_string();
     assert!(reasons("6.6/index-single-us.log").contains("the workload is act-index"));
     assert!(reasons("6.6/writeonly-us.log").contains("no histogram of reads"));
-    assert!(reasons("6.6/range-us.log").contains("objects are of 512 to 8192 bytes; the profile asks 1536"));
+    assert!(
+        reasons("6.6/range-us.log").contains("objects have 512 to 8192 bytes; the profile requires 1536")
+    );
     assert!(reasons("6.6/readonly-us.log").contains("100.0 % of requests are reads"));
 }
 

@@ -48,7 +48,9 @@ fn check_tells_valid_invalid_and_undecided_by_its_status() {
     let (told, status) = check("ycsb-0.18.0-SNAPSHOT/fail-bad-optionsfile-merged.log");
     assert_eq!(status, 1);
     assert!(
-        told.contains("invalid\n  INVALID   nothing-done line 10: throughput is 0: no operation was done"),
+        told.contains(
+            "invalid\n  INVALID   nothing-done line 10: throughput is 0: no operation was completed"
+        ),
         "{told}"
     );
     let (told, status) = check("ycsb-0.18.0-SNAPSHOT/maxexecutiontime5.log");

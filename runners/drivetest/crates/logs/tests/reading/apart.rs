@@ -42,7 +42,7 @@ fn slow_reads_that_only_the_devices_have_are_told_and_certify_nothing() {
     assert_eq!(edited.verdict.as_ref().unwrap().outcome, Outcome::Undecided);
     let sentence = told(edited, "devices-over-limit").concat();
     assert!(
-        sentence.contains(": 0.00 % by the histogram of all, ") && sentence.contains("% are allowed"),
+        sentence.contains(": 0.00 % in the total, ") && sentence.contains("; the limit is "),
         "{sentence}"
     );
 }
@@ -61,7 +61,7 @@ fn one_lowered_bucket_of_one_block_is_told() {
     let edited = format!("{before}after 30 sec:{block}");
     let sentence = told(&read(edited.as_bytes())[0], "device-sums-differ").concat();
     assert!(
-        sentence.starts_with("after 30 sec, reads: bucket 01 holds"),
+        sentence.starts_with("after 30 sec, reads: bucket 01 contains"),
         "{sentence}"
     );
 }

@@ -449,7 +449,7 @@ fn a_histogram_that_the_first_block_lacks_is_told_where_it_appears() {
         .iter()
         .filter(|finding| finding.id == "histogram-missing")
         .collect();
-    let sentence = "device-reads: expected in every block; it is in none of the 1 before this one";
+    let sentence = "device-reads: expected in every block; missing in 1 block before this one";
     assert_eq!((told.len(), told[0].sentence.as_str()), (1, sentence));
 }
 
@@ -503,7 +503,7 @@ fn an_edge_that_decides_is_told() {
     let told = |finding: &&Finding| finding.id == "edge-decides";
     let sentence = &reading.runs[0].findings.iter().find(told).unwrap().sentence;
     assert!(
-        sentence.ends_with("the share lies between 0.00 % and 12.50 %"),
+        sentence.ends_with("the share is between 0.00 % and 12.50 %"),
         "{sentence}"
     );
 }

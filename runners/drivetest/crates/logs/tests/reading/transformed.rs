@@ -204,7 +204,7 @@ fn lines_of_other_processes_between_shipped_ones_are_passed_over_and_told() {
         .find(|finding| finding.id == "lines-without-prefix")
         .unwrap();
     assert!(
-        told.sentence.contains("passed over without it: 31 lines"),
+        told.sentence.contains("ignored without it: 31 lines"),
         "{}",
         told.sentence
     );

@@ -22,6 +22,7 @@ use crate::act::slices::Slicer;
 use crate::act::slices::sinks::{IntervalSinks, SinkOptions};
 use crate::act::stop::shown;
 use crate::finding::{Finding, Findings, rule};
+use crate::plural::counted;
 use crate::read_error::{HEADER_UNREADABLE, ReadError};
 use crate::text::Line;
 
@@ -250,8 +251,10 @@ pub fn is_torn_interval(text: &[u8], grammar: &Grammar) -> bool {
 /// Every block contains the same histograms. The earlier blocks lost its lines, and may have its buckets in another one.
 fn appears_late(line: u64, name: &[u8], blocks_count: u64) -> Finding {
     let name = shown(name);
-    let sentence =
-        format!("{name}: expected in every block; missing in the {blocks_count} blocks before this one");
+    let sentence = format!(
+        "{name}: expected in every block; missing in {} before this one",
+        counted(blocks_count, "block")
+    );
     rule::HISTOGRAM_MISSING.at(line, sentence)
 }
 

@@ -292,7 +292,7 @@ mod tests {
     fn an_unknown_encoding_is_reported_with_its_cookie() {
         let unread = |cookie| format!("its encoding is not supported: cookie {cookie}");
         assert_eq!(fault("SElTVA=="), unread("0x48495354"));
-        assert_eq!(fault("SEk="), "it is cut");
+        assert_eq!(fault("SEk="), "it is truncated");
         assert_eq!(
             fault(&written(0x1c84_9316, &head(3, &[]), &[])),
             unread("0x1c849316")

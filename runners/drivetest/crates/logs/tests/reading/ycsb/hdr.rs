@@ -365,7 +365,7 @@ fn an_encoding_that_is_not_read_is_never_told_as_no_operations() {
     assert_eq!(of_hdr(&reading)[0], "hdr-not-compared");
     let sentences: Vec<_> = reading.findings.iter().map(|finding| &finding.sentence).collect();
     assert!(
-        sentences[0].ends_with("it is written in an encoding that is not read: cookie 0x1c849386"),
+        sentences[0].ends_with("its encoding is not supported: cookie 0x1c849386"),
         "{sentences:?}"
     );
     let findings = &reading.ycsb_runs[0].findings;
