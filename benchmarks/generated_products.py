@@ -36,10 +36,10 @@ def generate(count: int, seed: int = SEED) -> None:
     runs = Run.objects.bulk_create(_run(draw, product, number) for number, product in enumerate(products))
     Share.objects.bulk_create((share for run in runs for share in _shares(draw, run)), batch_size=5000)
     profile = Profile.objects.latest("rule_version")
-    judged = [run for run in runs if run.statistic == "worst-slice"]
+    checked = [run for run in runs if run.statistic == "worst-slice"]
     Verdict.objects.bulk_create(
         Verdict(run=run, profile=profile, outcome="pass", headline="", document={}, reader_version="0")
-        for run in judged
+        for run in checked
     )
 
 

@@ -34,7 +34,7 @@ Z = 3.290527
 
 # The limits of the operational-database profile (5, 1, 0.1 %), just under and just over them: shares that are held over
 # 1, 8 and 64 ms.
-# "none" shows what the host itself adds: it is told and not judged.
+# "none" shows what the host itself adds: it is told and not checked.
 SHARES_PCT = {"none": (0.0, 0.0, 0.0), "under": (4.5, 0.9, 0.09), "at": (5.0, 1.0, 0.1), "over": (5.5, 1.1, 0.11)}
 
 # Held well over 1, 8 and 64 ms, and well under the next: no edge decides.
@@ -226,7 +226,7 @@ def rows(head: str, case: Case, told: Told, truth: Truth, own: dict[tuple[str, i
         injected, printed = truth.over[threshold_us] / truth.answered_count, told.over[threshold_us]
         if truth.delayed_count == 0:
             own[head, threshold_us] = printed / told.reads_count - injected
-        verdict = judged(injected, own.get((head, threshold_us), 0.0), told, threshold_us, truth.delayed_count > 0)
+        verdict = checked(injected, own.get((head, threshold_us), 0.0), told, threshold_us, truth.delayed_count > 0)
         low, high = interval(injected, told)
         shares = f"{100 * injected:.3f} | {pct(low, told)} - {pct(high, told)} | {pct(printed, told)} | {verdict}"
         print(f"| {head} | {threshold_us} us | {shares} | {told.programs_pct:.1f}, {told.stolen_pct:.1f} |", flush=True)
@@ -234,7 +234,7 @@ def rows(head: str, case: Case, told: Told, truth: Truth, own: dict[tuple[str, i
             yield verdict
 
 
-def judged(injected: float, own: float, told: Told, threshold_us: int, is_injected: bool) -> str:
+def checked(injected: float, own: float, told: Told, threshold_us: int, is_injected: bool) -> str:
     """Return where the printed count lies: reads that the drive did not hold can be held by the host."""
     if not is_injected:
         return "the host's own"

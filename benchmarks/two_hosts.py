@@ -138,7 +138,7 @@ def happened(ids: list[int]) -> list[str]:
     campaigns = Campaign.objects.filter(pk__in=ids).select_related("device")
     dispatches = Dispatch.objects.filter(campaign__in=ids).select_related("device").order_by("ordered_at")
     lines = [
-        f"{each.device.label}: {each} {load_of(each)}: {each.state}{silence(each)}{reason_at_end(each)}"
+        f"{each.device.label}: {each} {load_of(each)}: {each.state}{unreported(each)}{reason_at_end(each)}"
         for each in dispatches
     ]
     return lines + [f"{each.device.label}: campaign {each.state}: {each.reason}" for each in campaigns if each.ended_at]
@@ -149,7 +149,7 @@ def load_of(dispatch: Dispatch) -> str:
     return f"{dispatch.purpose}{nx}"
 
 
-def silence(dispatch: Dispatch) -> str:
+def unreported(dispatch: Dispatch) -> str:
     return ", no answer, asking again" if dispatch.silent_since and not dispatch.ended_at else ""
 
 

@@ -93,7 +93,7 @@ export function markAll(root, limits) {
 
 /** Improve a form on a page whose shares are all in its rows: marks at once, the address kept, the sentence counted again. */
 function improve(form) {
-  if (form.dataset.answers) return; // the server answers it: answering-form.js
+  if (form.dataset.answers) return; // the server answers it: live-form.js
   const apply = () => {
     const {limits, wrong} = readLimits(form);
     if (wrong.length) return;

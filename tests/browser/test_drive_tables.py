@@ -127,7 +127,7 @@ def test_a_limit_is_relaxed_and_everything_is_judged_again(page):
     page.goto("/drives/cloud/")
     assert page.locator("table.runs .over").count() == 5
     page.get_by_label("Percent over 1 ms").fill("13")
-    page.get_by_text("With your limits 40 of 40 pass; 5 that fail the profile pass").wait_for()
+    page.get_by_text("With your limits, 40 of 40 pass; 5 that fail the profile pass").wait_for()
     assert page.locator("table.runs .over").count() == 0
     assert page.url.endswith("?limit_1ms=13")
 
@@ -138,7 +138,7 @@ def test_what_limits_do_is_said_as_they_are_asked_to_do_it(page):
     page.get_by_label("only within the limits").check()
     page.get_by_text("judge; what is not within them is hidden, because you asked for it.").wait_for()
     assert not page.get_by_text("judge and hide nothing").is_visible()
-    page.get_by_text("With your limits 40 of 40 pass; 5 that fail the profile pass").wait_for()
+    page.get_by_text("With your limits, 40 of 40 pass; 5 that fail the profile pass").wait_for()
     said = page.locator(".lede").inner_text().replace("\N{NO-BREAK SPACE}", " ")
     assert "0 of 40 are over a limit of yours: at most 13 % over 1 ms" in said
 
@@ -207,7 +207,7 @@ def test_an_asked_page_fits_a_phone(browser, site, address):
 
 
 HOSTILE = """async text => {
-  const {decode} = await import('/static/js/drives/shelf.js');
+  const {decode} = await import('/static/js/drives/column-store.js');
   const {bodies} = await import('/static/js/drives/rows.js');
   const said = {words: [text], codes: [0]}, nothing = {words: [], codes: [-1], values: []};
   const names = ['vendor', 'model', 'outcome', 'source', 'notes', 'tier', 'tps'];

@@ -42,7 +42,7 @@ def type_limit(page, text):
 @pytest.mark.parametrize("kind", ["compare", "published"])
 def test_the_way_back_to_the_profile_shows_as_soon_as_a_limit_is_changed(page, kind):
     page.goto(DRIVES if kind == "compare" else published_run(page))
-    back = page.get_by_role("link", name="Back to the profile's")
+    back = page.get_by_role("link", name="Use the profile's limits")
     assert back.count() == 0
     type_limit(page, "0.1")
     expect(back).to_be_visible()

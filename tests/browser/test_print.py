@@ -56,8 +56,8 @@ def test_what_is_hidden_and_why_is_printed_as_sentences(page):
     page.goto("/drives/nvme-flash/?vendor=intel&min_tps=300000")
     page.emulate_media(media="print")
     assert page.locator("[data-shown]").inner_text() == (
-        "3 of 36 shown. Hidden by your filter: 33, because historical: 6; vendor is not Intel: 30; "
-        "speed is below 300,000 tps or not stated: 12; a row may have more than one reason."
+        "3 of 36 shown. 33 hidden: historical: 6; vendor is not Intel: 30; "
+        "speed is below 300,000 tps or not reported: 12 (a drive can fail several filters)."
     )
 
 

@@ -75,7 +75,7 @@ def test_a_limit_is_relaxed_and_what_changes_is_said_and_kept(page):
     page.goto("/drives/cloud/")
     assert page.locator("table.runs .over").count() == 5
     type_into(page.get_by_label("Percent over 1 ms"), "13")
-    page.get_by_text("With your limits 40 of 40 pass; 5 that fail the profile pass").wait_for()
+    page.get_by_text("With your limits, 40 of 40 pass; 5 that fail the profile pass").wait_for()
     page.reload()
     assert page.locator("table.runs .over").count() == 0
 
@@ -88,7 +88,7 @@ def test_two_drives_are_compared_and_held_against_limits_of_ones_own(page):
     page.wait_for_url("**/compare/?drive=*")
     assert page.get_by_role("heading", level=1).inner_text() == "Weak comparison"
     type_into(page.get_by_label("Percent over 1 ms"), "0.1")
-    expect(page.locator("#limits-said")).to_contain_text("With your limits 0 of 2 pass; 2 that pass the profile fail")
+    expect(page.locator("#limits-said")).to_contain_text("With your limits, 0 of 2 pass; 2 that pass the profile fail")
     expect(page.get_by_role("row", name=re.compile("^With your limits"))).to_contain_text("fails")
     page.wait_for_url("**&limit_1ms=0.1")
     page.reload()

@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from results.access.intervals import is_withheld
 from results.lifecycle.submission_states import StatedSubmission
 from results.models import Run, Submission
-from webapp.register.limits.virtual_devices import SAYS_NOTHING, no_drives_words
+from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_REASON, virtual_devices_sentence
 from webapp.submissions.sizes import size_sentences
 
 WITHHELD = "The log is withheld for legal reasons: whether its devices are the drive stated cannot be seen here."
@@ -34,5 +34,5 @@ def review_warnings(submission: Submission, runs: Iterable[Run]) -> list[str]:
     every = list(runs)
     if any(is_withheld(run) for run in every):
         return [WITHHELD]
-    words = no_drives_words(every)
-    return ([f"{words}: {SAYS_NOTHING}."] if words else []) + size_sentences(submission, every)
+    words = virtual_devices_sentence(every)
+    return ([f"{words}: {VIRTUAL_DEVICE_REASON}."] if words else []) + size_sentences(submission, every)

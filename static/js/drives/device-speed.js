@@ -1,13 +1,13 @@
-// The speed of one device, reckoned from what the data file holds: webapp/register/tables/columns.py, whole_device_tps, in the browser.
-import {SYSTEMS, column, decimal} from './shelf.js';
+// The speed of one device, computed from the data file: whole_device_tps of webapp/register/tables/columns.py in the browser.
+import {SYSTEMS, column, decimal} from './column-store.js';
 
-// A published result of a drive that states no number of devices is one; of a system, or a log, nothing is known of one.
+// A published drive without a number of devices counts as one device; for a system or a log the number is unknown.
 function devicesOf({statistic, category, device_count: devices}, row) {
   const isOne = statistic.word(row) === 'steady-as-published' && !SYSTEMS.has(category.word(row));
   return Number(devices.word(row)) || (isOne ? 1 : 0);
 }
 
-/** The column of it, in whole tps. */
+/** Return the column of speeds in whole tps. */
 export function deviceSpeed({count, columns}) {
   const speeds = Array.from({length: count}, (_, row) => {
     const tps = columns.tps.value(row), devices = devicesOf(columns, row);

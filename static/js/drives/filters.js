@@ -1,5 +1,5 @@
-// What a row must be to be shown, and why others are not: webapp/register/drives/filters.py in the browser.
-import {UNSTATED, decimal} from './shelf.js';
+// The tests that a row must pass to be shown, and the reasons for hidden rows: webapp/register/drives/filters.py in the browser.
+import {UNSTATED, decimal} from './column-store.js';
 
 const HIDDEN_BECAUSE = {
   historical: ['historical', 'yes', 'historical'],
@@ -7,51 +7,51 @@ const HIDDEN_BECAUSE = {
   superseded: ['visibility', 'superseded', 'superseded by another run'],
 };
 
-/** The test that leaves out what is not shown unless it is asked for. */
-export function leftOut(name, shelf) {
+/** Return the test that hides a kind of rows by default. */
+export function defaultTest(name, store) {
   const [code, word, text] = HIDDEN_BECAUSE[name];
-  const {words, codes} = shelf.columns[code];
-  return {name, text, kept: row => words[codes[row]] !== word};
+  const {words, codes} = store.columns[code];
+  return {name, text, passes: row => words[codes[row]] !== word};
 }
 
 const labelOf = (filter, column, code) => {
-  if (code === UNSTATED) return 'not stated';
+  if (code === UNSTATED) return 'not reported';
   return filter.labels[code] ?? column.words[column.options.lastIndexOf(code)];
 };
 
-/** The test for one of several options; `unstated` stands for rows without a word. */
-export function choiceTest(filter, chosen, shelf) {
-  const column = shelf.columns[filter.column];
+/** Return the test for one of several options; `unstated` is the option of rows without a word. */
+export function choiceTest(filter, chosen, store) {
+  const column = store.columns[filter.column];
   const wanted = column.options.map(option => chosen.includes(option));
   const missing = chosen.includes(UNSTATED);
   const names = chosen.map(code => labelOf(filter, column, code)).join(' or ');
-  return {name: filter.name, text: `${filter.subject} is not ${names}`, kept: row => column.codes[row] < 0 ? missing : wanted[column.codes[row]]};
+  return {name: filter.name, text: `${filter.subject} is not ${names}`, passes: row => column.codes[row] < 0 ? missing : wanted[column.codes[row]]};
 }
 
-/** The test for a number at least, or at most, as large as asked; what is not stated is neither. */
-export function numberTest(filter, text, shelf) {
-  const column = shelf.columns[filter.column];
+/** Return the test for a number that is at least, or at most, as large as requested; a missing one fails. */
+export function numberTest(filter, text, store) {
+  const column = store.columns[filter.column];
   const [whole, places = ''] = text.split('.');
   const bound = filter.scale > 1 ? Number(whole + places.padEnd(9, '0')) : Number(text);
   const isLeast = filter.kind === 'least';
-  const passes = column.values.map(value => isLeast ? value >= bound : value <= bound);
+  const isWithin = column.values.map(value => isLeast ? value >= bound : value <= bound);
   return {
     name: filter.name,
-    text: `${filter.subject} is ${isLeast ? 'below' : 'over'} ${decimal(text)} ${filter.unit} or not stated`,
-    kept: row => column.codes[row] >= 0 && passes[column.codes[row]],
+    text: `${filter.subject} is ${isLeast ? 'below' : 'over'} ${decimal(text)} ${filter.unit} or not reported`,
+    passes: row => column.codes[row] >= 0 && isWithin[column.codes[row]],
   };
 }
 
-/** The rows that pass every test, and for each test how many it hides and how many come back without it. */
-export function keep(universe, tests) {
-  const rows = [], hidden = tests.map(() => 0), back = tests.map(() => 0);
+/** Return the rows that pass every test, and for each test how many it hides and how many only it hides. */
+export function applyTests(universe, tests) {
+  const rows = [], hidden = tests.map(() => 0), hiddenOnly = tests.map(() => 0);
   for (const row of universe) {
     let failed = 0, last = 0;
     for (let place = 0; place < tests.length; place += 1) {
-      if (!tests[place].kept(row)) { failed += 1; last = place; hidden[place] += 1; }
+      if (!tests[place].passes(row)) { failed += 1; last = place; hidden[place] += 1; }
     }
     if (failed === 0) rows.push(row);
-    if (failed === 1) back[last] += 1;
+    if (failed === 1) hiddenOnly[last] += 1;
   }
-  return {rows, hidden: universe.length - rows.length, reasons: tests.map(({name, text}, place) => ({name, text, hidden: hidden[place], back: back[place]}))};
+  return {rows, hidden: universe.length - rows.length, reasons: tests.map(({name, text}, place) => ({name, text, hidden: hidden[place], hiddenOnly: hiddenOnly[place]}))};
 }

@@ -1,11 +1,11 @@
-// The sentence above the tables, against the limits that hold: webapp/register/drives/headline.py in the browser.
-import {SYSTEMS, decimal, nameOf} from './shelf.js';
+// The headline of the tables under the current limits: webapp/register/drives/headline.py in the browser.
+import {SYSTEMS, decimal, nameOf} from './column-store.js';
 
 const HOW = {'steady-as-published': 'as published', 'worst-slice': 'in every slice of a stored log', overall: 'over a whole run'};
 const count = number => decimal(String(number));
 const numberOf = (number, one, more) => `${count(number)} ${number === 1 ? one : more}`;
 
-function resultsWords(published, stored) {
+function resultsText(published, stored) {
   return [
     published || !stored ? numberOf(published, 'published result', 'published results') : '',
     stored ? numberOf(stored, 'result from a stored log', 'results from stored logs') : '',
@@ -18,40 +18,40 @@ function rankedTps({columns}, row) {
   return devices || columns.statistic.word(row) === 'steady-as-published' ? tps / Number(devices || 1) : 0;
 }
 
-function speedWords({columns}, row) {
+function speedText({columns}, row) {
   const devices = columns.device_count.word(row) || '1';
   return `${columns.tps.word(row)} tps${columns.storage.word(row) || devices === '1' ? '' : `, ${devices} devices together`}`;
 }
 
-// The fastest for each statistic; of equally fast rows the first.
-function fastest(shelf, rows) {
+// Return the fastest of each statistic; of equally fast rows the first.
+function fastest(store, rows) {
   return Object.entries(HOW).flatMap(([kind, how]) => {
-    const same = rows.filter(row => shelf.columns.statistic.word(row) === kind);
-    const best = same.reduce((most, row) => most !== null && rankedTps(shelf, row) <= rankedTps(shelf, most) ? most : row, null);
-    return best !== null && shelf.columns.tps.value(best) ? [`${how}: ${nameOf(shelf, best)} at ${speedWords(shelf, best)}.`] : [];
+    const same = rows.filter(row => store.columns.statistic.word(row) === kind);
+    const best = same.reduce((most, row) => most !== null && rankedTps(store, row) <= rankedTps(store, most) ? most : row, null);
+    return best !== null && store.columns.tps.value(best) ? [`${how}: ${nameOf(store, best)} at ${speedText(store, best)}.`] : [];
   });
 }
 
 const threshold = us => us % 1000 ? `${count(us)}\u00a0us` : `${count(us / 1000)}\u00a0ms`;
-const limitsWords = limits => `at most ${[...limits].map(([us, limit]) => `${decimal(limit)}\u00a0% over ${threshold(Number(us))}`).join(', ')}`;
+const limitsText = limits => `at most ${[...limits].map(([us, limit]) => `${decimal(limit)}\u00a0% over ${threshold(Number(us))}`).join(', ')}`;
 
-function overWords(over, rows, {isOwn}, limits) {
-  const said = `${count(over)} of ${count(rows)} ${over === 1 ? 'is' : 'are'} over a limit of`;
-  if (isOwn) return [`${said} yours: ${limitsWords(limits)}.`];
-  return over ? [`${said} the profile.`] : [];
+function overSentences(over, rows, {isOwn}, limits) {
+  const text = `${count(over)} of ${count(rows)} ${over === 1 ? 'is' : 'are'} over a limit of`;
+  if (isOwn) return [`${text} yours: ${limitsText(limits)}.`];
+  return over ? [`${text} the profile.`] : [];
 }
 
-/** Of the whole page, or of the rows asked for: how many results, the fastest within the limits, how many are over. */
-export function headline(shelf, isNarrowed, asked, judged, limits) {
-  const {visibility, statistic} = shelf.columns;
-  const rows = asked.filter(row => visibility.word(row) === 'public').sort((a, b) => a - b);
+/** Return the headline of the page's default rows or of the matching ones: how many, the fastest within the limits, how many are over. */
+export function headline(store, isNarrowed, matching, check, limits) {
+  const {visibility, statistic} = store.columns;
+  const rows = matching.filter(row => visibility.word(row) === 'public').sort((a, b) => a - b);
   const published = rows.filter(row => statistic.word(row) === 'steady-as-published').length;
-  const isOnDrive = row => shelf.columns.is_on_no_drive?.word(row) !== 'yes'; // a file of before has no such column
-  const passing = rows.filter(row => (judged.isOwn ? judged.passes(row) : judged.passesProfile(row)) && isOnDrive(row));
+  const isOnDrive = row => store.columns.is_on_no_drive?.word(row) !== 'yes'; // the data file of an earlier release lacks the column
+  const passing = rows.filter(row => (check.isOwn ? check.passes(row) : check.passesProfile(row)) && isOnDrive(row));
+  const results = resultsText(published, rows.length - published);
   return [
-    ...(isNarrowed ? ['Asked for:'] : []),
-    resultsWords(published, rows.length - published),
-    ...fastest(shelf, passing).map(said => `Fastest within ${judged.isOwn ? 'your' : 'the'} limits ${said}`),
-    ...(rows.length ? overWords(rows.filter(judged.isOver).length, rows.length, judged, limits) : []),
+    isNarrowed ? `${results.slice(0, -1)} ${rows.length === 1 ? 'matches' : 'match'}.` : results,
+    ...fastest(store, passing).map(text => `Fastest within ${check.isOwn ? 'your' : 'the'} limits ${text}`),
+    ...(rows.length ? overSentences(rows.filter(check.isOver).length, rows.length, check, limits) : []),
   ].join(' ');
 }

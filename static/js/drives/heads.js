@@ -1,7 +1,7 @@
-// The head of a table for the columns that are shown, as webapp/templates/register/drives/table.html has it.
-import {addressOf} from './question.js';
+// The head of a table for its shown columns, like that of webapp/templates/register/drives/table.html.
+import {addressOf} from './query.js';
 import {escape} from './rows.js';
-import {decimal} from './shelf.js';
+import {decimal} from './column-store.js';
 
 export const columnsOf = (section, chosen) =>
   section.columns.filter(({code, is_usual: isUsual}) => chosen.length ? code === 'drive' || chosen.includes(code) : isUsual);
@@ -12,24 +12,24 @@ function unitOf({threshold_us: thresholdUs, unit}, limits) {
   return limit === undefined ? '%, no limit' : `limit ${decimal(limit)}\u00a0%`;
 }
 
-function sorting(column, question) {
-  const isSorted = question.sort.code === column.code;
-  const falls = isSorted ? !question.sort.falls : column.falls_first;
+function sorting(column, query) {
+  const isSorted = query.sort.code === column.code;
+  const falls = isSorted ? !query.sort.falls : column.falls_first;
   return {
-    address: addressOf({...question, sort: {code: column.code, falls}, page: 1}),
-    order: isSorted ? (question.sort.falls ? 'descending' : 'ascending') : '',
+    address: addressOf({...query, sort: {code: column.code, falls}, page: 1}),
+    order: isSorted ? (query.sort.falls ? 'descending' : 'ascending') : '',
   };
 }
 
-function headOf(column, question) {
-  const {address, order} = sorting(column, question), unit = unitOf(column, question.limits), name = escape(column.head);
+function headOf(column, query) {
+  const {address, order} = sorting(column, query), unit = unitOf(column, query.limits), name = escape(column.head);
   const classes = [column.is_number ? 'n' : '', column.group ? `g-${column.group}` : ''].filter(Boolean).join(' ');
   const label = column.is_sortable ? `<a href="${escape(address)}">${name}</a>` : `<span>${name}</span>`;
   return `<th scope="col"${classes ? ` class="${classes}"` : ''}${order ? ` aria-sort="${order}"` : ''} data-column="${column.code}">${label}`
     + `${unit ? `<span class="u">${escape(unit)}</span>` : ''}<a class="means sign" href="${escape(column.meaning)}" aria-label="What ${name} means">?</a></th>`;
 }
 
-/** The groups of columns that a narrow screen chooses from: code and label. */
+/** Return code and label of the column groups that a narrow screen chooses from. */
 export function groupsOf(section, columns, labels) {
   const used = new Set(columns.map(({group}) => group));
   const hasRating = columns.some(({code}) => code === 'endurance_dwpd');
@@ -40,9 +40,9 @@ function drawGroups(wrap, section, columns, labels) {
   const field = wrap.querySelector('.choose');
   const groups = groupsOf(section, columns, labels);
   const before = field.querySelector('input:checked')?.className;
-  const kept = groups.some(([code]) => `c-${code}` === before) ? before : `c-${groups[0]?.[0]}`;
+  const checked = groups.some(([code]) => `c-${code}` === before) ? before : `c-${groups[0]?.[0]}`;
   field.innerHTML = '<legend class="vh">Columns shown</legend>' + groups.map(([code, label]) =>
-    `<label><input type="radio" name="columns-${section.code}" class="c-${code}"${`c-${code}` === kept ? ' checked' : ''}>${escape(label)}</label>`).join('');
+    `<label><input type="radio" name="columns-${section.code}" class="c-${code}"${`c-${code}` === checked ? ' checked' : ''}>${escape(label)}</label>`).join('');
 }
 
 // A table of more columns than a desktop shows side by side scrolls in a box of its own, which keys can reach.
@@ -53,25 +53,25 @@ function setWide(wrap, section, isWide) {
   }
 }
 
-// Where the columns are those that stand there the heads are kept, and with them the focus.
-function update(row, columns, question) {
+// Unchanged columns keep their heads, and with them the focus.
+function update(row, columns, query) {
   columns.forEach((column, place) => {
-    const head = row.children[place], {address, order} = sorting(column, question);
+    const head = row.children[place], {address, order} = sorting(column, query);
     head.querySelector('a:not(.means)')?.setAttribute('href', address);
     if (order) head.setAttribute('aria-sort', order); else head.removeAttribute('aria-sort');
-    if (column.threshold_us !== null) head.querySelector('.u').textContent = unitOf(column, question.limits);
+    if (column.threshold_us !== null) head.querySelector('.u').textContent = unitOf(column, query.limits);
   });
 }
 
-/** Make the head of a table that of these columns, sorted and held against limits as is asked. */
-export function showHead(wrap, section, columns, question, told) {
+/** Show the head of these columns, with the sort links and limits of a query. */
+export function showHead(wrap, section, columns, query, layout) {
   const row = wrap.querySelector('thead tr');
   const shown = [...row.children].map(({dataset}) => dataset.column).join();
   if (shown === columns.map(({code}) => code).join()) {
-    update(row, columns, question);
+    update(row, columns, query);
     return;
   }
-  row.innerHTML = columns.map(column => headOf(column, question)).join('');
-  drawGroups(wrap, section, columns, told.groupLabels);
-  setWide(wrap, section, columns.length > told.columnsSideBySide);
+  row.innerHTML = columns.map(column => headOf(column, query)).join('');
+  drawGroups(wrap, section, columns, layout.groupLabels);
+  setWide(wrap, section, columns.length > layout.columnsSideBySide);
 }

@@ -1,4 +1,4 @@
-// The order of rows: inside their statistic, never across, a hundred a page: webapp/register/drives/order.py in the browser.
+// The order of rows: sorted within their statistic, in pages of a hundred: webapp/register/drives/order.py in the browser.
 export const ROWS_A_PAGE = 100;
 const STATISTICS = [
   ['steady-as-published', 'As published:', 'shares are steady-state values, not the worst hour.'],
@@ -12,26 +12,26 @@ function byColumn(rows, {codes, values}, falls) {
   return [...stated.sort((a, b) => falls ? order(b) - order(a) : order(a) - order(b)), ...missing];
 }
 
-function everyRow(shelf, {code, falls}) {
-  const every = Array.from({length: shelf.count}, (_, row) => row);
-  const fastest = byColumn(every, shelf.columns.tps, true);
+function allRows(store, {code, falls}) {
+  const every = Array.from({length: store.count}, (_, row) => row);
+  const fastest = byColumn(every, store.columns.tps, true);
   if (code === 'tps' && falls) return fastest;
   if (code === 'drive') return fastest.sort((a, b) => falls ? b - a : a - b);
-  return byColumn(fastest, shelf.columns[code], falls);
+  return byColumn(fastest, store.columns[code], falls);
 }
 
-/** The rows sorted; what is not stated comes last either way, ties stand fastest first, then by name. Each order is made once. */
-export function inOrder(shelf, rows, sort) {
-  shelf.orders ??= new Map();
+/** Return the rows sorted. Missing values come last in both directions; ties are sorted by speed, then by name. Each order is made once. */
+export function inOrder(store, rows, sort) {
+  store.orders ??= new Map();
   const name = `${sort.falls}${sort.code}`;
-  if (!shelf.orders.has(name)) shelf.orders.set(name, everyRow(shelf, sort));
-  const kept = new Uint8Array(shelf.count);
-  for (const row of rows) kept[row] = 1;
-  return shelf.orders.get(name).filter(row => kept[row]);
+  if (!store.orders.has(name)) store.orders.set(name, allRows(store, sort));
+  const isShown = new Uint8Array(store.count);
+  for (const row of rows) isShown[row] = 1;
+  return store.orders.get(name).filter(row => isShown[row]);
 }
 
-function byVendor(shelf, title, rows) {
-  const {words, codes} = shelf.columns.vendor;
+function byVendor(store, title, rows) {
+  const {words, codes} = store.columns.vendor;
   const of = new Map();
   for (const row of rows) {
     const name = words[codes[row]];
@@ -44,19 +44,19 @@ function byVendor(shelf, title, rows) {
   });
 }
 
-/** Rows divided by statistic, and by vendor where the table is. */
-export function grouped(shelf, ordered, isByVendor) {
-  const {words, codes} = shelf.columns.statistic;
+/** Divide rows by statistic, and by vendor if the table is divided by vendor. */
+export function grouped(store, ordered, isByVendor) {
+  const {words, codes} = store.columns.statistic;
   return STATISTICS.flatMap(([kind, ...title]) => {
     const same = ordered.filter(row => words[codes[row]] === kind);
     if (!same.length) return [];
-    return isByVendor ? byVendor(shelf, title, same) : [{titles: [title], rows: same}];
+    return isByVendor ? byVendor(store, title, same) : [{titles: [title], rows: same}];
   });
 }
 
 export const pagesCount = rowsCount => Math.max(1, Math.ceil(rowsCount / ROWS_A_PAGE));
 
-/** The groups of one page, cut where it begins and ends; `earlier` are the rows of the tables before. */
+/** Return the groups of one page; `earlier` is the number of rows in the tables above. */
 export function pageOf(groups, page, earlier) {
   const first = (page - 1) * ROWS_A_PAGE, shown = [];
   let before = earlier;

@@ -1,10 +1,10 @@
-// Search by name that forgives one typing error: the rules of webapp/register/drives/search/names.py, word for word.
-const SHORTEST_FORGIVEN = 4;
+// Search by name that corrects one typing error, with the rules of webapp/register/products/names.py.
+const SHORTEST_CORRECTED = 4;
 const SEARCHED = ['vendor', 'model', 'part_number', 'capacity_gb'];
 
 export const wordsOf = text => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** Whether one letter added, left out, replaced, or two neighbours swapped make one word of the other. */
+/** Return whether two words differ by one letter added, left out or replaced, or by two neighbours swapped. */
 export function isOneErrorAway(word, other) {
   if (Math.abs(word.length - other.length) > 1 || word === other) return false;
   let start = 0;
@@ -16,35 +16,35 @@ export function isOneErrorAway(word, other) {
   return swapped || rest.slice(1) === otherRest.slice(1) || rest.slice(1) === otherRest || rest === otherRest.slice(1);
 }
 
-/** What the rows of a shelf are found by; kept with the shelf. */
-export function namesOf(shelf) {
-  if (shelf.names) return shelf.names;
-  const known = new Set(Object.values(shelf.other_names).flat()), texts = [];
-  for (let row = 0; row < shelf.count; row += 1) {
-    const parts = SEARCHED.map(code => shelf.columns[code].word(row));
+/** Return the names that rows are found by; cached in the store. */
+export function namesOf(store) {
+  if (store.names) return store.names;
+  const known = new Set(Object.values(store.other_names).flat()), texts = [];
+  for (let row = 0; row < store.count; row += 1) {
+    const parts = SEARCHED.map(code => store.columns[code].word(row));
     const joined = parts.map(part => wordsOf(part).join(''));
     for (const part of parts) for (const word of wordsOf(part)) known.add(word);
     for (const word of joined) if (word) known.add(word);
-    texts.push([...joined.filter(Boolean), ...(shelf.other_names[parts[0].toLowerCase()] ?? [])].join(' '));
+    texts.push([...joined.filter(Boolean), ...(store.other_names[parts[0].toLowerCase()] ?? [])].join(' '));
   }
-  shelf.names = {texts, words: [...known].sort()};
-  return shelf.names;
+  store.names = {texts, words: [...known].sort()};
+  return store.names;
 }
 
-function meant({texts, words}, word) {
-  if (word.length < SHORTEST_FORGIVEN || texts.some(text => text.includes(word))) return [word];
+function alternatives({texts, words}, word) {
+  if (word.length < SHORTEST_CORRECTED || texts.some(text => text.includes(word))) return [word];
   const near = words.filter(other => isOneErrorAway(word, other));
   return near.length ? near : [word];
 }
 
-/** What a query means: groups of words, one for each word asked for; which words were taken for errors; and a test of a text. */
-export function search(shelf, query) {
-  const names = namesOf(shelf);
-  const asked = [...new Set(wordsOf(query))];
-  const groups = asked.map(word => meant(names, word));
-  const read = asked.map((word, place) => [word, groups[place]]).filter(([word, others]) => others.join() !== word);
+/** Return which rows match a query, and a sentence that names the corrected words. */
+export function search(store, query) {
+  const names = namesOf(store);
+  const words = [...new Set(wordsOf(query))];
+  const groups = words.map(word => alternatives(names, word));
+  const corrected = words.map((word, place) => [word, groups[place]]).filter(([word, others]) => others.join() !== word);
   return {
-    sentence: read.map(([word, others]) => `No name contains ${word}; searched for ${others.join(' or ')} instead.`).join(' '),
-    kept: names.texts.map(text => groups.every(others => others.some(word => text.includes(word)))),
+    sentence: corrected.map(([word, others]) => `No name contains ${word}; searched for ${others.join(' or ')} instead.`).join(' '),
+    matches: names.texts.map(text => groups.every(others => others.some(word => text.includes(word)))),
   };
 }

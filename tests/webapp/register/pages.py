@@ -13,8 +13,8 @@ class TableReader(HTMLParser):
     def handle_starttag(self, tag, attributes):
         if tag == "table":
             self._table = dict(attributes).get("class") or ""
-        if "ladder" in self._table or "beside" in self._table:
-            return  # the same runs in another order, or what stands beside them
+        if "ladder" in self._table or "below-table" in self._table:
+            return  # the same runs in another order, or figures below the table
         if tag == "tr":
             self.rows.append([])
             self.classes.append(dict(attributes).get("class") or "")

@@ -20,8 +20,8 @@ def test_a_larger_drive_that_is_not_faster_is_named(client, catalogue):
     text = section(client.get("/drives/nvme-flash/").text, "One model, several capacities").replace(
         "\N{NO-BREAK SPACE}", " "
     )
-    assert "The one of 6.4 TB is as fast as the one of 1.6 TB." in text
-    assert "The one of 7.68 TB is slower than the one of 6.4 TB." in text
+    assert "The 6.4 TB drive is as fast as the 1.6 TB drive." in text
+    assert "The 7.68 TB drive is slower than the 6.4 TB drive." in text
 
 
 def test_a_category_of_single_capacities_has_no_such_table(client, catalogue):
@@ -52,13 +52,14 @@ def test_speed_grows_linearly_from_1_to_24_devices(client, catalogue):
     assert part.count("267,000</td><td") == 7
     assert '<th scope="row" class="n">24</th><td>sole tenant</td><td class="n"><b>6,408,000</b></td>' in part
     assert part.count(">100 %<") == 4  # 1 to 4 devices of shared hosts
-    assert part.count('>100 % <span class="sub">against shared</span><') == 3  # 8, 16 and 24 of sole tenants
-    assert '>122 % <span class="sub">against shared</span><' in part
+    assert part.count('>100 % <span class="sub">compared with shared</span><') == 3  # 8, 16 and 24 of sole tenants
+    assert '>122 % <span class="sub">compared with shared</span><' in part
 
 
 def test_single_runs_have_no_median_and_the_page_says_so(client, catalogue):
     assert (
-        "Each of the 40 results is a single run, so none has a median or a spread" in client.get("/drives/cloud/").text
+        "Each of the 40 results is a single run, so there is no median and no spread"
+        in client.get("/drives/cloud/").text
     )
 
 
@@ -73,15 +74,15 @@ def test_repeated_runs_have_a_median_and_a_spread(client, make_product, make_pub
 
 def test_what_no_run_states_is_said(client, catalogue):
     text = client.get("/drives/cloud/").text
-    assert "<dt>region</dt><dd>not stated by any</dd>" in text
-    assert "<dt>start time</dt><dd>not stated by any</dd>" in text
+    assert "<dt>region</dt><dd>reported by none</dd>" in text
+    assert "<dt>start time</dt><dd>reported by none</dd>" in text
 
 
 def test_what_some_runs_state_is_counted(client, make_product, make_published_run):
     product = make_product(category="cloud", vendor="AWS", model="i9", capacity_gb=None)
     make_published_run(product=product, firmware="FW7")
     make_published_run(product=product)
-    assert "<dt>firmware observed</dt><dd>stated by 1 of 2</dd>" in client.get("/drives/cloud/").text
+    assert "<dt>firmware observed</dt><dd>reported by 1 of 2</dd>" in client.get("/drives/cloud/").text
 
 
 def test_a_run_that_fails_is_never_the_fastest_of_a_capacity(client, make_product, make_published_run):
@@ -115,7 +116,7 @@ def test_runs_of_a_log_repeat_only_at_one_asked_speed(client, make_product, make
     make_log_run(tps=200_000, **stated)
     text = section(client.get("/drives/cloud/").text, "Repeated runs")
     cells = [cell.split("<")[0] for cell in text.split('<td class="n')[1:]]
-    assert [cell.split(">")[1] for cell in cells] == ["2", "200,000", "200,000", "200,000", "asked"]
+    assert [cell.split(">")[1] for cell in cells] == ["2", "200,000", "200,000", "200,000", "requested"]
 
 
 def test_devices_are_held_against_each_other_by_their_fastest_passing_runs(client, make_product, make_published_run):

@@ -83,7 +83,7 @@ def test_after_a_change_pages_are_those_of_a_shelf_read_from_nothing(client, run
     before = pages(client)
     change(runs)
     after = pages(client)
-    column_store._kept.clear()
+    column_store._current.clear()
     assert after == pages(client)
     assert after != before
 

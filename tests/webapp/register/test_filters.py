@@ -62,17 +62,17 @@ def shown(client, address):
 
 def test_one_reason_is_told_with_the_step_that_brings_its_rows_back(client, catalogue):
     assert shown(client, "/drives/nvme-flash/") == (
-        "<b>30 of 36 shown.</b> Hidden by your filter: 6, because historical."
+        "<b>30 of 36 shown.</b> 6 hidden: historical."
         '<span class="lift"> <a href="?historical=include">Show them</a></span>'
     )
 
 
 def test_several_reasons_are_told_with_what_each_hides_and_brings_back(client, catalogue):
     said = shown(client, "/drives/nvme-flash/?vendor=intel&min_tps=300000")
-    assert said.startswith("<b>3 of 36 shown.</b> Hidden by your filter: 33, because historical: 6; ")
-    step = '<span class="lift"> <a href="?{}">show {} hidden for this alone</a>'
+    assert said.startswith("<b>3 of 36 shown.</b> 33 hidden: historical: 6; ")
+    step = '<span class="lift"> <a href="?{}">show {} hidden only by this</a>'
     assert f"vendor is not Intel: 30{step.format('min_tps=300000', 20)}" in said
-    assert f"speed is below 300,000 tps or not stated: 12{step.format('vendor=intel', 1)}" in said
+    assert f"speed is below 300,000 tps or not reported: 12{step.format('vendor=intel', 1)}" in said
     everything = "?historical=include&amp;withdrawn=include&amp;superseded=include"
     assert said.endswith(f'<span class="lift"> <a href="{everything}">Show all</a></span>')
 
@@ -87,7 +87,7 @@ def test_a_page_that_hides_everything_says_so(client, catalogue):
     response = client.get("/drives/nvme-flash/?min_tps=99999999")
     assert read_rows(response) == []
     assert "0 of 36 shown." in response.text
-    assert "No result to show" in response.text
+    assert "No result matches" in response.text
 
 
 def test_a_full_view_has_an_address_of_less_than_300_characters(client, catalogue):
@@ -168,24 +168,24 @@ def test_a_change_shows_at_once(client, make_published_run, change):
 def test_limits_of_the_reader_mark_and_judge_and_say_what_changed(client, catalogue):
     text = client.get("/drives/nvme-flash/?limit_1ms=0.6").text
     assert text.count('class="beyond"') == 27
-    assert "With your limits 3 of 30 pass; 27 that pass the profile fail: " in text
+    assert "With your limits, 3 of 30 pass; 27 that pass the profile fail: " in text
     assert ">limit 0.6\N{NO-BREAK SPACE}%<" in text
 
 
 def test_wider_limits_let_pass_what_the_profile_does_not(client, catalogue):
     text = client.get("/drives/cloud/?limit_1ms=13").text
-    assert "With your limits 40 of 40 pass; 5 that fail the profile pass: " in text
+    assert "With your limits, 40 of 40 pass; 5 that fail the profile pass: " in text
 
 
 def test_a_log_that_fails_passes_under_wider_limits_where_nothing_else_speaks_against_it(client, make_log_run):
     make_log_run()  # it is also too short
     wider = "/drives/nvme-flash/?limit_1ms=6&limit_8ms=2&limit_64ms=1"
-    assert "With your limits 0 of 1 pass" in client.get(wider).text
+    assert "With your limits, 0 of 1 pass" in client.get(wider).text
     verdict = Verdict.objects.get()
     verdict.document["reasons"] = []
     verdict.save()
-    assert "With your limits 1 of 1 pass; 1 that fails the profile passes: " in client.get(wider).text
-    assert "With your limits 0 of 1 pass" in client.get("/drives/nvme-flash/?limit_1ms=6").text
+    assert "With your limits, 1 of 1 pass; 1 that fails the profile passes: " in client.get(wider).text
+    assert "With your limits, 0 of 1 pass" in client.get("/drives/nvme-flash/?limit_1ms=6").text
 
 
 def test_the_columns_shown_are_those_asked_for(client, catalogue):

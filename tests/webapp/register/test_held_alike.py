@@ -1,4 +1,4 @@
-"""Whatever asks whether a result passes under limits answers alike; test_judged_script.py asks the script."""
+"""Whatever asks whether a result passes under limits answers alike; test_limit_check_script.py asks the script."""
 
 from decimal import Decimal
 
@@ -7,10 +7,10 @@ from django.db.models import F
 
 from results.models import Product, Run
 from results.rules.act.limits import Limit
-from tests.results.rows import judge
+from tests.results.rows import limit_check
 from tests.webapp.register.held_cases import CASES, OWN_PCT, PROFILE_PCT
-from webapp.register.drives.limit_check import Judge
-from webapp.register.drives.store.column_store import current_shelf
+from webapp.register.drives.limit_check import LimitCheck
+from webapp.register.drives.store.column_store import current_store
 from webapp.register.limits.reader_limits import read_limits
 from webapp.register.tables.evaluation import evaluate_limits
 
@@ -31,7 +31,7 @@ def make_case(make_published_run, outcome, has_reasons, share):
     if not outcome:
         return make_published_run({1000: share})
     run = make_published_run({1000: share}, statistic="worst-slice")
-    judge(run, outcome, reasons=["it was too short"] if has_reasons else [])
+    limit_check(run, outcome, reasons=["it was too short"] if has_reasons else [])
     return run
 
 
@@ -42,11 +42,11 @@ def test_a_page_that_holds_its_runs_answers_every_case(runs):
 
 
 def test_the_shelf_of_all_results_answers_every_case(runs):
-    shelf = current_shelf()
-    judged = Judge(shelf, OWN)
-    rows = [shelf.runs.index(run.public_id) for run in runs]
-    assert [(bool(judged.passes_profile >> row & 1), bool(judged.passes >> row & 1)) for row in rows] == ANSWERS
-    assert Judge(shelf, OF_PROFILE).passes == judged.passes_profile
+    store = current_store()
+    checked = LimitCheck(store, OWN)
+    rows = [store.runs.index(run.public_id) for run in runs]
+    assert [(bool(checked.passes_profile >> row & 1), bool(checked.passes >> row & 1)) for row in rows] == ANSWERS
+    assert LimitCheck(store, OF_PROFILE).passes == checked.passes_profile
 
 
 def test_the_database_answers_every_case(runs):

@@ -27,7 +27,7 @@ def placed(instance, make_published_run):
 
 def listed(client):
     text = client.get("/drives/cloud/").text
-    part = text.split('aria-label="Where and on what runs were made"')[1].split("</table>")[0]
+    part = text.split('aria-label="Place and device of runs"')[1].split("</table>")[0]
     return " ".join(part.split())
 
 
@@ -44,21 +44,21 @@ def test_a_run_that_states_nothing_is_not_listed_and_one_that_states_some_says_w
     assert "Where and on what runs were made" not in client.get("/drives/cloud/").text
     some = make_published_run(product=instance, zone="b")
     cells = listed(client)
-    assert (some.public_id in cells, silent.public_id in cells, cells.count("not stated")) == (True, False, 4)
+    assert (some.public_id in cells, silent.public_id in cells, cells.count("not reported")) == (True, False, 4)
 
 
 def test_regions_and_zones_are_counted(client, placed, instance, make_published_run):
     make_published_run(product=instance, region="us-west-2")
     text = client.get("/drives/cloud/").text
-    assert "<dt>region</dt><dd>stated by 2 of 2</dd>" in text
-    assert "<dt>zone</dt><dd>stated by 1 of 2</dd>" in text
+    assert "<dt>region</dt><dd>reported by 2 of 2</dd>" in text
+    assert "<dt>zone</dt><dd>reported by 1 of 2</dd>" in text
 
 
 def test_of_very_many_runs_the_first_are_listed_and_the_page_says_so(client, instance, make_published_run, monkeypatch):
     monkeypatch.setattr(cloud, "PLACED_MAX", 2)
     for region in ("a", "b", "c"):
         make_published_run(product=instance, region=region)
-    assert "The first 2 of 3 runs that state any of it." in listed(client)
+    assert "The first 2 of 3 runs that report a place or a device." in listed(client)
 
 
 def test_the_table_shows_them_by_choice_and_sorts_by_them(client, placed, instance, make_published_run):
@@ -73,7 +73,7 @@ def test_the_table_shows_them_by_choice_and_sorts_by_them(client, placed, instan
 
 def test_the_page_links_to_the_table_with_these_columns(client, placed):
     text = client.get("/drives/cloud/").text
-    address = text.split("The table above with these columns")[0].rsplit('href="', 1)[1].split('"')[0]
+    address = text.split("Show these columns in the table above")[0].rsplit('href="', 1)[1].split('"')[0]
     assert set(COLUMNS.split("~")) <= set(address.removeprefix("?columns=").split("~"))
     shown = client.get(f"/drives/cloud/{address}").text
     assert all(f'data-column="{code}"' in shown for code in [*COLUMNS.split("~"), "tps", "storage", "tier"])

@@ -60,7 +60,7 @@ def test_the_badge_tells_the_faster_device(client, four_and_one):
 
 
 def test_the_browser_takes_the_same_categories_as_a_whole():
-    script = (settings.BASE_DIR / "static/js/drives/shelf.js").read_text()
+    script = (settings.BASE_DIR / "static/js/drives/column-store.js").read_text()
     (told,) = re.findall(r"const SYSTEMS = new Set\(\[(.*?)\]\)", script)
     assert set(re.findall(r"'(.*?)'", told)) == SYSTEMS
 

@@ -19,8 +19,8 @@ def run_on(*names, named=()):
 @pytest.mark.parametrize(
     ("names", "told"),
     [
-        (["/dev/zram1"], "/dev/zram1 is no drive by its name: "),
-        (["/dev/zram1", "/dev/zram2"], "/dev/zram1, /dev/zram2 are no drives by their names: "),
+        (["/dev/zram1"], "/dev/zram1 is not a physical drive: "),
+        (["/dev/zram1", "/dev/zram2"], "/dev/zram1, /dev/zram2 are not physical drives: "),
     ],
 )
 @pytest.mark.django_db
@@ -32,12 +32,12 @@ def test_devices_that_are_no_drives_are_weighed_in_one_sentence(names, told):
 
 @pytest.mark.django_db
 def test_a_drive_beside_a_device_that_is_none_is_not_called_none(db):
-    run = run_on("/dev/nvme0n1", "/dev/zram1", "/dev/zram10", named=["/dev/zram10"])
+    run = run_on("/dev/nvme0n1", "/dev/zram10", named=["/dev/zram10"])
     (sentence,) = review_warnings(Submission(), [run])
-    assert sentence.startswith("/dev/zram10 is no drive by its name: ")
+    assert sentence.startswith("/dev/zram10 is not a physical drive: ")
     run.findings.all().delete()
     (sentence,) = review_warnings(Submission(), [run])
-    assert sentence.startswith("Among /dev/nvme0n1, /dev/zram1, /dev/zram10 is a device that is no drive by its name: ")
+    assert sentence.startswith("One of /dev/nvme0n1, /dev/zram10 is not a physical drive: ")
 
 
 def test_of_a_withheld_log_neither_names_nor_sizes_are_told():

@@ -1,4 +1,4 @@
-"""Which of several runs compare: those of which no condition is known to differ. Each pair is asked."""
+"""Comparability of runs: two runs compare if no condition is known to differ. Each pair is checked."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -27,17 +27,18 @@ NAMES = {
     "over_provisioning_pct": "Over-provisioned", "over_provisioned_to_pct": "Over-provisioned to",
     "pcie_link": "PCIe link", "tool": "Tool", "tool_version": "Version",
     "binding": "Binding", "options_sha256": "Other options", "phase": "Phase", "mix": "Mix of operations",
-    "distribution": "Distribution of keys", "record_count": "Records", "operation_count": "Operations asked",
+    "distribution": "Distribution of keys", "record_count": "Records", "operation_count": "Operations requested",
     "time_limit_s": "Time limit", "target_ops_per_s": "Target rate", "threads_counts": "Thread counts",
     "host": "Host", "is_defrag_active": "Defragmentation active", "fill_pct": "Fill level",
     "index_placement": "Index", "pending_limit": "Pending limit",
 }  # fmt: skip
-NOT_STATED = "not stated"
+NOT_REPORTED = "not reported"
+NOT_STATED = "not stated"  # for a missing value in CSV and JSON files
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition of all runs, value by value as text; `differs` where two known values do, `why` what that does."""
+    """A condition: its value for each run as text, empty if not reported, and why a difference matters."""
 
     name: str
     label: str
@@ -48,13 +49,19 @@ class Condition:
 
     @property
     def sides(self) -> str:
-        """Which value stands against which; of more than two runs with the letters of those that have it."""
-        if len(self.values) == 2:
-            return " against ".join(self.values)
+        """The different values as text; for more than two runs, with the letters of the runs that have each."""
+        texts = [value or NOT_REPORTED for value in self.values]
+        if len(texts) == 2:
+            return " and ".join(texts)
         having: dict[str, list[str]] = {}
-        for letter, value in zip(ascii_uppercase, self.values, strict=False):
+        for letter, value in zip(ascii_uppercase, texts, strict=False):
             having.setdefault(value, []).append(letter)
-        return " against ".join(f"{value} ({', '.join(letters)})" for value, letters in having.items())
+        return "; ".join(f"{value} ({', '.join(letters)})" for value, letters in having.items())
+
+    @property
+    def exported(self) -> list[str]:
+        """The values as text for CSV and JSON files."""
+        return [value or NOT_STATED for value in self.values]
 
 
 @dataclass(frozen=True)
@@ -71,36 +78,43 @@ def conditioned(runs: Iterable[Run]) -> list[Conditioned]:
 
 
 def compare(first: Conditioned, second: Conditioned) -> bool:
-    """Tell whether no condition is known to differ between two runs."""
+    """Return whether no condition is known to differ between two runs."""
     return type(first.conditions) is type(second.conditions) and not known_differences(first, second)
 
 
 def known_differences(first: Conditioned, second: Conditioned) -> list[Difference]:
-    """Return the conditions in which two runs of one kind differ as far as both tell them."""
+    """Return the conditions that two runs of one kind both report, and that differ."""
     return [each for each in differences(first.conditions, second.conditions) if not each.is_unknown]
 
 
 def all_compare(runs: Sequence[Conditioned]) -> bool:
-    """Tell whether every two of them compare."""
+    """Return whether every two of the runs compare."""
     return all(compare(first, second) for place, first in enumerate(runs) for second in runs[place + 1 :])
 
 
 def condition_rows(runs: Sequence[Conditioned]) -> list[Condition]:
-    """Return every condition that a run tells; those that differ first, then those that are not known to agree."""
+    """Return all conditions that a run reports: first those that differ, then those that not every run reports."""
     if len({type(each.conditions) for each in runs}) > 1:
         workloads = [each.run.workload for each in runs]
-        return [Condition("workload", NAMES["workload"], workloads, True, False, "loads of two kinds share no figure")]
+        return [
+            Condition(
+                "workload", NAMES["workload"], workloads, True, False, "different workloads have no figures in common"
+            )
+        ]
     rows = [_row(each.name, each.metadata[WHY], runs) for each in fields(runs[0].conditions)]
-    told = [row for row in rows if any(value != NOT_STATED for value in row.values)]
-    return sorted(told, key=lambda row: (not row.differs, not row.is_unknown))
+    reported = [row for row in rows if any(row.values)]
+    return sorted(reported, key=lambda row: (not row.differs, not row.is_unknown))
 
 
 def _row(name: str, why: str, runs: Sequence[Conditioned]) -> Condition:
     values = [getattr(each.conditions, name) for each in runs]
     known = [value for value in values if value is not None]
     differs = any(value != known[0] for value in known)
-    texts = [value_text(name, value) + taken_note(name, each.run) for each, value in zip(runs, values, strict=True)]
-    is_unknown = any(_is_unstated(name, each) for each in runs)
+    texts = [
+        "" if value is None else value_text(name, value) + taken_note(name, each.run)
+        for each, value in zip(runs, values, strict=True)
+    ]
+    is_unknown = any(_is_unreported(name, each) for each in runs)
     return Condition(name, NAMES[name], texts, differs, is_unknown, why)
 
 
@@ -109,14 +123,14 @@ def taken_note(name: str, run: Run) -> str:
     return " (one drive assumed: not reported)" if name == "device_count" and is_taken_as_one(run) else ""
 
 
-def _is_unstated(name: str, each: Conditioned) -> bool:
-    """Tell whether a run does not state a condition; a number of devices that is taken for it nobody stated."""
+def _is_unreported(name: str, each: Conditioned) -> bool:
+    """Return whether a run does not report a condition; an assumed number of devices is not reported."""
     return getattr(each.conditions, name) is None or (name == "device_count" and is_taken_as_one(each.run))
 
 
 @dataclass(frozen=True)
-class Silence:
-    """What runs do not state: the labels of at least one run's conditions, how many each leaves open, of how many."""
+class Unreported:
+    """Unreported conditions: their labels, how many each run does not report, and the number of all conditions."""
 
     labels: list[str]
     by_run: list[int]
@@ -124,25 +138,25 @@ class Silence:
 
     @property
     def is_weak(self) -> bool:
-        """Whether so much is open that runs compare for not telling."""
+        """Whether the runs compare mainly because conditions are not reported."""
         return is_weak(len(self.labels), self.conditions)
 
 
-def silence_of(runs: Sequence[Conditioned]) -> Silence:
-    """Return what is not stated, and so not known to agree; nothing of runs of two kinds, which share no condition."""
+def unreported_conditions(runs: Sequence[Conditioned]) -> Unreported:
+    """Return the conditions that not every run reports; none for different workloads, which share no condition."""
     if not runs or len({type(each.conditions) for each in runs}) > 1:
-        return Silence([], [0] * len(runs), 0)
+        return Unreported([], [0] * len(runs), 0)
     names = [each.name for each in fields(runs[0].conditions)]
-    by_run = [[name for name in names if _is_unstated(name, each)] for each in runs]
-    open_names = {name for unstated in by_run for name in unstated}
+    by_run = [[name for name in names if _is_unreported(name, each)] for each in runs]
+    open_names = {name for missing in by_run for name in missing}
     labels = [NAMES[name] for name in names if name in open_names]
-    return Silence(labels, [len(unstated) for unstated in by_run], len(names))
+    return Unreported(labels, [len(missing) for missing in by_run], len(names))
 
 
 def value_text(name: str, value: Any) -> str:
-    """Return a condition as people read it."""
+    """Return a condition as text for a page."""
     if value is None:
-        return NOT_STATED
+        return NOT_REPORTED
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Which runs stand for what was asked: the runs themselves, or of each drive the fastest that compares."""
+"""The runs to compare: the requested runs, or for each requested drive its fastest run that compares."""
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,37 +14,37 @@ from webapp.register.comparability.comparable import Conditioned, all_compare, c
 from webapp.register.compare.query import FEWEST, MOST, Chosen
 from webapp.register.tables.columns import product_of
 
-CANDIDATES_MAX = 12  # runs of a drive that are looked through in each statistic, fastest first
+CANDIDATES_MAX = 12  # runs of a drive that are considered in each statistic, fastest first
 OFFERS_MAX = 6
 
 
 @dataclass(frozen=True)
 class Offer:
-    """Runs that do compare, in place of those that do not."""
+    """Runs that compare, offered instead of those that do not."""
 
     runs: list[Run]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The runs to set side by side, in the order asked for; `others` are runs of the same drives, to be offered."""
+    """The runs to compare, in the requested order; `others` are further runs of the same drives."""
 
     runs: list[Conditioned]
     others: list[Conditioned] = field(default_factory=list)
 
     @property
     def is_comparable(self) -> bool:
-        """Every two of the runs compare."""
+        """Each two of the runs compare."""
         return all_compare(self.runs)
 
 
 def choose(chosen: Chosen, limits: Sequence[Limit]) -> Choice:
-    """Return the runs that were asked for. Raises Http404 where one is not there for everyone to see."""
+    """Return the runs to compare. Raises Http404 if a run or drive is not public."""
     return _runs(chosen.names) if chosen.kind == "run" else _of_drives(chosen.names, limits)
 
 
 def runs_to_compare(runs: RunQuerySet) -> RunQuerySet:
-    """With all that is compared, in a fixed number of queries; of the verdicts the newest, which stands."""
+    """Return runs with all that is compared, in a fixed number of queries, with their current verdict only."""
     order = (F("created_at").desc(), F("id").desc())
     newest = Window(RowNumber(), partition_by=F("run_id"), order_by=order)
     return (
@@ -71,7 +71,7 @@ def _runs(names: Sequence[str]) -> Choice:
 
 
 def refuse_missing(names: Iterable[str], found: Container[str]) -> None:
-    """Raise Http404 with the first run that is not there for everyone to see, as what to search for."""
+    """Raise Http404 for the first run that is not public, with its name as the text to search for."""
     for name in names:
         if name not in found:
             raise Http404(f"No run is named {name}.", name)
@@ -92,22 +92,22 @@ def _of_drives(names: Sequence[str], limits: Sequence[Limit]) -> Choice:
     candidates = _candidates(Run.objects.rated().filter(product__in=products.values()))
     within = set(Run.objects.filter(pk__in=[run.pk for run in candidates]).within(limits).values_list("pk", flat=True))
     ordered = sorted(candidates, key=lambda run: run.pk not in within)  # each part stays fastest first
-    every = conditioned(ordered)
-    by_drive = [_on_drives([each for each in every if product_of(each.run).slug == name]) for name in names]
+    runs = conditioned(ordered)
+    by_drive = [_on_drives([each for each in runs if product_of(each.run).slug == name]) for name in names]
     if not all(by_drive):
         empty = names[next(place for place, runs in enumerate(by_drive) if not runs)]
-        raise Http404(f"Drive {empty} has no run that stands and could be compared.")
+        raise Http404(f"Drive {empty} has no current run that can be compared.")
     others = [each for runs in by_drive for each in runs]
     return Choice(_best_set(by_drive) or [runs[0] for runs in by_drive], others)
 
 
 def _on_drives(runs: list[Conditioned]) -> list[Conditioned]:
-    """Return the runs of a drive that say something of it; those on memory or on a file where it has no other."""
+    """Return the runs of a drive without those on virtual devices, unless it has no others."""
     return [each for each in runs if not each.run.is_on_no_drive] or runs
 
 
 def _best_set(by_drive: Sequence[Sequence[Conditioned]]) -> list[Conditioned] | None:
-    """Return one run of each drive so that all compare, the first as fast as can be; None where there are none."""
+    """Return one run of each drive so that all compare, the first as fast as possible; None if there is no such set."""
     for first in by_drive[0][:CANDIDATES_MAX]:
         found = [first]
         for runs in by_drive[1:]:
@@ -122,14 +122,14 @@ def _first_that_compares(runs: Iterable[Conditioned], found: Sequence[Conditione
 
 
 def offers_of(choice: Choice) -> list[Offer]:
-    """Return sets of runs that compare: of those asked for, then of other runs of the same drives."""
+    """Return sets of runs that compare: of the requested runs, then of other runs of the same drives."""
     if choice.is_comparable:
         return []
     among = [_comparable_with(first, choice.runs) for first in choice.runs]
     beyond = [_one_of_each_drive(first, choice) for first in choice.runs]
     sets = [found for found in (*among, *beyond) if len(found) >= FEWEST]
-    unlike = {frozenset(each.run.public_id for each in found): found for found in sets}
-    return [Offer([each.run for each in found]) for found in list(unlike.values())[:OFFERS_MAX]]
+    distinct = {frozenset(each.run.public_id for each in found): found for found in sets}
+    return [Offer([each.run for each in found]) for found in list(distinct.values())[:OFFERS_MAX]]
 
 
 def _comparable_with(first: Conditioned, runs: Sequence[Conditioned]) -> list[Conditioned]:
@@ -141,12 +141,15 @@ def _comparable_with(first: Conditioned, runs: Sequence[Conditioned]) -> list[Co
 
 
 def _one_of_each_drive(first: Conditioned, choice: Choice) -> list[Conditioned]:
-    """Return a run with the fastest of each other drive that compares with those before; of one drive, with all."""
+    """Return a run, and of each other drive the fastest run that compares with those before.
+
+    If all runs are of one drive, return the runs that compare with the first.
+    """
     found = [first]
     drives = dict.fromkeys(each.run.product_id for each in choice.runs)
     if len(drives) == 1:
-        unlike = [each for each in choice.others if each.run.pk != first.run.pk]
-        return _comparable_with(first, [first, *unlike])[:MOST]
+        others = [each for each in choice.others if each.run.pk != first.run.pk]
+        return _comparable_with(first, [first, *others])[:MOST]
     for product_id in drives:
         if product_id != first.run.product_id:
             own = (each for each in choice.others if each.run.product_id == product_id)

@@ -1,4 +1,4 @@
-"""What runs that compare draw on one chart: shares by load and by time; lines are named by letter."""
+"""The charts of runs that compare: shares by load and by time, with lines named by letter."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from webapp.register.runs.slices import ReadLimit, read_limits
 from webapp.templatetags import units
 
 POINTS_MAX = 144
-SLICES_MAX = 10_000  # of one run; of more the run's own page draws them
+SLICES_MAX = 10_000  # of one run; the run's own page draws more
 
 Chart = dict[str, Any]
 Timed = list[tuple[float, list["TimedShare"]]]
@@ -25,14 +25,14 @@ Timed = list[tuple[float, list["TimedShare"]]]
 
 @dataclass(frozen=True)
 class TimedShare:
-    """The share of one slice over one threshold; None where it holds no operations."""
+    """The share of one slice over one threshold; None for a slice without operations."""
 
     share_pct: float | None
     is_over: bool
 
 
 def charts_of(runs: Sequence[Conditioned], others: Sequence[Conditioned], limits: Sequence[Limit]) -> list[Chart]:
-    """Return the charts of runs that all compare; a line of one point alone is left to the table."""
+    """Return the charts of runs that all compare; a chart without a line of two points is left out."""
     if runs[0].run.workload == YCSB:
         lines = _lettered([sweep_line(each.run) for each in runs])
         return [_chart(SWEEP_TITLE, "us", None, "ops/s", lines)] if any(line["x"] for line in lines) else []
@@ -42,7 +42,7 @@ def charts_of(runs: Sequence[Conditioned], others: Sequence[Conditioned], limits
 
 
 def _by_load(runs: Sequence[Conditioned], others: Sequence[Conditioned], limit: Limit) -> Chart | None:
-    """Draw of each drive every run that compares with the one shown, by speed."""
+    """Return the chart by speed: for each drive all runs that compare with the one shown."""
     lines = [_load_line(each, others, limit) for each in runs]
     if max(len(line["x"]) for line in lines) < 2:
         return None
@@ -64,15 +64,15 @@ def _load_line(shown: Conditioned, others: Sequence[Conditioned], limit: Limit) 
 
 
 def _by_time(runs: Sequence[Run], limits: Sequence[Limit]) -> list[Chart | None]:
-    """Draw the slices of runs that have any, each line reduced to the worst of neighbours."""
-    told = [_slices_of(run, limits) for run in runs]
-    if not all(told):
+    """Return the charts by time if all runs have slices; each point is the worst of some neighbouring slices."""
+    timed = [_slices_of(run, limits) for run in runs]
+    if not all(timed):
         return []
-    return [_time_chart(runs, told, place, limit) for place, limit in enumerate(limits)]
+    return [_time_chart(runs, timed, place, limit) for place, limit in enumerate(limits)]
 
 
 def _slices_of(run: Run, limits: Sequence[Limit]) -> Timed:
-    """Return for each slice its middle in hours and its shares over the limits, of the histogram that compares."""
+    """Return for each slice its middle in hours and its shares over the limits, from the compared histogram."""
     ordinals = run.facts.get("compared_ordinal"), run.facts.get("judged_ordinal"), 0
     ordinal = next(ordinal for ordinal in ordinals if ordinal is not None)
     histogram = next((each for each in run.histograms.all() if each.ordinal == ordinal), None)
@@ -95,8 +95,8 @@ def _timed(counts: Sequence[int], ops_count: int, limit: ReadLimit) -> TimedShar
     return TimedShare(share, not is_count_within(over, ops_count, limit.limit.limit_pct))
 
 
-def _time_chart(runs: Sequence[Run], told: Sequence[Timed], place: int, limit: Limit) -> Chart:
-    lines = [_time_line(run, slices, place, limit) for run, slices in zip(runs, told, strict=True)]
+def _time_chart(runs: Sequence[Run], timed: Sequence[Timed], place: int, limit: Limit) -> Chart:
+    lines = [_time_line(run, slices, place, limit) for run, slices in zip(runs, timed, strict=True)]
     title = f"Over {units.threshold(limit.threshold_us)} by time"
     return _chart(title, "%", limit, "hours since the start", _lettered(lines))
 
@@ -118,8 +118,8 @@ def _lettered(lines: Sequence[Chart]) -> list[Chart]:
 
 
 def _chart(title: str, unit: str, limit: Limit | None, x_title: str, lines: list[Chart]) -> Chart:
-    told: Chart = {}
+    limited: Chart = {}
     if limit:
-        told = {"limit": float(limit.limit_pct), "limitText": units.decimal(limit.limit_pct)}
-        told["thresholdUs"] = limit.threshold_us
-    return {"title": title, "unit": unit, "xTitle": x_title, "lines": lines} | told
+        limited = {"limit": float(limit.limit_pct), "limitText": units.decimal(limit.limit_pct)}
+        limited["thresholdUs"] = limit.threshold_us
+    return {"title": title, "unit": unit, "xTitle": x_title, "lines": lines} | limited

@@ -4,32 +4,33 @@ from typing import Any
 
 from django.http import HttpResponse, JsonResponse
 
+from webapp.register.comparability.comparable import Condition
 from webapp.register.compare.page import Comparison
 from webapp.register.http.files import Value, csv_response
 
 SCHEMA = "drivecert.comparison/1"
 
 
-def as_csv(told: Comparison) -> HttpResponse:
+def as_csv(comparison: Comparison) -> HttpResponse:
     """Return the rows of all tables as CSV."""
-    header = ["part", "row", "unit", "differs", *(head.run.public_id for head in told.heads)]
-    lines: list[list[Value]] = [["name", "name", "", False, *(head.name for head in told.heads)]]
-    on_no_drive = [head.run.is_on_no_drive for head in told.heads]
+    header = ["part", "row", "unit", "differs", *(head.run.public_id for head in comparison.heads)]
+    lines: list[list[Value]] = [["name", "name", "", False, *(head.name for head in comparison.heads)]]
+    on_no_drive = [head.run.is_on_no_drive for head in comparison.heads]
     lines.append(["run", "is_on_no_drive", "", len(set(on_no_drive) - {None}) > 1, *on_no_drive])
-    for part, rows in (("drive", told.drives), ("figure", told.figures)):
-        lines += [[part, row.code, row.unit, row.differs, *(value.text for value in row.values)] for row in rows]
-    lines += [["condition", row.name, "", row.differs, *row.values] for row in told.conditions]
+    for part, rows in (("drive", comparison.drives), ("figure", comparison.figures)):
+        lines += [[part, row.code, row.unit, row.differs, *row.exported] for row in rows]
+    lines += [["condition", row.name, "", row.differs, *row.exported] for row in comparison.conditions]
     return csv_response("comparison", header, lines)
 
 
-def as_json(told: Comparison) -> JsonResponse:
+def as_json(comparison: Comparison) -> JsonResponse:
     """Return the same as JSON, with the reasons."""
     return JsonResponse(
         {
             "schema": SCHEMA,
-            "is_comparable": told.is_comparable,
-            "is_weak": told.is_weak,
-            "conditions_count": told.silence.conditions,
+            "is_comparable": comparison.is_comparable,
+            "is_weak": comparison.is_weak,
+            "conditions_count": comparison.unreported.conditions,
             "runs": [
                 {
                     "run": head.run.public_id,
@@ -37,30 +38,30 @@ def as_json(told: Comparison) -> JsonResponse:
                     "is_on_no_drive": head.run.is_on_no_drive,
                     "not_stated_count": number,
                 }
-                for head, number in zip(told.heads, told.silence.by_run, strict=True)
+                for head, number in zip(comparison.heads, comparison.unreported.by_run, strict=True)
             ],
-            "differing": [_condition(row) for row in told.differing],
-            "unknown": told.silence.labels,
+            "differing": [_condition(row) for row in comparison.differing],
+            "unknown": comparison.unreported.labels,
             "rows": [
                 {
                     "part": part,
                     "row": row.code,
                     "unit": row.unit,
                     "differs": row.differs,
-                    "values": [value.text for value in row.values],
+                    "values": row.exported,
                 }
-                for part, rows in (("drive", told.drives), ("figure", told.figures))
+                for part, rows in (("drive", comparison.drives), ("figure", comparison.figures))
                 for row in rows
             ],
-            "conditions": [_condition(row) for row in told.conditions],
+            "conditions": [_condition(row) for row in comparison.conditions],
         }
     )
 
 
-def _condition(row: Any) -> dict[str, Any]:
+def _condition(row: Condition) -> dict[str, Any]:
     return {
         "name": row.name,
-        "values": row.values,
+        "values": row.exported,
         "differs": row.differs,
         "is_unknown": row.is_unknown,
         "why": row.why,

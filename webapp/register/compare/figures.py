@@ -1,4 +1,4 @@
-"""What runs that compare show side by side: figures, each row marked where they differ."""
+"""The rows of a comparison: properties of drives and figures of runs, with a mark on rows that differ."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ from webapp.register.tables.marks import NearnessMark, nearness_mark, run_tier_m
 from webapp.register.tables.meanings.drives import BY_CODE
 from webapp.templatetags import units
 
-NOT_STATED = "not stated"
-CANNOT_KEEP_UP = "cannot-keep-up"  # how a log tells that its program stopped (docs/formats.md)
+NOT_STATED = "not stated"  # for a missing value in CSV and JSON files
+CANNOT_KEEP_UP = "cannot-keep-up"  # the kind of stop of a program that could not keep up (docs/formats.md)
 SHOWN_OPERATIONS = 8  # kinds of operations of YCSB
 PERCENTILES = {"mean_us": "mean", "p99_us": "p99", "p999_us": "p99.9", "p9999_us": "p99.99"}
 
 
 @dataclass(frozen=True)
 class Value:
-    """One cell: its text, and of a share the mark of how near it comes to its limit."""
+    """One cell: its text, empty if not reported, and for a share the mark that shows how close it is to its limit."""
 
     text: str
     nearness: NearnessMark | None = None
@@ -36,12 +36,12 @@ class Value:
 
     @property
     def is_over(self) -> bool:
-        """A share over its limit."""
+        """The value is a share over its limit."""
         return self.nearness is not None and self.nearness.is_over
 
     @property
-    def said(self) -> str:
-        """The text, of a share without the last zeros: who printed 0.000 found what another printed as 0.00."""
+    def comparable_text(self) -> str:
+        """The text, for a share without trailing zeros: 0.000 and 0.00 are the same."""
         is_share = self.share_pct is not None and "." in self.text
         return self.text.rstrip("0").rstrip(".") if is_share else self.text
 
@@ -58,22 +58,27 @@ class Line:
 
     @property
     def meaning(self) -> str:
-        """The code of what the row means: that of a column of the tables where it is one."""
+        """The code of the row's meaning: its own if it is a column of the tables."""
         return self.code if self.code in BY_CODE else "share" if self.code.startswith("pct_over_") else "latency"
 
     @property
     def differs(self) -> bool:
-        """Two of its values are not the same; one that is not stated differs from none."""
-        return len({value.said for value in self.values if value.text != NOT_STATED}) > 1
+        """At least two reported values differ."""
+        return len({value.comparable_text for value in self.values if value.text}) > 1
+
+    @property
+    def exported(self) -> list[str]:
+        """The values as text for CSV and JSON files."""
+        return [value.text or NOT_STATED for value in self.values]
 
 
-def told_by_any(lines: Sequence[Line]) -> list[Line]:
-    """Leave out what no run states."""
-    return [line for line in lines if any(value.text != NOT_STATED for value in line.values)]
+def reported_lines(lines: Sequence[Line]) -> list[Line]:
+    """Return the rows that at least one run reports."""
+    return [line for line in lines if any(value.text for value in line.values)]
 
 
 def lines_of_drives(runs: Sequence[Run]) -> list[Line]:
-    """Return what the drives of runs are."""
+    """Return the properties of the runs' drives."""
     products = [product_of(run) for run in runs]
     return [
         _texts("category", "Category", [product.get_category_display() for product in products]),
@@ -99,26 +104,26 @@ def lines_of_drives(runs: Sequence[Run]) -> list[Line]:
 
 
 def lines_of_runs(runs: Sequence[Run], own: YourLimits, results: Sequence[LimitEvaluation]) -> list[Line]:
-    """Return what the runs found; the runs are of one kind. `results` are the runs held against the limits."""
+    """Return the figures of runs of one workload. `results` are the runs' evaluations under the limits."""
     return _ycsb_lines(runs) if runs[0].workload == YCSB else _act_lines(runs, own, results)
 
 
 def _act_lines(runs: Sequence[Run], own: YourLimits, results: Sequence[LimitEvaluation]) -> list[Line]:
-    yours = [_by_yours(run, result, own) for run, result in zip(runs, results, strict=True)]
+    own_outcomes = [_own_outcome(run, result, own) for run, result in zip(runs, results, strict=True)]
     return [
         _texts("verdict", "Verdict", [_outcome(run) for run in runs]),
-        *([_texts("with_your_limits", "With your limits", yours)] if own.is_own else []),
+        *([_texts("with_your_limits", "With your limits", own_outcomes)] if own.is_own else []),
         _texts("tps", "Speed", [units.decimal(run.tps) for run in runs], "tps", is_number=True),
         _texts("nx_load", "Load of each device", [units.nx(run.nx_load) for run in runs], is_number=True),
         *(_share_line(runs, limit) for limit in as_limits(own)),
     ]
 
 
-def _by_yours(run: Run, result: LimitEvaluation, own: YourLimits) -> str:
-    """Return the outcome's word; what the log cannot tell stays so under all limits, and without a share none is kept.
+def _own_outcome(run: Run, result: LimitEvaluation, own: YourLimits) -> str:
+    """Return the outcome under the reader's limits; empty for a run without shares.
 
-    A log that fails and is within the reader's limits all the same is undecided where more than shares speaks against
-    it; one that could not keep up fails under all limits, but of a withheld log or file beside it that is not told.
+    An undecided or void log stays so under all limits. A log that is within the limits but fails for other reasons is
+    undecided; one that could not keep up fails, unless its log or an attached file is withheld.
     """
     verdict = newest_verdict(run)
     if verdict and verdict.outcome in {Verdict.Outcome.UNDECIDED, Verdict.Outcome.VOID}:
@@ -127,12 +132,12 @@ def _by_yours(run: Run, result: LimitEvaluation, own: YourLimits) -> str:
         return ""
     if result.passes_limits:
         return OUTCOME_WORDS[Verdict.Outcome.PASS]
-    is_open = not (result.is_over_limits or _is_told_to_have_stopped(run))
+    is_open = not (result.is_over_limits or _could_not_keep_up(run))
     return OUTCOME_WORDS[Verdict.Outcome.UNDECIDED if is_open else Verdict.Outcome.FAIL]
 
 
-def _is_told_to_have_stopped(run: Run) -> bool:
-    """Tell whether the log could not keep up, and that is not kept back with it or with a file beside it."""
+def _could_not_keep_up(run: Run) -> bool:
+    """Return whether the program could not keep up, if neither the log nor an attached file is withheld."""
     stop = run.facts.get("stop") or {}
     return stop.get("kind") == CANNOT_KEEP_UP and not has_withheld_file(run)
 
@@ -155,30 +160,30 @@ def _share_line(runs: Sequence[Run], limit: Limit) -> Line:
 
 
 def share_value(run: Run, limit: Limit) -> Value:
-    """Return a share of the histogram that comparisons take; of a published run the one that was printed."""
-    told = next((each for each in compared_shares(run) if each["threshold_us"] == limit.threshold_us), None)
-    if told is not None:
-        return _counted(told, limit)
+    """Return a share of the histogram that comparisons use; for a published run, the printed one."""
+    compared = next((each for each in compared_shares(run) if each["threshold_us"] == limit.threshold_us), None)
+    if compared is not None:
+        return _counted_share(compared, limit)
     share = share_of(run, limit.threshold_us) if run.statistic == Statistic.STEADY_AS_PUBLISHED else None
     if share is None:
-        return Value(NOT_STATED)
+        return Value("")
     mark = nearness_mark(share.share_pct, limit.limit_pct, is_over=is_over(share, limit.limit_pct))
     return Value(units.share(share.printed, share.over_count), mark, share.share_pct)
 
 
-def _counted(told: Mapping[str, Any], limit: Limit) -> Value:
-    over, ops = told["over_count"], told["ops_count"]
+def _counted_share(share: Mapping[str, Any], limit: Limit) -> Value:
+    over, ops = share["over_count"], share["ops_count"]
     if not ops:
-        return Value(NOT_STATED)
+        return Value("")
     is_beyond = not is_count_within(over, ops, limit.limit_pct)
     exact = exact_share_pct(over, ops)
-    printed = units.share(told["share_pct"], over)
+    printed = units.share(share["share_pct"], over)
     return Value(printed, nearness_mark(exact, limit.limit_pct, is_over=is_beyond), exact)
 
 
 def _ycsb_lines(runs: Sequence[Run]) -> list[Line]:
     operations = [{each.name: each for each in run.ycsb.operations.all() if each.outcome == "ok"} for run in runs]
-    names = sorted({name for told in operations for name in told})
+    names = sorted({name for by_name in operations for name in by_name})
     lines = [
         _texts("validity", "Validity", [run.ycsb.validity for run in runs]),
         _texts("threads", "Threads", [units.count(run.ycsb.threads_count) for run in runs], is_number=True),
@@ -192,8 +197,8 @@ def _ycsb_lines(runs: Sequence[Run]) -> list[Line]:
     ]
     for name in names[:SHOWN_OPERATIONS]:
         for column, label in PERCENTILES.items():
-            told = [_us(getattr(each.get(name), column, None)) for each in operations]
-            lines.append(_texts(f"{name}_{column}".lower(), f"{name} {label}", told, "us", is_number=True))
+            times = [_us(getattr(each.get(name), column, None)) for each in operations]
+            lines.append(_texts(f"{name}_{column}".lower(), f"{name} {label}", times, "us", is_number=True))
     return lines
 
 
@@ -202,4 +207,4 @@ def _us(value: float | None) -> str:
 
 
 def _texts(code: str, label: str, texts: Sequence[str], unit: str = "", *, is_number: bool = False) -> Line:
-    return Line(code, label, unit, [Value(text or NOT_STATED) for text in texts], is_number)
+    return Line(code, label, unit, [Value(text) for text in texts], is_number)

@@ -1,4 +1,4 @@
-"""The drives that a reader names for a comparison: by slug, title, part number, or words that only one of them has."""
+"""The drives that a reader types for a comparison: by slug, name, part number, or words that only one drive has."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,126 +13,128 @@ from results.models import Product, Run
 from webapp.register.compare.choice import refuse_missing
 from webapp.register.compare.query import FEWEST, MOST, Chosen
 from webapp.register.drives.limit_check import name_of
-from webapp.register.drives.store.column_store import current_shelf
-from webapp.register.drives.store.encoded_columns import Shelf
+from webapp.register.drives.store.column_store import current_store
+from webapp.register.drives.store.encoded_columns import ColumnStore
 from webapp.register.http.parameter_errors import ParameterError
 from webapp.register.http.typed_text import words_of
 from webapp.register.products.names import search
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.sentences import product_name
 
-LISTED_DRIVES = 500  # names that the form's fields offer; of more the search finds them
-OFFERED_MOST = 6  # drives that are offered for a name which several have
-WORDS_MOST = 24  # of a name that is typed: the longest of a drive has a dozen, and each is looked for in all names
-COMPARED_MOST = 50  # slugs that are held letter by letter against a name that no drive has
-ALIKE = 0.7  # how much of two names has to be the same for one to be offered for the other
+LISTED_DRIVES = 500  # names that the form's fields suggest
+OFFERED_MOST = 6  # drives offered for an ambiguous name
+WORDS_MOST = 24  # of a typed name; the longest name of a drive has twelve
+COMPARED_MOST = 50  # slugs compared letter by letter with an unknown name
+SIMILARITY = 0.7  # of two names, for one to be offered instead of the other
 
 
 @dataclass(frozen=True)
 class NamedDrive:
-    """One field of the form: what was typed, the drive that it names, else what is wrong and which are meant."""
+    """One field of the form: the typed text, and its drive, or an error with the drives that may be meant."""
 
     typed: str = ""
     slug: str = ""
     error: str = ""
     offered: tuple[tuple[str, str], ...] = ()
-    is_lost: bool = False
+    is_unknown: bool = False
 
     @property
     def shown(self) -> str:
-        """What the field holds when it comes back."""
+        """The content of the field when the form is shown again."""
         return self.typed if self.error else self.slug
 
 
 def named_drives(names: Sequence[str]) -> list[NamedDrive]:
-    """Return the drive that each text names; one query where all are slugs."""
+    """Return the drive that each text names, in one query if all are slugs."""
     slugs = set(Product.objects.public().filter(slug__in=names).values_list("slug", flat=True))
-    shelf = None if slugs.issuperset(names) else current_shelf()
-    found = [NamedDrive(name, name) if shelf is None or name in slugs else _named(shelf, name) for name in names]
+    store = None if slugs.issuperset(names) else current_store()
+    found = [NamedDrive(name, name) if store is None or name in slugs else _named(store, name) for name in names]
     return [_once(each, found[:place]) for place, each in enumerate(found)]
 
 
 def _once(drive: NamedDrive, before: Iterable[NamedDrive]) -> NamedDrive:
     if drive.slug and any(each.slug == drive.slug for each in before):
-        return replace(drive, slug="", error="this drive is named above already")
+        return replace(drive, slug="", error="this drive is already selected above")
     return drive
 
 
-def _named(shelf: Shelf, typed: str) -> NamedDrive:
-    """Return the one drive whose title or part number this is; else the one that has all its words.
+def _named(store: ColumnStore, typed: str) -> NamedDrive:
+    """Return the only drive with this name or part number, otherwise the only drive that has all its words.
 
-    Raises ParameterError where the name has more words than any has.
+    Raises ParameterError for a name with too many words.
     """
     wanted = tuple(words_of(typed))
     if len(wanted) > WORDS_MOST:
         raise ParameterError("drive", f"expected a name of at most {WORDS_MOST} words, got {len(wanted)}")
-    rows = shelf.remember("row of each drive", lambda: _row_of_each(shelf))
-    exact = shelf.remember("drives by whole name", lambda: _by_whole_name(shelf, rows)).get(wanted, [])
+    rows = store.cached("row of each drive", lambda: _row_of_each(store))
+    exact = store.cached("drives by whole name", lambda: _by_whole_name(store, rows)).get(wanted, [])
     if len(exact) == 1:
         return NamedDrive(typed, exact[0])
-    found = search(shelf.names, typed)
-    having = exact or sorted({shelf.slugs[row] for row, text in enumerate(shelf.names.texts) if found.matches(text)})
-    if len(having) == 1 and wanted and not found.sentence:  # a typing error may be another drive: that is asked
+    found = search(store.names, typed)
+    having = exact or sorted({store.slugs[row] for row, text in enumerate(store.names.texts) if found.matches(text)})
+    if (
+        len(having) == 1 and wanted and not found.sentence
+    ):  # a corrected name may mean another drive, so the reader confirms it
         return NamedDrive(typed, having[0])
-    meant = having if wanted and having else _alike(shelf, "-".join(wanted), rows)
-    offered = tuple((slug, name_of(shelf, rows[slug])) for slug in meant[:OFFERED_MOST])
+    meant = having if wanted and having else _similar_slugs(store, "-".join(wanted), rows)
+    offered = tuple((slug, name_of(store, rows[slug])) for slug in meant[:OFFERED_MOST])
     if wanted and len(having) > 1 and not found.sentence:
-        several = f"{len(having)} drives have these words: add the capacity or the part number"
+        several = f"{len(having)} drives match; add the capacity or the part number"
         return NamedDrive(typed, error=several, offered=offered)
-    return NamedDrive(typed, error="no drive is named so", offered=offered, is_lost=True)
+    return NamedDrive(typed, error="no drive has this name", offered=offered, is_unknown=True)
 
 
-def _row_of_each(shelf: Shelf) -> dict[str, int]:
-    return {shelf.slugs[row]: row for row in reversed(range(shelf.count))}
+def _row_of_each(store: ColumnStore) -> dict[str, int]:
+    return {store.slugs[row]: row for row in reversed(range(store.count))}
 
 
-def _by_whole_name(shelf: Shelf, rows: Mapping[str, int]) -> dict[tuple[str, ...], list[str]]:
-    """Return the drives by the words of each of their names; none by a name without words."""
+def _by_whole_name(store: ColumnStore, rows: Mapping[str, int]) -> dict[tuple[str, ...], list[str]]:
+    """Return the slugs of drives by the words of each of their names."""
     found: dict[tuple[str, ...], dict[str, None]] = {}
     for slug, row in rows.items():
-        for name in _whole_names(shelf, row):
+        for name in _whole_names(store, row):
             found.setdefault(tuple(name), {})[slug] = None
     return {name: sorted(slugs) for name, slugs in found.items() if name}
 
 
-def _alike(shelf: Shelf, name: str, rows: Iterable[str]) -> list[str]:
-    """Return the slugs most like a name, most alike first; letter by letter only those with most pairs of letters."""
-    pairs = shelf.remember("pairs of letters of each drive", lambda: {slug: _pairs(slug) for slug in rows})
+def _similar_slugs(store: ColumnStore, name: str, rows: Iterable[str]) -> list[str]:
+    """Return the slugs most similar to a name; only those with most pairs of letters are compared letter by letter."""
+    pairs = store.cached("pairs of letters of each drive", lambda: {slug: _pairs(slug) for slug in rows})
     own = _pairs(name)
     among = nlargest(COMPARED_MOST, pairs, key=lambda slug: len(own & pairs[slug]) / (len(own) + len(pairs[slug]) or 1))
-    return get_close_matches(name, among, OFFERED_MOST, ALIKE)
+    return get_close_matches(name, among, OFFERED_MOST, SIMILARITY)
 
 
 def _pairs(text: str) -> set[tuple[str, str]]:
     return set(pairwise(text))
 
 
-def _whole_names(shelf: Shelf, row: int) -> list[list[str]]:
-    model, part, capacity = (shelf.columns[code].word(row) for code in ("model", "part_number", "capacity_gb"))
-    return [words_of(each) for each in (name_of(shelf, row), f"{model} {capacity}", part, shelf.slugs[row]) if each]
+def _whole_names(store: ColumnStore, row: int) -> list[list[str]]:
+    model, part, capacity = (store.columns[code].word(row) for code in ("model", "part_number", "capacity_gb"))
+    return [words_of(each) for each in (name_of(store, row), f"{model} {capacity}", part, store.slugs[row]) if each]
 
 
 def runs_drives(names: tuple[str, ...]) -> list[NamedDrive]:
-    """Return the drives of runs: a run that is chosen alone is the first of a choice of drives.
+    """Return the drives of runs, for the form after a single run was selected.
 
-    Raises Http404 where one is not there for everyone to see.
+    Raises Http404 if a run is not public.
     """
     found = {run.public_id: run for run in Run.objects.public().filter(public_id__in=names).select_related("product")}
     refuse_missing(names, found)
     return [NamedDrive(slug, slug) for slug in (product_of(found[name]).slug for name in names)]
 
 
-def asked_otherwise(request: HttpRequest, chosen: Chosen) -> HttpResponse | None:
-    """Return the form where there is something to choose or correct, or the address with slugs; None where all is said.
+def choice_response(request: HttpRequest, chosen: Chosen) -> HttpResponse | None:
+    """Return the form if drives must be selected or corrected, or a redirect to slugs; None if it is complete.
 
-    A name that no drive has is answered 404, one that several have 400: both with the form as it was filled in.
+    The form has status 404 for an unknown name and 400 for an ambiguous one.
     """
     if chosen.kind == "run" and chosen.is_enough:
         return None
     drives = named_drives(chosen.names) if chosen.kind == "drive" else runs_drives(chosen.names)
     wrong = [each for each in drives if each.error]
     if wrong or len(drives) < FEWEST:
-        status = 404 if any(each.is_lost for each in wrong) else 400 if wrong else 200
+        status = 404 if any(each.is_unknown for each in wrong) else 400 if wrong else 200
         return render(request, "register/compare/choose.html", _choosing(drives, chosen), status=status)
     slugs = tuple(each.slug for each in drives)
     return None if slugs == chosen.names else HttpResponseRedirect(replace(chosen, names=slugs).address(chosen.form))

@@ -1,4 +1,4 @@
-"""What is to be compared, read strictly from the address: 2 to 6 drives, or 2 to 6 runs."""
+"""The query of a comparison, read strictly: 2 to 6 drives, or 2 to 6 runs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,9 +18,9 @@ NAME_CHARS = 120  # of the longest slug
 
 @dataclass(frozen=True)
 class Chosen:
-    """Names of one kind in the order of the address; fewer than two where the reader has still to choose.
+    """The drives or runs to compare, in the order of the address; fewer than two if the reader must still select some.
 
-    `limits` are what shares are held against. They choose nothing: the same runs stand there under all limits.
+    Shares are compared with `limits`, which do not change the selection of runs.
     """
 
     kind: str
@@ -30,27 +30,27 @@ class Chosen:
 
     @property
     def is_enough(self) -> bool:
-        """There are two to set side by side."""
+        """There are enough to compare."""
         return len(self.names) >= FEWEST
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """What an address holds of the names."""
+        """The parameters of the names."""
         return [(self.kind, name) for name in self.names]
 
     @property
     def profile_address(self) -> str:
-        """Return the query that asks for the same under the profile's limits."""
+        """The address of the same comparison with the profile's limits."""
         return "?" + urlencode(self.pairs)
 
     def address(self, form: str = "html") -> str:
-        """Return the query that asks for the same in another form."""
+        """Return the address of the same comparison in another format."""
         more = self.limits.parameters | ({"format": form} if form != "html" else {})
         return "?" + urlencode([*self.pairs, *more.items()])
 
 
 def read_chosen(query: QueryDict, profile: Iterable[Limit]) -> Chosen:
-    """Return what was asked; an empty field of the form is none. Raises ParameterError, naming the parameter."""
+    """Return the query of an address; empty fields are ignored. Raises ParameterError."""
     limits = tuple(profile)
     names = limit_names(limits)
     for name in query:

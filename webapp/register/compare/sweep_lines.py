@@ -1,4 +1,4 @@
-"""The line of a YCSB run: the sweep that it belongs to, reads' p99 by throughput."""
+"""The chart line of a YCSB run: the p99 of reads by throughput, over the sweep that the run belongs to."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,18 +14,18 @@ Point = tuple[float, float, Run]
 
 
 def sweep_line(run: Run) -> dict[str, Any]:
-    """Return the points of a run's sweep that tell both figures, by rising throughput."""
+    """Return the points of a run's sweep that have both figures, sorted by throughput."""
     points = sorted(_points(_sweep_of(run)), key=lambda point: (point[0], point[2].pk))
     return {
         "x": [rate for rate, _, _ in points],
         "y": [value for _, value, _ in points],
-        "text": [_said(point) for point in points],
+        "text": [_point_text(point) for point in points],
         "over": [False for _ in points],
     }
 
 
 def _sweep_of(run: Run) -> Iterable[Run]:
-    """Return the run alone where its output does not say enough to tell its sweep."""
+    """Return the runs of a run's sweep; only the run itself if its output does not identify the sweep."""
     if not run.ycsb.sweep_key:
         return [run]
     same = Run.objects.standing().of_ycsb().filter(product=run.product_id, ycsb__sweep_key=run.ycsb.sweep_key)
@@ -46,7 +46,7 @@ def _read_us(run: Run) -> float | None:
     return next((getattr(each, COLUMN) for each in reads), None)
 
 
-def _said(point: Point) -> str:
+def _point_text(point: Point) -> str:
     rate, value, run = point
     threads = units.counted(run.ycsb.threads_count, "thread")
     return f"{threads}: {rate:,.0f} ops/s, {LABEL} {value:,.0f} us, run {run.public_id}"

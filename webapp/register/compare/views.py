@@ -1,11 +1,11 @@
-"""The page that sets 2 to 6 drives or runs side by side."""
+"""The page that compares 2 to 6 drives or runs."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from webapp.register.compare.choice import choose
 from webapp.register.compare.exports import as_csv, as_json
-from webapp.register.compare.named_drives import asked_otherwise
+from webapp.register.compare.named_drives import choice_response
 from webapp.register.compare.page import Comparison, comparison_of
 from webapp.register.compare.query import Chosen, read_chosen
 from webapp.register.http.responses import public_page
@@ -16,28 +16,28 @@ from webapp.register.limits.profile import current_limits
 def compare(request: HttpRequest) -> HttpResponse:
     profile = current_limits()
     chosen = read_chosen(request.GET, profile)
-    if (otherwise := asked_otherwise(request, chosen)) is not None:
-        return otherwise
-    told = comparison_of(choose(chosen, profile), chosen.limits)
+    if (response := choice_response(request, chosen)) is not None:
+        return response
+    comparison = comparison_of(choose(chosen, profile), chosen.limits)
     if chosen.form != "html":
-        return as_csv(told) if chosen.form == "csv" else as_json(told)
-    return render(request, "register/compare/compare.html", _comparing(chosen, told))
+        return as_csv(comparison) if chosen.form == "csv" else as_json(comparison)
+    return render(request, "register/compare/compare.html", _context(chosen, comparison))
 
 
-def _comparing(chosen: Chosen, told: Comparison) -> dict[str, object]:
-    """Return what the page shows; without limits where nothing on it is held against any."""
+def _context(chosen: Chosen, comparison: Comparison) -> dict[str, object]:
+    """Return the template context; without limits if the runs have no shares."""
     shown: dict[str, object] = {
         "section": "compare",
-        "told": told,
+        "comparison": comparison,
         "chosen": chosen,
         "csv_address": chosen.address("csv"),
         "json_address": chosen.address("json"),
     }
-    if not told.limits_sentence:
+    if not comparison.limits_sentence:
         return shown
     return shown | {
         "limits": chosen.limits,
-        "limits_sentence": told.limits_sentence,
-        "kept_parameters": chosen.pairs,
+        "limits_sentence": comparison.limits_sentence,
+        "other_parameters": chosen.pairs,
         "profile_address": chosen.profile_address,
     }

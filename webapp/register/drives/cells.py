@@ -1,8 +1,7 @@
-"""The rows of the tables of drives as HTML. static/js/drives/rows.js makes the same of the same columns.
+"""The rows of the tables of drives as HTML. static/js/drives/rows.js makes the same rows from the same columns.
 
-A page has a thousand cells: written out here they take a fifth of what a template takes for them. A cell that depends
-on no limit and on no other row is written once for each state of the register: at most one for each word of a column
-and one for each row, and they go with the shelf.
+A page has a thousand cells. Python code writes them in a fifth of the time that a template takes. A cell that depends
+on no limit and on no other row is written once per register state and cached with the column store.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,14 +14,14 @@ from results.models import Category, Verdict
 from webapp.register.drives.limit_check import over_flags
 from webapp.register.drives.order import RowGroup
 from webapp.register.drives.store.column_store import BILLIONTHS, tier_code
-from webapp.register.drives.store.encoded_columns import NOT_STATED, Coded, Shelf
+from webapp.register.drives.store.encoded_columns import NOT_REPORTED, ColumnStore, EncodedColumn
 from webapp.register.drives.withdrawn import struck_class, withdrawn_mark
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.tables.columns import Column
 from webapp.register.tables.marks import STRONG_FROM, TIERS_RISING, TRACK_UNITS, tier_mark
 from webapp.templatetags import units
 
-UNSTATED = '<span class="dim" aria-hidden="true">-</span><span class="vh">not stated</span>'
+NOT_REPORTED_MARK = '<span class="dim" aria-hidden="true">-</span><span class="vh">not reported</span>'
 TRACK = '<svg class="near" viewBox="0 0 52 10" aria-hidden="true"><rect class="track" y="3" width="44" height="4"/>'
 BEYOND = '<rect class="beyond" x="45" y="2" width="6" height="6"/>'
 LINE = '<rect class="line" x="43.5" width="1.5" height="10"/></svg>'
@@ -30,29 +29,29 @@ CATEGORY_LABELS = dict(Category.choices)
 
 
 class RowWriter:
-    """Writes rows of one table: its columns, and the limits that shares are held against.
+    """Writes the rows of one table as HTML, given its columns and the limits that shares are compared with.
 
-    `tags_historical` where historical drives stand among current ones.
+    `tags_historical` is true if historical drives are listed among current ones.
     """
 
     def __init__(
         self,
-        shelf: Shelf,
+        store: ColumnStore,
         columns: Sequence[Column],
         limits: YourLimits,
         shown: Iterable[int],
         *,
         tags_historical: bool,
     ) -> None:
-        self.shelf, self.columns, self.tags_historical = shelf, columns, tags_historical
+        self.store, self.columns, self.tags_historical = store, columns, tags_historical
         self.limits, self.carried = limits.by_threshold, escape(limits.query)
         self._words = {column.code: self._written(column, shown) for column in columns if column.kind != "drive"}
-        self._drives: dict[int, str] = shelf.remember(("drive cells", self.tags_historical), dict)
+        self._drives: dict[int, str] = store.cached(("drive cells", self.tags_historical), dict)
 
     def table(self, groups: Iterable[RowGroup]) -> SafeString:
-        """Return the bodies of the table, whose links carry the reader's own limits where there are any.
+        """Return the bodies of the table, with the reader's own limits in each link.
 
-        Cells are kept with plain links. Each of these ends with a slash, and no text has a quotation mark after one.
+        Cached cells have plain links. Each link ends with a slash, and no text has a quotation mark after one.
         """
         bodies = "".join(self._body(group) for group in groups)
         carrying = bodies.replace('/">', f'/{self.carried}">') if self.carried else bodies
@@ -67,7 +66,7 @@ class RowWriter:
         return f"<tbody>\n{''.join(titles)}{''.join(self._row(row) for row in group.rows)}</tbody>\n"
 
     def _row(self, row: int) -> str:
-        struck = struck_class(self.shelf.columns["visibility"].word(row))
+        struck = struck_class(self.store.columns["visibility"].word(row))
         cells = "".join(self._cell(column, row) for column in self.columns)
         return f"<tr{struck}>{cells}</tr>\n{self._remarks(row)}"
 
@@ -76,25 +75,25 @@ class RowWriter:
             if row not in self._drives:
                 self._drives[row] = self._drive(row)
             return self._drives[row]
-        cell = self._words[column.code][self.shelf.columns[column.code].codes[row]]
-        return cell.replace("RUN", self.shelf.runs[row]) if column.kind == "tier" else cell
+        cell = self._words[column.code][self.store.columns[column.code].codes[row]]
+        return cell.replace("RUN", self.store.runs[row]) if column.kind == "tier" else cell
 
     def _drive(self, row: int) -> str:
-        columns = self.shelf.columns
+        columns = self.store.columns
         capacity = columns["capacity_gb"].word(row)
-        beside = f'<span class="only-phone">, {capacity}</span>' if capacity else '<span class="only-phone"></span>'
+        size = f'<span class="only-phone">, {capacity}</span>' if capacity else '<span class="only-phone"></span>'
         vendor, model = escape(columns["vendor"].word(row)), escape(columns["model"].word(row))
-        link = f'<a href="/drive/{self.shelf.slugs[row]}/">{model}</a>'
-        named = f'<span class="vendor">{vendor}{beside} </span>{link}{self._marks(row)}'
+        link = f'<a href="/drive/{self.store.slugs[row]}/">{model}</a>'
+        named = f'<span class="vendor">{vendor}{size} </span>{link}{self._marks(row)}'
         return f'<th scope="row">{self._box(row, model)}{named}</th>'
 
     def _box(self, row: int, model: str) -> str:
-        run = self.shelf.runs[row]
+        run = self.store.runs[row]
         label = f"Compare {model}, run {run}"
         return f'<input type="checkbox" name="run" value="{run}" form="compare-runs" aria-label="{label}">'
 
     def _marks(self, row: int) -> str:
-        columns = self.shelf.columns
+        columns = self.store.columns
         visibility, outcome = columns["visibility"].word(row), columns["outcome"].word(row)
         marks = withdrawn_mark(visibility)
         marks += ' <span class="tag">superseded</span>' if visibility == "superseded" else ""
@@ -110,35 +109,35 @@ class RowWriter:
             + (f' by <a href="/runs/{successor}/">run {successor}</a>' if successor else "")
             + (f": {escape(text)}" if text else "")
             + "</td></tr>\n"
-            for word, text, successor in self.shelf.remarks.get(row, ())
+            for word, text, successor in self.store.remarks.get(row, ())
         )
 
     def _written(self, column: Column, shown: Iterable[int]) -> dict[int, str]:
-        """Return the cell of each word of a column that is shown, by its code."""
-        coded = self.shelf.columns[column.code]
-        used = {coded.codes[row] for row in shown}
+        """Return the HTML of each word of a column that is shown, by its code."""
+        encoded = self.store.columns[column.code]
+        used = {encoded.codes[row] for row in shown}
         group = f" g-{column.group}" if column.group else ""
         if column.threshold_us is not None:
-            return _share_cells(coded, used, group, self.limits.get(column.threshold_us))
+            return _share_cells(encoded, used, group, self.limits.get(column.threshold_us))
         write = WRITERS.get(column.kind, _text_cell)
-        kept: dict[int, str] = self.shelf.remember(("cells", column.code, column.kind, group), dict)
+        cells: dict[int, str] = self.store.cached(("cells", column.code, column.kind, group), dict)
         for code in used:
-            if code not in kept:
-                kept[code] = write("" if code == NOT_STATED else coded.words[code], group)
-        return kept
+            if code not in cells:
+                cells[code] = write("" if code == NOT_REPORTED else encoded.words[code], group)
+        return cells
 
 
-def _share_cells(coded: Coded, used: set[int], group: str, limit_pct: Decimal | None) -> dict[int, str]:
-    codes = [code for code in used if code != NOT_STATED]
-    places = max((units.decimal_places(coded.words[code]) for code in codes), default=0)
-    shares = [coded.values[code] for code in codes]
+def _share_cells(encoded: EncodedColumn, used: set[int], group: str, limit_pct: Decimal | None) -> dict[int, str]:
+    codes = [code for code in used if code != NOT_REPORTED]
+    places = max((units.decimal_places(encoded.words[code]) for code in codes), default=0)
+    shares = [encoded.values[code] for code in codes]
     over = [False] * len(codes) if limit_pct is None else over_flags(shares, limit_pct)
-    cells = {NOT_STATED: f'<td class="n share{group}">{UNSTATED}</td>'}
+    cells = {NOT_REPORTED: f'<td class="n share{group}">{NOT_REPORTED_MARK}</td>'}
     for code, share, is_over in zip(codes, shares, over, strict=True):
         mark = "" if limit_pct is None else _nearness(share, limit_pct, is_over)
-        printed = escape(coded.words[code])
-        said = f'<span class="over">{printed}</span><span class="vh"> over the limit</span>' if is_over else printed
-        cells[code] = f'<td class="n share{group}">{said}{units.padding(coded.words[code], places)}{mark}</td>'
+        printed = escape(encoded.words[code])
+        text = f'<span class="over">{printed}</span><span class="vh"> over the limit</span>' if is_over else printed
+        cells[code] = f'<td class="n share{group}">{text}{units.padding(encoded.words[code], places)}{mark}</td>'
     return cells
 
 
@@ -156,15 +155,15 @@ def _category_cell(word: str, group: str) -> str:
 
 
 def _text_cell(word: str, group: str) -> str:
-    return f'<td class="{group.strip()}">{escape(word) or UNSTATED}</td>'
+    return f'<td class="{group.strip()}">{escape(word) or NOT_REPORTED_MARK}</td>'
 
 
 def _number_cell(word: str, group: str) -> str:
-    return f'<td class="n{group}">{escape(word) or UNSTATED}</td>'
+    return f'<td class="n{group}">{escape(word) or NOT_REPORTED_MARK}</td>'
 
 
 def _computed_cell(word: str, group: str) -> str:
-    return f'<td class="n computed{group}">{escape(word) or UNSTATED}</td>'
+    return f'<td class="n computed{group}">{escape(word) or NOT_REPORTED_MARK}</td>'
 
 
 def _speed_cell(word: str, _: str) -> str:
@@ -177,7 +176,7 @@ def _notes_cell(word: str, group: str) -> str:
 
 
 def _tier_cell(word: str, group: str) -> str:
-    """Return the bars of a tier and its word; RUN stands for the run that they link to."""
+    """Return the bars of a tier and its word; RUN is replaced by the id of the run that they link to."""
     code = tier_code(word)
     bars = tier_mark(code).bars if code in TIERS_RISING else ()
     drawn = "".join(
@@ -185,8 +184,8 @@ def _tier_cell(word: str, group: str) -> str:
         for bar in bars
     )
     svg = f'<svg class="tier" viewBox="0 0 19 11" aria-hidden="true">{drawn}</svg>'
-    said = f'{escape(word)}<span class="vh">: run RUN</span>'
-    return f'<td class="{group.strip()}">{svg}<a href="/runs/RUN/">{said}</a></td>'
+    label = f'{escape(word)}<span class="vh">: run RUN</span>'
+    return f'<td class="{group.strip()}">{svg}<a href="/runs/RUN/">{label}</a></td>'
 
 
 WRITERS = {

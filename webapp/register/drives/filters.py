@@ -1,7 +1,7 @@
-"""The filters of the tables of drives: what may be asked, what an answer keeps, and why it leaves rows out.
+"""The filters of the tables of drives, the rows that pass them, and the reasons why others are hidden.
 
-Inside one filter any choice will do, between filters all must hold. Codes of choices are made of the words themselves
-(intel, western-digital, 6, to-1tb) and never change: an old address asks the same question for ever.
+A row passes a filter if it has any of the chosen options; it is shown if it passes all filters. The codes of options
+are made from the words themselves (intel, western-digital, 6, to-1tb) and never change, so that old links keep working.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from results.models import Category
-from webapp.register.drives.store.encoded_columns import UNSTATED, Coded, Rows, Shelf
+from webapp.register.drives.store.encoded_columns import UNSTATED, ColumnStore, EncodedColumn, Rows
 from webapp.register.tables.columns import share_code
 from webapp.templatetags import units
 
@@ -27,10 +27,10 @@ TIER_LABELS = {name: name for name in ("published", "vendor-reported", "reviewed
 
 @dataclass(frozen=True)
 class Filter:
-    """One filter: its parameter, the column it looks at, and how it is said.
+    """One filter: its parameter, its column, and its texts.
 
-    `kind`: CHOICE of the column's options, LEAST or MOST by the column's numbers, which an address gives divided by
-    `scale`. `labels` names the options where they are fixed; elsewhere they are the column's own words.
+    `kind` is CHOICE (of the column's options), LEAST or MOST (by the column's numbers; an address has them divided by
+    `scale`). `labels` names fixed options; without it the options are named by the column's own words.
     """
 
     name: str
@@ -42,17 +42,18 @@ class Filter:
     scale: int = 1
     labels: dict[str, str] = field(default_factory=dict)
 
-    def options(self, shelf: Shelf, rows: Rows | None = None) -> dict[str, str]:
-        """Return code -> label of what can be chosen: of the whole register, or of some of its rows."""
-        coded = shelf.columns[self.column]
-        used = [rows is None or bool(having & rows) for having in coded.sets]
-        present = {coded.options[code]: self._label(coded, code) for code, is_used in enumerate(used[:-1]) if is_used}
+    def options(self, store: ColumnStore, rows: Rows | None = None) -> dict[str, str]:
+        """Return the label of each option by its code: for the whole register, or for some of its rows."""
+        encoded = store.columns[self.column]
+        used = [rows is None or bool(having & rows) for having in encoded.sets]
+        codes = [code for code, is_used in enumerate(used[:-1]) if is_used]
+        present = {encoded.options[code]: self._label(encoded, code) for code in codes}
         fixed = {code: label for code, label in self.labels.items() if code in present or rows is None}
-        return (fixed or present) | ({UNSTATED: "not stated"} if used[-1] else {})
+        return (fixed or present) | ({UNSTATED: "not reported"} if used[-1] else {})
 
-    def _label(self, coded: Coded, code: int) -> str:
-        option = coded.options[code]
-        return self.labels.get(option) or coded.words[code]
+    def _label(self, encoded: EncodedColumn, code: int) -> str:
+        option = encoded.options[code]
+        return self.labels.get(option) or encoded.words[code]
 
 
 def _share_filter(threshold_us: int) -> Filter:
@@ -82,7 +83,7 @@ COMPRESSIBLE = Filter("compressible", "compressible", CHOICE, "Compressible data
 OVER_PROVISIONED = Filter(
     "over_provisioned", "over_provisioned", CHOICE, "Over-provisioned", "over-provisioning", labels=YES_NO
 )
-EVERY = (
+ALL = (
     *(
         CATEGORY,
         VENDOR,
@@ -101,7 +102,7 @@ EVERY = (
     ),
     *(COMPRESSIBLE, OVER_PROVISIONED),
 )
-BY_NAME = {each.name: each for each in EVERY}
+BY_NAME = {each.name: each for each in ALL}
 ALWAYS = (TPS, *SHARES, ACT, TIER, COMPRESSIBLE)
 OF_DRIVES = (VENDOR, CAPACITY, TPS, *SHARES, DWPD, PCIE, ACT, TIER, COMPRESSIBLE, OVER_PROVISIONED)
 OF_NETWORKED = (VENDOR, PROTOCOL, *ALWAYS, OVER_PROVISIONED)
@@ -110,68 +111,68 @@ OF_CLOUD = (PROVIDER, TENANCY, DEVICES, *ALWAYS)
 
 @dataclass(frozen=True)
 class Reason:
-    """Why rows are left out: a sentence's end, how many it hides, and how many come back without it."""
+    """Why rows are hidden: the text, how many rows it hides, and how many of them no other reason hides."""
 
     name: str
     text: str
     hidden: int
-    back: int
+    hidden_only: int
 
 
 @dataclass(frozen=True)
 class Test:
-    """One thing that a row must be, and what is said where it is not."""
+    """One requirement: the rows that meet it, and the text of the reason for those that do not."""
 
     name: str
     text: str
-    kept: Rows
+    rows: Rows
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The rows that pass every test, how many do not, and why."""
+class FilteredRows:
+    """The rows that pass every test, how many do not, and the reasons."""
 
     rows: Rows
     hidden: int
     reasons: list[Reason]
 
 
-def choice_test(chosen: Filter, codes: Sequence[str], shelf: Shelf) -> Test:
+def choice_test(chosen: Filter, codes: Sequence[str], store: ColumnStore) -> Test:
     """Return the test for one of several options."""
-    coded = shelf.columns[chosen.column]
-    wanted = [option in codes for option in coded.options] + [UNSTATED in codes]
-    labels = chosen.options(shelf)
+    encoded = store.columns[chosen.column]
+    wanted = [option in codes for option in encoded.options] + [UNSTATED in codes]
+    labels = chosen.options(store)
     names = " or ".join(labels[code] for code in codes)
-    return Test(chosen.name, f"{chosen.subject} is not {names}", coded.having(wanted))
+    return Test(chosen.name, f"{chosen.subject} is not {names}", encoded.having(wanted))
 
 
-def number_test(chosen: Filter, text: str, shelf: Shelf) -> Test:
-    """Return the test for a number at least, or at most, as large as asked; what is not stated is neither."""
-    coded, asked = shelf.columns[chosen.column], Decimal(text) * chosen.scale
-    bound = int(asked) if chosen.scale > 1 else float(asked)
-    passes = [value >= bound if chosen.kind == LEAST else value <= bound for value in coded.values] + [False]
+def number_test(chosen: Filter, text: str, store: ColumnStore) -> Test:
+    """Return the test for a number that is at least, or at most, as large as requested; a missing one fails."""
+    encoded, requested = store.columns[chosen.column], Decimal(text) * chosen.scale
+    bound = int(requested) if chosen.scale > 1 else float(requested)
+    passes = [value >= bound if chosen.kind == LEAST else value <= bound for value in encoded.values] + [False]
     side = "below" if chosen.kind == LEAST else "over"
-    said = f"{chosen.subject} is {side} {units.decimal(Decimal(text))} {chosen.unit} or not stated"
-    return Test(chosen.name, said, coded.having(passes))
+    reason = f"{chosen.subject} is {side} {units.decimal(Decimal(text))} {chosen.unit} or not reported"
+    return Test(chosen.name, reason, encoded.having(passes))
 
 
-def keep(universe: Rows, tests: Sequence[Test]) -> Kept:
-    """Return the rows of a table that pass every test, and for each test that hides some, how many."""
-    kept = universe
+def apply_tests(universe: Rows, tests: Sequence[Test]) -> FilteredRows:
+    """Return the rows of a table that pass every test, and for each test that hides rows, how many."""
+    passing = universe
     for test in tests:
-        kept &= test.kept
+        passing &= test.rows
     reasons = [
-        Reason(test.name, test.text, (universe & ~test.kept).bit_count(), _hidden_alone(universe, tests, test))
+        Reason(test.name, test.text, (universe & ~test.rows).bit_count(), _hidden_only_by(universe, tests, test))
         for test in tests
-        if universe & ~test.kept
+        if universe & ~test.rows
     ]
-    return Kept(kept, (universe & ~kept).bit_count(), reasons)
+    return FilteredRows(passing, (universe & ~passing).bit_count(), reasons)
 
 
-def _hidden_alone(universe: Rows, tests: Sequence[Test], alone: Test) -> int:
-    """Return how many rows one test hides that no other does."""
-    rows = universe & ~alone.kept
+def _hidden_only_by(universe: Rows, tests: Sequence[Test], only: Test) -> int:
+    """Return how many rows one test hides that no other test hides."""
+    rows = universe & ~only.rows
     for test in tests:
-        if test is not alone:
-            rows &= test.kept
+        if test is not only:
+            rows &= test.rows
     return rows.bit_count()

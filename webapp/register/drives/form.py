@@ -1,4 +1,4 @@
-"""The form above the tables of drives: its fields, what can be chosen in each, and what a script is told of them."""
+"""The form above the tables of drives: its fields, their options, and the data that the page's script needs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Category
 from webapp.register.drives.filters import CHOICE, Filter
-from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, DrivesPage, Room
-from webapp.register.drives.query import ALWAYS_SHOWN, named_filters
+from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, DrivesPage, PageLayout
+from webapp.register.drives.query import ALWAYS_SHOWN, active_filters
 from webapp.register.tables.columns import Column
 from webapp.register.tables.meanings.drives import meaning_address
 from webapp.register.tables.tables import GROUP_LABELS, TableSpec
@@ -46,7 +46,7 @@ class Field:
 
     @property
     def picked(self) -> str:
-        """What is ticked, or any."""
+        """The ticked options, or any."""
         return ", ".join(option.label for option in self.options if option.is_chosen) or "any"
 
 
@@ -58,69 +58,69 @@ class DrivesForm:
 
     @property
     def fields(self) -> Iterable[Field]:
-        """Every filter; one that would part none of the page's rows, and is not set, is hidden."""
-        choices, numbers = dict(self.page.question.choices), dict(self.page.question.numbers)
-        for each in self.page.room.filters:
+        """Every filter; one that is not set and would hide no row of the page is hidden."""
+        choices, numbers = dict(self.page.query.choices), dict(self.page.query.numbers)
+        for each in self.page.layout.filters:
             if each.kind != CHOICE:
                 yield Field(each.name, each.label, each.unit, numbers.get(each.name, ""), [])
             else:
                 options = self._options(each, choices.get(each.name, ()))
-                parts_none = len(options) < 2 and each.name not in choices
-                yield Field(each.name, each.label, "", "", options, is_hidden=parts_none)
+                is_useless = len(options) < 2 and each.name not in choices
+                yield Field(each.name, each.label, "", "", options, is_hidden=is_useless)
 
     def _options(self, each: Filter, chosen: tuple[str, ...]) -> list[Option]:
-        shelf, page = self.page.shelf, self.page
-        every = shelf.remember(each.name, lambda: each.options(shelf))
-        offered = shelf.remember((page.room.name, each.name), lambda: each.options(shelf, page.universe))
+        store, page = self.page.store, self.page
+        known = store.cached(each.name, lambda: each.options(store))
+        offered = store.cached((page.layout.name, each.name), lambda: each.options(store, page.universe))
         return [
-            Option(code, label, code in chosen) for code, label in every.items() if code in offered or code in chosen
+            Option(code, label, code in chosen) for code, label in known.items() if code in offered or code in chosen
         ]
 
     @property
     def column_boxes(self) -> SafeString:
-        """The columns that can be shown, as HTML."""
-        askable = self.page.room.askable(self.page.profile)
-        chosen = self.page.question.columns or askable.usual
+        """The columns to choose from, as HTML."""
+        allowed = self.page.layout.allowed(self.page.profile)
+        chosen = self.page.query.columns or allowed.usual
         options = [
             Option(column.code, _label(column), column.code in chosen)
-            for column in askable.columns
+            for column in allowed.columns
             if column.code != ALWAYS_SHOWN
         ]
         return boxes("columns", options)
 
     @property
     def include_options(self) -> list[Option]:
-        """The rows that are left out unless asked for."""
-        included = self.page.question.included
-        return [Option(name, INCLUDE_LABELS[name], name in included) for name in self.page.room.included]
+        """The kinds of rows that are hidden by default."""
+        included = self.page.query.included
+        return [Option(name, INCLUDE_LABELS[name], name in included) for name in self.page.layout.included]
 
     @property
-    def named_sentence(self) -> str:
-        """What is set, for the button that the filters fold behind."""
-        return "Filter and limits: " + (", ".join(named_filters(self.page.question)) or "none set")
+    def filters_sentence(self) -> str:
+        """The filters that are set, for the button that opens the form on a phone."""
+        return "Filter and limits: " + (", ".join(active_filters(self.page.query)) or "none")
 
     @property
-    def told_to_script(self) -> SafeString:
-        """What the page's script works with beside the data file: the same whatever is asked, so written once."""
-        key = ("told to script", self.page.room.name, self.page.profile)
-        return self.page.shelf.remember(key, lambda: json_script(self._told_to_script(), "drives-page"))
+    def script_data(self) -> SafeString:
+        """The layout of the page for its script, as JSON. It does not depend on the query, so it is made once."""
+        key = ("script data", self.page.layout.name, self.page.profile)
+        return self.page.store.cached(key, lambda: json_script(self._script_data(), "drives-page"))
 
-    def _told_to_script(self) -> dict[str, Any]:
-        room = self.page.room
+    def _script_data(self) -> dict[str, Any]:
+        layout = self.page.layout
         return {
-            "version": self.page.shelf.version,
-            "isHistorical": room.is_historical,
-            "included": list(room.included),
-            "filters": [_told_filter(each) for each in room.filters],
-            "sections": [_told_section(spec, room) for spec in room.specs],
-            "usual": room.askable(self.page.profile).usual,
+            "version": self.page.store.version,
+            "isHistorical": layout.is_historical,
+            "included": list(layout.included),
+            "filters": [_filter_data(each) for each in layout.filters],
+            "sections": [_section_data(spec, layout) for spec in layout.specs],
+            "usual": layout.allowed(self.page.profile).usual,
             "groupLabels": GROUP_LABELS,
             "columnsSideBySide": COLUMNS_SIDE_BY_SIDE,
         }
 
 
 def boxes(name: str, options: Iterable[Option]) -> SafeString:
-    """Return options as boxes to tick; a form has a hundred, and a template takes five times as long for them."""
+    """Return options as check boxes. A form has a hundred, and a template takes five times as long for them."""
     written = (
         f'<label><input type="checkbox" name="{name}" value="{escape(option.code)}"'
         f"{' checked' if option.is_chosen else ''}>{escape(option.label)}</label>"
@@ -134,12 +134,12 @@ def _label(column: Column) -> str:
     return f"{head} (computed)" if column.kind == "computed" else head
 
 
-def _told_filter(each: Filter) -> dict[str, Any]:
+def _filter_data(each: Filter) -> dict[str, Any]:
     names = ("name", "column", "kind", "label", "subject", "unit", "scale", "labels")
     return {name: getattr(each, name) for name in names}
 
 
-def _told_section(spec: TableSpec, room: Room) -> dict[str, Any]:
+def _section_data(spec: TableSpec, layout: PageLayout) -> dict[str, Any]:
     names = ("code", "head", "kind", "unit", "group", "threshold_us", "falls_first", "is_sortable", "is_number")
     columns = [
         {name: getattr(column, name) for name in names}
@@ -147,5 +147,5 @@ def _told_section(spec: TableSpec, room: Room) -> dict[str, Any]:
         | ({"labels": dict(Category.choices)} if column.kind == "category" else {})
         for column in spec.columns
     ]
-    told = {"code": spec.code, "title": spec.title, "isByVendor": spec.is_by_vendor, "sizeLabel": spec.size_label}
-    return told | {"columns": columns, "categories": room.categories_of(spec)}
+    data = {"code": spec.code, "title": spec.title, "isByVendor": spec.is_by_vendor, "sizeLabel": spec.size_label}
+    return data | {"columns": columns, "categories": layout.categories_of(spec)}

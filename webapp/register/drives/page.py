@@ -1,4 +1,4 @@
-"""A page of tables of drives: the rows asked for, what is hidden and why, and what changes with the reader's limits."""
+"""A page of tables of drives: the matching rows, the hidden ones with reasons, and the effect of reader limits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,11 +14,11 @@ from results.models import Category
 from results.rules.act.limits import Limit
 from webapp.register.drives import filters
 from webapp.register.drives.cells import RowWriter
-from webapp.register.drives.filters import Filter, Kept, Reason, Test
-from webapp.register.drives.limit_check import Judge, limits_sentence
+from webapp.register.drives.filters import Filter, FilteredRows, Reason, Test
+from webapp.register.drives.limit_check import LimitCheck, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
-from webapp.register.drives.query import ALWAYS_SHOWN, INCLUDED, Askable, DrivesQuestion
-from webapp.register.drives.store.encoded_columns import Rows, Shelf, set_of
+from webapp.register.drives.query import ALWAYS_SHOWN, INCLUDED, AllowedParameters, DrivesQuery
+from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, set_of
 from webapp.register.http.parameter_errors import ParameterError
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.products.names import NameQuery, search
@@ -37,15 +37,15 @@ HIDDEN_BECAUSE = {
 
 
 @dataclass(frozen=True)
-class Room:
-    """A page: its name, its tables, what they can be filtered by, and which rows they leave out by themselves."""
+class PageLayout:
+    """The layout of a page: its name, tables and filters, and which kinds of rows it hides by default."""
 
     name: str
     specs: tuple[TableSpec, ...]
     filters: tuple[Filter, ...]
     included: tuple[str, ...] = INCLUDED
     is_historical: bool = False
-    categories: tuple[str, ...] = ()  # those of its one table, where it is of several
+    categories: tuple[str, ...] = ()  # of its one table, if that has several
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -53,25 +53,25 @@ class Room:
         return tuple({column.code: column for spec in self.specs for column in spec.columns}.values())
 
     def categories_of(self, spec: TableSpec) -> tuple[str, ...]:
-        """Return the categories whose rows stand in one of its tables."""
+        """Return the categories whose rows one of its tables lists."""
         return self.categories or (spec.code,)
 
-    def askable(self, profile: tuple[Limit, ...]) -> Askable:
-        """Return what may be asked of it."""
+    def allowed(self, profile: tuple[Limit, ...]) -> AllowedParameters:
+        """Return the parameters that the page accepts."""
         usual = {column.code for spec in self.specs for column in spec.usual} - {ALWAYS_SHOWN}
         codes = tuple(column.code for column in self.columns if column.code in usual)
-        return Askable(self.filters, self.columns, codes, profile, self.included)
+        return AllowedParameters(self.filters, self.columns, codes, profile, self.included)
 
 
-def room_of(spec: TableSpec) -> Room:
-    """Return the page of a category."""
+def category_layout(spec: TableSpec) -> PageLayout:
+    """Return the layout of a category's page."""
     of_category = {Category.CLOUD: filters.OF_CLOUD, Category.NETWORKED: filters.OF_NETWORKED}
-    return Room(spec.code, (spec,), of_category.get(Category(spec.code), filters.OF_DRIVES))
+    return PageLayout(spec.code, (spec,), of_category.get(Category(spec.code), filters.OF_DRIVES))
 
 
-def historical_room(specs: Sequence[TableSpec]) -> Room:
-    """Return the page of everything that is not recommended any more."""
-    return Room("historical", tuple(specs), filters.OF_DRIVES, INCLUDED[1:], is_historical=True)
+def historical_layout(specs: Sequence[TableSpec]) -> PageLayout:
+    """Return the layout of the page of products that are no longer recommended."""
+    return PageLayout("historical", tuple(specs), filters.OF_DRIVES, INCLUDED[1:], is_historical=True)
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,13 @@ class Section:
 
     spec: TableSpec
     heads: list[Head]
-    kept: Kept
+    filtered: FilteredRows
     groups: list[RowGroup]
     bodies: SafeString
 
     @property
     def is_wide(self) -> bool:
-        """It has more columns than a desktop shows side by side, so it scrolls in a box of its own."""
+        """The table has more columns than a desktop shows side by side, so it scrolls in a box of its own."""
         return len(self.heads) > COLUMNS_SIDE_BY_SIDE
 
     @property
@@ -100,35 +100,36 @@ class Section:
 
 @dataclass(frozen=True)
 class DrivesPage:
-    """Everything that a page of tables of drives says."""
+    """The content of a page of tables of drives, computed from a query when it is first needed."""
 
-    room: Room
-    shelf: Shelf
-    question: DrivesQuestion
+    layout: PageLayout
+    store: ColumnStore
+    query: DrivesQuery
     profile: tuple[Limit, ...]
 
     @cached_property
     def limits(self) -> YourLimits:
-        """The limits that hold."""
-        return self.question.limits
+        """The limits that shares are compared with."""
+        return self.query.limits
 
     @cached_property
-    def judge(self) -> Judge:
-        """The rows held against them."""
-        return Judge(self.shelf, self.limits)
+    def limit_check(self) -> LimitCheck:
+        """The rows that pass these limits."""
+        return LimitCheck(self.store, self.limits)
 
     @cached_property
-    def found(self) -> NameQuery:
-        """What the search is taken for."""
-        return search(self.shelf.names, self.question.query)
+    def name_query(self) -> NameQuery:
+        """The search as it is read."""
+        return search(self.store.names, self.query.search_text)
 
     @cached_property
     def universes(self) -> list[Rows]:
-        """The rows of each table, whatever is asked."""
-        category, historical = self.shelf.columns["category"], self.shelf.columns["historical"]
-        every = historical.having([word == "yes" or not self.room.is_historical for word in historical.words] + [False])
-        codes = [self.room.categories_of(spec) for spec in self.room.specs]
-        return [every & category.having([word in held for word in category.words] + [False]) for held in codes]
+        """The rows of each table before any filter."""
+        category, historical = self.store.columns["category"], self.store.columns["historical"]
+        flags = [word == "yes" or not self.layout.is_historical for word in historical.words]
+        rows = historical.having([*flags, False])
+        codes = [self.layout.categories_of(spec) for spec in self.layout.specs]
+        return [rows & category.having([word in shown for word in category.words] + [False]) for shown in codes]
 
     @cached_property
     def universe(self) -> Rows:
@@ -137,69 +138,69 @@ class DrivesPage:
 
     @cached_property
     def tests(self) -> list[Test]:
-        """What a row must be to be shown, in the order that reasons are told in."""
-        question, shelf = self.question, self.shelf
-        tests = [self._left_out(name) for name in self.room.included if name not in question.included]
-        if question.query:
-            named = set_of(self.found.matches(text) for text in shelf.names.texts)
-            tests.append(Test("q", f"not named {question.query}", named))
-        tests += [filters.choice_test(filters.BY_NAME[name], codes, shelf) for name, codes in question.choices]
-        tests += [filters.number_test(filters.BY_NAME[name], text, shelf) for name, text in question.numbers]
-        if question.only_within:
-            tests.append(Test("within", "not within the limits", self.judge.passes))
+        """The requirements for a row to be shown, in the order of their reasons."""
+        query, store = self.query, self.store
+        tests = [self._default_test(name) for name in self.layout.included if name not in query.included]
+        if query.search_text:
+            named = set_of(self.name_query.matches(text) for text in store.names.texts)
+            tests.append(Test("q", f"name does not contain {query.search_text}", named))
+        tests += [filters.choice_test(filters.BY_NAME[name], codes, store) for name, codes in query.choices]
+        tests += [filters.number_test(filters.BY_NAME[name], text, store) for name, text in query.numbers]
+        if query.only_within:
+            tests.append(Test("within", "not within the limits", self.limit_check.passes))
         return tests
 
-    def _left_out(self, name: str) -> Test:
+    def _default_test(self, name: str) -> Test:
         column, word, reason = HIDDEN_BECAUSE[name]
-        coded = self.shelf.columns[column]
-        return Test(name, reason, coded.having([each != word for each in coded.words] + [True]))
+        encoded = self.store.columns[column]
+        return Test(name, reason, encoded.having([each != word for each in encoded.words] + [True]))
 
     @cached_property
     def sections(self) -> list[Section]:
-        """The tables that have rows, whatever is asked; on a page of one table that one."""
-        pages = pages_count(self.kept_rows.bit_count())
-        if self.question.page > pages:
-            raise ParameterError("page", f"expected a number from 1 to {pages}", str(self.question.page))
-        counts = [kept.rows.bit_count() for kept in self.kept]
+        """The tables that have rows before filters; on a page with one table, always that one."""
+        pages = pages_count(self.filtered_rows.bit_count())
+        if self.query.page > pages:
+            raise ParameterError("page", f"expected a number from 1 to {pages}", str(self.query.page))
+        counts = [each.rows.bit_count() for each in self.filtered]
         before = [sum(counts[:place]) for place in range(len(counts))]
-        parts = zip(self.room.specs, self.kept, self.universes, before, strict=True)
-        return [self._section(spec, kept, rows) for spec, kept, every, rows in parts if every or self.is_alone]
+        parts = zip(self.layout.specs, self.filtered, self.universes, before, strict=True)
+        return [self._section(spec, rows, start) for spec, rows, universe, start in parts if universe or self.is_alone]
 
     @cached_property
-    def kept(self) -> list[Kept]:
-        """What each table keeps."""
-        return [filters.keep(universe, self.tests) for universe in self.universes]
+    def filtered(self) -> list[FilteredRows]:
+        """The matching rows of each table."""
+        return [filters.apply_tests(universe, self.tests) for universe in self.universes]
 
     @cached_property
-    def kept_rows(self) -> Rows:
-        """What all tables keep."""
-        return reduce(or_, (kept.rows for kept in self.kept))
+    def filtered_rows(self) -> Rows:
+        """The matching rows of all tables."""
+        return reduce(or_, (each.rows for each in self.filtered))
 
     @property
     def is_alone(self) -> bool:
-        """The page has one table, which stands there also where it is empty."""
-        return len(self.room.specs) == 1
+        """The page has one table, which is shown also if it is empty."""
+        return len(self.layout.specs) == 1
 
-    def _section(self, spec: TableSpec, kept: Kept, before: int) -> Section:
-        chosen = self.question.columns
+    def _section(self, spec: TableSpec, filtered: FilteredRows, before: int) -> Section:
+        chosen = self.query.columns
         columns = (
             tuple(column for column in spec.columns if column.code in (*chosen, ALWAYS_SHOWN)) if chosen else spec.usual
         )
-        groups = grouped(self.shelf, kept.rows, self.question.sort, by_vendor=spec.is_by_vendor)
-        shown = page_of(groups, self.question.page, before)
+        groups = grouped(self.store, filtered.rows, self.query.sort, by_vendor=spec.is_by_vendor)
+        shown = page_of(groups, self.query.page, before)
         rows = [row for group in shown for row in group.rows]
-        tags_historical = not self.room.is_historical
-        writer = RowWriter(self.shelf, columns, self.limits, rows, tags_historical=tags_historical)
+        tags_historical = not self.layout.is_historical
+        writer = RowWriter(self.store, columns, self.limits, rows, tags_historical=tags_historical)
         heads = [self._head(column) for column in columns]
-        return Section(spec, heads, kept, shown, writer.table(shown))
+        return Section(spec, heads, filtered, shown, writer.table(shown))
 
     def _head(self, column: Column) -> Head:
-        sort = self.question.sort
+        sort = self.query.sort
         is_sorted = sort.code == column.code
         falls = not sort.falls if is_sorted else column.falls_first
-        asked = replace(self.question, sort=Sort(column.code, falls), page=1)
+        resorted = replace(self.query, sort=Sort(column.code, falls), page=1)
         aria_sort = ("descending" if sort.falls else "ascending") if is_sorted else ""
-        return Head(column, self._unit(column), asked.address if column.is_sortable else "", aria_sort)
+        return Head(column, self._unit(column), resorted.address if column.is_sortable else "", aria_sort)
 
     def _unit(self, column: Column) -> str:
         if column.threshold_us is None:
@@ -209,10 +210,10 @@ class DrivesPage:
 
     @cached_property
     def rows(self) -> list[int]:
-        """Every row kept, of all pages, in the order they are shown."""
+        """Every matching row of all pages, in order."""
         rows: list[int] = []
-        for spec, kept in zip(self.room.specs, self.kept, strict=True):
-            groups = grouped(self.shelf, kept.rows, self.question.sort, by_vendor=spec.is_by_vendor)
+        for spec, filtered in zip(self.layout.specs, self.filtered, strict=True):
+            groups = grouped(self.store, filtered.rows, self.query.sort, by_vendor=spec.is_by_vendor)
             rows += [row for group in groups for row in group.rows]
         return rows
 
@@ -220,94 +221,103 @@ class DrivesPage:
     def reasons(self) -> list[Reason]:
         """Why rows are hidden, over all tables of the page."""
         merged: dict[str, Reason] = {}
-        for reason in (reason for kept in self.kept for reason in kept.reasons):
-            before = merged.get(reason.name, replace(reason, hidden=0, back=0))
-            merged[reason.name] = replace(reason, hidden=before.hidden + reason.hidden, back=before.back + reason.back)
+        for reason in (reason for each in self.filtered for reason in each.reasons):
+            before = merged.get(reason.name, replace(reason, hidden=0, hidden_only=0))
+            merged[reason.name] = replace(
+                reason,
+                hidden=before.hidden + reason.hidden,
+                hidden_only=before.hidden_only + reason.hidden_only,
+            )
         return list(merged.values())
 
     @property
     def shown_sentence(self) -> str:
         """How many rows are shown, of how many."""
-        kept, hidden = self.kept_rows.bit_count(), sum(each.hidden for each in self.kept)
-        return f"{units.count(kept)} of {units.count(kept + hidden)} shown."
+        shown = self.filtered_rows.bit_count()
+        return f"{units.count(shown)} of {units.count(shown + self._hidden_count)} shown."
+
+    @property
+    def _hidden_count(self) -> int:
+        return sum(each.hidden for each in self.filtered)
 
     @property
     def hidden_sentence(self) -> str:
-        """How many rows are hidden; empty where none is."""
-        hidden = sum(each.hidden for each in self.kept)
-        return f"Hidden by your filter: {units.count(hidden)}, because " if hidden else ""
+        """How many rows are hidden, before the reasons; empty if none is."""
+        return f"{units.count(self._hidden_count)} hidden: " if self._hidden_count else ""
 
     @property
     def hidden_lines(self) -> list[tuple[str, str, str]]:
-        """For each reason its words, and the link that lifts it; a link without text would bring no row back."""
+        """For each reason its text, and text and address of the link that removes it; no text if that shows no row."""
         alone = len(self.reasons) == 1
         return [
             (
                 reason.text if alone else f"{reason.text}: {units.count(reason.hidden)}",
                 self._lift(reason, alone=alone),
-                self.question.without(reason.name).address,
+                self.query.without(reason.name).address,
             )
             for reason in self.reasons
         ]
 
     @staticmethod
     def _lift(reason: Reason, *, alone: bool) -> str:
-        if not reason.back:
+        if not reason.hidden_only:
             return ""
-        others = " hidden for this alone" if reason.back < reason.hidden else ""
-        return "Show them" if alone else f"show {units.count(reason.back)}{others}"
+        if alone:
+            return "Show them"
+        only = " hidden only by this" if reason.hidden_only < reason.hidden else ""
+        return f"show {units.count(reason.hidden_only)}{only}"
 
     @property
-    def overlap_words(self) -> str:
-        """That a row may have several reasons, where they sum to more than is hidden."""
-        is_more = sum(reason.hidden for reason in self.reasons) > sum(each.hidden for each in self.kept)
-        return "; a row may have more than one reason" if is_more else ""
+    def overlap_note(self) -> str:
+        """A note that explains why the reasons add up to more than the hidden rows."""
+        is_more = sum(reason.hidden for reason in self.reasons) > self._hidden_count
+        return " (a drive can fail several filters)" if is_more else ""
 
     @property
     def everything_address(self) -> str:
-        """The question that hides nothing; empty where one reason alone hides rows, or none."""
-        return self.question.with_everything().address if len(self.reasons) > 1 else ""
+        """The address of the query that hides nothing; empty unless several reasons hide rows."""
+        return self.query.with_everything().address if len(self.reasons) > 1 else ""
 
     @property
     def limits_sentence(self) -> str:
-        """How many rows pass under the limits, and what changed by them: also of those that only limits hide."""
-        return limits_sentence(self.shelf, self.judged_rows, self.judge, self.limits)
+        """How many rows pass the limits, and which results change; includes rows that only the limits hide."""
+        return limits_sentence(self.store, self.rows_before_limits, self.limit_check, self.limits)
 
     @cached_property
-    def judged_rows(self) -> Rows:
-        """The rows asked for, with those that only limits hide."""
-        return reduce(and_, (test.kept for test in self.tests if test.name != "within"), self.universe)
+    def rows_before_limits(self) -> Rows:
+        """The matching rows, with those that only the limits hide."""
+        return reduce(and_, (test.rows for test in self.tests if test.name != "within"), self.universe)
 
     def as_form(self, form: str) -> str:
         """Return the address of the same rows in another form."""
-        return replace(self.question, form=form, page=1).address
+        return replace(self.query, form=form, page=1).address
 
     @property
     def pages(self) -> list[tuple[int, str]]:
-        """Number and address of each page; empty where one holds all."""
-        count = pages_count(self.kept_rows.bit_count())
-        first = replace(self.question, page=1).address  # a page is the last that an address of HTML names
+        """Number and address of each page; empty if there is only one."""
+        count = pages_count(self.filtered_rows.bit_count())
+        first = replace(self.query, page=1).address  # page is the last parameter of an HTML address
         after = first if first == "?" else f"{first}&"
         return [(1, first), *((number, f"{after}page={number}") for number in range(2, count + 1))] if count > 1 else []
 
     @property
     def page_links(self) -> SafeString:
-        """The links to them as HTML: fifty, and a template takes ten times as long for them."""
+        """The links to the pages as HTML. There are up to fifty, and a template takes ten times as long for them."""
         links = (
-            f'<a href="{escape(address)}"{CURRENT if number == self.question.page else ""}>{number}</a> '
+            f'<a href="{escape(address)}"{CURRENT if number == self.query.page else ""}>{number}</a> '
             for number, address in self.pages
         )
         return mark_safe("".join(links))  # noqa: S308 - addresses are escaped above
 
     @property
     def profile_address(self) -> str:
-        """The same question under the profile's limits."""
-        parameters = {name: text for name, text in self.question.parameters.items() if not name.startswith("limit_")}
+        """The address of the same query with the profile's limits."""
+        parameters = {name: text for name, text in self.query.parameters.items() if not name.startswith("limit_")}
         return "?" + urlencode(parameters)
 
 
 def context_of(page: DrivesPage) -> Mapping[str, Any]:
-    """Return what the templates of a page of tables are given."""
+    """Return the template context of a page of tables."""
     return {
         "section": "drives",
         "page": page,

@@ -1,4 +1,4 @@
-"""What a reader asks of the tables of drives, read strictly, and the shortest address that asks the same."""
+"""The query parameters of the tables of drives, read strictly, and the shortest address of the same query."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 
 from results.rules.act.limits import Limit
 from webapp.register.drives.filters import BY_NAME, CHOICE, MOST, Filter
-from webapp.register.drives.store.encoded_columns import Shelf
+from webapp.register.drives.store.encoded_columns import ColumnStore
 from webapp.register.http.parameter_errors import ParameterError
 from webapp.register.http.query_params import FORMS, one_of, refuse_unknown, single
 from webapp.register.http.typed_text import LONGEST_QUERY, ungrouped, words_of
@@ -18,7 +18,7 @@ from webapp.register.limits.reader_limits import YourLimits, limit_names, read_l
 from webapp.register.tables.columns import Column
 from webapp.register.tables.parameters import FASTEST_FIRST, Sort, is_included, read_sort
 
-SEPARATOR = "~"  # stands in an address as it is; codes have none
+SEPARATOR = "~"  # of codes in an address, where it needs no escape; codes contain none
 INCLUDED = ("historical", "withdrawn", "superseded")
 ALWAYS_SHOWN = "drive"
 LARGEST = 10**12
@@ -26,13 +26,13 @@ PLAIN_NUMBER = re.compile(r"[0-9]{1,13}(?:\.[0-9]{1,4})?")
 
 
 @dataclass(frozen=True)
-class DrivesQuestion:
-    """What a reader asks: rows to keep, limits to hold them against, their order, columns, page and form."""
+class DrivesQuery:
+    """A query: filters, limits, order, columns, page and format."""
 
     limits: YourLimits
     choices: tuple[tuple[str, tuple[str, ...]], ...] = ()
     numbers: tuple[tuple[str, str], ...] = ()
-    query: str = ""
+    search_text: str = ""
     only_within: bool = False
     included: tuple[str, ...] = ()
     sort: Sort = FASTEST_FIRST
@@ -42,9 +42,9 @@ class DrivesQuestion:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """What an address holds, in one order; what is not asked is left out."""
-        asked = {
-            "q": self.query,
+        """The parameters of the address in a fixed order, without defaults."""
+        values = {
+            "q": self.search_text,
             **{name: SEPARATOR.join(codes) for name, codes in self.choices},
             **dict(self.numbers),
             **self.limits.parameters,
@@ -55,43 +55,42 @@ class DrivesQuestion:
             "page": str(self.page) if self.page > 1 else "",
             "format": self.form if self.form != "html" else "",
         }
-        return {name: text for name, text in asked.items() if text}
+        return {name: text for name, text in values.items() if text}
 
     @property
     def is_narrowed(self) -> bool:
-        """A filter or a search is set: it asks for some of the page's rows."""
-        return bool(self.choices or self.numbers or self.query)
+        """A filter or a search is set."""
+        return bool(self.choices or self.numbers or self.search_text)
 
     @property
     def address(self) -> str:
-        """The query of the page that answers this."""
+        """The query string of this query's page."""
         return "?" + urlencode(self.parameters)
 
-    def without(self, name: str) -> "DrivesQuestion":
-        """Return the question that lifts one filter, or includes what is left out by itself."""
+    def without(self, name: str) -> "DrivesQuery":
+        """Return the query without one filter, or with a kind of rows that is hidden by default."""
         if name in INCLUDED:
             included = tuple(each for each in INCLUDED if each == name or each in self.included)
             return replace(self, included=included, page=1)
         if name == "q":
-            return replace(self, query="", page=1)
+            return replace(self, search_text="", page=1)
         return replace(self, only_within=False, page=1) if name == "within" else self._without_filter(name)
 
-    def _without_filter(self, name: str) -> "DrivesQuestion":
+    def _without_filter(self, name: str) -> "DrivesQuery":
         choices = tuple(choice for choice in self.choices if choice[0] != name)
         numbers = tuple(number for number in self.numbers if number[0] != name)
         return replace(self, choices=choices, numbers=numbers, page=1)
 
-    def with_everything(self) -> "DrivesQuestion":
-        """Return the question that leaves no row out, and asks the same else."""
-        return replace(self, choices=(), numbers=(), query="", only_within=False, included=INCLUDED, page=1)
+    def with_everything(self) -> "DrivesQuery":
+        """Return the query that hides no row, and is otherwise the same."""
+        return replace(self, choices=(), numbers=(), search_text="", only_within=False, included=INCLUDED, page=1)
 
 
 @dataclass(frozen=True)
-class Askable:
-    """What may be asked on one page: its filters, columns, the profile's limits, and which rows it leaves out itself.
+class AllowedParameters:
+    """The parameters of one page: its filters, its columns, the profile's limits and the rows that it hides by default.
 
-    `usual` are the codes of the columns that are shown where none are chosen; the drive's name always is, and not among
-    them.
+    `usual` has the codes of the default columns, without the drive's name, which is always shown.
     """
 
     filters: tuple[Filter, ...]
@@ -107,45 +106,45 @@ class Askable:
         return (*(each.name for each in self.filters), *limit_names(self.profile), *own)
 
 
-def read_drives_question(query: QueryDict, askable: Askable, shelf: Shelf) -> DrivesQuestion:
-    """Return what was asked. Raises ParameterError, naming the parameter, for anything that is not understood."""
-    refuse_unknown(query, askable.names)
-    repeated = {each.name for each in askable.filters if each.kind == CHOICE} | {"columns"}
-    given = {name: single(query, name) for name in query if name not in repeated}
-    lists = {name: _parts(query.getlist(name)) for name in query if name in repeated}
-    sortable = {column.code for column in askable.columns if column.is_sortable}
-    return DrivesQuestion(
-        limits=read_limits(given, askable.profile),
-        choices=tuple(_choices(lists, askable.filters, shelf)),
-        numbers=tuple(_numbers(given, askable.filters)),
-        query=read_query(given),
+def read_drives_query(parameters: QueryDict, allowed: AllowedParameters, store: ColumnStore) -> DrivesQuery:
+    """Return the query of an address. Raises ParameterError for a parameter or value that the page does not accept."""
+    refuse_unknown(parameters, allowed.names)
+    repeated = {each.name for each in allowed.filters if each.kind == CHOICE} | {"columns"}
+    given = {name: single(parameters, name) for name in parameters if name not in repeated}
+    lists = {name: _parts(parameters.getlist(name)) for name in parameters if name in repeated}
+    sortable = {column.code for column in allowed.columns if column.is_sortable}
+    return DrivesQuery(
+        limits=read_limits(given, allowed.profile),
+        choices=tuple(_choices(lists, allowed.filters, store)),
+        numbers=tuple(_numbers(given, allowed.filters)),
+        search_text=read_search_text(given),
         only_within=one_of(given, "within", ("any", "only")) == "only",
-        included=tuple(name for name in askable.included if is_included(given, name)),
+        included=tuple(name for name in allowed.included if is_included(given, name)),
         sort=read_sort(given["sort"], sortable) if given.get("sort") else FASTEST_FIRST,
-        columns=_columns(lists.get("columns", []), askable),
+        columns=_columns(lists.get("columns", []), allowed),
         page=_page(given),
         form=one_of(given, "format", FORMS),
     )
 
 
 def _parts(texts: Iterable[str]) -> list[str]:
-    """Return the codes that a parameter gives: parted by ~ in an address, one by one as a form sends them."""
+    """Return the codes of a parameter: separated by ~ in our addresses, repeated when a form sends them."""
     return [part for text in texts for part in text.split(SEPARATOR) if part]
 
 
 def _choices(
-    lists: Mapping[str, list[str]], filters: Iterable[Filter], shelf: Shelf
+    lists: Mapping[str, list[str]], filters: Iterable[Filter], store: ColumnStore
 ) -> Iterable[tuple[str, tuple[str, ...]]]:
     for each in filters:
-        if asked := lists.get(each.name):
-            options = each.options(shelf)
-            refuse_codes(each.name, asked, options)
-            yield each.name, tuple(code for code in options if code in asked)
+        if chosen := lists.get(each.name):
+            options = each.options(store)
+            require_known_codes(each.name, chosen, options)
+            yield each.name, tuple(code for code in options if code in chosen)
 
 
-def refuse_codes(name: str, asked: Iterable[str], known: Collection[str]) -> None:
-    """Refuse a code that is none of those known, naming it."""
-    for code in asked:
+def require_known_codes(name: str, codes: Iterable[str], known: Collection[str]) -> None:
+    """Raise ParameterError for a code that is not known."""
+    for code in codes:
         if code not in known:
             raise ParameterError(name, f"expected one of {', '.join(known)}", code)
 
@@ -156,26 +155,26 @@ def _numbers(given: Mapping[str, str], filters: Iterable[Filter]) -> Iterable[tu
             yield each.name, _number(each, text)
 
 
-def _number(asked: Filter, text: str) -> str:
-    if asked.kind == MOST:
-        return f"{read_percentage(asked.name, text).normalize():f}"
+def _number(chosen: Filter, text: str) -> str:
+    if chosen.kind == MOST:
+        return f"{read_percentage(chosen.name, text).normalize():f}"
     if not PLAIN_NUMBER.fullmatch(text) or float(text) > LARGEST:
-        raise ParameterError(asked.name, f"expected a number from 0 to {LARGEST:,}, for example 300000 or 1.5", text)
+        raise ParameterError(chosen.name, f"expected a number from 0 to {LARGEST:,}, for example 300000 or 1.5", text)
     return f"{Decimal(text).normalize():f}"
 
 
-def read_query(given: Mapping[str, str]) -> str:
-    """Return what is searched for; empty where it holds no word. Raises ParameterError where it is too long."""
+def read_search_text(given: Mapping[str, str]) -> str:
+    """Return the text to search for; empty if it has no word. Raises ParameterError if it is too long."""
     text = " ".join(given.get("q", "").split())
     if len(text) > LONGEST_QUERY:
         raise ParameterError("q", f"expected at most {LONGEST_QUERY} characters, got {len(text)}")
     return text if words_of(text) else ""
 
 
-def _columns(asked: list[str], askable: Askable) -> tuple[str, ...]:
-    refuse_codes("columns", asked, [column.code for column in askable.columns])
-    chosen = tuple(column.code for column in askable.columns if column.code in asked and column.code != ALWAYS_SHOWN)
-    return () if chosen == askable.usual else chosen
+def _columns(codes: list[str], allowed: AllowedParameters) -> tuple[str, ...]:
+    require_known_codes("columns", codes, [column.code for column in allowed.columns])
+    chosen = tuple(column.code for column in allowed.columns if column.code in codes and column.code != ALWAYS_SHOWN)
+    return () if chosen == allowed.usual else chosen
 
 
 def _page(given: Mapping[str, str]) -> int:
@@ -185,9 +184,9 @@ def _page(given: Mapping[str, str]) -> int:
     return int(text)
 
 
-def named_filters(question: DrivesQuestion) -> list[str]:
-    """Return the labels of the filters that are set, for the button that they fold behind."""
-    named = [BY_NAME[name].label for name, _ in (*question.choices, *question.numbers)]
-    named += ["Search"] if question.query else []
-    named += ["Your limits"] if question.limits.is_own else []
-    return named + (["Only within the limits"] if question.only_within else []) + list(question.included)
+def active_filters(query: DrivesQuery) -> list[str]:
+    """Return the labels of the filters that are set."""
+    named = [BY_NAME[name].label for name, _ in (*query.choices, *query.numbers)]
+    named += ["Search"] if query.search_text else []
+    named += ["Your limits"] if query.limits.is_own else []
+    return named + (["Only within the limits"] if query.only_within else []) + list(query.included)

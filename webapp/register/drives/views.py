@@ -1,11 +1,11 @@
-"""The tables of drives: one page per category, one for what is historical, and their data file."""
+"""The tables of drives: a page per category, one for all, one for historical products, and their data file."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 
 from results.models import Category
-from webapp.register.drives.all_categories import every_room
-from webapp.register.drives.page import historical_room, room_of
-from webapp.register.drives.responses import answer_drives
+from webapp.register.drives.all_categories import all_categories_layout
+from webapp.register.drives.page import category_layout, historical_layout
+from webapp.register.drives.responses import drives_response
 from webapp.register.drives.store.data_file import current_file
 from webapp.register.http.query_params import refuse_unknown
 from webapp.register.http.responses import public_page
@@ -16,18 +16,19 @@ from webapp.register.tables import categories
 def category(request: HttpRequest, category: str) -> HttpResponse:
     if category not in Category.values:
         raise Http404(f"No category of drives is named {category}.")
-    return answer_drives(request, room_of(categories.SPECS[Category(category)]), "register/category.html")
+    layout = category_layout(categories.SPECS[Category(category)])
+    return drives_response(request, layout, "register/drives/category.html")
 
 
 @public_page
-def every(request: HttpRequest) -> HttpResponse:
-    return answer_drives(request, every_room(), "register/drives/every.html")
+def all_categories(request: HttpRequest) -> HttpResponse:
+    return drives_response(request, all_categories_layout(), "register/drives/all_categories.html")
 
 
 @public_page
 def historical(request: HttpRequest) -> HttpResponse:
-    room = historical_room([categories.historical_spec(category) for category in Category])
-    return answer_drives(request, room, "register/historical.html")
+    layout = historical_layout([categories.historical_spec(category) for category in Category])
+    return drives_response(request, layout, "register/drives/historical.html")
 
 
 @public_page

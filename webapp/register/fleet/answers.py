@@ -12,7 +12,7 @@ from results.models import Certificate, Product
 from results.rules.plural import counted
 from webapp.register.fleet.drives import ListedDrive, named_size_gb
 from webapp.register.fleet.matching import Match, Matcher, matched_sentence, unknown_sentence
-from webapp.register.limits.virtual_devices import NOT_ON_DRIVES, SAYS_NOTHING
+from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK, VIRTUAL_DEVICE_REASON
 from webapp.register.products.model_index import Listed, RegisterIndex, publications_of
 from webapp.register.tables.sentences import product_name
 from webapp.register.ycsb.publications import publication_of
@@ -147,10 +147,10 @@ def _state(drive: ListedDrive, found: Sequence[Listed]) -> tuple[State, str]:
     runs = sum(each.standing_runs for each in found)
     aside = sum(each.runs_on_no_drive for each in found)
     if not runs and aside and not any(each.has_withdrawn for each in found):
-        return State.UNKNOWN, f"{counted(aside, 'result')}, {NOT_ON_DRIVES}: {SAYS_NOTHING}."
+        return State.UNKNOWN, f"{counted(aside, 'result')}, {VIRTUAL_DEVICE_MARK}: {VIRTUAL_DEVICE_REASON}."
     if not runs:
         return State.WITHDRAWN, "Its results were withdrawn."
-    more = f" {capfirst(NOT_ON_DRIVES)}: {aside} more." if aside else ""
+    more = f" {capfirst(VIRTUAL_DEVICE_MARK)}: {aside} more." if aside else ""
     if all(each.is_only_published for each in found if each.standing_runs):
         return State.PUBLISHED, f"{counted(runs, 'result')} as published, without a log; never certified here.{more}"
     return State.TESTED, f"{counted(runs, 'result')}, some with logs; no certificate.{more}"

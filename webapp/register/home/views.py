@@ -50,7 +50,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "example_tps": EXAMPLE_TPS,
         "tiers": tier_meanings(),
     }
-    return render(request, "register/home.html", context)
+    return render(request, "register/home/home.html", context)
 
 
 @dataclass(frozen=True)

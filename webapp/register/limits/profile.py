@@ -1,4 +1,4 @@
-"""The limits that public pages hold shares against."""
+"""The profile of the register, whose limits public pages compare shares with."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Your limits: what a reader allows instead of the profile, read from the address, and what changes by it."""
+"""The limits that a reader sets instead of the profile's: read from the address, with their effect on results."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,9 +13,9 @@ from webapp.register.http.parameter_errors import ParameterError
 from webapp.templatetags import units
 
 PREFIX = "limit_"
-PLACES = 9  # a share is kept, rounded up, to nine places: to as many a limit compares with it exactly
+PLACES = 9  # shares are stored rounded up to nine places, so a limit of nine places compares exactly
 PLAIN = re.compile(rf"[0-9]{{1,3}}(?:\.[0-9]{{1,{PLACES}}})?")
-NAMED_AT_MOST = 5  # names in a sentence; of more it tells how many
+NAMED_AT_MOST = 5  # names in a sentence; others are counted
 EXPECTED = f"a percentage from 0 to 100 with at most {PLACES} decimals, for example 0.5"
 
 
@@ -29,7 +29,7 @@ def limit_name(threshold_us: int) -> str:
 
 
 def read_percentage(name: str, text: str) -> Decimal:
-    """Return a percentage as it was written. Raises ParameterError, naming the parameter, where it is none."""
+    """Return a percentage. Raises ParameterError if the text is not one."""
     if not PLAIN.fullmatch(text) or Decimal(text) > 100:
         raise ParameterError(name, f"expected {EXPECTED}", text)
     return Decimal(text)
@@ -37,7 +37,7 @@ def read_percentage(name: str, text: str) -> Decimal:
 
 @dataclass(frozen=True)
 class LimitField:
-    """One field of the form: the limit that holds, and the profile's own beside it."""
+    """One field of the form: the current limit, and the profile's."""
 
     threshold_us: int
     limit_pct: Decimal
@@ -45,12 +45,12 @@ class LimitField:
 
     @property
     def name(self) -> str:
-        """Its parameter."""
+        """The name of its parameter."""
         return limit_name(self.threshold_us)
 
     @property
     def text(self) -> str:
-        """The limit, percent, without zeros that say nothing."""
+        """The limit in percent, without trailing zeros."""
         return units.decimal(self.limit_pct)
 
     @property
@@ -60,19 +60,19 @@ class LimitField:
 
     @property
     def is_own(self) -> bool:
-        """It is another than the profile's."""
+        """The limit differs from the profile's."""
         return self.limit_pct != self.profile_pct
 
 
 @dataclass(frozen=True)
 class YourLimits:
-    """The limits that a page holds shares against: the profile's, each replaced where a reader asks for another."""
+    """The limits that a page compares shares with: the profile's, or the reader's own for some thresholds."""
 
     fields: tuple[LimitField, ...] = ()
 
     @property
     def is_own(self) -> bool:
-        """At least one is another than the profile's."""
+        """At least one limit differs from the profile's."""
         return any(field.is_own for field in self.fields)
 
     @property
@@ -87,41 +87,41 @@ class YourLimits:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """What an address holds of them: those that are not the profile's."""
+        """The parameters of the limits that differ from the profile's."""
         return {field.name: field.text for field in self.fields if field.is_own}
 
     @property
     def query(self) -> str:
-        """The query that asks for them; empty under the profile's."""
+        """The query string of these limits; empty for the profile's."""
         return f"?{urlencode(self.parameters)}" if self.is_own else ""
 
     @property
     def sentence(self) -> str:
-        """Say them: at most 5 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms."""
+        """The limits as text: at most 5 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms."""
         parts = (f"{field.text}{units.NBSP}% over {units.threshold(field.threshold_us)}" for field in self.fields)
         return f"at most {', '.join(parts)}"
 
 
 def limit_names(profile: Iterable[Limit]) -> tuple[str, ...]:
-    """Return the parameters that stand for a profile's limits."""
+    """Return the parameters of a profile's limits."""
     return tuple(limit_name(limit.threshold_us) for limit in profile)
 
 
 def read_limits(given: Mapping[str, str], profile: Iterable[Limit]) -> YourLimits:
-    """Return the limits that hold; an empty text is the profile's, as a form sends it. Raises ParameterError."""
+    """Return the limits of an address; an empty field means the profile's limit. Raises ParameterError."""
     return YourLimits(tuple(_read_field(given, limit) for limit in profile))
 
 
 def _read_field(given: Mapping[str, str], limit: Limit) -> LimitField:
     name = limit_name(limit.threshold_us)
     text = given.get(name, "").strip()
-    asked = read_percentage(name, text) if text else limit.limit_pct
-    return LimitField(limit.threshold_us, asked, limit.limit_pct)
+    limit_pct = read_percentage(name, text) if text else limit.limit_pct
+    return LimitField(limit.threshold_us, limit_pct, limit.limit_pct)
 
 
 @dataclass(frozen=True)
 class LimitEvaluation:
-    """A result held against both: the profile's limits and the reader's own, which a share of it may be over."""
+    """Whether a result passes the profile and the reader's limits, and whether a share of it is over the latter."""
 
     name: str
     passes_profile: bool
@@ -130,9 +130,9 @@ class LimitEvaluation:
 
 
 def passes_limits(verdict: Verdict | None, *, is_over: bool) -> bool:
-    """Tell whether a result passes under a reader's limits, given whether one of its shares is over them.
+    """Return whether a result passes a reader's limits, given whether one of its shares is over them.
 
-    A log passes under none where more than shares speaks against it: it was too short, damaged, or could not keep up.
+    A log passes no limits if its verdict has other reasons than shares: too short, damaged, or could not keep up.
     A published result, which has no verdict, is decided by its shares.
     """
     return not is_over and (verdict is None or bool(verdict.is_decided_by_limits))
@@ -140,7 +140,7 @@ def passes_limits(verdict: Verdict | None, *, is_over: bool) -> bool:
 
 @dataclass(frozen=True)
 class Named:
-    """Some results: how many, and the names of the first, as many as a sentence has room for."""
+    """The number of some results, and the names of the first few."""
 
     count: int
     first: list[str]
@@ -148,7 +148,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Changed:
-    """How many results pass under the reader's limits, and by name those that pass under one of the two alone."""
+    """How many results pass the reader's limits, and the names of those that pass only the profile or only these."""
 
     count: int
     passing: int
@@ -157,10 +157,10 @@ class Changed:
 
 
 def changes_sentence(limits: YourLimits, results: Sequence[LimitEvaluation]) -> str:
-    """Say how many results pass, and by name what is otherwise than under the profile."""
-    lost = [held.name for held in results if held.passes_profile and not held.passes_limits]
-    won = [held.name for held in results if held.passes_limits and not held.passes_profile]
-    passing = sum(held.passes_limits for held in results)
+    """Return how many results pass, and the names of those whose result differs from the profile's."""
+    lost = [result.name for result in results if result.passes_profile and not result.passes_limits]
+    won = [result.name for result in results if result.passes_limits and not result.passes_profile]
+    passing = sum(result.passes_limits for result in results)
     return changed_sentence(limits, Changed(len(results), passing, _named(lost), _named(won)))
 
 
@@ -169,14 +169,14 @@ def _named(names: list[str]) -> Named:
 
 
 def changed_sentence(limits: YourLimits, changed: Changed) -> str:
-    """Say the same of results that are counted already."""
+    """Return the same sentence for results that are already counted."""
     passing, count, lost, won = units.count(changed.passing), units.count(changed.count), changed.lost, changed.won
     if not limits.is_own:
-        return f"{passing} of {count} keep within them."
-    parts = [f"With your limits {passing} of {count} pass"]
+        return f"{passing} of {count} are within the limits."
+    parts = [f"With your limits, {passing} of {count} pass"]
     parts += [f"{_that(lost, 'pass')} the profile {_verb(lost, 'fail')}: {_names(lost)}"] if lost.count else []
     parts += [f"{_that(won, 'fail')} the profile {_verb(won, 'pass')}: {_names(won)}"] if won.count else []
-    parts += ["as under the profile"] if not lost.count and not won.count else []
+    parts += ["the same as with the profile"] if not lost.count and not won.count else []
     return "; ".join(parts) + "."
 
 

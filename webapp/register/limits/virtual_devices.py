@@ -1,5 +1,6 @@
-"""Devices of a run that are no drives by their names: memory, files."""
+"""Virtual devices of runs: memory and files, which are not physical drives."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from results.access.intervals import is_withheld
@@ -7,26 +8,28 @@ from results.access.redaction import has_withheld_file, visible_findings
 from results.models import Run
 from webapp.templatetags import units
 
-# Of a run, wherever it stands: true also where three drives ran beside one device that is none.
-NOT_ON_DRIVES = "not measured on drives alone"
-SAYS_NOTHING = "a run that memory or a file took part in says nothing of a drive"
-VIRTUAL_RULE = "device-virtual"  # of docs/findings.md; it names the devices, each with what it is in brackets
+# Also for a run on three drives and one virtual device.
+VIRTUAL_DEVICE_MARK = "measured with a virtual device"
+VIRTUAL_DEVICE_REASON = "a run that used memory or a file says nothing about a drive"
+VIRTUAL_RULE = "device-virtual"  # of docs/findings.md
+# As crates/logs/src/act/checks/virtual_devices.rs: a loop device, memory, or a file.
+VIRTUAL_NAME = re.compile(r"/dev/(?:loop|z?ram)[0-9].*|(?!/dev/)[/.].*")
 NAMED_AT_MOST = 8  # devices in one sentence
 
 
-def no_drives_words(runs: Iterable[Run]) -> str:
-    """Say which devices of some runs are no drives by their names; nothing where all are drives, as far as is told."""
+def virtual_devices_sentence(runs: Iterable[Run]) -> str:
+    """Return which devices of some runs are virtual, without the full stop; empty if none is known to be."""
     virtual = [run for run in runs if run.facts.get("is_virtual_device")]
-    found = sorted({name for run in virtual for name in _names_found(run)})
+    found = sorted({name for run in virtual for name in _virtual_names(run)})
     if found:
-        return _no_drive(found)
-    among = sorted({name for run in virtual for name in _names(run)})
-    return _no_drive_among(among) if among else ""
+        return _not_drives(found)
+    candidates = sorted({name for run in virtual for name in _names(run)})
+    return _one_not_a_drive(candidates) if candidates else ""
 
 
-def told_no_drives_words(run: Run) -> str:
-    """Say it of one run to everybody: nothing where its log, or a file beside it, is withheld."""
-    return "" if is_withheld(run) or has_withheld_file(run) else no_drives_words([run])
+def public_virtual_devices_sentence(run: Run) -> str:
+    """Return the sentence for public pages: empty if the run's log or an attached file is withheld."""
+    return "" if is_withheld(run) or has_withheld_file(run) else virtual_devices_sentence([run])
 
 
 def first_names(names: Sequence[str]) -> str:
@@ -35,22 +38,22 @@ def first_names(names: Sequence[str]) -> str:
     return f"{', '.join(names[:NAMED_AT_MOST])}{more}"
 
 
-def _no_drive(names: Sequence[str]) -> str:
-    return f"{first_names(names)} {'is no drive by its name' if len(names) == 1 else 'are no drives by their names'}"
+def _not_drives(names: Sequence[str]) -> str:
+    return f"{first_names(names)} {'is not a physical drive' if len(names) == 1 else 'are not physical drives'}"
 
 
-def _no_drive_among(names: Sequence[str]) -> str:
-    """Say it of devices of which nobody tells which one it is."""
+def _one_not_a_drive(names: Sequence[str]) -> str:
+    """Return the sentence if only the side file reports a virtual device, without its name."""
     if len(names) == 1:
-        return _no_drive(names)
-    return f"Among {first_names(names)} is a device that is no drive by its name"
+        return _not_drives(names)
+    return f"One of {first_names(names)} is not a physical drive"
 
 
 def _names(run: Run) -> list[str]:
     return [device["name"] for device in run.facts.get("devices", [])]
 
 
-def _names_found(run: Run) -> list[str]:
-    """Return the devices that the reader found to be no drives by their names."""
-    sentences = [f" {finding.sentence}" for finding in visible_findings(run) if finding.rule_id == VIRTUAL_RULE]
-    return [name for name in _names(run) if any(f" {name} (" in sentence for sentence in sentences)]
+def _virtual_names(run: Run) -> list[str]:
+    """Return the devices that are virtual by their names, if the reader reported a virtual device."""
+    is_reported = any(finding.rule_id == VIRTUAL_RULE for finding in visible_findings(run))
+    return [name for name in _names(run) if VIRTUAL_NAME.fullmatch(name)] if is_reported else []

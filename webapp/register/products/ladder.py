@@ -8,7 +8,7 @@ from typing import Any
 
 from results.models import Run, Statistic, Verdict
 from results.rules.act.limits import Limit
-from webapp.register.limits.virtual_devices import NOT_ON_DRIVES
+from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK
 from webapp.register.runs.verdict import OUTCOME_WORDS
 from webapp.register.tables.columns import share_code, share_column, share_of
 from webapp.register.tables.evaluation import is_over
@@ -80,7 +80,7 @@ def _rung(run: Run, limits: tuple[Limit, ...]) -> Rung:
         speed=units.decimal(run.tps),
         shares=[_share(run, limit) for limit in limits],
         outcome=OUTCOME_WORDS[Verdict.Outcome(verdicts[0].outcome)] if verdicts else "as published",
-        mark=NOT_ON_DRIVES if run.is_on_no_drive else "",
+        mark=VIRTUAL_DEVICE_MARK if run.is_on_no_drive else "",
     )
 
 

@@ -71,7 +71,7 @@ def _limits_context(question: Question, results: Sequence[LimitEvaluation]) -> d
     return {
         "limits": question.limits,
         "limits_sentence": changes_sentence(question.limits, results),
-        "kept_parameters": [("sort", question.sort.parameter)] if question.sort != FASTEST_FIRST else [],
+        "other_parameters": [("sort", question.sort.parameter)] if question.sort != FASTEST_FIRST else [],
         "profile_address": question.address(limits=PROFILE_ALONE),
     }
 

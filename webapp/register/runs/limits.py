@@ -39,7 +39,7 @@ def limits_context(own: YourLimits, table: SliceTable | None, query: str) -> dic
     return {
         "limits": own,
         "limits_sentence": f"With your limits {said[0].lower()}{said[1:]}" if own.is_own else said,
-        "kept_parameters": parse_qsl(query.removeprefix("?")),
+        "other_parameters": parse_qsl(query.removeprefix("?")),
         "profile_address": query or "?",
     }
 
@@ -51,7 +51,7 @@ def published_limits_context(run: Run, own: YourLimits, query: str) -> dict[str,
     return {
         "limits": own,
         "limits_sentence": _published_sentence(run, own),
-        "kept_parameters": parse_qsl(query.removeprefix("?")),
+        "other_parameters": parse_qsl(query.removeprefix("?")),
         "profile_address": query or "?",
     }
 

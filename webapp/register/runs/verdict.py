@@ -9,8 +9,8 @@ from typing import Any
 from results.models import Run, Statistic, Verdict
 from results.rules.act.limits import Limit
 from webapp.register.tables.columns import SHARE_THRESHOLDS_US
+from webapp.register.tables.evaluation import is_over
 from webapp.register.tables.marks import NearnessMark, nearness_mark
-from webapp.register.tables.tables import is_over
 from webapp.templatetags import units
 
 OUTCOME_WORDS = {

@@ -20,7 +20,11 @@ from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import mark_private, public_page
 from webapp.register.limits.profile import current_profile
 from webapp.register.limits.reader_limits import YourLimits
-from webapp.register.limits.virtual_devices import NOT_ON_DRIVES, SAYS_NOTHING, told_no_drives_words
+from webapp.register.limits.virtual_devices import (
+    VIRTUAL_DEVICE_MARK,
+    VIRTUAL_DEVICE_REASON,
+    public_virtual_devices_sentence,
+)
 from webapp.register.runs import page as runs_page
 from webapp.register.runs.charts.page import charts_of
 from webapp.register.runs.devices import devices_view
@@ -197,9 +201,9 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
             "slice_table": table,
             "times": times_view(run, verdict, limits),
             "side_file_told": side_file_view(run),
-            "on_no_drive": NOT_ON_DRIVES if run.is_on_no_drive and not run.is_virtual else "",
-            "says_nothing": SAYS_NOTHING,
-            "no_drives": told_no_drives_words(run),
+            "on_no_drive": VIRTUAL_DEVICE_MARK if run.is_on_no_drive and not run.is_virtual else "",
+            "says_nothing": VIRTUAL_DEVICE_REASON,
+            "no_drives": public_virtual_devices_sentence(run),
         }
         | _told_by_the_log(run, verdict, own)
     )

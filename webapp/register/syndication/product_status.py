@@ -8,7 +8,7 @@ from django.http import Http404
 
 from results.models import Certificate, Event, Product, Run, Statistic, Tier, Verdict, Visibility
 from results.models.querysets import RunQuerySet
-from webapp.register.limits.virtual_devices import NOT_ON_DRIVES
+from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK
 from webapp.register.runs.verdict import OUTCOME_WORDS
 from webapp.register.tables.marks import TIERS_RISING, run_tier_mark
 from webapp.register.tables.sentences import speed_words
@@ -60,7 +60,7 @@ def _without_certificate(product: Product) -> Standing:
         return _of_run(best)
     gone = runs.on_drives().filter(visibility=Visibility.WITHDRAWN).order_by("-pk").first()
     if gone is None and runs.standing().exists():
-        return Standing(f"{NOT_ON_DRIVES}, {NO_CERTIFICATE}", "", "", "")
+        return Standing(f"{VIRTUAL_DEVICE_MARK}, {NO_CERTIFICATE}", "", "", "")
     if gone is None:
         return Standing(f"{NO_CERTIFICATE}, no standing result", "", "", "")
     told = Event.objects.filter(subject_type="run", subject_id=gone.public_id, kind="run-withdrawn").last()

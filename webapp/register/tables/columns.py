@@ -38,7 +38,7 @@ class Column:
     @property
     def template(self) -> str:
         """The template of its cells."""
-        return f"register/cells/{self.kind}.html"
+        return f"register/tables/cells/{self.kind}.html"
 
     @property
     def is_number(self) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from results.models import Product, Run, Share, Statistic, Visibility
-from webapp.register.limits.virtual_devices import NOT_ON_DRIVES
+from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK
 from webapp.register.tables.columns import Column, drive_order, notes_of, product_of, share_of
 from webapp.register.tables.evaluation import is_over
 from webapp.register.tables.marks import NearnessMark, TierMark, nearness_mark, run_tier_mark
@@ -188,9 +188,7 @@ def build_row(run: Run, places: dict[Column, int], limits: dict[int, Decimal]) -
 
 def remarks_of(run: Run) -> list[Remark]:
     """Return what must be read beside a run's figures; the run was fetched for a table."""
-    of_no_drive = (
-        [Remark(NOT_ON_DRIVES, "it says nothing of a drive, and never certifies.")] if run.is_on_no_drive else []
-    )
+    of_no_drive = [Remark(VIRTUAL_DEVICE_MARK, "this run cannot certify a drive.")] if run.is_on_no_drive else []
     always = of_no_drive + [Remark("annotation", annotation.text) for annotation in run.annotations.all()]
     reason: str = getattr(run, "mark_reason", "")
     if run.visibility == Visibility.WITHDRAWN:

@@ -117,9 +117,9 @@ def test_published_results_compare_weakly_and_it_is_said_who_leaves_how_much_ope
     first, second = make_published_run(device_count=1), make_published_run(tps=Decimal(600_000))
     text = client.get(asked(first, second)).text
     assert "<h1>Weak comparison</h1>" in text
-    assert "Weak: 24 of 27 conditions not stated." in text
-    assert "no condition that all of them state differs. Not stated by A 23, by B 24." in text
-    assert "Not known to agree:" in text
+    assert "Weak: 24 of 27 conditions not reported." in text
+    assert "all reported conditions match. Not reported: A 23, B 24." in text
+    assert "24 test conditions not reported by every run" in text
     assert "600,000" in text
     told = compared(client, first, second)
     assert (told["is_weak"], told["conditions_count"]) == (True, 27)
@@ -129,14 +129,14 @@ def test_published_results_compare_weakly_and_it_is_said_who_leaves_how_much_ope
 def test_runs_that_state_more_than_half_compare_side_by_side_and_what_is_open_is_counted(client, make_run):
     text = client.get(asked(make_run(), make_run())).text
     assert "<h1>Side by side</h1>" in text
-    assert '<p class="verdict">4 of 27 conditions not stated. Exemplar ' in text
+    assert '<p class="verdict">4 of 27 conditions not reported. Exemplar ' in text
     assert "Weak" not in text
 
 
 def test_of_many_runs_each_value_that_differs_stands_once_with_who_has_it(client, make_run):
     runs = [make_run(facts={"record_bytes": size}) for size in (512, 1536, 512)]
     text = client.get(asked(*runs)).text.replace("\N{NO-BREAK SPACE}", " ")
-    assert "<bdi>512 bytes (A, C) against 1,536 bytes (B)</bdi>; larger objects" in text
+    assert "<bdi>512 bytes (A, C); 1,536 bytes (B)</bdi>; larger objects" in text
 
 
 def test_what_does_not_compare_shows_no_figure_and_offers_what_does(client, make_run, make_product):
@@ -147,7 +147,7 @@ def test_what_does_not_compare_shows_no_figure_and_offers_what_does(client, make
     page = client.get(asked(small, large))
     text = page.text.replace("\N{NO-BREAK SPACE}", " ")
     assert "<h1>Not comparable</h1>" in text
-    assert "<b>Record size</b>: <bdi>512 bytes against 1,536 bytes</bdi>; larger objects take longer to read." in text
+    assert "<b>Record size</b>: <bdi>512 bytes and 1,536 bytes</bdi>; larger objects take longer to read." in text
     assert "5.83" not in text
     offered = text.split('id="offers"')[1].split("</ul>")[0]
     assert f"run={large.public_id}" in offered
@@ -278,7 +278,7 @@ def test_two_runs_of_one_drive_are_told_apart_and_others_of_it_are_offered(clien
     first, second = make_run(product=drive), make_run(product=drive, facts={"record_bytes": 512})
     like = make_run(product=drive)
     text = client.get(asked(first, second)).text
-    assert f"Runs {first.public_id} (A) and {second.public_id} (B) do not compare: record size differs." in text
+    assert f"Runs {first.public_id} (A) and {second.public_id} (B) cannot be compared: record size differs." in text
     assert f"/compare/?run={first.public_id}&amp;run={like.public_id}" in text
 
 
@@ -320,7 +320,7 @@ def test_the_profiles_limits_ask_for_no_row_of_their_own(client, make_published_
     runs = make_published_run(), make_published_run({1000: "5.60"})
     assert row_of(compared(client, *runs), "with_your_limits") is None
     text = client.get(asked(*runs)).text
-    assert "1 of 2 keep within them." in text
+    assert "1 of 2 are within the limits." in text
     assert text.count('class="over"') == 1
 
 
@@ -363,7 +363,7 @@ def test_runs_are_held_against_a_readers_limits(client, make_published_run):
     told = client.get(asked(*runs, format="json", limit_1ms="3")).json()
     assert row_of(told, "with_your_limits") == ["passes", "fails"]
     page = client.get(asked(*runs, limit_1ms="3"))
-    assert "With your limits 1 of 2 pass; 1 that passes the profile fails: " in page.text
+    assert "With your limits, 1 of 2 pass; 1 that passes the profile fails: " in page.text
     assert f"?run={runs[0].public_id}&amp;run={runs[1].public_id}&amp;limit_1ms=3&amp;format=csv" in page.text
 
 
@@ -382,7 +382,7 @@ def test_the_curves_are_held_against_a_readers_limits(client, make_product, make
         for tps, share in ((300_000, "1.00"), (600_000, "4.00")):
             make_published_run({1000: share}, product=drive, tps=Decimal(tps))
     address = f"/compare/?drive={drives[0].slug}&drive={drives[1].slug}&limit_1ms=2"
-    chart = client.get(address).context["told"].charts[0]
+    chart = client.get(address).context["comparison"].charts[0]
     assert (chart["limit"], [line["over"] for line in chart["lines"]]) == (2.0, [[False, True]] * 2)
 
 
@@ -405,5 +405,5 @@ def test_a_comparison_that_is_refused_gives_the_caution_too(client, make_run, ma
     instance = make_run(product=make_product(category="cloud"))
     Run.objects.filter(pk=instance.pk).update(device_count=None)
     text = client.get(asked(instance, make_run(facts={"record_bytes": 512}))).text
-    assert "do not compare" in text
-    assert "A with a number of devices that is not stated.</b> Read cloud results conservatively: " in text
+    assert "cannot be compared" in text
+    assert "A with an unknown number of devices.</b> Read cloud results conservatively: " in text

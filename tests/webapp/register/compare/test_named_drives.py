@@ -31,7 +31,7 @@ def test_a_part_number_names_its_drive(client, make_product, make_published_run)
 def test_a_name_that_several_have_brings_the_form_back_with_them(client, catalogue):
     answer = get(client, "Micron", SANDISK)
     assert answer.status_code == 400
-    assert "drives have these words" in answer.text
+    assert "drives match; add the capacity" in answer.text
     assert 'value="Micron"' in answer.text
     assert f'value="{SANDISK}"' in answer.text
     assert "<code>micron-" in answer.text
@@ -42,7 +42,7 @@ def test_one_invalid_name_is_not_called_one_chosen(client, catalogue):
     answer = get(client, "Nobody's drive <b>")
     assert answer.status_code == 404
     assert "One is chosen" not in answer.text
-    assert "no drive is named so" in answer.text
+    assert "no drive has this name" in answer.text
     assert "drive <b>" not in answer.text
 
 
@@ -54,7 +54,7 @@ def test_a_typing_error_is_asked_and_never_taken_for_another_drive(client, catal
 
 def test_one_drive_under_two_names_is_said(client, catalogue):
     answer = get(client, MICRON, "Micron 9400 Max 12.8 TB")
-    assert (answer.status_code, "named above already" in answer.text) == (400, True)
+    assert (answer.status_code, "already selected above" in answer.text) == (400, True)
 
 
 def test_the_form_of_the_answer_goes_with_the_name(client, catalogue):

@@ -54,7 +54,7 @@ def test_a_readers_limits_choose_the_fastest_and_go_along(client, make_published
     assert f'href="/drive/{run.product.slug}/?limit_1ms=7"' in response.text
     assert 'name="limit_1ms" value="7"' in response.text
     assert "at most 7 % of reads over 1" in " ".join(response.text.replace("&nbsp;", " ").split())
-    assert "Back to the profile" in response.text
+    assert "Use the profile" in response.text
     assert "limit_" not in client.get("/").text.replace('name="limit_', "")
 
 

@@ -72,14 +72,14 @@ def test_the_sentence_names_what_changed():
         LimitEvaluation("D", True, False),
     ]
     assert changes_sentence(OWN, results) == (
-        "With your limits 2 of 4 pass; 2 that pass the profile fail: A, D; 1 that fails the profile passes: B."
+        "With your limits, 2 of 4 pass; 2 that pass the profile fail: A, D; 1 that fails the profile passes: B."
     )
 
 
 def test_the_sentence_says_that_nothing_changed():
     assert (
         changes_sentence(OWN, [LimitEvaluation("A", True, True)])
-        == "With your limits 1 of 1 pass; as under the profile."
+        == "With your limits, 1 of 1 pass; the same as with the profile."
     )
 
 
@@ -90,4 +90,4 @@ def test_of_many_names_the_sentence_tells_how_many_more():
 
 def test_under_the_profile_the_sentence_counts():
     results = [LimitEvaluation("A", True, True), LimitEvaluation("B", False, False)]
-    assert changes_sentence(read_limits({}, PROFILE), results) == "1 of 2 keep within them."
+    assert changes_sentence(read_limits({}, PROFILE), results) == "1 of 2 are within the limits."

@@ -1,4 +1,4 @@
-"""A run on a device that is no drive by its name says so wherever it stands, and is named as the fastest nowhere."""
+"""A run on a virtual device is marked wherever it is listed, and is never named as the fastest."""
 
 import pytest
 
@@ -12,8 +12,8 @@ from webapp.register.sizing.offers import candidates
 pytestmark = pytest.mark.django_db
 
 SENTENCE = "by their names devices are no drives: /dev/zram1 (compressed memory)"
-TOLD = (
-    "<b>Not measured on drives alone.</b> <bdi>/dev/zram1 is no drive by its name</bdi>: a run that memory or a file "
+CALLOUT = (
+    "<b>Measured with a virtual device.</b> <bdi>/dev/zram1 is not a physical drive</bdi>: a run that used memory or "
 )
 IN_SPITE = "A reviewer published it in spite of that."
 
@@ -34,15 +34,15 @@ def memory(make_log_run):
 
 def test_a_device_that_is_no_drive_is_told_beside_the_verdict(client, memory):
     text = client.get(f"/runs/{memory().public_id}/").text
-    assert TOLD in text
+    assert CALLOUT in text
     assert IN_SPITE in text
-    assert text.index('class="verdict"') < text.index(TOLD) < text.index('class="figs"')
-    assert "measured on drives" not in client.get(f"/runs/{memory(is_virtual_device=None).public_id}/").text
+    assert text.index('class="verdict"') < text.index(CALLOUT) < text.index('class="figs"')
+    assert "virtual device" not in client.get(f"/runs/{memory(is_virtual_device=None).public_id}/").text
 
 
 def test_a_run_that_nobody_published_says_nothing_of_a_reviewer(staff_client, memory):
     text = staff_client.get(f"/runs/{memory(visibility=Visibility.UNREVIEWED).public_id}/").text
-    assert TOLD in text
+    assert CALLOUT in text
     assert IN_SPITE not in text
 
 
@@ -51,18 +51,16 @@ def test_of_a_withheld_log_no_device_is_named(client, memory):
     Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
     text = client.get(f"/runs/{run.public_id}/").text
     assert "/dev/zram1" not in text
-    assert (
-        "<b>Not measured on drives alone.</b> A run that memory or a file took part in says nothing of a drive" in text
-    )
+    assert "<b>Measured with a virtual device.</b> A run that used memory or a file says nothing about a drive" in text
 
 
 def test_what_the_side_file_tells_is_not_told_twice(staff_client, memory):
     text = staff_client.get(f"/runs/{memory(is_virtual=True).public_id}/").text
     assert "Virtual device: never certifies." in text
-    assert "measured on drives" not in text
+    assert "Measured with a virtual device" not in text
 
 
-REMARK = "<b>not measured on drives alone</b>: it says nothing of a drive, and never certifies."
+REMARK = "<b>measured with a virtual device</b>: this run cannot certify a drive."
 PASSES = SLOW_DISK_VERDICT | {"outcome": "pass", "headline": "passes", "shares": [], "violations": [], "reasons": []}
 
 
@@ -126,7 +124,7 @@ def test_no_number_of_devices_of_an_instance_is_told_by_it(client, memory, make_
 def test_a_badge_speaks_by_the_runs_on_drives_alone(client, memory, make_log_run):
     fast = memory(document=PASSES, tps=900)
     badge = f"/drive/{fast.product.slug}/badge.svg"
-    assert "Drivecert: not measured on drives alone, no certificate<" in client.get(badge).text
+    assert "Drivecert: measured with a virtual device, no certificate<" in client.get(badge).text
     make_log_run(product=fast.product, document=PASSES, tps=100)
     assert "Drivecert: passes at 100 tps, no certificate<" in client.get(badge).text
 
@@ -135,8 +133,7 @@ def test_a_comparison_says_which_of_its_runs_are_on_no_drive(client, memory, mak
     runs = make_log_run(), memory()
     text = client.get("/compare/?" + "&".join(f"run={run.public_id}" for run in runs)).text
     assert (
-        "<b>Not measured on drives alone: B.</b> A run that memory or a file took part in says nothing of a drive"
-        in text
+        "<b>Measured with a virtual device: B.</b> A run that used memory or a file says nothing about a drive" in text
     )
 
 
@@ -169,7 +166,7 @@ def test_a_comparison_of_drives_takes_it_only_where_no_other_run_stands(
 
 def test_a_rung_of_the_ladder_says_so(client, memory, make_log_run):
     run = memory()
-    mark = ' <span class="sub">not measured on drives alone</span></th>'
+    mark = ' <span class="sub">measured with a virtual device</span></th>'
     assert f"{run.public_id}</a>{mark}" in client.get(f"/drive/{run.product.slug}/").text
     assert mark not in client.get(f"/drive/{make_log_run().product.slug}/").text
 
@@ -192,11 +189,11 @@ def test_the_fleet_check_counts_runs_on_drives_alone(client, memory, make_produc
     memory(product=product)
     state, sentence = told()
     assert state == "unknown"
-    assert sentence.startswith("1 result, not measured on drives alone: a run that memory or a file took part in says")
+    assert sentence.startswith("1 result, measured with a virtual device: a run that used memory or a file says")
     make_log_run(product=product)
     state, sentence = told()
     assert state == "tested"
-    assert sentence.startswith("1 result, some with logs; no certificate. Not measured on drives alone: 1 more.")
+    assert sentence.startswith("1 result, some with logs; no certificate. Measured with a virtual device: 1 more.")
 
 
 def test_one_hides_no_withdrawal_of_a_run_on_drives(client, memory, make_product, make_log_run):

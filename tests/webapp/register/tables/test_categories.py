@@ -23,7 +23,7 @@ def test_a_table_has_every_current_row_and_counts_the_hidden(client, catalogue, 
     response = client.get(f"/drives/{category}/")
     assert len(read_rows(response)) == number
     assert f"{number} of {number + hidden} shown." in response.text
-    assert (f"Hidden by your filter: {hidden}, because historical." in response.text) is bool(hidden)
+    assert (f"{hidden} hidden: historical." in response.text) is bool(hidden)
 
 
 def test_the_fastest_flash_drive_comes_first(client, catalogue):
@@ -41,7 +41,7 @@ def test_ties_stand_by_name(client, catalogue):
 def test_3d_xpoint_adds_pcie_generation_and_two_thresholds(client, catalogue):
     rows = read_rows(client.get("/drives/nvme-3dxpoint/"))
     assert rows[0][:7] == ["Intel, 1.6 TB P5800X", "1.6 TB", "4.0", "2,010,000", "11.11", "0.29", "0.00"]
-    assert rows[1][4] == "-not stated"
+    assert rows[1][4] == "-not reported"
 
 
 def test_networked_storage_adds_device_and_protocol(client, catalogue):
@@ -80,7 +80,7 @@ def test_historical_rows_stand_on_their_own_page_by_category(client, catalogue):
     rows = [row for row in read_rows(response) if "published" in row[-1]]
     assert len(rows) == 22
     assert [f'id="{code}"' in response.text for code in ("nvme-flash", "sata-sas-flash", "cloud")] == [True] * 3
-    assert "Historical devices are not recommended" in response.text
+    assert "Historical devices are no longer recommended" in response.text
 
 
 @pytest.mark.parametrize(
@@ -111,14 +111,14 @@ def test_an_unreviewed_run_is_in_no_table(client, make_log_run):
     make_log_run(visibility=Visibility.UNREVIEWED)
     response = client.get("/drives/nvme-flash/")
     assert read_rows(response) == []
-    assert "No result to show" in response.text
+    assert "No result matches" in response.text
 
 
 def test_a_withdrawn_run_is_hidden_until_asked_for(client, make_published_run):
     make_published_run(visibility=Visibility.WITHDRAWN)
     page = client.get("/drives/nvme-flash/")
     assert "0 of 1 shown." in page.text
-    assert "Hidden by your filter: 1, because withdrawn." in page.text
+    assert "1 hidden: withdrawn." in page.text
     (row,) = read_rows(client.get("/drives/nvme-flash/?withdrawn=include"))
     assert "withdrawn" in row[0]
 

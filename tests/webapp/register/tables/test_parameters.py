@@ -85,4 +85,4 @@ def test_versions_sort_by_number(client, make_published_run):
     for version in ("6.9", "6.10", "5", ""):
         make_published_run(tool_version=version)
     rows = read_rows(client.get("/drives/nvme-flash/?sort=-act_version"))
-    assert [row[10] for row in rows] == ["6.10", "6.9", "5", "-not stated"]
+    assert [row[10] for row in rows] == ["6.10", "6.9", "5", "-not reported"]

@@ -1,4 +1,4 @@
-"""The rows of a shelf as they are read from the register: each once, and again only where something of it changed."""
+"""Reads runs from the database into rows of the column store, each again only when it has changed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,49 +7,49 @@ from django.db import connection
 
 from results.models import Run
 from webapp.register.drives.store.column_values import ColumnWords
-from webapp.register.drives.store.encoded_columns import Coding, Shelf
+from webapp.register.drives.store.encoded_columns import ColumnEncoding, ColumnStore
 from webapp.register.products.names import SEARCHED_COLUMNS, Names, names_text
 from webapp.register.tables.columns import drive_order, product_of
 from webapp.register.tables.tables import remarks_of
 
 Remarks = list[tuple[str, str, str]]
-# Named, so that a state that is added later is kept from the tables until somebody adds it here.
-STANDS_IN_TABLES = "visibility IN ('public', 'superseded', 'withdrawn')"
+# A list of names, so that a visibility added later stays out of the tables until it is added here.
+LISTED_IN_TABLES = "visibility IN ('public', 'superseded', 'withdrawn')"
 
 
 def row_state(table: str) -> str:
-    """Return the expression that names the state of a table's row: its place, and the transaction that wrote it."""
+    """Return the SQL expression of a row's state: its place, and the transaction that wrote it."""
     return f"hashtidextended({table}.ctid, hashint8extended({table}.id, {table}.xmin::text::bigint))"
 
 
 def rows_state(table: str) -> str:
-    """Return the expression that names the state of a set of rows: how many, and that of each, in whatever order.
+    """Return the SQL expression of the state of a set of rows: their number, and the state of each, in any order.
 
-    The largest id would not do: what two transactions wrote becomes visible in the order in which they end, and the one
-    with the lower id may be the later.
+    The largest id is not enough: rows become visible when their transaction ends, and a row with a lower id may be
+    the later one.
     """
     return f"count(*) || ' ' || bit_xor({row_state(table)})"
 
 
 STATES_OF_RUNS = f"""
 SELECT run.id,
-       concat_ws(' ', {row_state("run")}, {row_state("product")}, 'n', beside.states, 's', shares.states,
+       concat_ws(' ', {row_state("run")}, {row_state("product")}, 'n', notes.states, 's', shares.states,
                  'v', verdicts.states)
 FROM results_run run
 JOIN results_product product ON product.id = run.product_id
-LEFT JOIN (SELECT run_id, {rows_state("note")} AS states FROM results_annotation note GROUP BY run_id) beside
-       ON beside.run_id = run.id
+LEFT JOIN (SELECT run_id, {rows_state("note")} AS states FROM results_annotation note GROUP BY run_id) notes
+       ON notes.run_id = run.id
 LEFT JOIN (SELECT run_id, {rows_state("share")} AS states FROM results_share share GROUP BY run_id) shares
        ON shares.run_id = run.id
 LEFT JOIN (SELECT run_id, {rows_state("verdict")} AS states FROM results_verdict verdict GROUP BY run_id) verdicts
        ON verdicts.run_id = run.id
-WHERE run.{STANDS_IN_TABLES}
+WHERE run.{LISTED_IN_TABLES}
 """  # noqa: S608 - of constants
 
 
 @dataclass(frozen=True, slots=True)
 class RowRead:
-    """One run: what it sorts by, its names, and for each column the number of its word."""
+    """One run: its sort key, its names, and for each column the number of its word."""
 
     order: tuple[tuple[str, str, int], int]
     public_id: str
@@ -61,26 +61,26 @@ class RowRead:
 
 @dataclass
 class RowReader:
-    """Reads runs into rows, and makes a shelf of those that are public."""
+    """Reads public runs into rows, and makes column stores of them."""
 
-    codings: dict[str, Coding]
+    column_encodings: dict[str, ColumnEncoding]
     columns: list[ColumnWords] = field(init=False)
     places: dict[str, int] = field(init=False)
-    read: dict[int, tuple[str, RowRead | None]] = field(default_factory=dict)  # by run; None: of no table of drives
-    ordered: list[int] = field(default_factory=list)  # the runs of the last shelf
+    read: dict[int, tuple[str, RowRead | None]] = field(default_factory=dict)  # by run; None for a run without a row
+    ordered: list[int] = field(default_factory=list)  # the runs of the last store
 
     def __post_init__(self) -> None:
-        self.columns = [ColumnWords(coding) for coding in self.codings.values()]
-        self.places = {code: place for place, code in enumerate(self.codings)}
+        self.columns = [ColumnWords(encoding) for encoding in self.column_encodings.values()]
+        self.places = {code: place for place, code in enumerate(self.column_encodings)}
 
-    def shelf(self, version: str) -> Shelf:
-        """Return every public result; `version` was asked for before, so that what changed since is read next time."""
+    def store(self, version: str) -> ColumnStore:
+        """Return all public results. `version` was read before them, so that later changes are read next time."""
         self._read_changed(_states())
         rows = self._in_order()
         numbers = zip(*(row.numbers for row in rows), strict=True) if rows else ((),) * len(self.columns)
-        coded = [column.coded(list(each)) for column, each in zip(self.columns, numbers, strict=True)]
-        columns = dict(zip(self.codings, coded, strict=True))
-        return Shelf(
+        encoded = [column.encode(list(each)) for column, each in zip(self.columns, numbers, strict=True)]
+        columns = dict(zip(self.column_encodings, encoded, strict=True))
+        return ColumnStore(
             version=version,
             count=len(rows),
             runs=tuple(row.public_id for row in rows),
@@ -94,15 +94,15 @@ class RowReader:
         )
 
     def _read_changed(self, states: dict[int, str]) -> None:
-        """Read runs whose state is another than when they were read, and forget those that are gone."""
+        """Read the runs whose state has changed, and forget those that no longer exist."""
         changed = [pk for pk, state in states.items() if self.read.get(pk, ("",))[0] != state]
-        runs = {run.pk: self._row(run) for run in _runs(changed, is_every=len(changed) == len(states))}
+        runs = {run.pk: self._row(run) for run in _runs(changed, is_all=len(changed) == len(states))}
         for pk in self.read.keys() - states.keys():
             del self.read[pk]
         self.read.update((pk, (states[pk], runs.get(pk))) for pk in changed)
 
     def _in_order(self) -> list[RowRead]:
-        """Return the rows in the order of drives' names; sorted from the last shelf's order, which nearly is it."""
+        """Return the rows in the order of drives' names, sorted from the last order, which is almost right."""
         known = set(self.ordered)
         runs = [pk for pk in self.ordered if pk in self.read] + [pk for pk in self.read if pk not in known]
         rows = [row for _, row in map(self.read.__getitem__, runs) if row]
@@ -126,14 +126,14 @@ class RowReader:
 
 
 def _states() -> dict[int, str]:
-    """Return the state of each run that anybody may see: its own, its product's, and those of what stands beside it."""
+    """Return the state of each public run, with its product, annotations, shares and verdicts."""
     with connection.cursor() as cursor:
         cursor.execute(STATES_OF_RUNS)
         return dict(cursor.fetchall())
 
 
-def _runs(changed: list[int], *, is_every: bool) -> Iterable[Run]:
+def _runs(changed: list[int], *, is_all: bool) -> Iterable[Run]:
     if not changed:
         return ()
     runs = Run.objects.public().rated().for_table().defer("facts", "source_row", "notes")
-    return runs if is_every else runs.filter(pk__in=changed)
+    return runs if is_all else runs.filter(pk__in=changed)

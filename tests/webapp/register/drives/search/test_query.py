@@ -31,13 +31,13 @@ def test_a_part_number_finds_its_product(client, catalogue, query, drive, capaci
 def test_a_part_number_of_another_capacity_shows_those_that_are_there_and_says_so(client, catalogue):
     rows, text = found(client, "SSDPE2KE032T8")
     assert [capacity for _, capacity in rows] == ["1.6 TB", "6.4 TB"]
-    assert "the register has other capacities of it only" in text
+    assert "The register has only other capacities of it." in text
 
 
 def test_a_part_number_of_an_unknown_family_is_said_to_be_one(client, catalogue):
     rows, text = found(client, "MTFDKCC12T8TFS")
     assert rows == []
-    assert "MTFDKCC12T8TFS is a part number of Micron that the register does not know." in text
+    assert "MTFDKCC12T8TFS is a part number of Micron that is not in the register." in text
 
 
 @pytest.mark.parametrize("query", ["3.2 TB", "3.2TB", "3200 GB", "3,2 tb", "3.2"])
@@ -45,7 +45,7 @@ def test_a_capacity_is_a_capacity_and_no_digits_of_another(client, catalogue, qu
     rows, text = found(client, query)
     assert len(rows) >= 10
     assert {capacity for _, capacity in rows} == {"3.2 TB"}
-    assert f"Capacity read as 3.2{NBSP}TB, within 3 %" in text
+    assert f"Searched for 3.2{NBSP}TB within 3 %" in text
 
 
 def test_a_capacity_stands_beside_words(client, catalogue):

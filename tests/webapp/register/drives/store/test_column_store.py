@@ -1,4 +1,4 @@
-"""The shelf after a change: the same as one read from nothing, of which only what changed was read again."""
+"""The store after a change: the same as one read from nothing, of which only what changed was read again."""
 
 from decimal import Decimal
 
@@ -17,12 +17,12 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def reader():
     """A reader that has read nothing."""
-    return RowReader(column_store.codings())
+    return RowReader(column_store.column_encodings())
 
 
 def told(read):
-    """Return all that a shelf says, with its words in place of their codes."""
-    columns = {code: (coded, [coded.word(row) for row in range(read.count)]) for code, coded in read.columns.items()}
+    """Return all that a store says, with its words in place of their codes."""
+    columns = {code: (column, [column.word(row) for row in range(read.count)]) for code, column in read.columns.items()}
     return read.count, read.runs, read.slugs, columns, read.names.texts, read.remarks
 
 
@@ -81,71 +81,71 @@ def runs(make_published_run, make_log_run):
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_after_any_change_the_shelf_is_one_read_from_nothing(reader, runs, change):
-    before, version = told(reader.shelf("before")), column_store.current_version()
+    before, version = told(reader.store("before")), column_store.current_version()
     change(runs)
-    after = told(reader.shelf("after"))
-    assert after == told(RowReader(column_store.codings()).shelf("after"))
+    after = told(reader.store("after"))
+    assert after == told(RowReader(column_store.column_encodings()).store("after"))
     assert after != before
     assert column_store.current_version() != version
 
 
 def test_an_annotation_that_is_retracted_is_gone(reader, runs):
     annotate(runs)
-    before = reader.shelf("before")
+    before = reader.store("before")
     Annotation.objects.update(retracted_at="2026-01-01T00:00:00Z")
-    after = reader.shelf("after")
+    after = reader.store("after")
     assert (list(before.remarks.values()), after.remarks) == ([[("annotation", "Seen twice.", "")]], {})
 
 
 def test_a_new_result_stands_in_its_place_among_the_others(reader, runs, make_product, make_published_run):
-    reader.shelf("before")
+    reader.store("before")
     make_published_run(product=make_product(vendor="Aardvark"), tps=Decimal(1))
-    after = reader.shelf("after")
-    assert told(after) == told(RowReader(column_store.codings()).shelf("after"))
+    after = reader.store("after")
+    assert told(after) == told(RowReader(column_store.column_encodings()).store("after"))
     assert (after.columns["vendor"].word(0), after.columns["tps"].words[0]) == ("Aardvark", "1")
 
 
 def test_only_what_changed_is_read_again(reader, runs, monkeypatch):
-    reader.shelf("before")
+    reader.store("before")
     read = []
     original = row_reader.remarks_of
     monkeypatch.setattr(row_reader, "remarks_of", lambda run: read.append(run.pk) or original(run))
-    reader.shelf("the same")
+    reader.store("the same")
     assert read == []
     withdraw(runs)
-    reader.shelf("after")
+    reader.store("after")
     assert read == [runs[1].pk]
 
 
 def test_a_column_that_did_not_change_stays_as_it_is(reader, runs):
-    before = reader.shelf("before")
+    before = reader.store("before")
     withdraw(runs)
-    after = reader.shelf("after")
+    after = reader.store("after")
     assert after.columns["tps"] is before.columns["tps"]
     assert after.columns["visibility"].words == ("public", "withdrawn")
 
 
 def test_after_a_change_the_number_of_queries_is_the_same_whatever_the_rows(reader, runs, make_published_run):
-    reader.shelf("before")
+    reader.store("before")
     counts = []
     for more in (1, 5):
         for _ in range(more):
             make_published_run()
         with CaptureQueriesContext(connection) as queries:
-            reader.shelf("after")
+            reader.store("after")
         counts.append(len(queries))
     assert counts[0] == counts[1]
 
 
 def test_a_shelf_of_nothing_is_empty(reader):
-    assert reader.shelf("first").count == 0
+    assert reader.store("first").count == 0
 
 
 def test_the_last_result_taken_away_leaves_an_empty_shelf(reader, make_published_run):
     run = make_published_run()
-    assert reader.shelf("before").count == 1
+    assert reader.store("before").count == 1
     Run.objects.filter(pk=run.pk).update(visibility=Visibility.UNREVIEWED)
-    assert told(reader.shelf("after")) == told(RowReader(column_store.codings()).shelf("after"))
+    assert told(reader.store("after")) == told(RowReader(column_store.column_encodings()).store("after"))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -186,19 +186,19 @@ def test_a_row_that_is_committed_after_one_with_a_higher_id_is_not_missed(reader
         late.autocommit = False
         (lower,) = late.execute(SHARE, [run.pk, run.statistic, 8000]).fetchone()
         higher = Share.objects.create(run=run, statistic=run.statistic, threshold_us=64000, share_pct=1, printed="1.00")
-        version, before = column_store.current_version(), told(reader.shelf("before"))
+        version, before = column_store.current_version(), told(reader.store("before"))
         late.commit()
     assert lower < higher.pk
     assert column_store.current_version() != version
-    after = told(reader.shelf("after"))
+    after = told(reader.store("after"))
     assert after != before
-    assert after == told(RowReader(column_store.codings()).shelf("after"))
+    assert after == told(RowReader(column_store.column_encodings()).store("after"))
 
 
 @pytest.mark.django_db(transaction=True)
 def test_who_had_to_wait_gets_the_register_as_it_is_then(make_published_run, monkeypatch):
     make_published_run()
-    column_store.current_shelf()
+    column_store.current_store()
     asked, original = [], column_store.current_version
 
     def version_and_then_a_change():
@@ -210,15 +210,15 @@ def test_who_had_to_wait_gets_the_register_as_it_is_then(make_published_run, mon
 
     make_published_run()
     monkeypatch.setattr(column_store, "current_version", version_and_then_a_change)
-    got = column_store.current_shelf()
+    got = column_store.current_store()
     monkeypatch.undo()
     assert (got.count, got.version) == (3, original())
-    assert column_store.current_shelf() is got
+    assert column_store.current_store() is got
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_shelf_that_is_the_register_s_is_given_while_another_is_made(make_published_run):
     make_published_run()
-    kept = column_store.current_shelf()
+    kept = column_store.current_store()
     with column_store._building:
-        assert column_store.current_shelf() is kept
+        assert column_store.current_store() is kept

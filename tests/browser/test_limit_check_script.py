@@ -9,19 +9,19 @@ pytestmark = pytest.mark.browser
 
 ADDRESS = "http://judged.test"  # has no address: every request is answered here
 JUDGE = """async ([file, own, profile, count]) => {
-  const {judge} = await import('/js/drives/judged.js');
-  const {decode} = await import('/js/drives/shelf.js');
+  const {checkLimits} = await import('/js/drives/limit-check.js');
+  const {decode} = await import('/js/drives/column-store.js');
   const limits = text => new Map([[1000, text]]);
-  const judged = judge(decode(file), limits(own), limits(profile));
+  const judged = checkLimits(decode(file), limits(own), limits(profile));
   return Array.from({length: count}, (_, row) => [judged.passesProfile(row), judged.passes(row)]);
 }"""
 
 HEADLINE = """async file => {
-  const {judge} = await import('/js/drives/judged.js');
+  const {checkLimits} = await import('/js/drives/limit-check.js');
   const {headline} = await import('/js/drives/headline.js');
-  const {decode} = await import('/js/drives/shelf.js');
+  const {decode} = await import('/js/drives/column-store.js');
   const limits = new Map([[1000, '5']]), shelf = decode(file);
-  return headline(shelf, false, [0, 1], judge(shelf, limits, limits), limits);
+  return headline(shelf, false, [0, 1], checkLimits(shelf, limits, limits), limits);
 }"""
 
 

@@ -1,0 +1,73 @@
+// The results of a query: the rows of each table, the hidden ones with reasons, and the effect of the limits. Does not touch the page.
+import {applyTests, choiceTest, defaultTest, numberTest} from './filters.js';
+import {headline} from './headline.js';
+import {checkLimits, limitsSentence} from './limit-check.js';
+import {grouped, inOrder, pageOf, pagesCount} from './order.js';
+import {search} from './search.js';
+
+function universes(store, layout) {
+  const category = store.columns.category, historical = store.columns.historical;
+  const rows = layout.sections.map(() => []);
+  const place = new Map(layout.sections.flatMap(({categories}, section) => categories.map(code => [code, section])));
+  for (let row = 0; row < store.count; row += 1) {
+    if (layout.isHistorical && historical.word(row) !== 'yes') continue;
+    rows[place.get(category.word(row))]?.push(row);
+  }
+  return rows;
+}
+
+function testsOf(store, layout, query, check, found) {
+  const filter = Object.fromEntries(layout.filters.map(each => [each.name, each]));
+  return [
+    ...layout.included.filter(name => !query.included.includes(name)).map(name => defaultTest(name, store)),
+    ...(query.search ? [{name: 'q', text: `name does not contain ${query.search}`, passes: row => found.matches[row]}] : []),
+    ...query.choices.map(([name, codes]) => choiceTest(filter[name], codes, store)),
+    ...query.numbers.map(([name, text]) => numberTest(filter[name], text, store)),
+    ...(query.onlyWithin ? [{name: 'within', text: 'not within the limits', passes: check.passes}] : []),
+  ];
+}
+
+function mergedReasons(filtered) {
+  const merged = new Map();
+  for (const {name, text, hidden, hiddenOnly} of filtered.flatMap(({reasons}) => reasons)) {
+    const before = merged.get(name) ?? {name, text, hidden: 0, hiddenOnly: 0};
+    merged.set(name, {name, text, hidden: before.hidden + hidden, hiddenOnly: before.hiddenOnly + hiddenOnly});
+  }
+  return [...merged.values()].filter(({hidden}) => hidden);
+}
+
+// The matching rows, with those that only the limits hide.
+function rowsBeforeLimits(all, tests, filtered) {
+  const others = tests.filter(({name}) => name !== 'within');
+  const matching = others.length < tests.length ? all.map(universe => applyTests(universe, others)) : filtered;
+  return matching.flatMap(({rows}) => rows).sort((a, b) => a - b);
+}
+
+// The rows of a page without any filter: historical ones only on their own page.
+const defaultRows = (store, layout, all) => all.flat().filter(row => layout.isHistorical || store.columns.historical.word(row) !== 'yes');
+
+/** Return the results of a query; `profile` maps a threshold in us to the profile's limit as text. */
+export function resultsOf(store, layout, query, profile) {
+  const check = checkLimits(store, query.limits, profile);
+  const found = query.search ? search(store, query.search) : {sentence: '', matches: []};
+  const tests = testsOf(store, layout, query, check, found);
+  const all = universes(store, layout);
+  const filtered = all.map(universe => applyTests(universe, tests));
+  const shown = filtered.reduce((sum, each) => sum + each.rows.length, 0), hidden = filtered.reduce((sum, each) => sum + each.hidden, 0);
+  const pages = pagesCount(shown);
+  const page = Math.min(query.page, pages);
+  const matching = rowsBeforeLimits(all, tests, filtered);
+  const isNarrowed = [query.choices, query.numbers, query.search].some(({length}) => length);
+  let before = 0;
+  const sections = layout.sections.map(({code, isByVendor}, place) => {
+    const groups = grouped(store, inOrder(store, filtered[place].rows, query.sort), isByVendor);
+    const onPage = pageOf(groups, page, before);
+    before += filtered[place].rows.length;
+    return {code, groups: onPage, isEmpty: onPage.length === 0};
+  });
+  return {
+    sections, pages, page, hidden, shown, reasons: mergedReasons(filtered), readSentence: found.sentence,
+    limitsSentence: limitsSentence(store, matching, check),
+    headline: headline(store, isNarrowed, isNarrowed ? matching : defaultRows(store, layout, all), check, query.limits),
+  };
+}
