@@ -4,7 +4,7 @@ from django.conf import settings
 
 from runners.models.exit_codes import REASONS
 from runners.models.states import FINAL, TRANSITIONS, State
-from webapp.lab.live import MEANINGS
+from webapp.lab.dispatches.page import MEANINGS
 
 LAB = (settings.BASE_DIR / "docs/reference/lab.md").read_text()
 

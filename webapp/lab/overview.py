@@ -15,9 +15,9 @@ from runners.inventory.health import reasons_for_no_work
 from runners.models import Device, Dispatch, Host
 from runners.models.campaign import Campaign
 from webapp.accounts.requests import UserRequest, staff_only
-from webapp.lab.cautions import with_marks
-from webapp.lab.found import found_by
-from webapp.lab.silences import silences_by_host
+from webapp.lab.hosts.page import silences_by_host
+from webapp.lab.shared.drive_status import with_marks
+from webapp.lab.shared.run_results import found_by
 
 PAGE_ROWS = 50
 
@@ -37,7 +37,7 @@ def lab(request: UserRequest) -> HttpResponse:
     context["retired_hosts"] = Host.objects.filter(retired_at__isnull=False).order_by("name")
     context["dispatches"] = found_by(page.object_list)
     context["open_campaigns"] = Campaign.objects.filter(state__in=Campaign.OPEN_STATES)
-    return render(request, "lab/lab.html", context | {"section": "lab"})
+    return render(request, "lab/overview.html", context | {"section": "lab"})
 
 
 @require_POST

@@ -2,7 +2,13 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.lab import campaigns, device_label, device_page, devices, dispatches, hosts, overview, retirement
+from webapp.lab import overview
+from webapp.lab.campaigns import views as campaigns
+from webapp.lab.devices import binding
+from webapp.lab.devices import views as devices
+from webapp.lab.dispatches import orders
+from webapp.lab.dispatches import views as dispatches
+from webapp.lab.hosts import views as hosts
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview.lab, name="lab"),
@@ -11,18 +17,18 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("hosts/<slug:name>/", hosts.detail, name="lab-host"),
     path("hosts/<slug:name>/check/", hosts.check, name="lab-host-check"),
     path("hosts/<slug:name>/place/", hosts.place, name="lab-host-place"),
-    path("hosts/<slug:name>/retire/", retirement.retire_host, name="lab-host-retire"),
-    path("hosts/<slug:name>/back/", retirement.take_host_back, name="lab-host-back"),
-    path("hosts/<slug:name>/devices/add/", devices.find, name="lab-device-find"),
-    path("hosts/<slug:name>/devices/bind/", devices.bind_found, name="lab-device-bind"),
-    path("devices/<int:device_id>/", device_page.detail, name="lab-device"),
-    path("devices/<int:device_id>/look/", device_page.look, name="lab-device-look"),
-    path("devices/<int:device_id>/prepare/", device_page.prepare, name="lab-prepare"),
-    path("devices/<int:device_id>/label/", device_label.rename, name="lab-device-rename"),
-    path("devices/<int:device_id>/retire/", retirement.retire_device, name="lab-device-retire"),
-    path("devices/<int:device_id>/back/", retirement.take_device_back, name="lab-device-back"),
-    path("devices/<int:device_id>/ycsb/", device_page.order_ycsb, name="lab-ycsb-order"),
-    path("devices/<int:device_id>/order/", dispatches.order_run, name="lab-order"),
+    path("hosts/<slug:name>/retire/", hosts.retire_host, name="lab-host-retire"),
+    path("hosts/<slug:name>/back/", hosts.take_host_back, name="lab-host-back"),
+    path("hosts/<slug:name>/devices/add/", binding.find, name="lab-device-find"),
+    path("hosts/<slug:name>/devices/bind/", binding.bind_found, name="lab-device-bind"),
+    path("devices/<int:device_id>/", devices.detail, name="lab-device"),
+    path("devices/<int:device_id>/look/", devices.look, name="lab-device-look"),
+    path("devices/<int:device_id>/prepare/", orders.prepare, name="lab-prepare"),
+    path("devices/<int:device_id>/label/", devices.rename, name="lab-device-rename"),
+    path("devices/<int:device_id>/retire/", devices.retire_device, name="lab-device-retire"),
+    path("devices/<int:device_id>/back/", devices.take_device_back, name="lab-device-back"),
+    path("devices/<int:device_id>/ycsb/", orders.order_ycsb, name="lab-ycsb-order"),
+    path("devices/<int:device_id>/order/", orders.order_run, name="lab-order"),
     path("dispatches/<slug:public_id>/", dispatches.detail, name="dispatch-detail"),
     path("dispatches/<slug:public_id>/live/", dispatches.live, name="dispatch-live"),
     path("dispatches/<slug:public_id>/cancel/confirm/", dispatches.confirm_cancel, name="dispatch-cancel-confirm"),

@@ -1,0 +1,170 @@
+import pytest
+from django.test import Client
+
+from runners.campaigns.commands import Wanted, start
+from runners.campaigns.terms import Terms
+from runners.dispatch.scheduler import look
+from runners.models import Device, Dispatch, Host
+from runners.models.states import State
+from tests.runners.prep_record import prep_record
+from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
+from tests.webapp.lab.programs import allow
+from webapp.lab.devices import views as device_views
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def every_program_is_allowed(settings, tmp_path):
+    settings.LAB_PROGRAMS = str(allow(tmp_path / "all.json"))
+
+
+def address(device, part=""):
+    return f"/lab/devices/{device.pk}/{part}"
+
+
+def text(answer):
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_a_drive_that_nothing_was_run_on_has_no_states(lab_client, device):
+    page = text(lab_client.get(address(device)))
+    assert "No dispatch has looked at this drive yet" in page
+    assert "no evidence of a preparation" in page
+
+
+def test_the_states_of_a_drive_stand_on_its_page_and_on_that_of_the_dispatch(lab_client, device, fake, connect):
+    fake.add_drive(drive_key=device.drive_key, firmware="GDC5", wear_pct=3)
+    lab_client.post(address(device, "prepare/"))
+    dispatch = Dispatch.objects.get()
+    look(dispatch.pk, connect)
+    fake.files[dispatch.public_id] |= {"log": b"salting\n", "side.jsonl": prep_record(dispatch.drive_key)}
+    look(dispatch.pk, connect)
+    assert "salt:" in text(lab_client.get(f"/lab/dispatches/{dispatch.public_id}/"))
+    fake.end(dispatch.public_id, 0)
+    look(dispatch.pk, connect)
+    for page in (address(device), f"/lab/dispatches/{dispatch.public_id}/"):
+        shown = text(lab_client.get(page))
+        assert shown.count("GDC5") == 2
+        assert "not told" in shown
+    dispatch.refresh_from_db()
+    assert (dispatch.state, dispatch.options) == (State.DONE, {})
+    assert dispatch.preparation.evidence.sha256[:12] in text(lab_client.get(address(device)))
+
+
+def test_no_sweep_is_offered_or_ordered_over_ssh(lab_client, device):
+    assert address(device, "ycsb/") in text(lab_client.get(address(device)))
+    Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED)
+    assert address(device, "ycsb/") not in text(lab_client.get(address(device)))
+    said = text(lab_client.post(address(device, "ycsb/"), {"preset": "no-database", "client": "java"}))
+    assert "reached over SSH" in said
+    assert not Dispatch.objects.exists()
+
+
+def test_presets_are_shown_as_command_lines(lab_client, device):
+    page = text(lab_client.get(address(device, "ycsb/")))
+    assert "ycsb -load -db site.ycsb.db.rocksdb.RocksDBClient -P ../workloada -p rocksdb.dir=/var/lib/rocksdb" in page
+    assert "mount -t xfs -o noatime,nodiratime,norelatime {device} /var/lib/rocksdb" in page
+
+
+def test_a_sweep_is_ordered_by_a_preset_and_what_is_changed_of_it(lab_client, device):
+    asked = {"preset": "micron-7450-rocksdb", "client": "java", "threads": "4,8", "record_count": "1000"}
+    lab_client.post(address(device, "ycsb/"), asked)
+    dispatch = Dispatch.objects.get()
+    assert (dispatch.recipe, dispatch.nx_load, dispatch.duration_s) == ("ycsb", None, None)
+    assert dispatch.options == {
+        "preset": "micron-7450-rocksdb", "client": "java", "threads": [4, 8], "record_count": 1000,
+    }  # fmt: skip
+    page = text(lab_client.get(f"/lab/dispatches/{dispatch.public_id}/"))
+    assert "YCSB" in page
+    for ordered in ("micron-7450-rocksdb", "java", "4, 8", "1000"):
+        assert f"<dd>{ordered}</dd>" in page
+    assert "Slice length" not in page
+    assert "ycsb" in text(lab_client.get("/lab/"))
+
+
+def test_the_order_tells_beforehand_that_the_list_of_programs_is_missing(lab_client, device, settings, tmp_path):
+    settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
+    said = f"A sweep would be refused: {settings.LAB_PROGRAMS} is not there"
+    assert said in text(lab_client.get(address(device, "ycsb/")))
+    (tmp_path / "programs.json").write_text("{}")
+    assert "would be refused" not in text(lab_client.get(address(device, "ycsb/")))
+
+
+def test_a_sweep_that_cannot_be_run_is_refused_with_the_reason(lab_client, device):
+    page = text(lab_client.post(address(device, "ycsb/"), {"preset": "micron-x100-aerospike", "client": "java"}))
+    assert "the source does not say it" in page
+    assert not Dispatch.objects.exists()
+
+
+def test_a_look_again_takes_away_what_is_no_longer_on_the_drive(lab_client, device, fake, monkeypatch):
+    monkeypatch.setattr(device_views, "connect", lambda host: fake)
+    Device.objects.update(identity={"signature": "an XFS file system"})
+    assert "holds an XFS file system" in text(lab_client.get(address(device)))
+    page = text(lab_client.post(address(device, "look/"), follow=True))
+    assert "was looked at again, at /dev/fake0" in page
+    assert "holds an XFS" not in page
+    fake.drives.clear()
+    assert "Not looked at again: local does not find drive" in text(
+        lab_client.post(address(device, "look/"), follow=True)
+    )
+
+
+ORDERS = ["", "order/", "ycsb/", "campaign/"]
+
+
+@pytest.mark.parametrize("part", ORDERS)
+def test_pages_that_order_on_a_drive_tell_what_has_it(lab_client, device, dispatch, in_state, part):
+    assert "In the queue for it: 1 dispatch." in text(lab_client.get(address(device, part)))
+    in_state(State.RUNNING, log_bytes=1)
+    page = text(lab_client.get(address(device, part)))
+    assert f'Busy with <a class="whole" href="/lab/dispatches/{dispatch}/">{dispatch}</a>, which is running' in page
+    in_state(State.LOST)
+    assert "which was lost and may still run" in text(lab_client.get(address(device, part)))
+    in_state(State.DONE)
+    assert "Free: nothing runs on it" in text(lab_client.get(address(device, part)))
+
+
+@pytest.mark.parametrize("part", ORDERS)
+def test_pages_that_order_on_a_drive_tell_an_open_campaign(lab_client, device, a_lab, staff, part):
+    campaign = start(device, a_lab, Wanted(Terms()), staff)
+    link = f'<a class="whole" href="/lab/campaigns/{campaign}/">{campaign}</a>'
+    assert f"Campaign {link} is open on it (active)" in text(lab_client.get(address(device, part)))
+
+
+def test_a_device_s_page_leads_to_its_dispatches_and_campaigns(lab_client, device, dispatch, a_lab, staff):
+    campaign = start(device, a_lab, Wanted(Terms()), staff)
+    page = text(lab_client.get(address(device)))
+    assert f'<th scope="row" class="whole"><a href="/lab/dispatches/{dispatch}/">' in page
+    assert f'<li><a class="whole" href="/lab/campaigns/{campaign}/">' in page
+
+
+@pytest.mark.parametrize("place", ["/lab/", "/lab/hosts/local/", "device", "order"])
+def test_a_drive_that_the_last_check_did_not_find_is_said_to_be_away(lab_client, device, place):
+    seen = {"label": device.label, "drive_key": device.drive_key, "paths": [], "listed": True}
+    Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED, health=HEALTH | {"devices": [seen]})
+    page = text(lab_client.get({"device": address(device), "order": address(device, "order/")}.get(place, place)))
+    assert '<span class="fail">not found</span>' in page
+    assert ("Attach it, and check the host on <a" in page) is (place in {"device", "order"})
+    Host.objects.update(health=HEALTH | {"devices": [seen | {"paths": ["/dev/fake0"]}]})
+    assert ">not found<" not in text(lab_client.get("/lab/"))
+
+
+@pytest.mark.parametrize("part", ["", "prepare/", "ycsb/", "look/"])
+def test_only_staff_sees_devices(db, device, part):
+    assert Client().get(address(device, part)).status_code in {302, 403, 405}
+
+
+def test_a_sweep_with_requests_over_ssh_cannot_be_chosen(lab_client, device):
+    host = ssh_host()
+    asked = {"preset": "micron-7450-rocksdb", "client": "java", "load_host": str(host.pk)}
+    assert "Select a valid choice" in text(lab_client.post(address(device, "ycsb/"), asked))
+    assert not Dispatch.objects.exists()
+
+
+def test_a_sweep_on_a_drive_over_ssh_is_refused_with_the_reason(lab_client, device):
+    Device.objects.filter(pk=device.pk).update(host=ssh_host())
+    asked = {"preset": "micron-7450-rocksdb", "client": "java"}
+    assert "lab-1 is reached over SSH" in text(lab_client.post(address(device, "ycsb/"), asked))
+    assert not Dispatch.objects.exists()

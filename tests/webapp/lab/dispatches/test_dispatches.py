@@ -1,0 +1,424 @@
+import json
+import re
+import subprocess
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from results.models import Profile
+from results.reader.process import ROWS_MAX
+from runners.dispatch import orders
+from runners.dispatch.scheduler import look
+from runners.evidence.submit import facts_of
+from runners.models import Device, Dispatch
+from runners.models.states import FINAL, State
+from runners.retention.cleanup import remove_old
+from tests.results.builders import recorded_reading
+from tests.runners.ssh_host import ssh_host
+from webapp.lab.dispatches.forms import ROWS_PER_SLICE, SLICES_MAX, OrderForm
+from webapp.lab.dispatches.page import version_of_dispatch
+
+pytestmark = pytest.mark.django_db
+
+ASKED = {
+    "nx_load": "0.5", "duration_s": "60", "slice_length_s": "10", "report_interval_s": "1", "record_bytes": "1536",
+    "microsecond_histograms": "on", "vendor": "Acme", "over_provisioning_pct": "7.25", "notes": "bench 3",
+}  # fmt: skip
+
+
+def page(client, dispatch, part=""):
+    return client.get(f"/lab/dispatches/{dispatch.public_id}/{part}")
+
+
+def test_an_order_becomes_a_dispatch_of_the_orderer_s_lab(lab_client, device, a_lab, staff):
+    answer = lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
+    dispatch = Dispatch.objects.get()
+    assert answer.headers["Location"] == f"/lab/dispatches/{dispatch.public_id}/"
+    assert (dispatch.organisation, dispatch.ordered_by, dispatch.state) == (a_lab, staff, State.QUEUED)
+    assert (dispatch.nx_load, dispatch.duration_s, dispatch.slice_length_s) == (Decimal("0.5"), 60, 10)
+    assert dispatch.options == {"report_interval_s": 1, "record_bytes": 1536, "microsecond_histograms": True}
+
+
+def test_an_index_load_is_ordered_on_the_same_page(lab_client, device):
+    address = f"/lab/devices/{device.pk}/order/"
+    assert "ACT index" in lab_client.get(address).text
+    answer = lab_client.post(address, ASKED | {"recipe": "act-index"}, follow=True)
+    dispatch = Dispatch.objects.get()
+    assert dispatch.recipe == "act-index"
+    assert dispatch.options == {"report_interval_s": 1, "microsecond_histograms": True}
+    assert "ACT index" in answer.text
+
+
+def test_only_act_loads_are_ordered_there(lab_client, device):
+    lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED | {"recipe": "ycsb"})
+    assert not Dispatch.objects.exists()
+
+
+def test_a_step_of_a_run_of_a_day_tells_its_date(lab_client, device, fake, connect):
+    lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
+    dispatch = Dispatch.objects.get()
+    look(dispatch.pk, connect)
+    shown = page(lab_client, dispatch).text.partition('<ol class="steps">')[2]
+    for step in dispatch.steps.all():
+        told = shown.partition(f"<b>{step.to_state}</b>")[2].partition("</time>")[0]
+        assert f"{step.at:%-d %B %Y, %H:%M:%S} UTC" in told
+
+
+def test_the_facts_of_an_order_reach_the_one_door(lab_client, device):
+    lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
+    facts = facts_of(Dispatch.objects.get())
+    assert (facts.vendor, facts.over_provisioning_pct, facts.capacity_gb) == ("Acme", Decimal("7.25"), None)
+    assert (facts.notes, facts.slice_length_s) == ("bench 3", 10)
+
+
+def test_an_order_wakes_the_worker_after_the_commit(lab_client, device, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks() as callbacks:
+        lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
+    assert [callback.args for callback in callbacks] == [(Dispatch.objects.get().pk,)]
+
+
+def test_staff_of_no_lab_are_told_what_is_missing(device, staff):
+    client = Client()
+    client.force_login(staff)
+    assert "act for no lab" in client.post(f"/lab/devices/{device.pk}/order/", ASKED).text
+    assert not Dispatch.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "is_taken"),
+    [
+        ("nx_load", "0.001", True),
+        ("nx_load", "0.0005", False),
+        ("nx_load", "0", False),
+        ("nx_load", "466.67", True),
+        ("nx_load", "10000", True),
+        ("nx_load", "10000.001", False),
+        ("nx_load", "1.0001", False),
+        ("duration_s", "0", False),
+        ("slice_length_s", "60", True),
+        ("slice_length_s", "61", False),
+        ("report_interval_s", "10", True),
+        ("report_interval_s", "11", False),
+        ("record_bytes", "0", False),
+        ("record_bytes", "1", True),
+        ("record_bytes", "131072", True),
+        ("record_bytes", "131073", False),
+    ],
+)
+def test_an_order_is_checked_at_both_sides_of_each_edge(field, value, is_taken):
+    form = OrderForm(ASKED | {field: value})
+    assert form.is_valid() is is_taken
+    assert is_taken or field in form.errors
+
+
+@pytest.mark.parametrize(("record_bytes", "is_taken"), [(0, False), (1, True), (131_072, True), (131_073, False)])
+def test_the_form_takes_the_records_that_the_program_takes(drivetest, tmp_path, record_bytes, is_taken):
+    config, usage = tmp_path / "config", 64
+    rates = "test-duration-sec: 1\nread-reqs-per-sec: 2000\nwrite-reqs-per-sec: 1000"
+    config.write_text(f"device-names: {tmp_path}/none\n{rates}\nrecord-bytes: {record_bytes}\n")
+    ended = subprocess.run([drivetest, "storage", config], capture_output=True, check=False)
+    assert (ended.returncode != usage) is is_taken
+    assert OrderForm(ASKED | {"record_bytes": str(record_bytes)}).is_valid() is is_taken
+
+
+@pytest.mark.parametrize(("duration_s", "is_taken"), [("14271", True), ("14272", False)])
+def test_a_run_in_more_slices_than_a_reading_takes_is_not_ordered(duration_s, is_taken):
+    form = OrderForm(ASKED | {"duration_s": duration_s, "slice_length_s": "1"})
+    assert form.is_valid() is is_taken
+    assert is_taken or form.errors["slice_length_s"] == ["Expected slices of at least 2 s for a run of 14272 s."]
+
+
+def test_the_slices_of_a_recorded_run_add_the_rows_that_the_form_reckons_with():
+    """The recorded load is the recipe's: one device, no updates."""
+    document = recorded_reading("slow-disk-ms")["runs"][0]
+    rows = [len(each["histograms"]) for each in document["slices"]]
+    assert set(rows) == {ROWS_PER_SLICE - len(json.loads(Profile.objects.get().document)["limits"])}
+    assert SLICES_MAX * ROWS_PER_SLICE + 100 <= ROWS_MAX
+
+
+@pytest.mark.parametrize("state", State)
+def test_every_state_has_its_page(lab_client, in_state, state):
+    dispatch = in_state(state, reason="because of that")
+    text = page(lab_client, dispatch).text
+    assert "because of that" in text
+    assert ("Cancel this run" in text) is (state not in FINAL)
+
+
+def test_a_running_dispatch_is_shown_as_it_goes(lab_client, dispatch, connect, fake):
+    look(dispatch.pk, connect)
+    fake.write_log(dispatch.public_id)
+    look(dispatch.pk, connect)
+    text = page(lab_client, dispatch, "live/").text
+    for shown in ('max="60" value="60"', "480,006", "limit", "read at 1,024 us", "large-block-writes", "pid 4001"):
+        assert shown in text.lower()
+
+
+def test_options_are_shown_in_the_words_of_the_form(lab_client, in_state):
+    dispatch = in_state(State.QUEUED, options={"report_interval_s": 1, "microsecond_histograms": False})
+    text = page(lab_client, dispatch).text
+    assert "<dt>Report interval, s</dt><dd>1</dd>" in text
+    assert "<dt>Microsecond histograms</dt><dd>no</dd>" in text
+
+
+def test_the_end_of_the_log_is_escaped(lab_client, in_state):
+    dispatch = in_state(State.RUNNING, progress={"tail": ["<script>alert(1)</script>", "</pre>"]})
+    text = page(lab_client, dispatch).text
+    assert "<script>alert" not in text
+    assert "&lt;/pre&gt;" in text
+
+
+CHANGES = [{"last_label_s": 7}, {"state": "collecting"}, {"reason": "no answer"}, {"progress": {"tail": ["x"]}},
+           {"cancel_requested_at": timezone.now()}, {"pid": 8}]  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", CHANGES, ids="-".join)
+def test_the_live_part_answers_204_until_something_changes(lab_client, in_state, columns):
+    dispatch = in_state(State.RUNNING)
+    version = page(lab_client, dispatch).context["version"]
+    assert page(lab_client, dispatch, f"live/?version={version}").status_code == 204
+    Dispatch.objects.filter(pk=dispatch.pk).update(**columns)
+    renewed = page(lab_client, dispatch, f"live/?version={version}")
+    assert (renewed.status_code, renewed.context["version"] != version) == (200, True)
+
+
+def test_a_heartbeat_alone_changes_nothing_on_the_page(lab_client, in_state):
+    dispatch = in_state(State.RUNNING)
+    version = page(lab_client, dispatch).context["version"]
+    Dispatch.objects.filter(pk=dispatch.pk).update(heartbeat_at=timezone.now())
+    assert page(lab_client, dispatch, f"live/?version={version}").status_code == 204
+
+
+def test_a_look_at_what_has_not_changed_asks_little(lab_client, in_state, django_assert_max_num_queries):
+    dispatch = in_state(State.RUNNING)
+    version = page(lab_client, dispatch).context["version"]
+    with django_assert_max_num_queries(4):  # session, user, dispatch, its retry
+        page(lab_client, dispatch, f"live/?version={version}")
+
+
+@pytest.mark.parametrize(("state", "renews"), [(State.RUNNING, True), (State.DONE, False)])
+def test_a_page_renews_itself_without_script_until_the_end(lab_client, in_state, state, renews):
+    text = page(lab_client, in_state(state)).text
+    assert ('<noscript><meta http-equiv="refresh"' in text) is renews
+    assert ("js/live.js" in text) is renews
+    assert ('hx-trigger="every 2s"' in text) is renews
+
+
+def test_a_done_dispatch_renews_until_its_log_is_read(lab_client, dispatch, connect, fake):
+    look(dispatch.pk, connect)
+    fake.write_log(dispatch.public_id)
+    fake.end(dispatch.public_id, 0)
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    text = page(lab_client, dispatch).text
+    assert f"/submissions/{dispatch.submission.public_id}/" in text
+    assert "being read" in text
+    dispatch.submission.log.readings.update(state="done")
+    assert "being read" not in page(lab_client, dispatch).text
+
+
+def test_a_cancel_is_asked_for_once(lab_client, in_state):
+    dispatch = in_state(State.RUNNING)
+    address = f"/lab/dispatches/{dispatch.public_id}/cancel/"
+    assert "Cancel asked for" in lab_client.post(address, follow=True).text
+    dispatch.refresh_from_db()
+    assert dispatch.cancel_requested_at is not None
+    assert "Nothing to cancel" in lab_client.post(address, follow=True).text
+
+
+@pytest.mark.parametrize("state", sorted(FINAL - {State.LOST}))
+def test_what_has_ended_cannot_be_cancelled(lab_client, in_state, state):
+    dispatch = in_state(state)
+    assert "Nothing to cancel" in lab_client.post(f"/lab/dispatches/{dispatch.public_id}/cancel/", follow=True).text
+    dispatch.refresh_from_db()
+    assert dispatch.cancel_requested_at is None
+
+
+@pytest.mark.parametrize(("ended_at", "may_end"), [(None, True), (timezone.now(), False)])
+def test_the_program_of_a_lost_dispatch_can_be_ended_while_it_may_run(lab_client, in_state, ended_at, may_end):
+    dispatch = in_state(State.LOST, ended_at=ended_at)
+    assert ("End its program" in page(lab_client, dispatch).text) is may_end
+
+
+def test_the_page_says_that_a_program_left_behind_is_being_ended_until_it_has(lab_client, in_state):
+    lost = in_state(State.LOST, cancel_requested_at=timezone.now())
+    text = page(lab_client, lost).text
+    assert "at every look" in text
+    assert 'data-settled="no"' in text
+    Dispatch.objects.filter(pk=lost.pk).update(ended_at=timezone.now())
+    text = page(lab_client, lost).text
+    assert "The drive is free" in text
+    assert 'data-settled="yes"' in text
+
+
+@pytest.mark.parametrize("columns", [{"state": State.FAILED}, {"state": State.REFUSED}, {"state": State.CANCELLED},
+                                     {"state": State.LOST, "ended_at": timezone.now()}])  # fmt: skip
+def test_what_ended_badly_or_was_cancelled_is_ordered_again_once(lab_client, in_state, columns):
+    old = in_state(**columns)
+    assert f"/lab/dispatches/{old.public_id}/retry/confirm/" in page(lab_client, old).text
+    question = lab_client.get(f"/lab/dispatches/{old.public_id}/retry/confirm/").text
+    assert f'action="/lab/dispatches/{old.public_id}/retry/"' in question
+    assert Dispatch.objects.count() == 1
+    answer = lab_client.post(f"/lab/dispatches/{old.public_id}/retry/")
+    new = old.retry
+    assert answer.headers["Location"] == f"/lab/dispatches/{new.public_id}/"
+    assert (new.nx_load, new.duration_s, new.options, new.state) == (old.nx_load, old.duration_s, old.options, "queued")
+    assert f'In place of <a href="/lab/dispatches/{old.public_id}/' in page(lab_client, new).text
+    assert f'ordered again as <a href="/lab/dispatches/{new.public_id}/' in page(lab_client, old).text
+    assert "Nothing to order again" in lab_client.post(f"/lab/dispatches/{old.public_id}/retry/", follow=True).text
+
+
+@pytest.mark.parametrize("state", [State.RUNNING, State.DONE, State.LOST])
+def test_what_did_not_end_badly_or_may_still_run_is_not_ordered_again(lab_client, in_state, state):
+    dispatch = in_state(state)
+    assert "Order it again" not in page(lab_client, dispatch).text
+    assert "Nothing to order again" in lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", follow=True).text
+    assert Dispatch.objects.count() == 1
+
+
+def test_the_page_says_when_a_cancel_is_asked_for_and_when_it_is_confirmed(lab_client, in_state):
+    asked_at = timezone.now()
+    dispatch = in_state(State.RUNNING, cancel_requested_at=asked_at)
+    assert "has not confirmed yet" in page(lab_client, dispatch).text
+    in_state(State.CANCELLED, ended_at=asked_at + timedelta(seconds=3))
+    assert "confirmed 3\N{NO-BREAK SPACE}s later" in page(lab_client, dispatch).text
+
+
+def test_temperatures_and_the_rate_asked_are_shown(lab_client, in_state):
+    warmth = {"disk": "nvme0n1", "sensor": "nvme Composite", "celsius": 41, "limit_celsius": 70}
+    counted = {"interval_reads_count": 10, "reads_count": 10, "label_s": 5, "reads_per_s": "1999.8"}
+    told = counted | {"telemetry": {"temperatures": [warmth]}}
+    text = page(lab_client, in_state(State.RUNNING, progress=told)).text
+    assert "nvme0n1, nvme Composite, warns at 70</dt><dd>41" in text
+    assert "2,000 asked</dt><dd>1999.8" in text
+
+
+def test_a_person_frees_the_drive_of_a_lost_dispatch_with_a_reason(lab_client, in_state, staff):
+    lost = in_state(State.LOST)
+    assert "Nothing of it runs: free the drive" in page(lab_client, lost).text
+    lab_client.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": " "})
+    lost.refresh_from_db()
+    assert lost.ended_at is None
+    lab_client.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": "powered off by hand"})
+    shown = page(lab_client, lost).text
+    assert f"{staff.get_username()} said on" in shown
+    assert "nothing of it runs: powered off by hand" in shown
+
+
+def test_a_visitor_frees_no_drive(visitor, in_state):
+    lost = in_state(State.LOST)
+    visitor.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": "I say so"})
+    lost.refresh_from_db()
+    assert lost.ended_at is None
+
+
+def test_an_absurd_load_is_refused_in_words():
+    assert OrderForm(ASKED | {"nx_load": "100000"}).errors["nx_load"] == [
+        "Expected at most 10,000x, which is 20,000,000 reads/s on one drive."
+    ]
+
+
+def test_a_cancel_is_asked_once_on_a_page_of_its_own(lab_client, dispatch):
+    address = f"/lab/dispatches/{dispatch.public_id}/cancel/"
+    shown = page(lab_client, dispatch).text
+    assert f'href="{address}confirm/"' in shown
+    assert f'action="{address}"' not in shown
+    assert f'action="{address}"' in lab_client.get(f"{address}confirm/").text
+    dispatch.refresh_from_db()
+    assert dispatch.cancel_requested_at is None
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        (State.QUEUED, "Nothing of it was started. It is taken out of the queue."),
+        (State.CLAIMED, "Nothing of it was started yet."),
+        (State.PREPARING, "It is being started."),
+        (State.RUNNING, "Its program is ended on the host and cannot go on from there"),
+        (State.COLLECTING, "Its program has ended, and its log is taken in all the same."),
+        (State.LOST, "It stays lost."),
+        (State.DONE, "It has ended: nothing is left to cancel."),
+    ],
+)
+def test_the_question_before_a_cancel_says_what_a_yes_does_now(lab_client, in_state, state, told):
+    dispatch = in_state(state)
+    asked = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/cancel/confirm/").text
+    assert f"is {state}. {told}" in asked
+    assert ("Its program is ended" in asked) is (state is State.RUNNING)
+
+
+def test_a_lost_run_that_is_known_to_have_ended_has_nothing_to_cancel(lab_client, in_state):
+    dispatch = in_state(State.LOST, ended_at=timezone.now())
+    assert "nothing is left to cancel" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/cancel/confirm/").text
+
+
+def test_the_reason_of_a_cancel_stands_in_the_history_with_who_asked(lab_client, dispatch, staff):
+    lab_client.post(f"/lab/dispatches/{dispatch.public_id}/cancel/", {"reason": " wrong\0 drive " + "x" * 600})
+    text = page(lab_client, dispatch).text
+    assert "a cancel was asked for: wrong" in text
+    assert "x" * 500 not in text
+
+
+def test_the_history_begins_with_who_ordered(lab_client, dispatch, staff):
+    queued = page(lab_client, dispatch).text.partition("<b>queued</b>")[2].partition("</time>")[0]
+    assert queued.endswith(f"UTC, {staff.get_username()}")
+
+
+def test_the_person_who_asked_for_a_cancel_is_not_taken_for_who_freed_the_drive(lab_client, in_state, staff):
+    lost = in_state(State.LOST)
+    orders.cancel(lost, staff)
+    Dispatch.objects.update(ended_at=timezone.now())
+    text = page(lab_client, lost).text
+    assert "a cancel was asked for" in text
+    assert "Its host said on" in text
+
+
+def test_an_order_calls_optional_what_can_be_left_empty(lab_client, device):
+    text = lab_client.get(f"/lab/devices/{device.pk}/order/").text
+    labels = {label for label in re.findall(r"<label [^>]*>(.*?)</label>", text) if "optional" in label}
+    assert 'Service threads <span class="dim">(optional)</span>' in labels
+    assert not [label for label in labels if label.startswith(("Load of", "Microsecond"))]
+
+
+def test_what_a_cancelled_run_left_is_asked_for_by_a_button_once(lab_client, running, connect, staff):
+    address = f"/lab/dispatches/{running.public_id}/fetch/"
+    button = f'action="{address}"'
+    assert button not in page(lab_client, running).text
+    orders.cancel(running, staff)
+    look(running.pk, connect)
+    assert button in page(lab_client, running).text
+    answer = lab_client.post(address, follow=True).text
+    assert "sam asked on" in answer
+    assert button not in answer
+    assert "Not fetched: nothing of" in lab_client.post(address, follow=True).text
+    remove_old(running.device.host, connect)
+    kept = page(lab_client, running).text
+    assert "What this run left is kept: " in kept
+    assert "sam asked on" not in kept
+
+
+def test_a_host_that_held_nothing_of_what_was_asked_for_is_told(lab_client, running, connect, fake, staff):
+    orders.cancel(running, staff)
+    look(running.pk, connect)
+    fake.lose(running.public_id)
+    lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/")
+    remove_old(running.device.host, connect)
+    told = page(lab_client, running).text
+    assert "Its host held no file of it on" in told
+    assert f'action="/lab/dispatches/{running.public_id}/fetch/"' in told
+
+
+def test_a_fetch_that_a_host_s_state_keeps_back_says_so_and_the_page_is_renewed(lab_client, running, connect, staff):
+    orders.cancel(running, staff)
+    look(running.pk, connect)
+    assert 'data-settled="yes"' in page(lab_client, running).text
+    before = version_of_dispatch(Dispatch.objects.get())
+    lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/")
+    host = ssh_host(objections=["it has 3 MiB free"], checked_at=timezone.now())
+    Device.objects.update(host=host)
+    told = page(lab_client, running).text
+    assert "It waits for lab-1, which is not asked for files now: it has 3 MiB free." in told
+    assert 'data-settled="no"' in told
+    assert version_of_dispatch(Dispatch.objects.get()) != before

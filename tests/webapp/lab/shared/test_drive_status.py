@@ -1,0 +1,223 @@
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from results.models import Event
+from runners.inventory.devices import bind
+from runners.models import HAS_WRITTEN, Device, Dispatch, DriveState, Host
+from runners.models.states import State
+from runners.retention.retirement import retire_device, retire_host, take_device_back, take_host_back
+from tests.runners.fake_host import FakeHost
+from tests.runners.ssh_host import HEALTH, PINNED
+from webapp.lab.devices import binding
+from webapp.lab.shared.consent import must_type_label
+from webapp.lab.shared.drive_status import cautions_at_binding, cautions_of
+
+pytestmark = pytest.mark.django_db
+
+EXT4 = "an ext2, ext3 or ext4 file system"
+DATA = {"signature": EXT4}
+WRITTEN = {"log_bytes": 1}
+
+
+@pytest.fixture
+def fake():
+    """A drive of which nobody knows what it holds."""
+    host = FakeHost()
+    host.add_drive()
+    return host
+
+
+def holding(device, **identity):
+    Device.objects.filter(pk=device.pk).update(identity=identity)
+    device.refresh_from_db()
+    return device
+
+
+def over_ssh(device, **columns):
+    Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED, **columns)
+    return Device.objects.select_related("host").get(pk=device.pk)
+
+
+def words(cautions):
+    return [caution.words for caution in cautions]
+
+
+def test_a_drive_in_use_is_said_not_to_have_been_looked_at(device, fake, lab_client, monkeypatch):
+    monkeypatch.setattr(binding, "connect", lambda host: fake)
+    mounted = {"id": "mounted", "sentence": "/dev/fake0: mounted at /mnt"}
+    fake.add_drive(refusals=[mounted["sentence"]])
+    fake.drives["/dev/fake0"].document["refusals"] = [mounted]
+    said = lab_client.post("/lab/hosts/local/devices/add/", {"path": "/dev/fake0"}).text
+    assert "Whether /dev/fake0 holds data was not looked at, because it is in use." in said
+    assert "Nothing was recognised" not in said
+    fake.add_drive()
+    assert "Nothing was recognised" in lab_client.post("/lab/hosts/local/devices/add/", {"path": "/dev/fake0"}).text
+
+
+@pytest.mark.parametrize(
+    ("identity", "told"),
+    [
+        ({"signature": None}, ["may hold data"]),
+        (DATA, ["holds data"]),
+        ({}, ["data unknown"]),
+        ({"signature": None, "refusals": [{"id": "mounted", "sentence": "it is"}]}, ["data unknown"]),
+        ({"signature": None, "refusals": [{"id": "read-only", "sentence": "it is"}]}, ["may hold data"]),
+        ({"signature": None, "signature_error": "Input/output error (os error 5)"}, ["data unknown"]),
+    ],
+)
+def test_data_on_a_drive_is_told_and_so_is_that_nobody_knows(device, identity, told):
+    assert words(cautions_of(holding(device, **identity))) == told
+    assert must_type_label(device)
+
+
+@pytest.mark.parametrize("place", ["/lab/", "/lab/hosts/local/"])
+def test_lists_mark_a_drive_that_holds_data_or_is_not_listed(device, dispatch, lab_client, place):
+    def marks():
+        return re.findall(r'<span class="fail">([^<]+)</span>', row_of(lab_client.get(place).text, device.label))
+
+    assert marks() == []
+    over_ssh(device, health=HEALTH, checked_at=timezone.now())
+    assert marks() == ["not listed"]
+    Host.objects.update(health=HEALTH | {"drives": [device.drive_key]})
+    assert marks() == []
+    holding(device, **DATA)
+    assert marks() == ["holds data"]
+    clean = {"signature": None}
+    DriveState.objects.create(dispatch=dispatch, moment="before", drive_key=device.drive_key, document=clean)
+    assert marks() == []
+
+
+def row_of(page, label):
+    rows = re.findall(r"<tr>.*?</tr>", page, re.DOTALL)
+    return next(row for row in rows if f">{label}</a>" in row and "Last seen at" in row)
+
+
+def test_a_drive_that_cannot_be_read_says_why_nobody_knows_what_it_holds(device):
+    (told,) = cautions_of(holding(device, signature=None, signature_error="Input/output error (os error 5)"))
+    assert "it could not be read (Input/output error (os error 5))" in told.sentence
+
+
+def test_a_drive_that_a_run_has_written_since_it_was_bound_holds_nobody_else_s_data(device, dispatch, staff, fake):
+    Dispatch.objects.update(**WRITTEN, started_at=timezone.now())
+    assert cautions_of(device) == []
+    assert not must_type_label(device)
+    bind(device.host, fake.drives[device.path], device.label, staff)
+    assert words(cautions_of(device)) == ["may hold data"]
+    assert must_type_label(device)
+
+
+def test_nobody_knows_what_a_drive_in_use_holds_whatever_a_run_wrote_before(device, in_state):
+    dispatch = in_state(State.DONE, **WRITTEN, started_at=timezone.now())
+    assert cautions_of(device) == []
+    mounted = {"signature": None, "refusals": [{"id": "mounted", "sentence": "it is"}]}
+    DriveState.objects.create(dispatch=dispatch, moment="after", drive_key=device.drive_key, document=mounted)
+    assert words(cautions_of(device)) == ["data unknown"]
+    assert must_type_label(device)
+
+
+@pytest.mark.parametrize("is_host", [False, True])
+def test_a_drive_that_was_out_of_service_meanwhile_may_hold_data_of_others(device, in_state, staff, is_host):
+    dispatch = in_state(State.DONE, **WRITTEN, started_at=timezone.now(), ended_at=timezone.now())
+    DriveState.objects.create(dispatch=dispatch, moment="after", drive_key=device.drive_key, document=DATA)
+    if is_host:
+        retire_host(device.host, staff, "lent", gives_up_what_is_there=True)
+        take_host_back(device.host, staff)
+    else:
+        retire_device(device, staff, "lent")
+        take_device_back(device, staff)
+    assert words(cautions_of(device)) == ["holds data"], "what was told last stands"
+    clean = {"signature": None}
+    DriveState.objects.create(dispatch=dispatch, moment="before", drive_key=device.drive_key, document=clean)
+    assert words(cautions_of(device)) == ["may hold data"]
+    Dispatch.objects.update(started_at=timezone.now())
+    assert cautions_of(device) == []
+
+
+@pytest.mark.parametrize(
+    ("state", "columns", "is_known"),
+    [
+        (State.RUNNING, {}, False),
+        (State.FAILED, {}, False),
+        (State.RUNNING, {"log_bytes": 1}, True),
+        (State.RUNNING, {"progress": {"tail": []}}, False),
+        (State.RUNNING, {"progress": {"tail": ["mkfs"]}}, True),
+        (State.COLLECTING, {"log_bytes": 1, "exit_status": 2}, False),
+        (State.REFUSED, {"log_bytes": 1}, False),
+        (State.CANCELLED, {"log_bytes": 1}, True),
+        (State.DONE, {"log_bytes": 1, "recipe": "ycsb"}, False),
+        (State.DONE, {"log_bytes": 1, "recipe": "ycsb", "resets_drive_at": timezone.now()}, True),
+    ],
+)
+def test_what_a_drive_holds_is_known_only_of_a_run_that_drivetest_let_write(device, in_state, state, columns, is_known):
+    dispatch = in_state(state, started_at=timezone.now(), **columns)
+    assert dispatch.has_written is Dispatch.objects.filter(HAS_WRITTEN).exists()
+    assert must_type_label(device) is not is_known
+
+
+@pytest.mark.parametrize(
+    ("kind", "way"), [("local", "typing it says that this data is written over"), ("ssh", "must wipe it")]
+)
+def test_the_caution_says_who_lets_data_be_written_over(device, kind, way):
+    holding(device, **DATA)
+    assert way in cautions_of(over_ssh(device) if kind == "ssh" else device)[0].sentence
+
+
+@pytest.mark.parametrize(("identity", "is_file"), [({}, True), ({"backing": "/srv/drive.img"}, False)])
+def test_a_plain_file_was_empty_when_it_was_bound_and_what_a_loop_device_shows_is_unknown(device, identity, is_file):
+    Device.objects.filter(pk=device.pk).update(drive_key="file:lab1:8:5")
+    assert must_type_label(holding(device, signature=None, **identity)) is not is_file
+
+
+def test_what_was_told_last_counts_with_its_time(device, dispatch):
+    holding(device, **DATA)
+    bound = Event.objects.get(kind="device-bound")
+    assert f"{bound.at:%-d %B %Y, %H:%M} UTC" in cautions_of(device)[0].sentence
+    DriveState.objects.create(dispatch=dispatch, moment="before", drive_key=device.drive_key, reason="away")
+    assert words(cautions_of(device)) == ["holds data"]
+    DriveState.objects.create(
+        dispatch=dispatch, moment="after", drive_key=device.drive_key, document={"signature": None}
+    )
+    assert words(cautions_of(device)) == ["may hold data"]
+
+
+@pytest.mark.parametrize(
+    ("health", "told"),
+    [({}, ["list unknown"]), (HEALTH, ["not listed"]), (HEALTH | {"drives": ["loop:1:2"]}, [])],
+)
+def test_a_drive_that_its_host_s_operator_has_not_listed_is_told(device, dispatch, health, told):
+    Dispatch.objects.update(**WRITTEN, started_at=timezone.now())
+    device = over_ssh(device, health=health)
+    assert words(cautions_of(device)) == told
+    clean = {"signature": None}
+    assert words(cautions_at_binding(device.host, device.path, device.drive_key, clean)) == ["may hold data", *told]
+
+
+def test_the_time_of_the_list_is_that_of_the_last_check(device):
+    *_, caution = cautions_of(over_ssh(device, health=HEALTH))
+    assert datetime.fromtimestamp(1_800_000_000, UTC).strftime("%-d %B %Y, %H:%M UTC") in caution.sentence
+
+
+def test_a_device_is_renamed_by_its_own_form_and_the_history_keeps_both(lab_client, device):
+    address = f"/lab/devices/{device.pk}/label/"
+    assert "Nothing was changed" in lab_client.post(address, {"label": " "}, follow=True).text
+    assert "fake drive is called bench 3 now" in lab_client.post(address, {"label": "bench 3"}, follow=True).text
+    device.refresh_from_db()
+    assert device.label == "bench 3"
+    assert Event.objects.get(kind="device-renamed").details == {"label": "bench 3", "before": "fake drive"}
+
+
+@pytest.mark.parametrize(
+    ("minutes", "exit_status", "told"), [(12, 4, ["overloaded"]), (119, 4, ["overloaded"]), (121, 4, []), (12, 0, [])]
+)
+def test_a_drive_that_was_overloaded_lately_says_so_where_runs_are_ordered(
+    lab_client, device, in_state, minutes, exit_status, told
+):
+    ended_at = timezone.now() - timedelta(minutes=minutes)
+    dispatch = in_state(State.DONE, started_at=ended_at, ended_at=ended_at, exit_status=exit_status)
+    assert [each for each in words(cautions_of(device)) if each != "may hold data"] == told
+    for part in ("", "order/"):
+        page = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
+        assert (f"The last run, {dispatch}, overloaded the drive and ended {minutes} minutes ago" in page) is bool(told)

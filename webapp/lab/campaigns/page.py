@@ -1,0 +1,275 @@
+"""What the page of a campaign shows, all of it from the register's own tables."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+
+from results.models import Share
+from results.rules.act.limits import Limit, is_count_within, parse_limits
+from runners.campaigns.forecast import Forecast, forecast
+from runners.campaigns.ladder import Rung, rungs_of
+from runners.campaigns.messages import NAMES
+from runners.campaigns.requirements import conditions_of, has_shortened_runs
+from runners.campaigns.terms import Outcome, Purpose, Result, Terms, terms_of
+from runners.campaigns.voting import is_near
+from runners.models import Dispatch, Step
+from runners.models.campaign import Campaign, CampaignEntry
+from runners.models.states import FINAL, ON_HOST
+from runners.monitoring.connectivity import NO_ANSWER, seconds_of, silence_words, silent_for_s
+from webapp.lab.campaigns.chart import is_failed, panels_of
+from webapp.lab.campaigns.forms import CampaignForm
+from webapp.lab.shared.live_part import version_of
+from webapp.register.tables.marks import NearnessMark, nearness_mark
+from webapp.templatetags import units
+
+State = Campaign.State
+SETTLED = frozenset({State.CANCELLED, State.FINISHED})
+MEANINGS = {
+    State.ACTIVE: "it makes its steps by itself",
+    State.PAUSED: "it orders nothing until somebody lets it go on",
+    State.CANCELLING: "its host has not said yet that nothing of it runs",
+    State.CANCELLED: "it was ended as asked",
+    State.FINISHED: "it has come to its end",  # its page says which
+}
+RESULT_WORDS = {
+    Result.OPEN: "under way",
+    Result.PASSED: "passes",
+    Result.FAILED: "fails",
+    Result.OVERLOADED: "cannot keep up",
+    Result.UNUSABLE: "told nothing",
+    Result.REFUSED: "refused",
+    Result.CANCELLED: "cancelled",
+}
+
+
+@dataclass(frozen=True)
+class ShareCell:
+    """A share beside its limit."""
+
+    printed: str
+    is_over: bool
+    mark: NearnessMark
+
+
+@dataclass(frozen=True)
+class Row:
+    """One dispatch of the ladder."""
+
+    number: int
+    name: str
+    dispatch: Dispatch
+    run_id: str
+    cells: list[tuple[Limit, ShareCell | None]]
+    word: str
+    is_fail: bool
+    is_near: bool
+    is_open: bool
+    reason: str
+    gaps_s: str
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """When the campaign may end."""
+
+    earliest: datetime
+    latest: datetime
+    forecast: Forecast
+
+
+def describe_campaign(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
+    """Return the context of the page and of its live part."""
+    terms, limits = terms_of(campaign.terms), parse_limits(campaign.profile.document)
+    state = State(campaign.state)
+    under_way, others = _under_way(rungs), alongside(campaign)
+    return {
+        "version": version_of_campaign(campaign, rungs, others),
+        "campaign": campaign,
+        "meaning": MEANINGS[state],
+        "is_settled": state in SETTLED,
+        "is_finished": state is State.FINISHED,
+        "is_paused": state is State.PAUSED,
+        "may_pause": state is State.ACTIVE,
+        "may_cancel": state in {State.ACTIVE, State.PAUSED},
+        "limits": limits,
+        "rows": [_row(rung, limits, terms) for rung in rungs],
+        "panels": panels_of(rungs, limits, campaign.confirmed_nx),
+        "under_way": under_way,
+        "silence": silence_words(under_way) if under_way else "",
+        "estimate": None if state in SETTLED else estimate(terms, rungs, timezone.now()),
+        "history": history_of(campaign),
+        "alongside": [] if state in SETTLED else others,
+        "may_certify": campaign.device.may_certify,
+        "conditions": conditions_of(campaign, rungs) if state is State.FINISHED else [],
+        "is_shortened": has_shortened_runs(campaign),
+        "terms": term_words(terms),
+    }
+
+
+def version_of_campaign(campaign: Campaign, rungs: list[Rung], others: list[Dispatch]) -> str:
+    """Return the version of its live part; the estimate is told anew with whatever else changes."""
+    shown = [campaign.state, campaign.reason, campaign.next_at, campaign.terms, campaign.steps_count]
+    climbed = [
+        [
+            rung.dispatch.shown_state,
+            rung.dispatch.last_label_s,
+            rung.dispatch.gaps_count,
+            rung.outcome.result,
+            rung.run and rung.run.public_id,
+        ]
+        for rung in rungs
+    ]
+    others_ids = [dispatch.public_id for dispatch in others]
+    under_way = _under_way(rungs)
+    return version_of([shown, climbed, others_ids, under_way and silent_for_s(under_way)])
+
+
+def alongside(campaign: Campaign) -> list[Dispatch]:
+    """Return what else of the register may run on the campaign's host: it takes from the machine that is measured."""
+    host = campaign.device.host
+    there = Dispatch.objects.filter(Q(device__host=host) | Q(load_host=host), state__in=ON_HOST)
+    return list(there.exclude(campaign=campaign).order_by("pk"))
+
+
+def _under_way(rungs: list[Rung]) -> Dispatch | None:
+    return next((rung.dispatch for rung in rungs if rung.dispatch.state not in FINAL), None)
+
+
+def _row(rung: Rung, limits: tuple[Limit, ...], terms: Terms) -> Row:
+    by_threshold = {share.threshold_us: share for share in rung.shares}
+    result = rung.outcome.result
+    return Row(
+        number=rung.dispatch.campaign_step or 0,
+        name=NAMES[rung.outcome.purpose],
+        dispatch=rung.dispatch,
+        run_id=rung.run.public_id if rung.run else "",
+        cells=[(limit, _cell(by_threshold.get(limit.threshold_us), limit)) for limit in limits],
+        word=_word(rung.outcome),
+        is_fail=is_failed(rung),
+        is_near=result in {Result.PASSED, Result.FAILED} and is_near(rung.outcome, terms),
+        is_open=result is Result.OPEN,
+        reason="" if result in {Result.PASSED, Result.OPEN} else rung.outcome.reason,
+        gaps_s=seconds_of(rung.dispatch.gaps_ms) if rung.dispatch.gaps_count else "",
+    )
+
+
+def _word(outcome: Outcome) -> str:
+    if outcome.result is Result.PASSED and outcome.purpose in {Purpose.PREP, Purpose.STRESS}:
+        return "done" if outcome.purpose is Purpose.PREP else "ran to completion"
+    return RESULT_WORDS[outcome.result]
+
+
+def _cell(share: Share | None, limit: Limit) -> ShareCell | None:
+    if share is None or share.over_count is None or not share.ops_count:
+        return None
+    is_over = not is_count_within(share.over_count, share.ops_count, limit.limit_pct)
+    return ShareCell(
+        units.share(share.printed, share.over_count),
+        is_over,
+        nearness_mark(share.share_pct, limit.limit_pct, is_over=is_over),
+    )
+
+
+def estimate(terms: Terms, rungs: list[Rung], now: datetime) -> Estimate | None:
+    """Return when the campaign may end, from now on; None where a person has to look first."""
+    outcomes = [_expected(rung) for rung in rungs]
+    told = forecast(terms, outcomes, int(now.timestamp()))
+    if told is None:
+        return None
+    return Estimate(datetime.fromtimestamp(told.earliest_s, UTC), datetime.fromtimestamp(told.latest_s, UTC), told)
+
+
+def _expected(rung: Rung) -> Outcome:
+    """Return an outcome that is open with the time at which it should end."""
+    dispatch = rung.dispatch
+    if rung.outcome.result is not Result.OPEN or dispatch.duration_s is None:
+        return rung.outcome
+    begun = dispatch.started_at or timezone.now()
+    ends_s = int(begun.timestamp()) + dispatch.duration_s
+    return Outcome(rung.outcome.id, rung.outcome.purpose, rung.outcome.nx, Result.OPEN, dispatch.duration_s, ends_s)
+
+
+def term_words(terms: Terms) -> list[tuple[str, Any]]:
+    """Return the terms in the words of the form."""
+    return [(label_of(name), _plain(value)) for name, value in terms.as_json().items()]
+
+
+def _plain(value: Any) -> Any:
+    return ("yes" if value else "no") if isinstance(value, bool) else value
+
+
+def ladder_document(campaign: Campaign) -> dict[str, Any]:
+    """Return the ladder for scripts: what the table shows."""
+    rungs, limits = rungs_of(campaign), parse_limits(campaign.profile.document)
+    return {
+        "schema": "drivecert.campaign-ladder/1",
+        "campaign": campaign.public_id,
+        "state": campaign.state,
+        "confirmed_nx": _text(campaign.confirmed_nx),
+        "limits": [{"threshold_us": limit.threshold_us, "limit_pct": str(limit.limit_pct)} for limit in limits],
+        "rungs": [_rung_document(rung) for rung in rungs],
+    }
+
+
+def _rung_document(rung: Rung) -> dict[str, Any]:
+    return {
+        "step": rung.dispatch.campaign_step,
+        "dispatch": rung.dispatch.public_id,
+        "run": rung.run.public_id if rung.run else None,
+        "purpose": rung.outcome.purpose,
+        "nx_load": _text(rung.outcome.nx),
+        "duration_s": rung.outcome.duration_s,
+        "result": rung.outcome.result,
+        "shares": [
+            {"threshold_us": share.threshold_us, "over_count": share.over_count, "ops_count": share.ops_count}
+            for share in rung.shares
+        ],
+    }
+
+
+def _text(load: Decimal | None) -> str | None:
+    return None if load is None else str(load)
+
+
+@dataclass(frozen=True)
+class Told:
+    """One line of the history; `sentence` may be empty."""
+
+    at: datetime
+    word: str
+    dispatch: Dispatch | None
+    sentence: str
+    actor: str
+
+
+def history_of(campaign: Campaign) -> list[Told]:
+    """Return what happened, in its order. A gap is told when it had ended, as in the history of its dispatch."""
+    entries = [_of_entry(entry) for entry in campaign.entries.select_related("dispatch")]
+    gaps = Step.objects.filter(dispatch__campaign=campaign, reason__startswith=NO_ANSWER).select_related("dispatch")
+    told = [*entries, *(_of_gap(step) for step in gaps)]
+    return sorted(told, key=lambda line: line.at)
+
+
+def _of_entry(entry: CampaignEntry) -> Told:
+    sentence = "; ".join(part for part in [entry.reason, changed_words(entry)] if part)
+    return Told(entry.at, entry.get_kind_display().lower(), entry.dispatch, sentence, entry.actor)
+
+
+def _of_gap(step: Step) -> Told:
+    return Told(step.at, "silence", step.dispatch, step.reason, step.actor)
+
+
+def changed_words(entry: CampaignEntry) -> str:
+    """Return what a change changed: Highest load, Nx from 400 to 12."""
+    if entry.kind != CampaignEntry.Kind.CHANGED:
+        return ""
+    return "; ".join(f"{label_of(name)} from {was} to {is_now}" for name, (was, is_now) in entry.details.items())
+
+
+def label_of(name: str) -> str:
+    """Return what the form calls a term."""
+    return str(CampaignForm.base_fields[name].label)
