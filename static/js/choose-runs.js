@@ -10,7 +10,7 @@ const part = name => bar.querySelector(`[data-${name}]`);
 function show(sentence) {
   const names = [...chosen.values()];
   bar.classList.toggle('on', names.length > 0);
-  part('do').textContent = names.length < fewest ? 'Compare those chosen' : `Compare ${names.length}`;
+  part('do').textContent = names.length < fewest ? 'Compare selected' : `Compare ${names.length}`;
   part('none').hidden = names.length === 0;
   part('said').textContent = sentence ?? (names.length ? `Chosen: ${names.join('; ')}.` : part('said').dataset.first);
 }

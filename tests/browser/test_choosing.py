@@ -162,7 +162,7 @@ def test_a_seventh_run_is_refused_and_the_limit_told(page):
 def test_one_alone_is_not_compared(page):
     page.goto("/drives/nvme-flash/")
     boxes_of(page).first.check()
-    page.get_by_role("button", name="Compare those chosen").click()
+    page.get_by_role("button", name="Compare selected").click()
     assert page.get_by_text("Tick 2 at least.").count() == 1
     assert page.url.endswith("/drives/nvme-flash/")
 
@@ -189,7 +189,7 @@ def test_all_are_unticked_at_once(page):
     boxes_of(page).nth(1).check()
     page.get_by_role("button", name="Untick all").click()
     assert page.locator("input[name=run]:checked").count() == 0
-    assert page.evaluate("document.activeElement.textContent") == "Compare those chosen"
+    assert page.evaluate("document.activeElement.textContent") == "Compare selected"
 
 
 def test_two_are_compared_with_the_keyboard_alone(page):
@@ -211,7 +211,7 @@ def test_ticked_runs_are_compared_without_javascript(new_page):
     for place in range(2):
         boxes_of(page).nth(place).check()
     assert page.get_by_text("at most 6 are compared").count() == 1
-    page.get_by_role("button", name="Compare those chosen").click()
+    page.get_by_role("button", name="Compare selected").click()
     page.wait_for_url("**/compare/?*")
     assert len(re.findall(r"run=([\w-]+)", page.url)) == 2
     assert page.locator("h1").inner_text() in {"Side by side", "Weak comparison", "Not comparable"}

@@ -32,7 +32,7 @@ def test_rungs_of_a_ladder_are_chosen_and_compared(page):
     boxes = page.locator("#ladder ~ form input[type=checkbox]")
     boxes.nth(0).check()
     boxes.nth(1).check()
-    page.locator("#ladder ~ form").first.get_by_role("button", name="Compare those chosen").click()
+    page.locator("#ladder ~ form").first.get_by_role("button", name="Compare selected").click()
     page.wait_for_url("**/compare/?run=*&run=*")
     # Google's rows differ in the number of devices, which is a condition.
     assert "devices" in page.locator(".verdict").inner_text()

@@ -147,6 +147,6 @@ def test_limits_go_along_with_the_runs_that_are_compared(refused_page, path, scr
         type_limit(page, "7")
     for place in range(2):
         page.locator("table.runs tbody input[name=run]").nth(place).check()
-    page.get_by_role("button", name=re.compile("^Compare (2|those chosen)$")).first.click()
+    page.get_by_role("button", name=re.compile("^Compare (2|selected)$")).first.click()
     page.wait_for_url("**/compare/?*")
     assert page.url.count("limit_1ms=7") == 1

@@ -13,9 +13,10 @@ from results.access.histogram_slices import histogram_slices
 from results.access.redaction import visible_verdict, visible_ycsb
 from results.models import Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.act.latency_table import LatencyRow, latency_table
+from webapp.register.runs.headline import plain_text
 from webapp.register.runs.histograms import judged_sentence
 from webapp.register.runs.slices import FIRST_EDGES, no_slice_sentence
-from webapp.register.runs.verdict import SHOWN_VIOLATIONS, plain_sentence
+from webapp.register.runs.verdict import SHOWN_VIOLATIONS
 from webapp.submissions.sweep import shared_findings
 from webapp.templatetags import units
 
@@ -138,7 +139,7 @@ def _run_part(run: Run, findings: list[Finding]) -> RunPart:
     newest = next(iter(run.verdicts.all()), None)
     verdict = visible_verdict(run, newest) if newest else None
     violations = verdict.document["violations"] if verdict else []
-    headline = plain_sentence(verdict.headline, verdict.document) if verdict else ""
+    headline = plain_text(verdict.headline, verdict.document) if verdict else ""
     word, _, reason = headline.partition(": ")
     histogram: Histogram | None = next(iter(run.reads_histograms), None)  # type: ignore[attr-defined]
     return RunPart(

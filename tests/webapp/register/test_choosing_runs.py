@@ -21,12 +21,12 @@ def test_a_drive_with_one_run_offers_nothing_to_choose(client, make_product, mak
     make_log_run(product=product)
     text = client.get(f"/drive/{product.slug}/").text
     assert boxes_of(text) == (0, 0)
-    assert "Compare those chosen" not in text
+    assert "Compare selected" not in text
     assert f'<a href="/compare/?drive={product.slug}" data-carries>with other drives</a>' in text
     make_log_run(product=product)
     text = client.get(f"/drive/{product.slug}/").text
     assert boxes_of(text) == (2, 2)
-    assert (text.count("Compare those chosen"), text.count('id="compare-runs"')) == (2, 1)
+    assert (text.count("Compare selected"), text.count('id="compare-runs"')) == (2, 1)
 
 
 def test_runs_of_different_ladders_are_several(client, make_product, make_log_run, make_published_run):

@@ -4,7 +4,7 @@ from decimal import Decimal
 from types import SimpleNamespace
 
 from results.models import Run
-from webapp.register.runs.charts.over_time import asked_reads_per_s
+from webapp.register.runs.charts.over_time import requested_reads_per_s
 from webapp.register.ycsb.fixed_points import _pairs
 
 
@@ -18,4 +18,4 @@ def test_a_third_drive_on_one_level_is_set_beside_the_first_too():
 def test_a_rate_of_400_digits_in_a_header_is_no_rate():
     facts = {"derived": [["internal-read-reqs-per-sec", "9" * 400]]}
     run = Run(workload="act-storage", facts=facts, reads_per_s=Decimal(600))
-    assert asked_reads_per_s(run) == 600
+    assert requested_reads_per_s(run) == 600

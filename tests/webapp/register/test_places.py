@@ -87,7 +87,7 @@ def test_a_cloud_runs_page_says_where_it_was_made(client, placed):
 
 def test_a_cloud_run_of_which_nobody_says_where_says_that(client, instance, make_published_run):
     text = client.get(f"/runs/{make_published_run(product=instance).public_id}/").text
-    assert "<dt>Region</dt><dd>not stated</dd><dt>Zone</dt><dd>not stated</dd>" in text
+    assert "<dt>Region</dt><dd>not reported</dd><dt>Zone</dt><dd>not reported</dd>" in text
 
 
 def test_a_drive_on_a_bench_has_no_region_to_speak_of(client, make_published_run):

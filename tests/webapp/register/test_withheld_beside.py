@@ -221,7 +221,7 @@ def test_no_finding_of_it_stands_on_the_page_of_its_run_or_submission(client, re
     for page in pages:
         text = client.get(page).text
         assert (SENTENCE in text, REASON in text) == (False, False), page
-    assert "Withheld for legal reasons, with the log or with a file that came beside it." in client.get(pages[0]).text
+    assert "Withheld for legal reasons, with the log or a file submitted with it." in client.get(pages[0]).text
 
 
 @BESIDE

@@ -33,7 +33,7 @@ def test_a_run_shows_what_its_log_says_until_it_is_withheld(client, run):
         assert word in shown
         assert word not in withheld
     assert "Withheld with the log." in withheld
-    assert "Those of single devices are withheld with the log." in withheld
+    assert "Histograms of single devices are withheld with the log." in withheld
     assert "5.83" in withheld  # the figures that were published stay
 
 

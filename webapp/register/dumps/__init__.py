@@ -1,4 +1,5 @@
-"""The whole public register as files: `tables` says what is in them, `writing` makes them, `reading` takes them in.
+"""Dumps: the whole public register as files.
 
-`shelf` is where they stand, `page` shows them.
+`tables` defines their contents, `writer` writes them, `store` keeps them on disk, `views` lists them, and `importer`
+loads one into an empty register.
 """

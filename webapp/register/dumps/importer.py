@@ -1,4 +1,4 @@
-"""Takes a dump into an empty register, whole or not at all, and judges its shares again."""
+"""Import of a dump into an empty register, in one transaction, with a check of its verdicts."""
 
 import gzip
 import hashlib
@@ -18,7 +18,7 @@ from webapp.register.dumps.store import Dump, read_dump
 from webapp.register.dumps.tables import SCHEMA, TABLES, Table
 
 CHUNK_BYTES = 1024**2
-# Column of a dump -> the field it fills, where an id of the public stands for a row.
+# Column of a dump -> field, model and key, for columns with a public id instead of a database id.
 FILLED: dict[str, tuple[str, type[models.Model], str]] = {
     "product": ("product", Product, "slug"),
     "run": ("run", Run, "public_id"),
@@ -27,24 +27,24 @@ FILLED: dict[str, tuple[str, type[models.Model], str]] = {
     "certificate": ("certificate", Certificate, "public_id"),
 }
 OF_YCSB = {"ycsb_operations", "ycsb_intervals"}
-# Columns that a table got after its first dump, and what a row of a dump from before says in them.
+# Columns that were added after the first dump, with the values for rows of earlier dumps.
 ADDED_LATER: dict[str, dict[str, Any]] = {"runs": {"region": "", "zone": ""}}
 
 
 class DumpError(Exception):
-    """The dump is not taken in; the sentence says why, and nothing of it was."""
+    """The dump is not imported, not even in part. The message gives the reason."""
 
 
 @dataclass
 class Imported:
-    """How many rows of which table were taken in, and verdicts that their shares contradict."""
+    """The number of imported rows by table, and verdicts that contradict their shares."""
 
     rows: dict[str, int] = field(default_factory=dict)
     contradictions: list[str] = field(default_factory=list)
 
 
 def import_dump(directory: Path) -> Imported:
-    """Fill an empty register from a dump. Raises DumpError, and leaves the register as it was."""
+    """Import a dump into an empty register. On DumpError the register is unchanged."""
     dump = read_dump(directory)
     if dump is None:
         raise DumpError(f"{directory}: expected a directory with the manifest of a dump")
@@ -53,11 +53,11 @@ def import_dump(directory: Path) -> Imported:
     _check_sums(dump)
     with transaction.atomic():
         if Product.objects.exists() or Run.objects.exists():
-            raise DumpError("this register holds products or runs already; a dump is taken into an empty one")
+            raise DumpError("this register already has products or runs; import a dump into an empty register")
         imported = Imported()
         for table in TABLES:
             if table.is_imported:
-                imported.rows[table.name] = _take_in(dump, table)
+                imported.rows[table.name] = _import_table(dump, table)
         record_dump_origin(dump.source, dump.written_at)
         imported.contradictions = contradictions()
     return imported
@@ -75,13 +75,13 @@ def _check_sums(dump: Dump) -> None:
                 while chunk := opened.read(CHUNK_BYTES):
                     digest.update(chunk)
         except FileNotFoundError:
-            raise DumpError(f"{dump.directory / file.name}: the manifest names it, and it is not there") from None
+            raise DumpError(f"{dump.directory / file.name}: the manifest lists this file, but it is missing") from None
         if digest.hexdigest() != file.sha256:
             raise DumpError(f"{dump.directory / file.name}: expected SHA-256 {file.sha256}, got {digest.hexdigest()}")
 
 
 def read_rows(dump: Dump, name: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table's JSON file, which has one a line."""
+    """Yield the rows of a table's JSON file, which has one row a line."""
     with gzip.open(dump.directory / f"{name}.json.gz", "rt", encoding="utf-8") as file:
         next(file)
         for line in file:
@@ -89,23 +89,23 @@ def read_rows(dump: Dump, name: str) -> Iterator[dict[str, Any]]:
                 yield json.loads(line.rstrip().rstrip(","))
 
 
-def _take_in(dump: Dump, table: Table) -> int:
-    """Write the rows of a table; a profile that a migration brought already is left as it is."""
+def _import_table(dump: Dump, table: Table) -> int:
+    """Write the rows of a table. Profiles that a migration created are unchanged."""
     if table.model is Run:
-        return _take_in_runs(dump, table)
+        return _import_runs(dump, table)
     known = set(Profile.objects.values_list("sha256", flat=True)) if table.model is Profile else set()
     return _write(table, (row for row in read_rows(dump, table.name) if row.get("sha256") not in known))
 
 
-def _take_in_runs(dump: Dump, table: Table) -> int:
-    """Write the runs, each after the one that stands in its place: a run is written once, as what it is."""
+def _import_runs(dump: Dump, table: Table) -> int:
+    """Write the runs, each after the run that superseded it, so that no row needs an update."""
     waiting, written = list(read_rows(dump, table.name)), 0
     while waiting:
         there = set(Run.objects.values_list("public_id", flat=True)) | {None}
         ready = [row for row in waiting if row["superseded_by"] in there]
         if not ready:
             ids = ", ".join(sorted(row["public_id"] for row in waiting))
-            raise DumpError(f"{ids}: the runs that stand in their places are not in the dump")
+            raise DumpError(f"{ids}: the runs that superseded them are not in the dump")
         written += _write(table, ready)
         waiting = [row for row in waiting if row["superseded_by"] not in there]
     return written
@@ -120,9 +120,9 @@ def _write(table: Table, rows: Iterable[dict[str, Any]]) -> int:
 
     def values() -> Iterator[list[Any]]:
         nonlocal written
-        for told in rows:
+        for each in rows:
             written += 1
-            row = added | told
+            row = added | each
             own = [
                 keys[name][row[name]] if name in keys else _value(row[name], is_document=name in documents)
                 for name in table.columns
@@ -140,7 +140,7 @@ def _field_name(table: Table, name: str) -> str:
 
 
 def _keys(table: Table, name: str) -> dict[str | None, int | None]:
-    """Return the database's number for each public id that a column may hold; nothing for nothing."""
+    """Return the database id for each public id of a column; None for None."""
     if table.name in OF_YCSB:
         return dict(YcsbRun.objects.values_list("run__public_id", "pk"))
     _, model, key = FILLED[name]
@@ -152,16 +152,16 @@ def _value(value: Any, *, is_document: bool) -> Any:
 
 
 def contradictions() -> list[str]:
-    """Return the newest verdicts that the counts of their own shares contradict, by the limits of their profile."""
+    """Return sentences on newest verdicts that contradict their shares under the limits of their profile."""
     shares: dict[int, list[Share]] = {}
     for share in Share.objects.filter(statistic=Statistic.WORST_SLICE, over_count__isnull=False):
         shares.setdefault(share.run_id, []).append(share)
     newest = Verdict.objects.order_by("run", "-created_at", "-id").distinct("run")
-    told = [
+    sentences = [
         _contradiction(verdict, shares.get(verdict.run_id, []))
         for verdict in newest.select_related("profile", "run").defer("document")
     ]
-    return [sentence for sentence in told if sentence]
+    return [sentence for sentence in sentences if sentence]
 
 
 def _contradiction(verdict: Verdict, shares: list[Share]) -> str:

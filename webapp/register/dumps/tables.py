@@ -1,4 +1,4 @@
-"""What a dump holds: tables of what is public, related by public ids instead of the database's own numbers."""
+"""Contents of a dump: tables of public rows, related by public ids instead of database ids."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from django.db.models.functions import Greatest
 from results import models as register
 from results.access.history import details_for_everyone, for_everyone
 from results.access.redaction import redacted_requirements
-from webapp.register.dumps.redaction import told_of_facts, told_of_text
+from webapp.register.dumps.redaction import redact_facts, redact_text
 
 SCHEMA = "drivecert.dump/1"
 RELATED = {"run": "public_id", "product": "slug", "profile": "sha256", "certificate": "public_id"}
@@ -19,11 +19,10 @@ RELATED = {"run": "public_id", "product": "slug", "profile": "sha256", "certific
 
 @dataclass(frozen=True)
 class Table:
-    """One table: column name -> where it is read from, seen from the model; `rows` are those everyone may see.
+    """One table: column name -> path from the model; `rows` returns the public rows.
 
-    `constants` are what an import fills in for columns that a dump leaves out. Without a model an import skips it.
-    `told` is what is told of a column's values, where that is not all; `reckoned` names what `rows` reckon in place of
-    a column's own values.
+    `constants` are the values that an import sets for columns that a dump leaves out. `redactions` are functions for
+    columns whose values are not public as they are. `annotated` names annotations of `rows` that replace a column.
     """
 
     name: str
@@ -32,17 +31,17 @@ class Table:
     rows: Callable[[], QuerySet[Any]]
     constants: dict[str, Any] = field(default_factory=dict)
     is_imported: bool = True
-    told: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
-    reckoned: dict[str, str] = field(default_factory=dict)
+    redactions: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
+    annotated: dict[str, str] = field(default_factory=dict)
 
     @property
     def paths(self) -> list[str]:
-        """Where the columns are read from, in their order."""
-        return [self.reckoned.get(name, path) for name, path in self.columns.items()]
+        """The paths of the columns, in their order."""
+        return [self.annotated.get(name, path) for name, path in self.columns.items()]
 
     @property
     def fields(self) -> dict[str, "models.Field[Any, Any]"]:
-        """Column name -> the field at the end of its path."""
+        """The field at the end of each column's path, by column name."""
         return {name: field_of(self.model, path) for name, path in self.columns.items()}
 
 
@@ -61,17 +60,17 @@ def field_of(model: type[Model], path: str) -> "models.Field[Any, Any]":
 
 
 def _columns(names: str) -> dict[str, str]:
-    """Columns by name; a relation is told by the public id of what it leads to."""
+    """Return the paths of columns by name; a relation uses the public id of its target."""
     return {name: f"{name}__{RELATED[name]}" if name in RELATED else name for name in names.split()}
 
 
 def withheld_runs() -> list[str]:
-    """Return the runs that are public and in no table, because their evidence is sequestered."""
+    """Return the public runs that no table includes, because their evidence is sequestered."""
     return sorted(register.Run.objects.public().withheld().values_list("public_id", flat=True))
 
 
 def _public_runs() -> QuerySet[register.Run]:
-    """Public runs but the withheld ones, and those that one of them stands in place of: no mirror could say by what."""
+    """Return public runs without withheld ones and those that they superseded, which would refer to a missing run."""
     public = register.Run.objects.public()
     newest = set(public.withheld().values_list("pk", flat=True))
     left_out: set[int] = set()
@@ -89,26 +88,26 @@ def _of_runs(model: type[Model], *, by: str = "run", order: Iterable[str] = ()) 
     return rows
 
 
-def _told_since(rows: QuerySet[Any], published: Any) -> QuerySet[Any]:
-    """Return rows with `since`, their `created_at` or, where that is later, when their run was published."""
-    told: QuerySet[Any] = rows.annotate(since=Greatest("created_at", published))  # PostgreSQL leaves null out
-    return told
+def _with_public_date(rows: QuerySet[Any], published: Any) -> QuerySet[Any]:
+    """Return rows with `since`: the later of their `created_at` and the publication of their run."""
+    dated: QuerySet[Any] = rows.annotate(since=Greatest("created_at", published))  # PostgreSQL ignores null
+    return dated
 
 
 def _products() -> QuerySet[register.Product]:
-    """Return products; one that was entered for a run is told of since its first run is public."""
+    """Return products with the date since which they are public, which is that of their first public run."""
     of_product = register.Run.objects.public().filter(product=OuterRef("pk"))
     first = of_product.order_by(F("published_at").asc(nulls_first=True)).values("published_at")[:1]
-    return _told_since(register.Product.objects.public(), Subquery(first)).order_by("slug")
+    return _with_public_date(register.Product.objects.public(), Subquery(first)).order_by("slug")
 
 
 def _verdicts() -> QuerySet[register.Verdict]:
-    return _told_since(_of_runs(register.Verdict, order=("created_at",))(), "run__published_at")
+    return _with_public_date(_of_runs(register.Verdict, order=("created_at",))(), "run__published_at")
 
 
 def _annotations() -> QuerySet[register.Annotation]:
-    standing = register.Annotation.objects.standing().with_public_since()
-    return standing.filter(run__in=_public_runs()).order_by("run__public_id", "pk")
+    current = register.Annotation.objects.standing().with_public_since()
+    return current.filter(run__in=_public_runs()).order_by("run__public_id", "pk")
 
 
 def _certificates() -> QuerySet[register.Certificate]:
@@ -140,7 +139,7 @@ TABLES = (
             "slug category historical vendor model part_number capacity_gb pcie_gen endurance_dwpd created_at",
         ),
         _products,
-        reckoned={"created_at": "since"},
+        annotated={"created_at": "since"},
     ),
     Table(
         "runs",
@@ -152,10 +151,10 @@ TABLES = (
             "sole_tenant region zone notes started_at facts created_at published_at"
         )
         | {"superseded_by": "superseded_by__public_id"},
-        lambda: _told_since(_public_runs(), "published_at").order_by("public_id"),
+        lambda: _with_public_date(_public_runs(), "published_at").order_by("public_id"),
         {"ordinal": 0, "is_virtual": False},
-        told={"facts": told_of_facts, "backing_device": told_of_text},
-        reckoned={"created_at": "since"},
+        redactions={"facts": redact_facts, "backing_device": redact_text},
+        annotated={"created_at": "since"},
     ),
     Table(
         "evidence",
@@ -169,7 +168,7 @@ TABLES = (
             "reader_version": "reading__reader_version",
         },
         lambda: _public_runs().filter(submission__isnull=False).order_by("public_id"),
-        is_imported=False,  # a register has evidence only with its bytes
+        is_imported=False,  # evidence rows need their bytes, which a dump does not have
     ),
     Table(
         "shares",
@@ -182,7 +181,7 @@ TABLES = (
         register.Histogram,
         _columns("run ordinal name unit role device time edges is_meaningless ops_count counts"),
         _of_runs(register.Histogram, order=("ordinal",)),
-        told={"name": told_of_text, "device": told_of_text},
+        redactions={"name": redact_text, "device": redact_text},
     ),
     Table(
         "slices",
@@ -195,22 +194,22 @@ TABLES = (
         register.Finding,
         _columns("run ordinal rule_id severity line sentence remedy"),
         _of_runs(register.Finding, order=("ordinal",)),
-        told={"sentence": told_of_text, "remedy": told_of_text},
+        redactions={"sentence": redact_text, "remedy": redact_text},
     ),
     Table(
         "verdicts",
         register.Verdict,
         _columns("run profile outcome headline document reader_version created_at"),
         _verdicts,
-        told={"headline": told_of_text, "document": told_of_text},
-        reckoned={"created_at": "since"},
+        redactions={"headline": redact_text, "document": redact_text},
+        annotated={"created_at": "since"},
     ),
     Table(
         "annotations",
         register.Annotation,
         _columns("run text created_at"),
         _annotations,
-        reckoned={"created_at": "since"},
+        annotated={"created_at": "since"},
     ),
     Table(
         "certificates",
@@ -220,7 +219,7 @@ TABLES = (
             "withdrawn_at"
         ),
         _certificates,
-        told={"document": redacted_requirements},
+        redactions={"document": redacted_requirements},
     ),
     Table("certificate_runs", register.CertificateRun, _columns("certificate run"), _certificate_runs),
     Table(
@@ -228,7 +227,7 @@ TABLES = (
         register.Event,
         _columns("at kind subject_type subject_id reason details"),
         _events,
-        told={"details": lambda details: told_of_text(details_for_everyone(details))},
+        redactions={"details": lambda details: redact_text(details_for_everyone(details))},
     ),
     Table(
         "ycsb_runs",

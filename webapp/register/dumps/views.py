@@ -1,4 +1,4 @@
-"""`/data/`: the dumps that can be downloaded. No query: it is there also without a database."""
+"""`/data/`: the list of dumps and their downloads. It needs no database."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,15 +29,15 @@ class TableLine:
 
 @public_page
 def data(request: HttpRequest) -> HttpResponse:
-    """Show the newest dump with its files, and the days before."""
+    """Show the newest dump with its files, and earlier dumps."""
     given_of(request.GET, ())
-    standing = dumps()
-    newest = standing[0] if standing else None
+    available = dumps()
+    newest = available[0] if available else None
     context = {
         "newest": newest,
         "written": units.moment(datetime.fromisoformat(newest.written_at)) if newest else "",
         "lines": _lines(newest) if newest else [],
-        "earlier": standing[1:],
+        "earlier": available[1:],
         "licence": settings.DATA_LICENCE,
         "kept_days": settings.DUMP_KEPT_DAYS,
     }
@@ -57,11 +57,13 @@ def _line(dump: Dump, name: str) -> TableLine:
 
 @public_page
 def dump_file(request: HttpRequest, day: str, name: str) -> HttpResponseBase:
-    """Send a file of a dump; only what its manifest names has an address."""
+    """Send a file of a dump. Only files in its manifest have a URL."""
     dump = find_dump(day)
     file = dump.file(name) if dump else None
     if dump is None or (file is None and name != MANIFEST):
-        raise Http404(f"There is no file {name} in a dump of {day}; dumps are kept {settings.DUMP_KEPT_DAYS} days.")
+        raise Http404(
+            f"There is no file {name} in a dump of {day}. Dumps are deleted after {settings.DUMP_KEPT_DAYS} days."
+        )
     etag = f'"{file.sha256}"' if file else f'"{dump.written_at}"'
     known = get_conditional_response(request, etag=etag)
     if known is not None:

@@ -1,4 +1,4 @@
-"""Writes a dump: each table as CSV, JSON and Parquet, read in one transaction so that they agree."""
+"""Writing of a dump: each table as CSV, JSON and Parquet, read in one transaction so that the tables agree."""
 
 import csv
 import fcntl
@@ -23,7 +23,16 @@ from django.db import connection, models, transaction
 from django.utils import timezone
 from pyarrow import parquet
 
-from webapp.register.dumps.store import MANIFEST, SUMS, DumpFile, dumps, newest_day, put_away, remove_dumps, shelf
+from webapp.register.dumps.store import (
+    MANIFEST,
+    SUMS,
+    DumpFile,
+    dumps,
+    dumps_directory,
+    newest_day,
+    publish_dump,
+    remove_dumps,
+)
 from webapp.register.dumps.tables import SCHEMA, TABLES, Table, withheld_runs
 from webapp.register.http.files import csv_cell, plain
 
@@ -33,11 +42,11 @@ Row = Sequence[Any]
 
 
 def write_due() -> Path | None:
-    """Write the dump of today where there is none; None where there is, or where another process writes it.
+    """Write today's dump; None if there is one, or if another process is writing it.
 
-    A dump that tells what is withheld by now is removed, and that of today is written anew.
+    Dumps that include runs withheld since then are removed, and today's dump is written again.
     """
-    with _only_one(waits=False) as is_ours:
+    with _writer_lock(waits=False) as is_ours:
         if not is_ours:
             return None
         withheld = set(withheld_runs())
@@ -48,33 +57,33 @@ def write_due() -> Path | None:
 
 
 def write_dump() -> Path:
-    """Write a dump of now, and return where it stands; waits for another process that writes one."""
-    with _only_one(waits=True):
+    """Write a dump and return its directory. Wait if another process is writing one."""
+    with _writer_lock(waits=True):
         return _write()
 
 
 def _write() -> Path:
     now = timezone.now()
-    # A name that begins with a dot is never taken for a dump, and removed with the next one if this is cut short.
-    directory = Path(tempfile.mkdtemp(prefix=".being-written-", dir=shelf()))
+    # Directories with a leading dot are not dumps; an unfinished one is removed with the next dump.
+    directory = Path(tempfile.mkdtemp(prefix=".being-written-", dir=dumps_directory()))
     with transaction.atomic():
         _freeze()
         files = [file for table in TABLES for file in write_table(directory, table)]
         withheld = withheld_runs()
     _write_manifest(directory, now, files, withheld)
     directory.chmod(0o750)
-    return put_away(directory, now.date())
+    return publish_dump(directory, now.date())
 
 
 def _freeze() -> None:
-    """Let every query of the transaction see the same moment; inside another one its first query has chosen already."""
+    """Make all queries of the transaction see the same snapshot; inside another transaction that is already fixed."""
     if len(connection.savepoint_ids) == 0:
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
 def write_table(directory: Path, table: Table) -> list[DumpFile]:
-    """Write the three files of a table; rows are held in memory a few thousand at a time."""
+    """Write the three files of a table; at most a few thousand rows are in memory at a time."""
     rows_count = 0
     with ExitStack() as stack:
         writers = [kind(stack, directory, table) for kind in (_Csv, _Json, _Parquet)]
@@ -84,16 +93,16 @@ def write_table(directory: Path, table: Table) -> list[DumpFile]:
                 writer.write(rows)
         for writer in writers:
             writer.end()
-    return [_told(directory / writer.name, rows_count) for writer in writers]
+    return [_file_entry(directory / writer.name, rows_count) for writer in writers]
 
 
 def batches(table: Table) -> Iterator[list[Row]]:
     """Yield the rows of a table as the values of its columns."""
     rows: list[Row] = []
     found = table.rows().values_list(*table.paths)
-    told = [table.told.get(name, _whole) for name in table.columns]
+    redactions = [table.redactions.get(name, _unchanged) for name in table.columns]
     for row in found.iterator(chunk_size=ROWS_AT_ONCE):
-        rows.append([tell(value) for tell, value in zip(told, row, strict=True)] if table.told else row)
+        rows.append([redact(value) for redact, value in zip(redactions, row, strict=True)] if table.redactions else row)
         if len(rows) == ROWS_AT_ONCE:
             yield rows
             rows = []
@@ -101,19 +110,19 @@ def batches(table: Table) -> Iterator[list[Row]]:
         yield rows
 
 
-def _whole(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
 def json_value(value: Any) -> Any:
-    """Return a value as the JSON files hold it: decimals and moments as text, so that nothing of them is lost."""
+    """Return a value for the JSON files: decimals and times as text, so that no digit is lost."""
     if isinstance(value, Decimal):
         return plain(value)
     return value.isoformat() if isinstance(value, datetime) else value
 
 
 class _Csv:
-    """The guarded form for spreadsheets: lists and documents are JSON in a cell."""
+    """The format for spreadsheets, with formulas escaped: lists and documents are JSON in a cell."""
 
     def __init__(self, stack: ExitStack, directory: Path, table: Table) -> None:
         self.name = f"{table.name}.csv.gz"
@@ -128,11 +137,11 @@ class _Csv:
         return csv_cell(json.dumps(value) if isinstance(value, list | dict) else json_value(value))
 
     def end(self) -> None:
-        """There is nothing behind the last line."""
+        """Do nothing: CSV has no trailer."""
 
 
 class _Json:
-    """The lossless form, which an import reads: one row a line."""
+    """The lossless format that an import reads: one row a line."""
 
     def __init__(self, stack: ExitStack, directory: Path, table: Table) -> None:
         self.name, self.columns = f"{table.name}.json.gz", list(table.columns)
@@ -142,8 +151,8 @@ class _Json:
 
     def write(self, rows: list[Row]) -> None:
         for row in rows:
-            told = {name: json_value(value) for name, value in zip(self.columns, row, strict=True)}
-            self.text.write(self.lead + json.dumps(told, ensure_ascii=False))
+            values = {name: json_value(value) for name, value in zip(self.columns, row, strict=True)}
+            self.text.write(self.lead + json.dumps(values, ensure_ascii=False))
             self.lead = ",\n"
 
     def end(self) -> None:
@@ -151,7 +160,7 @@ class _Json:
 
 
 class _Parquet:
-    """The form for analysis: typed columns; documents are JSON as text."""
+    """The format for analysis: typed columns; documents are JSON as text."""
 
     def __init__(self, stack: ExitStack, directory: Path, table: Table) -> None:
         self.name, self.fields = f"{table.name}.parquet", table.fields
@@ -172,7 +181,7 @@ class _Parquet:
         )
 
     def end(self) -> None:
-        """Its end is written when it is closed."""
+        """Do nothing: closing the file writes its footer."""
 
 
 def arrow_type(of: "models.Field[Any, Any]") -> Any:
@@ -192,7 +201,7 @@ def arrow_type(of: "models.Field[Any, Any]") -> Any:
 
 @contextmanager
 def _gzip_text(path: Path) -> Iterator[io.TextIOWrapper]:
-    """Open a file for text through gzip, without the time and the name that would make the same rows other bytes."""
+    """Open a gzip file for text, without time and name, so that the same rows give the same bytes."""
     with (
         path.open("wb") as raw,
         gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
@@ -201,7 +210,7 @@ def _gzip_text(path: Path) -> Iterator[io.TextIOWrapper]:
         yield text
 
 
-def _told(path: Path, rows_count: int | None = None) -> DumpFile:
+def _file_entry(path: Path, rows_count: int | None = None) -> DumpFile:
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(CHUNK_BYTES):
@@ -211,31 +220,31 @@ def _told(path: Path, rows_count: int | None = None) -> DumpFile:
 
 
 def _write_manifest(directory: Path, now: datetime, files: list[DumpFile], withheld: list[str]) -> None:
-    """Write the checksums, and last the manifest, without which a directory is no dump."""
+    """Write the checksums, then the manifest, which makes the directory a complete dump."""
     sums = directory / SUMS
     sums.write_text("".join(f"{file.sha256}  {file.name}\n" for file in files))
-    told = {
+    manifest = {
         "schema": SCHEMA,
         "written_at": now.isoformat(timespec="seconds"),
         "licence": settings.DATA_LICENCE,
         "source": settings.PUBLIC_URL,
         "withheld": withheld,
-        "files": [asdict(file) for file in [*files, _told(sums)]],
+        "files": [asdict(file) for file in [*files, _file_entry(sums)]],
     }
     with (directory / MANIFEST).open("w") as file:
-        json.dump(told, file, indent=1)
+        json.dump(manifest, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
 
 
 @contextmanager
-def _only_one(*, waits: bool) -> Iterator[bool]:
-    """Hold the lock of who writes; False where another process does and this one does not wait.
+def _writer_lock(*, waits: bool) -> Iterator[bool]:
+    """Take the lock of the writing process; yield False if another process has it and this one does not wait.
 
-    Who puts a dump away removes all that is half written, so two at once would take each other's files.
+    Publishing a dump removes unfinished ones, so two writers would remove each other's files.
     """
-    shelf().mkdir(mode=0o750, parents=True, exist_ok=True)
-    with (shelf() / "lock").open("w") as file:
+    dumps_directory().mkdir(mode=0o750, parents=True, exist_ok=True)
+    with (dumps_directory() / "lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""docs/glossary.md as a page: headings, tables of terms and paragraphs; the one source of what words mean."""
+"""docs/glossary.md as a page: headings, tables of terms, and paragraphs."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ class Section:
 
 @cache
 def glossary_sections() -> Sequence[Section]:
-    """Return the glossary, read once."""
+    """Return the sections of the glossary. The file is read once."""
     return list(_sections(PAGE.read_text(encoding="utf-8").splitlines()))
 
 
@@ -81,7 +81,7 @@ def slug(text: str) -> str:
 
 
 def marked(text: str) -> SafeString:
-    """Return a line of the page as HTML: escaped, with its bold words and code; a link keeps its words."""
+    """Return a line as escaped HTML with bold words and code. Links become plain text."""
     plain = str(escape(LINK.sub(r"\1", text)))
     shown = CODE.sub(r"<code>\1</code>", BOLD.sub(r"<b>\1</b>", plain))
     return mark_safe(shown)  # noqa: S308 - of our own file, escaped above

@@ -1,4 +1,4 @@
-"""The pages that explain: how to read the numbers, the rules, the tools, how to submit, the words."""
+"""Explanations: how to read the numbers, the rules, ACT and YCSB, how to submit, and the glossary."""
 
 import json
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ def reading(request: HttpRequest) -> HttpResponse:
 def rules(request: HttpRequest) -> HttpResponse:
     given_of(request.GET, ())
     profile = current_profile()
-    context = {"profile": profile, "told": json.loads(profile.document), "limits": current_limits()}
+    context = {"profile": profile, "document": json.loads(profile.document), "limits": current_limits()}
     return _page(request, "rules", context)
 
 

@@ -1,4 +1,4 @@
-"""What the register says of each drive of a list: certified, other firmware, withdrawn, tested, published, unknown."""
+"""State of each drive of a list: certified, other firmware, tested, published, withdrawn or unknown."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ NAMED_AT_MOST = 4  # products in one sentence
 
 
 class State(StrEnum):
-    """What a drive is to the register, best known first."""
+    """The state of a drive in the register, the strongest first."""
 
     CERTIFIED = "certified"
     OTHER_FIRMWARE = "other-firmware"
@@ -32,29 +32,29 @@ class State(StrEnum):
     UNKNOWN = "unknown"
 
 
-WORDS = {
+LABELS = {
     State.CERTIFIED: "certified",
-    State.OTHER_FIRMWARE: "other firmware",
+    State.OTHER_FIRMWARE: "certified with different firmware",
     State.TESTED: "tested without a certificate",
     State.PUBLISHED: "as published",
     State.WITHDRAWN: "withdrawn",
     State.UNKNOWN: "unknown",
 }
 MEANINGS = {
-    State.CERTIFIED: "a certificate stands for this model, capacity and firmware; a capacity that is not told is taken "
-    "to be the only one here, which is said",
-    State.OTHER_FIRMWARE: "a certificate stands, and not for this firmware",
-    State.TESTED: "runs with logs stand, and no certificate",
-    State.PUBLISHED: "only figures of a publication stand for it, without a log: no certificate",
-    State.WITHDRAWN: "what stood for it was withdrawn",
-    State.UNKNOWN: "not recognised: the register knows no product by this name or part number, or none of this "
-    "capacity; or no run of it was on drives alone; that says nothing of the drive",
+    State.CERTIFIED: "This model, capacity and firmware has a current certificate. If the list has no capacity and the "
+    "register has only one, that one is assumed.",
+    State.OTHER_FIRMWARE: "This model and capacity has a current certificate, but for another firmware.",
+    State.TESTED: "The drive has runs with logs, but no certificate.",
+    State.PUBLISHED: "The drive has published figures only, without a log or a certificate.",
+    State.WITHDRAWN: "The drive's results were withdrawn.",
+    State.UNKNOWN: "The register has no product with this name or part number, or not in this capacity, or only runs "
+    "that used virtual devices. This says nothing about the drive.",
 }
 
 
 @dataclass(frozen=True)
 class FleetAnswer:
-    """The answer for one row of a list; `publications` (of YCSB figures) are slugs."""
+    """The answer for one row of a list; `publications` are slugs of publications with YCSB figures."""
 
     drive: ListedDrive
     state: State
@@ -67,12 +67,12 @@ class FleetAnswer:
 
     @property
     def word(self) -> str:
-        """The state as people read it."""
-        return WORDS[self.state]
+        """The label of the state."""
+        return LABELS[self.state]
 
     @property
     def pages(self) -> list[tuple[str, str]]:
-        """Where more is told: addresses with the names of drives, and with the titles of publications."""
+        """Links to details: URLs with the names of drives, and with the titles of publications."""
         drives = [
             (reverse("product", args=[each.slug]), product_name(each)) for each in (*self.products, *self.nearest)
         ]
@@ -82,7 +82,7 @@ class FleetAnswer:
 
     @property
     def capacity(self) -> str:
-        """The capacity that the list tells, or the model's name."""
+        """The capacity from the list or from the model's name."""
         return "" if self.drive.capacity_gb is None else units.capacity(round(self.drive.capacity_gb))
 
 
@@ -94,16 +94,16 @@ def answers(drives: Iterable[ListedDrive], index: RegisterIndex) -> list[FleetAn
 
 
 def _with_named_size(drive: ListedDrive) -> ListedDrive:
-    """Return a drive with the capacity that its model's name tells, where the list has none of its own."""
+    """Return a drive with the capacity in its model's name if the list has none."""
     return drive if drive.capacity_gb is not None else replace(drive, capacity_gb=named_size_gb(drive.model))
 
 
 def counts(found: Sequence[FleetAnswer]) -> list[tuple[State, str, int, str]]:
-    """Return how many drives are in each state, all states told."""
+    """Return the number of drives in each state, including states without drives."""
     counted_states: Counter[State] = Counter()
     for each in found:
         counted_states[each.state] += each.drive.count
-    return [(state, WORDS[state], counted_states[state], MEANINGS[state]) for state in State]
+    return [(state, LABELS[state], counted_states[state], MEANINGS[state]) for state in State]
 
 
 def _answer(drive: ListedDrive, match: Match) -> FleetAnswer:
@@ -125,43 +125,46 @@ def _answer(drive: ListedDrive, match: Match) -> FleetAnswer:
 def _capacity_taken(drive: ListedDrive, product: Product) -> str:
     if drive.capacity_gb is not None or product.capacity_gb is None:
         return ""
-    return f" Capacity not told: the only one here, {units.capacity(product.capacity_gb)}, is taken for it."
+    return f" Capacity not reported; {units.capacity(product.capacity_gb)}, the only one in the register, is assumed."
 
 
 def _several(drive: ListedDrive, found: Sequence[Listed]) -> FleetAnswer:
-    """Answer for a list that does not tell the capacity: a certificate holds for one capacity, so none is claimed."""
+    """Return the answer for a drive without a capacity: a certificate is for one capacity, so none is claimed."""
     names = [product_name(each.product) for each in found]
     more = f" and {len(names) - NAMED_AT_MOST} more" if len(names) > NAMED_AT_MOST else ""
-    sentence = f"The list does not tell its capacity; the register has {', '.join(names[:NAMED_AT_MOST])}{more}."
+    sentence = f"The list has no capacity for it; the register has {', '.join(names[:NAMED_AT_MOST])}{more}."
     return FleetAnswer(drive, State.UNKNOWN, sentence, [each.product for each in found])
 
 
 def _state(drive: ListedDrive, found: Sequence[Listed]) -> tuple[State, str]:
     certificates = [certificate for each in found for certificate in each.certificates]
-    standing = [each for each in certificates if each.state == Certificate.State.STANDING]
-    if standing:
-        return _certified(drive, standing)
+    current = [each for each in certificates if each.state == Certificate.State.STANDING]
+    if current:
+        return _certified(drive, current)
     withdrawn = [each for each in certificates if each.state == Certificate.State.WITHDRAWN]
     if withdrawn:
         return State.WITHDRAWN, f"Certificate {withdrawn[0].public_id} was withdrawn."
-    runs = sum(each.standing_runs for each in found)
-    aside = sum(each.runs_on_no_drive for each in found)
-    if not runs and aside and not any(each.has_withdrawn for each in found):
-        return State.UNKNOWN, f"{counted(aside, 'result')}, {VIRTUAL_DEVICE_MARK}: {VIRTUAL_DEVICE_REASON}."
+    runs = sum(each.current_runs for each in found)
+    virtual = sum(each.virtual_runs for each in found)
+    if not runs and virtual and not any(each.has_withdrawn for each in found):
+        return State.UNKNOWN, f"{counted(virtual, 'result')}, {VIRTUAL_DEVICE_MARK}: {VIRTUAL_DEVICE_REASON}."
     if not runs:
         return State.WITHDRAWN, "Its results were withdrawn."
-    more = f" {capfirst(VIRTUAL_DEVICE_MARK)}: {aside} more." if aside else ""
-    if all(each.is_only_published for each in found if each.standing_runs):
-        return State.PUBLISHED, f"{counted(runs, 'result')} as published, without a log; never certified here.{more}"
+    more = f" {capfirst(VIRTUAL_DEVICE_MARK)}: {virtual} more." if virtual else ""
+    if all(each.is_only_published for each in found if each.current_runs):
+        return (
+            State.PUBLISHED,
+            f"{counted(runs, 'result')} as published, without a log: never certified here.{more}",
+        )
     return State.TESTED, f"{counted(runs, 'result')}, some with logs; no certificate.{more}"
 
 
-def _certified(drive: ListedDrive, standing: Sequence[Certificate]) -> tuple[State, str]:
-    same = [each for each in standing if each.firmware and each.firmware.casefold() == drive.firmware.casefold()]
+def _certified(drive: ListedDrive, current: Sequence[Certificate]) -> tuple[State, str]:
+    same = [each for each in current if each.firmware and each.firmware.casefold() == drive.firmware.casefold()]
     if same:
         best = same[0]
         return State.CERTIFIED, f"Certificate {best.public_id} at {units.nx(best.nx_load)}, firmware {best.firmware}."
-    others = ", ".join(dict.fromkeys(each.firmware or "not stated" for each in standing))
+    others = ", ".join(dict.fromkeys(each.firmware or "not reported" for each in current))
     if not drive.firmware:
-        return State.OTHER_FIRMWARE, f"Certified with firmware {others}; the list does not tell this drive's."
+        return State.OTHER_FIRMWARE, f"Certified with firmware {others}; the list has no firmware for this drive."
     return State.OTHER_FIRMWARE, f"Certified with firmware {others}, not {drive.firmware}."

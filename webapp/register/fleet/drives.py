@@ -1,4 +1,4 @@
-"""Sizes as tools print them, in GB of 10^9 bytes."""
+"""Drives in a list: the output of `nvme list`, `lsblk` or `smartctl` as JSON, or CSV; with sizes in GB (10^9 bytes)."""
 
 import csv
 import io
@@ -12,15 +12,15 @@ from typing import Any
 BINARY = {"": 0, "B": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 PRINTED = re.compile(r"([0-9]{1,20}(?:[.,][0-9]{1,6})?) ?([KMGTP]?)(i?B)?", re.IGNORECASE)
 NAMED = re.compile(r"(?<![0-9A-Za-z.,])([0-9]{1,5}(?:[.,][0-9]{1,3})?) ?(TB|GB|tb|gb)(?![0-9A-Za-z/])")
-NAMED_FROM_GB = 32  # below it a name tells the speed of its port, or writes thousands with a comma
-BYTES_FROM = 10**9  # a bare number from here on can only be of bytes
+NAMED_FROM_GB = 32  # smaller numbers are port speeds, or thousands written with a comma
+BYTES_FROM = 10**9  # a larger number without a unit can only be bytes
 
 
 def size_gb(value: Any, *, bare_is_gb: bool = False) -> tuple[float | None, bool]:
-    """Return a size in GB, and whether it was rounded before; None where it is none.
+    """Return a size in GB, and whether the tool rounded it; None if the value is not a size.
 
-    A bare number is of bytes, in tables of gigabytes unless it is huge. 1.8T as lsblk prints it is of 2^40 bytes;
-    1.92 TB as makers print it of 10^12.
+    A number without a unit is in bytes; in tables it is in gigabytes unless it is huge. 1.8T, as lsblk prints it, means
+    2^40 bytes; 1.92 TB, as makers print it, means 10^12.
 
     >>> size_gb(1920383410176), size_gb("1.8T")[1], size_gb("1.92 TB"), size_gb("960", bare_is_gb=True), size_gb("big")
     ((1920.383410176, False), True, (1920.0, False), (960.0, False), (None, False))
@@ -42,25 +42,25 @@ def size_gb(value: Any, *, bare_is_gb: bool = False) -> tuple[float | None, bool
 
 
 def named_size_gb(name: str) -> float | None:
-    """Return the capacity that a model's name tells, GB; None where it tells none, or several.
+    """Return the capacity in a model's name in GB; None if it has none, or several.
 
     >>> named_size_gb("Micron 7450 MAX 3.2TB"), named_size_gb("SSDPF21Q800GB"), named_size_gb("P1 1.6TB or 3.2TB")
     (3200.0, None, None)
     """
     sizes = {size_gb(number + unit)[0] for number, unit in NAMED.findall(name)}
-    told = sizes.pop() if len(sizes) == 1 else None
-    return told if told is not None and told >= NAMED_FROM_GB else None
+    size = sizes.pop() if len(sizes) == 1 else None
+    return size if size is not None and size >= NAMED_FROM_GB else None
 
 
 DRIVES_AT_MOST = 5_000
-ROWS_AT_MOST = 20_000  # read, whether they name a drive or not: loop devices, empty lines
-COUNT_AT_MOST = 1_000_000  # drives of one row: more than anybody has of one model
+ROWS_AT_MOST = 20_000  # including rows without a drive: loop devices, empty lines
+COUNT_AT_MOST = 1_000_000  # drives of one row
 COUNT_DIGITS = 7
-TEXT_AT_MOST = 200  # of one cell: a model number has 40
-CELL_AT_MOST = 100_000  # characters of one cell of a table, of any column: more is no list, or a quote is never closed
-csv.field_size_limit(16 * 1024**2)  # more than a list may have: csv itself would tell neither the cell nor its limit
+TEXT_AT_MOST = 200  # characters of one value; a model number has 40
+CELL_AT_MOST = 100_000  # characters of one CSV cell; a longer one usually means that a quote is not closed
+csv.field_size_limit(16 * 1024**2)  # above CELL_AT_MOST: the csv module's own error names neither cell nor limit
 LEFT_OUT_NAMED = 4
-NO_DRIVE = re.compile(r"(?:loop|zram|ram|dm-|md)[0-9]+")  # lsblk calls zram and ram disks, too
+NO_DRIVE = re.compile(r"(?:loop|zram|ram|dm-|md)[0-9]+")  # lsblk reports zram and ram as disks as well
 EXPECTED = "expected the JSON of nvme list -o json, lsblk -O -J or smartctl -j, or CSV with a column model"
 COLUMNS = {
     "model": ("model", "modelnumber", "model_number", "model number", "model_name", "product", "drive"),
@@ -77,14 +77,14 @@ Rows = Iterator[
 
 
 class FleetError(Exception):
-    """The text is no list of drives; the sentence says what was expected and what was found."""
+    """The text is not a list of drives. The message says what was expected and what was found."""
 
 
 @dataclass(frozen=True)
 class ListedDrive:
-    """One drive as a list names it; "" and None are not told. `capacity_is_rounded`: as lsblk prints it.
+    """One drive of a list; "" and None mean not reported. `capacity_is_rounded`: as lsblk prints it.
 
-    `count`: of how many drives its row is, 0 to COUNT_AT_MOST; of one where the list does not tell.
+    `count` is the number of drives of its row, 0 to COUNT_AT_MOST; 1 if not reported.
     """
 
     device: str
@@ -98,41 +98,41 @@ class ListedDrive:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A device of a list that is no drive, by its type or its name."""
+    """A device of a list that is not a drive, by its type or name."""
 
     device: str
     kind: str
 
 
 def read_drives(text: str) -> list[ListedDrive]:
-    """Return the drives of a list, in its order. Raises FleetError, with a sentence, for what is no such list."""
+    """Return the drives of a list in its order. Raises FleetError if the text is not such a list."""
     content = text.lstrip("\ufeff").strip()
     if not content:
-        raise FleetError(f"Nothing was given: {EXPECTED}.")
+        raise FleetError(f"The list is empty: {EXPECTED}.")
     found = _of_json(content) if content[0] in "{[" else _of_csv(content)
     drives: list[ListedDrive] = []
     left_out: list[LeftOut] = []
     for rows, drive in enumerate(found, start=1):
         if rows > ROWS_AT_MOST:
-            raise FleetError(f"More than {ROWS_AT_MOST:,} rows: check them in parts.")
+            raise FleetError(f"More than {ROWS_AT_MOST:,} rows. Split the list and check the parts.")
         if isinstance(drive, LeftOut):
             left_out.append(drive)
         elif drive:
             drives.append(drive)
         if len(drives) > DRIVES_AT_MOST:
-            raise FleetError(f"More than {DRIVES_AT_MOST:,} drives: check them in parts.")
+            raise FleetError(f"More than {DRIVES_AT_MOST:,} drives. Split the list and check the parts.")
     if not drives:
-        raise FleetError(f"No drive is in it: {_left_out_words(left_out) or EXPECTED}.")
+        raise FleetError(f"The list has no drives: {_left_out_text(left_out) or EXPECTED}.")
     return drives
 
 
-def _left_out_words(left_out: Sequence[LeftOut]) -> str:
-    """Name the first devices that are no drives; nothing where the list has none."""
+def _left_out_text(left_out: Sequence[LeftOut]) -> str:
+    """Return a text with the first devices that are not drives; empty if there are none."""
     if not left_out:
         return ""
     named = ", ".join(f"{each.device[:40]!r} ({each.kind[:20]})" for each in left_out[:LEFT_OUT_NAMED])
     more = f" and {len(left_out) - LEFT_OUT_NAMED:,} more" if len(left_out) > LEFT_OUT_NAMED else ""
-    return f"left out {named}{more}, no drives by type or name; expected a device of the type disk"
+    return f"skipped {named}{more}, which are not drives; expected devices of type disk"
 
 
 def _of_json(content: str) -> Rows:
@@ -141,16 +141,16 @@ def _of_json(content: str) -> Rows:
 
 
 def _documents(content: str) -> Iterator[Any]:
-    """Yield JSON values that stand one after the other, as smartctl of several drives leaves them."""
+    """Yield consecutive JSON values, as in the joined outputs of smartctl for several drives."""
     decoder, at = json.JSONDecoder(), 0
     while at < len(content):
         try:
             document, end = decoder.raw_decode(content, at)
         except json.JSONDecodeError as error:
-            raise FleetError(f"It begins as JSON and is none: line {error.lineno}, {error.msg}.") from error
+            raise FleetError(f"The list is not valid JSON: line {error.lineno}, {error.msg}.") from error
         except (RecursionError, ValueError) as error:  # brackets in brackets, or a number of thousands of digits
             raise FleetError(
-                "It begins as JSON and is none that a tool prints: nested too deeply, or a number too long."
+                "The list is not JSON that a tool prints: it is nested too deeply, or has a number that is too long."
             ) from error
         yield document
         at = _next_value(content, end)
@@ -174,7 +174,7 @@ def _of_document(document: Any) -> Rows:
 
 
 def _of_object(document: Json) -> Rows:
-    """Tell the tools apart by the names that only they use."""
+    """Recognise the tool by the keys that only it uses."""
     if "Devices" in document:
         yield None
         yield from _of_nvme(document["Devices"])
@@ -198,7 +198,7 @@ def _of_nvme(devices: Any) -> Rows:
 
 
 def _of_subsystems(subsystems: Any) -> Rows:
-    """Read the nested form of nvme list -v: a controller once, whatever its namespaces."""
+    """Read the nested form of nvme list -v: each controller once, for any number of namespaces."""
     for subsystem in _objects(subsystems):
         yield None
         of_all = _objects(subsystem.get("Namespaces"))[:2]
@@ -217,19 +217,19 @@ def _nvme(device: str, controller: Json, space: Json) -> ListedDrive:
 def _of_lsblk(devices: Any) -> Rows:
     for device in _objects(devices):
         name = _text(device, "path", "name")
-        kind = _kind_of_no_drive(device)
+        kind = _other_kind(device)
         if not name:
             yield None
         elif kind:
             yield LeftOut(name, kind)
-        else:  # a disk of a virtual machine has no model
+        else:  # a virtual machine's disk has no model
             gigabytes, is_rounded = size_gb(device.get("size"))
             model, firmware, vendor = (_text(device, column) for column in ("model", "rev", "vendor"))
             yield ListedDrive(name, model, firmware, vendor, gigabytes, is_rounded)
 
 
-def _kind_of_no_drive(device: Json) -> str:
-    """Return what a device of lsblk is instead of a drive; nothing where it is one."""
+def _other_kind(device: Json) -> str:
+    """Return the kind of a device of lsblk that is not a drive; empty for a drive."""
     by_name = NO_DRIVE.fullmatch(_text(device, "name", "path").rpartition("/")[2])
     if by_name:
         return by_name[0].rstrip("-0123456789")
@@ -257,49 +257,49 @@ def _of_csv(content: str) -> Rows:
     try:
         names = [name.strip().casefold() for name in _bounded(next(rows), 1, ())]
         if set(names).isdisjoint(COLUMNS["model"]):
-            raise FleetError(f"The first line is {head[:80]!r}: {EXPECTED}.")
+            raise FleetError(f"The first line is {head[:80]!r}, without a column named model: {EXPECTED}.")
         line = rows.line_num + 1
         for row in rows:
             cells = _bounded(row, line, names)
-            drive = _plain(dict(zip(names, cells, strict=False)))  # a row ends where it ends, however long the head is
+            drive = _plain(dict(zip(names, cells, strict=False)))  # a row may be shorter than the header
             yield drive if drive.model else None
             line = rows.line_num + 1
     except csv.Error as error:
-        raise FleetError(f"Line {rows.line_num} is no CSV that can be read: {EXPECTED}.") from error
+        raise FleetError(f"Line {rows.line_num} is not valid CSV: {EXPECTED}.") from error
 
 
 def _bounded(row: Sequence[str], line: int, names: Sequence[str]) -> Sequence[str]:
-    """Return the row. Raises FleetError where a cell is longer than CELL_AT_MOST, by its line and column."""
+    """Return the row. Raises FleetError with line and column if a cell is longer than CELL_AT_MOST."""
     for at, cell in enumerate(row):
         if len(cell) > CELL_AT_MOST:
             name = f" ({names[at][:40]})" if at < len(names) else ""
             raise FleetError(
                 f"Line {line}, column {at + 1}{name} has {len(cell):,} characters: expected at most "
-                f"{CELL_AT_MOST:,}; is a quote not closed?"
+                f"{CELL_AT_MOST:,}; check for an unclosed quote."
             )
     return row
 
 
 def _plain(row: Json) -> ListedDrive:
-    """Return a drive of a table whose columns are named as COLUMNS has them; a bare number is of gigabytes."""
-    told = next((row[name] for name in COLUMNS["capacity"] if row.get(name)), None)
-    gigabytes, is_rounded = size_gb(told, bare_is_gb=True)
+    """Return the drive of a table row with columns named as in COLUMNS; a number without a unit is in gigabytes."""
+    capacity = next((row[name] for name in COLUMNS["capacity"] if row.get(name)), None)
+    gigabytes, is_rounded = size_gb(capacity, bare_is_gb=True)
     texts = {name: _text(row, *COLUMNS[name]) for name in ("device", "model", "firmware", "vendor")}
     count = _count(row, texts["model"]) if texts["model"] else 1
     return ListedDrive(**texts, capacity_gb=gigabytes, capacity_is_rounded=is_rounded, count=count)
 
 
 def _count(row: Json, model: str) -> int:
-    """Return of how many drives a row is; one where it does not tell. Raises FleetError for what is no such number."""
-    told = next((row[name] for name in COLUMNS["count"] if row.get(name) is not None), "")
-    text = str(told).strip() if isinstance(told, str | int) else type(told).__name__
+    """Return the number of drives of a row, 1 by default. Raises FleetError if it is not a valid number."""
+    count = next((row[name] for name in COLUMNS["count"] if row.get(name) is not None), "")
+    text = str(count).strip() if isinstance(count, str | int) else type(count).__name__
     if not text:
         return 1
     if text.isascii() and text.isdigit() and len(text) <= COUNT_DIGITS and int(text) <= COUNT_AT_MOST:
         return int(text)
     raise FleetError(
         f"The count of {model[:40]!r} is {text[:40]!r}: expected a whole number from 0 to {COUNT_AT_MOST:,}, "
-        "in digits alone."
+        "with digits only."
     )
 
 
@@ -308,7 +308,7 @@ def _objects(value: Any) -> Sequence[Json]:
 
 
 def _text(source: Json, *names: str) -> str:
-    """Return the first of the named texts that is there, on one line and not endless."""
+    """Return the first of the named texts that is not empty, as one line of limited length."""
     for name in names:
         value = source.get(name)
         if isinstance(value, str) and value.strip():

@@ -1,4 +1,4 @@
-"""Which products a listed drive is: by part number, else by the words of its model; and the nearest where none is."""
+"""Matching of listed drives with products: by part number, otherwise by model words; with the nearest products."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,8 +9,8 @@ from webapp.register.products.model_index import (
     Listed,
     RegisterIndex,
     figured_sentence,
+    is_distinctive,
     is_near,
-    is_telling,
     name_words,
 )
 from webapp.register.products.part_numbers import Part, part_of
@@ -23,17 +23,17 @@ GUESSED_AT_MOST = 500  # distinct models of one list that are compared with the 
 
 
 NOT_COMPARED = (
-    f" Not compared with names one letter away: the list has more than {GUESSED_AT_MOST} models that are unknown. "
-    "Check it in parts."
+    f" Not checked for typing errors: the list has more than {GUESSED_AT_MOST} unknown models. "
+    "Split the list and check the parts."
 )
 
 
 @dataclass(frozen=True)
 class Match:
-    """What was found of one drive; `part` is the part number that its model string holds, as far as it is known.
+    """The match of one drive; `part` is the known part number in its model string.
 
-    `figured` are the drives of published YCSB figures that a drive which was not found may be, or be like.
-    `is_not_compared` where the list has so many unknown models that this one was not held against names like it.
+    `figured` are similar drives with published YCSB figures, for a drive that was not found. `is_not_compared` is set
+    if the list has too many unknown models for a search for typing errors.
     """
 
     found: Sequence[Listed]
@@ -45,7 +45,7 @@ class Match:
 
     @property
     def by(self) -> str:
-        """How the products were found; empty where none was."""
+        """The way in which the products were found; empty if none was found."""
         if not self.found:
             return ""
         return BY_PART if self.part or self.is_stated_part else BY_MODEL
@@ -53,20 +53,20 @@ class Match:
 
 @dataclass
 class Matcher:
-    """Finds the products of drives in one register."""
+    """Finds the products of listed drives."""
 
     index: RegisterIndex
     guessed: dict[tuple[str, str], list[Listed]] = field(default_factory=dict)
 
     def match(self, drive: ListedDrive) -> Match:
-        """Return what a drive is found as; of one that is not, what is like it."""
+        """Return the products of a drive, or similar ones if there are none."""
         match = self._match(drive)
         if match.found or not drive.model:
             return match
         return replace(match, figured=self.index.figured_as(drive.vendor, drive.model))
 
     def _match(self, drive: ListedDrive) -> Match:
-        """Match by part number before words, since it tells the capacity too."""
+        """Match by part number before words, because it also has the capacity."""
         is_stated = self.index.knows_part(drive.model)
         part = None if is_stated else part_of(drive.model)
         if part and part.capacity_gb:
@@ -76,7 +76,7 @@ class Matcher:
         if found or not drive.model:
             return Match(found, is_stated_part=is_stated)
         nearest = self._nearest(drive, part)
-        is_not_compared = not nearest and _asked(drive) not in self.guessed
+        is_not_compared = not nearest and _model_key(drive) not in self.guessed
         return Match((), part, nearest, is_not_compared=is_not_compared)
 
     def _of_part(self, part: Part) -> list[Listed]:
@@ -86,38 +86,38 @@ class Matcher:
         return self.index.find(part.vendor, part.model, None, is_rounded=False)[:NEAREST_AT_MOST]
 
     def _nearest(self, drive: ListedDrive, part: Part | None) -> list[Listed]:
-        """Return the model's other capacities, else what is one letter away, else the maker's of this capacity."""
+        """Return the model's other capacities, otherwise models one letter away, otherwise the maker's of this size."""
         others = self.index.find(drive.vendor, drive.model, None, is_rounded=False)
         near = others or self._misspelt(drive) or self._of_maker(drive, part)
         return near[:NEAREST_AT_MOST]
 
     def _misspelt(self, drive: ListedDrive) -> list[Listed]:
-        asked = _asked(drive)
-        if asked not in self.guessed:
+        key = _model_key(drive)
+        if key not in self.guessed:
             if len(self.guessed) >= GUESSED_AT_MOST:
                 return []
-            self.guessed[asked] = self._one_error_away(drive)
-        return self.guessed[asked]
+            self.guessed[key] = self._one_error_away(drive)
+        return self.guessed[key]
 
     def _one_error_away(self, drive: ListedDrive) -> list[Listed]:
-        """Return the models that a misspelt word can mean; a bare number only those of a maker that is named.
+        """Return the models that a misspelt word can mean. A plain number matches only models of a named maker.
 
-        9000 is one digit from 3000, and no typing error of it.
+        9000 differs from 3000 by one digit, but is not a typing error of it.
         """
         makers = set(self.index.named_vendors(drive.vendor, drive.model))
-        found: dict[int, Listed] = {}  # a product once: DC SN861 is called SN861, too
-        for word in filter(is_telling, name_words(drive.model)):
+        found: dict[int, Listed] = {}  # each product once: DC SN861 is also called SN861
+        for word in filter(is_distinctive, name_words(drive.model)):
             for each in self._one_error_from(word):
                 if not word.isdigit() or each.product.vendor.casefold() in makers:
                     found[each.product.pk] = each
         return list(found.values())
 
     def _one_error_from(self, word: str) -> Iterator[Listed]:
-        names = [name for known in self.index.telling_words.matches(word) for name in self.index.by_word[known]]
+        names = [name for known in self.index.distinctive_words.matches(word) for name in self.index.by_word[known]]
         return (each for name in names for each in self.index.by_model[name])
 
     def _of_maker(self, drive: ListedDrive, part: Part | None) -> list[Listed]:
-        """Return what the maker has of this capacity: the part number's maker, else the one that the list names."""
+        """Return the products of this capacity by the maker of the part number, otherwise by a maker in the list."""
         if drive.capacity_gb is None:
             return []
         makers = [part.vendor.casefold()] if part else self.index.named_vendors(drive.vendor, drive.model)
@@ -125,44 +125,44 @@ class Matcher:
         return [each for each in same if is_near(each.product, drive.capacity_gb, is_rounded=True)]
 
 
-def _asked(drive: ListedDrive) -> tuple[str, str]:
+def _model_key(drive: ListedDrive) -> tuple[str, str]:
     return drive.vendor, drive.model
 
 
 def _agrees(drive: ListedDrive, part: Part) -> bool:
-    """Whether the list's capacity is the part number's; both may be rounded."""
+    """Return whether the capacities in the list and in the part number agree; both may be rounded."""
     if drive.capacity_gb is None or part.capacity_gb is None:
         return True
     return abs(drive.capacity_gb - part.capacity_gb) * 100 <= 8 * part.capacity_gb
 
 
 def matched_sentence(match: Match) -> str:
-    """Say that a part number told the drive; nothing where its model's words did."""
+    """Return the part number by which the drive was found, as a sentence; empty for other matches."""
     if match.by != BY_PART or match.part is None:
         return ""
     return f" By its part number {match.part.number}: {match.part.name}, {_size(match.part)}."
 
 
 def unknown_sentence(drive: ListedDrive, match: Match) -> str:
-    """Say why a drive was not recognised: never that there is no such product, where its name was not understood."""
+    """Return why a drive was not recognised. An unknown name never means that the product is missing."""
     if not drive.model:
-        return "The list does not tell its model."
+        return "The list has no model for this drive."
     not_compared = NOT_COMPARED if match.is_not_compared else ""
-    like = f"{_nearest_words(match.nearest)}{figured_sentence(match.figured)}"
+    like = f"{_nearest_text(match.nearest)}{figured_sentence(match.figured)}"
     return f"{_unknown(drive, match.part, match.nearest)}{like}{not_compared}"
 
 
 def _unknown(drive: ListedDrive, part: Part | None, nearest: Sequence[Listed]) -> str:
     if part and part.capacity_gb and not _agrees(drive, part):
-        told = units.capacity(round(drive.capacity_gb or 0))
-        return f"Its part number {part.number} is of {part.name}, {_size(part)}; the list tells {told}: not matched."
+        listed = units.capacity(round(drive.capacity_gb or 0))
+        return f"Its part number {part.number} means {part.name}, {_size(part)}, but the list has {listed}."
     if part and part.capacity_gb:
-        return f"Its part number {part.number} is of {part.name}, {_size(part)}, which the register does not have."
+        return f"Its part number {part.number} means {part.name}, {_size(part)}, which is not in the register."
     if part:
-        return f"Not recognised: part number {part.number} of {part.vendor} is unknown to the register."
+        return f"Not recognised: part number {part.number} of {part.vendor} is not in the register."
     if nearest and _is_same_model(drive, nearest):
-        return "The register has this model with another capacity only."
-    return "Not recognised: model or part number unknown to the register."
+        return "The register has this model only with other capacities."
+    return "Not recognised: the model or part number is not in the register."
 
 
 def _is_same_model(drive: ListedDrive, nearest: Iterable[Listed]) -> bool:
@@ -174,7 +174,7 @@ def _is_numbered(word: str) -> bool:
     return any(map(str.isdigit, word))
 
 
-def _nearest_words(nearest: Sequence[Listed]) -> str:
+def _nearest_text(nearest: Sequence[Listed]) -> str:
     return f" Nearest: {', '.join(product_name(each.product) for each in nearest)}." if nearest else ""
 
 

@@ -1,4 +1,4 @@
-"""How a list arrives at the fleet check: in memory, bounded, kept nowhere."""
+"""Fleet check: the state in the register of each drive of a list. The list is read in memory and never stored."""
 
 from math import ceil
 
@@ -25,13 +25,13 @@ from webapp.register.products.model_index import register_index
 LIST_BYTES_MAX = (
     4 * 1024**2
 )  # 500 drives as smartctl prints them whole are less; settings.py bounds a pasted text alike
-TOO_LARGE = f"The list is larger than {LIST_BYTES_MAX:,} bytes: check it in parts."
-CUT = "The form did not arrive whole: send it again."
-MOST_DIGITS = 20  # of a length: more are too many for int(), too
+TOO_LARGE = f"The list is larger than {LIST_BYTES_MAX:,} bytes. Split it and check the parts."
+INCOMPLETE = "The form arrived incomplete. Send it again."
+LENGTH_DIGITS_MAX = 20  # of Content-Length; int() refuses very long numbers
 
 
 class InMemoryHandler(FileUploadHandler):
-    """Keeps one small file in memory: the register's own handlers would spool it, and only for those signed in."""
+    """Receives one small file in memory. The register's other handlers write to disk and require a login."""
 
     def __init__(self, request: HttpRequest | None = None) -> None:
         super().__init__(request)
@@ -50,11 +50,11 @@ class InMemoryHandler(FileUploadHandler):
 
 
 def listed_text(request: HttpRequest) -> str:
-    """Return the list that a form sends, pasted or as a file. Raises FleetError where there is none, or too much."""
-    told = str(request.META.get("CONTENT_LENGTH") or "0").strip()
-    if not (told.isascii() and told.isdigit()):
-        raise FleetError(CUT)
-    if len(told) > MOST_DIGITS or int(told) > LIST_BYTES_MAX + 1024**2:  # form fields and boundaries around it
+    """Return the list in a form, pasted or as a file. Raises FleetError if it is too large or incomplete."""
+    length = str(request.META.get("CONTENT_LENGTH") or "0").strip()
+    if not (length.isascii() and length.isdigit()):
+        raise FleetError(INCOMPLETE)
+    if len(length) > LENGTH_DIGITS_MAX or int(length) > LIST_BYTES_MAX + 1024**2:  # with form fields
         raise FleetError(TOO_LARGE)
     handler = InMemoryHandler(request)
     request.upload_handlers = [handler]
@@ -63,7 +63,7 @@ def listed_text(request: HttpRequest) -> str:
     except (RequestDataTooBig, TooManyFilesSent) as error:
         raise FleetError(TOO_LARGE) from error
     except (MultiPartParserError, SuspiciousOperation) as error:
-        raise FleetError(CUT) from error
+        raise FleetError(INCOMPLETE) from error
     if handler.received_bytes > LIST_BYTES_MAX:
         raise FleetError(TOO_LARGE)
     if pasted.strip():
@@ -72,7 +72,7 @@ def listed_text(request: HttpRequest) -> str:
 
 
 def decoded(content: bytes) -> str:
-    """Return bytes as text; what is no UTF-8 is replaced: a model number is ASCII. UTF-16 is told by its mark."""
+    """Return bytes as text. Invalid UTF-8 is replaced, because model numbers are ASCII. UTF-16 needs its mark."""
     is_utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
     return content.decode("utf-16" if is_utf16 else "utf-8", errors="replace")
 
@@ -91,18 +91,18 @@ def form(request: HttpRequest) -> HttpResponse:
     return render(request, "register/fleet/check.html", {"section": "check"})
 
 
-@csrf_exempt  # a check changes nothing and knows nobody: no cookie, no token, so that the form is the same for everyone
+@csrf_exempt  # a check changes nothing and uses no session, so the form needs no token
 def answer(request: HttpRequest) -> HttpResponse:
-    """Answer a sent list; whoever comes without one is led to the form."""
+    """Check a submitted list; redirect other requests to the form."""
     if request.method != "POST":
         return redirect("check")
-    response = _answered(request)
+    response = _check(request)
     response.headers["Cache-Control"] = NO_STORE
     return response
 
 
-def _answered(request: HttpRequest) -> HttpResponse:
-    throttle = ReadThrottle()  # counts the form together with the API: both cost the same
+def _check(request: HttpRequest) -> HttpResponse:
+    throttle = ReadThrottle()  # one limit for the form and the API, which cost the same
     if not throttle.allow_request(Request(request), APIView()):
         return _too_many(request, ceil(throttle.wait() or 1))
     try:
@@ -113,27 +113,27 @@ def _answered(request: HttpRequest) -> HttpResponse:
     if wanted in {"csv", "json"}:
         return rows_response(wanted, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
     total = sum(each.drive.count for each in found)
-    told = {name: any(getattr(each.drive, name) for each in found) for name in ("device", "firmware")}
-    context = {"section": "check", "answers": found, "counts": counts(found), "total": total, "told": told}
+    columns = {name: any(getattr(each.drive, name) for each in found) for name in ("device", "firmware")}
+    context = {"section": "check", "answers": found, "counts": counts(found), "total": total, "columns": columns}
     return render(request, "register/fleet/answer.html", context)
 
 
 def _form_again(request: HttpRequest, sentence: str) -> HttpResponse:
-    """Return the form with what was pasted and what is wrong with it; nothing of a list that did not arrive."""
-    arrived = sentence not in {TOO_LARGE, CUT}
+    """Return the form with the pasted list and the error. A list that did not arrive is left out."""
+    arrived = sentence not in {TOO_LARGE, INCOMPLETE}
     context = {"section": "check", "error": sentence, "typed": request.POST.get("list", "") if arrived else ""}
     return render(request, "register/fleet/check.html", context, status=413 if sentence == TOO_LARGE else 400)
 
 
 def _too_many(request: HttpRequest, wait_s: int) -> HttpResponse:
-    refused = bad_request(request, f"Too many lists: send it again in {wait_s} s.", reverse("check"))
+    refused = bad_request(request, f"Too many lists. Send it again in {wait_s} s.", reverse("check"))
     refused.status_code = 429
     refused.headers["Retry-After"] = str(wait_s)
     return refused
 
 
 def values_of(answer: FleetAnswer) -> dict[str, Value]:
-    """Return an answer as it is exported; serial numbers are not read at all."""
+    """Return a row of the export. Serial numbers are never read."""
     drive = answer.drive
     return {
         "device": drive.device or None,

@@ -1,4 +1,4 @@
-"""What "nines at scale" shows: slow reads a second from one drive to many racks, and what requests meet."""
+"""Nines at scale: slow reads per second from one drive to many racks, and the chance that a request has a slow read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ FIELDS = ("of", "number", "drives", "reads_per_s", "slow_reads_per_s")
 
 @dataclass(frozen=True)
 class NinesQuestion:
-    """What is asked: a scale, the reads of one request, and the form of the answer."""
+    """A query: the scale, the number of reads of one request, and the output format."""
 
     scale: Scale
     parallel: int
@@ -32,7 +32,7 @@ class NinesQuestion:
 
 @dataclass(frozen=True)
 class NinesRow:
-    """One step outwards, as text."""
+    """One level of the scale, as text."""
 
     thing: str
     note: str
@@ -43,7 +43,7 @@ class NinesRow:
 
 @dataclass(frozen=True)
 class NinesPage:
-    """The answer, ready to show."""
+    """The answer to a query."""
 
     question: NinesQuestion
     percentile: str
@@ -54,18 +54,20 @@ class NinesPage:
 
 
 def read_nines_question(query: QueryDict) -> NinesQuestion:
-    """Return what was asked, the brief's own example where nothing was. Raises ParameterError."""
+    """Return the query, with the values of the brief as defaults. Raises ParameterError."""
     given = given_of(query, NAMES)
-    told = {name: whole_number_of(given, name, 1, MOST) for name in ("reads", "drives", "servers", "racks", "parallel")}
+    values = {
+        name: whole_number_of(given, name, 1, MOST) for name in ("reads", "drives", "servers", "racks", "parallel")
+    }
     nines = whole_number_of(given, "nines", 1, 12)
     scale = Scale(
-        Fraction(told["reads"] or BRIEF.reads_per_s),
+        Fraction(values["reads"] or BRIEF.reads_per_s),
         nines or BRIEF.nines,
-        told["drives"] or BRIEF.drives,
-        told["servers"] or BRIEF.servers,
-        told["racks"] or BRIEF.racks,
+        values["drives"] or BRIEF.drives,
+        values["servers"] or BRIEF.servers,
+        values["racks"] or BRIEF.racks,
     )
-    return NinesQuestion(scale, told["parallel"] or PARALLEL, one_of(given, "format", FORMS))
+    return NinesQuestion(scale, values["parallel"] or PARALLEL, one_of(given, "format", FORMS))
 
 
 def nines_page(question: NinesQuestion) -> NinesPage:
@@ -76,14 +78,14 @@ def nines_page(question: NinesQuestion) -> NinesPage:
     return NinesPage(
         question,
         percentile_of(scale.nines),
-        f"{rows[0].slow} slow read{'' if rows[0].slow == '1' else 's'} a second on one drive become {rows[-1].slow} in "
-        f"{scale.racks:,d} rack{'' if scale.racks == 1 else 's'}.",
+        f"{rows[0].slow} slow read{'' if rows[0].slow == '1' else 's'} per second on one drive become {rows[-1].slow} "
+        f"in {scale.racks:,d} rack{'' if scale.racks == 1 else 's'}.",
         rows,
         [
             (f"{count:,d}", percentage(chance_of_a_slow_read(scale.nines, count)))
             for count in sorted({*PARALLEL_ROWS, question.parallel})
         ],
-        f"A request of {question.parallel:,d} parallel read{'' if question.parallel == 1 else 's'} meets a slow one in "
+        f"A request of {question.parallel:,d} parallel read{'' if question.parallel == 1 else 's'} has a slow one in "
         f"{chance} of cases.",
     )
 
@@ -116,7 +118,7 @@ def small(value: Fraction) -> str:
 
 
 def percentage(ratio: float) -> str:
-    """Return a chance in percent with three significant digits; one that is nearly certain is not called certain."""
+    """Return a chance in percent with three significant digits; values near 100 % are shown as more than 99.9 %."""
     percent = ratio * 100
     if percent > 99.95:
         return "more than 99.9 %"
@@ -124,7 +126,7 @@ def percentage(ratio: float) -> str:
 
 
 def percentile_of(nines: int) -> str:
-    """Return the percentile of so many nines.
+    """Return the percentile with this number of nines.
 
     >>> percentile_of(1), percentile_of(2), percentile_of(5)
     ('p90', 'p99', 'p99.999')
@@ -133,7 +135,7 @@ def percentile_of(nines: int) -> str:
 
 
 def nines_values(page: NinesPage) -> list[dict[str, Value]]:
-    """Return the rows as they are exported, exact."""
+    """Return the rows of the export with exact values."""
     scale, drives = page.question.scale, 1
     values: list[dict[str, Value]] = []
     for step in slow_reads(scale):

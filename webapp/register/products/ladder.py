@@ -1,4 +1,4 @@
-"""The ladder of a product: its runs by load, each with its shares over the limits, one ladder for each statistic."""
+"""Load ladder of a product: its runs by load with their shares, one ladder for each statistic, and its chart."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any
 from results.models import Run, Statistic, Verdict
 from results.rules.act.limits import Limit
 from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK
-from webapp.register.runs.verdict import OUTCOME_WORDS
+from webapp.register.runs.headline import OUTCOME_WORDS
 from webapp.register.tables.columns import share_code, share_column, share_of
 from webapp.register.tables.evaluation import is_over
 from webapp.register.tables.tables import STATISTIC_TITLES, Cell, share_cell
@@ -18,7 +18,7 @@ from webapp.templatetags import units
 
 @dataclass(frozen=True)
 class Rung:
-    """One run of the ladder."""
+    """One run of a ladder."""
 
     run: Run
     load: str
@@ -31,7 +31,7 @@ class Rung:
 
 @dataclass(frozen=True)
 class Ladder:
-    """The rungs of one statistic, lowest load first; figures of two statistics never share a ladder."""
+    """The rungs of one statistic, lowest load first. Values of two statistics are never in one ladder."""
 
     code: str
     title: str
@@ -41,23 +41,23 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Ladders:
-    """All ladders of a product, and the limits that head their columns."""
+    """All ladders of a product, and the limits of their columns."""
 
     limits: tuple[Limit, ...]
     ladders: list[Ladder]
 
     @property
     def has_several(self) -> bool:
-        """There are runs to choose from: one alone compares with none here."""
+        """Whether there are at least two runs that a reader can select for a comparison."""
         return sum(len(ladder.rungs) for ladder in self.ladders) > 1
 
 
 def ladders_of(runs: Iterable[Run], limits: tuple[Limit, ...]) -> Ladders:
-    """Return the ladders of runs that stand and were fetched for a table; those without any run are left out."""
-    standing = [run for run in runs if run.visibility == "public"]
+    """Return the ladders of current runs that were fetched for a table, without empty ladders."""
+    current = [run for run in runs if run.visibility == "public"]
     ladders = []
     for statistic, (title, note) in STATISTIC_TITLES.items():
-        same = sorted((run for run in standing if run.statistic == statistic), key=_load_order)
+        same = sorted((run for run in current if run.statistic == statistic), key=_load_order)
         if same:
             rungs = [_rung(run, limits) for run in same]
             ladders.append(Ladder(Statistic(statistic).value, title.rstrip(":"), note, rungs))
@@ -65,7 +65,7 @@ def ladders_of(runs: Iterable[Run], limits: tuple[Limit, ...]) -> Ladders:
 
 
 def _load_order(run: Run) -> tuple[int, Decimal, Decimal, int]:
-    """By number of devices, since N is per device; what is not stated comes last."""
+    """Return the sort key: the number of devices first, because N is per device; missing values last."""
     unknown = Decimal("Infinity")
     nx_load = unknown if run.nx_load is None else run.nx_load
     return run.device_count or 0, nx_load, unknown if run.tps is None else run.tps, run.pk
@@ -96,7 +96,7 @@ RUNGS_MIN = 2  # with a load: one point is no curve
 
 
 def chart_of(ladder: Ladder, limits: Sequence[Limit]) -> dict[str, Any] | None:
-    """Return the panels of a ladder, a line for each number of devices; None where it has no two loads to join."""
+    """Return the panels of a ladder with a line for each number of devices; None if it has fewer than two loads."""
     placed = [rung for rung in ladder.rungs if rung.run.nx_load is not None and not rung.run.is_on_no_drive]
     if len(placed) < RUNGS_MIN:
         return None
@@ -117,7 +117,7 @@ def _panel(rungs: Sequence[Rung], limit: Limit) -> dict[str, Any]:
 def _line(device_count: int | None, rungs: Iterable[Rung], limit: Limit) -> dict[str, Any]:
     found = [(rung, share) for rung in rungs if (share := share_of(rung.run, limit.threshold_us))]
     return {
-        "name": units.counted(device_count, "device") or "devices not stated",
+        "name": units.counted(device_count, "device") or "devices not reported",
         "runs": [rung.run.public_id for rung, _ in found],
         "loads": [float(rung.run.nx_load or 0) for rung, _ in found],
         "shares": [float(share.share_pct) for _, share in found],

@@ -1,4 +1,4 @@
-"""The register's products as a fleet check asks for them: by the words of a model number, with what stands for each."""
+"""Index of the register's products by part number and by the words of a model, with the current results of each."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,11 +9,11 @@ from webapp.register.http.typed_text import words_of
 from webapp.register.products.names import SHORTEST_CORRECTED, FuzzyIndex
 from webapp.register.tables.makers import OWN_NAMES
 
-UNNAMED = "Other"  # the maker of what a publication does not name
-WORDS_AT_MOST = 24  # of a model string; the longest model numbers have eight
+UNNAMED = "Other"  # the maker of drives that a publication does not name
+WORDS_AT_MOST = 24  # in a model string; the longest model numbers have eight
 CAPACITY_OFF_PCT = 3  # makers round: 3,200 GB are sold as 3.2 TB
 ROUNDED_OFF_PCT = 8  # lsblk prints two digits
-SHORTEST_NAME = 3  # a model of two letters is found in anything
+SHORTEST_NAME = 3  # a model of two letters would match almost any text
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,15 @@ class Figured:
 
 
 def figured_drives() -> list[Figured]:
-    """Return the drives that publications state figures of YCSB for, each once for each publication."""
+    """Return the drives with published YCSB figures, once for each publication."""
     named = PublishedFigure.objects.exclude(vendor=UNNAMED).order_by("publication", "vendor", "model")
     return [Figured(*values) for values in named.values_list("vendor", "model", "publication").distinct()]
 
 
 def figured_sentence(figured: Iterable[Figured]) -> str:
-    """Say which drives published figures are of; nothing where there are none."""
+    """Return a sentence with the drives that have published YCSB figures; empty if there are none."""
     names = list(dict.fromkeys(each.name for each in figured))
-    return f" Published figures of YCSB through a database are of {', '.join(names)}." if names else ""
+    return f" Published YCSB figures (through a database) exist for {', '.join(names)}." if names else ""
 
 
 def publications_of(figured: Iterable[Figured]) -> Sequence[str]:
@@ -49,27 +49,27 @@ def publications_of(figured: Iterable[Figured]) -> Sequence[str]:
 
 @dataclass
 class Listed:
-    """One product with its certificates and the kinds of its runs that stand: neither withdrawn nor superseded.
+    """One product with its certificates and its current runs, which are neither withdrawn nor superseded.
 
-    `runs_on_no_drive` stand too, say nothing of the product, and are in no other number. `has_withdrawn`: of its runs
-    on drives one was withdrawn.
+    `virtual_runs` are current runs on virtual devices; they say nothing about the product and are not counted
+    elsewhere. `has_withdrawn`: one of its runs on real drives was withdrawn.
     """
 
     product: Product
     certificates: list[Certificate] = field(default_factory=list)
     tiers: set[str] = field(default_factory=set)
-    standing_runs: int = 0
-    runs_on_no_drive: int = 0
+    current_runs: int = 0
+    virtual_runs: int = 0
     has_withdrawn: bool = False
 
     @property
     def is_only_published(self) -> bool:
-        """Whether all that stands for it are figures of a publication."""
+        """Whether all its current results come from publications."""
         return self.tiers == {Tier.PUBLISHED}
 
 
 def name_words(text: str) -> tuple[str, ...]:
-    """Return the words of a name, in lower case: the first of very many, which are no name.
+    """Return the words of a name in lower case, at most WORDS_AT_MOST.
 
     >>> name_words("INTEL SSDPE2KE016T8"), name_words("DC SN861")
     (('intel', 'ssdpe2ke016t8'), ('dc', 'sn861'))
@@ -77,20 +77,20 @@ def name_words(text: str) -> tuple[str, ...]:
     return tuple(words_of(text)[:WORDS_AT_MOST])
 
 
-def is_telling(word: str) -> bool:
-    """Tell whether a word names a model: long enough to be misspelt, and with a digit."""
+def is_distinctive(word: str) -> bool:
+    """Return whether a word can identify a model: it has a digit, and is long enough for a typing error."""
     return len(word) >= SHORTEST_CORRECTED and _has_digit(word)
 
 
 class RegisterIndex:
-    """Public products by part number and by the words of their model, and the drives of published YCSB figures."""
+    """Public products by part number and by the words of their model, and drives with published YCSB figures."""
 
     def __init__(self, listed: Iterable[Listed], figured: Iterable[Figured] = ()) -> None:
         self.listed = list(listed)
         self.figured = [(_makers(name_words(each.vendor)), _numbers(name_words(each.model)), each) for each in figured]
         self.by_part: dict[tuple[str, ...], list[Listed]] = {}
         self.by_model: dict[tuple[str, ...], list[Listed]] = {}
-        self.by_bare_name: dict[tuple[str, ...], list[Listed]] = {}  # a model without a digit may be any word
+        self.by_bare_name: dict[tuple[str, ...], list[Listed]] = {}  # a model without a digit can be any word
         for each in self.listed:
             if part := name_words(each.product.part_number):
                 self.by_part.setdefault(part, []).append(each)
@@ -112,29 +112,29 @@ class RegisterIndex:
 
     @cached_property
     def vendors(self) -> list[tuple[str, set[str]]]:
-        """The makers as `by_vendor` has them, each with the words of its name."""
+        """The keys of `by_vendor`, each with the words of the name."""
         named = [(vendor, _makers(name_words(vendor))) for vendor in self.by_vendor]
         return [(vendor, words) for vendor, words in named if words]
 
     @cached_property
     def by_word(self) -> dict[str, list[tuple[str, ...]]]:
-        """The names of models that have a telling word, by that word."""
+        """The names of models by each of their distinctive words."""
         found: dict[str, list[tuple[str, ...]]] = {}
         for name in self.by_model:
-            for word in filter(is_telling, name):
+            for word in filter(is_distinctive, name):
                 found.setdefault(word, []).append(name)
         return found
 
     @cached_property
-    def telling_words(self) -> FuzzyIndex:
-        """The telling words of all models, to be found by misspelt ones."""
+    def distinctive_words(self) -> FuzzyIndex:
+        """The distinctive words of all models, for the correction of typing errors."""
         return FuzzyIndex(self.by_word)
 
     def find(self, vendor: str, model: str, capacity_gb: float | None, *, is_rounded: bool) -> list[Listed]:
-        """Return the products that a model number can mean: by part number, else by the longest run of model words.
+        """Return the products that match a model number, by part number, otherwise by the longest run of model words.
 
-        With a capacity only those of that size; without, all of the model. A model without a digit is meant only where
-        its maker is named, too.
+        With a capacity, only products of that size match; without, all capacities of the model. A model without a
+        digit matches only if the maker is named as well.
         """
         words = name_words(model)
         makers = _makers(name_words(vendor) + words)
@@ -147,18 +147,18 @@ class RegisterIndex:
         return same_maker or ([] if _names_a_maker(makers, self) else by_size)
 
     def named_vendors(self, vendor: str, model: str) -> list[str]:
-        """Return the makers that a list names, as `by_vendor` has them, each by the whole of its name."""
-        told = _makers(name_words(vendor) + name_words(model))
-        return [maker for maker, words in self.vendors if words <= told]
+        """Return the keys of `by_vendor` for the makers that a list names in full."""
+        named = _makers(name_words(vendor) + name_words(model))
+        return [maker for maker, words in self.vendors if words <= named]
 
     def figured_as(self, vendor: str, model: str) -> list[Figured]:
-        """Return the drives of YCSB figures whose maker and number a list names: a 7450 MAX is near a 7450 PRO."""
+        """Return drives with YCSB figures of the same maker and number: a 7450 MAX is similar to a 7450 PRO."""
         words = name_words(vendor) + name_words(model)
-        told = _makers(words)
-        return [each for maker, numbers, each in self.figured if maker <= told and not numbers.isdisjoint(words)]
+        makers = _makers(words)
+        return [each for maker, numbers, each in self.figured if maker <= makers and not numbers.isdisjoint(words)]
 
     def knows_part(self, model: str) -> bool:
-        """Whether a model string holds a part number that a product of the register states."""
+        """Return whether a model string has the part number of a product of the register."""
         words = name_words(model)
         ends = range(1, len(words) + 1)
         return any(words[start:end] in self.by_part for end in ends for start in range(max(0, end - self.longest), end))
@@ -173,7 +173,7 @@ class RegisterIndex:
 
 
 def _names_a_maker(makers: set[str], index: RegisterIndex) -> bool:
-    """Whether a list names a maker at all, so that a product of another maker with that model name is none of it."""
+    """Return whether a list names a known maker. Products of another maker with that model name then do not match."""
     return bool(makers & index.makers)
 
 
@@ -182,12 +182,12 @@ def _makers(words: tuple[str, ...]) -> set[str]:
 
 
 def _numbers(words: tuple[str, ...]) -> set[str]:
-    """Return the words that number a model: 7450, X100, FL6."""
+    """Return the words with the number of a model: 7450, X100, FL6."""
     return {word for word in words if len(word) >= SHORTEST_NAME and _has_digit(word)}
 
 
 def _without_family(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a model's words without those before the first that has a digit: "DC SN861" is called SN861, too."""
+    """Return a model's words from the first word with a digit on: "DC SN861" is also called SN861."""
     at = next((place for place, word in enumerate(words) if _has_digit(word)), 0)
     return words[at:]
 
@@ -197,7 +197,7 @@ def _has_digit(word: str) -> bool:
 
 
 def is_near(product: Product, capacity_gb: float | None, *, is_rounded: bool) -> bool:
-    """Whether a product has a capacity, within what makers and lsblk round; so where either is not told."""
+    """Return whether a product has a capacity, within the rounding of makers and lsblk; True if either is unknown."""
     if capacity_gb is None or product.capacity_gb is None:
         return True
     allowed = ROUNDED_OFF_PCT if is_rounded else CAPACITY_OFF_PCT
@@ -205,7 +205,7 @@ def is_near(product: Product, capacity_gb: float | None, *, is_rounded: bool) ->
 
 
 def _nearest(found: list[Listed], capacity_gb: float | None) -> list[Listed]:
-    """Return those of the nearest capacity, where one is told: a register may have 1,900 and 1,920 GB of one model."""
+    """Return the products with the nearest capacity: a register may have 1,900 and 1,920 GB of one model."""
     known = [each.product.capacity_gb for each in found if each.product.capacity_gb is not None]
     if capacity_gb is None or not known:
         return found
@@ -214,18 +214,18 @@ def _nearest(found: list[Listed], capacity_gb: float | None) -> list[Listed]:
 
 
 def register_index() -> RegisterIndex:
-    """Return the index, in five queries whatever the number of products."""
+    """Return the index, in five queries for any number of products."""
     listed = {product.pk: Listed(product) for product in Product.objects.public().order_by("pk")}
     for certificate in Certificate.objects.order_by("-nx_load", "pk").defer("document"):
         if certificate.product_id in listed:
             listed[certificate.product_id].certificates.append(certificate)
-    runs = Run.objects.standing().rated().values_list("product_id", "tier", "is_on_no_drive")  # none of a database
+    runs = Run.objects.standing().rated().values_list("product_id", "tier", "is_on_no_drive")  # without YCSB runs
     for product_id, tier, is_on_no_drive in runs:
         if each := listed.get(product_id or 0):
             if is_on_no_drive:
-                each.runs_on_no_drive += 1
+                each.virtual_runs += 1
                 continue
-            each.standing_runs += 1
+            each.current_runs += 1
             each.tiers.add(tier)
     withdrawn = Run.objects.public().rated().on_drives().filter(visibility=Visibility.WITHDRAWN)
     for product_id in withdrawn.values_list("product_id", flat=True).distinct():

@@ -11,7 +11,7 @@ from results.certification.certificates import attempts
 from results.lifecycle.event_labels import event_label
 from results.models import Certificate, Event, Product, Run
 from results.rules.act.limits import Limit
-from webapp.register.runs.lifecycle import HistoryLine, told_line
+from webapp.register.runs.lifecycle import HistoryLine, public_line
 from webapp.register.tables.columns import product_of, ranked_tps
 from webapp.register.tables.sentences import HOW
 from webapp.templatetags import units
@@ -19,7 +19,7 @@ from webapp.templatetags import units
 
 @dataclass(frozen=True)
 class Capacity:
-    """One capacity of a model: the fastest of its runs that keeps within the limits, and how that was taken."""
+    """One capacity of a model: its fastest run within the limits, and how that run was measured."""
 
     product: Product
     is_this: bool
@@ -28,7 +28,7 @@ class Capacity:
 
 
 def capacities_of(product: Product, limits: Sequence[Limit], *, is_own: bool = False) -> list[Capacity]:
-    """Return the capacities of a product's model by size, its own among them; nothing where there is one alone.
+    """Return the capacities of a product's model by size, including its own; empty if there is only one.
 
     `is_own`: the limits are a reader's own.
     """
@@ -45,7 +45,7 @@ def capacities_of(product: Product, limits: Sequence[Limit], *, is_own: bool = F
 
 
 def _fastest(runs: Iterable[Run]) -> dict[int, Run]:
-    """Return the run of each product whose single devices were fastest: four are not faster than each of them."""
+    """Return the run of each product with the highest speed per device."""
     found: dict[int, Run] = {}
     for run in runs:
         known = found.setdefault(product_of(run).pk, run)
@@ -63,7 +63,7 @@ def _capacity(product: Product, fastest: Run | None, *, is_this: bool) -> Capaci
 
 @dataclass(frozen=True)
 class CertificateView:
-    """One certificate, standing or withdrawn, with the runs it rests on and its history."""
+    """One certificate, current or withdrawn, with its runs and its history."""
 
     certificate: Certificate
     run_ids: list[str]
@@ -74,7 +74,7 @@ class CertificateView:
 
 @dataclass(frozen=True)
 class AttemptView:
-    """What the runs show for one number of devices, and what they do not."""
+    """Met and missing requirements of a certificate for one number of devices."""
 
     title: str
     profile: str
@@ -84,7 +84,7 @@ class AttemptView:
 
 
 def certificates_of(product: Product) -> list[CertificateView]:
-    """Return the product's certificates, those that stand first."""
+    """Return the product's certificates, the current ones first."""
     rows = list(product.certificates.select_related("profile").prefetch_related("runs").order_by("state", "-nx_load"))
     ids = [certificate.public_id for certificate in rows]
     histories: dict[str, list[Event]] = {public_id: [] for public_id in ids}
@@ -109,17 +109,17 @@ def _line(event: Event) -> str:
 
 
 def attempts_of(product: Product) -> list[AttemptView]:
-    """Return how far the runs came, for each number of devices that they were made with; without runs, nothing."""
+    """Return met and missing requirements for each number of devices; empty without runs."""
     return [
         AttemptView(
-            title=_title(told["device_count"], told["attempted_nx"]),
-            profile=told["profile"],
-            present=[requirement["sentence"] for requirement in told["present"]],
-            missing=list(dict.fromkeys(requirement["sentence"] for requirement in told["missing"])),
-            reasons=told["reasons"],
+            title=_title(attempt["device_count"], attempt["attempted_nx"]),
+            profile=attempt["profile"],
+            present=[requirement["sentence"] for requirement in attempt["present"]],
+            missing=list(dict.fromkeys(requirement["sentence"] for requirement in attempt["missing"])),
+            reasons=attempt["reasons"],
         )
-        for told in redacted_requirements(attempts(product))
-        if not told["is_certified"]
+        for attempt in redacted_requirements(attempts(product))
+        if not attempt["is_certified"]
     ]
 
 
@@ -134,7 +134,7 @@ SHOWN_EVENTS = 50
 
 @dataclass(frozen=True)
 class ProductEvent:
-    """One event, and the run or certificate that it is about; both are empty where it is the product itself."""
+    """One event, and the id of its run or certificate; both are empty for an event of the product itself."""
 
     line: HistoryLine
     run_id: str
@@ -143,14 +143,14 @@ class ProductEvent:
 
 @dataclass(frozen=True)
 class ProductHistory:
-    """The newest events of a product, and how many there are in all."""
+    """The newest events of a product, and the total number."""
 
     events: list[ProductEvent]
     total: int
 
 
 def history_of(product: Product, run_ids: Collection[str]) -> ProductHistory:
-    """Return what was done to a product and to the runs of it that everyone may see."""
+    """Return the public events of a product, its certificates and its public runs."""
     certificates = list(product.certificates.values_list("public_id", flat=True))
     of_product = Event.objects.filter(
         Q(subject_type="product", subject_id=product.slug)
@@ -159,9 +159,9 @@ def history_of(product: Product, run_ids: Collection[str]) -> ProductHistory:
     )
     found = for_everyone(of_product)
     newest = list(found.order_by("-at", "-id")[:SHOWN_EVENTS])
-    return ProductHistory([_told(event) for event in visible_events(newest)], found.count())
+    return ProductHistory([_event_line(event) for event in visible_events(newest)], found.count())
 
 
-def _told(event: Event) -> ProductEvent:
+def _event_line(event: Event) -> ProductEvent:
     is_run, is_certificate = event.subject_type == "run", event.subject_type == "certificate"
-    return ProductEvent(told_line(event), event.subject_id * is_run, event.subject_id * is_certificate)
+    return ProductEvent(public_line(event), event.subject_id * is_run, event.subject_id * is_certificate)

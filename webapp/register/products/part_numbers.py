@@ -1,7 +1,7 @@
-"""What drives report of themselves is most often a part number: its maker, family and capacity, by part_numbers.csv.
+"""Part numbers: the maker, family and capacity that part_numbers.csv derives from the name that a drive reports.
 
-A row of the file is a pattern of a maker's part numbers with the family that it means, and how its digits tell the
-capacity; a row without a family knows the maker alone. A part number that no row knows says nothing, and nothing is
+A row of the file is a pattern of a maker's part numbers, with the family and the encoding of the capacity in its
+digits. A row without a family identifies the maker only. A part number that matches no row is unknown; nothing is
 guessed.
 """
 
@@ -19,9 +19,9 @@ LONGEST_TEXT = 200
 
 @dataclass(frozen=True)
 class Part:
-    """A part number as a text has it; `model` is empty and `capacity_gb` None where only its maker is known.
+    """A part number found in a text; `model` is empty and `capacity_gb` None if only the maker is known.
 
-    The digits of a part number are rounded: 1T9 is sold as 1.92 TB.
+    Its digits are rounded: 1T9 is sold as 1.92 TB.
     """
 
     number: str
@@ -45,7 +45,7 @@ class PartRule:
     size: str
 
     def part(self, text: str) -> Part | None:
-        """Return the part number in a text of capitals, `_` read as a blank; None where there is none of this kind."""
+        """Return the part number in an upper-case text with blanks for `_`; None if the pattern does not match."""
         found = self.pattern.search(text)
         if found is None:
             return None
@@ -53,7 +53,7 @@ class PartRule:
 
 
 def part_of(text: str) -> Part | None:
-    """Return the part number that a model string holds, None where no row of the file knows one.
+    """Return the part number in a model string; None if no row of the file matches.
 
     >>> part = part_of("SAMSUNG MZQLB1T9HAJR-00007")
     >>> part.number, part.name, part.capacity_gb
@@ -65,7 +65,7 @@ def part_of(text: str) -> Part | None:
 
 @cache
 def part_rules() -> tuple[PartRule, ...]:
-    """Return the file's rows, those that know a family before those that know the maker alone."""
+    """Return the rows of the file, those with a family first."""
     with RULES.open(newline="", encoding="utf-8") as file:
         rules = [
             PartRule(row["vendor"], re.compile(f"{BEFORE}{row['pattern']}{AFTER}", re.ASCII), row["model"], row["size"])
@@ -75,7 +75,7 @@ def part_rules() -> tuple[PartRule, ...]:
 
 
 def _gigabytes(digits: str, size: str) -> float:
-    """Return what the digits tell: 12T8 is 12.8 TB, 960 is GB, of tenths 064 is 6.4 TB; or what the row states."""
+    """Return the capacity: 12T8 is 12.8 TB, 960 is GB, 064 in tenths of TB is 6.4 TB; or the fixed size of the row."""
     if size == TENTHS_OF_TB:
         return int(digits) * 100.0
     if size != AS_PRINTED:

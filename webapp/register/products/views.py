@@ -1,4 +1,4 @@
-"""The page of a product: what it is, what its runs show, what became of them."""
+"""Page of a product: its facts, runs, load ladder, certificates and history."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from webapp.register.tables.parameters import FASTEST_FIRST, PROFILE_ALONE, Ques
 from webapp.register.tables.sentences import product_name, table_sentence
 from webapp.register.tables.tables import Table, TableSpec, build_table
 
-NOT_OF_A_RUN = {
+PRODUCT_COLUMNS = {
     *(columns.DRIVE, columns.SYSTEM, columns.INSTANCE, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE),
     *(columns.SUSTAINED, columns.PER_TB),
 }
@@ -31,7 +31,7 @@ NOT_OF_A_RUN = {
 def product(request: HttpRequest, slug: str) -> HttpResponse:
     found = Product.objects.public().filter(slug=slug).first()
     if found is None:
-        raise Http404(f"No drive is named {slug}.")
+        raise Http404(f"There is no drive {slug}.")
     spec = _runs_spec(found)
     question = read_question(request.GET, spec.columns, profile=current_limits())
     rows = list(Run.objects.filter(product=found).public().of_act().for_table())
@@ -54,12 +54,12 @@ def _context(product: Product, rows: Sequence[Run], table: Table, question: Ques
         "category": categories.spec_of(product),
         "table": table,
         "sentence": table_sentence(table, results),
-        "no_run_stands": not points and all(run.visibility != Visibility.PUBLIC for run in rows),
+        "has_no_current_result": not points and all(run.visibility != Visibility.PUBLIC for run in rows),
         "ycsb_points": points,
         "ladders": ladders,
         "ladder_charts": charts,
         "certificates": certificates,
-        "standing": [view.certificate for view in certificates if view.certificate.state == "standing"],
+        "current_certificates": [view.certificate for view in certificates if view.certificate.state == "standing"],
         "attempts": attempts_of(product),
         "capacities": capacities_of(product, limits, is_own=question.limits.is_own),
         "history": history_of(product, run_ids),
@@ -67,7 +67,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, question: Ques
 
 
 def _limits_context(question: Question, results: Sequence[LimitEvaluation]) -> dict[str, Any]:
-    """Return what the form of a reader's own limits shows."""
+    """Return the context of the limits form."""
     return {
         "limits": question.limits,
         "limits_sentence": changes_sentence(question.limits, results),
@@ -77,7 +77,7 @@ def _limits_context(question: Question, results: Sequence[LimitEvaluation]) -> d
 
 
 def _runs_spec(product: Product) -> TableSpec:
-    """Return the table of a product's runs: its category's columns without what is the product's own."""
+    """Return the table of a product's runs: the columns of its category without those of the product itself."""
     spec = categories.spec_of(product)
-    of_runs = tuple(column for column in spec.usual if column not in NOT_OF_A_RUN)
+    of_runs = tuple(column for column in spec.usual if column not in PRODUCT_COLUMNS)
     return replace(spec, columns=(columns.RUN, *of_runs), is_by_vendor=False)

@@ -1,4 +1,4 @@
-"""Each device of a run beside the others: the shares of its own reads, over the whole run and in its worst slice."""
+"""Devices of a run in comparison: the shares of each device's own reads, over the whole run and in its worst slice."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,16 +12,14 @@ from webapp.register.tables.marks import NearnessMark, nearness_mark
 from webapp.templatetags import units
 
 ROLE = "reads-of-device"
-SHOWN_DEVICES = 128  # as many as a configuration may name
-ROWS_MAX = 20_000  # slices times histograms that a page looks through; the histograms' CSV has all
-NOT_LOOKED_AT = (
-    "The log has too many slices to look for each device's worst one here; the CSV of the histograms has them."
-)
+SHOWN_DEVICES = 128  # a configuration cannot name more
+ROWS_MAX = 20_000  # slices times histograms that a page evaluates; the CSV of the histograms has all
+WORST_OMITTED = "The log has too many slices to show each device's worst one here; the CSV of the histograms has them."
 
 
 @dataclass(frozen=True)
 class DeviceShare:
-    """A share of one device over one threshold; `slice_number` is that of its worst slice, None of the whole run."""
+    """A share of one device over one threshold; `slice_number` is that of its worst slice, None for the whole run."""
 
     text: str
     is_over: bool
@@ -54,8 +52,8 @@ class DevicesView:
 
     @property
     def sentence(self) -> str:
-        """What is left out."""
-        return "" if self.has_worst else NOT_LOOKED_AT
+        """The note about omitted values."""
+        return "" if self.has_worst else WORST_OMITTED
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class _Counted:
 
 
 def devices_view(run: Run, verdict: Verdict | None, own: Sequence[Limit] = ()) -> DevicesView | None:
-    """Return the devices of a run side by side; None where there is nothing to compare."""
+    """Return the devices of a run for comparison; None if it has fewer than two."""
     histograms = list(run.histograms.filter(role=ROLE)[:SHOWN_DEVICES])
     if len(histograms) < 2:
         return None
@@ -78,7 +76,7 @@ def devices_view(run: Run, verdict: Verdict | None, own: Sequence[Limit] = ()) -
 
 
 def _slices(run: Run, histograms: Sequence[Histogram]) -> tuple[list[Any], bool]:
-    """Return number and counts of all slices, where these are not too many for a page."""
+    """Return the number and counts of all slices, unless there are too many for a page."""
     if run.slices.count() * max(each.ordinal + 1 for each in histograms) > ROWS_MAX:
         return [], False
     return list(run.slices.values_list("number", "counts")), True
@@ -104,7 +102,7 @@ def _parts(ordinal: int, slices: Sequence[Any]) -> Iterable[_Counted]:
 
 
 def _share(parts: Iterable[_Counted], limit: ReadLimit) -> DeviceShare | None:
-    """Return the largest share of some parts; None where none of them holds an operation."""
+    """Return the largest share of the parts; None if none of them has operations."""
     counted = [(over_count(part.counts, part.ops_count, limit.first_bucket), part) for part in parts if part.ops_count]
     if not counted:
         return None
@@ -112,6 +110,5 @@ def _share(parts: Iterable[_Counted], limit: ReadLimit) -> DeviceShare | None:
     is_over = not is_count_within(over, part.ops_count, limit.limit.limit_pct)
     exact = exact_share_pct(over, part.ops_count)
     mark = nearness_mark(exact, limit.limit.limit_pct, is_over=is_over)
-    told = part.number, limit.limit.threshold_us, over, part.ops_count, exact
     text = units.share(str(act_share_pct(over, part.ops_count)), over)
-    return DeviceShare(text, is_over, mark, *told)
+    return DeviceShare(text, is_over, mark, part.number, limit.limit.threshold_us, over, part.ops_count, exact)

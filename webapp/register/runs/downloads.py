@@ -26,10 +26,10 @@ IN_MEMORY_BYTES = 8 * 1024**2
 
 @public_page
 def histograms(request: HttpRequest, public_id: str, form: str) -> HttpResponseBase:
-    """Send all counts that are kept of a run; `form` is csv, json or parquet."""
+    """Send all stored counts of a run; `form` is csv, json or parquet."""
     run = find_run(request, public_id)
     if is_withheld(run):
-        return withheld(request, run, "What was counted slice by slice")
+        return withheld(request, run, "The counts by slice")
     if form not in WRITERS or not run.histograms.exists():
         raise Http404(
             f"Run {public_id} has no histograms as {form}: expected a run with a log, and csv, json or parquet."
@@ -47,15 +47,15 @@ def _file(run: Run, form: str) -> FileResponse:
 
 @public_page
 def configuration(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """Send the configuration that a run can be made again with."""
+    """Send the configuration that reproduces a run."""
     run = find_run(request, public_id)
     if is_withheld(run):
-        return withheld(request, run, "The configuration that the log prints")
-    again = reproduction_of(run, runs_page.evidence_of(run))
-    if again is None:
-        raise Http404(f"Run {public_id} cannot be made again from here: no log of it prints its configuration.")
-    response = HttpResponse(again.text, content_type="text/plain; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{again.name}"'
+        return withheld(request, run, "The configuration in the log")
+    reproduction = reproduction_of(run, runs_page.evidence_of(run))
+    if reproduction is None:
+        raise Http404(f"Run {public_id} cannot be reproduced: its log does not print its configuration.")
+    response = HttpResponse(reproduction.text, content_type="text/plain; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{reproduction.name}"'
     return guarded(run, response)
 
 
@@ -71,7 +71,7 @@ def log(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
 @public_page
 def side_file(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """Send what drivetest wrote beside the log: identity, intervals, exact figures."""
+    """Send the side file of drivetest: identity, intervals and exact figures."""
     run = find_run(request, public_id)
     evidence = run.submission.side_file if run.submission else None
     if evidence is None:
@@ -83,10 +83,10 @@ def side_file(request: HttpRequest, public_id: str) -> HttpResponseBase:
 def companion(request: HttpRequest, public_id: str, sha256: str) -> HttpResponseBase:
     """Send a file that came with the log, by its hash."""
     run = find_run(request, public_id)
-    beside = run.submission.companions.filter(evidence__sha256=sha256) if run.submission else Companion.objects.none()
-    found = beside.select_related("evidence").first()
+    companions = Companion.objects.none() if run.submission is None else run.submission.companions.all()
+    found = companions.filter(evidence__sha256=sha256).select_related("evidence").first()
     if found is None:
-        raise Http404(f"Run {public_id} has no file beside its log with the hash {sha256}.")
+        raise Http404(f"Run {public_id} has no file with the hash {sha256} that came with its log.")
     return _as_received(request, run, found.evidence)
 
 
@@ -109,17 +109,17 @@ def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResp
 
 @public_page
 def earlier(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
-    """Send what an earlier reading found of the run, with the verdict of then (docs/decisions/0005)."""
+    """Send the result of an earlier reading of the run with its verdict (docs/decisions/0005)."""
     run = find_run(request, public_id)
-    if has_withheld_file(run):  # a result holds the run's minutes too, and what came from beside the log
-        return withheld(request, run, "What was read earlier out of the log")
-    kept = run.earlier_results.select_related("reading", "verdict").filter(number=number).first()
-    if kept is None:
+    if has_withheld_file(run):  # a result includes the run's minutes, and data from files that came with the log
+        return withheld(request, run, "The earlier result")
+    found = run.earlier_results.select_related("reading", "verdict").filter(number=number).first()
+    if found is None:
         raise Http404(f"Run {public_id} has no earlier result {number}.")
-    told = {"schema": "drivecert.earlier-result/1", "run": public_id, "number": number}
-    told |= {"reader_version": kept.reading.reader_version, "replaced_at": kept.public_since}
-    told |= {"verdict": kept.verdict.document if kept.verdict else None, "result": kept.document}
-    return guarded(run, JsonResponse(told))
+    document = {"schema": "drivecert.earlier-result/1", "run": public_id, "number": number}
+    document |= {"reader_version": found.reading.reader_version, "replaced_at": found.public_since}
+    document |= {"verdict": found.verdict.document if found.verdict else None, "result": found.document}
+    return guarded(run, JsonResponse(document))
 
 
 @public_page
@@ -128,7 +128,7 @@ def slices_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
     lines = slice_lines(run, run.verdicts.select_related("profile").first())
     if lines is None:
-        raise Http404(f"Run {public_id} has no slices: no histogram of its reads is known.")
+        raise Http404(f"Run {public_id} has no slices, because it has no histogram of reads.")
     return guarded(run, long_csv_response(f"{public_id}-slices", *lines))
 
 
@@ -137,9 +137,9 @@ def status_lines_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """Send the status lines of a YCSB output as CSV."""
     run = find_run(request, public_id)
     if has_withheld_file(run):
-        return withheld(request, run, "The output with its status lines")
+        return withheld(request, run, "The YCSB output with its status lines")
     if run.workload != YCSB or not run.ycsb.intervals.exists():
-        raise Http404(f"Run {public_id} has no status lines: only outputs of YCSB with -s have them.")
+        raise Http404(f"Run {public_id} has no status lines. Only YCSB outputs made with -s have them.")
     header = ["elapsed_s", "done_ops_count", "ops_per_s"]
     intervals = run.ycsb.intervals.defer("operations").iterator(chunk_size=ROWS_AT_ONCE)
     lines = ([each.elapsed_s, each.done_ops_count, plain(each.ops_per_s)] for each in intervals)

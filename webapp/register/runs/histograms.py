@@ -13,14 +13,14 @@ from results.models import Histogram, Run, Verdict
 from results.rules.act.limits import Limit, act_share_pct, exact_share_pct, is_count_within
 from webapp.register.http.files import csv_cell
 from webapp.register.runs.slices import ReadLimit, SliceRow, edge_text, span_of
-from webapp.register.runs.verdict import STATISTIC_WORDS, Figure
+from webapp.register.runs.verdict import STATISTIC_LABELS, Figure
 from webapp.register.tables.marks import nearness_mark
 from webapp.templatetags import units
 
 SHOWN_HISTOGRAMS = 200  # a log of 128 devices has some 260
 QUEUE = "queue-and-service"
-TIME_WORDS = {QUEUE: "time in queue and service", "service": "service time", "": "not known"}
-ROLE_WORDS = {
+TIME_LABELS = {QUEUE: "time in queue and service", "service": "service time", "": "not reported"}
+ROLE_LABELS = {
     "reads": "reads, as the program counts them",
     "writes": "writes, as the program counts them",
     "device-reads": "reads at the devices",
@@ -30,14 +30,14 @@ ROLE_WORDS = {
     "large-block-reads": "large-block reads",
     "large-block-writes": "large-block writes",
 }
-QUEUED = "They count from when a request was due, time in the program's queue included, as ACT up to 5.3 judged."
-NOT_COMPARED = "None of its histograms compares with other versions."
-WITHHELD = "Those of single devices are withheld with the log."
+QUEUED = "Times start when a request was due and include the program's queue, as in ACT up to 5.3."
+NOT_COMPARED = "None of its histograms can be compared with other versions."
+WITHHELD = "Histograms of single devices are withheld with the log."
 
 
 @dataclass(frozen=True)
 class HistogramRow:
-    """One histogram of the log: what it counts, which time it holds, and what is done with it."""
+    """One histogram of the log: what it counts, the time it measures, and its use."""
 
     name: str
     counts: str
@@ -48,7 +48,7 @@ class HistogramRow:
 
 @dataclass(frozen=True)
 class TimesView:
-    """What is said of the times in a log; `compared` are the shares of the histogram that comparisons take."""
+    """The histograms section of a run page; `compared` are the shares that comparisons use."""
 
     judged_sentence: str
     compared_name: str
@@ -59,19 +59,19 @@ class TimesView:
 
     @property
     def cut_sentence(self) -> str:
-        """What the page of a log with very many histograms leaves out."""
+        """The note about histograms that the page leaves out."""
         if self.total <= len(self.rows):
             return ""
         return f"The first {units.count(len(self.rows))} of {units.count(self.total)}."
 
 
 def times_view(run: Run, verdict: Verdict | None, limits: Sequence[Limit]) -> TimesView:
-    """Return which histogram of a run was judged, which one compares with other versions, and what each holds.
+    """Return which histogram was judged, which one comparisons use, and what each histogram counts.
 
-    Those of single devices bear the names of these, which are withheld with the log.
+    Histograms of single devices have the names of the devices, which are withheld with the log.
     """
     every = run.histograms.defer("counts")
-    # Early readings told no device of a histogram: its name begins with the device's path.
+    # Early readings have no device for a histogram; its name then begins with the device's path.
     histograms = every.filter(device="").exclude(name__contains="/") if is_withheld(run) else every
     document: Mapping[str, Any] = verdict.document if verdict else {}
     compared = document.get("compared")
@@ -86,15 +86,15 @@ def times_view(run: Run, verdict: Verdict | None, limits: Sequence[Limit]) -> Ti
 
 
 def judged_sentence(document: Mapping[str, Any]) -> str:
-    """Say which histogram a verdict is about and which time it holds; nothing of readings that did not tell it."""
+    """Return the sentence on the judged histogram and its time; empty for early readings, which do not report them."""
     if not document.get("time"):
         return ""
-    judged = f"Judged: {document['histogram']}, {TIME_WORDS.get(document['time'], document['time'])}."
+    judged = f"Judged: {document['histogram']}, {TIME_LABELS.get(document['time'], document['time'])}."
     if document["time"] != QUEUE:
         return judged
     compared = document.get("compared")
-    then = f"Comparisons with 6.x take {compared['histogram']}, service time." if compared else NOT_COMPARED
-    return f"{judged} {QUEUED} {then}"
+    note = f"Comparisons with 6.x use {compared['histogram']}, service time." if compared else NOT_COMPARED
+    return f"{judged} {QUEUED} {note}"
 
 
 def _figures(shares: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> list[Figure]:
@@ -103,7 +103,7 @@ def _figures(shares: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> li
 
 
 def _figure(share: Mapping[str, Any], limit: Limit | None) -> Figure:
-    statistic, threshold = STATISTIC_WORDS[share["statistic"]], units.threshold(share["threshold_us"])
+    statistic, threshold = STATISTIC_LABELS[share["statistic"]], units.threshold(share["threshold_us"])
     printed = units.share(share["share_pct"], share["over_count"])
     if limit is None:
         return Figure(printed, threshold, statistic, "", None)
@@ -116,8 +116,8 @@ def _figure(share: Mapping[str, Any], limit: Limit | None) -> Figure:
 def _row(histogram: Histogram, run: Run) -> HistogramRow:
     return HistogramRow(
         name=histogram.name,
-        counts=ROLE_WORDS.get(histogram.role, "not known"),
-        time=TIME_WORDS.get(histogram.time, histogram.time),
+        counts=ROLE_LABELS.get(histogram.role, "not reported"),
+        time=TIME_LABELS.get(histogram.time, histogram.time),
         ops=units.count(histogram.ops_count),
         use=_use(histogram, run),
     )
@@ -125,15 +125,15 @@ def _row(histogram: Histogram, run: Run) -> HistogramRow:
 
 def _use(histogram: Histogram, run: Run) -> str:
     uses = {"judged": run.facts.get("judged_ordinal"), "compared": run.facts.get("compared_ordinal")}
-    said = [word for word, ordinal in uses.items() if ordinal == histogram.ordinal]
+    labels = [label for label, ordinal in uses.items() if ordinal == histogram.ordinal]
     if histogram.is_meaningless:
-        said.append("worthless: every write went to one place")
-    return ", ".join(said)
+        labels.append("meaningless: every write went to one place")
+    return ", ".join(labels)
 
 
 @dataclass(frozen=True)
 class BucketRow:
-    """One bucket: what came to it in the whole run, and its largest share in a slice; "" is what is not known."""
+    """One bucket: its operations in the whole run and its largest share in a slice; "" if not known."""
 
     span: str
     ops_count: int
@@ -144,7 +144,7 @@ class BucketRow:
 
 
 def bucket_rows(histogram: Histogram, rows: Sequence[SliceRow], limits: Sequence[ReadLimit]) -> list[BucketRow]:
-    """Return the buckets from the first to the last that anything came to; nothing of a run without operations."""
+    """Return the buckets from the first to the last with operations; none for a run without operations."""
     used = [bucket for bucket, count in enumerate(histogram.counts) if count]
     if not used:
         return []
@@ -167,7 +167,7 @@ def _bucket_row(histogram: Histogram, rows: Sequence[SliceRow], bucket: int, lim
 
 
 def _bucket_share(row: SliceRow, bucket: int) -> tuple[float, int]:
-    """Return the share of a bucket in a slice, then the slice so that of equal shares the first counts."""
+    """Return the share of a bucket in a slice, and the negated slice number: the first of equal shares wins."""
     counts = row.slice.counts
     count = counts[bucket] if bucket < len(counts) else 0
     return count * 100 / row.slice.ops_count, -row.slice.number
@@ -178,7 +178,7 @@ COLUMNS = (
     *("part", "slice", "start_s", "end_s", "histogram", "name", "role", "device"),
     *("bucket", "lower_us", "upper_us", "count"),
 )
-LARGEST_US = 2**63 - 1  # of the numbers that all three forms hold
+LARGEST_US = 2**63 - 1  # the largest integer that all three formats can store
 ROWS_AT_ONCE = 10_000
 
 Row = tuple[str | int | None, ...]
@@ -217,19 +217,19 @@ def write_csv(rows: Iterable[Row], file: IO[bytes]) -> None:
 
 
 def write_json(run: Run, rows: Iterable[Row], file: IO[bytes]) -> None:
-    """Write rows as one JSON document, an object a row."""
+    """Write rows as one JSON document with one object for each row."""
     head = json.dumps({"schema": HISTOGRAMS_SCHEMA, "run": run.public_id}).removesuffix("}")
     file.write(head.encode() + b', "rows": [')
-    parting = b"\n"
+    separator = b"\n"
     for row in rows:
-        file.write(parting + json.dumps(dict(zip(COLUMNS, row, strict=True))).encode())
-        parting = b",\n"
+        file.write(separator + json.dumps(dict(zip(COLUMNS, row, strict=True))).encode())
+        separator = b",\n"
     file.write(b"\n]}\n")
 
 
 def write_parquet(rows: Iterable[Row], file: IO[bytes]) -> None:
     """Write rows as Parquet, compressed with zstd."""
-    import pyarrow as pa  # noqa: PLC0415 - half a second and 50 MB that only these files are worth
+    import pyarrow as pa  # noqa: PLC0415 - 0.5 s and 50 MB that only these files need
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     texts = {"part", "name", "role", "device"}
@@ -244,8 +244,8 @@ def write_parquet(rows: Iterable[Row], file: IO[bytes]) -> None:
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[tuple[Row, ...]]:
-    left = iter(rows)
-    while batch := tuple(islice(left, ROWS_AT_ONCE)):
+    remaining = iter(rows)
+    while batch := tuple(islice(remaining, ROWS_AT_ONCE)):
         yield batch
 
 

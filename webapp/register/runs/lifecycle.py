@@ -1,4 +1,4 @@
-"""What became of a run since it was published: marks, annotations, history, earlier verdicts, certificates."""
+"""Lifecycle of a run on its page: supersession, annotations, history, earlier verdicts and certificates."""
 
 from dataclasses import dataclass, replace
 
@@ -8,7 +8,7 @@ from results.history import displaced_by, history_of
 from results.lifecycle.event_labels import event_label
 from results.models import Certificate, Event, Run, Verdict, Visibility
 from webapp.register.http.access import is_public
-from webapp.register.runs.verdict import OUTCOME_WORDS, plain_sentence
+from webapp.register.runs.headline import plain_text, split_headline
 from webapp.templatetags import units
 
 SHOWN_EARLIER = 100
@@ -16,7 +16,7 @@ SHOWN_EARLIER = 100
 
 @dataclass(frozen=True)
 class HistoryLine:
-    """One event: when, what, who by role (people of the register are not named in public), and why."""
+    """One event: time, description, role of the actor (names of people are not public), and reason."""
 
     at: str
     what: str
@@ -27,7 +27,7 @@ class HistoryLine:
 
 @dataclass(frozen=True)
 class EarlierVerdict:
-    """A verdict that a newer one took the place of; `number` names the figures kept with it, where they differed."""
+    """A verdict that a newer one replaced; `number` names the stored figures, if they differed."""
 
     word: str
     headline: str
@@ -39,7 +39,7 @@ class EarlierVerdict:
 
 @dataclass(frozen=True)
 class Supersession:
-    """By which run a run was superseded, when and why."""
+    """The run that superseded a run, with time and reason."""
 
     successor: Run
     at: str
@@ -47,43 +47,44 @@ class Supersession:
 
 
 def life_of(run: Run) -> dict[str, object]:
-    """Return what the run's page shows of its life: of a run that is not public all, to those who may see it."""
+    """Return the lifecycle context of a run page. For a run that is not public it includes internal events."""
     history = history_of(run).filter(subject_type="run")
     events = visible_events(for_everyone(history) if is_public(run) else history)
     return {
         "supersession": _supersession(run, events),
         "supersedes": list(displaced_by(run)),
         "annotations": list(run.annotations.standing()),
-        "history": [told_line(event) for event in events],
+        "history": [public_line(event) for event in events],
         "earlier_verdicts": earlier_verdicts(run),
         "certificates": list(Certificate.objects.filter(runs=run)),
     }
 
 
 def line_of(event: Event) -> HistoryLine:
-    """Return an event as it was: by a person, or by the register itself."""
+    """Return a line of an event with the role of the actor: a reviewer, or the register itself."""
     by = "a reviewer" if event.actor_id else "the register"
     return HistoryLine(units.moment(event.at), event_label(event.kind), by, event.reason, _details(event))
 
 
-def told_line(event: Event) -> HistoryLine:
-    """Return an event as everyone reads it, in its subject's history."""
+def public_line(event: Event) -> HistoryLine:
+    """Return a line of an event for the public history."""
     return replace(line_of(event), by="a reviewer") if is_by_reviewer(event) else line_of(event)
 
 
 def _details(event: Event) -> str:
-    """Say which values an event changed; the rest is in its reason."""
+    """Return the values that an event changed, as text."""
     details = event.details
     if event.kind in {"run-corrected", "correction-taken-back"}:
-        changed = [f"{name}: {_said(before)} -> {_said(after)}" for name, (before, after) in details["changes"].items()]
+        changes = details["changes"].items()
+        changed = [f"{name}: {_value_text(before)} -> {_value_text(after)}" for name, (before, after) in changes]
         return "; ".join(changed)
     if event.kind == "run-judged-anew":
         return f"{details['before']} -> {details['after']}" if details["after"] else ""
     return f"run {details['successor']}" if "successor" in details else ""
 
 
-def _said(value: object) -> object:
-    return "not stated" if value in {None, ""} else value
+def _value_text(value: object) -> object:
+    return "not reported" if value in {None, ""} else value
 
 
 def _supersession(run: Run, events: list[Event]) -> Supersession | None:
@@ -94,19 +95,19 @@ def _supersession(run: Run, events: list[Event]) -> Supersession | None:
 
 
 def earlier_verdicts(run: Run) -> list[EarlierVerdict]:
-    """Return the run's verdicts but the newest, newest first."""
+    """Return all verdicts of the run but the newest, in reverse order of time."""
     verdicts = run.verdicts.select_related("profile", "earlier_result")[1 : SHOWN_EARLIER + 1]
     return [_earlier(visible_verdict(run, verdict)) for verdict in verdicts]
 
 
 def _earlier(verdict: Verdict) -> EarlierVerdict:
-    kept = getattr(verdict, "earlier_result", None)
-    word = OUTCOME_WORDS[Verdict.Outcome(verdict.outcome)]
+    result = getattr(verdict, "earlier_result", None)
+    outcome, text = split_headline(verdict)
     return EarlierVerdict(
-        word=word,
-        headline=plain_sentence(verdict.headline, verdict.document).removeprefix(word).removeprefix(": "),
+        word=outcome,
+        headline=plain_text(text, verdict.document).removeprefix(": "),
         reader_version=verdict.reader_version,
         profile=str(verdict.profile),
         at=units.moment(verdict.public_since),
-        number=kept.number if kept else None,
+        number=result.number if result else None,
     )

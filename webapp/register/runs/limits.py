@@ -1,4 +1,4 @@
-"""A reader's own limits on the page of a run: its slices and devices are held against them; its verdict stays."""
+"""A reader's own limits on a run page. They apply to slices and devices; the official verdict does not change."""
 
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
@@ -18,7 +18,7 @@ from webapp.templatetags import units
 
 
 def own_limits(query: QueryDict, profile: Iterable[Limit], *, others: Collection[str] = ()) -> YourLimits:
-    """Return the limits of an address beside the profile's; `others` are the page's parameters that are no limits.
+    """Return the limits in a query together with the profile's; `others` are the page's other parameters.
 
     Raises ParameterError, naming the parameter, for anything else.
     """
@@ -27,25 +27,25 @@ def own_limits(query: QueryDict, profile: Iterable[Limit], *, others: Collection
 
 
 def as_limits(own: YourLimits) -> tuple[Limit, ...]:
-    """Return the limits as rules take them."""
+    """Return the limits in the form that the rules use."""
     return tuple(Limit(threshold_us, limit_pct) for threshold_us, limit_pct in own.by_threshold.items())
 
 
 def limits_context(own: YourLimits, table: SliceTable | None, query: str) -> dict[str, Any]:
-    """Return what the form shows; nothing of a run without slices, where it would change nothing."""
+    """Return the context of the limits form; empty for a run without slices, where limits have no effect."""
     if table is None or not table.rows:
         return {}
-    said = table.passing_sentence
+    sentence = table.passing_sentence
     return {
         "limits": own,
-        "limits_sentence": f"With your limits {said[0].lower()}{said[1:]}" if own.is_own else said,
+        "limits_sentence": f"With your limits: {sentence}" if own.is_own else sentence,
         "other_parameters": parse_qsl(query.removeprefix("?")),
         "profile_address": query or "?",
     }
 
 
 def published_limits_context(run: Run, own: YourLimits, query: str) -> dict[str, Any]:
-    """Return what the form of a published result shows; nothing where it states no share that a limit is of."""
+    """Return the context of the limits form of a published result; empty if no limit applies to any of its shares."""
     if not any(share_of(run, threshold_us) for threshold_us in own.by_threshold):
         return {}
     return {
@@ -57,12 +57,12 @@ def published_limits_context(run: Run, own: YourLimits, query: str) -> dict[str,
 
 
 def _published_sentence(run: Run, own: YourLimits) -> str:
-    """Say which shares are over the limits, and under a reader's own what is otherwise than under the profile."""
+    """Return which shares are over the limits; for a reader's own limits also the result under the profile."""
     yours, profile = _over(run, own.by_threshold), _over(run, own.profile_by_threshold)
     if not own.is_own:
-        return f"{_said(profile).capitalize()}."
-    beside = "as under the profile" if yours == profile else f"under the profile {_said(profile)}"
-    return f"With your limits {_said(yours)}; {beside}."
+        return f"{_over_text(profile).capitalize()}."
+    difference = "the same as under the profile" if yours == profile else f"under the profile {_over_text(profile)}"
+    return f"With your limits {_over_text(yours)}; {difference}."
 
 
 def _over(run: Run, limits: Mapping[int, Decimal]) -> list[int]:
@@ -70,10 +70,12 @@ def _over(run: Run, limits: Mapping[int, Decimal]) -> list[int]:
     return [threshold_us for threshold_us, share, limit_pct in found if share and is_over(share, limit_pct)]
 
 
-def _said(over_us: list[int]) -> str:
+def _over_text(over_us: list[int]) -> str:
     if not over_us:
-        return "every share keeps within them"
-    shares = "the share" if len(over_us) == 1 else "the shares"
+        return "all shares are within the limits"
+    thresholds = " and ".join(map(units.threshold, over_us))
     return (
-        f"{shares} over {' and '.join(map(units.threshold, over_us))} {'is' if len(over_us) == 1 else 'are'} too large"
+        f"the share over {thresholds} is too large"
+        if len(over_us) == 1
+        else f"the shares over {thresholds} are too large"
     )

@@ -15,13 +15,13 @@ Numbered = tuple[int, bytes]
 REPORT = re.compile(rb"\s*after \d+ sec", re.IGNORECASE)  # of all versions: After 1 sec:, after 1 sec:
 BUCKETS = re.compile(rb"\s*\(\d+: *\d+\)")
 TOTAL = re.compile(rb"\s*\(\d+ total\)")
-LINES_MAX = 2_000  # of one report that are looked through: 128 devices print some 1,200
+LINES_MAX = 2_000  # lines of one report that are searched: 128 devices print about 1,200
 
 
 def counted_lines(lines: Sequence[Numbered], histogram: str) -> list[int]:
-    """Return the numbers of the lines that print a histogram in the last report of `lines`, its heading first.
+    """Return the numbers of the lines of a histogram in the last report of `lines`, the heading of the report first.
 
-    Empty where the lines hold no such report whole: an index load of 1.x, or a report longer than what was read.
+    Empty if `lines` does not include the whole report: for an index load of ACT 1.x, or a report that is too long.
     """
     start = max((place for place, (_, text) in enumerate(lines) if REPORT.match(text)), default=None)
     if start is None:
@@ -37,56 +37,56 @@ def counted_lines(lines: Sequence[Numbered], histogram: str) -> list[int]:
 
 
 def _is_head(text: bytes, histogram: bytes) -> bool:
-    """Tell whether a line heads a histogram: reads (8010 total), READS              (2002 total)."""
+    """Return whether a line is the heading of a histogram: reads (8010 total), READS              (2002 total)."""
     return text.startswith(histogram) and TOTAL.match(text[len(histogram) :]) is not None
 
 
 BEFORE_LINES, SHOWN_LINES = 20, 200
-BESIDE_LINES = 2  # shown around lines of a report
+CONTEXT_LINES = 2  # shown before and after the lines of a report
 SHOWN_CHARS = 400
-LOOKED_AT_BYTES = 4 * SHOWN_CHARS  # of a line: as many as its shown characters can take
-LARGEST_BYTES = 512 * 1024**2  # reading up to a line takes a second per some 200 MB; larger logs are for download
+READ_BYTES = 4 * SHOWN_CHARS  # of a line: the shown characters take no more
+LARGEST_BYTES = 512 * 1024**2  # reading up to a line takes about 1 s for 200 MB; larger logs can be downloaded
 UNPRINTABLE = re.compile(r"[^\t\x20-\x7e\xa0-\u200a\u2010-\u2027\u2030-\u205f\u2070-\ud7ff]")
-TOO_LARGE = "The log is too large to look up a line here. Download it."
-NOT_HERE = "The log has no such line as it is stored, or cannot be opened here. Download it."
+TOO_LARGE = "The log is too large to show a line here. Download it instead."
+NOT_HERE = "The stored log has no such line, or it cannot be opened. Download it instead."
 
 
 @dataclass(frozen=True)
 class LogLine:
-    """One line; `is_asked` marks what the reader of the page came for, `folded` are the lines left out before it."""
+    """One line; `is_marked` if it is one of the requested lines; `folded` lines before it are left out."""
 
     number: int
     text: str
-    is_asked: bool
+    is_marked: bool
     folded: int = 0
 
     @property
     def first_folded(self) -> int:
-        """The first line that is left out before this one."""
+        """The number of the first line left out before this one."""
         return self.number - self.folded
 
 
 @dataclass(frozen=True)
 class LogView:
-    """Some lines of a log, or why there are none."""
+    """Lines of a log, or a sentence that explains why there are none."""
 
     lines: list[LogLine]
     sentence: str
     earlier: int | None
     later: int | None
-    is_missing: bool = False  # the log was looked through, and has no such line
-    slice_number: int | None = None  # of the slice whose counts are marked
-    marks_start: bool = False  # also the counts that the slice began with
+    is_missing: bool = False  # the log was read and has no such line
+    slice_number: int | None = None  # the slice whose counts are marked
+    marks_start: bool = False  # the counts at the start of the slice are marked as well
 
     @property
     def marks(self) -> bool:
-        """Some of the lines are marked."""
-        return any(line.is_asked for line in self.lines)
+        """Whether any of the lines is marked."""
+        return any(line.is_marked for line in self.lines)
 
 
 @dataclass(frozen=True)
 class SliceEnds:
-    """Where the counts of a slice stand: the last lines of the reports that it begins and ends with."""
+    """The positions of a slice's counts: the last lines of the reports at its start and at its end."""
 
     number: int
     histogram: str
@@ -95,7 +95,7 @@ class SliceEnds:
 
 
 def slice_ends(run: Run, first: int, last: int) -> SliceEnds | None:
-    """Return the slice that has exactly these lines; None where they are no slice's."""
+    """Return the slice that has exactly these lines; None if there is none."""
     histogram = run.histograms.judged().first()
     own = run.slices.of_histogram(histogram.ordinal) if histogram else run.slices.none()
     found = own.filter(first_line=first, last_line=last).values_list("number", flat=True).first()
@@ -105,14 +105,14 @@ def slice_ends(run: Run, first: int, last: int) -> SliceEnds | None:
 
 
 def has_lines(run: Run) -> bool:
-    """Tell whether lines of a run can be pointed at: it has a log, which is not withheld."""
+    """Return whether links to log lines work: the run has a log, and it is not withheld."""
     return run.reading is not None and not is_withheld(run)
 
 
 def log_view(run: Run, evidence: Evidence, first: int, last: int) -> LogView:
-    """Return the lines `first` to `last` with some before them and at most SHOWN_LINES in all; lines count from 1.
+    """Return the lines `first` to `last` with context, at most SHOWN_LINES in all. Line numbers start at 1.
 
-    Of a slice those alone that its counts stand in; of more than a page of other lines none is marked.
+    For a slice, only the lines with its counts are returned. If the lines do not fit on a page, none is marked.
     """
     if (evidence.content_size_bytes or evidence.size_bytes) > LARGEST_BYTES:
         return LogView([], TOO_LARGE, None, None)
@@ -136,36 +136,36 @@ def _lines_view(run: Run, evidence: Evidence, first: int, last: int) -> LogView:
 
 
 def _slice_view(run: Run, evidence: Evidence, ends: SliceEnds) -> LogView | None:
-    """Return the lines that a slice's counts stand in; None where the log does not print them as they are known."""
+    """Return the lines with a slice's counts; None if the log does not print them in a known form."""
     wanted = [ends.end_line] if ends.start_line is None else [ends.start_line, ends.end_line]
     try:
-        looked_at = list(_lines_up_to(evidence, wanted, run.member))
+        parts = list(_lines_up_to(evidence, wanted, run.member))
     except NOT_LOOKED_UP:
         return None
-    marked = [counted_lines(lines, ends.histogram) for lines in looked_at]
+    marked = [counted_lines(lines, ends.histogram) for lines in parts]
     if len(marked) < len(wanted) or not all(marked):
         return None
     lines: list[LogLine] = []
-    for read, asked in zip(looked_at, marked, strict=True):
-        shown = {number + beside for number in asked for beside in range(-BESIDE_LINES, BESIDE_LINES + 1)}
+    for read, numbers in zip(parts, marked, strict=True):
+        shown = {number + offset for number in numbers for offset in range(-CONTEXT_LINES, CONTEXT_LINES + 1)}
         for number, text in read:
             if number in shown and (not lines or number > lines[-1].number):
                 folded = number - lines[-1].number - 1 if lines else 0
-                lines.append(LogLine(number, _printable(text), number in asked, folded))
+                lines.append(LogLine(number, _printable(text), number in numbers, folded))
     return LogView(lines, "", None, None, slice_number=ends.number, marks_start=ends.start_line is not None)
 
 
 def _lines_up_to(evidence: Evidence, ends: Sequence[int], member: str) -> Iterator[list[Numbered]]:
-    """Yield the last lines up to each end, in one pass of the log; `ends` rise."""
-    kept: deque[Numbered] = deque(maxlen=LINES_MAX)
+    """Yield the last lines up to each end in one pass over the log; `ends` must be ascending."""
+    recent: deque[Numbered] = deque(maxlen=LINES_MAX)
     for number, text in numbered_lines(evidence, max(ends[0] - LINES_MAX, 0) + 1, ends[-1], member):
-        kept.append((number, text[:LOOKED_AT_BYTES]))
+        recent.append((number, text[:READ_BYTES]))
         if number in ends:
-            yield list(kept)
+            yield list(recent)
 
 
 def _printable(line: bytes) -> str:
-    """Return a line as text that can only be text: no marks that turn or hide what follows them."""
+    """Return a line as printable text, without characters that hide or reverse the text after them."""
     text = line.decode("utf-8", "replace").strip("\r\n\x00\ufeff").replace("\x00", "")
     shown = UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text[:SHOWN_CHARS])
     return shown + ("..." if len(text) > SHOWN_CHARS else "")

@@ -27,7 +27,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class CompanionFile:
-    """A file that came with the log."""
+    """A file that was submitted with the log."""
 
     label: str
     name: str
@@ -37,14 +37,14 @@ class CompanionFile:
 
 @dataclass(frozen=True)
 class Withdrawal:
-    """When and why a run was withdrawn, as far as its history says."""
+    """Time and reason of a withdrawal, as far as the history has them."""
 
     at: str
     reason: str
 
 
 def withdrawal_of(run: Run) -> Withdrawal | None:
-    """Return the notice of a withdrawn run; None for any other."""
+    """Return the withdrawal of a withdrawn run; None for any other run."""
     if run.visibility != Visibility.WITHDRAWN:
         return None
     history = Event.objects.filter(subject_type="run", subject_id=run.public_id, kind="run-withdrawn")
@@ -60,12 +60,12 @@ def evidence_of(run: Run) -> Evidence | None:
 
 
 def companions_of(run: Run, query: str) -> list[CompanionFile]:
-    """Return the files that came with the run's log, each with what the reader took it for and where it is."""
+    """Return the files that were submitted with the log, each with the role that the reader recognised, and its URL."""
     if run.submission is None:
         return []
     return [
         CompanionFile(
-            ROLE_LABELS.get(companion.role, "Beside it"),
+            ROLE_LABELS.get(companion.role, "Attachment"),
             companion.filename,
             reverse("run-companion", args=[run.public_id, companion.evidence.sha256]) + query,
             companion.evidence.sequestered,
@@ -75,21 +75,21 @@ def companions_of(run: Run, query: str) -> list[CompanionFile]:
 
 
 def title_of(run: Run) -> str:
-    """Return what was tested; before a product is known, what the submission says it was."""
+    """Return the name of the product; before a product is matched, the drive as named in the submission."""
     if run.product is not None:
         return product_name(run.product)
     submission = run.submission
     stated = (submission.vendor, submission.model, units.capacity(submission.capacity_gb)) if submission else ()
-    return " ".join(part for part in stated if part) or "Drive not named yet"
+    return " ".join(part for part in stated if part) or "Unnamed drive"
 
 
 def setup_pairs(run: Run) -> list[Pair]:
-    """Return how the run was made, as name and value; a published run says which of it its source leaves out."""
+    """Return the set-up of the run as pairs of name and value."""
     facts = run.facts
     pairs = [
         ("Workload", run.workload),
         ("Speed", _unit(units.decimal(run.tps), "tps, reads and writes")),
-        ("Asked", _asked(run)),
+        ("Requested", _requested(run)),
         ("Achieved", _achieved(run)),
         ("Load", units.nx(run.nx_load)),
         ("Duration", _duration(run)),
@@ -109,16 +109,16 @@ def setup_pairs(run: Run) -> list[Pair]:
         ("Tool", f"{run.tool} {run.tool_version}".strip()),
         ("Generator", facts.get("generator", "")),
         ("Histogram unit", facts.get("unit", "")),
-        ("Stopped", "" if is_withheld(run) else _stop(facts)),  # it is a finding, and its last words are the log
+        ("Stopped", "" if is_withheld(run) else _stop(facts)),  # its text quotes the log
         ("I/O errors", units.count(facts.get("io_errors_count"))),
     ]
     return [pair for pair in pairs if pair[1]]
 
 
 def _place(run: Run) -> list[Pair]:
-    """Return where a run was made; of a cloud instance also that nobody states it, a drive in a lab needs no word."""
+    """Return region and zone. For a cloud instance, a missing value is shown as "not reported"."""
     is_cloud = run.product is not None and run.product.category == Category.CLOUD
-    unknown = "not stated" if is_cloud else ""
+    unknown = "not reported" if is_cloud else ""
     return [("Region", run.region or unknown), ("Zone", run.zone or unknown)]
 
 
@@ -126,23 +126,23 @@ def _unit(number: str, unit: str) -> str:
     return f"{number}{units.NBSP}{unit}" if number else ""
 
 
-def _asked(run: Run) -> str:
+def _requested(run: Run) -> str:
     if run.reads_per_s is None or run.writes_per_s is None:
         return ""
     return f"{units.decimal(run.reads_per_s)} reads/s and {units.decimal(run.writes_per_s)} writes/s"
 
 
 def _achieved(run: Run) -> str:
-    """Reads of the whole log over the nominal seconds it reached; writes have no histogram of their own in ACT."""
+    """Return the reads of the whole log divided by its nominal seconds; ACT has no histogram of writes alone."""
     reads = run.histograms.judged().first()
     reached_s = run.facts.get("reached_s")
     return f"{units.rate(Decimal(reads.ops_count) / reached_s)} reads/s" if reads and reached_s else ""
 
 
 def _duration(run: Run) -> str:
-    asked_s = run.facts.get("asked_duration_s", run.duration_s)
+    requested_s = run.facts.get("asked_duration_s", run.duration_s)
     lasted = units.duration(run.duration_s)
-    return lasted if asked_s == run.duration_s else f"{lasted} of {units.duration(asked_s)} asked"
+    return lasted if requested_s == run.duration_s else f"{lasted} of {units.duration(requested_s)} requested"
 
 
 def _stop(facts: dict[str, Any]) -> str:
@@ -152,7 +152,7 @@ def _stop(facts: dict[str, Any]) -> str:
 
 
 def missing_facts(run: Run) -> str:
-    """Say which facts the source of a published run does not state."""
+    """Return the facts that the source of a published run does not report, as a sentence."""
     if run.tier != Tier.PUBLISHED:
         return ""
     stated = {
@@ -164,17 +164,17 @@ def missing_facts(run: Run) -> str:
         "share of reads": run.reads_per_s,
     }
     missing = [name for name, value in stated.items() if not value]
-    return f"Not stated: {', '.join(missing)}." if missing else ""
+    return f"Not reported: {', '.join(missing)}." if missing else ""
 
 
 def log_config(run: Run) -> list[Pair]:
-    """Return the configuration that the log itself printed, then what it derived from it."""
+    """Return the configuration that the log printed, followed by the values derived from it."""
     printed: Iterable[Sequence[Any]] = [*run.facts.get("config", []), *run.facts.get("derived", [])]
     return [(str(name), str(value)) for name, value in printed]
 
 
 def log_devices(run: Run) -> list[Pair]:
-    """Return the devices that the log names, with size and smallest I/O; logs of 1.x do not tell the latter."""
+    """Return the devices that the log names, with size and minimum I/O; logs of ACT 1.x do not report the latter."""
     return [(str(device["name"]), _log_device(device)) for device in run.facts.get("devices", [])]
 
 
@@ -184,7 +184,7 @@ def _log_device(device: Mapping[str, Any]) -> str:
 
 
 def product_pairs(run: Run) -> list[Pair]:
-    """Return what is known of the product; before there is one, what the submission states."""
+    """Return the facts on the product; before a product is matched, those of the submission."""
     product, submission = run.product, run.submission
     if product is not None:
         pairs = [
@@ -194,7 +194,10 @@ def product_pairs(run: Run) -> list[Pair]:
             ("Category", product.get_category_display() + (", historical" if product.historical else "")),
             ("Capacity", units.capacity(product.capacity_gb)),
             ("PCIe generation", product.pcie_gen),
-            ("Endurance", _unit(units.decimal(product.endurance_dwpd), "DWPD, from the maker's sheet, not verified")),
+            (
+                "Endurance",
+                _unit(units.decimal(product.endurance_dwpd), "DWPD, from the data sheet, not verified"),
+            ),
         ]
     elif submission is not None:
         pairs = [
@@ -210,13 +213,13 @@ def product_pairs(run: Run) -> list[Pair]:
 
 
 WITHHELD = "withheld with the log, for legal reasons"
-NOT_IN_DUMPS = "not here: dumps hold none"
-NOT_STORED = "not stored: the log was read before they were kept, or holds no report"
+NOT_IN_DUMPS = "not available: dumps do not include them"
+NOT_STORED = "not stored: an early reader read the log, or the log has no report"
 
 
 @dataclass(frozen=True)
 class Minutes:
-    """A sentence about a run's minutes; the address of its seconds where it is too short to have minutes."""
+    """A sentence about a run's minutes, and the URL of its seconds if it is too short for minutes."""
 
     sentence: str
     has_any: bool = False
@@ -224,7 +227,7 @@ class Minutes:
 
 
 def minutes_of(run: Run, query: str) -> Minutes:
-    """Say how a run's intervals are kept; nothing for a run of YCSB, which has status lines."""
+    """Return the state of a run's stored intervals; empty for a YCSB run, which has status lines instead."""
     if run.workload == YCSB:
         return Minutes("")
     if is_withheld(run):
@@ -238,19 +241,19 @@ def minutes_of(run: Run, query: str) -> Minutes:
         counted = units.counted(series.intervals_count, "interval")
         return Minutes(f"{counted} of {units.duration(series.interval_s)}", has_any=True)
     seconds = reverse("api-run-intervals", args=[run.public_id]) + (f"{query}&" if query else "?") + "every_s=1"
-    held, minute = units.duration(run.duration_s), units.duration(series.interval_s)
-    return Minutes(f"none: the log holds {held}, an interval is {minute};", seconds_address=seconds)
+    lasted, minute = units.duration(run.duration_s), units.duration(series.interval_s)
+    return Minutes(f"none: the log lasts {lasted}, shorter than one interval of {minute};", seconds_address=seconds)
 
 
 RANKS = {Finding.Severity.DECIDES: 0, Finding.Severity.LOOK: 1, Finding.Severity.NOTE: 2}
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """Return findings by how much they matter, those that matter alike in the reader's order."""
+    """Return findings by severity, and within a severity in the reader's order."""
     return sorted(findings, key=lambda finding: (RANKS[Finding.Severity(finding.severity)], finding.ordinal))
 
 
 def shared_by_all(runs: Sequence[Sequence[Finding]]) -> set[tuple[str, str]]:
-    """Return rule and sentence of the findings that each of several runs has; nothing of a single run."""
-    told = [{(finding.rule_id, finding.sentence) for finding in findings} for findings in runs]
-    return set.intersection(*told) if len(told) > 1 else set()
+    """Return rule and sentence of the findings that all of several runs have; empty for a single run."""
+    of_each = [{(finding.rule_id, finding.sentence) for finding in findings} for findings in runs]
+    return set.intersection(*of_each) if len(of_each) > 1 else set()

@@ -1,6 +1,6 @@
-"""What it takes to run a run again: its configuration as a file, and the commands. Rebuilt from what the log printed.
+"""Configuration file and commands that reproduce a run, rebuilt from the configuration in its log.
 
-The file names no device: a load writes over all of a drive, and the names of another host may be anybody's drives here.
+The file names no device: a load overwrites the whole drive, and the same name is another drive on another host.
 """
 
 import re
@@ -11,23 +11,23 @@ from results.models import Evidence, Run
 from webapp.register.limits.profile import PROFILE
 
 LOADS = {"act-storage": "storage", "act-index": "index"}
-# Keys that `drivetest storage` and `drivetest index` take (docs/configuration.md); the devices are asked for.
+# Keys of `drivetest storage` and `drivetest index` (docs/configuration.md). The user fills in the devices.
 KEYS = (
     "file-size-mbytes", "service-threads", "cache-threads", "test-duration-sec", "report-interval-sec",
     "microsecond-histograms", "read-reqs-per-sec", "write-reqs-per-sec", "record-bytes", "record-bytes-range-max",
     "large-block-op-kbytes", "replication-factor", "update-pct", "defrag-lwm-pct", "no-defrag-reads", "compress-pct",
     "disable-odsync", "commit-to-device", "commit-min-bytes", "tomb-raider", "tomb-raider-sleep-usec", "max-lag-sec",
 )  # fmt: skip
-VALUE = re.compile(r"[0-9]{1,20}|yes|no")  # of these keys; what a hostile log says instead goes into no file
+VALUE = re.compile(r"[0-9]{1,20}|yes|no")  # logs are untrusted: any other value is left out of the file
 ARRIVALS = ("even", "poisson", "lockstep")
 DEVICE = re.compile(r"[\x21-\x7e]{1,127}")
-SHOWN_DEVICES, DEVICES_MAX = 16, 128  # a configuration takes 128 names
+SHOWN_DEVICES, DEVICES_MAX = 16, 128  # a configuration accepts 128 names
 PLACEHOLDER = "/dev/NAME-YOUR-DRIVE"
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A configuration file and the commands that use it; `left_out` are lines of the log that a new run cannot take."""
+    """A configuration file with its commands; `left_out` are keys of the log that the file does not include."""
 
     name: str
     text: str
@@ -37,7 +37,7 @@ class Reproduction:
 
 
 def reproduction_of(run: Run, evidence: Evidence | None) -> Reproduction | None:
-    """Return how to run a run again; None where the log does not print what it was asked to do."""
+    """Return the files and commands that reproduce a run; None if the log does not print its configuration."""
     load = LOADS.get(run.workload)
     printed = [(str(name), str(value)) for name, value in run.facts.get("config", [])]
     if load is None or evidence is None or not any(name == "test-duration-sec" for name, _ in printed):
@@ -52,24 +52,24 @@ def reproduction_of(run: Run, evidence: Evidence | None) -> Reproduction | None:
             " ".join([f"drivetest check {log} --profile {PROFILE}", *_slices(run)]),
         ],
         left_out=[
-            key for key, value in printed if not _is_taken(key, value) and key not in {"device-names", "num-devices"}
+            key for key, value in printed if not _is_accepted(key, value) and key not in {"device-names", "num-devices"}
         ],
         log_name=log,
     )
 
 
 def _slices(run: Run) -> Iterator[str]:
-    """The slices that the run was judged in, which its outcome depends on."""
+    """Yield the option for the slice length, because the outcome depends on it."""
     if run.slice_length_s is not None:
         yield f"--slice-sec {run.slice_length_s}"
 
 
 def _head(run: Run, evidence: Evidence) -> Iterator[str]:
-    yield f"# Run {run.public_id} again, as far as its log tells: {run.tool} {run.tool_version}".rstrip()
-    yield f"# SHA-256 of its log: {evidence.sha256}"
-    yield "# The load writes over ALL of each drive that is named below."
+    yield f"# Configuration of run {run.public_id}, rebuilt from its log: {run.tool} {run.tool_version}".rstrip()
+    yield f"# SHA-256 of the log: {evidence.sha256}"
+    yield "# WARNING: the load overwrites ALL data on each drive named below."
     for device in _devices(run):
-        yield f"# in that run: {device}"
+        yield f"# device of that run: {device}"
 
 
 def _devices(run: Run) -> list[str]:
@@ -84,13 +84,13 @@ def _placeholders(run: Run) -> list[str]:
 
 def _settings(run: Run, printed: list[tuple[str, str]]) -> Iterator[str]:
     yield "device-names: " + ",".join(_placeholders(run))
-    given = dict(printed)
+    values = dict(printed)
     for key in KEYS:
-        if key in given and _is_taken(key, given[key]):
-            yield f"{key}: {given[key]}"
+        if key in values and _is_accepted(key, values[key]):
+            yield f"{key}: {values[key]}"
     if run.facts.get("arrivals") in ARRIVALS:
         yield f"arrivals: {run.facts['arrivals']}"
 
 
-def _is_taken(key: str, value: str) -> bool:
+def _is_accepted(key: str, value: str) -> bool:
     return key in KEYS and VALUE.fullmatch(value) is not None

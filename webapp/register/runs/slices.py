@@ -13,17 +13,17 @@ from webapp.register.limits.profile import current_profile
 from webapp.register.tables.marks import NearnessMark, nearness_mark
 from webapp.templatetags import units
 
-SHOWN_SLICES = 200  # of a page: a day of slices of ten minutes has 144. The CSV and the chart have them all
-FIRST_EDGES = "act-1"  # of ACT 1.x, whose buckets begin one power of two later
+SHOWN_SLICES = 200  # a day of 10-minute slices has 144; the CSV and the chart have all of them
+FIRST_EDGES = "act-1"  # ACT 1.x: its buckets begin one power of two later
 
 
 def span_of(histogram: Histogram, bucket: int) -> tuple[int, int]:
-    """Return from where to where a bucket of a histogram reaches, in us."""
+    """Return the lower and upper edge of a bucket in us."""
     return bucket_span_us(bucket, histogram.unit, is_first_version=histogram.edges == FIRST_EDGES)
 
 
 def edge_text(edge_us: int) -> str:
-    """Return an edge between buckets, in ms where it is whole ones: 512 us, 1,024 us, 8 ms.
+    """Return a bucket edge as text, in ms if it is a whole number of them: 512 us, 1,024 us, 8 ms.
 
     >>> edge_text(1024).replace(units.NBSP, " "), edge_text(8000).replace(units.NBSP, " ")
     ('1,024 us', '8 ms')
@@ -33,7 +33,7 @@ def edge_text(edge_us: int) -> str:
 
 @dataclass(frozen=True)
 class ReadLimit:
-    """A limit, and where the log's histogram has an edge to read it at."""
+    """A limit, and the bucket edge of the log's histogram at which it is evaluated."""
 
     limit: Limit
     read_at_us: int
@@ -42,7 +42,7 @@ class ReadLimit:
 
 @dataclass(frozen=True)
 class SliceShare:
-    """The share of one slice over one threshold; no share where the slice holds no operations."""
+    """The share of one slice over one threshold; no share if the slice has no operations."""
 
     over_count: int
     share_pct: Decimal | None
@@ -64,20 +64,20 @@ class SliceRow:
 
     @property
     def outcome(self) -> str:
-        """What the slice does, in a word."""
+        """The outcome of the slice in a word."""
         if not self.slice.ops_count:
             return "no operations"
         return "fails" if self.is_over else "passes"
 
     @property
     def is_over(self) -> bool:
-        """At least one share is over its limit."""
+        """Whether at least one share is over its limit."""
         return any(share.is_over for share in self.shares)
 
 
 @dataclass(frozen=True)
 class SliceTable:
-    """The slices of the histogram that the verdict was taken from."""
+    """The slices of the judged histogram."""
 
     histogram: Histogram
     limits: list[ReadLimit]
@@ -87,47 +87,47 @@ class SliceTable:
 
     @property
     def passing_sentence(self) -> str:
-        """How many of the slices shown keep within every limit."""
+        """The number of listed slices that are within every limit."""
         passing = sum(row.outcome == "passes" for row in self.rows)
-        verb = "keeps" if passing == 1 else "keep"
+        verb = "is" if passing == 1 else "are"
         if self.total > len(self.rows):
             shown, every = units.count(len(self.rows)), units.count(self.total)
-            return f"Of the first {shown} of {every} slices {units.count(passing)} {verb} within every limit."
+            return f"Of the first {shown} of {every} slices, {units.count(passing)} {verb} within every limit."
         return f"{passing} of {units.counted(len(self.rows), 'slice')} {verb} within every limit."
 
     @property
     def cut_sentence(self) -> str:
-        """What a page of very many slices leaves out."""
+        """The note about slices that the page leaves out."""
         if self.total <= len(self.rows):
             return ""
         return f"The first {units.count(len(self.rows))} of {units.count(self.total)} slices; the CSV has them all."
 
     @property
     def edges_sentence(self) -> str:
-        """Where the limits were read, where that is not at the threshold itself."""
+        """The note about limits that are evaluated at a bucket edge near their threshold; empty if there are none."""
         moved = [limit for limit in self.limits if limit.read_at_us != limit.limit.threshold_us]
         if not moved:
-            return "Limits are read at their thresholds."
+            return ""
         edges = ", ".join(units.count(limit.read_at_us) for limit in moved)
-        return f"Limits are read at {edges} us, as ACT does: the log's histogram has no edge at the thresholds."
+        return f"Limits are evaluated at {edges} us, as in ACT: the log's histogram has no edge at the thresholds."
 
 
 def no_slice_sentence(run: Run) -> str:
-    """Say why a run has no slice: its log is shorter than one, or what is between its reports cannot be used."""
+    """Return why a run has no slice: its log is too short, or the log between its reports cannot be used."""
     if run.slice_length_s is None or run.duration_s is None:
-        return "The log holds no report, so that there is no slice."
+        return "The log has no report, so it has no slices."
     if run.duration_s < run.slice_length_s:
-        held, asked = units.duration(run.duration_s), units.duration(run.slice_length_s)
-        return f"The log holds {held}; a slice is {asked}. No slice is whole, so that none can be the worst."
-    return f"No slice of {units.duration(run.slice_length_s)} can be read out of the log; its findings say why."
+        lasted, length = units.duration(run.duration_s), units.duration(run.slice_length_s)
+        return f"The log lasts {lasted}, shorter than one slice of {length}. So there is no worst slice."
+    return f"The log has no usable slice of {units.duration(run.slice_length_s)}; its findings give the reasons."
 
 
 def slice_table(
     run: Run, verdict: Verdict | None, *, shown: int | None = SHOWN_SLICES, own: Sequence[Limit] = ()
 ) -> SliceTable | None:
-    """Return the slices that the verdict was taken from, held against its limits or a reader's own.
+    """Return the slices of the judged histogram, compared with the verdict's limits or a reader's own.
 
-    None where the log has no such histogram.
+    None if the log has no such histogram.
     """
     histogram = run.histograms.judged().first()
     if histogram is None:
@@ -139,7 +139,7 @@ def slice_table(
 
 
 def read_limits(histogram: Histogram, verdict: Verdict | None, own: Sequence[Limit] = ()) -> list[ReadLimit]:
-    """Return the limits of the verdict's profile, or a reader's own, each with the edge that a histogram has for it."""
+    """Return the limits of the verdict's profile, or a reader's own, each with its bucket edge in a histogram."""
     profile = verdict.profile if verdict else current_profile()
     limits = own or parse_limits(profile.document)
     is_first_version = histogram.edges == FIRST_EDGES
@@ -160,15 +160,15 @@ def _share(each: HistogramSlice, limit: ReadLimit) -> SliceShare:
     is_over = not is_count_within(over, each.ops_count, limit.limit.limit_pct)
     exact = exact_share_pct(over, each.ops_count)
     mark = nearness_mark(exact, limit.limit.limit_pct, is_over=is_over)
-    told = limit.limit.threshold_us, each.ops_count, exact
-    return SliceShare(over, share_pct, units.share(str(share_pct), over), is_over, mark, *told)
+    text = units.share(str(share_pct), over)
+    return SliceShare(over, share_pct, text, is_over, mark, limit.limit.threshold_us, each.ops_count, exact)
 
 
 @dataclass(frozen=True)
 class CountedBucket:
-    """One bucket: the counts since the run began at both ends of the slice, and what came to it in between.
+    """One bucket: its cumulative counts at both ends of the slice, and the difference.
 
-    Those of the ends are None where a slice before is not kept: the log has them, the register cannot add them up.
+    The cumulative counts are None if an earlier slice is not stored, because the register cannot add them up then.
     """
 
     span: str
@@ -180,7 +180,7 @@ class CountedBucket:
 
 @dataclass(frozen=True)
 class CountedShare:
-    """One share as a division: over the limit's edge, of all."""
+    """One share as a division: the operations over the limit's edge by all operations."""
 
     threshold: str
     limit: str
@@ -190,7 +190,7 @@ class CountedShare:
 
 @dataclass(frozen=True)
 class SliceCounts:
-    """One slice, ready for its page; `start_line` is the last line of the report that it begins with."""
+    """One slice for its page; `start_line` is the last line of the report at its start."""
 
     row: SliceRow
     histogram: Histogram
@@ -200,15 +200,15 @@ class SliceCounts:
 
 
 def start_line(number: int, first_line: int) -> int | None:
-    """Return the last line of the report that a slice begins with: the one before its first; None of slice 1.
+    """Return the last line of the report at the start of a slice, which is the line before its first; None for slice 1.
 
-    Not the end of the slice before: where the log lacks the report at a boundary, that slice is not kept.
+    It is not the end of the slice before: that slice is not stored if the log lacks the report at the boundary.
     """
     return first_line - 1 if number > 1 else None
 
 
 def counts_of(run: Run, verdict: Verdict | None, number: int) -> SliceCounts | None:
-    """Return how a slice was counted; None where the run has no such slice."""
+    """Return how a slice was counted; None if the run has no such slice."""
     histogram = run.histograms.judged().first()
     if histogram is None:
         return None
@@ -218,7 +218,7 @@ def counts_of(run: Run, verdict: Verdict | None, number: int) -> SliceCounts | N
         return None
     limits, its = read_limits(histogram, verdict), found[0]
     before, slices_count = counted_before(run.pk, histogram.ordinal, number)
-    is_whole = slices_count == number - 1  # of a slice that is not kept no count is known
+    is_whole = slices_count == number - 1  # a slice that is not stored has no known counts
     buckets, row = _buckets(histogram, its, before if is_whole else None, limits), slice_row(its, limits)
     return SliceCounts(row, histogram, buckets, _shares(row, limits), start_line(number, its.first_line))
 
@@ -226,7 +226,7 @@ def counts_of(run: Run, verdict: Verdict | None, number: int) -> SliceCounts | N
 def _buckets(
     histogram: Histogram, its: HistogramSlice, before: Sequence[int] | None, limits: Sequence[ReadLimit]
 ) -> list[CountedBucket]:
-    """Return the buckets up to the last that anything came to; reports are cumulative, slices add up to them."""
+    """Return the buckets up to the last with operations. Reports are cumulative: they are the sums of slices."""
     begins = {limit.first_bucket: edge_text(limit.limit.threshold_us) for limit in limits}
     at_start = [None if before is None else _at(before, bucket) for bucket in range(_most(before or (), its.counts))]
     return [
@@ -277,7 +277,7 @@ PLACE = ["histogram", "slice", "start_s", "end_s", "first_line", "last_line", "o
 
 
 def slice_lines(run: Run, verdict: Verdict | None) -> tuple[list[str], Iterator[list[Value]]] | None:
-    """Return header and lines, read as they are taken; None of a run without the histogram that verdicts are about."""
+    """Return the header and an iterator of lines; None for a run without the judged histogram."""
     histogram = run.histograms.judged().first()
     if histogram is None:
         return None

@@ -1,4 +1,4 @@
-"""A run's page and its downloads."""
+"""Pages of a run: the run itself, its log at a line, and how a slice was counted."""
 
 from datetime import datetime
 from typing import Any
@@ -44,22 +44,19 @@ from webapp.register.tables.sentences import published_sentence
 
 UNAVAILABLE_FOR_LEGAL_REASONS = 451
 LARGEST_LINE = 10**12
-LARGEST_NUMBER = 10**9  # of a slice: a column of the database holds no more
+LARGEST_SLICE_NUMBER = 10**9  # the range of the database column
 FORMS = ("csv", "json", "parquet")  # of the histograms
 
 
 def find_run(request: HttpRequest, public_id: str) -> Run:
-    """Return the run where the reader may see it, of an address that takes nothing but the key of a link.
-
-    Raises ParameterError for any other parameter.
-    """
+    """Return the run if the client may see it. Raises ParameterError for any parameter but the key of a secret link."""
     run = _visible_run(request, public_id)
     given_of(request.GET, (LINK_KEY,))
     return run
 
 
 def _visible_run(request: HttpRequest, public_id: str) -> Run:
-    """Return the run with what its page shows, where the reader may see it."""
+    """Return the run with its related rows if the client may see it."""
     related = (
         "product",
         "submission__log",
@@ -75,20 +72,20 @@ def _visible_run(request: HttpRequest, public_id: str) -> Run:
 
 
 def guarded(run: Run, response: HttpResponseBase) -> HttpResponseBase:
-    """Return the answer, kept private while the run is."""
+    """Return the response, marked as private if the run is not public."""
     return response if is_public(run) else mark_private(response)
 
 
 @public_page
 def detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = _visible_run(request, public_id)
-    template, own = _own_of(request, run)
+    template, own = _kind_of(request, run)
     shared = page_context(run) | life_of(run) | addresses(request, run)
     return guarded(run, render(request, template, shared | own))
 
 
-def _own_of(request: HttpRequest, run: Run) -> tuple[str, dict[str, Any]]:
-    """Return the template of a run's kind, and what only that kind shows."""
+def _kind_of(request: HttpRequest, run: Run) -> tuple[str, dict[str, Any]]:
+    """Return the template and the context of the kind of run: published, YCSB or ACT."""
     query = link_query(request, run)
     if runs_page.evidence_of(run) is None and not is_mirrored(run):
         return "register/runs/published.html", _published_context(request, run)
@@ -99,7 +96,7 @@ def _own_of(request: HttpRequest, run: Run) -> tuple[str, dict[str, Any]]:
 
 
 def page_context(run: Run) -> dict[str, Any]:
-    """Return what both kinds of run pages show."""
+    """Return the context that all kinds of run pages share."""
     return {
         "section": "drives",
         "run": run,
@@ -116,18 +113,18 @@ def page_context(run: Run) -> dict[str, Any]:
 
 
 def _embargo_of(run: Run) -> datetime | None:
-    """Return the end of the embargo that a reviewed run waits for."""
+    """Return the end of the embargo of a reviewed run."""
     return run.submission.embargo_until if run.submission and run.visibility == Visibility.EMBARGOED else None
 
 
 def link_query(request: HttpRequest, run: Run) -> str:
-    """Return what a reader by link keeps in every address of the run; nothing for others."""
+    """Return the query with the key of the secret link for clients that use it; empty for others."""
     by_link = not is_public(run) and holds_link(request, run)
     return "?" + urlencode({LINK_KEY: request.GET[LINK_KEY]}) if by_link else ""
 
 
 def addresses(request: HttpRequest, run: Run) -> dict[str, str]:
-    """Return where the run's downloads are; a reader by link keeps the link's key."""
+    """Return the URLs of the run's downloads, with the key of the secret link if the client uses it."""
     query = link_query(request, run)
     return {
         "log_address": reverse("run-log", args=[run.public_id]) + query,
@@ -163,7 +160,7 @@ def _evidence_context(run: Run, query: str) -> dict[str, Any]:
         "link_query": query,
         "has_lines": has_lines(run),
         "evidence": runs_page.evidence_of(run),
-        "again": None if is_withheld(run) else reproduction_of(run, runs_page.evidence_of(run)),
+        "reproduction": None if is_withheld(run) else reproduction_of(run, runs_page.evidence_of(run)),
         "companions": runs_page.companions_of(run, query),
         "minutes": minutes_of(run, query),
         "other_slices_address": _other_slices(run),
@@ -171,7 +168,7 @@ def _evidence_context(run: Run, query: str) -> dict[str, Any]:
 
 
 def _mirror_context(run: Run) -> dict[str, Any]:
-    """Return from which register a run came with a dump; nothing of one whose log came here."""
+    """Return the register from whose dump a run was imported; empty for a run of this register."""
     if not is_mirrored(run):
         return {}
     mirror = origin()
@@ -179,7 +176,7 @@ def _mirror_context(run: Run) -> dict[str, Any]:
 
 
 def _other_slices(run: Run) -> str:
-    """Return where the owners of a run that nobody else has seen may have it read in other slices."""
+    """Return the URL at which the owners of an unreviewed run can have it read in other slices."""
     if run.submission is None or run.visibility != Visibility.UNREVIEWED:
         return ""
     return reverse("submission-detail", args=[run.submission.public_id]) + "#other-slices"
@@ -195,22 +192,22 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
         charts_of(run, table, query)
         | limits_context(own, table, query)
         | {
-            "verdict": verdict_view(visible_verdict(run, verdict)) if verdict else None,
+            "verdict": verdict_view(run, visible_verdict(run, verdict)) if verdict else None,
             "profile": profile,
             "figures": figures(run, limits),
             "slice_table": table,
             "times": times_view(run, verdict, limits),
-            "side_file_told": side_file_view(run),
+            "side_file": side_file_view(run),
             "on_no_drive": VIRTUAL_DEVICE_MARK if run.is_on_no_drive and not run.is_virtual else "",
             "says_nothing": VIRTUAL_DEVICE_REASON,
             "no_drives": public_virtual_devices_sentence(run),
         }
-        | _told_by_the_log(run, verdict, own)
+        | _log_contents(run, verdict, own)
     )
 
 
-def _told_by_the_log(run: Run, verdict: Verdict | None, own: YourLimits) -> dict[str, Any]:
-    """Return the log's own words, of which a withheld one has none here: its configuration and its devices."""
+def _log_contents(run: Run, verdict: Verdict | None, own: YourLimits) -> dict[str, Any]:
+    """Return the configuration and the devices in the log; nothing of a withheld log."""
     if is_withheld(run):
         return {"devices": None, "log_config": [], "log_devices": [], "is_log_withheld": True}
     return {
@@ -221,8 +218,8 @@ def _told_by_the_log(run: Run, verdict: Verdict | None, own: YourLimits) -> dict
 
 
 def withheld(request: HttpRequest, run: Run, what: str) -> HttpResponseBase:
-    """Answer for what a sequestered file holds; nobody sees it through the register, whoever asks."""
-    sentence = f"{what} of run {run.public_id} is withheld for legal reasons. Its bytes are kept."
+    """Return status 451 for the contents of a sequestered file. The register shows them to no client."""
+    sentence = f"{what} of run {run.public_id} cannot be shown for legal reasons. The bytes remain stored."
     return guarded(run, render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS))
 
 
@@ -237,7 +234,7 @@ def lines(request: HttpRequest, public_id: str, first: int, last: int | None = N
     if is_withheld(run):
         return withheld(request, run, evidence.filename)
     if not 1 <= first <= last <= LARGEST_LINE:
-        raise Http404(f"{first} to {last}: expected lines from 1 upwards, the first of them first.")
+        raise Http404(f"Lines {first} to {last}: expected two line numbers from 1 in ascending order.")
     view = log_view(run, evidence, first, last)
     shown = {"view": view, "first": first, "last": last, "evidence": evidence}
     page = {"run": run, "title": runs_page.title_of(run), "is_public": is_public(run), "section": "drives"}
@@ -252,8 +249,8 @@ def slice_counts(request: HttpRequest, public_id: str, number: int) -> HttpRespo
     """Show how one slice was counted."""
     run = find_run(request, public_id)
     if is_withheld(run):
-        return withheld(request, run, f"slice {number}")
-    counted = counts_of(run, run.verdicts.first(), number) if 1 <= number <= LARGEST_NUMBER else None
+        return withheld(request, run, f"Slice {number}")
+    counted = counts_of(run, run.verdicts.first(), number) if 1 <= number <= LARGEST_SLICE_NUMBER else None
     if counted is None:
         raise Http404(f"Run {public_id} has no slice {number}.")
     context = {

@@ -1,4 +1,4 @@
-"""What the page of a YCSB run says: whether it is valid, its operations, its throughput over time."""
+"""Page of a YCSB run: validity, operations, and throughput over time."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from webapp.register.runs.page import Pair
 from webapp.register.runs.side_file import telemetry_pairs
 from webapp.templatetags import units
 
-SHOWN_INTERVALS = 500  # of a page: a day of status lines every 10 s has 8,640; the CSV has them all
-NO_LINES = "The output has no status lines: it was made without -s, or its standard error was not sent."
-WITHHELD_LINES = "Withheld for legal reasons, with the log or with a file that came beside it."
-NO_PROPERTIES = "The output tells none."
-PHASES = {"load": "load phase", "run": "run phase", "": "phase not stated"}
-TIME_WORDS = {"service": "service", "response": "response"}
+SHOWN_INTERVALS = 500  # a day of status lines every 10 s has 8,640; the CSV has all of them
+NO_LINES = "The output has no status lines: YCSB ran without -s, or its standard error was not submitted."
+WITHHELD_LINES = "Withheld for legal reasons, with the log or a file submitted with it."
+NO_PROPERTIES = "The output has no properties."
+PHASES = {"load": "load phase", "run": "run phase", "": "phase not reported"}
+TIME_LABELS = {"service": "service", "response": "response"}
 PERCENTILES = ("p50_us", "p95_us", "p99_us", "p999_us", "p9999_us")
 
 
 @dataclass(frozen=True)
 class OperationRow:
-    """One kind of operation with one outcome, times in us as text; "" is what the output does not print."""
+    """One kind of operation with one outcome, times in us as text; "" for values that the output does not have."""
 
     name: str
     outcome: str
@@ -37,7 +37,7 @@ class OperationRow:
 
 @dataclass(frozen=True)
 class IntervalRow:
-    """One status line: what was done by then, and at which rate since the line before."""
+    """One status line: the operations done so far, and the rate since the line before."""
 
     elapsed: str
     done: str
@@ -47,7 +47,7 @@ class IntervalRow:
 
 @dataclass(frozen=True)
 class YcsbView:
-    """Everything that only the page of a YCSB run shows."""
+    """The parts of the page that only YCSB runs have."""
 
     facts: YcsbRun
     word: str
@@ -64,7 +64,7 @@ class YcsbView:
 
     @property
     def cut_sentence(self) -> str:
-        """What a page of very many status lines leaves out."""
+        """The note about status lines that the page leaves out."""
         if self.intervals_count <= len(self.intervals):
             return ""
         shown, every = units.count(len(self.intervals)), units.count(self.intervals_count)
@@ -72,7 +72,7 @@ class YcsbView:
 
 
 def ycsb_view(run: Run) -> YcsbView:
-    """Return what is shown of a run of YCSB."""
+    """Return the page of a YCSB run."""
     facts, withheld = visible_ycsb(run), has_withheld_file(run)
     return YcsbView(
         facts=facts,
@@ -102,7 +102,7 @@ class SweepPoint:
 
 
 def points_of(runs: Iterable[Run]) -> list[SweepPoint]:
-    """Return runs of YCSB as a drive's page lists them; those of one sweep stand together, in thread order."""
+    """Return YCSB runs for the list on a product page, grouped by sweep and in thread order."""
     ordered = sorted(runs, key=lambda run: (run.ycsb.workload, run.ycsb.sweep_key, run.ycsb.threads_count or 0, run.pk))
     return [
         SweepPoint(
@@ -117,9 +117,9 @@ def points_of(runs: Iterable[Run]) -> list[SweepPoint]:
 
 
 def _sentence(facts: YcsbRun) -> str:
-    """Say what the run did, as far as its output tells."""
+    """Return a sentence on the run: phase, workload, threads, throughput and failed operations."""
     threads = f" with {units.counted(facts.threads_count, 'thread')}" if facts.threads_count is not None else ""
-    named = f"workload {facts.workload}" if facts.workload else "a workload that the output does not name"
+    named = f"workload {facts.workload}" if facts.workload else "an unnamed workload"
     rate = f": {ops_rate(facts.throughput_ops_per_s)} ops/s" if facts.throughput_ops_per_s is not None else ""
     failed = f", {units.counted(facts.failed_ops_count, 'operation')} failed" if facts.failed_ops_count else ""
     return f"{PHASES[facts.phase]} of {named}{threads}{rate}{failed}."
@@ -134,13 +134,13 @@ def _setup(run: Run, facts: YcsbRun) -> list[Pair]:
         ("Threads", units.count(facts.threads_count)),
         ("Target", _unit(ops_rate(facts.target_ops_per_s), "ops/s")),
         ("Records", units.count(facts.record_count)),
-        ("Operations asked", units.count(facts.operation_count)),
+        ("Operations requested", units.count(facts.operation_count)),
         ("Operations done", units.count(facts.done_ops_count)),
         ("Operations failed", units.count(facts.failed_ops_count)),
         ("Time limit", units.duration(facts.time_limit_s)),
-        ("Ran", _unit(units.decimal(facts.runtime_ms), "ms")),
+        ("Run time", _unit(units.decimal(facts.runtime_ms), "ms")),
         ("Throughput", _unit(ops_rate(facts.throughput_ops_per_s), "ops/s")),
-        ("Measured by", facts.measurement),
+        ("Measurement type", facts.measurement),
         ("Times", {"service": "service time", "response": "response time"}.get(facts.times, facts.times)),
         ("Firmware", run.firmware),
         ("Stopped", visible_facts(run, "stop").get("kind", "")),
@@ -164,7 +164,7 @@ def operation_row(each: YcsbOperation) -> OperationRow:
         name=each.name,
         outcome=each.outcome,
         is_failure=each.outcome != "ok",
-        time=TIME_WORDS.get(each.time, each.time),
+        time=TIME_LABELS.get(each.time, each.time),
         ops=units.count(each.ops_count),
         mean=_us(each.mean_us),
         least=_us(each.min_us),
@@ -190,7 +190,7 @@ def interval_row(each: YcsbInterval) -> IntervalRow:
     )
 
 
-def _operations(told: Iterable[dict[str, Any]]) -> str:
+def _operations(operations: Iterable[dict[str, Any]]) -> str:
     """Return name and mean of each operation of an interval, as far as they were printed."""
-    named = [(each["name"], each.get("mean_us")) for each in told]
+    named = [(each["name"], each.get("mean_us")) for each in operations]
     return ", ".join(f"{name} {mean} us" if mean is not None else name for name, mean in named)

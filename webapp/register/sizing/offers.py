@@ -1,4 +1,4 @@
-"""The drives that a cluster can be sized with: of each the load that was shown within the limits, and by what."""
+"""Drives that a cluster can be sized with: the load of each within the limits, and its certificate or run."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from webapp.register.sizing.query import SLUG
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.marks import TierMark, run_tier_mark
 
-# What a buyer counts drives of: instances and networked systems have neither a capacity nor a rating of one drive.
+# Instances and networked systems have no capacity or endurance rating of a single drive.
 DRIVES = (Category.NVME_3DXPOINT, Category.NVME_FLASH, Category.SATA_SAS_FLASH, Category.M2_FLASH)
 BYTES_PER_GB = 10**9
-ASSUMED_DEVICES = 1  # of a publication that states none: it names one drive
-LAST_PLACE = Decimal("0.0001")  # of N as runs and certificates keep it, each rounded for itself
+ASSUMED_DEVICES = 1  # for publications without a number of devices: they name one drive
+LAST_PLACE = Decimal("0.0001")  # N is rounded separately in runs and certificates
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A drive with the run or certificate that its load is taken from; `basis` says which."""
+    """A drive with the run or certificate of its load; `basis` names it."""
 
     product: Product
     run: Run | None
@@ -35,16 +35,16 @@ class Candidate:
 
     @property
     def statistic(self) -> str:
-        """How the shares were taken that keep the limits; a certificate is judged from logs, by their worst slice."""
+        """The statistic of the shares; certificates always use the worst slice."""
         return self.run.statistic if self.run else Statistic.WORST_SLICE.value
 
 
 def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction], *, is_own: bool = False) -> list[Candidate]:
-    """Return the current drives that hold some load within the limits, each once, in a fixed number of queries.
+    """Return the current drives that sustain a load within the limits, each once, in a fixed number of queries.
 
-    A standing certificate goes before a run: it rests on more; but only where its load test is within the limits, since
-    it says nothing of stricter ones. Of runs the one whose single devices were fastest within the limits counts; a log
-    that does not tell how many devices it loaded tells nothing of one of them. `is_own`: the limits are a reader's own.
+    A current certificate takes precedence over runs if its load test is within the limits; it says nothing about
+    stricter ones. Otherwise the run with the highest speed per device within the limits counts. A log without the
+    number of devices is ignored. `is_own`: the limits are a reader's own.
     """
     limits = list(limits)
     certified = _certified(limits, is_own=is_own)
@@ -60,19 +60,19 @@ def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction], *, is_ow
     return list(found.values())
 
 
-def refuse_unknown_drives(asked: Mapping[str, str]) -> None:
-    """Refuse a slug that names no drive of the register, by the parameter that gave it. `asked` is one by the other."""
-    slugs = [slug for slug in asked.values() if SLUG.fullmatch(slug)]
+def refuse_unknown_drives(slug_by_parameter: Mapping[str, str]) -> None:
+    """Raise ParameterError for a parameter whose slug is not a drive of the register."""
+    slugs = [slug for slug in slug_by_parameter.values() if SLUG.fullmatch(slug)]
     known = set(Product.objects.public().filter(slug__in=slugs).values_list("slug", flat=True)) if slugs else set()
-    for name, slug in asked.items():
+    for name, slug in slug_by_parameter.items():
         if slug not in known:
             raise ParameterError(name, "expected a drive of the register, by the name in its page's address")
 
 
 def _certified(limits: Iterable[Limit], *, is_own: bool) -> dict[int, Certificate]:
-    """Return the highest standing certificate of each product whose load test is within the limits.
+    """Return the highest current certificate of each product whose load test is within the limits.
 
-    Its stress tests are at other loads, and nothing is asked of them but that they end.
+    Stress tests run at other loads and only need to finish, so limits do not apply to them.
     """
     load_tests = CertificateRun.objects.filter(
         run__in=Run.objects.within(limits, is_own=is_own).values("pk"),
@@ -95,7 +95,7 @@ def _candidate(run: Run, certificate: Certificate | None, price: Fraction | None
 
 
 def _of(run: Run) -> str:
-    """Say of how many devices a run's load is, where it is not plainly of one."""
+    """Return the number of devices of a run's load, as text; empty for one device."""
     if run.device_count is None:
-        return ", one drive assumed: the publication states no count"
+        return ", one drive assumed, because the publication has no number"
     return f", {run.device_count} devices together" if run.device_count > 1 else ""

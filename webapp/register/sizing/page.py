@@ -1,4 +1,4 @@
-"""The workloads nearest to an untested one that were tested: each a link to the same question with it."""
+"""Sizing page: a row for each drive, the smallest and cheapest cluster, the steps of one drive, tested workloads."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,12 +26,12 @@ from webapp.register.sizing.steps import Step, number, steps
 from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 
-PLACES = 6  # a question has no more
+PLACES = 6  # parameters accept no more
 
 
 @dataclass(frozen=True)
 class TestedMix:
-    """A tested workload: what it is, the address that asks for it, and whether it asks for no less of anything."""
+    """A tested workload with the URL of its query; `is_stricter` if it is at least as heavy in every respect."""
 
     text: str
     address: str
@@ -40,7 +40,7 @@ class TestedMix:
 
 
 def tested_mixes(query: QueryDict, demand: Demand, tested: Tested) -> list[TestedMix]:
-    """Return the tested workloads with the reads asked for, and with the writes; none where the one asked for is."""
+    """Return the tested workloads with the requested reads or writes; empty if the request itself is tested."""
     if not untested(demand, tested):
         return []
     return [
@@ -50,12 +50,12 @@ def tested_mixes(query: QueryDict, demand: Demand, tested: Tested) -> list[Teste
     ]
 
 
-def _is_stricter(tested: Demand, asked: Demand) -> bool:
-    """Tell whether drives that hold one load hold the other as well: no fewer reads or writes, no smaller objects."""
+def _is_stricter(tested: Demand, requested: Demand) -> bool:
+    """Return whether one load includes the other: no fewer reads or writes, no smaller objects."""
     return (
-        tested.reads_per_s >= asked.reads_per_s
-        and tested.writes_per_s >= asked.writes_per_s
-        and tested.object_bytes >= asked.object_bytes
+        tested.reads_per_s >= requested.reads_per_s
+        and tested.writes_per_s >= requested.writes_per_s
+        and tested.object_bytes >= requested.object_bytes
     )
 
 
@@ -76,18 +76,18 @@ def _is_another_size(demand: Demand, tested: Tested) -> bool:
 
 def _text(demand: Demand) -> str:
     return (
-        f"{number(demand.reads_per_s)} reads with {number(demand.writes_per_s)} writes a second at "
+        f"{number(demand.reads_per_s)} reads and {number(demand.writes_per_s)} writes per second at "
         f"{demand.replication_factor} copies, objects of {demand.object_bytes:,d} bytes"
     )
 
 
 def _address(query: QueryDict, demand: Demand) -> str:
-    asked = query.copy()
-    asked["reads"], asked["writes"] = _plain(demand.reads_per_s), _plain(demand.writes_per_s)
-    asked["object"] = str(demand.object_bytes)
-    for name in [name for name in asked if name == "format" or not str(asked[name]).strip()]:
-        del asked[name]
-    return f"?{asked.urlencode()}"
+    changed = query.copy()
+    changed["reads"], changed["writes"] = _plain(demand.reads_per_s), _plain(demand.writes_per_s)
+    changed["object"] = str(demand.object_bytes)
+    for name in [name for name in changed if name == "format" or not str(changed[name]).strip()]:
+        del changed[name]
+    return f"?{changed.urlencode()}"
 
 
 def _plain(rate: Fraction) -> str:
@@ -105,7 +105,7 @@ SHOWN_ROWS = 100
 
 @dataclass(frozen=True)
 class Sized:
-    """One drive and how many of it."""
+    """One drive with the size of its cluster."""
 
     candidate: Candidate
     size: Size
@@ -113,7 +113,7 @@ class Sized:
 
 @dataclass(frozen=True)
 class SizingRow:
-    """One drive, as text; "" is what cannot be told."""
+    """One drive as text; "" for values that are not known."""
 
     candidate: Candidate
     size: Size
@@ -127,19 +127,19 @@ class SizingRow:
     dwpd: str
     rating: str
     price: str
-    asked_price: str
+    price_of_one: str
     is_over_rating: bool
     at_least: str
 
     @property
     def slug(self) -> str:
-        """The product's name in addresses."""
+        """The product's name in URLs."""
         return self.candidate.product.slug
 
 
 @dataclass(frozen=True)
 class KnownLoad:
-    """A tested workload that asks for no less than an untested one, and the fewest drives that hold it."""
+    """A tested workload that includes the requested one, with the smallest cluster for it."""
 
     mix: TestedMix
     fewest: SizingRow
@@ -147,7 +147,7 @@ class KnownLoad:
 
 @dataclass(frozen=True)
 class SizingPage:
-    """The answer, ready to show."""
+    """The answer to a sizing query."""
 
     question: SizingQuestion
     untested: Sequence[str]
@@ -160,21 +160,21 @@ class SizingPage:
 
     @property
     def count_sentence(self) -> str:
-        """How many drives are shown, and where the others are."""
+        """The number of drives listed, and a note about the others."""
         every = counted(self.drives_count, "current drive")
         if self.drives_count <= len(self.rows):
-            return f"{every} within the limits, each at the load it was tested with."
+            return f"{every} within the limits, each at its tested load."
         return f"The first {len(self.rows)} of {every} within the limits; the CSV has them all."
 
 
 def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Tested) -> SizingPage:
-    """Return the answer: of very many drives the first ones as rows, of a file all of them."""
+    """Return the answer. The page lists at most SHOWN_ROWS drives, and files list all of them."""
     sizes = _sorted([Sized(each, size(question.demand, each.offer, tested)) for each in found], question.sort)
     rows = [_row(each) for each in (sizes[:SHOWN_ROWS] if question.form == "html" else sizes)]
     fewest = _fewest(sizes)
     cheapest = min((each for each in sizes if each.size.price is not None), key=_by_price, default=None)
-    asked = next((each for each in sizes if each.candidate.product.slug == question.drive), None)
-    shown = asked or fewest
+    selected = next((each for each in sizes if each.candidate.product.slug == question.drive), None)
+    shown = selected or fewest
     reasons = untested(question.demand, tested)
     return SizingPage(
         question,
@@ -189,9 +189,9 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
 
 
 def known_by(mixes: Iterable[TestedMix], found: Sequence[Candidate], tested: Tested) -> list[KnownLoad]:
-    """Return the tested workloads that ask for no less than an untested one, each with the fewest drives that hold it.
+    """Return the tested workloads that include the requested one, each with the smallest cluster for it.
 
-    What holds more holds less: nothing is scaled, and of a load that is heavier in anything nothing is told.
+    A cluster for a heavier load also sustains a lighter one. Nothing is scaled or extrapolated.
     """
     stricter = [mix for mix in mixes if mix.is_stricter]
     rows = [(mix, _fewest([Sized(each, size(mix.demand, each.offer, tested)) for each in found])) for mix in stricter]
@@ -213,7 +213,7 @@ def _row(sized: Sized) -> SizingRow:
         units.count(found.nodes),
         units.count(needs.throughput) or UNTESTED,
         units.count(needs.capacity),
-        units.count(needs.endurance) or "rating not stated",
+        units.count(needs.endurance) or "rating not reported",
         found.binding,
         _dwpd(found.dwpd),
         "" if offer.dwpd is None else number(offer.dwpd),
@@ -225,15 +225,12 @@ def _row(sized: Sized) -> SizingRow:
 
 
 def _dwpd(dwpd: Fraction | None) -> str:
-    """Return a computed rating with three significant digits, as computed figures have."""
+    """Return a computed rating with three significant digits."""
     return "" if dwpd is None else number(dwpd)
 
 
 def _by_drives(sized: Sized) -> tuple[bool, int, Fraction, str]:
-    """Order by the drives there must be, or must be at least; a load is tested with all drives or with none.
-
-    A drive of unknown endurance comes last: how many of it outlast the years asked for cannot be told.
-    """
+    """Return the sort key by the number, or minimum number, of drives; drives of unknown endurance come last."""
     drives = sized.size.least.drives if sized.size.least else sized.size.drives or 0
     return sized.size.needs.endurance is None, drives, -sized.candidate.offer.tps, sized.candidate.product.slug
 
@@ -243,7 +240,7 @@ def _by_price(sized: Sized) -> tuple[Fraction, int, str]:
 
 
 def _sorted(sizes: Sequence[Sized], sort: str) -> list[Sized]:
-    """Return the drives in the order asked for; what cannot be told comes last."""
+    """Return the drives in the requested order; unknown values come last."""
     if sort == "name":
         return sorted(sizes, key=lambda each: product_name(each.candidate.product).casefold())
     if sort == "cheapest":
@@ -253,26 +250,25 @@ def _sorted(sizes: Sequence[Sized], sort: str) -> list[Sized]:
 
 def _sentence(fewest: SizingRow | None, cheapest: SizingRow | None, reasons: Sequence[str]) -> str:
     if reasons:
-        return f"Untested at this workload: {'; '.join(reasons)}. No answer is scaled from another.{_least(fewest)}"
+        return f"No drive was tested at this workload: {'; '.join(reasons)}. Results are not scaled.{_least(fewest)}"
     if fewest is None:
-        return "No current drive holds any load within these limits."
-    told = f"{fewest.drives} x {fewest.name} in {fewest.nodes} nodes; {fewest.binding} binds."
+        return "No current drive has a result within these limits."
+    smallest = f"{fewest.drives} x {fewest.name} in {fewest.nodes} nodes, limited by {fewest.binding}."
     if cheapest is None:
-        return f"Fewest drives: {told}"
-    return (
-        f"Fewest drives: {told} Cheapest of those with a price: {cheapest.drives} x {cheapest.name}, {cheapest.price}."
-    )
+        return f"Fewest drives: {smallest}"
+    cost = f"{cheapest.drives} x {cheapest.name}, {cheapest.price}"
+    return f"Fewest drives: {smallest} Cheapest of those with a price: {cost}."
 
 
 def _least(row: SizingRow | None) -> str:
-    """Say what is known all the same."""
+    """Return the minimum number of drives that capacity and endurance need, as a sentence."""
     least = row.size.least if row else None
     if row is None or least is None:
         return ""
     known = "capacity and endurance" if row.size.needs.endurance is not None else "capacity"
     return (
-        f" By {known} alone at least {row.at_least} x {row.name} in {units.count(least.nodes)} nodes; "
-        f"{least.binding} binds, and the load may ask for more."
+        f" For {known} alone you need at least {row.at_least} x {row.name} in {units.count(least.nodes)} nodes "
+        f"(limited by {least.binding}); the load may need more."
     )
 
 

@@ -1,4 +1,4 @@
-"""What a reader may ask of the sizing page: the load, the data, the cluster, the limits, prices if known."""
+"""Query of the sizing page: load, data, cluster, limits and prices; and the form as typed, for correction."""
 
 import re
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ TB = 10**12
 
 @dataclass(frozen=True)
 class Field:
-    """One number of the form: what it stands for, its range, and the value where none is given."""
+    """One number of the form: its label, range, and default value."""
 
     name: str
     label: str
@@ -36,7 +36,7 @@ class Field:
 
     @property
     def default_text(self) -> str:
-        """The value where none is given, with thousands separated."""
+        """The default value with thousands separated."""
         return units.decimal(Decimal(self.default))
 
 
@@ -46,12 +46,12 @@ FIELDS = (
     Field("object", "Object", "bytes", "1536", "1", "1000000000", is_whole=True),
     Field("data", "Data, one copy", "TB", "20", "0", "1000000000"),
     Field("copies", "Copies", "", "2", "1", "100", is_whole=True, note="replication factor"),
-    Field("usable", "Usable part of a drive", "%", "50", "1", "100"),
+    Field("usable", "Usable share of a drive", "%", "50", "1", "100"),
     Field("defrag", "Defrag threshold", "%", "50", "0", "99"),
-    Field("per_node", "Drives a node", "", "4", "1", "1000", is_whole=True),
-    Field("spare", "Spare nodes", "", "1", "0", "100000", is_whole=True, note="sized with so many gone"),
+    Field("per_node", "Drives per node", "", "4", "1", "1000", is_whole=True),
+    Field("spare", "Spare nodes", "", "1", "0", "100000", is_whole=True, note="may fail"),
     Field("life", "Life", "years", "5", "0.1", "100"),
-    Field("warranty", "Warranty", "years", "5", "0.1", "100", note="5 assumed: the register has none"),
+    Field("warranty", "Warranty", "years", "5", "0.1", "100", note="5 years assumed"),
 )
 NAMES = (*(field.name for field in FIELDS), "drive", "sort", "format")
 SORTS = ("fewest", "cheapest", "name")
@@ -59,7 +59,7 @@ SORTS = ("fewest", "cheapest", "name")
 
 @dataclass(frozen=True)
 class SizingQuestion:
-    """What is asked; `prices` are of one drive, by product slug; `given` is what the form shows again."""
+    """A sizing query; `prices` are those of one drive by product slug; `given` has the values for the form."""
 
     demand: Demand
     limits: YourLimits
@@ -71,13 +71,13 @@ class SizingQuestion:
 
     @property
     def named_drives(self) -> dict[str, str]:
-        """The slug that each parameter names a drive by, of those that do."""
-        asked = {f"{PRICE_PREFIX}{slug}": slug for slug in self.prices}
-        return asked | ({"drive": self.drive} if self.drive else {})
+        """The parameters that name a drive, with the slug of the drive."""
+        priced = {f"{PRICE_PREFIX}{slug}": slug for slug in self.prices}
+        return priced | ({"drive": self.drive} if self.drive else {})
 
 
 def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> SizingQuestion:
-    """Return what was asked, examples where nothing was. Raises ParameterError, naming the parameter."""
+    """Return the query with defaults for missing values. Raises ParameterError for an invalid parameter."""
     prices = [name for name in query if PRICE.fullmatch(name)]
     given = given_of(query, (*NAMES, *limit_names(profile), *prices))
     numbers = {field.name: _number(given, field) for field in FIELDS}
@@ -95,22 +95,22 @@ def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> Sizing
 
 
 def taken_for(query: QueryDict, field: Field) -> str:
-    """Say what is taken for a field that was sent empty; nothing of one that was filled in, or not sent."""
+    """Return the note about the default of a field that was sent empty; empty for other fields."""
     is_empty = field.name in query and not "".join(query.getlist(field.name)).strip()
-    return f"left empty: {field.default_text} taken" if is_empty else ""
+    return f"empty, so {field.default_text} is used" if is_empty else ""
 
 
 def _number(given: Given, field: Field) -> Fraction:
     if field.is_whole:
-        told: int | Decimal | None = whole_number_of(given, field.name, int(field.least), int(field.most))
+        value: int | Decimal | None = whole_number_of(given, field.name, int(field.least), int(field.most))
     else:
-        told = number_of(given, field.name, field.least, field.most)
-    return Fraction(Decimal(field.default) if told is None else told)
+        value = number_of(given, field.name, field.least, field.most)
+    return Fraction(Decimal(field.default) if value is None else value)
 
 
 def _price(given: Given, name: str) -> Fraction | None:
-    told = number_of(given, name, "0", "1000000000")
-    return None if told is None else Fraction(told)
+    price = number_of(given, name, "0", "1000000000")
+    return None if price is None else Fraction(price)
 
 
 def _demand(numbers: dict[str, Fraction]) -> Demand:
@@ -131,7 +131,7 @@ def _demand(numbers: dict[str, Fraction]) -> Demand:
 
 @dataclass(frozen=True)
 class TypedLimit:
-    """A limit's field as it was typed, in the shape of those that were understood."""
+    """The field of a limit as typed, with the same attributes as a valid one."""
 
     threshold_us: int
     name: str
@@ -141,7 +141,7 @@ class TypedLimit:
 
 @dataclass(frozen=True)
 class TypedPrice:
-    """The price of one drive as it was typed; `drive` is the product's slug."""
+    """The price of one drive as typed; `drive` is the product's slug."""
 
     drive: str
     name: str
@@ -151,7 +151,7 @@ class TypedPrice:
 
 @dataclass(frozen=True)
 class TypedForm:
-    """Every field with its text, what is wrong with it, and what an empty one means; `drive` is the steps' own."""
+    """All fields with their text, errors and notes; `drive` is the drive whose steps are shown."""
 
     fields: list[tuple[Field, str, str, str]]
     limits: list[TypedLimit]
@@ -161,13 +161,13 @@ class TypedForm:
 
 
 def is_of_the_form(name: str, profile: Iterable[Limit]) -> bool:
-    """Tell whether a parameter is a field that people type into."""
+    """Return whether a parameter is a field of the form."""
     own = {field.name for field in FIELDS} | {limit_name(limit.threshold_us) for limit in profile}
     return name in own or PRICE.fullmatch(name) is not None
 
 
 def typed_form(request: HttpRequest, refused: ParameterError, profile: Iterable[Limit]) -> TypedForm:
-    """Return the form as it was sent; what it left empty has its usual value."""
+    """Return the form as sent, with defaults for empty fields."""
 
     def text(name: str, usual: str) -> str:
         return request.GET.get(name, "").strip() or usual
@@ -190,14 +190,14 @@ def typed_form(request: HttpRequest, refused: ParameterError, profile: Iterable[
 
 
 def without_empty_prices(query: QueryDict) -> str | None:
-    """Return the query without prices that nobody gave; None where it has no such.
+    """Return the query without empty prices; None if there are none.
 
-    A form without script sends every field of its table.
+    Without scripts, the form sends every price field of its table.
     """
     empty = [name for name in query if PRICE.fullmatch(name) and not "".join(query.getlist(name)).strip()]
     if not empty:
         return None
-    kept = query.copy()
+    shorter = query.copy()
     for name in empty:
-        del kept[name]
-    return f"?{kept.urlencode()}"
+        del shorter[name]
+    return f"?{shorter.urlencode()}"

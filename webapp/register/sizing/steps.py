@@ -1,4 +1,4 @@
-"""Every step from what was asked to the number of drives, with its figures and where they come from."""
+"""Steps from the requested workload to the number of drives, with their figures and sources."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,13 +11,13 @@ from webapp.register.sizing.offers import Candidate
 from webapp.templatetags import units
 
 RULE = "the rules below"
-ASKED = "asked"
-SHEET = "the maker's sheet, not verified"
+REQUESTED = "your input"
+SHEET = "data sheet, not verified"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step: what it gives, how, and where its figures come from."""
+    """One step: its result, calculation, and the source of its figures."""
 
     name: str
     how: str
@@ -26,7 +26,7 @@ class Step:
 
     @property
     def is_rule(self) -> bool:
-        """Whether it comes from the register's own rules, which the page states."""
+        """Whether its source is the register's rules, which the page lists."""
         return self.source == RULE
 
 
@@ -59,7 +59,7 @@ def _throughput(demand: Demand, candidate: Candidate, found: Size, tested: Teste
             "Writes on the drives",
             f"{number(demand.writes_per_s)} x {demand.replication_factor} copies; reads go to one copy",
             f"{number(sizing.drive_writes_per_s(demand))}/s",
-            ASKED,
+            REQUESTED,
         ),
         Step(
             "Workload as tested?",
@@ -78,13 +78,13 @@ def _capacity(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
         f"{_tb(demand.data_bytes)} x {demand.replication_factor} copies / {number(demand.usable_ratio * 100)} % usable "
         f"= {_tb(needed)}; / {_tb(Fraction(candidate.offer.capacity_bytes))} a drive, rounded up"
     )
-    return [Step("Drives by capacity", how, units.count(found.needs.capacity), "asked; capacity as sold")]
+    return [Step("Drives by capacity", how, units.count(found.needs.capacity), "your input; capacity as sold")]
 
 
 def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     stored, daily = sizing.stored_bytes(demand.object_bytes), sizing.host_bytes_per_day(demand)
     writes = Step(
-        "Host bytes a day, all drives",
+        "Host writes per day, all drives",
         f"{number(demand.writes_per_s)} writes/s x {demand.replication_factor} x {stored:,d} stored bytes x 1/(1 - "
         f"{number(demand.defrag_ratio)}) x 86,400 s; DWPD counts host writes, so no write amplification",
         _tb(daily),
@@ -92,7 +92,7 @@ def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     )
     rating = candidate.offer.dwpd
     if rating is None:
-        return [writes, Step("Drives by endurance", "no rating is stated", "cannot be told", SHEET)]
+        return [writes, Step("Drives by endurance", "no endurance rating", "not known", SHEET)]
     how = (
         f"{_tb(daily)} / {_tb(Fraction(candidate.offer.capacity_bytes))} x {number(demand.life_years)} years / "
         f"{number(demand.warranty_years)} years warranty / {number(rating)} DWPD, rounded up"
@@ -105,7 +105,7 @@ def _needed(found: Size, rating: Fraction) -> list[Step]:
     if found.dwpd is None or found.working_drives is None:
         return []
     how = f"the same bytes over {units.count(found.working_drives)} working drives; rated {number(rating)}"
-    return [Step("DWPD that each drive needs", how, number(found.dwpd), RULE)]
+    return [Step("Required DWPD per drive", how, number(found.dwpd), RULE)]
 
 
 def _nodes(demand: Demand, found: Size) -> list[Step]:
@@ -113,23 +113,23 @@ def _nodes(demand: Demand, found: Size) -> list[Step]:
         untested = Step("Drives", "throughput is untested", "untested at this workload", RULE)
         return [untested, *_least(demand, found)]
     working = found.nodes - demand.spare_nodes
-    bound = "one node for each copy" if found.binding == sizing.COPIES else f"{found.binding} asks for most"
+    bound = "one node for each copy" if found.binding == sizing.COPIES else f"limited by {found.binding}"
     how = f"{working:,d} working ({bound}) + {demand.spare_nodes:,d} spare, {demand.drives_per_node:,d} drives each"
     return [
-        Step("Nodes", how, units.count(found.nodes), ASKED),
-        Step("Drives", f"{found.nodes:,d} nodes x {demand.drives_per_node:,d}", units.count(found.drives), ASKED),
+        Step("Nodes", how, units.count(found.nodes), REQUESTED),
+        Step("Drives", f"{found.nodes:,d} nodes x {demand.drives_per_node:,d}", units.count(found.drives), REQUESTED),
     ]
 
 
 def _least(demand: Demand, found: Size) -> list[Step]:
-    """Return how many there must be whatever the load."""
+    """Return the minimum number of drives, independent of the load."""
     if found.least is None:
         return []
     how = (
-        f"{found.least.binding} asks for most of what is known: {found.least.nodes:,d} nodes, {demand.spare_nodes:,d} "
+        f"limited by {found.least.binding}, as far as known: {found.least.nodes:,d} nodes, {demand.spare_nodes:,d} "
         f"of them spare, {demand.drives_per_node:,d} drives each"
     )
-    return [Step("Drives, at least", how, units.count(found.least.drives), RULE)]
+    return [Step("Minimum number of drives", how, units.count(found.least.drives), RULE)]
 
 
 def _tb(size_bytes: Fraction) -> str:

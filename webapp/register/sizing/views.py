@@ -1,4 +1,4 @@
-"""How many of which drive a cluster needs."""
+"""Views of the sizing page: how many drives a cluster needs."""
 
 import json
 from decimal import Decimal
@@ -58,7 +58,7 @@ def sizing(request: HttpRequest) -> HttpResponse:
 
 
 def _again(request: HttpRequest, refused: ParameterError, profile: tuple[Limit, ...]) -> HttpResponse:
-    """Return the form as it was typed, the field marked; what is no field of it is answered as elsewhere."""
+    """Return the form as typed with the invalid field marked; raise errors of other parameters again."""
     if request.GET.get("format", "html") != "html" or not is_of_the_form(refused.parameter, profile):
         raise refused
     typed = typed_form(request, refused, profile)
@@ -75,5 +75,6 @@ def _again(request: HttpRequest, refused: ParameterError, profile: tuple[Limit, 
 
 
 def _tested(profile: str) -> Tested:
-    told = json.loads(profile)
-    return Tested(Decimal(told["reads_pct"]), Decimal(told["ratio_tolerance_points"]), told["object_bytes"])
+    document = json.loads(profile)
+    tolerance = Decimal(document["ratio_tolerance_points"])
+    return Tested(Decimal(document["reads_pct"]), tolerance, document["object_bytes"])

@@ -1,4 +1,4 @@
-"""A citation as BibTeX, whatever letters a maker puts into a name."""
+"""Citations: `/id/<id>`, the permanent short URL of a run, certificate or product, and BibTeX entries."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from results.models import Certificate, Product, Run
 from results.models.public_ids import ALPHABET
 from webapp.register.http.responses import public_page
 
-# What TeX takes for orders of its own. A brace or a backslash of a name would end the entry or begin a command.
+# Characters with a meaning in TeX. A brace or backslash in a name would end the entry or start a command.
 ESCAPES = str.maketrans({
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "$": r"\$", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\N{NO-BREAK SPACE}": " ",
 })  # fmt: skip
-KEPT_AS_IS = frozenset({"url"})
+UNESCAPED_FIELDS = frozenset({"url"})
 
 
 def bibtex_entry(key: str, fields: Mapping[str, str]) -> str:
@@ -33,10 +33,10 @@ def bibtex_entry(key: str, fields: Mapping[str, str]) -> str:
 
 
 def _text(name: str, text: str) -> str:
-    if name in KEPT_AS_IS:
+    if name in UNESCAPED_FIELDS:
         return text
     escaped = text.translate(ESCAPES)
-    return f"{{{escaped}}}" if name == "title" else escaped  # in braces of its own a title keeps its capitals
+    return f"{{{escaped}}}" if name == "title" else escaped  # the braces preserve capital letters
 
 
 ID_CHARS = 8
@@ -44,7 +44,7 @@ ID_CHARS = 8
 
 @lru_cache(maxsize=65_536)
 def product_id(slug: str) -> str:
-    """Return the short id of a product: as long as that of a run, made of its slug, which never changes.
+    """Return the short id of a product, derived from its slug, which never changes.
 
     >>> product_id("sandisk-dc-sn861-6400gb") == product_id("sandisk-dc-sn861-6400gb")
     True
@@ -59,11 +59,11 @@ def product_id(slug: str) -> str:
 
 @public_page
 def permanent_id(_request: HttpRequest, public_id: str) -> HttpResponse:
-    """Lead to the page of what the id names."""
+    """Redirect to the page of a run, certificate or product."""
     find = {"r-": _run_page, "c-": _certificate_page, "p-": _product_page}.get(public_id[:2])
     address = find(public_id) if find else None
     if address is None:
-        raise Http404(f"Nothing public has the id {public_id}.")
+        raise Http404(f"No public run, certificate or product has the id {public_id}.")
     return HttpResponsePermanentRedirect(address)
 
 

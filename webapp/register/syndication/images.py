@@ -1,6 +1,6 @@
-"""`/drive/<slug>/badge.svg`: where a product stands now, to be shown on other sites.
+"""Images of products for other sites: `/drive/<slug>/badge.svg`, `/drive/<slug>/picture.png` (Open Graph), the icon.
 
-Attributes only, without script, style or link: it is the same under any policy of the page that shows it.
+The badge has attributes only, without scripts, styles or links, so that it works under any content security policy.
 """
 
 import io
@@ -14,7 +14,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from results.models import Product
 from webapp.register.http.responses import public_page
-from webapp.register.syndication.product_status import Standing, public_product, standing_of
+from webapp.register.syndication.product_status import ProductStatus, public_product, status_of
 from webapp.register.syndication.site import plain_text
 from webapp.register.tables import categories
 from webapp.register.tables.sentences import product_name
@@ -26,7 +26,7 @@ FIRST_SIZE, SECOND_SIZE, BADGE_EDGE = 13, 11, 10
 
 @dataclass(frozen=True)
 class BadgeLine:
-    """A line of text with the width it is fitted into, whatever font shows it."""
+    """A line of text with the width that it is fitted into, for any font."""
 
     text: str
     width: int
@@ -34,23 +34,23 @@ class BadgeLine:
 
 @public_page
 def badge(request: HttpRequest, slug: str) -> HttpResponse:
-    """Draw the badge; `public_page` lets it be kept for a minute, so that a withdrawal shows soon."""
+    """Send the badge. `public_page` lets caches store it for a minute, so that a withdrawal shows soon."""
     product = public_product(slug)
-    standing = standing_of(product)
-    first, second = fitted(f"Drivecert: {standing.words}", FIRST_SIZE), fitted(standing.details, SECOND_SIZE)
-    title = f"{plain_text(product_name(product))}. {plain_text(f'Drivecert: {standing.words}. {standing.details}')}"
+    status = status_of(product)
+    first, second = fitted(f"Drivecert: {status.words}", FIRST_SIZE), fitted(status.details, SECOND_SIZE)
+    title = f"{plain_text(product_name(product))}. {plain_text(f'Drivecert: {status.words}. {status.details}')}"
     context = {
         "title": title,
         "first": first,
         "second": second,
         "width": max(first.width, second.width) + 2 * BADGE_EDGE,
-        "warns": standing.warns,
+        "warns": status.warns,
     }
     return render(request, "register/syndication/badge.svg", context, content_type=SVG)
 
 
 def fitted(text: str, size: int) -> BadgeLine:
-    """Return text with about the width that a sans serif font needs; the drawing then holds it to that width."""
+    """Return text with its approximate width in a sans serif font; the SVG stretches it to exactly that width."""
     plain = plain_text(text)
     ems = sum(0.31 if each in NARROW else 0.9 if each in WIDE else 0.6 for each in plain)
     return BadgeLine(plain, round(ems * size))
@@ -69,11 +69,11 @@ ELLIPSIS = "..."
 def picture(_request: HttpRequest, slug: str) -> HttpResponse:
     """Send the picture as PNG."""
     product = public_product(slug)
-    return HttpResponse(picture_of(product, standing_of(product)), content_type="image/png")
+    return HttpResponse(picture_of(product, status_of(product)), content_type="image/png")
 
 
-def picture_of(product: Product, standing: Standing) -> bytes:
-    """Return the picture of a product: its name, where it stands, by whose word; nothing goes over the edge."""
+def picture_of(product: Product, status: ProductStatus) -> bytes:
+    """Return the picture of a product: name, status and tier. Long texts are shortened to fit."""
     image = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
     draw = ImageDraw.Draw(image)
     draw.rectangle((0, 0, WIDTH, 14), fill=ACCENT)
@@ -82,9 +82,9 @@ def picture_of(product: Product, standing: Standing) -> bytes:
     for number, line in enumerate(lines):
         draw.text((EDGE, 150 + number * 92), line, fill=INK, font=name_font)
     draw.line((EDGE, 372, WIDTH - EDGE, 372), fill=INK, width=3)
-    words, words_font = fitting(plain_text(_sentence(standing.words)), (54, 46, 40, 34, LEAST_SIZE))
-    draw.text((EDGE, 400), words, fill=OVER if standing.warns else INK, font=words_font)
-    details, details_font = fitting(plain_text(standing.details), (34, 28, LEAST_SIZE))
+    words, words_font = fitting(plain_text(_sentence(status.words)), (54, 46, 40, 34, LEAST_SIZE))
+    draw.text((EDGE, 400), words, fill=OVER if status.warns else INK, font=words_font)
+    details, details_font = fitting(plain_text(status.details), (34, 28, LEAST_SIZE))
     draw.text((EDGE, 480), details, fill=INK_2, font=details_font)
     draw.text((EDGE, 552), categories.spec_of(product).title, fill=INK_2, font=font(28))
     written = io.BytesIO()
@@ -93,21 +93,21 @@ def picture_of(product: Product, standing: Standing) -> bytes:
 
 
 def _flat(image: Image.Image) -> Image.Image:
-    """Return it in 32 colours, a third of the bytes. The default method takes 47 of 80 ms for a picture, this one 5."""
+    """Return it in 32 colours, a third of the bytes. The default method takes 47 of 80 ms, this one 5 ms."""
     found = image.quantize(32, Image.Quantize.FASTOCTREE)
     colours, paper = found.getpalette() or [], int(found.getpixel((0, HEIGHT - 1)))  # type: ignore[arg-type]
-    colours[3 * paper : 3 * paper + 3] = ImageColor.getrgb(PAPER)  # this method comes near a colour, not upon it
+    colours[3 * paper : 3 * paper + 3] = ImageColor.getrgb(PAPER)  # this method only approximates colours
     found.putpalette(colours)
     return found
 
 
 def font(size: int) -> ImageFont.FreeTypeFont:
-    """Return the font that Pillow brings, so that the picture is the same on every machine."""
+    """Return the font that Pillow includes, so that the picture is the same on every machine."""
     return ImageFont.load_default(size)  # type: ignore[return-value]  # a bitmap font only without FreeType
 
 
 def fitting(text: str, sizes: tuple[int, ...]) -> tuple[str, ImageFont.FreeTypeFont]:
-    """Return a line and the largest font in which it fits; one that fits in none is cut."""
+    """Return a line and the largest font in which it fits; a line that fits in none is truncated."""
     for size in sizes:
         if font(size).getlength(text) <= ROOM:
             return text, font(size)
@@ -115,7 +115,7 @@ def fitting(text: str, sizes: tuple[int, ...]) -> tuple[str, ImageFont.FreeTypeF
 
 
 def cut(text: str, used: ImageFont.FreeTypeFont) -> str:
-    """Return the longest beginning of a text that fits with an ellipsis behind it."""
+    """Return the longest beginning of a text that fits together with an ellipsis."""
     if used.getlength(text) <= ROOM:
         return text
     fits, over = 0, min(len(text), ROOM)  # no letter is narrower than a point
@@ -129,7 +129,7 @@ def cut(text: str, used: ImageFont.FreeTypeFont) -> str:
 
 
 def name_lines(name: str) -> tuple[list[str], ImageFont.FreeTypeFont]:
-    """Return a name in at most two lines, and the largest font in which they fit."""
+    """Return a name in at most two lines, with the largest font in which they fit."""
     for size in NAME_SIZES:
         lines = wrapped(name, font(size))
         if len(lines) <= NAME_LINES and all(font(size).getlength(line) <= ROOM for line in lines):
@@ -140,7 +140,7 @@ def name_lines(name: str) -> tuple[list[str], ImageFont.FreeTypeFont]:
 
 
 def wrapped(text: str, used: ImageFont.FreeTypeFont) -> list[str]:
-    """Return a text in lines broken between words; a word that is too long has a line of its own."""
+    """Return a text as lines broken between words; a word that is too long has its own line."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
@@ -157,5 +157,5 @@ def _sentence(words: str) -> str:
 
 @require_safe
 def favicon(_request: HttpRequest) -> HttpResponse:
-    """Lead to the mark that every page names; its address changes with its content."""
+    """Redirect `/favicon.ico` to the icon, whose URL changes with its content."""
     return HttpResponseRedirect(static("img/mark.svg"), headers={"Cache-Control": "public, max-age=86400"})

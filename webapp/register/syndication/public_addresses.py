@@ -1,7 +1,7 @@
-"""Every address of the public register: what the sitemap lists, and what a snapshot holds.
+"""All URLs of the public register, for the sitemap and for snapshots.
 
-Pages without a parameter in their address are found by themselves, if `public_page` made them. Those with one stand in
-EACH, by the name of their address; a test refuses an address that stands neither there nor in LEFT_OUT.
+Pages without a URL parameter are found automatically if they use `public_page`. Those with a parameter are listed in
+EACH by the name of their URL pattern. A test fails for a pattern that is neither in EACH nor in LEFT_OUT.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -17,27 +17,27 @@ from webapp.register.http.responses import is_public_page
 from webapp.register.tables.vendors import vendor_slug
 from webapp.register.ycsb.loads import LOAD_KEY_DIGITS
 
-EVERYTHING = "*"  # the group of pages that any change of any result may change
+EVERYTHING = "*"  # the group of pages that depend on all results
 FORMS = ("csv", "json")
 HISTOGRAM_FORMS = ("csv", "json", "parquet")
 
 
 @dataclass(frozen=True)
 class PublicAddress:
-    """A path, with its query where one is kept; `group` is the slug of the product it is about, or EVERYTHING."""
+    """A path with an optional query; `group` is the slug of its product, or EVERYTHING."""
 
     path: str
     group: str
 
     @property
     def is_page(self) -> bool:
-        """A page to read, as the sitemap lists them; else a file."""
+        """Whether it is a page for readers, as the sitemap lists them, not a file."""
         return self.path.endswith("/")
 
 
 @dataclass(frozen=True)
 class PublicRun:
-    """What the addresses of a run depend on."""
+    """The facts of a run that determine its URLs."""
 
     public_id: str
     slug: str
@@ -50,7 +50,7 @@ class PublicRun:
 
 @dataclass(frozen=True)
 class Subjects:
-    """What the register shows to everyone."""
+    """The public contents of the register that have URLs."""
 
     products: list[tuple[str, str]]  # slug, vendor
     runs: list[PublicRun]
@@ -59,7 +59,7 @@ class Subjects:
 
 
 def read_subjects() -> Subjects:
-    """Return the public products and runs, what was published without a log, and loads of YCSB: four queries."""
+    """Return the public products, runs, publications and YCSB loads in four queries."""
     reads = Histogram.objects.judged().filter(run=OuterRef("pk"))
     sweeps = YcsbRun.objects.filter(run__in=Run.objects.standing()).exclude(sweep_key="")
     publications = PublishedFigure.objects.order_by("publication").distinct().values_list("publication", flat=True)
@@ -77,7 +77,7 @@ def read_subjects() -> Subjects:
 
 
 def public_addresses(subjects: Subjects) -> Iterator[PublicAddress]:
-    """Yield every address once, the pages that most readers ask for first."""
+    """Yield every URL once, the most requested pages first."""
     for name in plain_names():
         yield PublicAddress(reverse(name), EVERYTHING)
     for name, addresses in EACH.items():
@@ -114,7 +114,7 @@ def _lists_of_products(name: str, subjects: Subjects) -> Iterator[PublicAddress]
 
 
 def _forms(address: PublicAddress) -> Iterator[PublicAddress]:
-    """The same list as the files that its page links to."""
+    """Yield the list of a page as the files that the page links to."""
     for form in FORMS:
         yield PublicAddress(f"{address.path}?format={form}", address.group)
 
@@ -137,7 +137,7 @@ def _of_histograms(name: str, subjects: Subjects) -> Iterator[PublicAddress]:
 
 
 def _is_open(run: PublicRun) -> bool:
-    """Reads were counted, and nothing keeps what was counted back."""
+    """Return whether the run has counts of reads that are not withheld."""
     return run.has_reads and not run.is_withheld
 
 
@@ -169,38 +169,38 @@ EACH: dict[str, Addresses] = {
     "ycsb-load": _of_loads,
     "ycsb-publication": _of_publications,
 }
-# Public, and neither in the sitemap nor in a snapshot: answered by the running register only.
+# Public URLs that are neither in the sitemap nor in snapshots: only the running register serves them.
 LEFT_OUT = {
-    "run-log": "evidence is sent as it was received, from where it is stored",
+    "run-log": "evidence is sent from the evidence store",
     "run-side-file": "evidence",
     "run-companion": "evidence",
     "run-line": "any line of any log",
     "run-lines": "any lines of any log",
     "run-slice": "any slice of any run: its counts are in the run's CSV",
-    "run-telemetry": "read out of a stored file when it is asked for",
-    "run-rates-csv": "a line for every minute of a run, which few ask for; what the chart shows of it is kept",
-    "run-configuration": "not every log prints what it is made of",
-    "run-earlier": "a download that few ask for",
-    "permanent-id": "leads to a page that is in the sitemap itself",
-    "sitemap-part": "only where one sitemap does not hold all",
+    "run-telemetry": "read from a stored file on request",
+    "run-rates-csv": "a line for every minute, rarely requested; the snapshot has the chart's data",
+    "run-configuration": "not every log prints its configuration",
+    "run-earlier": "a rare download",
+    "permanent-id": "redirects to a page that is in the sitemap",
+    "sitemap-part": "only if one sitemap cannot list all pages",
     "dump-file": "sent from the directory of the dumps, without a query",
 }
 
 
 @cache
 def known_names() -> frozenset[str]:
-    """Return the names of the register's public addresses."""
+    """Return the names of all public URL patterns."""
     return frozenset(name for name, _ in _named_patterns(_patterns()))
 
 
 @cache
 def plain_names() -> tuple[str, ...]:
-    """Return the names of the addresses that take no parameter, in the order of the site's list of addresses."""
+    """Return the names of URL patterns without parameters, in the order of the URL configuration."""
     return tuple(name for name, pattern in _named_patterns(_patterns()) if not pattern.pattern.converters)
 
 
 def _patterns() -> list[URLPattern | URLResolver]:
-    """The list of addresses, asked for late: the sitemap stands in it, and is made from it."""
+    """Return the URL patterns. Imported late, because they include the sitemap, which uses this module."""
     patterns: list[URLPattern | URLResolver] = import_module("webapp.register.urls").urlpatterns
     return patterns
 

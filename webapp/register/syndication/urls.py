@@ -1,4 +1,4 @@
-"""Addresses of what leaves the register; they never change."""
+"""URLs of feeds, badges, sitemaps and permanent ids. They never change."""
 
 from django.urls import URLPattern, URLResolver, path
 

@@ -1,4 +1,4 @@
-"""Every claim of the vendors' publications beside what their own figures give."""
+"""Claims of the vendors' publications, recomputed from the publications' own figures."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,19 +11,31 @@ from webapp.register.http.files import Value
 from webapp.register.ycsb.gains import span
 from webapp.register.ycsb.publications import publication_of
 
-MEANINGS = {
-    Status.REPRODUCES: "the stated number is what its figures give, rounded",
-    Status.TRUNCATED: "its decimals were cut off: 29.9 printed as 29",
-    Status.ROUNDED_UP: "it was rounded up, though nearer to the number below",
-    Status.AS_READ: "behind it are points read off a figure, good to about one digit: the stated number lies within "
-    "what they allow, and more cannot be told",
-    Status.AT_POINTS: "points read off a figure give the stated number as they were read, but allow nearly any: the "
-    "greatest value is more than twice the least, or of another sign",
-    Status.NOT_DECIDABLE: "the same, and the points as they were read give another number",
-    Status.CONTRADICTS: "its own figures give another number",
-    Status.IN_WORDS: "it states a word; what its figures give stands beside it",
-    Status.CANNOT_BE_CHECKED: "the figures behind it are not printed",
+LABELS = {
+    Status.REPRODUCES: "reproduced",
+    Status.TRUNCATED: "truncated",
+    Status.ROUNDED_UP: "rounded up",
+    Status.AS_READ: "consistent with the chart",
+    Status.AT_POINTS: "chart too imprecise",
+    Status.NOT_DECIDABLE: "not decidable from the chart",
+    Status.CONTRADICTS: "contradicts itself",
+    Status.IN_WORDS: "not a number",
+    Status.CANNOT_BE_CHECKED: "cannot be checked",
 }
+MEANINGS = {
+    Status.REPRODUCES: "The publication's figures give the stated number, correctly rounded.",
+    Status.TRUNCATED: "The decimals were cut off, for example 29.9 printed as 29.",
+    Status.ROUNDED_UP: "The number was rounded up, although the lower number is nearer.",
+    Status.AS_READ: "The figures were read from a chart, to about one digit. The stated number is within their range.",
+    Status.AT_POINTS: "Read from a chart; too imprecise to confirm or refute. The values as read give this number.",
+    Status.NOT_DECIDABLE: "Read from a chart; too imprecise to decide. The values as read give another number.",
+    Status.CONTRADICTS: "The publication's own figures give another number.",
+    Status.IN_WORDS: "The claim is in words. The number that the figures give is shown with it.",
+    Status.CANNOT_BE_CHECKED: "The publication does not print the figures behind the claim.",
+}
+ODD_ROUNDING = (Status.TRUNCATED, Status.ROUNDED_UP)
+FROM_CHARTS = (Status.AS_READ, Status.AT_POINTS, Status.NOT_DECIDABLE)
+UNCHECKED = (Status.IN_WORDS, Status.CANNOT_BE_CHECKED)
 FIELDS = (
     *("publication", "claim", "workload", "drive", "against", "stated", "unit", "computation", "recomputed"),
     *("status", "recorded_status", "read_off", "reason"),
@@ -32,9 +44,9 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """One claim; `status` is of the exact value. `recorded_status` is told where its rounded value gets another one.
+    """One claim; `status` is that of the exact value. `recorded_status` is set if the rounded value has another one.
 
-    `read_off` says how far its figures can be trusted, where they were read off a figure.
+    `read_off` is the possible span if the figures were read from a chart.
     """
 
     claim: str
@@ -51,8 +63,13 @@ class ClaimRow:
     reason: str
 
     @property
+    def label(self) -> str:
+        """The status as the page shows it."""
+        return LABELS[Status(self.status)]
+
+    @property
     def is_contradiction(self) -> bool:
-        """Whether the publication's own figures speak against it."""
+        """Whether the publication's own figures contradict it."""
         return self.status == Status.CONTRADICTS
 
 
@@ -67,8 +84,9 @@ class ClaimGroup:
 
 @dataclass(frozen=True)
 class ClaimsPage:
-    """All claims, counted by what became of them, and what no machine can have done."""
+    """All claims with their number by status, and published results that are impossible."""
 
+    sentence: str
     groups: Sequence[ClaimGroup]
     counts: Sequence[tuple[str, int, str]]
     total: int
@@ -77,19 +95,32 @@ class ClaimsPage:
 
 
 def claims_page() -> ClaimsPage:
-    """Return every claim of the file, recomputed."""
+    """Return all claims, recomputed."""
     rows = check_published_claims()
     slugs = dict.fromkeys(row.check.claim.publication for row in rows)
     counts = Counter(row.check.status for row in rows)
     return ClaimsPage(
+        _sentence(counts),
         [
             ClaimGroup(slug, publication_of(slug).title, [_row(row) for row in rows if _is_of(row, slug)])
             for slug in slugs
         ],
-        [(status.value, counts[status], MEANINGS[status]) for status in Status if counts[status]],
+        [(LABELS[status], counts[status], MEANINGS[status]) for status in Status if counts[status]],
         len(rows),
         sum(1 for row in rows if row.check.values),
         list(_impossible()),
+    )
+
+
+def _sentence(counts: Counter[Status]) -> str:
+    """Return a summary of the claims by group of statuses."""
+    odd = sum(counts[status] for status in ODD_ROUNDING)
+    charts, unchecked = (sum(counts[status] for status in group) for group in (FROM_CHARTS, UNCHECKED))
+    rounding = f" ({odd} with odd rounding)" if odd else ""
+    return (
+        f"Of {counts.total()} claims: {counts[Status.REPRODUCES] + odd} hold{rounding}, "
+        f"{counts[Status.CONTRADICTS]} contradicted by the publication's own figures, "
+        f"{charts} based on chart readings, {unchecked} cannot be checked."
     )
 
 
@@ -116,7 +147,7 @@ def _row(row: CheckedRow) -> ClaimRow:
 
 
 def _recorded_status(row: CheckedRow) -> str:
-    """Say what the value gives that was rounded first, where that made the difference."""
+    """Return the status of the rounded value if it differs from that of the exact value."""
     if not row.is_exactly_another:
         return ""
     exact = ", ".join(printed_decimal(value, 4) for value in row.check.values)
@@ -124,14 +155,14 @@ def _recorded_status(row: CheckedRow) -> str:
 
 
 def _read_off(row: CheckedRow) -> str:
-    """Say between what the value lies where its figures were read off."""
+    """Return the possible span of a value whose figures were read from a chart."""
     if row.check.span is None:
         return ""
     return f"read off a figure, {span(row.check.span, row.check.claim.unit)}"
 
 
 def _impossible() -> Iterable[str]:
-    """Name the published runs in which throughput and latency cannot both be true."""
+    """Yield sentences on published results whose throughput and latency cannot both be true (Little's law)."""
     for flight in published_flights():
         if not flight.law.is_possible:
             yield (
@@ -147,5 +178,5 @@ def claim_values(page: ClaimsPage) -> list[dict[str, Value]]:
 
 
 def _texts(row: ClaimRow) -> tuple[str | None, ...]:
-    told = (row.claim, row.workload, row.drive, row.against, row.stated, row.unit, row.computation, row.recomputed)
-    return tuple(text or None for text in (*told, row.status, row.recorded_status, row.read_off, row.reason))
+    stated = (row.claim, row.workload, row.drive, row.against, row.stated, row.unit, row.computation, row.recomputed)
+    return tuple(text or None for text in (*stated, row.status, row.recorded_status, row.read_off, row.reason))

@@ -1,4 +1,4 @@
-"""What the charts of YCSB draw: panels of curves, with lines where something is held. Plain numbers for a script."""
+"""Data of the YCSB charts: panels of curves, with a line at a fixed throughput or latency."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Curve:
-    """One drive's points in the order that its line follows; `peak` is the place of the one to mark, -1 for none."""
+    """One drive's points in the order of its line; `peak` is the position of the marked point, -1 for none."""
 
     name: str
     points: Sequence[tuple[Fraction, Fraction]]
@@ -18,8 +18,8 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class HeldLine:
-    """A line across a panel where a reader holds one quantity: `axis` x or y."""
+class FixedLine:
+    """A line across a panel at a fixed level of one quantity; `axis` is x or y."""
 
     axis: str
     at: Fraction
@@ -35,18 +35,18 @@ class Panel:
     x_title: str
     y_title: str
     curves: Sequence[Curve]
-    held: Sequence[HeldLine] = field(default=())
+    fixed: Sequence[FixedLine] = field(default=())
     is_x_log: bool = False
 
     def document(self) -> dict[str, Any]:
-        """Return the panel as JSON has it; the picture is rounded to doubles, the table beside it is not."""
+        """Return the panel as JSON. The chart's values are rounded to doubles; those of the table are exact."""
         return {
             "title": self.title,
             "xTitle": self.x_title,
             "yTitle": self.y_title,
             "xLog": self.is_x_log,
             "curves": [_curve(curve) for curve in self.curves],
-            "held": [{"axis": line.axis, "at": float(line.at), "text": line.text} for line in self.held],
+            "held": [{"axis": line.axis, "at": float(line.at), "text": line.text} for line in self.fixed],
         }
 
 
@@ -62,5 +62,5 @@ def _curve(curve: Curve) -> dict[str, Any]:
 
 
 def documents(panels: Sequence[Panel]) -> list[dict[str, Any]]:
-    """Return what the script reads."""
+    """Return the panels as JSON for the script."""
     return [panel.document() for panel in panels]

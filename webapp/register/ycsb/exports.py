@@ -1,4 +1,4 @@
-"""The figures and points of YCSB pages as CSV and JSON, exact as they were printed (docs/exports.md)."""
+"""Figures and points of the YCSB pages as CSV and JSON, with the digits as printed (docs/exports.md)."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -23,7 +23,7 @@ POINT_FIELDS = (
 
 
 def figure_values(figures: Iterable[Figures]) -> list[dict[str, Value]]:
-    """Return published figures, a row each."""
+    """Return published figures, one row each."""
     return [
         {
             "publication": each.row.publication,
@@ -46,7 +46,7 @@ def figure_values(figures: Iterable[Figures]) -> list[dict[str, Value]]:
 
 
 def point_values(load: Load) -> list[dict[str, Value]]:
-    """Return every operation of every run of a load, a row each: not medians, so that anyone can take their own."""
+    """Return every operation of every run of a load, one row each. Repeats are not reduced to medians."""
     return [
         {
             "load": load.key,
@@ -80,7 +80,7 @@ def _ratio(value: Fraction | None) -> str | None:
 
 
 def _text(value: float | None) -> str | None:
-    """Return a double with the digits that it was read from; whole ones without a point."""
+    """Return a double with its shortest exact digits; whole numbers without a decimal point."""
     if value is None:
         return None
     return str(int(value)) if value == int(value) else repr(value)

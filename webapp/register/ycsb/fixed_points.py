@@ -1,4 +1,4 @@
-"""What publications state at a fixed throughput, or at a fixed latency: single points, drive beside drive."""
+"""Published single points at a fixed throughput or a fixed latency, with the comparison of two drives."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from itertools import groupby
 
 from results.rules.ycsb.chart_readings import Formula, Taken, ends_of
 from results.rules.ycsb.gains import Better, gain, increase, times_less
-from webapp.register.ycsb.curves import Curve, HeldLine, Panel
+from webapp.register.ycsb.curves import Curve, FixedLine, Panel
 from webapp.register.ycsb.gains import percent, rate, span, times
 from webapp.register.ycsb.publications import Figure, Figures, metric_name
 
@@ -17,10 +17,10 @@ Level = Callable[[Figure], tuple[str, str, Fraction]]
 
 @dataclass(frozen=True)
 class FixedRow:
-    """Two drives at one held level: what is held, what each of them has there, and how they compare."""
+    """Two drives at one fixed level: the level, the value of each drive, and the comparison."""
 
     workload: str
-    held: str
+    level: str
     metric: str
     drive: str
     base: str
@@ -30,7 +30,7 @@ class FixedRow:
 
 @dataclass(frozen=True)
 class FixedPoints:
-    """Everything that a publication states at fixed levels, with the pictures of it."""
+    """All points that a publication states at fixed levels, with their charts."""
 
     throughput_rows: Sequence[FixedRow]
     latency_rows: Sequence[FixedRow]
@@ -41,10 +41,10 @@ class FixedPoints:
 
 
 def fixed_points(figures: Figures) -> FixedPoints:
-    """Return the points of two drives at one throughput, or at one latency."""
+    """Return the points of two drives at the same throughput, or at the same latency."""
     stated = [each for each in figures.all if each.latency_us is not None and each.row.at_ops_per_s is not None]
-    at_throughput = list(_pairs(figures, stated, _held_throughput))
-    at_latency = list(_pairs(figures, stated, _held_latency))
+    at_throughput = list(_pairs(figures, stated, _by_throughput))
+    at_latency = list(_pairs(figures, stated, _by_latency))
     return FixedPoints(
         [_throughput_row(pair) for pair in at_throughput],
         [_latency_row(pair) for pair in at_latency],
@@ -52,16 +52,16 @@ def fixed_points(figures: Figures) -> FixedPoints:
     )
 
 
-def _held_throughput(figure: Figure) -> tuple[str, str, Fraction]:
+def _by_throughput(figure: Figure) -> tuple[str, str, Fraction]:
     return figure.row.workload, figure.row.metric, Fraction(figure.row.at_ops_per_s or 0)
 
 
-def _held_latency(figure: Figure) -> tuple[str, str, Fraction]:
+def _by_latency(figure: Figure) -> tuple[str, str, Fraction]:
     return figure.row.workload, figure.row.metric, figure.latency_us or Fraction(0)
 
 
 def _pairs(figures: Figures, stated: Sequence[Figure], level: Level) -> Iterator[Pair]:
-    """Yield figures of two drives on one level: the drive that the publication speaks for, with each of the others."""
+    """Yield pairs of figures at one level: the drive of the publishing vendor with each of the others."""
     for _, group in groupby(sorted(stated, key=level), key=level):
         by_drive = {each.row.model: each for each in group}
         if len(by_drive) > 1:
@@ -109,30 +109,30 @@ def _printed(figure: Figure) -> str:
 
 
 def _span(formula: Formula, number: Callable[[Figure], Fraction], pair: Pair) -> list[Fraction]:
-    """Return what lies between what, as the page of claims tells it; nothing where it is known exactly."""
+    """Return the lowest and highest possible result for values read from charts; empty if it is exact."""
     ends = ends_of(formula, *(Taken(number(each), each.is_read_off) for each in pair))
     known = [end for end in ends if end is not None]
     return known if len(known) == len(ends) else []
 
 
 def _remark(pair: Pair, ends: Sequence[Fraction], unit: str) -> str:
-    """Say how exact a comparison is: how its figures are known, and between what it lies where they were read off."""
+    """Return the exactness of a comparison: that of its figures, and the possible span for values read from charts."""
     remarks = dict.fromkeys(each.remark for each in pair if each.remark)
     return ", ".join([*remarks, *([span(ends, unit)] if ends else [])])
 
 
 def _panels(stated: Sequence[Figure], at_throughput: Sequence[Pair], at_latency: Sequence[Pair]) -> list[Panel]:
-    held = [(pair[0], HeldLine("x", _rate(pair[0]), f"{rate(_rate(pair[0]))} ops/s")) for pair in at_throughput]
-    held += [(pair[0], HeldLine("y", _us(pair[0]) / 1000, _printed(pair[0]))) for pair in at_latency]
-    keys = dict.fromkeys((first.row.workload, first.row.metric) for first, _ in held)
-    return [_panel(key, stated, [line for first, line in held if _key(first) == key]) for key in keys]
+    lines = [(pair[0], FixedLine("x", _rate(pair[0]), f"{rate(_rate(pair[0]))} ops/s")) for pair in at_throughput]
+    lines += [(pair[0], FixedLine("y", _us(pair[0]) / 1000, _printed(pair[0]))) for pair in at_latency]
+    keys = dict.fromkeys((first.row.workload, first.row.metric) for first, _ in lines)
+    return [_panel(key, stated, [line for first, line in lines if _key(first) == key]) for key in keys]
 
 
 def _key(figure: Figure) -> tuple[str, str]:
     return figure.row.workload, figure.row.metric
 
 
-def _panel(key: tuple[str, str], stated: Sequence[Figure], held: Sequence[HeldLine]) -> Panel:
+def _panel(key: tuple[str, str], stated: Sequence[Figure], lines: Sequence[FixedLine]) -> Panel:
     points = [each for each in stated if _key(each) == key]
     drives = dict.fromkeys(each.row.model for each in points)
     curves = [
@@ -145,4 +145,4 @@ def _panel(key: tuple[str, str], stated: Sequence[Figure], held: Sequence[HeldLi
         for drive in drives
     ]
     workload, metric = key
-    return Panel(f"Workload {workload}", f"{metric_name(metric)}, ms", "ops/s", "ms", curves, held)
+    return Panel(f"Workload {workload}", f"{metric_name(metric)}, ms", "ops/s", "ms", curves, lines)

@@ -10,7 +10,7 @@ from results.rules.ycsb.gains import Better
 from results.rules.ycsb.statements import printed
 from results.rules.ycsb.sweeps import Point
 
-SIGNIFICANT_FROM = 1000  # a time of 1,000 us or more needs no decimals
+WHOLE_FROM_US = 1000  # a time of 1,000 us or more needs no decimals
 
 
 def percent(ratio: Fraction | None) -> str:
@@ -23,7 +23,7 @@ def percent(ratio: Fraction | None) -> str:
 
 
 def rate(ops_per_s: Fraction | None) -> str:
-    """Return operations a second as a whole number with thousands separated."""
+    """Return operations per second as a whole number with thousands separated."""
     return "" if ops_per_s is None else f"{round(ops_per_s):,d}"
 
 
@@ -31,28 +31,28 @@ def time_us(value: Fraction | None) -> str:
     """Return a time in us: one decimal below 1,000 us, none above."""
     if value is None:
         return ""
-    return f"{round(value):,d}" if value >= SIGNIFICANT_FROM else printed_decimal(value, 1)
+    return f"{round(value):,d}" if value >= WHOLE_FROM_US else printed_decimal(value, 1)
 
 
 def span(ends: Iterable[Fraction], unit: str) -> str:
-    """Return between what a value lies whose figures were read off: good to 1 digit: 10.3 to 18.8 x."""
+    """Return the span of a value read from a chart: good to 1 digit: 10.3 to 18.8 x."""
     found = list(ends)
     low, high = printed_decimal(min(found), 1), printed_decimal(max(found), 1)
     return f"good to 1 digit: {low} to {high} {unit}".rstrip()
 
 
 def times(ratio: Fraction | None) -> str:
-    """Return how many times with one decimal: 13.8x."""
+    """Return a ratio with one decimal: 13.8x."""
     return "" if ratio is None else f"{printed_decimal(ratio, 1)}x"
 
 
-DIRECTIONS = {Better.HIGHER: "higher is better", Better.LOWER: "lower is better", None: "better neither high nor low"}
+DIRECTIONS = {Better.HIGHER: "higher is better", Better.LOWER: "lower is better", None: "neither direction is better"}
 Sweep = Mapping[int, Fraction]
 
 
 @dataclass(frozen=True)
 class MetricRow:
-    """One metric of two drives as printed, and the gain."""
+    """One metric of two drives as printed, with the gain."""
 
     metric: str
     unit: str
@@ -65,7 +65,7 @@ class MetricRow:
 
 @dataclass(frozen=True)
 class ImprovementRow:
-    """One thread count: throughput of both drives and the gain, as text; "" is not measured."""
+    """One thread count: throughput of both drives and the gain, as text; "" if not measured."""
 
     threads: str
     base: str
@@ -92,10 +92,11 @@ class ImprovementTable:
 
     @property
     def sentence(self) -> str:
-        """Say the gain at the peaks; nothing where there is none to tell."""
+        """The gain at the peaks; empty if it is not known."""
         if not self.peak_gain:
             return ""
-        return f"On workload {self.title} the {self.drive} peaks {self.peak_gain.lstrip('+-')} % {self.peak_direction}"
+        gain = f"{self.peak_gain.lstrip('+-')} % {self.peak_direction}"
+        return f"On workload {self.title}, the peak of the {self.drive} is {gain}"
 
     @property
     def peak_direction(self) -> str:
@@ -114,7 +115,7 @@ class Sides:
 def improvement_table(
     titles: tuple[str, str], sides: Sides, sweep: Sweep, base: Sweep, remarks: Sequence[str] = ()
 ) -> ImprovementTable:
-    """Return the table of one workload; `titles` are its letter and what it is made of."""
+    """Return the table of one workload; `titles` are its letter and its operations."""
     peak, base_peak = sweeps.peak(_points(sweep)), sweeps.peak(_points(base))
     gains = {each.threads: each.gain for each in sweeps.improvements(sweep, base)}
     return ImprovementTable(

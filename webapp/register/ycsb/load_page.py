@@ -1,4 +1,4 @@
-"""What a reader may ask of a load's page: which operation, which drive to hold others against, what to hold."""
+"""Page of one load: query, throughput by threads, latency against throughput, gains, and values at a fixed level."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from django.http import QueryDict
 from results.rules.ycsb import crossings, sweeps
 from results.rules.ycsb.crossings import Crossings
 from webapp.register.http.query_params import FORMS, given_of, number_of, one_of
-from webapp.register.ycsb.curves import Curve, HeldLine, Panel
+from webapp.register.ycsb.curves import Curve, FixedLine, Panel
 from webapp.register.ycsb.gains import ImprovementTable, Sides, improvement_table, rate, time_us
 from webapp.register.ycsb.loads import STATISTIC_WORDS, STATISTICS, Load, LoadDrive, Measured, difference_of
 from webapp.register.ycsb.machine_tables import MachineTable, PeakSummary, machine_table, peak_summary
@@ -21,7 +21,7 @@ LEAST, MOST = "0.001", "1000000000000"
 
 @dataclass(frozen=True)
 class LoadQuestion:
-    """`at` is None where nothing is held: in ops/s where throughput is, in us where a latency is."""
+    """The query of a load page; `at` is the fixed level in ops/s or us, None if there is none."""
 
     operation: str
     against: str
@@ -32,7 +32,7 @@ class LoadQuestion:
 
 
 def read_load_question(query: QueryDict, operations: Collection[str], drives: Sequence[LoadDrive]) -> LoadQuestion:
-    """Return what was asked. Raises ParameterError, naming the parameter, for anything that is not understood."""
+    """Return the query of a load page. Raises ParameterError for an invalid parameter."""
     given = given_of(query, NAMES)
     at = number_of(given, "at", LEAST, MOST)
     return LoadQuestion(
@@ -46,9 +46,9 @@ def read_load_question(query: QueryDict, operations: Collection[str], drives: Se
 
 
 def _drive(given: Mapping[str, str], drives: Sequence[LoadDrive]) -> str:
-    """Return the code of the drive that is meant, as it is now."""
-    asked = given.get("against", "")
-    named = next((drive.code for drive in drives if drive.is_named(asked)), asked)
+    """Return the current code of the named drive."""
+    code = given.get("against", "")
+    named = next((drive.code for drive in drives if drive.is_named(code)), code)
     return one_of({"against": named}, "against", ["", *(drive.code for drive in drives)])
 
 
@@ -66,8 +66,8 @@ class PointRow:
 
 
 @dataclass(frozen=True)
-class HeldRow:
-    """What a drive has at the held level: the answer, between which thread counts, and further crossings."""
+class LevelRow:
+    """The value of a drive at the fixed level, the thread counts around it, and further crossings."""
 
     drive: str
     answer: str
@@ -77,7 +77,7 @@ class HeldRow:
 
 @dataclass(frozen=True)
 class LoadPage:
-    """One load, ready to show."""
+    """The page of one load."""
 
     load: Load
     title: str
@@ -87,13 +87,13 @@ class LoadPage:
     refusals: Sequence[str]
     summaries: Sequence[PeakSummary]
     machine: MachineTable
-    held_title: str
-    held: Sequence[HeldRow]
+    level_title: str
+    level_rows: Sequence[LevelRow]
     sentence: str
 
 
 def load_page(load: Load, question: LoadQuestion) -> LoadPage:
-    """Return what is shown of a load as it was asked for."""
+    """Return the page of a load for a query."""
     facts = load.facts
     base = _base(load, question)
     others = [drive for drive in load.drives if base and drive is not base]
@@ -107,18 +107,18 @@ def load_page(load: Load, question: LoadQuestion) -> LoadPage:
         [_refusal(drive, base) for drive in others if base and _difference(drive, base)],
         [peak_summary(drive, base, question.operation) for drive in others if base and not _difference(drive, base)],
         machine_table(load),
-        _held_title(question),
-        [_held(drive, question) for drive in load.drives] if question.at is not None else [],
+        _level_title(question),
+        [_at_level(drive, question) for drive in load.drives] if question.at is not None else [],
         _sentence(load),
     )
 
 
 def _base(load: Load, question: LoadQuestion) -> LoadDrive | None:
-    """Return the drive that others are held against: the one asked for, else the one with the lowest peak."""
+    """Return the drive that others are compared with: the requested one, otherwise the one with the lowest peak."""
     if len(load.drives) < 2:
         return None
-    asked = [drive for drive in load.drives if drive.code == question.against]
-    return asked[0] if asked else min(load.drives, key=lambda drive: max(drive.sweep().values()))
+    requested = [drive for drive in load.drives if drive.code == question.against]
+    return requested[0] if requested else min(load.drives, key=lambda drive: max(drive.sweep().values()))
 
 
 def _improvement(workload: str, drive: LoadDrive, base: LoadDrive) -> ImprovementTable:
@@ -131,7 +131,7 @@ def _difference(drive: LoadDrive, base: LoadDrive) -> str:
 
 
 def _refusal(drive: LoadDrive, base: LoadDrive) -> str:
-    return f"{drive.name} is not held against {base.name}: they differ in {_difference(drive, base)}."
+    return f"{drive.name} and {base.name} cannot be compared: they differ in {_difference(drive, base)}."
 
 
 def _rows(drive: LoadDrive, operation: str) -> list[PointRow]:
@@ -183,15 +183,15 @@ def _threads(point: Measured) -> str:
     return f"{point.threads} threads"
 
 
-def _lines(question: LoadQuestion, code: str) -> list[HeldLine]:
+def _lines(question: LoadQuestion, code: str) -> list[FixedLine]:
     if question.at is None:
         return []
     if question.hold == THROUGHPUT:
-        return [HeldLine("x", question.at, f"{rate(question.at)} ops/s")]
-    return [HeldLine("y", question.at, f"{time_us(question.at)} us")] if code == question.statistic else []
+        return [FixedLine("x", question.at, f"{rate(question.at)} ops/s")]
+    return [FixedLine("y", question.at, f"{time_us(question.at)} us")] if code == question.statistic else []
 
 
-def _held_title(question: LoadQuestion) -> str:
+def _level_title(question: LoadQuestion) -> str:
     named = f"{question.operation}, {STATISTIC_WORDS[question.statistic]}"
     if question.at is None:
         return ""
@@ -200,22 +200,22 @@ def _held_title(question: LoadQuestion) -> str:
     return f"At {time_us(question.at)} us ({named}): throughput"
 
 
-def _held(drive: LoadDrive, question: LoadQuestion) -> HeldRow:
+def _at_level(drive: LoadDrive, question: LoadQuestion) -> LevelRow:
     curve = drive.curve((question.operation, question.statistic))
     level = question.at or Fraction(0)
     if question.hold == THROUGHPUT:
-        return _held_row(drive, crossings.latency_at(curve, level), ("us", "ops/s"))
-    return _held_row(drive, crossings.throughput_at(curve, level), ("ops/s", "us"))
+        return _level_row(drive, crossings.latency_at(curve, level), ("us", "ops/s"))
+    return _level_row(drive, crossings.throughput_at(curve, level), ("ops/s", "us"))
 
 
-def _held_row(drive: LoadDrive, found: Crossings, units_of: tuple[str, str]) -> HeldRow:
-    unit, held_unit = units_of
+def _level_row(drive: LoadDrive, found: Crossings, units_of: tuple[str, str]) -> LevelRow:
+    unit, level_unit = units_of
     name = drive.name
     if found.first is None:
-        return HeldRow(name, "not measured there", _measured_span(found, held_unit), "")
+        return LevelRow(name, "not measured there", _measured_span(found, level_unit), "")
     first = found.first
-    between = f"between {first.from_threads} and {first.to_threads} threads, on a straight line"
-    return HeldRow(
+    between = f"between {first.from_threads} and {first.to_threads} threads, interpolated linearly"
+    return LevelRow(
         name,
         _with_unit(first.value, unit),
         f"measured with {first.from_threads} threads" if first.is_measured else between,
@@ -225,7 +225,7 @@ def _held_row(drive: LoadDrive, found: Crossings, units_of: tuple[str, str]) -> 
 
 def _measured_span(found: Crossings, unit: str) -> str:
     if found.measured_from is None or found.measured_to is None:
-        return "no run tells both"
+        return "no run has both values"
     return f"measured from {_with_unit(found.measured_from, unit)} to {_with_unit(found.measured_to, unit)}"
 
 
@@ -234,10 +234,10 @@ def _with_unit(value: Fraction, unit: str) -> str:
 
 
 def _sentence(load: Load) -> str:
-    """Name the highest throughput; what a load without a usable run lacks."""
+    """Return a sentence with the highest throughput, or the reason why there is none."""
     best = max(load.drives, key=lambda drive: max(drive.sweep().values()), default=None)
     if best is None:
-        return "No run of it is valid and tells threads and throughput."
+        return "No valid run of this load has both a thread count and a throughput."
     peak = sweeps.peak([sweeps.Point(*point) for point in best.sweep().items()])
     if peak is None:
         return ""

@@ -1,4 +1,4 @@
-"""The set-ups in which one drive met a load: what they differ in, and which of them are not held against each other."""
+"""Loads: the register's own YCSB sweeps, that is, runs that differ only in drive, set-up and number of threads."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ LABELS = {"firmware": "firmware"} | {name: NAMES[name].lower() for name in BESID
 
 
 def names_of_setups(setups: Sequence[Setup]) -> list[list[str]]:
-    """Return for each set-up the words of what it differs in from another; none where there is one alone."""
+    """Return for each set-up the conditions in which it differs from the others; none for a single set-up."""
     differing = [place for place in range(len(PARTS)) if len({setup[place] for setup in setups}) > 1]
     return [[_words(PARTS[place], setup[place]) for place in differing] for setup in setups]
 
@@ -31,11 +31,11 @@ def _words(name: str, value: object) -> str:
 
 
 def difference_of(first: Run, second: Run) -> str:
-    """Return in which conditions two runs are known to differ, as words with both values; "" where in none."""
-    told = known_differences(*(Conditioned(run, sweep_conditions(run)) for run in (first, second)))
+    """Return the conditions in which two runs are known to differ, with both values; "" if there are none."""
+    differences = known_differences(*(Conditioned(run, sweep_conditions(run)) for run in (first, second)))
     return "; ".join(
         f"{NAMES[each.name].lower()} {value_text(each.name, each.first)} and {value_text(each.name, each.second)}"
-        for each in told
+        for each in differences
     )
 
 
@@ -58,9 +58,9 @@ class Measured:
 
 @dataclass(frozen=True)
 class LoadDrive:
-    """One drive in one set-up under the load, by rising thread count; `name` tells the set-up where there are several.
+    """One drive in one set-up under the load, by ascending thread count; `name` has the set-up if there are several.
 
-    `code` names it in addresses: the product's slug, with its first run where the product stands here more than once.
+    `code` is its name in URLs: the product's slug, with the id of its first run if the product has several set-ups.
     """
 
     product: Product
@@ -70,13 +70,13 @@ class LoadDrive:
 
     @property
     def first_run(self) -> Run:
-        """A run of it: in firmware and conditions all are alike."""
+        """One of its runs; all have the same firmware and conditions."""
         return self.points[0].runs[0]
 
     def is_named(self, code: str) -> bool:
-        """Tell whether an address means it: by the product alone where it was its only one once, or by any of its runs.
+        """Return whether a code in a URL names this drive: by its product alone, or with any of its runs.
 
-        What is published later must not break a link: the first of two set-ups keeps the product's name.
+        A later set-up must not break a link, so the product alone means its first set-up.
         """
         slug, _, run = code.partition(".")
         return slug == self.product.slug and (not run or run in {each.public_id for each in self._runs()})
@@ -96,7 +96,7 @@ class LoadDrive:
 
 @dataclass(frozen=True)
 class Load:
-    """All drives under one load; `left_out_count` runs are not valid, or tell no throughput or threads."""
+    """All drives under one load; `left_out_count` runs are invalid, or have no throughput or thread count."""
 
     key: str
     facts: YcsbRun
@@ -105,14 +105,14 @@ class Load:
 
     @property
     def operations(self) -> list[str]:
-        """The operations that any latency is told of, reads first."""
+        """The operations with latencies, reads first."""
         names = {name for drive in self.drives for point in drive.points for name, _ in point.latencies_us}
         return sorted(names, key=lambda name: (not name.startswith("read ("), name))
 
 
 @dataclass(frozen=True)
 class LoadLine:
-    """One load in the overview: what it is, how many drives and thread counts, and its highest throughput."""
+    """One load in the overview: its workload, number of drives and runs, thread counts and highest throughput."""
 
     key: str
     workload: str
@@ -126,7 +126,7 @@ class LoadLine:
 
 
 def load_lines() -> list[LoadLine]:
-    """Return the loads that the register has runs of, in one query."""
+    """Return the loads with runs in the register, in one query."""
     runs = Run.objects.standing().filter(workload="ycsb").exclude(ycsb__sweep_key="")
     grouped = runs.values("ycsb__sweep_key", "ycsb__workload", "ycsb__phase", "ycsb__binding").annotate(
         drives_count=Count("product", distinct=True),
@@ -152,7 +152,7 @@ def load_lines() -> list[LoadLine]:
 
 
 def load_of(key: str) -> Load | None:
-    """Return the drives under the load whose key begins so; None where no public run has it. Four queries."""
+    """Return the load whose key has this beginning; None if no public run has it. Four queries."""
     found = (
         Run.objects.standing()
         .of_ycsb()
@@ -163,29 +163,29 @@ def load_of(key: str) -> Load | None:
     if not runs:
         return None
     usable = [run for run in runs if _is_usable(run.ycsb)]
-    return Load(key, visible_ycsb(_teller(runs)), list(_drives(usable)), len(runs) - len(usable))
+    return Load(key, visible_ycsb(_describing_run(runs)), list(_drives(usable)), len(runs) - len(usable))
 
 
-def _teller(runs: Sequence[Run]) -> Run:
-    """Return the run that tells what all of a load are alike in: one of which nothing is withheld, if there is any."""
+def _describing_run(runs: Sequence[Run]) -> Run:
+    """Return the run that describes the load: one without withheld files if there is any."""
     return next((run for run in runs if not has_withheld_file(run)), runs[0])
 
 
 def _drives(runs: Iterable[Run]) -> Iterator[LoadDrive]:
-    """Yield the drives in the order of their first runs; other firmware or another set-up is a drive of its own."""
+    """Yield the drives in the order of their first runs. Each firmware and set-up counts as a drive of its own."""
     by_product: dict[Product, dict[Setup, list[Run]]] = {}
     for run in runs:
         by_product.setdefault(product_of(run), {}).setdefault(setup_of(run), []).append(run)
     for product, by_setup in by_product.items():
-        apart = names_of_setups(list(by_setup))
-        for words, same in zip(apart, by_setup.values(), strict=True):
+        setups = names_of_setups(list(by_setup))
+        for words, same in zip(setups, by_setup.values(), strict=True):
             code = f"{product.slug}.{same[0].public_id}" if words else product.slug
             yield _drive(product, same, ", ".join([product_name(product), *words]), code)
 
 
 def _is_usable(facts: YcsbRun) -> bool:
-    is_told = facts.threads_count is not None and facts.throughput_ops_per_s is not None
-    return is_told and facts.validity != YcsbRun.Validity.INVALID
+    is_complete = facts.threads_count is not None and facts.throughput_ops_per_s is not None
+    return is_complete and facts.validity != YcsbRun.Validity.INVALID
 
 
 def _drive(product: Product, runs: Iterable[Run], name: str, code: str) -> LoadDrive:
@@ -198,21 +198,21 @@ def _drive(product: Product, runs: Iterable[Run], name: str, code: str) -> LoadD
 
 def _measured(threads: int, runs: Sequence[Run]) -> Measured:
     throughputs = [Fraction(run.ycsb.throughput_ops_per_s or 0) for run in runs]
-    told: dict[LatencyKey, list[Fraction]] = {}
+    latencies: dict[LatencyKey, list[Fraction]] = {}
     for run in runs:
         for operation in run.ycsb.operations.all():
             for key, value in _latencies(operation):
-                told.setdefault(key, []).append(value)
-    # A latency that one of the repeats does not tell has no median of the repeats: it is not told.
-    whole = {key: median(values) for key, values in told.items() if len(values) == len(runs)}
-    return Measured(threads, runs, median(throughputs), whole, of_repeats(runs))
+                latencies.setdefault(key, []).append(value)
+    # A latency that one of the repeats lacks has no median, so it is left out.
+    medians = {key: median(values) for key, values in latencies.items() if len(values) == len(runs)}
+    return Measured(threads, runs, median(throughputs), medians, of_repeats(runs))
 
 
 def _latencies(operation: YcsbOperation) -> Iterable[tuple[LatencyKey, Fraction]]:
-    """Yield what is printed of one operation that went well; its time is told with it, the two do not compare."""
+    """Yield the latencies of a successful operation, with the kind of time, because the two kinds do not compare."""
     if operation.outcome != "ok" or operation.name == "CLEANUP":
         return
-    time = f"{operation.time} time" if operation.time else "time not stated"
+    time = f"{operation.time} time" if operation.time else "time not reported"
     for code, column in STATISTICS.items():
         value = getattr(operation, column)
         if value is not None:

@@ -1,4 +1,4 @@
-"""What the machines told under a load, as tables: thread count by thread count, and two drives at their peaks."""
+"""Tables of a load: host telemetry by thread count, and the metrics of two drives at their peaks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from fractions import Fraction
 from results.rules.ycsb.gains import Better, gain
 from webapp.register.ycsb.gains import DIRECTIONS, MetricRow, percent, rate, time_us
 from webapp.register.ycsb.loads import STATISTIC_WORDS, Load, LoadDrive, Measured
-from webapp.register.ycsb.machine import QUANTITIES, Quantity, shown, told_by
+from webapp.register.ycsb.machine import QUANTITIES, Quantity, reported_by, shown
 
 
 @dataclass(frozen=True)
 class MachineRow:
-    """What was told at one thread count of one drive, as text; "" was not told."""
+    """The telemetry at one thread count of one drive, as text; "" if not reported."""
 
     drive: str
     threads: str
@@ -21,7 +21,7 @@ class MachineRow:
 
 @dataclass(frozen=True)
 class MachineTable:
-    """All thread counts at which anything was told."""
+    """All thread counts with telemetry."""
 
     quantities: Sequence[Quantity]
     rows: Sequence[MachineRow]
@@ -38,37 +38,37 @@ class PeakSummary:
 
 
 def machine_table(load: Load) -> MachineTable:
-    """Return what was told while each thread count ran; no row where no run came with telemetry."""
-    told = [(drive, point) for drive in load.drives for point in drive.points if point.machine]
-    quantities = told_by(point.machine for _, point in told)
+    """Return the telemetry at each thread count; no rows if no run has telemetry."""
+    measured = [(drive, point) for drive in load.drives for point in drive.points if point.machine]
+    quantities = reported_by(point.machine for _, point in measured)
     rows = [
         MachineRow(
             drive.name,
             f"{point.threads:,d}",
             [shown(quantity, point.machine.get(quantity.code)) for quantity in quantities],
         )
-        for drive, point in told
+        for drive, point in measured
     ]
     return MachineTable(quantities, rows)
 
 
 def peak_summary(drive: LoadDrive, base: LoadDrive, operation: str) -> PeakSummary:
-    """Return both drives at their peaks, each gain in the direction in which its metric is better."""
+    """Return both drives at their peaks, with each gain in the better direction of its metric."""
     ours, theirs = _peak(drive), _peak(base)
     names = drive.name, base.name
     note = f"each at its peak: {ours.threads:,d} and {theirs.threads:,d} threads"
-    both = [metric for metric in _metrics(operation) if metric.is_told(ours, theirs)]
+    both = [metric for metric in _metrics(operation) if metric.is_reported(ours, theirs)]
     return PeakSummary(*names, note, [metric.row(ours, theirs) for metric in both])
 
 
 def _peak(drive: LoadDrive) -> Measured:
-    """Return the first point with the highest throughput: a drive under a load has points."""
+    """Return the first point with the highest throughput. A drive under a load has at least one point."""
     return max(drive.points, key=lambda point: (point.ops_per_s, -point.threads))
 
 
 @dataclass(frozen=True)
 class _Metric:
-    """One metric of a point: `latency` is a key of its latencies, else `quantity` of its machine, else throughput."""
+    """One metric of a point: a latency, otherwise a quantity of the telemetry, otherwise the throughput."""
 
     name: str
     unit: str
@@ -81,7 +81,7 @@ class _Metric:
             return point.latencies_us.get(self.latency)
         return point.ops_per_s if self.quantity is None else point.machine.get(self.quantity.code)
 
-    def is_told(self, *points: Measured) -> bool:
+    def is_reported(self, *points: Measured) -> bool:
         return all(self.of(point) is not None for point in points)
 
     def row(self, ours: Measured, theirs: Measured) -> MetricRow:

@@ -22,12 +22,12 @@ from webapp.register.ycsb.publications import (
 )
 from webapp.templatetags import units
 
-OF_MANY = 3  # from so many metrics on a workload has a summary; fewer are told among the single figures
+SUMMARY_METRICS_MIN = 3  # workloads with fewer metrics are listed with the single figures
 
 
 @dataclass(frozen=True)
 class WorkloadSummary:
-    """One workload."""
+    """The metrics of one workload."""
 
     letter: str
     note: str
@@ -36,9 +36,9 @@ class WorkloadSummary:
 
 
 def summaries(figures: Figures) -> list[WorkloadSummary]:
-    """Return the workloads that a publication states several metrics of for both drives."""
+    """Return the workloads with several metrics of both drives."""
     found = [_summary(figures, letter) for letter in figures.workloads if letter]
-    return [each for each in found if len(each.rows) >= OF_MANY]
+    return [each for each in found if len(each.rows) >= SUMMARY_METRICS_MIN]
 
 
 def _summary(figures: Figures, letter: str) -> WorkloadSummary:
@@ -51,7 +51,7 @@ def _summary(figures: Figures, letter: str) -> WorkloadSummary:
 
 
 def _by_metric(figures: Sequence[Figure]) -> dict[str, Figure]:
-    """Return what is stated once and of the whole run; sweeps and fixed levels have tables of their own."""
+    """Return the metrics with one value for the whole run; sweeps and fixed levels have their own tables."""
     single = [each for each in figures if each.row.at_ops_per_s is None]
     metrics = [each.row.metric for each in single]
     return {each.row.metric: each for each in single if metrics.count(each.row.metric) == 1}
@@ -82,7 +82,7 @@ Claims = Sequence[PublishedClaim]
 
 @dataclass(frozen=True)
 class SingleRow:
-    """One figure that stands alone, or beside the other drive's."""
+    """One single figure, with the other drives' values if there are any."""
 
     workload: str
     metric: str
@@ -93,7 +93,7 @@ class SingleRow:
 
 @dataclass(frozen=True)
 class PublicationPage:
-    """One publication, ready to show."""
+    """The page of one publication."""
 
     slug: str
     publication: Publication
@@ -109,18 +109,18 @@ class PublicationPage:
 
 
 def publication_page(figures: Figures, claims: Claims) -> PublicationPage:
-    """Return what is shown of a publication's figures and claims."""
+    """Return the page of a publication from its figures and claims."""
     tables = [_table(figures, letter, claims) for letter in _swept(figures)]
-    told, fixed = summaries(figures), fixed_points(figures)
+    metrics, fixed = summaries(figures), fixed_points(figures)
     return PublicationPage(
         figures.publication,
         publication_of(figures.publication),
         figures.drives,
-        _sentence(tables, told, fixed),
+        _sentence(tables, metrics, fixed),
         tables,
-        told,
+        metrics,
         fixed,
-        _singles(figures, {each.letter for each in told}),
+        _singles(figures, {each.letter for each in metrics}),
         [_panel(figures, letter) for letter in _swept(figures)],
         len(figures.all),
         len(claims),
@@ -161,19 +161,19 @@ def _panel(figures: Figures, letter: str) -> Panel:
 
 
 def _singles(figures: Figures, summarised: set[str]) -> list[SingleRow]:
-    """Return what no other table of the page has."""
-    left = [
+    """Return the figures that no other table of the page has."""
+    remaining = [
         each
         for each in figures.all
         if each.row.workload not in summarised and (each.row.at_ops_per_s is None or each.latency_us is None)
     ]
-    left = [each for each in left if not (each.row.metric == "throughput" and each.row.threads_count)]
-    keys = dict.fromkeys((each.row.workload, each.row.metric, each.row.threads_count) for each in left)
-    return [_single(figures.drives, left, key) for key in keys]
+    remaining = [each for each in remaining if not (each.row.metric == "throughput" and each.row.threads_count)]
+    keys = dict.fromkeys((each.row.workload, each.row.metric, each.row.threads_count) for each in remaining)
+    return [_single(figures.drives, remaining, key) for key in keys]
 
 
-def _single(drives: Sequence[str], left: Sequence[Figure], key: tuple[str, str, int | None]) -> SingleRow:
-    same = [each for each in left if (each.row.workload, each.row.metric, each.row.threads_count) == key]
+def _single(drives: Sequence[str], remaining: Sequence[Figure], key: tuple[str, str, int | None]) -> SingleRow:
+    same = [each for each in remaining if (each.row.workload, each.row.metric, each.row.threads_count) == key]
     by_drive = {each.row.model: f"{each.row.value} {each.row.unit}" for each in same}
     remarks = dict.fromkeys(f"{each.row.model}: {each.remark}" for each in same if each.remark)
     threads = f"{key[2]:,d}" if key[2] else ""
@@ -182,39 +182,39 @@ def _single(drives: Sequence[str], left: Sequence[Figure], key: tuple[str, str, 
     )
 
 
-def _sentence(tables: Sequence[ImprovementTable], told: Sequence[WorkloadSummary], fixed: FixedPoints) -> str:
-    """Say in one sentence what the figures give."""
+def _sentence(tables: Sequence[ImprovementTable], metrics: Sequence[WorkloadSummary], fixed: FixedPoints) -> str:
+    """Return one sentence with the main result of the figures."""
     if tables:
         first = tables[0]
         others = ", ".join(f"on {table.title} {table.peak_gain} %" for table in tables[1:])
-        return f"{first.sentence} than the {first.base}{f'; {others}' if others else ''}."
-    if told:
+        return f"{first.sentence} than that of the {first.base}{f'; {others}' if others else ''}."
+    if metrics:
         gains = ", ".join(
-            f"{each.letter} {row.gain} %" for each in told for row in each.rows if row.metric == "Throughput"
+            f"{each.letter} {row.gain} %" for each in metrics for row in each.rows if row.metric == "Throughput"
         )
         return f"Throughput on workload {gains}, recomputed from the printed figures."
     if fixed.throughput_rows:
         row = fixed.throughput_rows[-1]
         exact = f"; {row.remark}" if row.remark else ""
-        return f"On workload {row.workload}, at {row.held}: {row.metric.lower()} {row.comparison}{exact}."
+        return f"On workload {row.workload}, at {row.level}: {row.metric.lower()} {row.comparison}{exact}."
     return ""
 
 
 @dataclass(frozen=True)
 class Overview:
-    """Everything that /ycsb/ shows."""
+    """The page /ycsb/."""
 
     publications: Sequence[PublicationPage]
     loads: Sequence[LoadLine]
 
     @property
     def figures_count(self) -> int:
-        """How many published figures there are."""
+        """The number of published figures."""
         return sum(page.figures_count for page in self.publications)
 
 
 def overview() -> Overview:
-    """Return the overview, in three queries whatever the number of figures, claims and runs."""
+    """Return the overview, in three queries for any number of figures, claims and runs."""
     claims = list(PublishedClaim.objects.order_by("pk"))
     pages = [
         publication_page(figures, [claim for claim in claims if claim.publication == figures.publication])

@@ -9,12 +9,12 @@ from results.catalogue.figures import STATED
 from results.models import PublishedFigure
 from results.rules.ycsb.claim_terms import in_us
 
-RESERVED = frozenset({"claims", "loads"})  # addresses below /ycsb/ that are no publication
+RESERVED = frozenset({"claims", "loads"})  # addresses below /ycsb/ that are not publications
 
 
 @dataclass(frozen=True)
 class Publication:
-    """One publication: its title, and the set-up that its figures were taken with."""
+    """One publication: its title, and the set-up of its measurements."""
 
     title: str
     setup: str
@@ -27,26 +27,26 @@ PUBLICATIONS = {
         "Micron 7400 PRO against 7300 PRO on RocksDB",
         "3.84 TB each; 250 M records of 4 x 1,024 bytes, 200 M operations, uniform requests, YCSB 0.17.0 of the HSE "
         "fork, XFS, one drive alone.",
-        "Latencies are drawn in the brief, not printed, and so are not here.",
+        "The brief has latencies only as charts, so they are not included here.",
     ),
     "micron-7450-brief": Publication(
         "Micron 7450 PRO against a first-generation PCIe Gen4 drive on RocksDB",
         "7.68 TB each; workload A with 4 to 32 threads, RocksDB 6.22, 250 M records of 4 x 1,024 bytes.",
-        "The curves are drawn: only the points that the text names, or that can be read off the figure, are here.",
+        "The curves are charts: only points that the text states, or that can be read from the chart, are included.",
     ),
     "micron-x100-paper": Publication(
         "Micron X100 against 9300 MAX on Aerospike",
         "800 GB and 3.2 TB; 97 M records of 4,096 bytes, uniform requests but for D, 8 to 128 threads, Aerospike "
         "Enterprise 5.2.0.4 with its index in memory, load generator on a host of its own. Defragmentation ran on the "
         "X100 only, which doubled its request size.",
-        "The curves are drawn: only the points that the text names, or that can be read off the figure, are here.",
+        "The curves are charts: only points that the text states, or that can be read from the chart, are included.",
     ),
     "kioxia-fl6-brief": Publication(
         "KIOXIA FL6 against a TLC PCIe 4.0 drive on Aerospike",
         "3.2 TB each; 300 M records of 375.93 GB, 128 threads, 2 G operations, Aerospike 5.7.0.8 with index and data "
         "on the drive.",
         "The brief's E is the load phase: 300 M inserts, 5.19 min at 962,872 ops/s. It prints D's insert latency as "
-        "“Average Update Latency” and E's as “Average Read Latency”; here both stand under what they are.",
+        "“Average Update Latency” and E's as “Average Read Latency”; here both have their real names.",
     ),
 }
 WORKLOADS = {
@@ -76,17 +76,17 @@ METRICS = {
 
 
 def publication_of(slug: str) -> Publication:
-    """Return what is known of a publication; of one without a description its name alone."""
+    """Return a publication; one without a description has its name only."""
     return PUBLICATIONS.get(slug, Publication(slug, ""))
 
 
 def metric_name(metric: str) -> str:
-    """Return a metric as people call it."""
+    """Return the label of a metric."""
     return METRICS.get(metric, metric.replace("_", " "))
 
 
 def workload_note(publication: str, letter: str) -> str:
-    """Return what a workload is made of; the FL6 brief calls its load phase E."""
+    """Return the operations of a workload; the FL6 brief calls its load phase E."""
     if publication == "kioxia-fl6-brief" and letter == "E":
         return LOAD_PHASE
     return WORKLOADS.get(letter, "")
@@ -108,19 +108,19 @@ class Figure:
 
     @property
     def is_read_off(self) -> bool:
-        """Whether nobody printed it: it was read off a figure."""
+        """Whether it was read from a chart, not printed. The catalogue has no code for it, only this text."""
         return not self.row.exactness.startswith(STATED)
 
     @property
     def remark(self) -> str:
-        """How exact it is, where it is not simply stated; and what the publication calls it, where that is another."""
+        """Its exactness unless it is simply stated, and the publication's own name for it if that differs."""
         exactness = self.row.exactness if self.row.exactness != STATED else ""
         label = f"printed as “{self.row.source_label}”" if self.row.source_label else ""
         return ", ".join(part for part in (exactness, label) if part)
 
     @property
     def latency_us(self) -> Fraction | None:
-        """The value as a latency in us; None where it is none."""
+        """The value as a latency in us; None if it is not a latency."""
         return in_us(self.exact, self.row.unit)
 
 
@@ -133,12 +133,12 @@ class Figures:
 
     @property
     def drives(self) -> list[str]:
-        """The drives, the one that the publication speaks for first."""
+        """The drives, that of the publishing vendor first."""
         return list(dict.fromkeys(each.row.model for each in self.all))
 
     @property
     def workloads(self) -> list[str]:
-        """The workloads that figures are stated for, by letter; "" is what holds for all."""
+        """The workloads with figures, by letter; "" for figures that apply to all."""
         return sorted({each.row.workload for each in self.all})
 
     def of(self, workload: str, drive: str = "") -> list[Figure]:
@@ -155,13 +155,13 @@ class Figures:
 
 
 def vendor_name(figure: PublishedFigure) -> str:
-    """Return maker and model; "Other" and "Vendor A" name nobody."""
+    """Return maker and model; "Other" and "Vendor A" are not names of makers."""
     is_named = figure.vendor not in {"Other", "Vendor A"}
     return f"{figure.vendor} {figure.model}" if is_named else figure.model
 
 
 def figures_of(publication: str) -> Figures:
-    """Return a publication's figures in one query; none where no publication has the name."""
+    """Return a publication's figures in one query; empty if there is no such publication."""
     rows = PublishedFigure.objects.filter(publication=publication).order_by("pk")
     return Figures(publication, [Figure(row) for row in rows])
 
@@ -175,5 +175,5 @@ def by_publication() -> list[Figures]:
 
 
 def is_same_level(figures: Iterable[Figure]) -> bool:
-    """Whether all have one value."""
+    """Return whether all figures have the same value."""
     return len({(each.exact, each.row.unit) for each in figures}) == 1

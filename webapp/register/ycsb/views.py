@@ -1,4 +1,4 @@
-"""The pages of YCSB: published figures and claims, and the register's own sweeps."""
+"""YCSB pages: published figures and claims, and the register's own sweeps."""
 
 from functools import cache
 
@@ -35,7 +35,7 @@ def index(request: HttpRequest) -> HttpResponse:
 def publication(request: HttpRequest, publication: str) -> HttpResponse:
     form, figures = _form(request), figures_of(publication)
     if not figures.all:
-        raise Http404(f"No publication is named {publication}.")
+        raise Http404(f"There is no publication {publication}.")
     if form != "html":
         return rows_response(form, publication, FIGURES_SCHEMA, FIGURE_FIELDS, figure_values([figures]))
     page = publication_page(figures, list(PublishedClaim.objects.filter(publication=publication).order_by("pk")))
@@ -70,7 +70,7 @@ def load(request: HttpRequest, key: str) -> HttpResponse:
 
 @cache
 def _claims() -> claims_of.ClaimsPage:
-    """The claims come from files of the program, which change with it alone."""
+    """Return the page of claims. It is cached, because the claims come from files of the release."""
     return claims_of.claims_page()
 
 

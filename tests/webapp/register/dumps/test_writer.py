@@ -152,7 +152,7 @@ def test_what_is_sequestered_later_leaves_every_dump_that_stands(make_log_run):
     assert write_due() == today
     (dump,) = dumps_store.dumps()
     assert (list(read_rows(dump, "runs")), dump.withheld) == ([], [run.public_id])
-    assert {path.name for path in dumps_store.shelf().iterdir()} == {today.name, "lock"}
+    assert {path.name for path in dumps_store.dumps_directory().iterdir()} == {today.name, "lock"}
     assert write_due() is None
 
 
@@ -190,7 +190,7 @@ def test_a_dump_of_the_same_day_takes_the_place_of_the_earlier_one(make_publishe
     write_dump()
     (dump,) = dumps_store.dumps()
     assert dump.file("runs.json.gz").rows_count == 1
-    assert [path.name for path in dumps_store.shelf().iterdir() if path.name.startswith(".")] == []
+    assert [path.name for path in dumps_store.dumps_directory().iterdir() if path.name.startswith(".")] == []
 
 
 @pytest.mark.usefixtures("_one_day")
@@ -227,7 +227,7 @@ def test_a_dump_leaves_out_no_column_of_a_run_by_mistake():
 
 def test_a_directory_that_is_named_after_no_day_stops_nothing(make_published_run):
     make_published_run()
-    strange = dumps_store.shelf() / "2026-13-45"
+    strange = dumps_store.dumps_directory() / "2026-13-45"
     strange.mkdir(parents=True)
     assert write_dump().is_dir()
     assert strange.is_dir()

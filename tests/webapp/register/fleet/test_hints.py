@@ -79,7 +79,7 @@ def test_a_drive_that_goes_by_two_names_is_near_once(client, stands):
 def test_a_drive_of_published_figures_of_ycsb_is_told_with_its_publication(client):
     import_figures()
     told = client.post("/check/answer/", {"list": "model\nMicron 7450 MAX 3.2TB\n7450 MAX\nKIOXIA FL6\n"}).text
-    assert told.count("Published figures of YCSB through a database are of Micron 7450 PRO.") == 1
+    assert told.count("Published YCSB figures (through a database) exist for Micron 7450 PRO.") == 1
     assert told.count('href="/ycsb/micron-7450-brief/"') == 1
     assert (
         '<a href="/ycsb/kioxia-fl6-brief/"><bdi>KIOXIA FL6 against a TLC PCIe 4.0 drive on Aerospike</bdi></a>.' in told

@@ -193,7 +193,7 @@ def test_a_page_is_made_anew_when_it_is_old(root, snapshot_of, settings):
 
 def test_another_release_makes_every_page_anew(root, snapshot_of, monkeypatch):
     monkeypatch.setattr(stamps, "release", lambda: "another")
-    assert updates.update_snapshot().kept == 0
+    assert updates.update_snapshot().reused == 0
 
 
 def test_only_one_process_writes_at_a_time(root, snapshot_of):

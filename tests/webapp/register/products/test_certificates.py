@@ -37,7 +37,7 @@ def test_a_withdrawn_certificate_stays_with_its_reason(client, product):
     load, _ = certify(product)
     visibility.withdraw(load, make_user("rita"), "Wrong drive.")
     page = client.get(f"/drive/{product.slug}/").text
-    assert '<span class="fail">withdrawn</span>, by profile' in page
+    assert '<span class="fail">withdrawn</span>, under profile' in page
     assert f"It rested on {load.public_id}, which no longer stands" in page
 
 

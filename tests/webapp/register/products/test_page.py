@@ -45,7 +45,7 @@ def test_the_ladder_is_drawn_with_a_line_for_each_number_of_devices(client, prod
 def test_notes_on_the_figures_are_folded_and_the_caution_of_instances_is_not(client, product, make_rung, make_product):
     make_rung(30)
     before = client.get(f"/drive/{product.slug}/").text.split('<ul class="notes">')[0]
-    assert before.rstrip().endswith("<summary>Notes on the figures of this table</summary>")
+    assert before.rstrip().endswith("<summary>Notes on this table</summary>")
     instance = make_product(category="cloud")
     make_rung(30, product=instance)
     before = client.get(f"/drive/{instance.slug}/").text.split('<ul class="notes">')[0]
@@ -142,4 +142,4 @@ def test_a_product_of_which_nothing_stands_answers_with_the_notice(client, produ
     make_rung(30, visibility=Visibility.WITHDRAWN)
     make_rung(60, visibility=visibility)
     response = client.get(f"/drive/{product.slug}/")
-    assert (response.status_code, "No result of this drive stands." in response.text) == (200, is_said)
+    assert (response.status_code, "This drive has no current result." in response.text) == (200, is_said)

@@ -23,7 +23,7 @@ def test_a_drive_says_that_its_endurance_is_not_verified(client, catalogue):
 
 def test_a_historical_product_says_so(client, catalogue):
     text = client.get("/drive/intel-p3700-400gb/").text
-    assert "not recommended any more" in text
+    assert "no longer recommended" in text
     assert "Dell R720" in text
 
 

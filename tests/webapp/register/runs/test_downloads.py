@@ -91,7 +91,7 @@ def test_the_configuration_is_the_log_s_with_no_device_of_another_host(client, r
     assert settings[0] == "device-names: /dev/NAME-YOUR-DRIVE"
     assert settings[1:4] == ["service-threads: 10", "test-duration-sec: 40", "report-interval-sec: 1"]
     assert settings[-1] == "arrivals: lockstep"
-    assert f"# SHA-256 of its log: {run.reading.evidence.sha256}" in text
+    assert f"# SHA-256 of the log: {run.reading.evidence.sha256}" in text
     assert "# in that run: /dev/loop4" in text
 
 
@@ -99,7 +99,7 @@ def test_the_page_gives_file_commands_and_what_is_left_out(client, run):
     text = client.get(f"/runs/{run.public_id}/").text
     assert f'href="/runs/{run.public_id}/again.conf"' in text
     assert f"drivetest storage {run.public_id}.conf &gt; {run.public_id}-again.log" in text
-    assert "no plain value: scheduler-mode." in text
+    assert "does not accept them or their value: scheduler-mode." in text
 
 
 @pytest.mark.parametrize(("slice_length_s", "ending"), [(20, "--slice-sec 20"), (None, "operational-database")])

@@ -25,7 +25,7 @@ def test_a_superseded_run_leaves_the_table_and_stays_at_its_address(client, rita
     assert "Hidden by your filter: 1, because superseded by another run." in page.text
     page = client.get(f"/runs/{run.public_id}/")
     assert page.status_code == 200
-    assert f'<a href="/runs/{successor.public_id}/">{successor.public_id}</a> stands in the place' in page.text
+    assert f'<a href="/runs/{successor.public_id}/">{successor.public_id}</a> superseded this one' in page.text
     assert "A longer run." in page.text
     assert f'in the place of <a href="/runs/{run.public_id}/">' in client.get(f"/runs/{successor.public_id}/").text
 

@@ -19,7 +19,7 @@ def test_wider_limits_let_slices_pass_and_leave_the_verdict(client, make_log_run
     assert [row[5] for row in slices_of(client, run)] == ["passes", "fails", "fails", "fails"]
     assert [row[5] for row in slices_of(client, run, query)] == ["passes", "fails", "passes", "passes"]
     text = client.get(f"/runs/{run.public_id}/{query}").text
-    assert "With your limits 3 of 4 slices keep within every limit." in text
+    assert "With your limits: 3 of 4 slices are within every limit." in text
     assert '<span class="fail">Fails</span>: slice 2' in text
 
 
@@ -50,9 +50,9 @@ def test_a_run_without_slices_has_no_form(client, make_log_run):
 def test_a_published_result_is_held_against_a_readers_limits(client, make_published_run):
     run = make_published_run({1000: "4.00", 8000: "0.10"})
     text = client.get(f"/runs/{run.public_id}/").text
-    assert "Every share keeps within them." in text
+    assert "All shares are within the limits." in text
     text = client.get(f"/runs/{run.public_id}/?limit_1ms=3.99").text
-    assert "With your limits the share over 1\N{NO-BREAK SPACE}ms is too large; under the profile every share" in text
+    assert "With your limits the share over 1\N{NO-BREAK SPACE}ms is too large; under the profile all shares" in text
     assert text.count('<span class="over">') == 1
     assert "over a limit</span>" in text
 
@@ -60,7 +60,7 @@ def test_a_published_result_is_held_against_a_readers_limits(client, make_publis
 def test_a_limit_equal_to_a_published_share_is_kept(client, make_published_run):
     run = make_published_run({1000: "5.60", 8000: "1.10"})
     text = client.get(f"/runs/{run.public_id}/?limit_1ms=5.6&limit_8ms=1.1").text
-    assert "With your limits every share keeps within them; under the profile the shares over 1" in text
+    assert "With your limits all shares are within the limits; under the profile the shares over 1" in text
     assert '<span class="over">' not in text
 
 

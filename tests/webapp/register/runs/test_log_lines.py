@@ -120,7 +120,7 @@ def test_of_a_slice_the_counts_at_both_ends_are_marked_and_what_lies_between_is_
     run = keep(slice_lines_log())  # reports of four lines; its second slice has the lines 200 to 299
     text = shown(client, run, "200-299").text
     assert text.count('class="asked"') == 6
-    assert f'<a href="/runs/{run.public_id}/lines/200/">95 lines between</a>' in text
+    assert f'<a href="/runs/{run.public_id}/lines/200/">95 lines hidden</a>' in text
     assert "The counts of slice 2 are marked" in text
     assert "and those that it began with" in text
 
@@ -130,7 +130,7 @@ def test_after_a_gap_the_counts_before_the_slices_own_lines_are_marked(client, k
     run.slices.filter(number=2).delete()
     text = shown(client, run, "300-399").text
     assert text.count('class="asked"') == 6
-    assert f'<a href="/runs/{run.public_id}/lines/300/">95 lines between</a>' in text
+    assert f'<a href="/runs/{run.public_id}/lines/300/">95 lines hidden</a>' in text
 
 
 def test_a_first_slice_of_one_report_is_not_said_to_begin_with_counts(client, keep):
@@ -138,8 +138,8 @@ def test_a_first_slice_of_one_report_is_not_said_to_begin_with_counts(client, ke
     run.slices.filter(number=1).update(first_line=101, last_line=104)
     text = shown(client, run, "101-104").text
     assert text.count('class="asked"') == 3
-    assert "at its end" in text
-    assert "and those that it began with" not in text
+    assert "Marked: the counts at the end of slice" in text
+    assert "at its start" not in text
 
 
 def test_where_a_slices_counts_are_not_found_its_lines_are_shown(client, keep):

@@ -24,7 +24,7 @@ def test_a_log_shorter_than_a_minute_offers_its_seconds(make_log_run, query, end
     run = with_minutes(make_log_run(), 0)
     minutes = minutes_of(run, query)
     said = minutes.sentence.replace("\N{NO-BREAK SPACE}", " ")
-    assert said == "none: the log holds 40 s, an interval is 1 min;"
+    assert said == "none: the log lasts 40 s, shorter than one interval of 1 min;"
     assert minutes.seconds_address == f"/api/v1/runs/{run.public_id}/intervals/{ending}"
     assert not minutes.has_any
 

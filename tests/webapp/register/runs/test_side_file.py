@@ -55,7 +55,7 @@ def make_run(make_log_run):
 @pytest.mark.parametrize(
     "said",
     [
-        '<span class="fail">The rates that were asked were not held.</span> reads: 52000 of 60000 a second.',
+        '<span class="fail">The requested rates were not sustained.</span> reads: 52000 of 60000 a second.',
         "0.04\N{NO-BREAK SPACE}% over 1\N{NO-BREAK SPACE}ms (51 of 120,000)",
         "The governor is powersave.",
         "io_uring, requests come back later",
@@ -76,7 +76,7 @@ def test_both_times_of_an_operation_are_shown_and_what_is_not_known_is_empty(mak
 
 
 @pytest.mark.parametrize(
-    ("is_held", "said"), [(True, "The rates that were asked were held."), (None, "it has no end record")]
+    ("is_held", "said"), [(True, "The requested rates were sustained."), (None, "the side file has no end record")]
 )
 def test_whether_the_rates_were_held_is_said(client, make_run, is_held, said):
     assert said in client.get(f"/runs/{make_run(is_rate_held=is_held, rate_sentence=None).public_id}/").text

@@ -32,7 +32,7 @@ def test_the_page_shows_the_division_and_links_both_ends_in_the_log(client, make
     assert "20 of 6,000 = 0.33 %" in text
     assert f"/runs/{run.public_id}/lines/199/" in text
     assert f"/runs/{run.public_id}/lines/200-299/" in text
-    assert "over 64 ms from here on" in text.replace("\N{NO-BREAK SPACE}", " ")
+    assert "over 64 ms from this bucket on" in text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_a_share_that_rounds_to_nothing_is_a_relation_and_no_equation(make_log_run):

@@ -77,7 +77,7 @@ def test_a_run_that_tells_nothing_has_a_page(client, publish_run):
     )
     run = publish_run(**unknown, throughput_ops_per_s=None, operations=[], intervals=[], properties=[])
     text = client.get(f"/runs/{run.public_id}/").text
-    assert "phase not stated of a workload that the output does not name." in text
+    assert "phase not reported of an unnamed workload." in text
     assert client.get(f"/runs/{run.public_id}/status-lines.csv").status_code == 404
 
 

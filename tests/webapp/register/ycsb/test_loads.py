@@ -133,7 +133,7 @@ def test_what_is_not_public_gives_nothing_away(client, make_product, measured, v
 
 def test_a_load_without_a_usable_run_says_so(client, make_product, measured):
     measured(make_product(), 4, 100, validity="invalid")
-    assert "No run of it is valid and tells threads and throughput." in client.get(PAGE).text
+    assert "No valid run of this load has both a thread count and a throughput." in client.get(PAGE).text
 
 
 def test_the_csv_has_every_run_not_medians(client, folded, measured):

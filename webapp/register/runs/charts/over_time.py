@@ -1,4 +1,9 @@
-"""The time of a run in pieces: the minutes that are kept of it, else its slices."""
+"""The distribution and rate of reads over a run's time, from its stored minutes, or from its slices if it has none.
+
+A chart has at most COLUMNS_MAX columns, so a column may cover many minutes. Each cell is then the largest share of any
+of them, and the rate is given as minimum and maximum: one bad minute of a week stays visible
+(results/rules/reduction.py).
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,12 +18,12 @@ from results.rules.reduction import place_of_greatest, place_of_least, spans
 from webapp.register.runs.slices import ReadLimit, edge_text, span_of
 from webapp.templatetags import units
 
-ALWAYS_S = 10**9  # the latest second that drivetest believes
+LATEST_S = 10**9  # drivetest accepts no later second
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A piece of a run's time and what one histogram counted in it, by bucket; None where that is not known."""
+    """A piece of a run's time and the counts of one histogram in it, by bucket; None if they are not known."""
 
     start_s: int
     end_s: int
@@ -26,44 +31,44 @@ class Counted:
 
     @property
     def ops_count(self) -> int:
-        """All operations of the piece."""
+        """The number of operations in the piece."""
         return sum(self.counts or [])
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """All pieces of a run in order of time; `kind` is "minutes" or "slices"."""
+    """All pieces of a run in chronological order; `kind` is "minutes" or "slices"."""
 
     kind: str
     pieces: list[Counted]
 
 
 def has_minutes(run: Run) -> bool:
-    """Tell whether minutes are kept of a run that lasted one."""
+    """Return whether the register stores minutes of the run; a run shorter than a minute has none."""
     return hasattr(run, "series") and run.series.intervals_count > 0
 
 
 def pieces_of(run: Run, histogram: Histogram) -> Pieces:
-    """Return a run's time as one of its histograms counted it. Raises WithheldError and SeriesDamagedError."""
+    """Return the counts of a histogram over the run's time. Raises WithheldError and SeriesDamagedError."""
     if not has_minutes(run):
         slices = histogram_slices(run.slices.of_histogram(histogram.ordinal))
         return Pieces("slices", [Counted(each.start_s, each.end_s, list(each.counts)) for each in slices])
     own = range(histogram.ordinal, histogram.ordinal + 1)
-    told = intervals(minutes_of(run), 0, ALWAYS_S, own)
-    return Pieces("minutes", [Counted(each.start_s, each.end_s, each.counts[0]) for each in told])
+    minutes = intervals(minutes_of(run), 0, LATEST_S, own)
+    return Pieces("minutes", [Counted(each.start_s, each.end_s, each.counts[0]) for each in minutes])
 
 
 SCHEMA = "drivecert.over-time/1"
 COLUMNS_MAX = 288  # of a day, 5 minutes each
 SHARE_DIGITS = 3
-# What a header calls the reads that the generator was to make: clients' and those that update-pct adds.
-RATE_DIGITS_MAX = 15  # more is no rate of any device, and no number in JSON
-ASKED_NAMES = ("internal-read-reqs-per-sec", "internal read requests per sec")
+RATE_DIGITS_MAX = 15  # no device has a higher rate, and JSON readers have no larger exact numbers
+# Names of the requested read rate in log headers. It includes the reads that update-pct adds.
+REQUESTED_RATE_NAMES = ("internal-read-reqs-per-sec", "internal read requests per sec")
 
 
 @dataclass(frozen=True)
 class Column:
-    """Some neighbouring pieces of a run: for each bucket its largest share, percent; rates in reads a second."""
+    """Adjacent pieces of a run: the largest share of each bucket in percent, and rates in reads per second."""
 
     start_s: int
     end_s: int
@@ -74,7 +79,7 @@ class Column:
 
 @dataclass(frozen=True)
 class OverTime:
-    """All columns of a run; `buckets` are those that any operation came to and those between them."""
+    """All columns of a run; `buckets` reach from the first to the last bucket with operations."""
 
     pieces: Pieces
     buckets: range
@@ -83,13 +88,13 @@ class OverTime:
 
 def over_time(run: Run, histogram: Histogram) -> OverTime:
     """Return a run reduced to columns. Raises WithheldError and SeriesDamagedError."""
-    told = pieces_of(run, histogram)
-    buckets = _used(told.pieces)
-    columns = list(_columns(told.pieces, buckets))
-    return OverTime(told, buckets, columns)
+    pieces = pieces_of(run, histogram)
+    buckets = _used_buckets(pieces.pieces)
+    columns = list(_columns(pieces.pieces, buckets))
+    return OverTime(pieces, buckets, columns)
 
 
-def _used(pieces: Sequence[Counted]) -> range:
+def _used_buckets(pieces: Sequence[Counted]) -> range:
     used = {bucket for piece in pieces for bucket, count in enumerate(piece.counts or []) if count}
     return range(min(used), max(used) + 1) if used else range(0)
 
@@ -113,7 +118,7 @@ def _columns(pieces: Sequence[Counted], buckets: range) -> Iterator[Column]:
 
 
 def _shares(piece: Counted, ops_count: int | None, buckets: range) -> list[float] | None:
-    """Return the share of each bucket; None where nothing is known or nothing came."""
+    """Return the share of each bucket; None if the counts are not known or there were no operations."""
     if piece.counts is None or not ops_count:
         return None
     counts = piece.counts + [0] * (buckets.stop - len(piece.counts))
@@ -124,30 +129,30 @@ def _largest(shares: Sequence[list[float] | None], place: int) -> float | None:
     return max((share[place] for share in shares if share is not None), default=None)
 
 
-def asked_reads_per_s(run: Run) -> Decimal | None:
-    """Return the reads a second that the judged histogram should hold; None where the log does not say."""
+def requested_reads_per_s(run: Run) -> Decimal | None:
+    """Return the requested read rate of the judged histogram; None if the log does not report it."""
     if run.workload != "act-storage":
-        return None  # of an index load the histogram holds cache reads too, at a rate that no version prints alike
+        return None  # an index load's histogram also has cache reads, whose rate each version prints differently
     derived = {str(name): str(value) for name, value in run.facts.get("derived", [])}
-    printed = next((derived[name] for name in ASKED_NAMES if name in derived), "")
+    printed = next((derived[name] for name in REQUESTED_RATE_NAMES if name in derived), "")
     return Decimal(printed) if printed.isdecimal() and len(printed) <= RATE_DIGITS_MAX else run.reads_per_s
 
 
-def as_document(run: Run, histogram: Histogram, told: OverTime, limits: Sequence[ReadLimit]) -> dict[str, Any]:
-    """Return what the charts draw, as JSON has it."""
-    asked = asked_reads_per_s(run)
+def as_document(run: Run, histogram: Histogram, data: OverTime, limits: Sequence[ReadLimit]) -> dict[str, Any]:
+    """Return the data of the charts as JSON."""
+    requested = requested_reads_per_s(run)
     return {
         "schema": SCHEMA,
         "run": run.public_id,
         "histogram": histogram.name,
-        "pieces": told.pieces.kind,
-        "pieces_count": len(told.pieces.pieces),
-        "columns": [[column.start_s, column.end_s] for column in told.columns],
-        "buckets": [_bucket(histogram, bucket) for bucket in told.buckets],
-        "shares": [[_rounded(column.shares[place]) for column in told.columns] for place in range(len(told.buckets))],
-        "least_per_s": [_rounded(column.least_per_s, 6) for column in told.columns],
-        "greatest_per_s": [_rounded(column.greatest_per_s, 6) for column in told.columns],
-        "asked_per_s": None if asked is None else float(asked),
+        "pieces": data.pieces.kind,
+        "pieces_count": len(data.pieces.pieces),
+        "columns": [[column.start_s, column.end_s] for column in data.columns],
+        "buckets": [_bucket(histogram, bucket) for bucket in data.buckets],
+        "shares": [[_rounded(column.shares[place]) for column in data.columns] for place in range(len(data.buckets))],
+        "least_per_s": [_rounded(column.least_per_s, 6) for column in data.columns],
+        "greatest_per_s": [_rounded(column.greatest_per_s, 6) for column in data.columns],
+        "asked_per_s": None if requested is None else float(requested),
         "edges": [
             {
                 "bucket": limit.first_bucket,
@@ -168,17 +173,17 @@ def _rounded(number: float | None, digits: int = SHARE_DIGITS) -> float | None:
     return None if number is None else float(f"{number:.{digits}g}")
 
 
-def csv_lines(histogram: Histogram, told: OverTime) -> tuple[list[str], list[list[Any]]]:
-    """Return header and lines of the columns as a table."""
-    names = [f"largest_pct_from_{span_of(histogram, bucket)[0]}us" for bucket in told.buckets]
+def csv_lines(histogram: Histogram, data: OverTime) -> tuple[list[str], list[list[Any]]]:
+    """Return the header and lines of the columns as a table."""
+    names = [f"largest_pct_from_{span_of(histogram, bucket)[0]}us" for bucket in data.buckets]
     header = ["start_s", "end_s", "least_reads_per_s", "greatest_reads_per_s", *names]
     return header, [
-        [str(value) if isinstance(value, float) else value for value in _line(each)] for each in told.columns
+        [str(value) if isinstance(value, float) else value for value in _line(each)] for each in data.columns
     ]
 
 
 def rate_lines(pieces: Iterable[Counted]) -> tuple[list[str], list[list[Any]]]:
-    """Return header and lines of every piece of a run: its reads, and how many there were a second."""
+    """Return the header and lines of every piece of a run: its reads, and its reads per second."""
     return ["start_s", "end_s", "reads", "reads_per_s"], [_rate_line(piece) for piece in pieces]
 
 

@@ -12,7 +12,7 @@ from results.access.intervals import is_withheld
 from results.models import Run
 from results.rules.act.limits import is_count_within, over_count
 from results.rules.reduction import spans
-from webapp.register.runs.charts.over_time import COLUMNS_MAX, asked_reads_per_s, has_minutes
+from webapp.register.runs.charts.over_time import COLUMNS_MAX, has_minutes, requested_reads_per_s
 from webapp.register.runs.histograms import bucket_rows
 from webapp.register.runs.slices import ReadLimit, SliceTable
 from webapp.templatetags import units
@@ -22,7 +22,7 @@ BARS_MAX = 288
 
 @dataclass(frozen=True)
 class Bar:
-    """The worst of some neighbouring slices under one limit, as it is drawn."""
+    """The worst of a few adjacent slices under one limit, as drawn."""
 
     share_pct: float
     span: str
@@ -31,26 +31,26 @@ class Bar:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Slices that stand for one bar in each panel; no bar where none of them holds an operation."""
+    """Adjacent slices that share one bar in each panel; no bar if none of them has operations."""
 
     middle: float
     bars: list[Bar | None]
 
 
 def chart_of_run(run: Run, ordinal: int, limits: Sequence[ReadLimit]) -> dict[str, Any]:
-    """Return the chart of all slices of a histogram; of very many it holds those of one bar at a time."""
+    """Return the chart of all slices of a histogram. It loads only the slices of one bar at a time."""
     slices = run.slices.of_histogram(ordinal)
     return _chart(each_slice(slices), slices.count(), limits)
 
 
 def chart_of(slices: Sequence[HistogramSlice], limits: Sequence[ReadLimit]) -> dict[str, Any]:
-    """Return the panels: a bar for each slice, or for some neighbours the one with the largest share."""
+    """Return the panels: a bar for each slice, or for a few adjacent slices the one with the largest share."""
     return _chart(slices, len(slices), limits)
 
 
 def _chart(slices: Iterable[HistogramSlice], count: int, limits: Sequence[ReadLimit]) -> dict[str, Any]:
-    length, left = len(next(iter(spans(count, BARS_MAX)), "1")), iter(slices)
-    groups = [_neighbours(same, limits) for same in iter(lambda: list(islice(left, length)), [])]
+    length, remaining = len(next(iter(spans(count, BARS_MAX)), "1")), iter(slices)
+    groups = [_neighbours(same, limits) for same in iter(lambda: list(islice(remaining, length)), [])]
     return {
         "middles": [group.middle for group in groups],
         "sentence": _sentence(count, length),
@@ -59,10 +59,10 @@ def _chart(slices: Iterable[HistogramSlice], count: int, limits: Sequence[ReadLi
 
 
 def _sentence(count: int, length: int) -> str:
-    """Say what a bar is where it is not one slice."""
+    """Return the caption that says what a bar shows."""
     if length == 1:
         return "Each bar is one slice."
-    return f"Each bar is the worst of {length} neighbouring slices, of {units.count(count)} in all."
+    return f"Each bar is the worst of {length} adjacent slices; the run has {units.count(count)}."
 
 
 def _neighbours(slices: Sequence[HistogramSlice], limits: Sequence[ReadLimit]) -> Neighbours:
@@ -70,14 +70,14 @@ def _neighbours(slices: Sequence[HistogramSlice], limits: Sequence[ReadLimit]) -
 
 
 def _worst(slices: Sequence[HistogramSlice], limit: ReadLimit) -> Bar | None:
-    """Return the slice with the largest share, the first of equal ones."""
-    told = [each for each in slices if each.ops_count]
-    if not told:
+    """Return the slice with the largest share; the first one if several are equal."""
+    counted = [each for each in slices if each.ops_count]
+    if not counted:
         return None
-    overs = [over_count(each.counts, each.ops_count, limit.first_bucket) for each in told]
-    shares = [over * 100 / each.ops_count for over, each in zip(overs, told, strict=True)]
-    place = max(range(len(told)), key=shares.__getitem__)
-    worst = told[place]
+    overs = [over_count(each.counts, each.ops_count, limit.first_bucket) for each in counted]
+    shares = [over * 100 / each.ops_count for over, each in zip(overs, counted, strict=True)]
+    place = max(range(len(counted)), key=shares.__getitem__)
+    worst = counted[place]
     is_over = not is_count_within(overs[place], worst.ops_count, limit.limit.limit_pct)
     return Bar(_plotted(shares[place]), f"slice {worst.number:,d}, {units.span(worst.start_s, worst.end_s)}", is_over)
 
@@ -95,32 +95,32 @@ def _panel(bars: Sequence[Bar | None], limit: ReadLimit) -> dict[str, Any]:
 
 
 def _plotted(share: float) -> float:
-    """Enough digits for a drawing, and for what is said of a bar; limits are compared on counts."""
+    """Return a share with enough digits for a drawing and its tooltip; limits are compared on counts."""
     return float(f"{share:.4g}")
 
 
-FEWEST_DRAWN = 2  # slices or minutes: one is no course of anything
+FEWEST_DRAWN = 2  # slices or minutes: a single one has no course over time
 
 
 def charts_of(run: Run, table: SliceTable | None, query: str) -> dict[str, Any]:
-    """Return what the templates of the charts show; nothing of a run without slices."""
+    """Return the context of the chart templates; empty for a run without slices."""
     if table is None or not table.rows:
         return {}
-    told = _slices(run, table, query) | ({} if is_withheld(run) else _over_time(run, table, query))
-    return told | {"not_drawn": _not_drawn(table, told)}
+    context = _slices(run, table, query) | ({} if is_withheld(run) else _over_time(run, table, query))
+    return context | {"not_drawn": _not_drawn(table, context)}
 
 
 def _slices(run: Run, table: SliceTable, query: str) -> dict[str, Any]:
-    """Return the panels of slices: of one slice the table tells all, and a panel without any bar tells nothing."""
+    """Return the panels of slices. A single slice needs no chart, and a panel without any bar is left out."""
     if table.total < FEWEST_DRAWN:
         return {"panels": []}
     address = {"slice_chart_address": reverse("run-slice-chart", args=[run.public_id]) + query}
-    # A page holds the figures of the slices that it lists; of more than these the chart asks for its own.
+    # The page has the data of the slices that it lists. If there are more, the script fetches the chart's data.
     if table.total > len(table.rows):
-        sentence = "Each bar is the worst of some neighbouring slices."
+        sentence = "Each bar is the worst of a few adjacent slices."
         return {"chart": None, "panels": table.limits, "chart_sentence": sentence} | address
     chart = chart_of([row.slice for row in table.rows], table.limits)
-    # Of any share at all a panel stays: a reader's own limits, set in the browser, may make a bar of it.
+    # A panel with any share stays: limits that a reader sets in the browser may turn the share into a bar.
     drawn = [any(panel["shares"]) for panel in chart["panels"]]
     unseen = [panel["threshold"] for panel, is_seen in zip(chart["panels"], drawn, strict=True) if not is_seen]
     return {
@@ -132,41 +132,43 @@ def _slices(run: Run, table: SliceTable, query: str) -> dict[str, Any]:
 
 
 def _unseen_sentence(thresholds: Sequence[str]) -> list[str]:
-    """Say which panels are left out."""
-    return [f"Left out, because no slice has any read over {' or '.join(thresholds)}."] if thresholds else []
+    """Return the sentence that names the panels left out."""
+    return [f"Not shown: {' and '.join(thresholds)}, because no slice has a slower read."] if thresholds else []
 
 
-def _not_drawn(table: SliceTable, told: Mapping[str, Any]) -> str:
-    """Say in one line which charts a short run has none of, and why."""
+def _not_drawn(table: SliceTable, context: Mapping[str, Any]) -> str:
+    """Return one line that names the missing charts of a short run, with the reasons."""
     parts = []
     if table.total < FEWEST_DRAWN:
-        parts.append("slow reads by slice, because there is one slice")
-    elif not told["panels"]:
-        parts.append(f"slow reads by slice, because none has any read over {' or '.join(told['unseen'])}")
-    if "piece" in told and "over_time_address" not in told:
-        parts.append(f"latency and rate over time, because the log has one {told['piece']} of them")
-    return f"Not drawn: {'; '.join(parts)}." if parts else ""
+        parts.append("slow reads by slice (there is only one slice)")
+    elif not context["panels"]:
+        parts.append(f"slow reads by slice (no slice has a read over {' or '.join(context['unseen'])})")
+    if "piece" in context and "over_time_address" not in context:
+        parts.append(f"latency and rate over time (the log has only one {context['piece']})")
+    return f"Charts not shown: {'; '.join(parts)}." if parts else ""
 
 
 def _over_time(run: Run, table: SliceTable, query: str) -> dict[str, Any]:
-    """Return what the charts over time show; of a run of one piece the table of its buckets alone."""
+    """Return the context of the charts over time; for a run of one piece only the table of buckets."""
     count, piece = (run.series.intervals_count, "minute") if has_minutes(run) else (table.total, "slice")
     buckets = {"piece": piece, "bucket_rows": bucket_rows(table.histogram, table.rows, table.limits)}
     if count < FEWEST_DRAWN:
         return buckets
-    asked = asked_reads_per_s(run)
+    requested = requested_reads_per_s(run)
     return buckets | {
         "over_time_address": reverse("run-over-time", args=[run.public_id]) + query,
         "over_time_csv_address": reverse("run-over-time-csv", args=[run.public_id]) + query,
         "rates_csv_address": reverse("run-rates-csv", args=[run.public_id]) + query,
         "pieces_sentence": _pieces_sentence(count, piece),
-        "asked_rate": units.decimal(asked),
-        "rate_sentence": "" if asked else "The log does not say how many reads it was asked to make.",
+        "requested_rate": units.decimal(requested),
+        "rate_sentence": "" if requested else "The log does not report the requested read rate.",
     }
 
 
 def _pieces_sentence(count: int, what: str) -> str:
     length = -(-count // COLUMNS_MAX)
     if length == 1:
-        return f"Each column is one {what} of {units.count(count)}."
-    return f"Each column stands for {length} {what}s of {units.count(count)}, a cell for their largest share."
+        return f"Each column is one {what}; the run has {units.count(count)}."
+    return (
+        f"Each column covers {length} of {units.count(count)} {what}s; a cell shows the largest share of any of them."
+    )

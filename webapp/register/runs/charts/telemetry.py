@@ -1,7 +1,7 @@
-"""What the machine did while a run was made, over its time: read from the side file beside the log.
+"""Telemetry of the host over a run's time, read from the stored side file.
 
-The file came with the log and is as hostile: lines are bounded, what is no number is unknown, and nothing of its text
-is shown. Disks are taken together: their rates add up, of awaits and temperatures the greatest counts.
+The file is untrusted, as the log is: the length of lines is bounded, values that are not numbers count as missing, and
+no text of the file is shown. Disks are combined: rates are added, awaits and temperatures show the worst disk.
 """
 
 import json
@@ -17,29 +17,29 @@ from results.rules.reduction import place_of_greatest, place_of_least, spans
 
 SCHEMA = "drivecert.telemetry/1"
 COLUMNS_MAX = 288
-LARGEST_BYTES = 256 * 1024**2  # read in some 2 s; a day of one disk in intervals of a second has some 130 MB
+LARGEST_BYTES = 256 * 1024**2  # takes about 2 s to read; a day of one disk at 1 s intervals has about 130 MB
 LINE_BYTES = 64 * 1024
 INTERVALS_MAX = 200_000
 DISKS_MAX = 64
 INTERVAL = b'"interval"'
-TOO_LARGE = "The side file is too large to draw from here. Download it."
+TOO_LARGE = "The side file is too large for charts. Download it instead."
 
-Told = Mapping[str, Any]
+Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One thing that the machine tells; `read` takes it out of an interval's telemetry, None where it is not told."""
+    """A measured quantity; `read` returns its value from the telemetry of an interval, None if it is missing."""
 
     code: str
     label: str
     unit: str
-    read: Callable[[Told], float | None]
+    read: Callable[[Record], float | None]
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A quantity over the columns of a run: its least and its greatest value in each."""
+    """A quantity over the columns of a run: its minimum and maximum in each."""
 
     quantity: Quantity
     least: list[float | None]
@@ -48,7 +48,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Telemetry:
-    """The quantities that a side file tells, by columns of its intervals."""
+    """The quantities of a side file, by columns of its intervals."""
 
     columns: list[tuple[float, float]]
     drawn: list[Drawn]
@@ -56,33 +56,33 @@ class Telemetry:
 
 
 class Intervals:
-    """The intervals of a side file as columns of doubles: 72 bytes for each, so that INTERVALS_MAX take 15 MB."""
+    """The intervals of a side file as columns of doubles: 72 bytes each, so that INTERVALS_MAX take 15 MB."""
 
-    def __init__(self, told: "Iterable[tuple[float, Sequence[float | None]]]") -> None:
+    def __init__(self, rows: "Iterable[tuple[float, Sequence[float | None]]]") -> None:
         self.ends = array("d")
         self._columns = [array("d") for _ in QUANTITIES]
-        for end, row in told:
+        for end, row in rows:
             self.ends.append(end)
             for column, value in zip(self._columns, row, strict=True):
-                column.append(nan if value is None else value)  # what a file tells is finite
+                column.append(nan if value is None else value)  # _number() accepts finite values only
 
     def values(self, place: int) -> list[float | None]:
-        """Return the values of one of QUANTITIES, None where it is not told."""
+        """Return the values of one of QUANTITIES; None where it is missing."""
         return [None if isnan(value) else value for value in self._columns[place]]
 
-    def told(self) -> list[int]:
-        """Return the places of the quantities that any interval tells."""
+    def reported(self) -> list[int]:
+        """Return the positions of the quantities that any interval reports."""
         return [place for place, column in enumerate(self._columns) if not all(map(isnan, column))]
 
     def row(self, number: int, places: Iterable[int]) -> Iterator[float | None]:
-        """Yield some values of an interval."""
+        """Yield the values of an interval at the given positions."""
         for place in places:
             value = self._columns[place][number]
             yield None if isnan(value) else value
 
 
 def telemetry_of(evidence: Evidence) -> Telemetry:
-    """Return what a stored side file tells. Raises ValueError where it is too large to be read for an onlooker."""
+    """Return the telemetry of a stored side file. Raises ValueError if the file is too large to read for a page."""
     return reduced(_read(evidence))
 
 
@@ -94,24 +94,24 @@ def _read(evidence: Evidence) -> Intervals:
 
 
 def every_line(evidence: Evidence) -> tuple[list[str], Iterator[list[str | None]]]:
-    """Return header and lines of every interval, for each quantity that any of them tells. Raises as telemetry_of()."""
+    """Return the header and lines of all intervals, for each reported quantity. Raises as telemetry_of()."""
     intervals = _read(evidence)
-    told = intervals.told()
-    lines = ([_digits(end), *map(_digits, intervals.row(number, told))] for number, end in enumerate(intervals.ends))
-    return ["end_s", *(QUANTITIES[place].code for place in told)], lines
+    places = intervals.reported()
+    lines = ([_digits(end), *map(_digits, intervals.row(number, places))] for number, end in enumerate(intervals.ends))
+    return ["end_s", *(QUANTITIES[place].code for place in places)], lines
 
 
 def _digits(value: float | None) -> str | None:
-    """Return a number with all digits of the second of a month, and of a rate of millions."""
+    """Return a number with 12 digits: enough for the seconds of a month with decimals, and for rates of millions."""
     return None if value is None else f"{value:.12g}"
 
 
 def reduced(intervals: Intervals) -> Telemetry:
-    """Return intervals in few columns."""
+    """Return intervals reduced to at most COLUMNS_MAX columns."""
     ends = intervals.ends
     groups = spans(len(ends), COLUMNS_MAX)
     columns = [(ends[group[0] - 1] if group[0] else 0.0, ends[group[-1]]) for group in groups]
-    drawn = [_drawn(QUANTITIES[place], intervals.values(place), groups) for place in intervals.told()]
+    drawn = [_drawn(QUANTITIES[place], intervals.values(place), groups) for place in intervals.reported()]
     return Telemetry(columns, drawn, len(ends))
 
 
@@ -123,50 +123,50 @@ def _drawn(quantity: Quantity, values: Sequence[float | None], groups: Iterable[
 
 def _intervals(file: BinaryIO) -> Iterator[tuple[float, list[float | None]]]:
     last = 0.0
-    for told in _records(file):
-        end = _number(told.get("label_s"))
-        if end is not None and end > last:  # a clock that stands or goes back makes no column
+    for record in _records(file):
+        end = _number(record.get("label_s"))
+        if end is not None and end > last:  # a clock that stops or goes back adds no column
             last = end
-            telemetry = _mapping(told.get("telemetry"))
+            telemetry = _mapping(record.get("telemetry"))
             yield end, [quantity.read(telemetry) for quantity in QUANTITIES]
 
 
-def _records(file: BinaryIO) -> Iterator[Told]:
+def _records(file: BinaryIO) -> Iterator[Record]:
     found = 0
     while (line := file.readline(LINE_BYTES)) and found < INTERVALS_MAX:
         if INTERVAL not in line[:200]:
             continue
         try:
-            told = json.loads(line)
+            record = json.loads(line)
         except (ValueError, RecursionError):
-            continue  # cut, or no JSON: what came of that interval is unknown
-        if isinstance(told, dict) and told.get("record") == "interval":
+            continue  # truncated, or not JSON: the interval is missing
+        if isinstance(record, dict) and record.get("record") == "interval":
             found += 1
-            yield told
+            yield record
 
 
-def _mapping(told: object) -> Told:
-    return told if isinstance(told, dict) else {}
+def _mapping(value: object) -> Record:
+    return value if isinstance(value, dict) else {}
 
 
-def _number(told: object) -> float | None:
-    """Return a number or a decimal in text; None for all else, so that what a file makes up is not drawn."""
-    if isinstance(told, bool) or not isinstance(told, int | float | str):
+def _number(value: object) -> float | None:
+    """Return a number, also from text; None for anything else, so that invalid values are not drawn."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        number = float(told)
+        number = float(value)
     except (ValueError, OverflowError):
         return None
     return number if isfinite(number) and abs(number) < 1e15 else None
 
 
-def _disks(told: Told) -> list[Told]:
-    disks = told.get("disks")
+def _disks(telemetry: Record) -> list[Record]:
+    disks = telemetry.get("disks")
     return [_mapping(disk) for disk in disks[:DISKS_MAX]] if isinstance(disks, list) else []
 
 
-def _of_io(told: Told, *names: str) -> list[float]:
-    values = [_number(_mapping(disk.get("io")).get(name)) for disk in _disks(told) for name in names]
+def _disk_io(telemetry: Record, *names: str) -> list[float]:
+    values = [_number(_mapping(disk.get("io")).get(name)) for disk in _disks(telemetry) for name in names]
     return [value for value in values if value is not None]
 
 
@@ -174,18 +174,18 @@ def _sum(values: Sequence[float]) -> float | None:
     return sum(values) if values else None
 
 
-def _cpu(name: str) -> Callable[[Told], float | None]:
-    return lambda told: _number(_mapping(told.get("cpu")).get(name))
+def _cpu(name: str) -> Callable[[Record], float | None]:
+    return lambda telemetry: _number(_mapping(telemetry.get("cpu")).get(name))
 
 
-def _temperature(told: Told) -> float | None:
-    values = [_number(_mapping(disk.get("temperature")).get("celsius")) for disk in _disks(told)]
+def _temperature(telemetry: Record) -> float | None:
+    values = [_number(_mapping(disk.get("temperature")).get("celsius")) for disk in _disks(telemetry)]
     return max((value for value in values if value is not None), default=None)
 
 
-def _power(boundary: str) -> Callable[[Told], float | None]:
-    def read(told: Told) -> float | None:
-        sensors = told.get("power")
+def _power(boundary: str) -> Callable[[Record], float | None]:
+    def read(telemetry: Record) -> float | None:
+        sensors = telemetry.get("power")
         own = [_mapping(each) for each in sensors[:DISKS_MAX]] if isinstance(sensors, list) else []
         watts = [_number(each.get("watts")) for each in own if each.get("boundary") == boundary]
         return _sum([value for value in watts if value is not None])
@@ -197,40 +197,43 @@ QUANTITIES = (
     Quantity("cpu_busy", "Processors busy", "%", _cpu("busy_pct")),
     Quantity("cpu_iowait", "Processors waiting for I/O", "%", _cpu("iowait_pct")),
     Quantity(
-        "io_per_s", "I/O of the disks", "a second", lambda told: _sum(_of_io(told, "reads_per_s", "writes_per_s"))
+        "io_per_s", "Disk I/O", "per second", lambda telemetry: _sum(_disk_io(telemetry, "reads_per_s", "writes_per_s"))
     ),
     Quantity(
-        "read_await", "Await of reads, worst disk", "us", lambda told: max(_of_io(told, "read_await_us"), default=None)
+        "read_await",
+        "Read await, worst disk",
+        "us",
+        lambda telemetry: max(_disk_io(telemetry, "read_await_us"), default=None),
     ),
     Quantity(
         "write_await",
-        "Await of writes, worst disk",
+        "Write await, worst disk",
         "us",
-        lambda told: max(_of_io(told, "write_await_us"), default=None),
+        lambda telemetry: max(_disk_io(telemetry, "write_await_us"), default=None),
     ),
     Quantity("temperature", "Temperature, warmest disk", "C", _temperature),
-    Quantity("power_drive", "Power of the drives", "W", _power("drive")),
-    Quantity("power_package", "Power of the processors", "W", _power("package")),
+    Quantity("power_drive", "Drive power", "W", _power("drive")),
+    Quantity("power_package", "Processor power", "W", _power("package")),
 )
 
 
-def as_document(run_id: str, told: Telemetry) -> dict[str, Any]:
-    """Return what the charts draw, as JSON has it."""
+def as_document(run_id: str, telemetry: Telemetry) -> dict[str, Any]:
+    """Return the data of the charts as JSON."""
     return {
         "schema": SCHEMA,
         "run": run_id,
-        "columns": told.columns,
-        "intervals_count": told.intervals_count,
+        "columns": telemetry.columns,
+        "intervals_count": telemetry.intervals_count,
         "series": [
             {"name": each.quantity.label, "unit": each.quantity.unit, "least": each.least, "greatest": each.greatest}
-            for each in told.drawn
+            for each in telemetry.drawn
         ],
     }
 
 
-def csv_lines(told: Telemetry) -> tuple[list[str], list[list[Any]]]:
-    """Return header and lines of the columns as a table."""
-    names = [f"{side}_{each.quantity.code}" for each in told.drawn for side in ("least", "greatest")]
-    values = [column for each in told.drawn for column in (each.least, each.greatest)]
-    rows = [[*column, *(each[place] for each in values)] for place, column in enumerate(told.columns)]
+def csv_lines(telemetry: Telemetry) -> tuple[list[str], list[list[Any]]]:
+    """Return the header and lines of the columns as a table."""
+    names = [f"{side}_{each.quantity.code}" for each in telemetry.drawn for side in ("least", "greatest")]
+    values = [column for each in telemetry.drawn for column in (each.least, each.greatest)]
+    rows = [[*column, *(each[place] for each in values)] for place, column in enumerate(telemetry.columns)]
     return ["start_s", "end_s", *names], [[_digits(cell) for cell in row] for row in rows]

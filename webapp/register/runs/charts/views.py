@@ -1,4 +1,4 @@
-"""What the charts of a run's page are drawn from, asked for when a chart is looked at."""
+"""Data of the charts on a run page, fetched when a chart becomes visible."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,13 +23,15 @@ from webapp.register.runs.views import find_run, guarded, withheld
 
 TELEMETRY_FORMS = ("json", "csv", "every.csv")  # the last one is not reduced
 UNREADABLE, PLAIN_TEXT = 503, "text/plain; charset=utf-8"
-BUSY = "Other stored files are being read for their charts now. Ask again in some seconds, or download the side file."
-COME_AGAIN = {"Retry-After": "5", "Cache-Control": "no-store"}
+BUSY = (
+    "The server is reading other stored files for their charts. Try again in a few seconds, or download the side file."
+)
+RETRY_HEADERS = {"Retry-After": "5", "Cache-Control": "no-store"}
 
 
 @public_page
 def over_time_json(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """Send where the reads of a run fell over its time, and how many there were a second."""
+    """Send the distribution and rate of a run's reads over its time."""
 
     def make(run: Run, histogram: Histogram) -> HttpResponse:
         limits = read_limits(histogram, run.verdicts.select_related("profile").first())
@@ -40,7 +42,7 @@ def over_time_json(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
 @public_page
 def over_time_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """Send the same as a table."""
+    """Send the same data as a table."""
 
     def make(run: Run, histogram: Histogram) -> HttpResponse:
         return csv_response(f"{run.public_id}-over-time", *csv_lines(histogram, over_time(run, histogram)))
@@ -50,7 +52,7 @@ def over_time_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
 @public_page
 def rates_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """Send the reads of every minute, which the chart of the rate is reduced from."""
+    """Send the reads of every minute, without the reduction of the rate chart."""
 
     def make(run: Run, histogram: Histogram) -> HttpResponse:
         return csv_response(f"{run.public_id}-rates", *rate_lines(pieces_of(run, histogram).pieces))
@@ -60,7 +62,7 @@ def rates_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
 @public_page
 def slice_chart_json(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """Send the panels of a run that has more slices than its page shows."""
+    """Send the slice chart of a run that has more slices than its page lists."""
     run = find_run(request, public_id)
     histogram = _judged(run)
 
@@ -74,7 +76,7 @@ def slice_chart_json(request: HttpRequest, public_id: str) -> HttpResponseBase:
 def _judged(run: Run) -> Histogram:
     histogram = run.histograms.judged().first()
     if histogram is None:
-        raise Http404(f"Run {run.public_id} has no histogram of reads that could be drawn.")
+        raise Http404(f"Run {run.public_id} has no histogram of reads.")
     return histogram
 
 
@@ -83,7 +85,7 @@ def _over_time(
 ) -> HttpResponseBase:
     run = find_run(request, public_id)
     if is_withheld(run):
-        return withheld(request, run, "What was counted minute by minute")
+        return withheld(request, run, "The minutes")
     histogram = _judged(run)
     what: tuple[Any, ...] = (SCHEMA, form, current_profile().pk)
     try:
@@ -94,27 +96,27 @@ def _over_time(
 
 @public_page
 def telemetry(request: HttpRequest, public_id: str, form: str) -> HttpResponseBase:
-    """Send what the machine did while a run was made; `form` is one of TELEMETRY_FORMS."""
+    """Send the host's telemetry during a run; `form` is one of TELEMETRY_FORMS."""
     run = find_run(request, public_id)
     evidence = run.submission.side_file if run.submission else None
     if evidence is None or form not in TELEMETRY_FORMS:
         expected = f"a run with a side file, and one of {', '.join(TELEMETRY_FORMS)}"
         raise Http404(f"Run {public_id} has no telemetry as {form}: expected {expected}.")
     if evidence.sequestered or is_withheld(run):
-        return withheld(request, run, "What the machine told")
+        return withheld(request, run, "The telemetry")
 
     def make() -> HttpResponseBase:
         with reading_slot():
             if form == "every.csv":
                 return long_csv_response(f"{public_id}-telemetry-every", *every_line(evidence))
-            told = telemetry_of(evidence)
+            telemetry = telemetry_of(evidence)
         if form == "csv":
-            return csv_response(f"{public_id}-telemetry", *telemetry_lines(told))
-        return JsonResponse(telemetry_document(public_id, told))
+            return csv_response(f"{public_id}-telemetry", *telemetry_lines(telemetry))
+        return JsonResponse(telemetry_document(public_id, telemetry))
 
     try:
         return guarded(run, conditional_response(request, run, (TELEMETRY, form, evidence.sha256), make))
     except BusyError:
-        return guarded(run, HttpResponse(BUSY, PLAIN_TEXT, UNREADABLE, headers=COME_AGAIN))
+        return guarded(run, HttpResponse(BUSY, PLAIN_TEXT, UNREADABLE, headers=RETRY_HEADERS))
     except ValueError as error:
         raise Http404(str(error)) from error

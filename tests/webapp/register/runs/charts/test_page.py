@@ -139,7 +139,7 @@ def test_of_a_day_of_seconds_the_worst_of_neighbours_is_a_bar(make_log_run):
     panel = chart["panels"][2]
     assert (len(panel["shares"]), max(panel["shares"]), sum(panel["over"])) == (288, 7.0, 1)
     assert panel["spans"][panel["shares"].index(7.0)] == "slice 50,001, 50,000-50,001\N{NO-BREAK SPACE}s"
-    assert chart["sentence"] == "Each bar is the worst of 300 neighbouring slices, of 86,400 in all."
+    assert chart["sentence"] == "Each bar is the worst of 300 adjacent slices; the run has 86,400."
 
 
 def test_the_chart_has_a_panel_for_each_limit(make_log_run):
@@ -198,7 +198,7 @@ def test_devices_stand_side_by_side_with_their_worst_slice(client, run_of_two_de
 def test_of_very_many_slices_no_devices_worst_one_is_looked_for(client, run_of_two_devices, monkeypatch):
     monkeypatch.setattr("webapp.register.runs.devices.ROWS_MAX", 2)
     text = client.get(f"/runs/{run_of_two_devices.public_id}/").text
-    assert "too many slices to look for each device" in text
+    assert "too many slices to show each device" in text
     assert '<span class="over">6.00</span>' not in text
 
 
@@ -209,19 +209,19 @@ def page_of(client, run):
 def test_a_panel_without_any_share_is_left_out_and_told(client, make_log_run):
     text = page_of(client, make_log_run(slices=[(60_000, [59_000, 1_000])] * 2))
     assert text.count('Chart not drawn yet. <a href="#slices">') == 1
-    assert "Left out, because no slice has any read over 8 ms or 64 ms." in text
+    assert "Not shown: 8 ms and 64 ms, because no slice has a slower read." in text
 
 
 def test_of_the_least_share_a_panel_stays_for_limits_of_the_readers_own(client, make_log_run):
     slices = [(60_000, [59_000, 999, 0, 0, 1]), (60_000, [60_000])]
     text = page_of(client, make_log_run(slices=slices))
-    assert "Left out, because no slice has any read over 64 ms." in text
+    assert "Not shown: 64 ms, because no slice has a slower read." in text
 
 
 def test_a_run_of_one_slice_has_a_line_in_place_of_its_charts(client, make_log_run):
     text = page_of(client, make_log_run(slices=[(60_000, [59_000, 1_000])]))
     assert "data-plotly" not in text
     assert (
-        "Not drawn: slow reads by slice, because there is one slice; "
-        "latency and rate over time, because the log has one slice of them." in text
+        "Charts not shown: slow reads by slice (there is only one slice); "
+        "latency and rate over time (the log has only one slice)." in text
     )

@@ -52,9 +52,9 @@ def told_of(client, run):
 def test_quantities_are_read_and_those_that_are_not_told_have_no_chart(client, make_run):
     told = told_of(client, make_run(interval(1), interval(2, "30.0")))
     assert told["Processors busy"]["greatest"] == [10.0, 30.0]
-    assert told["I/O of the disks"]["greatest"] == [301.0, 301.0]  # of both disks, reads and writes
-    assert told["Power of the processors"]["unit"] == "W"
-    assert not {"Processors waiting for I/O", "Power of the drives", "Await of writes, worst disk"} & told.keys()
+    assert told["Disk I/O"]["greatest"] == [301.0, 301.0]  # of both disks, reads and writes
+    assert told["Processor power"]["unit"] == "W"
+    assert not {"Processors waiting for I/O", "Drive power", "Write await, worst disk"} & told.keys()
 
 
 def test_one_hot_second_of_a_day_is_drawn_as_hot_as_it_was():
@@ -119,5 +119,5 @@ def test_while_others_are_read_it_says_when_to_ask_again(client, make_run):
         "5",
         "no-store",
     )
-    assert "Ask again in some seconds" in answer.text
+    assert "Try again in a few seconds" in answer.text
     assert client.get(f"/runs/{run.public_id}/telemetry.json").status_code == 200
