@@ -30,7 +30,7 @@ def test_its_page_has_the_verdict_and_says_which_register_it_came_from(client, m
     record_dump_origin(ELSEWHERE, "2026-11-22T01:00:00+00:00")
     text = client.get(f"/runs/{run.public_id}/").text
     assert '<span class="fail">Fails</span>: slice 2' in text
-    assert f"This run came with the dump of 2026-11-22 of <bdi>{ELSEWHERE}</bdi>, which does not include logs. <a" in text
+    assert f"came with the dump of 2026-11-22 of <bdi>{ELSEWHERE}</bdi>, which does not include logs. <a" in text
     assert f'<a href="{ELSEWHERE}/runs/{run.public_id}/">The run there</a>' in text
     assert "<dt>Log</dt><dd>not in this register</dd>" in text
     assert not any(
@@ -60,7 +60,7 @@ def test_what_is_asked_of_its_log_names_where_the_log_is(client, make_mirrored_r
     record_dump_origin(ELSEWHERE, "")
     answer = client.get(f"/{part.format(run.public_id)}")
     assert answer.status_code == 404
-    told = f"it came with a dump of {ELSEWHERE}, which does not include logs. Ask there: {ELSEWHERE}/runs/{run.public_id}/"
+    told = f"it came with a dump of {ELSEWHERE}, which holds no logs. Ask there: {ELSEWHERE}/runs/{run.public_id}/"
     assert told in answer.text
 
 

@@ -33,8 +33,8 @@ def chart(response, name):
 def test_the_overview_names_every_publication_with_what_its_figures_give(client, published):
     found = {row[0]: row[1:] for row in read_rows(client.get("/ycsb/"))}
     assert found["Micron 7400 PRO against 7300 PRO on RocksDB"] == [
-        "On workload A, the peak of the 7400 PRO is 43.9 % higher than that of the 7300 PRO; on B +28.2 %, on C +11.2 %, "
-        "on D +31.1 %, on F +49.7 %.",
+        "On workload A, the peak of the 7400 PRO is 43.9 % higher than that of the 7300 PRO; on B +28.2 %, "
+        "on C +11.2 %, on D +31.1 %, on F +49.7 %.",
         "100 figures",
         "14 claims",
     ]
