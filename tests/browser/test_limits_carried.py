@@ -104,7 +104,7 @@ def test_prices_outlast_a_slip_and_are_sent_once(refused_page, script):
     assert page.locator("[name=price-intel-p5510-7680gb]").input_value() == "900"
     page.locator("[name=limit_8ms]").fill("2")
     if not script:
-        page.get_by_role("button", name="Size it").click()
+        page.get_by_role("button", name="Calculate").click()
     page.wait_for_url(re.compile(r"limit_8ms=2(&|$)"))
     expect(page.locator("#said")).not_to_contain_text("not understood")
     assert page.url.count(price) == 1

@@ -57,7 +57,7 @@ def test_a_chart_follows_the_theme(page):
 
 def test_a_claim_leads_back_to_its_figures(page):
     page.goto("/ycsb/micron-7450-brief/")
-    page.get_by_role("link", name="each beside what these figures give").click()
+    page.get_by_role("link", name="checked against these figures").click()
     page.wait_for_url("**/ycsb/claims/#micron-7450-brief")
     row = page.get_by_role("row", name=re.compile("throughput improvement at 15 ms"))
     assert "95.7" in row.inner_text()
@@ -67,7 +67,7 @@ def test_a_claim_leads_back_to_its_figures(page):
 def test_ten_slow_reads_become_forty_thousand_as_one_types(page):
     page.goto("/nines/")
     assert "10 slow reads a second on one drive become 40,000 in 20 racks." in page.locator("#said").inner_text()
-    page.get_by_label("It keeps its latency at").fill("4")
+    page.get_by_label("Its latency target is").fill("4")
     expect(page.locator("#said")).to_contain_text("400,000 in 20 racks")
     page.wait_for_url("**/nines/?*nines=4*")
 
@@ -117,7 +117,7 @@ def test_the_answer_of_a_check_is_accessible_and_fits_a_phone(phone_page):
     page = phone_page
     page.goto("/check/")
     page.get_by_label("Paste a list of drives").fill(LIST)
-    page.get_by_role("button", name="Check the drives").click()
+    page.get_by_role("button", name="Check drives").click()
     expect(page.locator(".lede")).to_contain_text("1 as published")
     assert broken_rules(page) == []
     assert page.evaluate(SHOWN_WIDTH) <= 320

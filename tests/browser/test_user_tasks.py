@@ -110,7 +110,7 @@ def test_a_claim_of_a_brief_is_reproduced_from_its_own_figures(page, publication
     follow(page.locator(f"a[href='/ycsb/{publication}/']").first)
     told = page.get_by_role("main").inner_text()
     assert [figure for figure in shown if figure not in told] == []
-    follow(page.get_by_role("link", name="each beside what these figures give"))
+    follow(page.get_by_role("link", name="checked against these figures"))
     row = page.locator(f"#{publication} + table tr", has_text=claim).first
     assert gives in row.inner_text()
 
@@ -118,7 +118,7 @@ def test_a_claim_of_a_brief_is_reproduced_from_its_own_figures(page, publication
 def test_ten_slow_reads_a_second_become_forty_thousand(page):
     page.goto("/nines/")
     assert "10 slow reads a second on one drive become 40,000 in 20 racks." in page.locator("#said").inner_text()
-    type_into(page.get_by_label("It keeps its latency at"), "4")
+    type_into(page.get_by_label("Its latency target is"), "4")
     expect(page.locator("#said")).to_contain_text("400,000 in 20 racks")
 
 

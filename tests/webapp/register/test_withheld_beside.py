@@ -104,7 +104,7 @@ def test_the_page_of_a_run_tells_nothing_of_it_and_keeps_the_log_s_figures(clien
     assert HOST in client.get(page).text
     sequester(evidence)
     text = client.get(page).text
-    assert (HOST in text, "Beside the log" in text, "5.83" in text) == (False, False, True)
+    assert (HOST in text, "Side file <span" in text, "5.83" in text) == (False, False, True)
 
 
 @BESIDE
@@ -244,7 +244,7 @@ def test_a_load_is_described_by_a_run_of_which_nothing_is_withheld(client, make_
     run = make_swept(4)
     sequester(lay(run))
     assert "471,200" not in client.get(LOAD).text
-    assert "records not stated" in client.get(LOAD).text
+    assert "records not reported" in client.get(LOAD).text
     make_swept(8)
     assert "471,200 records" in client.get(LOAD).text
 

@@ -48,7 +48,7 @@ MEANINGS = {
     State.PUBLISHED: "The drive has published figures only, without a log or a certificate.",
     State.WITHDRAWN: "The drive's results were withdrawn.",
     State.UNKNOWN: "The register has no product with this name or part number, or not in this capacity, or only runs "
-    "that used virtual devices. This says nothing about the drive.",
+    "that used virtual devices. This is no statement about the drive.",
 }
 
 

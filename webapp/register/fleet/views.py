@@ -24,7 +24,7 @@ from webapp.register.products.model_index import register_index
 
 LIST_BYTES_MAX = (
     4 * 1024**2
-)  # 500 drives as smartctl prints them whole are less; settings.py bounds a pasted text alike
+)  # more than 500 drives with the full output of smartctl; settings.py has the same limit for pasted text
 TOO_LARGE = f"The list is larger than {LIST_BYTES_MAX:,} bytes. Split it and check the parts."
 INCOMPLETE = "The form arrived incomplete. Send it again."
 LENGTH_DIGITS_MAX = 20  # of Content-Length; int() refuses very long numbers

@@ -42,7 +42,7 @@ class Candidate:
 def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction], *, is_own: bool = False) -> list[Candidate]:
     """Return the current drives that sustain a load within the limits, each once, in a fixed number of queries.
 
-    A current certificate takes precedence over runs if its load test is within the limits; it says nothing about
+    A current certificate takes precedence over runs if its load test is within the limits; it does not cover
     stricter ones. Otherwise the run with the highest speed per device within the limits counts. A log without the
     number of devices is ignored. `is_own`: the limits are a reader's own.
     """

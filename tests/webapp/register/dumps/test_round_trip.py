@@ -94,7 +94,7 @@ def test_a_dump_of_what_was_taken_in_is_the_same_dump(full_register, data_dir, s
 
 def test_a_dump_is_not_taken_into_a_register_that_holds_something(full_register):
     directory, number = write_dump(), Run.objects.count()
-    with pytest.raises(DumpError, match="holds products or runs already"):
+    with pytest.raises(DumpError, match="already has products or runs"):
         import_dump(directory)
     assert Run.objects.count() == number
 

@@ -43,7 +43,7 @@ def test_a_name_tells_the_capacity_where_the_list_has_none(client, stands):
     rows = ask(client, "Exemplar P100 3.2TB,", "Exemplar P100 3.2TB,1600", "Exemplar P100 6.4TB,")
     assert [row["products"] for row in rows] == [large, small, None]
     assert [row["capacity_gb"] for row in rows] == [3200, 1600, 6400]
-    assert rows[2]["sentence"].startswith("The register has this model with another capacity only.")
+    assert rows[2]["sentence"].startswith("The register has this model only with other capacities.")
 
 
 def test_of_a_model_that_is_unknown_the_makers_drives_of_its_capacity_are_near(client, stands):
@@ -66,7 +66,7 @@ def test_a_number_one_digit_off_is_near_only_beside_its_maker(client, stands):
     stands("Micron", "9400 Max", 12800)
     rows = ask(client, "<script>alert(1)</script> TOASTER 9000,", "ScaleFlux 3001,")
     assert [row["nearest"] for row in rows] == [None, csd]
-    assert rows[0]["sentence"] == "Not recognised: model or part number unknown to the register."
+    assert rows[0]["sentence"] == "Not recognised: the model or part number is not in the register."
 
 
 def test_a_drive_that_goes_by_two_names_is_near_once(client, stands):

@@ -123,7 +123,7 @@ def test_a_list_without_capacities_claims_nothing_where_there_are_several(
     make_published_run(product=make_product(vendor="Exemplar", model="DC EX4", capacity_gb=6400))
     state, sentence = ask(client, ("DC EX4", "", ""))[0]
     assert state == "unknown"
-    assert "does not tell its capacity" in sentence
+    assert "has no capacity for it" in sentence
 
 
 def test_a_capacity_that_is_not_told_is_said_beside_the_answer(client, ex4, make_log_run, certify):
@@ -136,7 +136,7 @@ def test_a_capacity_that_is_not_told_is_said_beside_the_answer(client, ex4, make
         ("certified", told),
     ]
     text = client.post("/check/answer/", {"list": "model\nDC EX4\n"}).text
-    assert "a capacity that is not told is taken to be the only one here" in text
+    assert "If the list has no capacity and the register has only one" in text
 
 
 def test_a_result_that_another_one_stands_for_is_not_counted(client, ex4, make_published_run, make_log_run):
@@ -194,7 +194,7 @@ def test_the_page_counts_and_explains(client, ex4, make_published_run):
         "0 certified, 0 other firmware, 0 tested without a certificate, 1 as published, 0 withdrawn, 1 unknown." in text
     )
     assert f'See <a href="/drive/{ex4.slug}/"><bdi>{product_name(ex4)}</bdi></a>.' in text
-    assert "without a log: no certificate" in text
+    assert "without a log or a certificate" in text
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_a_list_that_is_too_large_is_refused_with_a_sentence(client, sent):
     value = content if sent == "list" else SimpleUploadedFile("f", content.encode())
     response = client.post("/check/answer/", {sent: value})
     assert response.status_code == 413
-    assert "check it in parts" in response.text
+    assert "Split it and check the parts." in response.text
 
 
 def test_a_body_that_says_it_is_huge_is_not_read(client):
@@ -287,7 +287,7 @@ def test_a_body_whose_length_is_no_number_is_refused_with_a_sentence(client, tol
     kind = "multipart/form-data; boundary=b"
     response = client.generic("POST", "/check/answer/", b"x", kind, CONTENT_LENGTH=told)
     assert response.status_code in {400, 413}
-    assert "The form did not arrive whole" in response.text or "check it in parts" in response.text
+    assert "The form arrived incomplete" in response.text or "Split it and check the parts." in response.text
 
 
 def test_a_form_that_does_not_arrive_whole_is_answered(client):
@@ -303,7 +303,7 @@ def test_the_form_is_throttled_together_with_the_api(client, monkeypatch):
     refused = client.post("/check/answer/", {"list": "model\nx\n"})
     assert (refused.status_code, refused["Cache-Control"]) == (429, "no-store")
     assert 0 < int(refused["Retry-After"]) <= 60
-    assert "Too many lists: send it again in " in refused.text
+    assert "Too many lists. Send it again in " in refused.text
     assert client.generic("POST", "/api/v1/check/", "model\nx\n", "text/csv").status_code == 429
 
 

@@ -110,7 +110,7 @@ def test_an_unknown_part_is_not_recognised_and_never_said_not_to_exist(client, c
         "Not recognised: part number MTFDKCC12T8TFS of Micron is unknown to the register."
     )
     assert rows[0]["nearest"] == "micron-9400-max-12800gb"
-    assert rows[1]["sentence"] == "Not recognised: model or part number unknown to the register."
+    assert rows[1]["sentence"] == "Not recognised: the model or part number is not in the register."
     assert "intel-p4610-1600gb" in rows[2]["nearest"].split()
     assert not any("No product" in row["sentence"] for row in rows)
 

@@ -122,7 +122,7 @@ def test_of_a_slice_the_counts_at_both_ends_are_marked_and_what_lies_between_is_
     assert text.count('class="asked"') == 6
     assert f'<a href="/runs/{run.public_id}/lines/200/">95 lines hidden</a>' in text
     assert "The counts of slice 2 are marked" in text
-    assert "and those that it began with" in text
+    assert "at its start" in text
 
 
 def test_after_a_gap_the_counts_before_the_slices_own_lines_are_marked(client, keep):

@@ -94,13 +94,13 @@ def test_very_many_drives_are_counted(make_run):
 
 
 def test_a_run_without_a_side_file_shows_none(client, make_log_run):
-    assert "Beside the log" not in client.get(f"/runs/{make_log_run().public_id}/").text
+    assert "Side file <span" not in client.get(f"/runs/{make_log_run().public_id}/").text
 
 
 def test_of_a_withheld_log_its_side_file_is_not_told_either(client, make_run):
     run = make_run()
     type(run.reading.evidence).objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
-    assert "Beside the log" not in client.get(f"/runs/{run.public_id}/").text
+    assert "Side file <span" not in client.get(f"/runs/{run.public_id}/").text
 
 
 def test_of_a_withheld_side_file_nothing_is_told(client, make_run):

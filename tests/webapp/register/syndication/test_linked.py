@@ -55,7 +55,7 @@ def test_a_citation_of_a_run_has_the_year_it_was_published_here_and_no_day_of_re
     assert f'. Drivecert, register of certified storage drives, 2021. <a href="{SITE}/id/{run.public_id}">' in told
     assert f"run {run.public_id}</bdi>. " in told
     assert "  year = {2021}," in told
-    assert "Add the date on which you read it." in told
+    assert "Add the date of access." in told
 
 
 def test_a_figure_that_others_published_is_cited_by_the_year_it_was_taken_over(client, make_published_run):

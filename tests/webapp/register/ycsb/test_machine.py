@@ -100,7 +100,7 @@ def test_the_page_tells_each_thread_count_with_what_its_host_told(client, drive,
 
 def test_a_load_without_telemetry_says_so(client, drive, measured):
     measured(drive, 4, 300, 100)
-    assert "No run under this load came with telemetry of its host" in client.get(PAGE).text
+    assert "No run of this load has host telemetry" in client.get(PAGE).text
 
 
 def test_of_repeats_the_median_is_told_where_all_of_them_tell(client, drive, told):
