@@ -65,10 +65,10 @@ def _close(section: Section, open_paragraph: list[str]) -> None:
 
 def _add_row(section: Section, line: str) -> None:
     if RULE.fullmatch(line):
+        section.terms.pop()  # the row before the rule is the header of the table
         return
     term, _, meaning = line.strip().strip("|").partition("|")
-    if term.strip() != "term":
-        section.terms.append(Term(slug(term), marked(term.strip()), marked(meaning.strip())))
+    section.terms.append(Term(slug(term), marked(term.strip()), marked(meaning.strip())))
 
 
 def slug(text: str) -> str:

@@ -98,10 +98,10 @@ def test_a_list_of_devices_that_are_no_drives_says_which_were_left_out_and_why()
     with pytest.raises(FleetError) as refused:
         read_drives(json.dumps({"blockdevices": NO_MODELS["blockdevices"][:2]}))
     assert str(refused.value) == (
-        "No drive is in it: left out '/dev/loop0' (loop), '/dev/zram0' (zram), no drives by type or name; expected a "
-        "device of the type disk."
+        "The list has no drives: skipped '/dev/loop0' (loop), '/dev/zram0' (zram), which are not drives; "
+        "expected devices of type disk."
     )
-    with pytest.raises(FleetError, match=r"'loop1' \(loop\) and 1 more, no drives"):
+    with pytest.raises(FleetError, match=r"'loop1' \(loop\) and 1 more, which are not drives"):
         read_drives(json.dumps({"blockdevices": NO_MODELS["blockdevices"][:2] + loops}))
 
 
@@ -173,12 +173,12 @@ def test_a_cell_that_is_too_long_is_told_by_line_column_and_limit():
     with pytest.raises(FleetError) as refused:
         read_drives(f'firmware,model\n"1\n2",PM983\n3,{long}x')
     assert str(refused.value) == (
-        "Line 4, column 2 (model) has 100,001 characters: expected at most 100,000; is a quote not closed?"
+        "Line 4, column 2 (model) has 100,001 characters: expected at most 100,000; check for an unclosed quote."
     )
 
 
 def test_a_line_that_is_no_csv_is_named():
-    with pytest.raises(FleetError, match="Line 2 is no CSV that can be read"):
+    with pytest.raises(FleetError, match="Line 2 is not valid CSV"):
         read_drives("model,firmware\nPM983\r,1")
 
 
@@ -204,7 +204,7 @@ EMPTY_ROWS = {
 
 @pytest.mark.parametrize("text", EMPTY_ROWS.values(), ids=EMPTY_ROWS)
 def test_rows_that_name_no_drive_are_bounded_as_well(text):
-    with pytest.raises(FleetError, match=r"More than 20,000 rows: check them in parts\."):
+    with pytest.raises(FleetError, match=r"More than 20,000 rows\. Split the list and check the parts\."):
         read_drives(text)
 
 

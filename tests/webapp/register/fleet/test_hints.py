@@ -52,7 +52,7 @@ def test_of_a_model_that_is_unknown_the_makers_drives_of_its_capacity_are_near(c
     stands("Intel", "P4610", 3200)
     (row,) = ask(client, "Micron 7450 MAX 3.2TB,")
     assert (row["state"], row["nearest"]) == ("unknown", near)
-    assert row["sentence"].endswith(f"unknown to the register. Nearest: Micron 9300 Max 3.2{NB}TB.")
+    assert row["sentence"].endswith(f"is not in the register. Nearest: Micron 9300 Max 3.2{NB}TB.")
 
 
 @pytest.mark.parametrize(("model", "is_near"), [("WDC X1 3.2TB", True), ("Western X1 3.2TB", False)])

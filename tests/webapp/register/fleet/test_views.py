@@ -61,7 +61,7 @@ def test_another_firmware_is_named_with_the_certified_one(client, ex4, make_log_
     certify(ex4)
     assert ask(client, ("DC EX4", "F2", "3200"), ("DC EX4", "", "3200")) == [
         ("other-firmware", "Certified with firmware F1, not F2."),
-        ("other-firmware", "Certified with firmware F1; the list does not tell this drive's."),
+        ("other-firmware", "Certified with firmware F1; the list has no firmware for this drive."),
     ]
 
 
@@ -81,7 +81,7 @@ def test_a_product_whose_runs_are_all_withdrawn_is_withdrawn(client, ex4, make_p
 def test_published_history_is_never_called_certified(client, ex4, make_published_run):
     make_published_run(product=ex4)
     assert ask(client, ("DC EX4", "F1", "3200")) == [
-        ("published", "1 result as published, without a log; never certified here.")
+        ("published", "1 result as published, without a log: never certified here.")
     ]
 
 
@@ -130,7 +130,7 @@ def test_a_capacity_that_is_not_told_is_said_beside_the_answer(client, ex4, make
     make_log_run(product=ex4)
     certificate = certify(ex4)
     told = f"Certificate {certificate.public_id} at 50x, firmware F1."
-    untold = "Capacity not told: the only one here, 3.2\N{NO-BREAK SPACE}TB, is taken for it."
+    untold = "Capacity not reported; 3.2\N{NO-BREAK SPACE}TB, the only one in the register, is assumed."
     assert ask(client, ("DC EX4", "F1", ""), ("DC EX4", "F1", "3200")) == [
         ("certified", f"{told} {untold}"),
         ("certified", told),
@@ -144,7 +144,7 @@ def test_a_result_that_another_one_stands_for_is_not_counted(client, ex4, make_p
     make_published_run(product=ex4, visibility=Visibility.SUPERSEDED, superseded_by=stands)
     make_log_run(product=ex4, visibility=Visibility.SUPERSEDED, superseded_by=stands)
     assert ask(client, ("DC EX4", "F1", "3200")) == [
-        ("published", "1 result as published, without a log; never certified here.")
+        ("published", "1 result as published, without a log: never certified here.")
     ]
 
 
@@ -191,7 +191,8 @@ def test_the_page_counts_and_explains(client, ex4, make_published_run):
     make_published_run(product=ex4)
     text = client.post("/check/answer/", {"list": "model\nDC EX4\nnobody's drive\n"}).text
     assert (
-        "0 certified, 0 other firmware, 0 tested without a certificate, 1 as published, 0 withdrawn, 1 unknown." in text
+        "0 certified, 0 certified with different firmware, 0 tested without a certificate, 1 as published, 0 withdrawn, 1 unknown."
+        in text
     )
     assert f'See <a href="/drive/{ex4.slug}/"><bdi>{product_name(ex4)}</bdi></a>.' in text
     assert "without a log or a certificate" in text

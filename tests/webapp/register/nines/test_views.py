@@ -14,7 +14,7 @@ def test_the_briefs_ten_become_forty_thousand(client):
     assert [found[thing] for thing in ("one drive", "one server", "one rack", "all racks")] == [
         "10", "100", "2,000", "40,000",
     ]  # fmt: skip
-    assert "10 slow reads a second on one drive become 40,000 in 20 racks." in client.get("/nines/").text
+    assert "10 slow reads per second on one drive become 40,000 in 20 racks." in client.get("/nines/").text
 
 
 def test_what_is_asked_is_answered(client):

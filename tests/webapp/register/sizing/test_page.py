@@ -52,7 +52,9 @@ def test_the_fewest_drives_come_first_and_the_sentence_names_them(client, drive)
     drive(capacity_gb=1_000, model="SMALL9")
     drive(capacity_gb=20_000, model="LARGE9")
     response = client.get(f"/sizing/?{ASKED}")
-    assert "Fewest drives: 3 x Exemplar LARGE9 20\N{NO-BREAK SPACE}TB in 3 nodes; throughput binds." in response.text
+    assert (
+        "Fewest drives: 3 x Exemplar LARGE9 20\N{NO-BREAK SPACE}TB in 3 nodes, limited by throughput." in response.text
+    )
 
 
 def test_prices_are_the_readers_and_find_the_cheapest(client, drive):
@@ -75,11 +77,11 @@ def test_every_figure_of_a_row_is_named_where_a_phone_shows_no_heads(client, dri
 
 
 def test_what_is_taken_for_a_field_that_was_left_empty_is_said(client):
-    said = "left empty: 500,000 taken"
-    assert client.get("/sizing/?reads=+&writes=5").text.count("left empty:") == 1
+    said = "empty, so 500,000 is used"
+    assert client.get("/sizing/?reads=+&writes=5").text.count("empty, so ") == 1
     assert said in client.get("/sizing/?reads=&writes=x").text
     assert said not in client.get("/sizing/?reads=500000").text
-    assert "left empty:" not in client.get("/sizing/").text
+    assert "empty, so " not in client.get("/sizing/").text
 
 
 def test_a_drive_over_the_limits_is_no_answer_until_they_are_relaxed(client, drive):
@@ -210,7 +212,7 @@ def test_an_untested_load_is_ordered_by_what_must_be_there_at_least(client, driv
         (quick.slug, 100, None),
     ]
     text = client.get(f"/sizing/?{UNTESTED}").text
-    assert "By capacity and endurance alone at least 13 x" in text
+    assert "For capacity and endurance alone you need at least 13 x" in text
     assert "Every step: Exemplar" in text
     assert text.index("12.8\N{NO-BREAK SPACE}TB") < text.index("1.6\N{NO-BREAK SPACE}TB")
     assert "13 nodes, 0 of them spare" in text
@@ -220,9 +222,9 @@ def test_a_drive_of_unknown_endurance_comes_last_and_nothing_is_said_of_it(clien
     rated = drive(tps=2_000_000, capacity_gb=1_600)
     drive(tps=1_000_000, capacity_gb=12_800, dwpd=None)
     assert next(iter(answer(client, UNTESTED))) == rated.slug
-    assert "By capacity and endurance alone at least 100 x" in client.get(f"/sizing/?{UNTESTED}").text
+    assert "For capacity and endurance alone you need at least 100 x" in client.get(f"/sizing/?{UNTESTED}").text
     Product.objects.filter(pk=rated.pk).update(historical=True)
-    assert "By capacity alone at least 13 x" in client.get(f"/sizing/?{UNTESTED}").text
+    assert "For capacity alone you need at least 13 x" in client.get(f"/sizing/?{UNTESTED}").text
 
 
 def test_what_is_untested_does_not_bind(client, drive):
@@ -239,7 +241,7 @@ def test_a_tested_load_has_no_at_least(client, drive):
 
 
 def links(text):
-    (told,) = re.findall(r"<p>Tested: (.*?)</p>", text)
+    (told,) = re.findall(r"<p>Tested workloads: (.*?)</p>", text)
     return [html.unescape(found) for found in re.findall(r'<a href="(\?[^"]*)"', told)]
 
 
@@ -258,7 +260,7 @@ def test_the_tested_mixes_are_offered_as_links_that_are_tested(client, drive, qu
     ("query", "known"),
     [
         # 400,000 reads and a few writes: the tested mix has more of these. 400,000 + 2 x 98,500 tps are 3 drives.
-        ("reads=400000&writes=1000", "<b>3 x Exemplar KNOWN9 100\N{NO-BREAK SPACE}TB</b> in 3 nodes hold"),
+        ("reads=400000&writes=1000", "<b>3 x Exemplar KNOWN9 100\N{NO-BREAK SPACE}TB</b> in 3 nodes sustain"),
         ("reads=400000&writes=100000&object=512", "hold"),
         ("reads=400000&writes=100000&object=4096", ""),
         ("reads=400000&writes=100000", ""),
@@ -280,7 +282,7 @@ def test_a_tested_mix_keeps_what_was_asked_and_leaves_out_what_was_left_empty(cl
 def test_a_tested_mix_is_told_in_numbers(client, drive):
     drive()
     text = client.get(f"/sizing/?{UNTESTED}").text
-    assert "300,000 reads with 73,900 writes a second at 2 copies, objects of 1,500 bytes</a>" in text
+    assert "300,000 reads and 73,900 writes per second at 2 copies, objects of 1,500 bytes</a>" in text
 
 
 @pytest.mark.parametrize(("size", "is_said"), [("1024", False), ("1025", True), ("1500", True), ("1536", False)])
@@ -299,7 +301,7 @@ def test_every_step_stands_with_its_source(client, drive):
     text = client.get(f"/sizing/?{ASKED}&drive={product.slug}").text
     assert "100,000 x 2 copies; reads go to one copy" in text
     assert "53.1 TB / 6.4 TB x 5 years / 5 years warranty / 3 DWPD, rounded up" in text
-    assert "the maker&#x27;s sheet, not verified" in text
+    assert "data sheet, not verified" in text
     assert "5 years assumed" in text
 
 

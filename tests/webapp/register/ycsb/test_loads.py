@@ -70,7 +70,7 @@ def test_every_point_is_a_row_with_its_peak_and_its_run(client, folded):
 
 def test_at_a_fixed_throughput_the_first_crossing_answers_and_further_ones_are_told(client, folded):
     (row,) = held(client, "hold=throughput&at=350")
-    assert row.endswith("40 us between 4 and 8 threads, on a straight line 70 us")
+    assert row.endswith("40 us between 4 and 8 threads, interpolated linearly 70 us")
 
 
 def test_at_a_fixed_latency_the_throughput_is_read(client, folded):
@@ -120,7 +120,7 @@ def test_repeats_are_told_by_their_median(client, folded, measured):
 def test_what_is_not_valid_is_left_out_and_said(client, folded, measured):
     measured(folded, 32, 9999, validity="invalid")
     text = client.get(PAGE).text
-    assert "Left out: 1 run, because invalid" in text
+    assert "1 run left out: invalid" in text
     assert "9,999" not in text
 
 

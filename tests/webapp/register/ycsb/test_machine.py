@@ -95,7 +95,7 @@ def test_the_page_tells_each_thread_count_with_what_its_host_told(client, drive,
     rows = rows_of(client, "machine")
     assert [row[1:3] for row in rows] == [["4", "40.0"], ["8", "70.0"]]
     assert rows[0][3:] == ["4.0", "2.0", "0.5", "90.0", "30.0", "8.0", "37.5"]
-    assert rows[1][-2:] == ["not told", "not told"]
+    assert rows[1][-2:] == ["not reported", "not reported"]
 
 
 def test_a_load_without_telemetry_says_so(client, drive, measured):
