@@ -25,4 +25,4 @@ pub use identity::locate::{Drives, ListedDrive, list, locate};
 pub use identity::{Identity, MountPoint, identify, identify_all, identify_in_use};
 pub use open::signature;
 pub use state::health::Health;
-pub use state::trim_counters::TrimCounters;
+pub use state::io_counters::TrimCounters;

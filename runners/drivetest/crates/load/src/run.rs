@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::device::{self, Device, Guard, OpenRequest, Refusal};
+use crate::device::{self, Device, Guard, OpenRequest, Refusal, check_before_opening};
 use crate::engine::workers::RunContext;
 use crate::engine::{self, Engine, EngineSelection};
 use crate::host::Host;
@@ -111,11 +111,8 @@ impl LoadRun<'_> {
             signal: &|| signals.first(),
         };
         // Check all devices before opening any, because plain files are filled when they are opened.
-        let mut refusals =
-            (0..self.config.device_names.len()).filter_map(|ordinal| self.guard.refusal(ordinal));
-        if let Some(sentence) = refusals.next() {
-            return Err(Refusal::Unsafe(sentence));
-        }
+        (0..self.config.device_names.len())
+            .try_for_each(|ordinal| check_before_opening(self.guard, ordinal))?;
         let mut devices: Vec<Device> = Vec::new();
         for (ordinal, name) in self.config.device_names.iter().enumerate() {
             // Like upstream, accept a name twice. A second exclusive open of the same device would fail.

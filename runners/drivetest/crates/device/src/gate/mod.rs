@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::error::DeviceError;
 use crate::open::path_probe::{Exclusive, Node};
-use crate::state::activity::Activity;
+use crate::state::io_counters::Activity;
 use crate::state::mounts;
 use crate::state::open_files::{self, OpeningProcess};
 use crate::system::System;

@@ -1,8 +1,7 @@
 //! The current state of a device: mounts, open files, I/O activity, request queue, health and trims.
 
-pub(crate) mod activity;
 pub(crate) mod health;
+pub(crate) mod io_counters;
 pub(crate) mod mounts;
 pub(crate) mod open_files;
 pub(crate) mod queue;
-pub(crate) mod trim_counters;

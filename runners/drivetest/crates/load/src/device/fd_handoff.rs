@@ -9,7 +9,7 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use rustix::fs::OFlags;
 use rustix::io::FdFlags;
 
-use super::open::{block_device_refusal, claim, kind, refuse_data};
+use super::open::{block_device_refusal, check_before_opening, check_opened, claim, kind, refuse_data};
 use super::{Guard, Refusal};
 
 /// An open device that passed all checks. Its path may change at any time; the open descriptor cannot.
@@ -25,7 +25,7 @@ impl HandedOffDevice {
 
 /// Checks the guard's first device, opens it and writes nothing.
 ///
-/// The device is not opened exclusively, because programs that overwrite a whole device request that themselves.
+/// The device does not stay open exclusively, because programs that overwrite a whole device open it so themselves.
 ///
 /// # Errors
 /// [`Refusal`], also for recognised data unless `may_destroy` is set.
@@ -34,13 +34,9 @@ pub fn open_for_handoff(
     name: &str,
     may_destroy: bool,
 ) -> Result<HandedOffDevice, Refusal> {
-    if let Some(sentence) = guard.refusal(0) {
-        return Err(Refusal::Unsafe(sentence));
-    }
+    check_before_opening(guard, 0)?;
     let mut file = open_alone(name)?;
-    if let Some(sentence) = guard.mismatch(0, &file) {
-        return Err(Refusal::Unsafe(sentence));
-    }
+    check_opened(guard, 0, &file)?;
     let failed = |source| Refusal::Open {
         name: name.to_owned(),
         source,
@@ -76,9 +72,9 @@ fn open(name: &str, more: OFlags) -> io::Result<File> {
 
 /// Opens the same device again. While it is open, the kernel assigns its number to no other device.
 fn inheritable(file: &File) -> io::Result<File> {
-    let context = open(&descriptor(file), OFlags::empty())?;
-    rustix::io::fcntl_setfd(&context, FdFlags::empty())?;
-    Ok(context)
+    let handle = open(&descriptor(file), OFlags::empty())?;
+    rustix::io::fcntl_setfd(&handle, FdFlags::empty())?;
+    Ok(handle)
 }
 
 fn descriptor(file: &File) -> String {

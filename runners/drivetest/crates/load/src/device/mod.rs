@@ -13,7 +13,9 @@ use rustix::io::Errno;
 pub use fd_handoff::{HandedOffDevice, open_for_handoff};
 pub use offsets::Offsets;
 pub use open::{Guard, OpenRequest, open};
-pub(crate) use open::{found_data, kind, lock_file, minimum_io};
+pub(crate) use open::{
+    block_device_refusal, check_before_opening, check_opened, claim, found_data, kind, minimum_io,
+};
 pub use refusal::Refusal;
 pub(crate) use refusal::{errno_name, strerror};
 

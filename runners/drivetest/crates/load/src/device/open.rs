@@ -49,7 +49,9 @@ pub struct OpenRequest<'a> {
 pub fn open(request: &OpenRequest<'_>, ordinal: usize, name: &str) -> Result<Device, Refusal> {
     let file = match std::fs::metadata(name) {
         Ok(found) if found.file_type().is_block_device() => {
-            open_block_device(request, name, &found).and_then(|file| check(request, ordinal, file))?
+            let file = open_block_device(request, name, &found)?;
+            check_opened(request.guard, ordinal, &file)?;
+            file
         }
         Ok(found) if found.is_file() => open_file(request, ordinal, name, true)?,
         Ok(found) => {
@@ -69,12 +71,18 @@ pub fn open(request: &OpenRequest<'_>, ordinal: usize, name: &str) -> Result<Dev
     measure(request, name, file)
 }
 
+/// Checks a device before any is opened.
+pub(crate) fn check_before_opening(guard: &dyn Guard, ordinal: usize) -> Result<(), Refusal> {
+    guard
+        .refusal(ordinal)
+        .map_or(Ok(()), |sentence| Err(Refusal::Unsafe(sentence)))
+}
+
 /// Checks what was opened, because the path may name another device by now.
-fn check(request: &OpenRequest<'_>, ordinal: usize, file: File) -> Result<File, Refusal> {
-    match request.guard.mismatch(ordinal, &file) {
-        Some(sentence) => Err(Refusal::Unsafe(sentence)),
-        None => Ok(file),
-    }
+pub(crate) fn check_opened(guard: &dyn Guard, ordinal: usize, file: &File) -> Result<(), Refusal> {
+    guard
+        .mismatch(ordinal, file)
+        .map_or(Ok(()), |sentence| Err(Refusal::Unsafe(sentence)))
 }
 
 /// Describes a file that is neither a block device nor a plain file.
@@ -128,7 +136,8 @@ fn open_block_device(request: &OpenRequest<'_>, name: &str, found: &Metadata) ->
     try_open(request.config, name, OFlags::EXCL).map_err(|source| block_device_refusal(name, source))
 }
 
-pub(super) fn block_device_refusal(name: &str, source: io::Error) -> Refusal {
+/// Returns the refusal for an error of opening.
+pub(crate) fn block_device_refusal(name: &str, source: io::Error) -> Refusal {
     let name = name.to_owned();
     match source.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::BUSY) => Refusal::InUse { name },
@@ -161,7 +170,8 @@ fn open_file(request: &OpenRequest<'_>, ordinal: usize, name: &str, is_there: bo
     let missing_bytes = wanted_bytes.saturating_sub(allocated_bytes(name));
     refuse_without_room(name, missing_bytes)?;
     let file = open_to_fill(name, is_there).map_err(open_error)?;
-    let file = check(request, ordinal, claim(name, file)?)?;
+    let file = claim(name, file)?;
+    check_opened(request.guard, ordinal, &file)?;
     if !request.may_destroy {
         let found_bytes = file.metadata().map_err(open_error)?.len();
         refuse_foreign_file(name, &file, found_bytes, wanted_bytes)?;
@@ -239,11 +249,12 @@ fn fill(request: &OpenRequest<'_>, name: &str, file: &File, wanted_bytes: u64) -
 }
 
 /// Locks a plain file, which O_EXCL does not, so that two loads cannot use it.
-pub(crate) fn lock_file(file: &File) -> Result<(), Errno> {
+fn lock_file(file: &File) -> Result<(), Errno> {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)
 }
 
-pub(super) fn claim(name: &str, file: File) -> Result<File, Refusal> {
+/// Locks a plain file, or refuses it if another test uses it.
+pub(crate) fn claim(name: &str, file: File) -> Result<File, Refusal> {
     match lock_file(&file) {
         Ok(()) => Ok(file),
         Err(Errno::WOULDBLOCK) => Err(Refusal::InUse {

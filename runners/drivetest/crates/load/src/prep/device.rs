@@ -5,11 +5,13 @@ use std::io::{self, Seek};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 
 use rustix::fs::{OFlags, major, minor};
-use rustix::io::Errno;
 use serde_json::Value;
 
 use super::state::DriveIdentity;
-use crate::device::{Guard, found_data, kind, lock_file, minimum_io};
+use crate::device::{
+    Guard, Refusal, block_device_refusal, check_before_opening, check_opened, claim, found_data, kind,
+    minimum_io,
+};
 
 /// Unit of plain files, which every file system accepts for direct I/O.
 const FILE_UNIT_BYTES: u64 = 4_096;
@@ -17,9 +19,9 @@ const FILE_UNIT_BYTES: u64 = 4_096;
 /// A device that cannot be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepRefusal {
-    /// The check before opening refused the device, or it is not the expected drive.
-    #[error("{0}")]
-    Unsafe(String),
+    /// A reason that is the same for a load.
+    #[error(transparent)]
+    Device(#[from] Refusal),
     /// Not a block device or plain file.
     #[error("{name}: is {kind}; name a block device, or a plain file that already has its size")]
     WrongKind {
@@ -43,22 +45,6 @@ pub enum PrepRefusal {
         name: String,
         /// Its size.
         size_bytes: u64,
-    },
-    /// Another user has exclusive access.
-    #[error(
-        "{name}: in use (by a file system, swap, RAID, LVM, or another test); release it or choose another device"
-    )]
-    InUse {
-        /// The device.
-        name: String,
-    },
-    /// Opening or reading failed.
-    #[error("{name}: cannot be opened for direct I/O: {source}")]
-    Open {
-        /// The device.
-        name: String,
-        /// The system's error.
-        source: io::Error,
     },
     /// The device contains data.
     #[error(
@@ -115,9 +101,7 @@ pub(super) fn open(
     name: &str,
     options: &super::PrepOptions,
 ) -> Result<PrepDevice, PrepRefusal> {
-    if let Some(sentence) = guard.refusal(ordinal) {
-        return Err(PrepRefusal::Unsafe(sentence));
-    }
+    check_before_opening(guard, ordinal)?;
     let failed = |source| open_error(name, source);
     let found = std::fs::metadata(name).map_err(failed)?;
     let mut file = match found.file_type() {
@@ -130,10 +114,7 @@ pub(super) fn open(
             });
         }
     };
-    // Check what was opened, because the path may name another device by now.
-    if let Some(sentence) = guard.mismatch(ordinal, &file) {
-        return Err(PrepRefusal::Unsafe(sentence));
-    }
+    check_opened(guard, ordinal, &file)?;
     let size_bytes = file.seek(io::SeekFrom::End(0)).map_err(failed)?;
     check_content(name, &file, size_bytes, options)?;
     let identity = guard.identity(ordinal, &file).unwrap_or_default();
@@ -147,11 +128,11 @@ pub(super) fn open(
 }
 
 fn open_error(name: &str, source: io::Error) -> PrepRefusal {
-    let name = name.to_owned();
-    match source.raw_os_error().map(Errno::from_raw_os_error) {
-        Some(Errno::BUSY) => PrepRefusal::InUse { name },
-        Some(Errno::NOENT) => PrepRefusal::Missing { name },
-        _ => PrepRefusal::Open { name, source },
+    match source.kind() {
+        io::ErrorKind::NotFound => PrepRefusal::Missing {
+            name: name.to_owned(),
+        },
+        _ => block_device_refusal(name, source).into(),
     }
 }
 
@@ -173,13 +154,7 @@ fn open_file(name: &str, found: &Metadata) -> Result<File, PrepRefusal> {
         });
     }
     let file = open_direct(name, OFlags::empty()).map_err(|source| open_error(name, source))?;
-    match lock_file(&file) {
-        Ok(()) => Ok(file),
-        Err(Errno::WOULDBLOCK) => Err(PrepRefusal::InUse {
-            name: name.to_owned(),
-        }),
-        Err(error) => Err(open_error(name, error.into())),
-    }
+    Ok(claim(name, file)?)
 }
 
 fn check_content(

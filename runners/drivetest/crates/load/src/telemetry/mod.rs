@@ -4,7 +4,6 @@ mod cpu;
 mod disk;
 #[cfg(test)]
 mod fake_host;
-mod generator;
 mod power;
 mod sensors;
 
@@ -12,9 +11,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-pub use cpu::Cpu;
+pub use cpu::{Cpu, Generator};
 pub use disk::{DiskRecord, LoadedDevice};
-pub use generator::Generator;
 pub use power::PowerRecord;
 pub use sensors::Temperature;
 
@@ -90,7 +88,7 @@ pub struct Record {
 pub struct Telemetry {
     root: Root,
     ticks: Option<Ticks>,
-    generator: generator::PreviousSample,
+    generator: cpu::PreviousSample,
     disks: Disks,
     energies: Energies,
     sensors: Sensors,
@@ -103,7 +101,7 @@ impl Telemetry {
         let sensors = Sensors::watch(root, disks.directories());
         Self {
             ticks: Ticks::read(root),
-            generator: generator::PreviousSample::read(root),
+            generator: cpu::PreviousSample::read(root),
             energies: Energies::find(root),
             root: root.clone(),
             disks,

@@ -97,7 +97,7 @@ fn what_cannot_be_prepared_is_refused_in_words() {
     ended(
         &bench.run(&[]),
         2,
-        "is a file of 1049088 bytes, a multiple of 4096 is needed",
+        "is a file of 1049088 bytes, but needs a multiple of 4096",
     );
     fs::write(bench.drive(), "").unwrap();
     ended(&bench.run(&[]), 2, "is a file of 0 bytes");
@@ -144,7 +144,7 @@ fn one_of_two_drives_refused_leaves_the_other_as_it_was() {
     ended(
         &good.run(&[bad.drive().to_str().unwrap()]),
         2,
-        "a multiple of 4096 is needed",
+        "needs a multiple of 4096",
     );
     assert!(good.content().iter().all(|byte| *byte == 7));
 }
@@ -184,6 +184,6 @@ fn numbers_out_of_range_are_a_matter_of_usage() {
     ended(
         &drivetest(&["prep", "/dev/null", "--expect-drive", "a", "--expect-drive", "b"]),
         64,
-        "each of the 1 devices, got 2",
+        "one per device (1), got 2",
     );
 }

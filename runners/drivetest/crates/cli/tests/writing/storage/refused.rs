@@ -91,7 +91,7 @@ fn an_expected_drive_that_is_not_there_is_not_made() {
     let bench = Bench::new();
     let mut command = bench.command(WRITES);
     let output = command.args(["--expect-drive", "file:1:2"]).output().unwrap();
-    assert_refused(&bench, &output, "expected drive file:1:2, got nothing");
+    assert_refused(&bench, &output, "expected drive file:1:2, got no drive");
     assert!(!std::path::Path::new(&bench.device).exists());
 }
 
@@ -105,10 +105,7 @@ fn each_device_has_its_expected_drive_or_none_has() {
         .unwrap();
     assert_eq!(output.status.code(), Some(64));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        said.contains("expected one for each of the 1 devices, got 2"),
-        "{said}"
-    );
+    assert!(said.contains("expected one per device (1), got 2"), "{said}");
 }
 
 #[test]
@@ -169,7 +166,7 @@ fn a_file_that_its_file_system_cannot_hold_is_not_begun() {
     assert_refused(
         &bench,
         &output,
-        "takes 4503599626321920 bytes more, its file system has ",
+        "needs 4503599626321920 more bytes, but its file system has only ",
     );
     assert!(!std::path::Path::new(&bench.device).exists());
 }
