@@ -1,6 +1,6 @@
-//! Bad input through the real binary: refused or read with a sentence, in memory that does not grow with it.
+//! Malicious input through the real binary: it is refused or read with limited memory.
 //!
-//! The memory is the largest that any child of this process ever had, so that each test bounds all before it.
+//! The measured memory is the maximum of all children of this process so far. Each test therefore also limits the earlier ones.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -15,10 +15,10 @@ use nix::sys::resource::{UsageWho, getrusage};
 use serde_json::{Value, json};
 use support::{Scratch, ids, log};
 
-/// What reading may take, KiB: 64 MB.
+/// Maximum memory for reading, in KiB: 64 MB.
 const MEMORY_KIB_MAX: i64 = 64_000;
 
-/// A file that is written piece by piece: this process may not be larger than what it measures.
+/// A file that is written in parts, because this process must not be larger than the measured ones.
 fn written(name: &str, write: impl FnOnce(&mut dyn Write)) -> Scratch {
     let scratch = Scratch::new(name, b"");
     let mut file = BufWriter::new(File::create(scratch.arg()).unwrap());
@@ -27,7 +27,7 @@ fn written(name: &str, write: impl FnOnce(&mut dyn Write)) -> Scratch {
     scratch
 }
 
-/// The document of a file, without its runs' slices, and how the program ended; it stayed within its memory.
+/// Returns the document of a file without slices, and the exit status. Checks the memory limit.
 fn read(path: &str, args: &[&str]) -> (Value, i32) {
     let output = Command::new(env!("CARGO_BIN_EXE_drivetest"))
         .args([&["read", "--json", path], args].concat())
@@ -173,7 +173,7 @@ fn a_million_devices_are_bounded() {
 }
 
 #[test]
-fn two_hundred_thousand_histograms_are_bounded_and_told() {
+fn two_hundred_thousand_histograms_are_limited_and_reported() {
     let scratch = written("histograms.log", |file| {
         write!(file, "{}HISTOGRAM NAMES\nreads\n\nafter 1 sec:\n", header()).unwrap();
         (0..200_000).for_each(|number| writeln!(file, "h{number} (1 total)\n (01: 0000000001)").unwrap());
@@ -183,7 +183,7 @@ fn two_hundred_thousand_histograms_are_bounded_and_told() {
 }
 
 #[test]
-fn a_million_runs_are_bounded_and_told() {
+fn a_million_runs_are_limited_and_reported() {
     let scratch = written("runs.log", |file| {
         let start = log("6.6/nodev.log");
         write!(file, "{start}").unwrap();
@@ -208,7 +208,7 @@ fn empty_entry(name: &str) -> [u8; 512] {
 }
 
 #[test]
-fn a_tar_of_twenty_thousand_deep_names_is_bounded_and_told() {
+fn a_tar_of_twenty_thousand_deep_names_is_limited_and_reported() {
     let deep = "d/".repeat(40);
     let scratch = written("deep.tar", |file| {
         (0..20_000).for_each(|number| {

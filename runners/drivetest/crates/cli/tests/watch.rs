@@ -1,4 +1,4 @@
-//! `drivetest watch`: telemetry beside a program that the operator allows, alone, and until the drive rests.
+//! `drivetest watch`: telemetry while an allowed program runs, alone, and until the drive is idle.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -13,14 +13,14 @@ use serde_json::Value;
 use support::text;
 use tempfile::TempDir;
 
-/// Long enough for a host that is busy with other things.
+/// Long enough for a busy host.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A directory with a file that serves as a drive, and what the operator allows.
+/// A directory with a file that serves as a drive, and the list of allowed programs.
 fn host() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let programs = r#"{"schema": "drivecert.programs/1", "programs": {
-        "say": {"argv": ["/bin/sh", "-c", "echo told; echo $0 > made; sleep 0.3"], "lines": [["{device}"]]},
+        "say": {"argv": ["/bin/sh", "-c", "echo text; echo $0 > made; sleep 0.3"], "lines": [["{device}"]]},
         "fail": {"argv": ["/bin/sh", "-c", "exit 7"], "lines": [[]]},
         "wait": {"argv": ["/bin/sh", "-c", "sleep 600 & : > begun; wait"], "lines": [[]]},
         "gone": {"argv": ["/no/such/program"], "lines": [[]]}}}"#;
@@ -53,7 +53,7 @@ fn records(folder: &TempDir) -> Vec<Value> {
         .collect()
 }
 
-/// Also of a side file that is being written, or is not there yet.
+/// Returns the records of a side file, also of one that is incomplete or missing.
 fn intervals_count(folder: &TempDir) -> usize {
     let side = fs::read_to_string(folder.path().join("side.jsonl")).unwrap_or_default();
     side.matches(r#""record":"interval""#).count()
@@ -71,12 +71,12 @@ fn wait_for(is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_program_runs_beside_telemetry_of_the_drive() {
+fn a_program_runs_while_telemetry_is_recorded() {
     let folder = host();
     let output = watch(&folder, &["drive.img", "--", "say", "{device}"]);
     assert_eq!(
         (output.status.code(), text(&output.stdout).as_str()),
-        (Some(0), "told\n")
+        (Some(0), "text\n")
     );
     assert_eq!(
         fs::read_to_string(folder.path().join("out/made")).unwrap(),
@@ -104,7 +104,7 @@ fn a_program_runs_beside_telemetry_of_the_drive() {
 }
 
 #[test]
-fn a_program_that_fails_is_told_with_its_own_status() {
+fn a_failed_program_is_recorded_with_its_exit_status() {
     let folder = host();
     let output = watch(&folder, &["--", "fail"]);
     assert_eq!(output.status.code(), Some(1));
@@ -154,7 +154,7 @@ fn a_signal_ends_the_program_and_what_it_started() {
     assert_eq!(process.wait().unwrap().code(), Some(5));
     let end = records(&folder).pop().unwrap();
     assert_eq!(end["reason"], "interrupted");
-    // By 9 it would have been killed.
+    // Signal 9 would mean that it was killed.
     assert_eq!(
         end["text"],
         "stopped by signal TERM; the program was ended by signal 15"
@@ -162,7 +162,7 @@ fn a_signal_ends_the_program_and_what_it_started() {
 }
 
 #[test]
-fn a_watch_alone_ends_when_it_is_asked_to() {
+fn a_recording_without_a_program_ends_with_a_signal() {
     let folder = host();
     let mut process = command(&folder, &["drive.img", "--interval-sec", "1"])
         .spawn()
@@ -171,7 +171,7 @@ fn a_watch_alone_ends_when_it_is_asked_to() {
     let before = intervals_count(&folder);
     kill_process(Pid::from_child(&process), Signal::TERM).unwrap();
     assert_eq!(process.wait().unwrap().code(), Some(0));
-    // What the last interval had come to when it was asked is told, too.
+    // The interval up to the signal is recorded, too.
     assert!(intervals_count(&folder) > before, "{before} before it was asked");
     assert_eq!(records(&folder).last().unwrap()["reason"], "finished");
 }

@@ -1,4 +1,4 @@
-//! Archives of real logs with what belongs to them, through the real binary.
+//! Archives of real logs and their companion files, through the real binary.
 
 use std::fs;
 use std::io::Write;
@@ -29,7 +29,7 @@ impl<'a> Zipped<'a> {
     }
 }
 
-/// A zip as APPNOTE.TXT lays it out: local headers with their bytes, the central directory, its end.
+/// Returns a zip in the layout of APPNOTE.TXT: local headers with their bytes, the central directory, its end.
 fn zip(files: &[Zipped<'_>]) -> Vec<u8> {
     let (mut archive, mut directory) = (Vec::new(), Vec::new());
     for file in files {
@@ -99,7 +99,7 @@ fn roles(document: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Runs without what an archive adds to them.
+/// Returns runs without the fields that an archive adds.
 fn bare_runs(document: &Value) -> Vec<Value> {
     let mut runs = document["runs"].as_array().unwrap().clone();
     for run in &mut runs {
@@ -152,7 +152,7 @@ fn every_log_of_every_kind_of_archive_is_read_as_by_itself() {
 }
 
 #[test]
-fn archives_that_their_own_programs_made_are_read() {
+fn archives_of_the_usual_programs_are_read() {
     let expected = [runs_of(BOTH[0]), runs_of(BOTH[1])].concat();
     for (name, option) in [
         ("own.tar", "-cf"),
@@ -251,7 +251,7 @@ fn a_tar_that_breaks_off_is_read_to_there_and_void() {
 }
 
 #[test]
-fn files_of_a_zip_that_cannot_be_read_are_told_and_the_others_read() {
+fn unreadable_files_of_a_zip_are_reported_and_the_others_read() {
     let [four, _] = both_logs();
     let files = [
         Zipped::new("four.log", 0, four.as_bytes()),
@@ -289,7 +289,7 @@ fn a_log_whose_checksum_in_a_zip_differs_is_void() {
 }
 
 #[test]
-fn a_log_that_is_none_is_told_beside_the_others() {
+fn a_file_that_is_no_log_is_reported_with_the_other_findings() {
     let [four, _] = both_logs();
     let (document, status) = Scratch::new(
         "letter.tar",
@@ -306,7 +306,7 @@ fn a_log_that_is_none_is_told_beside_the_others() {
 }
 
 #[test]
-fn more_files_and_logs_than_are_kept_are_counted() {
+fn files_and_logs_above_the_limit_are_counted() {
     let files: Vec<(String, &[u8])> = (0..1100)
         .map(|number| (format!("{number}.conf"), &b"a"[..]))
         .collect();
@@ -326,7 +326,7 @@ fn more_files_and_logs_than_are_kept_are_counted() {
 }
 
 #[test]
-fn what_is_given_beside_a_log_is_told() {
+fn attachments_of_a_log_are_listed() {
     let directory = logs();
     let config = directory.join("6.6/four-us.conf");
     let (document, status) = read("6.6/four-us.log", &["--with", config.to_str().unwrap()]);
@@ -358,7 +358,7 @@ fn from_pipe(bytes: &[u8]) -> Value {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // An archive is refused by its first bytes: nobody may be there to read the rest.
+    // An archive is refused after its first bytes, so the pipe may be closed.
     drop(child.stdin.take().unwrap().write_all(bytes));
     serde_json::from_str(&text(&child.wait_with_output().unwrap().stdout)).unwrap()
 }
@@ -373,7 +373,7 @@ fn standard_input_is_read_and_may_be_no_archive() {
 }
 
 #[test]
-fn a_run_of_ycsb_has_its_stderr_and_command_beside_it_or_in_its_archive() {
+fn a_ycsb_run_gets_its_stderr_and_command_from_attachments_or_its_archive() {
     let directory = logs().join("../ycsb/ycsb-0.17.0");
     let mut stems: Vec<String> = fs::read_dir(&directory)
         .unwrap()

@@ -1,4 +1,4 @@
-//! `read --export`: tables that hold the log, the same in every format, and never over another file.
+//! `read --export`: tables with the content of the log, equal in every format, which never replace a file.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const TABLES: [&str; 4] = ["intervals", "interval-buckets", "slices", "slice-buckets"];
 
-/// A table as lines of JSON.
+/// Returns a table as JSON lines.
 type Table = Vec<BTreeMap<String, Value>>;
 
 fn export(case: &str, format: &str, directory: &Path) -> i32 {
@@ -83,7 +83,7 @@ fn number(row: &BTreeMap<String, Value>, column: &str) -> u64 {
 }
 
 #[test]
-fn every_format_holds_the_same_rows() {
+fn every_format_has_the_same_rows() {
     for case in ["6.6/four-us.log", "6.6/hole.log", "6.6/two-runs-appended.log"] {
         let (csvs, jsons, parquets) = (
             exported(case, "csv"),
@@ -119,7 +119,7 @@ const YCSB_CASES: [&str; 3] = [
     "../ycsb/go-ycsb-v1.0.1/badger-run-a-target.log",
 ];
 
-/// JSON as it is read here may miss a double by its last bit; whole decimals have a point in JSON alone.
+/// Normalizes a value: the JSON parser may change the last bit of a double, and only JSON prints whole decimals with a point.
 fn alike(table: Table) -> Vec<BTreeMap<String, String>> {
     let value = |value: Value| match value.as_f64() {
         Some(number) => format!("{number:.12e}"),
@@ -135,7 +135,7 @@ fn alike(table: Table) -> Vec<BTreeMap<String, String>> {
 }
 
 #[test]
-fn every_format_holds_the_same_rows_of_ycsb() {
+fn every_format_has_the_same_rows_of_ycsb() {
     for case in YCSB_CASES {
         let [csvs, jsons, parquets] = ["csv", "json", "parquet"].map(|format| exported(case, format));
         let name = Path::new(case).file_name().unwrap().to_str().unwrap();
@@ -164,10 +164,10 @@ fn the_tables_of_ycsb_hold_every_number_of_the_document() {
         let (document, _) = read(case, &[]);
         let run = &document["ycsb_runs"][0];
         let operations = run["operations"].as_array().unwrap();
-        let told = |value: &Value| value.as_str().map(|text| text.parse::<f64>().unwrap());
+        let printed = |value: &Value| value.as_str().map(|text| text.parse::<f64>().unwrap());
         let maxima: Vec<_> = operations
             .iter()
-            .map(|operation| told(&operation["max_us"]))
+            .map(|operation| printed(&operation["max_us"]))
             .collect();
         let rows = table("ycsb-operations");
         assert_eq!(

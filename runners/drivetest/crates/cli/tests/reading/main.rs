@@ -1,6 +1,6 @@
-//! What reads logs, through the real program: `read`, `check` and `latency`.
+//! The commands that read logs, through the real program: `read`, `check` and `latency`.
 //!
-//! One program for all: each more would be linked anew.
+//! One test program for all, because each program costs another link.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -14,6 +14,6 @@ mod side_file;
 #[path = "../support/mod.rs"]
 mod support;
 mod sweep_archive;
-mod told;
+mod messages;
 mod verdicts;
 mod ycsb;

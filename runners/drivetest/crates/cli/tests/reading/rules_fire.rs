@@ -1,6 +1,6 @@
-//! Every rule of docs/findings.md fires: a real log, an edited one or one made for it, for each id.
+//! Every rule of docs/findings.md fires: for each id, a real log, an edited one or a synthetic one.
 //!
-//! That none fires where nothing is wrong is shown by crates/logs/tests/reading/clean_logs.rs.
+//! crates/logs/tests/reading/clean_logs.rs shows that no rule fires for a clean log.
 
 #[path = "../../../logs/tests/reading/edited/mod.rs"]
 mod edited;
@@ -12,15 +12,15 @@ use drivetest_logs::finding::RULES;
 use edited::without_slow_reads;
 use serde_json::Value;
 
-/// Where a rule is seen.
+/// The log in which a rule fires.
 enum Seen {
-    /// In a log of the collection, told in slices of 10 s under the profile that is compiled in.
+    /// A log of the collection, with slices of 10 s and the compiled-in profile.
     Real(&'static str),
-    /// In one of them with a text replaced, once.
+    /// One of these logs with one text replaced.
     Edited(&'static str, &'static str, &'static str),
-    /// In bytes made for it.
+    /// Synthetic bytes.
     Made(fn() -> Vec<u8>),
-    /// In bytes made for it, under a profile of their own.
+    /// Synthetic bytes with their own profile.
     Under(&'static str, fn() -> Vec<u8>),
 }
 
@@ -28,27 +28,27 @@ use Seen::{Edited, Made, Real, Under};
 
 const FOUR: &str = "6.6/four-us.log";
 
-/// A side file of a run whose reads waited before they were submitted.
+/// Returns a side file of a run whose reads waited before submission.
 const LATE_END: &str = r#"{"record": "end", "reads_count": 480006, "over": {}, "operations": {"reads": {"count": 480006, "asked_per_s": "8000", "service_over": {"64000": 0}, "response_over": {"64000": 12000}, "response": {"max_ns": 6000000000}}}}"#;
 
-/// An end record with one operation.
+/// Returns an end record with one operation.
 fn sound_end(operation: &str) -> String {
     format!(r#"{{"record": "end", "reads_count": 480006, "over": {{}}, "operations": {{{operation}}}}}"#)
         .replace('\n', " ")
 }
 
-/// A side file whose only interval has this telemetry.
+/// Returns a side file whose only interval has this telemetry.
 fn telling(telemetry: &str) -> String {
     let interval = format!(r#"{{"record": "interval", "telemetry": {{{telemetry}}}}}"#).replace('\n', " ");
     format!("{interval}\n{}", sound_end(""))
 }
 
-/// One limit that the made logs below meet or miss by less than rounding or an edge shows.
+/// A limit that the synthetic logs meet or miss by less than the rounding or a bucket edge.
 const LIMIT_3: &str = r#"{"name": "short", "rule_version": 1, "reads_pct": "67", "writes_pct": "33",
     "ratio_tolerance_points": "1", "object_bytes": 1536, "duration_s": 60, "slice_length_s": 10,
     "limits": [{"threshold_us": 1000, "limit_pct": "3"}]}"#;
 
-/// A threshold that no millisecond log has an edge at.
+/// A threshold that is not an edge of any millisecond log.
 const BETWEEN: &str = r#"{"name": "between", "rule_version": 1, "reads_pct": "67", "writes_pct": "33",
     "ratio_tolerance_points": "1", "object_bytes": 1536, "duration_s": 60, "slice_length_s": 10,
     "limits": [{"threshold_us": 3000, "limit_pct": "3"}]}"#;
@@ -354,13 +354,13 @@ fn header() -> String {
     log[..log.find("after 1 sec:").unwrap()].to_owned()
 }
 
-/// The log after 55 of its 60 s, and some words.
+/// Returns the first 55 of the 60 s of a log, and some text.
 fn ending(words: &str) -> Vec<u8> {
     let log = log(FOUR);
     (log[..log.find("after 56 sec:").unwrap()].to_owned() + words).into_bytes()
 }
 
-/// The log of a run of 60 s whose only histogram, `reads`, holds so many in each bucket after so many seconds.
+/// Returns the log of a run of 60 s whose only histogram, `reads`, has these counts per bucket at these seconds.
 fn reads_of(counts: fn(u64) -> Vec<(u64, u64)>) -> Vec<u8> {
     let block = |at: u64| {
         let counts = counts(at);
@@ -379,7 +379,7 @@ fn reads_of(counts: fn(u64) -> Vec<(u64, u64)>) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A run whose only block lies behind more seconds than a series may hold.
+/// Returns a run whose only block comes after more seconds than a series can have.
 fn long_run() -> Vec<u8> {
     let header = header();
     let before_names = header.split("HISTOGRAM NAMES").next().unwrap();
@@ -389,7 +389,7 @@ fn long_run() -> Vec<u8> {
     .into_bytes()
 }
 
-/// Two devices that hold half of what the total does.
+/// Returns two devices with half of the total count.
 fn devices_apart() -> Vec<u8> {
     let block = |at: u64| {
         let one = |name: &str, ops: u64| format!("{name} ({ops} total)\n (05: {ops:010})\n");
@@ -412,7 +412,7 @@ fn many_histograms() -> Vec<u8> {
     format!("{}after 1 sec:\n{many}\nafter 2 sec:\n{many}\n", header()).into_bytes()
 }
 
-/// More slices of a thousand histograms than 64 MiB of counts hold.
+/// Returns more slices of a thousand histograms than fit into 64 MiB of counts.
 fn many_slices() -> Vec<u8> {
     let many: String = (0..1000).map(|number| format!("h{number} (0 total)\n")).collect();
     let block = |at: u64| format!("after {at}0 sec:\n{many}\n");
@@ -433,20 +433,20 @@ fn before_each_line(prefix: &str) -> Vec<u8> {
     lines.concat().into_bytes()
 }
 
-/// A log of drivetest with its side file.
+/// Returns a log of drivetest with its side file.
 fn ours_with(end: &str) -> Vec<u8> {
     let mark = "Generated by drivetest 0.1.0, arrivals even, engine threads";
     let ours = log(FOUR).replace("Copyright 2020 by Aerospike. All rights reserved.", mark);
     tar(&[("four.log", ours.as_bytes()), ("four.jsonl", end.as_bytes())])
 }
 
-/// A tar of a real log and other files.
+/// Returns a tar of a real log and other files.
 fn with_four(others: &[(&str, &[u8])]) -> Vec<u8> {
     let four = log(FOUR);
     tar(&[&[("four.log", four.as_bytes())], others].concat())
 }
 
-/// The ids of all findings in a document, wherever they stand.
+/// Returns the ids of all findings anywhere in a document.
 fn ids(document: &Value, found: &mut BTreeSet<String>) {
     match document {
         Value::Array(items) => items.iter().for_each(|item| ids(item, found)),

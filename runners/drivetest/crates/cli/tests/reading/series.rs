@@ -1,14 +1,14 @@
-//! The series of a run, decoded by its description alone and held against the slices of the same log.
+//! The series of a run, decoded as documented and compared with the slices of the same log.
 
 use std::collections::BTreeMap;
 
 use crate::support::{Scratch, log, read};
 use serde_json::Value;
 
-/// Ordinal of the histogram and number of the interval, with its counts; what is not known is not there.
+/// Histogram and interval, with their counts. Unknown intervals are missing.
 type Intervals = BTreeMap<(u64, u64), Vec<u64>>;
 
-/// Reads docs/formats.md, "The series of a run", and nothing else.
+/// Decodes a series as docs/formats.md, "The series of a run", describes it.
 struct Decoder {
     bytes: Vec<u8>,
     at: usize,
@@ -105,7 +105,7 @@ fn counts(histogram: &Value) -> Vec<u64> {
     counts
 }
 
-/// What the slices of the same length say.
+/// Returns the counts of the slices of the same length.
 fn of_slices(run: &Value) -> Intervals {
     let mut found = Intervals::new();
     for slice in run["slices"].as_array().unwrap() {
@@ -132,7 +132,7 @@ const CASES: [&str; 8] = [
 ];
 
 #[test]
-fn a_series_says_what_slices_of_its_length_say() {
+fn a_series_matches_the_slices_of_its_length() {
     for case in CASES {
         for length in ["1", "5", "7"] {
             let (run, intervals) = series(case, &["--series-sec", length, "--slice-sec", length]);
@@ -194,7 +194,7 @@ fn a_window_is_that_part_of_the_whole() {
 }
 
 #[test]
-fn a_window_beyond_the_end_holds_nothing() {
+fn a_window_after_the_end_is_empty() {
     let (run, intervals) = series("6.6/four-us.log", &["--series-sec", "1", "--from-sec", "100"]);
     assert_eq!(run["series"]["count"], 0);
     assert!(intervals.is_empty());

@@ -1,4 +1,4 @@
-//! The archive that the lab makes of a sweep: each run with the workload file that it was given, and telemetry beside it.
+//! The archive of a sweep in the lab: each run with its workload file, and telemetry.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn side_file(devices: &str, busy_pct: &str) -> String {
 
 const DRIVE: &str = r#"[{"path": "/dev/nvme0n1", "kind": "nvme", "drive_key": "nvme:M:S"}]"#;
 
-/// The files of a run, named as `runners/recipes/ycsb.py` names them.
+/// Returns the files of a run, with the names of `runners/recipes/ycsb.py`.
 fn files(name: &str, threads: u32, side: &[(&str, String)]) -> Vec<(String, Vec<u8>)> {
     let mut files = vec![
         (format!("{name}.log"), LOG.as_bytes().to_vec()),
@@ -83,15 +83,15 @@ fn each_thread_count_has_the_telemetry_of_its_own_time_and_of_the_host_with_the_
     let busy = |at: usize| &document["ycsb_runs"][at]["telemetry"]["cpu_busy_pct"]["mean"];
     assert_eq!((busy(0), busy(1)), (&json!("20.0"), &json!("40.0")));
     assert_eq!(document["ycsb_runs"][2]["telemetry"], json!(null));
-    let told = &document["ycsb_runs"][0]["telemetry"];
-    assert_eq!(told["disks"][0]["read_await_us"]["mean"], json!("90.0"));
-    assert_eq!(told["disks"][0]["write_await_us"], json!(null));
+    let record = &document["ycsb_runs"][0]["telemetry"];
+    assert_eq!(record["disks"][0]["read_await_us"]["mean"], json!("90.0"));
+    assert_eq!(record["disks"][0]["write_await_us"], json!(null));
     let watts = json!({"min": "8.00", "mean": "8.00", "max": "8.00"});
-    assert_eq!(told["power"], json!([{"boundary": "drive", "watts": watts}]));
+    assert_eq!(record["power"], json!([{"boundary": "drive", "watts": watts}]));
 }
 
 #[test]
-fn a_side_file_beside_several_runs_in_one_log_is_of_none() {
+fn a_side_file_of_a_log_with_several_runs_belongs_to_none() {
     let log = format!("{}{LOG}{}{LOG}", stderr(2), stderr(4));
     let files = [
         ("sweep.log".to_owned(), log.into_bytes()),

@@ -1,9 +1,9 @@
-//! `check`: verdicts and exit statuses, of real logs and of logs written for one edge.
+//! `check`: verdicts and exit codes of real logs and of synthetic logs for edge cases.
 
 use crate::support::{Scratch, drivetest, log, read, text};
 use serde_json::{Value, json};
 
-/// A profile that the short real logs of tests/data meet but for its limits.
+/// A profile whose conditions, except its limits, the short real logs of tests/data meet.
 fn short_profile(name: &str, limit_1_ms: &str) -> Scratch {
     let profile = json!({
         "name": "short", "rule_version": 1, "reads_pct": "67", "writes_pct": "33", "ratio_tolerance_points": "1",
@@ -98,7 +98,7 @@ fn the_margin_is_to_the_limit_that_is_nearest() {
 
 #[test]
 fn where_the_edge_decides_both_ends_are_judged() {
-    // 1000 of 8000 reads lie in [512, 1024) us: none over 1024 us, and 12.5 % may be over 1000 us.
+    // 1000 of 8000 reads are in [512, 1024) us: none above 1024 us, and 12.5 % may be above 1000 us.
     let header = log("6.6/four-us.log");
     let block = |at: u64| {
         let (all, below, between) = (at * 8000, at * 7000, at * 1000);
@@ -120,7 +120,7 @@ fn where_the_edge_decides_both_ends_are_judged() {
 }
 
 #[test]
-fn microsecond_logs_say_where_they_were_read_and_millisecond_logs_need_not() {
+fn only_microsecond_logs_state_the_thresholds_that_were_used() {
     let read_at = |case: &str| verdict(case)["read_at"].clone();
     assert_eq!(
         read_at("6.6/four-us.log"),
@@ -174,7 +174,7 @@ fn the_steady_state_is_the_slices_after_an_eighth_of_the_time() {
 }
 
 #[test]
-fn check_tells_the_margin_and_below_each_finding_what_to_do() {
+fn check_prints_the_margin_and_the_remedy_of_each_finding() {
     let (text, _) = check(&[
         "6.6/pause6.log",
         "--slice-sec",
@@ -236,7 +236,7 @@ fn each_outcome_has_its_status() {
 }
 
 #[test]
-fn a_run_as_the_profile_asks_passes() {
+fn a_run_that_meets_the_profile_passes() {
     let profile = short_profile("passes", "5");
     let (text, status) = check(&["6.6/four-us.log", "--profile", profile.arg()]);
     assert_eq!(status, 0, "{text}");
@@ -264,7 +264,7 @@ fn a_lighter_write_load_does_not_pass() {
             "large-block-writes-per-sec: 93.18",
             0,
         ),
-        // More than the log's 5648 in 60 s: not all were made.
+        // More than the 5648 in 60 s of the log: some are missing.
         (
             "large-block-writes-per-sec: 94.12",
             "large-block-writes-per-sec: 134.45",
@@ -297,7 +297,7 @@ fn a_share_equal_to_its_limit_passes_and_one_operation_more_fails() {
     }
 }
 
-/// The log with other reads: in every slice 20000, and in the first so many over 1 ms.
+/// Returns the log with other reads: 20000 in every slice, and this many above 1 ms in the first.
 fn with_reads(log: &str, over_count: u64) -> String {
     let header = log.split("after 1 sec:").next().unwrap();
     let block = |at: u64| {
@@ -311,7 +311,7 @@ fn with_reads(log: &str, over_count: u64) -> String {
 }
 
 #[test]
-fn where_rounding_hides_an_excess_the_counts_decide_and_it_is_told() {
+fn counts_decide_where_rounding_hides_an_excess_and_a_finding_reports_it() {
     let edited = Scratch::new(
         "rounding.log",
         with_reads(&log("6.6/single-ms.log"), 601).as_bytes(),
@@ -326,7 +326,7 @@ fn where_rounding_hides_an_excess_the_counts_decide_and_it_is_told() {
 }
 
 #[test]
-fn of_many_slices_where_rounding_decides_a_few_are_told() {
+fn only_a_few_of_many_slices_where_rounding_decides_are_reported() {
     // 25 slices of 10 s with 601 of 20000 reads over 1 ms in each: 3.005 %, printed as 3.00.
     let header = log("6.6/single-ms.log");
     let header = header.split("after 1 sec:").next().unwrap();
@@ -341,12 +341,12 @@ fn of_many_slices_where_rounding_decides_a_few_are_told() {
     let profile = short_profile("rounding-often", "3");
     let (document, _) = read(edited.arg(), &["--profile", profile.arg()]);
     let found = document["runs"][0]["findings"].as_array().unwrap();
-    let told: Vec<_> = found
+    let printed: Vec<_> = found
         .iter()
         .filter(|finding| finding["id"] == "rounding-decides")
         .collect();
-    assert_eq!(told.len(), 20);
-    let last = told[19]["sentence"].as_str().unwrap();
+    assert_eq!(printed.len(), 20);
+    let last = printed[19]["sentence"].as_str().unwrap();
     assert!(last.ends_with("(and 5 more like this)"), "{last}");
 }
 

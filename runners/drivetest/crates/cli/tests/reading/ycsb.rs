@@ -14,7 +14,7 @@ fn check(case: &str) -> (String, i32) {
 }
 
 #[test]
-fn the_document_tells_a_run_of_merged_streams() {
+fn the_document_describes_a_run_of_merged_streams() {
     let (document, status) = read(&path("ycsb-0.18.0-SNAPSHOT/status-merged.log"), &[]);
     assert_eq!(
         (status, &document["runs"], &document["error"]),
@@ -43,33 +43,33 @@ fn the_document_tells_a_run_of_merged_streams() {
 }
 
 #[test]
-fn check_tells_valid_invalid_and_undecided_by_its_status() {
+fn check_has_an_exit_code_for_valid_invalid_and_undecided() {
     assert_eq!(check("ycsb-0.18.0-SNAPSHOT/status-merged.log").1, 0);
-    let (told, status) = check("ycsb-0.18.0-SNAPSHOT/fail-bad-optionsfile-merged.log");
+    let (printed, status) = check("ycsb-0.18.0-SNAPSHOT/fail-bad-optionsfile-merged.log");
     assert_eq!(status, 1);
     assert!(
-        told.contains(
+        printed.contains(
             "invalid\n  INVALID   nothing-done line 10: throughput is 0: no operation was completed"
         ),
-        "{told}"
+        "{printed}"
     );
-    let (told, status) = check("ycsb-0.18.0-SNAPSHOT/maxexecutiontime5.log");
+    let (printed, status) = check("ycsb-0.18.0-SNAPSHOT/maxexecutiontime5.log");
     assert_eq!(status, 2);
     assert!(
-        told.contains("undecided\n  UNDECIDED command-line-missing: "),
-        "{told}"
+        printed.contains("undecided\n  UNDECIDED command-line-missing: "),
+        "{printed}"
     );
 }
 
 #[test]
 fn the_summary_is_a_table() {
     let output = drivetest(&["read", &path("ycsb-0.18.0-SNAPSHOT/status-merged.log")]);
-    let told = text(&output.stdout);
+    let printed = text(&output.stdout);
     assert!(
-        told.contains("run of workload a on site.ycsb.db.rocksdb.RocksDBClient, 8 threads"),
-        "{told}"
+        printed.contains("run of workload a on site.ycsb.db.rocksdb.RocksDBClient, 8 threads"),
+        "{printed}"
     );
-    let row = told
+    let row = printed
         .lines()
         .find(|line| line.trim_start().starts_with("UPDATE"))
         .unwrap();
@@ -94,7 +94,7 @@ fn a_sweep_in_one_file_is_several_runs() {
 }
 
 #[test]
-fn latency_says_that_it_reads_act_alone() {
+fn latency_refuses_a_ycsb_output() {
     let output = drivetest(&["latency", "-l", &path("ycsb-0.18.0-SNAPSHOT/status-merged.log")]);
     assert_eq!(output.status.code(), Some(3));
     assert!(text(&output.stderr).contains("expected an ACT log, got a YCSB output"));

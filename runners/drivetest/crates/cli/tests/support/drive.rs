@@ -1,5 +1,5 @@
-//! Real block devices for tests: loop devices over files, partitions, swap, stacks. Only root may make them; elsewhere,
-//! and where the kernel lacks a part, the tests say that they were left out.
+//! Real block devices for tests: loop devices over files, partitions, swap, stacks. Only root can create them. Without root,
+//! or without support in the kernel, the tests report that they were skipped.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -12,11 +12,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Every byte of a new drive: neither the zeros nor the random data of a program under test.
+/// Every byte of a new drive, different from the zeros and the random data of the program under test.
 pub const FILLING: u8 = 0xa5;
 pub const DRIVE_BYTES: usize = 32 << 20;
 
-/// A loop device over a file in a directory of its own; both vanish with it, after what was put upon them.
+/// A loop device over a file in a temporary directory. Dropping it first removes everything that was set up on it.
 pub struct Drive {
     pub folder: tempfile::TempDir,
     pub device: String,
@@ -24,19 +24,19 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// None, with a word why, where no loop device can be made.
+    /// Creates a device. Returns None and reports the reason if that is impossible.
     pub fn attach() -> Option<Self> {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let file = folder.path().join("drive.img");
         fs::write(&file, vec![FILLING; DRIVE_BYTES]).unwrap();
-        let told = told(&[
+        let printed = run_tool(&[
             "losetup",
             "--find",
             "--show",
             "--partscan",
             file.to_str().unwrap(),
         ]);
-        let Some(device) = told else {
+        let Some(device) = printed else {
             skip("no loop device can be made here (it needs root)");
             return None;
         };
@@ -52,16 +52,16 @@ impl Drive {
         self.folder.path().join(name).to_str().unwrap().to_owned()
     }
 
-    /// Runs a command that must succeed; otherwise says that the test is left out, and why.
+    /// Runs a command that must succeed. If it fails, reports that the test is skipped, and why.
     pub fn set_up(&self, command: &[&str]) -> bool {
-        let succeeds = told(command).is_some();
+        let succeeds = run_tool(command).is_some();
         if !succeeds {
             skip(&format!("'{}' does not work here", command.join(" ")));
         }
         succeeds
     }
 
-    /// As `set_up`; `undo` is run at the end.
+    /// Like `set_up`, and runs `undo` at the end.
     pub fn set_up_for_now(&mut self, command: &[&str], undo: &[&str]) -> bool {
         let succeeds = self.set_up(command);
         if succeeds {
@@ -70,7 +70,7 @@ impl Drive {
         succeeds
     }
 
-    /// Whether the last MiB, where no set-up of a test writes, still holds its filling.
+    /// Returns whether the last MiB, where no test setup writes, is unchanged.
     pub fn is_untouched(&self) -> bool {
         let bytes = fs::read(self.file()).unwrap();
         bytes[DRIVE_BYTES - (1 << 20)..]
@@ -83,7 +83,7 @@ impl Drop for Drive {
     fn drop(&mut self) {
         while let Some(undo) = self.undo.pop() {
             let undo: Vec<_> = undo.iter().map(String::as_str).collect();
-            if told(&undo).is_none() {
+            if run_tool(&undo).is_none() {
                 skip(&format!("left behind: '{}' failed", undo.join(" ")));
             }
         }
@@ -94,19 +94,19 @@ fn words(command: &[&str]) -> Vec<String> {
     command.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Runs a program and returns what it printed, trimmed; None when it failed or is not there.
-pub fn told(command: &[&str]) -> Option<String> {
+/// Runs a program and returns its trimmed output. None if it failed or does not exist.
+pub fn run_tool(command: &[&str]) -> Option<String> {
     let (program, arguments) = command.split_first().unwrap();
     let output = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
         .output()
         .ok()?;
-    let told = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    output.status.success().then_some(told)
+    let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(printed)
 }
 
-/// Past the capture of test output, so that a skipped test does not pass for a passed one.
+/// Reports a skipped test outside the captured output, so that it does not look like a passed one.
 pub fn skip(why: &str) {
     std::io::stderr()
         .write_all(format!("SKIPPED: {why}\n").as_bytes())

@@ -1,4 +1,4 @@
-//! What tests of the binary share: running it, and the real logs of tests/data.
+//! Support for tests of the binary: running it, and the real logs of tests/data.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ pub fn logs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../tests/data/act")
 }
 
-/// The text of a real log.
+/// Returns the text of a real log.
 pub fn log(case: &str) -> String {
     fs::read_to_string(logs().join(case)).unwrap()
 }
@@ -39,16 +39,16 @@ pub fn drivetest(args: &[&str]) -> Output {
     drivetest_in(&logs(), args)
 }
 
-/// What a program printed.
+/// Returns the output of a program as text.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// A file of its own, removed with the value.
+/// A temporary file, removed on drop.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Writes a file whose name begins with what is unique to this process and value.
+    /// Writes a file whose name is unique to this process and value.
     pub fn new(name: &str, bytes: &[u8]) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let (process, ordinal) = (std::process::id(), COUNT.fetch_add(1, Relaxed));
@@ -57,12 +57,12 @@ impl Scratch {
         Self(path)
     }
 
-    /// The path as an argument.
+    /// Returns the path as an argument.
     pub fn arg(&self) -> &str {
         self.0.to_str().unwrap()
     }
 
-    /// The document that `read --json` prints of it, in slices of 10 s, and the exit status.
+    /// Returns the document of `read --json` with slices of 10 s, and the exit status.
     pub fn read(&self) -> (Value, i32) {
         read(self.arg(), &["--slice-sec", "10"])
     }
@@ -74,21 +74,21 @@ impl Drop for Scratch {
     }
 }
 
-/// The document that `read --json` prints, and the exit status.
+/// Returns the document of `read --json`, and the exit status.
 pub fn read(path: &str, args: &[&str]) -> (Value, i32) {
     let output = drivetest(&[&["read", path, "--json"], args].concat());
     let document = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
     (document, output.status.code().unwrap())
 }
 
-/// Bytes compressed with gzip.
+/// Compresses bytes with gzip.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
-/// A file of a tar: its header as POSIX lays it out, and its bytes.
+/// Returns a file of a tar: a POSIX header and its bytes.
 pub fn tar_entry(name: &[u8], kind: u8, bytes: &[u8]) -> Vec<u8> {
     let mut header = [0; 512];
     header[..name.len()].copy_from_slice(name);
@@ -103,7 +103,7 @@ pub fn tar_entry(name: &[u8], kind: u8, bytes: &[u8]) -> Vec<u8> {
     [&header[..], bytes, &padding].concat()
 }
 
-/// A tar of files by name.
+/// Returns a tar of named files.
 pub fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
     let entries = files
         .iter()
@@ -113,7 +113,7 @@ pub fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
     archive
 }
 
-/// The ids of findings.
+/// Returns the ids of findings.
 pub fn ids(findings: &Value) -> Vec<String> {
     findings
         .as_array()

@@ -1,17 +1,17 @@
-//! Keeping processors from halting while a known truth is told.
+//! Keeps the processors awake during measurements.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-/// Where the controller of processor time is mounted: its own hierarchy, or the one of all.
+/// Mount points of the cpu controller: its own hierarchy, or the unified one.
 const HIERARCHIES: [&str; 2] = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup"];
 
-/// Programs that keep every processor busy with what anything else goes before; they go with the value.
+/// Busy programs of the lowest priority on every processor, ended on drop.
 ///
-/// A virtual processor that halts between two requests comes back when its host pleases, which is not the drive's time.
-/// None where no control group can be made that is idle as a whole: the idle policy alone ranks a program within its
-/// session only, and the kernel's own threads, which serve loop devices, would wait behind it for milliseconds.
+/// A virtual processor that halts between two requests resumes late. That delay is not a property of the drive.
+/// Returns None if no idle control group can be created: the idle policy alone ranks a program only within its
+/// session, and the kernel threads of loop devices would wait for it for milliseconds.
 pub struct Awake {
     programs: Vec<Child>,
     group: Option<PathBuf>,
@@ -34,12 +34,12 @@ impl Awake {
 impl Drop for Awake {
     fn drop(&mut self) {
         for program in &mut self.programs {
-            // One that ended by itself needs no end.
+            // The program may have ended already.
             let _ = program.kill();
             let _ = program.wait();
         }
         if let Some(group) = &self.group {
-            // The kernel keeps a group until its last program is gone; one that stays behind is empty.
+            // The kernel removes a group only after its last program has ended. A remaining group is empty.
             let _ = fs::remove_dir(group);
         }
     }
@@ -51,14 +51,14 @@ fn idle_group(hierarchy: &Path) -> Option<PathBuf> {
     match fs::write(group.join("cpu.idle"), "1") {
         Ok(()) => Some(group),
         Err(_) => {
-            // Nothing of it is wanted then.
+            // Without the group, the programs are not needed.
             let _ = fs::remove_dir(&group);
             None
         }
     }
 }
 
-/// A program that is in the group before it is busy.
+/// Starts a program that joins the group before it is busy.
 fn busy_in(group: &Path) -> Option<Child> {
     let own = "echo $$ > \"$0/cgroup.procs\" && while :; do :; done";
     Command::new("chrt")

@@ -1,4 +1,4 @@
-//! A drive that fails: told with place and number, by an exit status of its own, and never left out of what is shown.
+//! Drives with I/O errors: reported with offset and error number, with a separate exit code, and never omitted.
 
 use drivetest_fault_drive::{FailureRule, Operation};
 use serde_json::Value;
@@ -18,15 +18,15 @@ fn every(errno: i32, every: u64) -> FailureRule {
     }
 }
 
-/// What the end record counts.
-fn told_count(end: &Value, errno: i32) -> u64 {
+/// Returns the count in the end record.
+fn reported_count(end: &Value, errno: i32) -> u64 {
     let errors = end["errors"].as_array().unwrap();
     let counts = errors.iter().filter(|error| error["errno"] == errno);
     counts.map(|error| error["count"].as_u64().unwrap()).sum()
 }
 
 #[test]
-fn the_first_failed_read_ends_the_run_and_is_told() {
+fn the_first_failed_read_ends_the_run_and_is_reported() {
     for engine in ["threads", "io_uring"] {
         let Some(loaded) = Loaded::file() else { return };
         loaded.drive.add_failure(Operation::Read, every(EIO, 700));
@@ -36,10 +36,10 @@ fn the_first_failed_read_ends_the_run_and_is_told() {
         let words = format!("ERROR: reading {}: 5 'Input/output error'", loaded.bench.device);
         assert!(log.contains(&words) && log.contains("at offset "), "{log}");
         assert_eq!(
-            (&end["reason"], told_count(&end, EIO)),
+            (&end["reason"], reported_count(&end, EIO)),
             (&"device-error".into(), 1)
         );
-        // A failed read is in no histogram, a good one in all.
+        // A failed read is in no histogram, a successful one in all.
         let answered = loaded.drive.ground_truth().read.answered_count;
         assert!(end["reads_count"].as_u64() <= Some(answered), "{end}");
     }
@@ -51,7 +51,7 @@ fn errors_are_borne_until_there_are_too_many() {
     loaded.drive.add_failure(Operation::Read, every(EIO, 100));
     let run = loaded.start(&format!("{LOAD}max-errors: 5\n"));
     assert_eq!(run.exit_status(), Some(3), "{}", loaded.bench.log());
-    assert_eq!(told_count(&loaded.bench.end(), EIO), 5);
+    assert_eq!(reported_count(&loaded.bench.end(), EIO), 5);
     assert_eq!(
         loaded.bench.log().matches("ERROR: reading").count(),
         5,
@@ -75,13 +75,13 @@ fn errors_that_are_all_borne_are_counted_to_the_last() {
         );
         let (end, truth) = (loaded.bench.end(), loaded.drive.ground_truth().read);
         assert_eq!((truth.failed_count, truth.answered_count), (200, 1_800));
-        assert_eq!(told_count(&end, EIO), truth.failed_count);
+        assert_eq!(reported_count(&end, EIO), truth.failed_count);
         assert_eq!(end["reads_count"].as_u64(), Some(truth.answered_count));
     }
 }
 
 #[test]
-fn a_failed_read_is_told_with_the_place_where_it_failed() {
+fn a_failed_read_is_reported_with_its_offset() {
     let Some(loaded) = Loaded::file() else { return };
     let (from, to) = (16 << 20, 24 << 20);
     let region = Some((from, to));
@@ -100,11 +100,11 @@ fn a_failed_read_is_told_with_the_place_where_it_failed() {
         loaded.bench.log()
     );
     let log = loaded.bench.log();
-    let told = log
+    let printed = log
         .split("at offset ")
         .nth(1)
         .and_then(|rest| rest.split([',', ' ']).next());
-    let offset: u64 = told.unwrap().parse().unwrap();
+    let offset: u64 = printed.unwrap().parse().unwrap();
     assert!(offset < to && offset + u64::from(RECORD_BYTES) > from, "{log}");
 }
 

@@ -1,14 +1,14 @@
-//! More is asked of a drive than it can do: the run says so, and its response time shows the queue.
+//! Overload: the run reports that the drive cannot sustain the rate, and the response time shows the queue.
 
 use std::time::Duration;
 
 use crate::loaded::Loaded;
 
 #[test]
-fn a_drive_that_cannot_keep_up_is_told_in_log_and_side_file() {
+fn an_overloaded_drive_is_reported_in_log_and_side_file() {
     for engine in ["threads", "io_uring"] {
         let Some(loaded) = Loaded::file() else { return };
-        // Four at once, 2 ms each: 2,000 a second are the most.
+        // Four at a time, 2 ms each: the maximum is 2,000/s.
         loaded.drive.set_servers(4, Duration::from_millis(2));
         let load = format!("test-duration-sec: 2\nread-reqs-per-sec: 2500\nengine: {engine}\n");
         let end = loaded.run(&load);
@@ -20,7 +20,7 @@ fn a_drive_that_cannot_keep_up_is_told_in_log_and_side_file() {
             "{}",
             loaded.bench.log()
         );
-        // By the end a fifth of what was due has not come: up to 0.4 s.
+        // At the end, a fifth of the due requests is missing: up to 0.4 s.
         assert!(
             end["response"]["p50_ns"].as_u64() >= Some(100_000_000),
             "{engine}: {end}"
@@ -29,10 +29,10 @@ fn a_drive_that_cannot_keep_up_is_told_in_log_and_side_file() {
 }
 
 #[test]
-fn requests_less_than_a_second_late_are_still_made_when_the_time_is_over() {
+fn requests_less_than_a_second_late_are_still_issued_after_the_end() {
     for engine in ["threads", "io_uring"] {
         let Some(loaded) = Loaded::file() else { return };
-        // 2,000 a second are the most: when 2 s are over, requests that were due 1.2 s before are next.
+        // The maximum is 2,000/s: after 2 s, the next requests were due 1.2 s earlier.
         loaded.drive.set_servers(4, Duration::from_millis(2));
         let load = format!("test-duration-sec: 2\nread-reqs-per-sec: 5000\nengine: {engine}\n");
         let end = loaded.run(&load);
@@ -41,7 +41,7 @@ fn requests_less_than_a_second_late_are_still_made_when_the_time_is_over() {
             end["elapsed_ns"].as_u64() >= Some(2_700_000_000),
             "{engine}: {end}"
         );
-        // None of what was left out was made: whoever was later than a second came before the end.
+        // No omitted request was made: requests later than a second came before the end.
         assert!(
             end["reads_count"].as_u64() < Some(10_000) && lateness["max_ns"].as_u64() > Some(900_000_000),
             "{engine}: {end}"

@@ -1,4 +1,4 @@
-//! A drive of known truth and a directory for one run on it, or the same drive below a loop device.
+//! The fault drive and a directory for one run on it, or the same drive below a loop device.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -13,12 +13,12 @@ use crate::bench::{Bench, Run, skip};
 
 const SIZE_MIB: u64 = 64;
 
-/// A record as the default configuration reads it: nothing else reads this length, not even at the start.
+/// The read size of the default configuration. No other read has this size, not even at the start.
 pub const RECORD_BYTES: u32 = 1_536;
 
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// One run's place. The fields go in this order: the loop device, the drive, the directory it is mounted in.
+/// The setup of one run. The fields are dropped in this order: the loop device, the drive, its mount directory.
 pub struct Loaded {
     attached: Option<Attached>,
     pub drive: FaultDrive,
@@ -28,7 +28,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// A drive whose file is loaded itself; None, said aloud, where it cannot be mounted.
+    /// Creates a drive whose file is loaded directly. Returns None and reports it if the drive cannot be mounted.
     pub fn file() -> Option<Self> {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bench = Bench::new();
@@ -57,7 +57,7 @@ impl Loaded {
         })
     }
 
-    /// The same below a loop device, which passes requests on without waiting for the one before.
+    /// Creates a drive below a loop device, which passes requests on without waiting for earlier ones.
     pub fn block_device() -> Option<Self> {
         let mut loaded = Self::file()?;
         let attached = Attached::to(&loaded.drive.path())?;
@@ -66,7 +66,7 @@ impl Loaded {
         Some(loaded)
     }
 
-    /// A configuration with these lines.
+    /// Returns a configuration with these lines.
     pub fn config(&self, lines: &str) -> String {
         let size = match self.attached {
             None => format!("file-size-mbytes: {SIZE_MIB}\n"),
@@ -75,7 +75,7 @@ impl Loaded {
         format!("{size}service-threads: 32\nmicrosecond-histograms: yes\n{lines}")
     }
 
-    /// Starts a run, at real-time priority where that is allowed: other programs on the host are not the drive.
+    /// Starts a run, with real-time priority if allowed, so that other programs on the host do not delay it.
     pub fn start(&self, lines: &str) -> Run {
         let command = self.bench.command(&self.config(lines));
         let mut first = Command::new("chrt");
@@ -90,7 +90,7 @@ impl Loaded {
         }
     }
 
-    /// Runs to the end; returns the last record of the side file.
+    /// Runs to the end. Returns the last record of the side file.
     pub fn run(&self, lines: &str) -> Value {
         assert_eq!(self.start(lines).exit_status(), Some(0), "{}", self.bench.log());
         self.bench.end()
@@ -112,7 +112,7 @@ fn may_raise_priority() -> bool {
     tried.is_ok_and(|status| status.success())
 }
 
-/// A loop device; it goes with the value.
+/// A loop device, removed on drop.
 struct Attached(String);
 
 impl Attached {
@@ -137,7 +137,7 @@ impl Attached {
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        // Where it fails there is a loop device left that the next test does not mind.
+        // If this fails, a loop device remains, which does not affect the next test.
         let _ = Command::new("losetup").args(["--detach", &self.0]).status();
     }
 }

@@ -1,6 +1,6 @@
-//! `drivetest storage` on a drive of known truth: what it prints is what was done to its requests.
+//! `drivetest storage` on the fault drive: its figures match what the drive did to its requests.
 //!
-//! Needs root and /dev/fuse; says so and passes where there is none. One test runs at a time: they measure.
+//! Needs root and /dev/fuse; reports it and passes without them. The tests run one at a time, because they measure.
 
 #![allow(clippy::unwrap_used, reason = "a test whose drive cannot be set up fails")]
 

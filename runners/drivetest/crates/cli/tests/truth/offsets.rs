@@ -1,4 +1,4 @@
-//! Requests go everywhere on the drive, as the drive itself saw them.
+//! Offsets of the requests, as the drive received them.
 
 use drivetest_fault_drive::ground_truth::OperationTruth;
 
@@ -6,15 +6,15 @@ use drivetest_fault_drive::Operation;
 
 use crate::loaded::Loaded;
 
-/// Each 64th of the drive gets its part, within five standard deviations of a binomial count.
-fn assert_spread(told: &OperationTruth, what: &str) {
-    let expected = told.arrived_count as f64 / told.regions.len() as f64;
+/// Checks that each 64th of the drive gets its share, within five standard deviations of a binomial count.
+fn assert_spread(printed: &OperationTruth, what: &str) {
+    let expected = printed.arrived_count as f64 / printed.regions.len() as f64;
     let most_off = 5.0 * expected.sqrt();
     let is_fair = |count: &u64| (*count as f64 - expected).abs() <= most_off;
     assert!(
-        expected >= 25.0 && told.regions.iter().all(is_fair),
+        expected >= 25.0 && printed.regions.iter().all(is_fair),
         "{what}: {:?}",
-        told.regions
+        printed.regions
     );
 }
 

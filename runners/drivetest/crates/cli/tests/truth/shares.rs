@@ -1,4 +1,4 @@
-//! Shares over 1, 8 and 64 ms against what the drive injected, by count, in all arrivals and engines.
+//! Shares above 1, 8 and 64 ms compared with the delays that the drive injected, by count, for all arrivals and engines.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::loaded::Loaded;
 /// Two-sided 99.9 % of the normal distribution.
 const Z: f64 = 3.290_527;
 
-/// What is injected: shares at the limits of the operational-database profile, of a million, each beyond its threshold.
+/// The injected delays: shares per million at the limits of the operational-database profile, each above its threshold.
 const INJECTED: [(u32, u64); 3] = [(40_000, 2), (9_000, 12), (1_000, 90)];
 
 fn inject(loaded: &Loaded) {
@@ -25,13 +25,13 @@ fn inject(loaded: &Loaded) {
     }
 }
 
-/// Whether `found` of `count` is a likely number where a share `injected` of the requests was held that long.
+/// Returns whether `found` of `count` is likely if a share `injected` of the requests was delayed that long.
 fn is_likely(found: u64, injected: f64, count: u64) -> bool {
     let expected = injected * count as f64;
     (found as f64 - expected).abs() <= Z * (expected * (1.0 - injected)).sqrt()
 }
 
-/// What a run found over a threshold, and what the drive injected.
+/// The measured and the injected count above a threshold.
 struct Found {
     us: u64,
     found: u64,
@@ -44,7 +44,7 @@ impl Found {
         is_likely(self.found, self.injected as f64 / self.count as f64, self.count)
     }
 
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         let Self {
             us,
             found,
@@ -55,7 +55,7 @@ impl Found {
     }
 }
 
-/// None where this machine stood still for so long that reads were late by a second, which are left out at the end.
+/// Returns None if this machine stalled so long that reads were a second late, because a run omits those at its end.
 fn run(loaded: &Loaded, lines: &str) -> Option<Vec<Found>> {
     inject(loaded);
     let end = loaded.run(&format!("test-duration-sec: 2\nread-reqs-per-sec: 4000\n{lines}"));
@@ -74,29 +74,29 @@ fn run(loaded: &Loaded, lines: &str) -> Option<Vec<Found>> {
     Some([1_000, 8_000, 64_000].map(found).into())
 }
 
-/// Whatever else runs on the host adds slow reads now and then, and never takes any away: one run in five that is not
-/// disturbed is enough, but none may show less than the drive did. Below `quiet_from_us` only the latter is asked.
+/// Other programs on the host sometimes add slow reads, and never remove any. One undisturbed run of five is
+/// enough, but no run may show fewer than the drive delayed. Below `quiet_from_us`, only the second rule applies.
 fn check(loaded: impl Fn() -> Option<Loaded>, lines: &str, quiet_from_us: u64) {
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     for _ in 0..5 {
         let Some(loaded) = loaded() else { return };
         let Some(found) = run(&loaded, lines) else {
-            told.push("reads are missing".to_owned());
+            printed.push("reads are missing".to_owned());
             continue;
         };
         let less = found.iter().find(|found| found.found < found.injected);
-        assert!(less.is_none(), "{lines}: {}", less.unwrap().told());
+        assert!(less.is_none(), "{lines}: {}", less.unwrap().describe());
         let judged = found.iter().filter(|found| found.us >= quiet_from_us);
         let unlikely: Vec<_> = judged
             .filter(|found| !found.is_likely())
-            .map(Found::told)
+            .map(Found::describe)
             .collect();
         if unlikely.is_empty() {
             return;
         }
-        told.extend(unlikely);
+        printed.extend(unlikely);
     }
-    panic!("{lines}: {told:?}");
+    panic!("{lines}: {printed:?}");
 }
 
 #[test]
@@ -111,14 +111,14 @@ fn shares_of_a_file_are_those_that_were_injected() {
 
 #[test]
 fn shares_of_a_block_device_are_those_that_were_injected() {
-    // The loop device's own threads have no priority: on a busy host they are a millisecond late.
+    // The threads of the loop device have no priority. On a busy host they are a millisecond late.
     check(Loaded::block_device, "", 8_000);
 }
 
 #[test]
 fn a_load_that_the_drive_does_not_slow_has_no_time_over_8_ms() {
-    // As in check(): the host may stand still for a moment, but hardly in each of five runs.
-    let mut told = Vec::new();
+    // As in check(): the host may stall for a moment, but hardly in each of five runs.
+    let mut printed = Vec::new();
     for _ in 0..5 {
         let Some(loaded) = Loaded::file() else { return };
         loaded
@@ -126,12 +126,12 @@ fn a_load_that_the_drive_does_not_slow_has_no_time_over_8_ms() {
             .set_base_delay(Operation::Read, Duration::from_micros(100));
         let end = loaded.run("test-duration-sec: 3\nread-reqs-per-sec: 2000\n");
         assert!(end["service"]["p50_ns"].as_u64() >= Some(100_000), "{end}");
-        // The drive itself says what it held longer, where the host took the processor away from it.
+        // The drive reports which requests it delayed longer because the host took the processor away from it.
         let more = end["over"]["8000"].as_u64().unwrap() - loaded.drive.ground_truth().read.over[&8_000];
         if more <= 6 {
             return;
         }
-        told.push(more);
+        printed.push(more);
     }
-    panic!("of 6000 reads over 8 ms, held less by the drive, in each run: {told:?}");
+    panic!("of 6000 reads over 8 ms, held less by the drive, in each run: {printed:?}");
 }

@@ -1,4 +1,4 @@
-//! Nothing happens for six seconds: because the program is stopped, and because the drive answers nothing.
+//! Stalls of six seconds, by a stopped program and by a drive that does not respond.
 
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use crate::loaded::Loaded;
 
 const STALL: Duration = Duration::from_secs(6);
 
-/// What a run may take to end once it is told to: it waits 5 s for its threads, and this machine may be slow.
+/// Maximum time of a run to end after a signal: it waits 5 s for its threads, and this machine may be slow.
 const MOST: Duration = Duration::from_secs(30);
 
-/// Part of the late reads by which counts may be off: this machine stands still for moments of its own.
+/// Tolerance of counts, as a share of the late reads, because this machine also stalls.
 const MOST_OFF: f64 = 0.05;
 
 /// Time between two reads of the load.
@@ -22,7 +22,7 @@ const SPACING_S: f64 = 1.0 / 2_000.0;
 
 const LOAD: &str = "test-duration-sec: 9\nread-reqs-per-sec: 2000\n";
 
-/// Reads that came 64 ms or more after they were due, and those that took that long themselves.
+/// Returns the reads that completed 64 ms or more after they were due, and those with such a service time.
 fn late_and_slow(end: &Value) -> (u64, u64) {
     let reads = &end["operations"]["reads"];
     let over = |of: &str| reads[of]["64000"].as_u64();
@@ -30,9 +30,9 @@ fn late_and_slow(end: &Value) -> (u64, u64) {
     both.unwrap_or_else(|| panic!("no counts of reads in {end}"))
 }
 
-/// Reads that the drive answered 64 ms or more after they were due, by its own stamps: the earliest of the evenly
-/// spaced tells when the others were due. After a stall these are more than became due in it, by what becomes due while
-/// the host catches up, which is the host's and no fixed share.
+/// Returns the reads that the drive completed 64 ms or more after they were due, by its timestamps. The reads are evenly
+/// spaced, so the first shows when the others were due. After a stall there are more than became due in it, because more
+/// become due while the host catches up.
 fn answered_late(times: &[Instant]) -> u64 {
     let after_first = |time: &Instant| (*time - times[0]).as_secs_f64();
     let lags = times
@@ -43,7 +43,7 @@ fn answered_late(times: &[Instant]) -> u64 {
     lags.filter(|lag| lag - earliest >= 0.064).count() as u64
 }
 
-/// All that became due in a stall of any length is late, and as much as the drive says.
+/// Checks that all reads that became due in a stall are late, and as many as the drive reports.
 fn assert_all_are_late(late: u64, stalled: Duration, drive: &FaultDrive) {
     let due = stalled.as_secs_f64() / SPACING_S;
     let answered_late = answered_late(&drive.read_completion_times());
@@ -68,7 +68,7 @@ fn a_stopped_program_shows_every_read_that_was_late_and_no_slow_one() {
     assert_eq!(run.exit_status(), Some(0), "{}", loaded.bench.log());
     let (late, slow) = late_and_slow(&loaded.bench.end());
     assert_all_are_late(late, stopped, &loaded.drive);
-    // Only what was out when the program was stopped, or when the machine stood still.
+    // Only requests that were in flight when the program was stopped or the machine stalled.
     let held = loaded.drive.ground_truth().read.over[&64_000];
     let most = late as f64 * MOST_OFF;
     assert!(
@@ -89,7 +89,7 @@ fn a_stalled_drive_shows_every_read_that_was_late() {
     assert_eq!(run.exit_status(), Some(0), "{}", loaded.bench.log());
     let (late, slow) = late_and_slow(&loaded.bench.end());
     assert_all_are_late(late, stalled, &loaded.drive);
-    // What the drive held is what it got: as many as the engine had out.
+    // The drive delayed all requests that it received: as many as the engine had in flight.
     let held = loaded.drive.ground_truth().read.over[&64_000];
     assert!(
         held > 0 && slow >= held,
@@ -109,8 +109,8 @@ fn a_stall_longer_than_the_lag_allowed_ends_the_run() {
     assert_eq!(loaded.bench.end()["reason"], "lag");
 }
 
-/// Starts a run on a drive that soon answers nothing more, and tells it to stop.
-fn told_to_stop(loaded: &Loaded, engine: &str) -> (Run, Instant) {
+/// Starts a run on a drive that soon stops responding, and sends a signal to the run.
+fn stop_run(loaded: &Loaded, engine: &str) -> (Run, Instant) {
     let load = format!("test-duration-sec: 60\nread-reqs-per-sec: 2000\nengine: {engine}\n");
     let mut run = loaded.start(&load);
     loaded.bench.wait_for(&mut run, "after 1 sec:");
@@ -121,18 +121,18 @@ fn told_to_stop(loaded: &Loaded, engine: &str) -> (Run, Instant) {
 }
 
 #[test]
-fn a_drive_that_never_answers_does_not_keep_a_run_from_ending() {
+fn a_run_ends_although_its_drive_never_answers() {
     let Some(loaded) = Loaded::block_device() else {
         return;
     };
-    let (run, asked) = told_to_stop(&loaded, "io_uring");
+    let (run, asked) = stop_run(&loaded, "io_uring");
     let (ended, has_ended) = channel();
     std::thread::scope(|scope| {
-        // A run that does not end can only be killed once the drive answers.
+        // A run that does not end can be killed only after the drive responds.
         let drive = &loaded.drive;
         scope.spawn(move || has_ended.recv_timeout(MOST).is_err().then(|| drive.resume()));
         let status = run.exit_status();
-        // Nobody listens any more where the drive had to be waited for.
+        // The receiver is gone if the test did not wait for the drive.
         let _unheard = ended.send(());
         assert_eq!(
             (status, asked.elapsed() < MOST),
@@ -145,16 +145,16 @@ fn a_drive_that_never_answers_does_not_keep_a_run_from_ending() {
 }
 
 #[test]
-fn threads_that_a_drive_holds_do_not_keep_a_run_from_its_last_words() {
+fn a_run_writes_its_end_although_the_drive_blocks_its_threads() {
     let Some(loaded) = Loaded::block_device() else {
         return;
     };
-    let (run, asked) = told_to_stop(&loaded, "threads");
+    let (run, asked) = stop_run(&loaded, "threads");
     loaded.bench.wait_for_text("drivetest: stopped by signal TERM");
     loaded.bench.wait_for_end();
     assert!(asked.elapsed() < MOST, "{:?}", asked.elapsed());
     assert_eq!(loaded.bench.end()["reason"], "interrupted");
-    // The kernel lets no thread go that waits for a drive: only now can the program be gone.
+    // The kernel does not end a thread that waits for a drive. Only now can the program end.
     loaded.drive.resume();
     assert_eq!(run.exit_status(), Some(5));
 }

@@ -1,7 +1,7 @@
-//! What writes to drives, through the real program: `prep`, `storage` and `index`, in the foreground and detached, and
-//! what all of them must leave alone.
+//! The commands that write to drives, through the real program: `prep`, `storage` and `index`, in the foreground and in the
+//! background, and the devices that they must not touch.
 //!
-//! One program for all: each more would be linked anew.
+//! One test program for all, because each program costs another link.
 
 #![allow(clippy::unwrap_used, reason = "a test whose bench cannot be set up fails")]
 

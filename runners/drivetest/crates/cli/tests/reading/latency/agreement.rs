@@ -1,10 +1,10 @@
-//! Every table of upstream's that is right is equal; each that is wrong has an entry that says what we say instead.
+//! Every correct table of the original scripts is equal. Each wrong one has an entry with the message of drivetest.
 
 use std::fs;
 
 use super::case::{Case, cases};
 
-/// Tables that are wrong or hold no figures, and what we say instead.
+/// Tables that are wrong or have no figures, and the message of drivetest.
 const EXCEPTIONS: &[(&str, &str)] = &[
     (
         "1.x/queue-full.latency",
@@ -67,13 +67,13 @@ fn every_exception_is_one() {
     }
 }
 
-/// The figures of a line, its name first.
+/// Returns the name and the figures of a line.
 fn cells(line: &str) -> Vec<&str> {
     let figures = line.split('[').next().unwrap();
     figures.split_whitespace().collect()
 }
 
-/// The counts that a block of 1.x to 4.0 holds of a tag: all, and those of bucket 17 and above.
+/// Returns the counts of a tag in a block of 1.x to 4.0: all, and those of bucket 17 and above.
 fn block_counts(log: &str, label_s: u64, tag: &str) -> (u64, u64) {
     let begin = log.find(&format!("After {label_s} sec:")).unwrap();
     let after_tag = &log[begin + log[begin..].find(&format!("\n{tag} ")).unwrap() + 1..];
@@ -129,7 +129,7 @@ fn what_the_scripts_before_5_0_leave_out_is_exactly_what_we_add() {
     }
 }
 
-/// What came in the slice of 10 s after so many.
+/// Returns the counts of the slice of 10 s after this many slices.
 fn grown(log: &str, slices_before: u64, tag: &str) -> (u64, u64) {
     let now = block_counts(log, (slices_before + 1) * 10, tag);
     let before = match slices_before {
@@ -140,7 +140,7 @@ fn grown(log: &str, slices_before: u64, tag: &str) -> (u64, u64) {
 }
 
 #[test]
-fn thresholds_of_1_x_are_told_as_they_are() {
+fn thresholds_of_1_x_have_their_true_values() {
     for (name, _) in EXCEPTIONS.iter().filter(|(name, _)| name.starts_with("1.x/")) {
         let case = Case::of(name);
         let doubled = |line: &str| -> String {
@@ -166,11 +166,11 @@ fn thresholds_of_1_x_are_told_as_they_are() {
                 line + "\n"
             })
             .collect();
-        let (ours, told, _) = case.printed();
+        let (ours, messages, _) = case.printed();
         assert_eq!(ours, expected, "{name}");
         assert!(
-            told.contains("1.x prints half of each threshold"),
-            "{name}: {told}"
+            messages.contains("1.x prints half of each threshold"),
+            "{name}: {messages}"
         );
     }
 }

@@ -1,11 +1,11 @@
-//! Upstream's tables, and what `latency` prints when it is asked for the same.
+//! The tables of the original scripts, and those of `latency` with the same options.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::{drivetest_in, logs, text};
 
-/// A table of upstream's and how it was asked for.
+/// A table of an original script, and its options.
 pub struct Case {
     /// Version, case and kind.
     pub name: String,
@@ -18,7 +18,7 @@ fn directories(parent: &Path) -> Vec<PathBuf> {
     entries.filter(|path| path.is_dir()).collect()
 }
 
-/// Every table beside the real logs.
+/// Returns every table in the folders of real logs.
 pub fn cases() -> Vec<Case> {
     let mut found = Vec::new();
     for version in directories(&logs()) {
@@ -34,7 +34,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 impl Case {
-    /// A table by its name.
+    /// Returns a table by its name.
     pub fn of(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -42,18 +42,18 @@ impl Case {
         }
     }
 
-    /// What upstream printed.
+    /// Returns the output of the original script.
     pub fn upstream(&self) -> String {
         fs::read_to_string(&self.table).unwrap()
     }
 
-    /// The log's file.
+    /// Returns the name of the log.
     pub fn log(&self) -> String {
         let (case, _) = self.name.rsplit_once(".latency").unwrap();
         format!("{}.log", case.rsplit_once('/').unwrap().1)
     }
 
-    /// The options of its kind; the tables of all histograms begin with those that they were asked for with.
+    /// Returns the options of the table. A table of all histograms starts with the options in its first line.
     fn args(&self) -> Vec<String> {
         let first = self.upstream().lines().next().unwrap_or_default().to_owned();
         if let Some(asked) = first.strip_prefix("act_latency.py ") {
@@ -70,7 +70,7 @@ impl Case {
             .collect()
     }
 
-    /// What `latency` prints, what it says of it, and its status.
+    /// Returns standard output, standard error and exit status of `latency`.
     pub fn printed(&self) -> (String, String, i32) {
         let args = self.args();
         let args: Vec<&str> = std::iter::once("latency")

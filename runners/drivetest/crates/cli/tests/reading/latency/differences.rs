@@ -1,4 +1,4 @@
-//! What `latency` prints where upstream's script prints something else or nothing.
+//! Output of `latency` where the original script prints something else or nothing.
 
 use super::case::Case;
 use crate::support::{drivetest_in, logs, text};
@@ -55,7 +55,7 @@ fn differences_from_the_script_are_printed_on_standard_error() {
 }
 
 #[test]
-fn writes_take_the_place_of_reads_where_they_are_asked_for() {
+fn option_w_shows_writes_instead_of_reads() {
     let of = |case: &str, option: &str| {
         let args = ["latency", "-l", case, "-t", "10", option];
         let output = drivetest_in(&logs(), &args);
@@ -86,7 +86,7 @@ fn writes_take_the_place_of_reads_where_they_are_asked_for() {
 }
 
 #[test]
-fn histograms_of_4_0_may_be_asked_for_by_name() {
+fn histograms_of_4_0_can_be_requested_by_name() {
     let args = [
         "latency",
         "-l",
@@ -114,7 +114,7 @@ fn histograms_of_4_0_may_be_asked_for_by_name() {
 }
 
 #[test]
-fn two_histograms_of_one_name_are_told_apart() {
+fn two_histograms_with_the_same_name_are_distinguished() {
     let args = [
         "latency",
         "-l",

@@ -1,4 +1,4 @@
-//! `latency` against upstream's own tables of the same real logs.
+//! `latency` compared with the tables of the original scripts for the same real logs.
 
 mod agreement;
 mod case;

@@ -1,4 +1,4 @@
-//! A lab in a temporary directory: run directories, a drive's lock, and the real binary.
+//! A lab in a temporary directory: run directories, the lock of a drive, and the real binary.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 
-/// Long enough for any step on a busy machine; waited for in full only by a test that fails.
+/// Long enough for any step on a busy machine. Only a failing test waits this long.
 const LIMIT: Duration = Duration::from_secs(120);
 
 pub struct Lab {
     folder: tempfile::TempDir,
 }
 
-/// What a command answered.
+/// The result of a command.
 pub struct Answer {
     pub code: Option<i32>,
     pub record: Value,
@@ -51,8 +51,8 @@ impl Lab {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
-    /// Makes a run directory. Its load is `drivetest status` of a directory whose `pid` is a named pipe: that waits until
-    /// somebody writes there, as a load waits for its end.
+    /// Creates a run directory. Its load is `drivetest status` of a directory whose `pid` is a named pipe. It waits until a
+    /// test writes to the pipe, as a load waits for its end.
     pub fn run_dir(&self, name: &str) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.join("load")).unwrap();
@@ -60,13 +60,13 @@ impl Lab {
         path
     }
 
-    /// Makes a named pipe.
+    /// Creates a named pipe.
     pub fn pipe(&self, name: &str) {
         let made = Command::new("mkfifo").arg(self.path(name)).status();
         assert!(made.unwrap().success());
     }
 
-    /// The command line that starts the load of a run directory.
+    /// Returns the command line that starts the load of a run directory.
     pub fn starting(&self, name: &str, generation: u64) -> Vec<String> {
         let run_dir = self.path(name).display().to_string();
         let drive_lock = self.path("drive.lock").display().to_string();
@@ -119,7 +119,7 @@ impl Lab {
         )
     }
 
-    /// Lets the load of a run directory read something and end.
+    /// Ends the load of a run directory by writing to its pipe.
     pub fn feed(&self, name: &str, text: &str) {
         fs::write(self.path(name).join("load/pid"), text).unwrap();
     }
@@ -128,13 +128,13 @@ impl Lab {
         wait_for(|| Some(self.status(name)).filter(|answer| answer.state() == "ended"))
     }
 
-    /// Processes that became the load of a run directory.
+    /// Returns the processes that executed the load of a run directory.
     pub fn loads(&self, name: &str) -> Vec<i64> {
         let load = self.path(name).join("load").display().to_string();
         processes(|words| words == ["drivetest", "status", "--run-dir", &load])
     }
 
-    /// Processes of a run directory that are still the launcher's own text: launchers, monitors, and what is to be a load.
+    /// Returns the processes of a run directory before exec: launchers, monitors and future loads.
     pub fn forks(&self, name: &str) -> Vec<i64> {
         let run_dir = self.path(name).display().to_string();
         processes(|words| words.get(1).is_some_and(|word| word == "start") && words.contains(&run_dir))
@@ -166,12 +166,12 @@ pub fn answer(output: Output) -> Answer {
     }
 }
 
-/// Ends a process as the kernel's memory killer would.
+/// Kills a process as the kernel does when memory runs out.
 pub fn kill(pid: i64) {
     signalled(kill_process(number(pid), Signal::KILL));
 }
 
-/// Ends a process and its children, as a closing terminal or a service manager would.
+/// Ends a process and its children as a closed terminal or a service manager does.
 pub fn kill_group(pid: i64) {
     signalled(kill_process_group(number(pid), Signal::KILL));
 }

@@ -1,4 +1,4 @@
-//! Detached runs through the real binary and real processes.
+//! Background runs through the real binary and real processes.
 
 mod lab;
 
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use self::lab::{Lab, answer, drivetest, kill, kill_group, wait_for};
 
 #[test]
-fn a_started_run_is_told_by_status_of_another_process() {
+fn another_process_sees_the_status_of_a_run() {
     let lab = Lab::new();
     lab.run_dir("a");
     let started = lab.start("a", 1);
@@ -59,7 +59,7 @@ fn a_start_without_a_generation_is_a_usage_error() {
 }
 
 #[test]
-fn a_second_start_tells_the_same_process() {
+fn a_second_start_returns_the_same_process() {
     let lab = Lab::new();
     lab.run_dir("a");
     let pid = lab.start("a", 1).pid();
@@ -106,7 +106,7 @@ fn starts_of_two_runs_at_once_give_the_drive_to_one() {
 }
 
 #[test]
-fn the_exit_status_is_kept() {
+fn the_exit_status_is_recorded() {
     let lab = Lab::new();
     lab.run_dir("a");
     lab.start("a", 1);
@@ -166,7 +166,7 @@ fn a_load_without_a_log_of_its_own_prints_the_log() {
 }
 
 #[test]
-fn stop_ends_the_process_and_says_how_it_ended() {
+fn stop_ends_the_process_and_the_status_shows_how() {
     let lab = Lab::new();
     lab.run_dir("a");
     let pid = lab.start("a", 1).pid();
@@ -231,7 +231,7 @@ fn an_older_generation_is_refused() {
 }
 
 #[test]
-fn another_run_is_refused_while_the_drive_is_held() {
+fn another_run_is_refused_while_the_drive_is_in_use() {
     let lab = Lab::new();
     let a = lab.run_dir("a");
     lab.run_dir("b");
@@ -251,7 +251,7 @@ fn another_run_is_refused_while_the_drive_is_held() {
 }
 
 #[test]
-fn a_drive_stays_held_when_only_the_load_is_left() {
+fn a_drive_stays_locked_while_only_the_load_is_alive() {
     let lab = Lab::new();
     lab.run_dir("a");
     lab.run_dir("b");
@@ -273,11 +273,11 @@ fn a_drive_stays_held_when_only_the_load_is_left() {
 }
 
 #[test]
-fn a_drive_is_free_when_its_program_has_ended_however_long_the_end_takes_to_be_kept() {
+fn a_drive_is_free_when_its_program_has_ended_even_if_recording_the_end_is_slow() {
     let lab = Lab::new();
     lab.run_dir("a");
     lab.run_dir("b");
-    // As a disk that stalls: whoever opens a pipe to write waits for one who reads.
+    // Simulates a stalled disk: opening a pipe for writing waits for a reader.
     lab.pipe("a/exit.tmp");
     lab.start("a", 1);
     lab.feed("a", "no record");
@@ -349,7 +349,7 @@ fn the_load_has_a_session_of_its_own_and_no_descriptor_of_the_caller() {
         lab.path("drive.lock"),
     ];
     expected.sort();
-    // While it begins, the load has its libraries open for a moment; what it had from its caller it would keep.
+    // At its start, the load opens its libraries for a moment. Inherited descriptors would stay open.
     wait_for(|| (open_files(pid) == expected).then_some(()));
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     assert_eq!(
@@ -366,18 +366,18 @@ fn the_load_has_a_session_of_its_own_and_no_descriptor_of_the_caller() {
 
 fn open_files(pid: i64) -> Vec<PathBuf> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
-    // What was closed since it was listed is not open.
+    // A descriptor may have been closed after the listing.
     let links = entries.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
     let mut files: Vec<_> = links.collect();
     files.sort();
     files
 }
 
-/// Kills launchers at moments spread evenly over the time that a start takes, so that every window is hit many times.
+/// Kills launchers at moments spread evenly over the duration of a start, so that every moment is hit many times.
 #[test]
 fn a_launcher_killed_anywhere_leaves_at_most_one_process_and_nothing_to_repair() {
     const TRIES: u32 = 200;
-    /// Kills between two measurements of a start, which takes longer and shorter as the machine is busy.
+    /// Kills between two measurements of the duration of a start, which depends on the load of the machine.
     const ROUND: u32 = 20;
     let lab = Lab::new();
     let mut full = Duration::ZERO;

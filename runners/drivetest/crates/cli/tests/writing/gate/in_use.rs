@@ -1,18 +1,18 @@
-//! Mounted, swapped to, open, busy.
+//! Devices in use: mounted, swap, open, busy.
 
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{FLAG, all_refuse, all_write, refused_by};
-use crate::drive::{Drive, skip, told};
+use crate::drive::{Drive, skip, run_tool};
 
-/// A process that ends with the value.
+/// A process that is ended on drop.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Fails where it has ended already, which is as well.
+        // Fails if it has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -28,7 +28,7 @@ fn running(command: &mut Command) -> Running {
     )
 }
 
-/// Adds two partitions without a table: kernels without support for tables take them as well.
+/// Adds two partitions without a table, which also works on kernels without support for tables.
 fn with_partitions() -> Option<(Drive, String, String)> {
     let drive = Drive::attach()?;
     let device = drive.device.clone();
@@ -128,7 +128,7 @@ fn a_partitioned_drive_but_not_its_partition() {
 fn what_the_host_swaps_to() {
     let Some(mut drive) = Drive::attach() else { return };
     let device = drive.device.clone();
-    // A swap area of 8 MiB, so that the end of the drive stays as it was.
+    // A swap area of 8 MiB, so that the end of the drive does not change.
     if drive.set_up(&["mkswap", "--quiet", &device, "8192"])
         && drive.set_up_for_now(&["swapon", &device], &["swapoff", &device])
     {
@@ -165,11 +165,11 @@ fn a_drive_that_somebody_out_of_sight_reads() {
         "while :; do dd if={} of=/dev/null bs=64k iflag=direct; done",
         drive.device
     );
-    // A group of its own would be needed to end both; dd ends by itself when its pass is over.
+    // dd ends by itself after its pass.
     let _reader = running(Command::new("sh").args(["-c", &read]));
     let sentence = format!("{0}: {0} receives I/O from an unknown source", drive.device);
     for line in super::writers(&drive, &drive.device) {
-        // Seen from here the reader's process would be named; in a process namespace of its own drivetest cannot see it.
+        // In its own process namespace, drivetest cannot see the reading process.
         let mut contained = Command::new("unshare");
         contained
             .args(["--pid", "--fork", "--mount-proc", env!("CARGO_BIN_EXE_drivetest")])
@@ -179,10 +179,10 @@ fn a_drive_that_somebody_out_of_sight_reads() {
     assert!(drive.is_untouched());
 }
 
-/// Asked of `identify` alone: the others refuse what it refuses, and a mistake in them must not cost anybody's system.
+/// Only runs `identify`: the other commands refuse what it refuses, and an error in them could destroy this system.
 #[test]
 fn the_drive_of_the_running_system() {
-    let Some(device) = told(&["findmnt", "--noheadings", "--output", "SOURCE", "/"]) else {
+    let Some(device) = run_tool(&["findmnt", "--noheadings", "--output", "SOURCE", "/"]) else {
         return skip("findmnt tells no source of /");
     };
     if !std::path::Path::new(&device).exists() {
@@ -200,7 +200,7 @@ fn the_drive_of_the_running_system() {
 fn another_drive_than_the_one_expected() {
     let Some(drive) = Drive::attach() else { return };
     for line in super::writers(&drive, &drive.device) {
-        // Right after the command and what it names: a program's own words stand at the end.
+        // After the command and its arguments, because the arguments of a program come last.
         let mut line = line;
         line.splice(2..2, ["--expect-drive", "nvme:PM9A3:S1"].map(str::to_owned));
         let output = super::drivetest(&line);

@@ -1,5 +1,5 @@
-//! What no command that writes may touch, on real cases: asked of `prep`, `storage`, `index` and a program that `watch`
-//! runs, which must all be refused before any write, whatever they were told of destroying data.
+//! Devices that no command may overwrite, tested with `prep`, `storage`, `index` and a program of `watch`. All must refuse
+//! before any write, even with the flag that allows to destroy data.
 
 mod in_use;
 mod stacked;
@@ -9,7 +9,7 @@ use std::process::Output;
 
 use crate::drive::{Drive, config_for, drivetest};
 
-/// What the user says; it is no way around any of these.
+/// The flag that allows to destroy data. It does not override these refusals.
 const FLAG: &str = "--i-know-this-destroys-data";
 
 fn refused_by(output: &Output, sentence: &str) {
@@ -22,7 +22,7 @@ fn refused_by(output: &Output, sentence: &str) {
     assert!(said.contains(sentence), "expected '{sentence}', got: {said}");
 }
 
-/// The command lines that would write to a device.
+/// Returns the command lines that would write to a device.
 fn writers(drive: &Drive, device: &str) -> Vec<Vec<String>> {
     let config = config_for(device, drive.folder.path());
     let ours = [["prep", device], ["storage", &config], ["index", &config]];
@@ -32,7 +32,7 @@ fn writers(drive: &Drive, device: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// The command line of a program of the operator's that fills a device with zeros.
+/// Returns the command line of an allowed program that fills a device with zeros.
 fn watched(drive: &Drive, device: &str, more: &[&str]) -> Vec<String> {
     let programs = drive.path("programs.json");
     let fill = "head -c $(blockdev --getsize64 $0) /dev/zero > $0";
@@ -40,7 +40,7 @@ fn watched(drive: &Drive, device: &str, more: &[&str]) -> Vec<String> {
         r#"{{"schema": "drivecert.programs/1", "programs": {{"fill": {{"argv": ["/bin/sh", "-c", "{fill}"], "lines": [["{{device}}"]]}}}}}}"#
     );
     fs::write(&programs, text).unwrap();
-    // A side file is never written over.
+    // A side file is never overwritten.
     let count = fs::read_dir(drive.folder.path()).unwrap().count();
     let side = drive.path(&format!("side-{count}.jsonl"));
     let head = ["watch", device, "--will-overwrite"];
@@ -76,14 +76,14 @@ fn a_program_that_writes_over_the_drive_gets_what_was_looked_at_and_not_a_name()
     assert_eq!(output.status.code(), Some(0));
     let mut sides = fs::read_dir(drive.folder.path()).unwrap().flatten();
     let side = sides.find(|entry| entry.file_name().to_string_lossy().starts_with("side-"));
-    let told = fs::read_to_string(side.unwrap().path()).unwrap();
+    let record = fs::read_to_string(side.unwrap().path()).unwrap();
     assert!(
-        told.contains("/proc/self/fd/") && told.contains(&drive.device),
-        "{told}"
+        record.contains("/proc/self/fd/") && record.contains(&drive.device),
+        "{record}"
     );
 }
 
-/// All commands refuse the device with the sentence, and the drive keeps its content.
+/// Checks that all commands refuse the device with the sentence and do not change the drive.
 fn all_refuse(drive: &Drive, device: &str, sentence: &str) {
     for line in writers(drive, device) {
         refused_by(&drivetest(&line), sentence);
@@ -91,7 +91,7 @@ fn all_refuse(drive: &Drive, device: &str, sentence: &str) {
     assert!(drive.is_untouched(), "the drive was written to");
 }
 
-/// All commands write to the device once nothing speaks against it.
+/// Checks that all commands write to the device when it is safe.
 fn all_write(drive: &Drive, device: &str) {
     for line in writers(drive, device) {
         let output = drivetest(&line);

@@ -1,9 +1,9 @@
-//! Parts of volumes and arrays, where the kernel has device-mapper or md.
+//! Parts of volumes and arrays, if the kernel has device-mapper or md.
 
 use std::fs;
 
 use super::all_refuse;
-use crate::drive::{Drive, skip, told};
+use crate::drive::{Drive, skip, run_tool};
 
 fn kernel_has(driver: &str, listed_in: &str) -> bool {
     let has =
@@ -14,7 +14,7 @@ fn kernel_has(driver: &str, listed_in: &str) -> bool {
     has
 }
 
-/// A name for what is stacked, which no other test has.
+/// Returns a name for the stacked device that no other test uses.
 fn name(kind: &str) -> String {
     format!("drivetest-{kind}-{}", std::process::id())
 }
@@ -58,7 +58,7 @@ fn a_part_of_a_logical_volume() {
 #[test]
 fn a_member_of_an_array() {
     let Some(mut drive) = Drive::attach() else { return };
-    if !kernel_has("md", "/proc/devices") || told(&["mdadm", "--version"]).is_none() {
+    if !kernel_has("md", "/proc/devices") || run_tool(&["mdadm", "--version"]).is_none() {
         return;
     }
     let (device, array) = (drive.device.clone(), format!("/dev/md/{}", name("md")));

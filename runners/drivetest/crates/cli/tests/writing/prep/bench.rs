@@ -1,4 +1,4 @@
-//! A directory with a plain file as drive.
+//! A directory with a plain file as a drive.
 
 use std::fs;
 use std::os::unix::fs::OpenOptionsExt;
@@ -21,7 +21,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// None, with a word why, where plain files take no direct I/O.
+    /// Creates a bench. Returns None and reports the reason if plain files do not support direct I/O.
     pub fn new(drive_bytes: u64) -> Option<Self> {
         let bench = Self {
             folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
@@ -52,7 +52,7 @@ impl Bench {
         fs::read(self.drive()).unwrap()
     }
 
-    /// The command line for the drive; what it says goes to files.
+    /// Returns the command line for the drive. Its output goes to files.
     pub fn command(&self, options: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_drivetest"));
         command
@@ -67,13 +67,13 @@ impl Bench {
         self.command(options).output().unwrap()
     }
 
-    /// The records of a side file.
+    /// Returns the records of a side file.
     pub fn records(&self, name: &str) -> Vec<Value> {
         records(&fs::read(self.path(name)).unwrap_or_default())
     }
 }
 
-/// The lines that are JSON.
+/// Returns the lines that are JSON.
 pub fn records(bytes: &[u8]) -> Vec<Value> {
     let text = String::from_utf8_lossy(bytes);
     text.lines()
@@ -81,7 +81,7 @@ pub fn records(bytes: &[u8]) -> Vec<Value> {
         .collect()
 }
 
-/// The records of one kind.
+/// Returns the records of one kind.
 pub fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
     records.iter().filter(|record| record["record"] == kind).collect()
 }

@@ -1,11 +1,11 @@
-//! Drives that fail.
+//! Drives with I/O errors.
 
 use std::fs;
 
 use super::bench::{ended, records};
-use crate::drive::{drivetest, skip, told};
+use crate::drive::{drivetest, skip, run_tool};
 
-/// A loop device of 16 MiB over a file on a tmpfs of 4 MiB: writing beyond that fails.
+/// A loop device of 16 MiB over a file on a tmpfs of 4 MiB. Writes above 4 MiB fail.
 struct Failing {
     folder: tempfile::TempDir,
     device: String,
@@ -15,15 +15,15 @@ impl Failing {
     fn attach() -> Option<Self> {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let place = folder.path().to_str().unwrap();
-        if told(&["mount", "-t", "tmpfs", "-o", "size=4m", "drivetest", place]).is_none() {
+        if run_tool(&["mount", "-t", "tmpfs", "-o", "size=4m", "drivetest", place]).is_none() {
             skip("no tmpfs can be mounted here (it needs root)");
             return None;
         }
         let file = folder.path().join("drive.img");
         fs::File::create(&file).unwrap().set_len(16 << 20).unwrap();
-        let device = told(&["losetup", "--find", "--show", file.to_str().unwrap()]);
+        let device = run_tool(&["losetup", "--find", "--show", file.to_str().unwrap()]);
         if device.is_none() {
-            told(&["umount", place]);
+            run_tool(&["umount", place]);
         }
         Some(Self {
             folder,
@@ -34,8 +34,8 @@ impl Failing {
 
 impl Drop for Failing {
     fn drop(&mut self) {
-        told(&["losetup", "--detach", &self.device]);
-        told(&["umount", self.folder.path().to_str().unwrap()]);
+        run_tool(&["losetup", "--detach", &self.device]);
+        run_tool(&["umount", self.folder.path().to_str().unwrap()]);
     }
 }
 

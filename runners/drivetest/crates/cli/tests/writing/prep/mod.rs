@@ -1,8 +1,8 @@
-//! `drivetest prep` through the real program: what it writes, tells, keeps and refuses.
+//! `drivetest prep` through the real program: its writes, reports, state and refusals.
 
 mod bench;
 mod faults;
 mod resumed;
 mod steady;
-mod told;
+mod reports;
 mod written;

@@ -1,4 +1,4 @@
-//! Stopped and gone on with.
+//! Interrupted and continued preparations.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,26 +10,26 @@ use serde_json::Value;
 
 use super::bench::{Bench, ended};
 
-/// Long enough for a host that is busy with other things.
+/// Long enough for a busy host.
 const PATIENCE: Duration = Duration::from_secs(120);
 const DRIVE_BYTES: u64 = 64 << 20;
-/// A pass of which this much is written is under way.
+/// A pass with this progress is running.
 const BEGUN_BYTES: u64 = 1 << 20;
-/// One small request at a time, so that there is time to stop it.
+/// One small request at a time, so that a test can stop it.
 const SLOWLY: [&str; 6] = ["--seed", "5", "--streams", "1", "--request-kib", "4"];
 
-/// Ended with the value, by force where a test failed.
+/// A preparation that is ended on drop.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Fails where it has ended already, which is as well.
+        // Fails if it has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Starts slowly, sends a signal once it is under way, and returns the exit status.
+/// Starts a slow preparation, sends a signal when it is running, and returns the exit status.
 fn stopped(bench: &Bench, signal: Signal, side: &str) -> Option<i32> {
     let mut command = bench.command(&SLOWLY);
     command.args([
@@ -49,7 +49,7 @@ fn stopped(bench: &Bench, signal: Signal, side: &str) -> Option<i32> {
         );
         std::thread::sleep(Duration::from_millis(1));
     }
-    // By us: a program for it might begin only when the preparation is done.
+    // Sent by this process, because a separate program might start only after the end of the preparation.
     kill_process(Pid::from_child(&running.0), signal).unwrap();
     running.0.wait().unwrap().code()
 }
@@ -59,7 +59,7 @@ fn state(bench: &Bench) -> Value {
 }
 
 #[test]
-fn a_stopped_preparation_goes_on_and_leaves_the_same_data() {
+fn a_stopped_preparation_continues_and_writes_the_same_data() {
     let (Some(bench), Some(whole)) = (Bench::new(DRIVE_BYTES), Bench::new(DRIVE_BYTES)) else {
         return;
     };
@@ -72,7 +72,7 @@ fn a_stopped_preparation_goes_on_and_leaves_the_same_data() {
     let done = state(&bench)["devices"][0]["done_bytes"].as_u64().unwrap();
     assert!(done > 0 && done < DRIVE_BYTES, "{done}");
     assert!(bench.content()[..done as usize].iter().all(|byte| *byte == 0));
-    // The seed is the state's own.
+    // The seed comes from the state file.
     let options = [
         "--streams",
         "1",
@@ -94,7 +94,7 @@ fn a_stopped_preparation_goes_on_and_leaves_the_same_data() {
 }
 
 #[test]
-fn killed_at_once_it_goes_on_from_what_was_kept() {
+fn a_killed_preparation_continues_from_its_state_file() {
     let Some(bench) = Bench::new(DRIVE_BYTES) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Overwriting until the rate is steady.
+//! Overwrites until the rate is steady.
 
 use std::fs;
 
@@ -42,12 +42,12 @@ fn the_report_and_the_exit_status_follow_from_the_rounds() {
         .iter()
         .map(|round| round["bytes_per_s"].as_f64().unwrap())
         .collect();
-    // A disk that others use as well may stand still for a round.
+    // A disk that other programs also use may stall for a round.
     assert!(
         rates.iter().any(|rate| *rate > 0.0) && (5..=6).contains(&rates.len()),
         "{report}"
     );
-    // It ends at the first window that is steady, or after the last round.
+    // It ends at the first steady window, or after the last round.
     assert_eq!(report["is_steady"], is_steady(&rates));
     assert!(rates.len() == 6 || is_steady(&rates));
     ended(&output, i32::from(!is_steady(&rates)), "");
@@ -57,7 +57,7 @@ fn the_report_and_the_exit_status_follow_from_the_rounds() {
 }
 
 #[test]
-fn a_signal_ends_a_round_and_the_table_is_still_told() {
+fn a_signal_ends_a_round_and_the_table_is_still_printed() {
     let Some(bench) = Bench::new(16 << 20) else { return };
     let log = bench.path("log");
     let options = [
@@ -107,7 +107,7 @@ fn blocks_smaller_than_the_drive_takes_are_refused() {
 }
 
 #[test]
-fn blocks_larger_than_the_drive_are_refused_and_a_file_keeps_its_size() {
+fn blocks_larger_than_the_drive_are_refused_and_the_size_of_a_file_does_not_change() {
     let Some(bench) = Bench::new(512 << 10) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! What lies on the drive afterwards.
+//! The data on the drive after a preparation.
 
 use std::io::Write;
 
@@ -34,7 +34,7 @@ fn salt_goes_everywhere_and_cannot_be_compressed() {
 fn compressible_salt_has_its_share_of_zeros() {
     let Some(bench) = Bench::new(MIB) else { return };
     ended(&bench.run(&["--compress-pct", "30"]), 0, "");
-    // Of 64 words 64 * 70 / 100 are zeros, as the load's.
+    // 64 * 70 / 100 of 64 words are zeros, as in a load.
     for piece in bench.content().chunks(512) {
         assert!(
             piece[..352].iter().all(|byte| *byte == 0) && piece[352..].chunks(8).all(|word| word != [0; 8])
@@ -43,7 +43,7 @@ fn compressible_salt_has_its_share_of_zeros() {
 }
 
 #[test]
-fn the_same_seed_leaves_the_same_data_whatever_the_streams() {
+fn the_same_seed_writes_the_same_data_with_any_number_of_streams() {
     let content = |options: &[&str]| {
         let bench = Bench::new(5 * MIB)?;
         ended(&bench.run(options), 0, "");

@@ -1,4 +1,4 @@
-//! A place to run the program in: a directory with a configuration, a plain file as drive, and what came out.
+//! A directory for a run: a configuration, a plain file as a drive, and the outputs.
 
 use std::fs;
 use std::io::Write;
@@ -8,21 +8,21 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Long enough for a host that is busy with other things.
+/// Long enough for a busy host.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Just below the second after which a late request is left out.
+/// Just below one second, after which a late request is omitted.
 const NEARLY_LEFT_OUT_NS: u64 = 900_000_000;
 
-/// A directory of its own for one test.
+/// A directory for one test.
 pub struct Bench {
     directory: tempfile::TempDir,
-    /// What the configuration names.
+    /// The device in the configuration.
     pub device: String,
 }
 
 impl Bench {
-    /// With a plain file as drive that is not there yet.
+    /// Creates a bench whose drive is a plain file that does not exist yet.
     pub fn new() -> Self {
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let device = directory.path().join("drive.img").display().to_string();
@@ -33,12 +33,12 @@ impl Bench {
         self.directory.path().join(name)
     }
 
-    /// The command line for a configuration that consists of the device and these lines.
+    /// Returns the command line for a configuration of the device and these lines.
     pub fn command(&self, lines: &str) -> Command {
         self.command_of("storage", lines)
     }
 
-    /// As [`Bench::command`], of the load that this command makes.
+    /// Like [`Bench::command`], for this load command.
     pub fn command_of(&self, load: &str, lines: &str) -> Command {
         let config = self.path("config");
         fs::write(&config, format!("device-names: {}\n{lines}", self.device)).unwrap();
@@ -52,13 +52,13 @@ impl Bench {
         self.command(lines).output().unwrap()
     }
 
-    /// As [`Bench::command_of`], as [`Bench::kept_up`].
+    /// Like [`Bench::command_of`], with retries as in [`Bench::kept_up`].
     pub fn run_kept_up(&self, load: &str, lines: &str) -> Output {
         self.kept_up(&mut self.command_of(load, lines))
     }
 
-    /// Runs to the end; again where this machine stood still so long that requests were late by a second, which are left
-    /// out when the time is over: up to five times.
+    /// Runs to the end. Repeats the run up to five times if this machine stalled so long that requests were a second late,
+    /// because a run omits those at its end.
     pub fn kept_up(&self, command: &mut Command) -> Output {
         let mut output = command.output().unwrap();
         for _ in 1..5 {
@@ -71,7 +71,7 @@ impl Bench {
         output
     }
 
-    /// Removes what came out: a log and a side file that hold a run are not written over.
+    /// Removes the outputs, because a log or a side file with a run is not overwritten.
     fn clear(&self) {
         for path in ["log", "side.jsonl"].map(|name| self.path(name)) {
             if path.exists() {
@@ -106,12 +106,12 @@ impl Bench {
             .collect()
     }
 
-    /// The last record of the side file.
+    /// Returns the last record of the side file.
     pub fn end(&self) -> Value {
         self.side().pop().unwrap()
     }
 
-    /// Waits until the log holds a text; the run must still be under way.
+    /// Waits until the log contains a text. The run must still be running.
     pub fn wait_for(&self, run: &mut Run, text: &str) {
         let patience = Instant::now() + PATIENCE;
         while !self.log().contains(text) {
@@ -127,7 +127,7 @@ impl Bench {
 }
 
 impl Bench {
-    /// Waits until the log holds a text, whether the run has ended or not.
+    /// Waits until the log contains a text, also after the end of the run.
     pub fn wait_for_text(&self, text: &str) {
         wait_until(|| self.log().contains(text), text);
     }
@@ -148,7 +148,7 @@ fn wait_until(mut is_so: impl FnMut() -> bool, what: &str) {
     }
 }
 
-/// A run that is under way; a test that fails leaves none behind.
+/// A running load, ended on drop.
 pub struct Run(Child);
 
 impl Run {
@@ -183,13 +183,13 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        // Fails where it has ended already, which is as well.
+        // Fails if it has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// The numbers of `NAME (N total)` lines, block after block.
+/// Returns the numbers of the `NAME (N total)` lines of all blocks.
 pub fn totals(log: &str, name: &str) -> Vec<u64> {
     let total = |line: &str| {
         line.strip_prefix(name)?
@@ -201,13 +201,13 @@ pub fn totals(log: &str, name: &str) -> Vec<u64> {
     log.lines().filter_map(total).collect()
 }
 
-/// The labels of the blocks.
+/// Returns the labels of the blocks.
 pub fn labels(log: &str) -> Vec<u64> {
     let label = |line: &str| line.strip_prefix("after ")?.strip_suffix(" sec:")?.parse().ok();
     log.lines().filter_map(label).collect()
 }
 
-/// Whether plain files here take direct I/O; says so where not, past the capture of test output.
+/// Returns whether plain files support direct I/O. If not, reports it outside the captured output.
 pub fn takes_direct_io(bench: &Bench) -> bool {
     use std::os::unix::fs::OpenOptionsExt;
     const O_DIRECT: i32 = if cfg!(target_arch = "aarch64") {
@@ -229,7 +229,7 @@ pub fn takes_direct_io(bench: &Bench) -> bool {
 }
 
 pub fn skip(why: &str) {
-    // println! would be captured, and a skipped test pass for a passed one.
+    // println! would be captured, and a skipped test would look like a passed one.
     std::io::stderr()
         .write_all(format!("SKIPPED: {why}\n").as_bytes())
         .unwrap();

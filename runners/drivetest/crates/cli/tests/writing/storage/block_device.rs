@@ -1,4 +1,4 @@
-//! Real block devices: loop devices over files, where the tests run as root.
+//! Real block devices: loop devices over files, if the tests run as root.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use super::bench::{Bench, skip, totals};
 
 const LOAD: &str = "test-duration-sec: 2\nread-reqs-per-sec: 200\nwrite-reqs-per-sec: 100\n";
 
-/// A loop device that is freed at the end, with its mount point.
+/// A loop device and its mount point, freed on drop.
 struct Loop {
     path: String,
     mount: Option<std::path::PathBuf>,
@@ -66,7 +66,7 @@ fn loop_device(options: &[&str]) -> Option<(Bench, Loop)> {
 }
 
 #[test]
-fn a_loop_device_runs_and_tells_its_size() {
+fn a_loop_device_runs_and_reports_its_size() {
     let Some((bench, device)) = loop_device(&[]) else {
         return;
     };
@@ -100,7 +100,7 @@ fn four_loop_devices_share_a_load_of_either_kind() {
             let of = |name: &str| totals(&bench.log(), name).pop().unwrap();
             let parts: Vec<u64> = names.iter().map(|name| of(&format!("{name}-{kind}"))).collect();
             assert_eq!(parts.iter().sum::<u64>(), of(kind), "{load} {kind}");
-            // At least 200 requests for four devices: one without any comes once in 10^24 runs.
+            // At least 200 requests for four devices: a device without requests occurs once in 10^24 runs.
             assert!(parts.iter().all(|count| *count > 0), "{load} {kind}: {parts:?}");
         }
     }
@@ -123,8 +123,8 @@ fn a_loop_device_over_another_file_is_another_drive() {
             .args(identify)
             .output()
             .unwrap();
-        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        let key = told["drive_key"].as_str().unwrap().to_owned();
+        let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let key = record["drive_key"].as_str().unwrap().to_owned();
         assert!(
             key.ends_with(&format!(":{}:{}", found.dev(), found.ino())),
             "{key}"
@@ -179,7 +179,7 @@ fn a_mounted_device_is_refused_with_its_mount_point() {
 }
 
 #[test]
-fn a_file_system_is_overwritten_only_when_told() {
+fn a_file_system_is_overwritten_only_with_the_flag() {
     let Some((bench, mut device)) = loop_device(&[]) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Configurations that are no good: a sentence, exit status 64, and nothing made.
+//! Invalid configurations: a sentence, exit code 64, and no files created.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -16,13 +16,13 @@ fn run(load: &str, bench: &Bench, bytes: &[u8]) -> Output {
     command.output().unwrap()
 }
 
-/// The bytes of a configuration that does without its lines' faults, and one more line.
+/// Returns the bytes of a valid configuration and one more line.
 fn with(bench: &Bench, more: &[u8]) -> Vec<u8> {
     let good = GOOD.replace("HERE", &bench.device);
     [good.as_bytes(), more].concat()
 }
 
-fn assert_told(load: &str, more: &[u8], sentence: &str) {
+fn assert_refused_with(load: &str, more: &[u8], sentence: &str) {
     let bench = Bench::new();
     let output = run(load, &bench, &with(&bench, more));
     let said = String::from_utf8_lossy(&output.stderr);
@@ -36,22 +36,22 @@ fn assert_told(load: &str, more: &[u8], sentence: &str) {
 }
 
 #[test]
-fn what_is_no_text_is_told() {
+fn a_file_that_is_not_text_is_refused() {
     for load in ["storage", "index"] {
-        assert_told(load, b"max-lag-sec: 1\0\n", "line 5: expected text in UTF-8");
-        assert_told(load, b"\xff\xfe\x80: 1\n", "line 5: expected text in UTF-8");
+        assert_refused_with(load, b"max-lag-sec: 1\0\n", "line 5: expected text in UTF-8");
+        assert_refused_with(load, b"\xff\xfe\x80: 1\n", "line 5: expected text in UTF-8");
     }
 }
 
 #[test]
-fn long_lines_and_long_files_are_told() {
+fn long_lines_and_long_files_are_refused() {
     let line = vec![b'x'; 1_000_000];
-    assert_told(
+    assert_refused_with(
         "storage",
         &line,
         "line 5: expected at most 65536 bytes, got 1000000",
     );
-    assert_told(
+    assert_refused_with(
         "storage",
         &vec![b'\n'; 2 << 20],
         "expected at most 1048576 bytes, got more",
@@ -59,7 +59,7 @@ fn long_lines_and_long_files_are_told() {
 }
 
 #[test]
-fn absurd_numbers_are_told() {
+fn absurd_numbers_are_refused() {
     for (line, sentence) in [
         (
             "replication-factor: 4294967295",
@@ -82,8 +82,8 @@ fn absurd_numbers_are_told() {
             "read-reqs-per-sec: expected more than 0 here or in write-reqs-per-sec",
         ),
     ] {
-        assert_told("storage", line.as_bytes(), sentence);
-        assert_told("index", line.as_bytes(), sentence);
+        assert_refused_with("storage", line.as_bytes(), sentence);
+        assert_refused_with("index", line.as_bytes(), sentence);
     }
 }
 
@@ -101,7 +101,7 @@ fn a_device_is_no_configuration() {
 }
 
 #[test]
-fn a_configuration_that_is_not_there_is_told() {
+fn a_missing_configuration_is_an_error() {
     let bench = Bench::new();
     for path in [bench.path("nothing"), bench.path("")] {
         let output = Command::new(env!("CARGO_BIN_EXE_drivetest"))

@@ -8,4 +8,4 @@ mod modes;
 mod refused;
 mod runs;
 mod stopped;
-mod told;
+mod reports;

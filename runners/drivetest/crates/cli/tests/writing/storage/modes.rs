@@ -5,14 +5,14 @@ use std::process::Command;
 
 use super::bench::{Bench, labels, takes_direct_io, totals};
 
-/// A mode: command, configuration, and each histogram with what it must count in two seconds.
+/// A mode: command, configuration, and each histogram with its expected count in two seconds.
 struct Mode {
     command: &'static str,
     lines: &'static str,
     counts: &'static [(&'static str, u64)],
 }
 
-/// Rates are derived in the comments; 85 records of 1536 bytes fit a large block of 128 KiB.
+/// The comments derive the rates. 85 records of 1536 bytes fit into a large block of 128 KiB.
 const MODES: &[Mode] = &[
     Mode {
         command: "storage",
@@ -79,7 +79,7 @@ fn assert_mode(mode: &Mode, more: &str) {
     }
 }
 
-/// The table of one slice over the whole run.
+/// Returns the table with one slice for the whole run.
 fn latency<'a>(bench: &Bench, histograms: impl Iterator<Item = &'a (&'static str, u64)>) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_drivetest"));
     command.arg("latency").arg("-l").arg(bench.path("log"));
@@ -93,7 +93,7 @@ fn latency<'a>(bench: &Bench, histograms: impl Iterator<Item = &'a (&'static str
 }
 
 #[test]
-fn every_mode_counts_what_it_was_asked_for() {
+fn every_mode_makes_the_requested_operations() {
     for mode in MODES {
         assert_mode(mode, "microsecond-histograms: yes\nservice-threads: 5\n");
     }
@@ -141,12 +141,12 @@ fn records_are_committed_all_over_the_drive() {
     if !takes_direct_io(&bench) {
         return;
     }
-    // Without defragmentation every write is a record's.
+    // Without defragmentation, every write is a record.
     fs::write(&bench.device, vec![0; 8 << 20]).unwrap();
     let text = format!("{SHORT}write-reqs-per-sec: 400\ndefrag-lwm-pct: 0\ncommit-to-device: yes\n");
     assert_eq!(bench.run(&text).status.code(), Some(0));
     let drive = fs::read(&bench.device).unwrap();
-    // 800 writes, 50 for each part: one without any comes once in 10^20 runs.
+    // 800 writes, 50 per part: a part without writes occurs once in 10^20 runs.
     for (number, part) in drive.chunks(512 << 10).enumerate() {
         assert!(part.iter().any(|byte| *byte != 0), "part {number} of 16");
     }
@@ -161,7 +161,7 @@ fn records_are_committed_all_over_the_drive() {
 }
 
 #[test]
-fn a_device_named_twice_runs_as_in_upstream_and_is_told() {
+fn a_device_named_twice_runs_as_in_act_and_is_reported() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;

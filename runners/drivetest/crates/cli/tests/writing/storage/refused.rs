@@ -1,4 +1,4 @@
-//! What the program does not put under load, and what it says then.
+//! Devices and files that a load refuses, and its messages.
 
 use std::fs;
 use std::process::Output;
@@ -36,7 +36,7 @@ fn a_missing_device_is_refused_in_acts_words_too() {
 }
 
 #[test]
-fn the_exit_status_stands_where_nobody_can_be_told() {
+fn the_exit_code_is_correct_without_standard_streams() {
     let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     for (lines, status) in [(READS, 2), ("read-req-per-sec: 10\n", 64)] {
         let mut bench = Bench::new();
@@ -46,7 +46,7 @@ fn the_exit_status_stands_where_nobody_can_be_told() {
     }
 }
 
-/// The key that `identify` gives a drive.
+/// Returns the drive key from `identify`.
 fn drive_key(path: &str) -> String {
     let mut identify = std::process::Command::new(env!("CARGO_BIN_EXE_drivetest"));
     let output = identify.args(["identify", path, "--json"]).output().unwrap();
@@ -87,7 +87,7 @@ fn only_the_expected_drive_is_loaded() {
 }
 
 #[test]
-fn an_expected_drive_that_is_not_there_is_not_made() {
+fn a_missing_expected_drive_is_not_created() {
     let bench = Bench::new();
     let mut command = bench.command(WRITES);
     let output = command.args(["--expect-drive", "file:1:2"]).output().unwrap();
@@ -183,7 +183,7 @@ fn no_file_is_filled_where_another_device_is_refused() {
 }
 
 #[test]
-fn a_name_that_stands_twice_has_its_expected_drive_twice() {
+fn a_device_named_twice_needs_its_expected_drive_twice() {
     let mut bench = Bench::new();
     fs::write(&bench.device, "").unwrap();
     let key = drive_key(&bench.device);
@@ -198,7 +198,7 @@ fn a_name_that_stands_twice_has_its_expected_drive_twice() {
 }
 
 #[test]
-fn a_file_system_image_is_overwritten_only_when_told() {
+fn a_file_system_image_is_overwritten_only_with_the_flag() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;
@@ -225,7 +225,7 @@ fn a_file_system_image_is_overwritten_only_when_told() {
 }
 
 #[test]
-fn what_lies_at_the_end_of_an_image_is_seen_too() {
+fn data_at_the_end_of_an_image_is_detected() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;
@@ -269,14 +269,14 @@ fn an_index_needs_no_room_for_a_large_block() {
     if !takes_direct_io(&bench) {
         return;
     }
-    // A block is not needed: one MiB is 256 pages, whatever the key of the other load would say.
+    // No block is needed: one MiB is 256 pages, even with the key of the other load.
     let lines = "file-size-mbytes: 1\ntest-duration-sec: 1\nwrite-reqs-per-sec: 10\n";
     let output = bench.command_of("index", lines).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 
 #[test]
-fn a_log_that_holds_a_run_is_not_written_over() {
+fn a_log_with_a_run_is_not_overwritten() {
     let bench = Bench::new();
     fs::write(bench.path("log"), "after 1 sec:\n").unwrap();
     let output = bench.run(READS);

@@ -1,4 +1,4 @@
-//! Runs that end as they should.
+//! Runs that finish normally.
 
 use sha2::{Digest, Sha256};
 
@@ -7,7 +7,7 @@ use super::bench::{Bench, labels, takes_direct_io, totals};
 const SMALL: &str = "file-size-mbytes: 8\ntest-duration-sec: 2\nmicrosecond-histograms: yes\n";
 
 #[test]
-fn a_run_makes_exactly_the_requests_it_was_asked_for() {
+fn a_run_makes_exactly_the_requested_operations() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;
@@ -17,7 +17,7 @@ fn a_run_makes_exactly_the_requests_it_was_asked_for() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let log = bench.log();
     assert_eq!(labels(&log), [1, 2]);
-    // Upstream makes 200 of the 209: it divides by the number of threads and drops the rest.
+    // ACT makes 200 of the 209: it divides by the number of threads and drops the rest.
     assert_eq!(totals(&log, "reads").last(), Some(&418));
     // 100000 / 4250 a second from a third and two thirds of a period: both 47 in two seconds.
     assert_eq!(totals(&log, "large-block-reads").last(), Some(&47));
@@ -49,7 +49,7 @@ fn the_log_has_its_sections_in_order() {
         },
     );
     assert!(log.contains(&expected), "{log}");
-    // A disk that others write to as well may have been late; that is told last.
+    // A disk that other programs also use may be late; the log reports that last.
     let said = log.split("drivetest: rate not held: ").next().unwrap();
     assert!(said.ends_with(")\n\n"), "{log}");
 }
@@ -94,7 +94,7 @@ fn a_duration_that_is_no_multiple_runs_to_the_end_of_its_interval() {
 }
 
 #[test]
-fn the_side_file_tells_the_run_from_start_to_end() {
+fn the_side_file_describes_the_run_from_start_to_end() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;
@@ -120,7 +120,7 @@ fn the_side_file_tells_the_run_from_start_to_end() {
 }
 
 #[test]
-fn the_side_file_tells_the_hash_of_the_configuration_file_itself() {
+fn the_side_file_has_the_hash_of_the_configuration_file() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;

@@ -1,4 +1,4 @@
-//! Runs that end before their time: by a signal, by lag, by a failing drive, by a full disk.
+//! Runs that end early: by a signal, lag, a failing drive or a full disk.
 
 use std::process::Command;
 
@@ -16,14 +16,14 @@ fn stopped_by(signal: &str) -> (Bench, Option<i32>) {
 }
 
 #[test]
-fn signals_end_a_run_cleanly_and_are_told() {
+fn signals_end_a_run_cleanly_and_are_reported() {
     if !takes_direct_io(&Bench::new()) {
         return;
     }
     for signal in ["TERM", "INT", "HUP"] {
         let (bench, code) = stopped_by(signal);
         assert_eq!(code, Some(5), "{signal}");
-        // A disk that others write to as well may have been late; that is told last.
+        // A disk that other programs also use may be late; the log reports that last.
         let log = bench.log();
         let said = log.split("drivetest: rate not held: ").next().unwrap();
         assert!(
@@ -35,7 +35,7 @@ fn signals_end_a_run_cleanly_and_are_told() {
 }
 
 #[test]
-fn the_person_who_waits_is_told_once_in_each_line_who_speaks() {
+fn each_line_on_standard_error_has_one_prefix() {
     if !takes_direct_io(&Bench::new()) {
         return;
     }
@@ -46,11 +46,11 @@ fn the_person_who_waits_is_told_once_in_each_line_who_speaks() {
     bench.wait_for(&mut run, "after 1 sec:");
     run.signal("TERM");
     assert_eq!(run.exit_status(), Some(5));
-    let told = std::fs::read_to_string(bench.path("stderr")).unwrap();
-    assert!(told.ends_with("\ndrivetest: stopped by signal TERM\n"), "{told}");
+    let printed = std::fs::read_to_string(bench.path("stderr")).unwrap();
+    assert!(printed.ends_with("\ndrivetest: stopped by signal TERM\n"), "{printed}");
     assert!(
-        told.lines().all(|line| line.matches("drivetest: ").count() <= 1),
-        "{told}"
+        printed.lines().all(|line| line.matches("drivetest: ").count() <= 1),
+        "{printed}"
     );
     assert_eq!(bench.end()["text"], "stopped by signal TERM");
 }
@@ -63,7 +63,7 @@ fn only_whole_intervals_are_in_a_stopped_log() {
     let (bench, _) = stopped_by("TERM");
     let elapsed_s = bench.end()["elapsed_ns"].as_u64().unwrap() / 1_000_000_000;
     assert_eq!(labels(&bench.log()).last(), Some(&elapsed_s), "{}", bench.log());
-    // What came after the last block is in the end record alone.
+    // Requests after the last block are only in the end record.
     assert!(bench.end()["reads_count"].as_u64() >= totals(&bench.log(), "reads").last().copied());
 }
 
@@ -107,7 +107,7 @@ fn a_load_beyond_the_drive_stops_in_acts_words() {
 
 #[test]
 fn every_kind_of_arrivals_and_both_loads_stop_by_lag() {
-    // Upstream's words for who fell behind.
+    // The text of ACT for overload.
     for (load, arrivals, words) in [
         ("storage", "poisson", "ERROR: service thread can't keep up\n"),
         ("storage", "lockstep", "ERROR: service thread can't keep up\n"),
@@ -150,7 +150,7 @@ fn a_drive_that_fails_ends_the_run_at_the_first_error() {
     }
     let mut run = Run::of(bench.command(LONG));
     bench.wait_for(&mut run, "after 1 sec:");
-    // A drive that lost its sectors, as far as a plain file can be one.
+    // A plain file simulates a drive that lost its sectors.
     std::fs::OpenOptions::new()
         .write(true)
         .open(&bench.device)
@@ -163,7 +163,7 @@ fn a_drive_that_fails_ends_the_run_at_the_first_error() {
         bench.device
     );
     assert!(bench.log().contains(&words), "{}", bench.log());
-    // Others may have failed before the run had stopped: each is told, up to ten.
+    // More requests may have failed before the run stopped. Up to ten are reported.
     assert!(
         (1..=10).contains(&bench.log().matches("ERROR").count()),
         "{}",

@@ -1,14 +1,14 @@
-//! What is said meanwhile and at the end, and what is refused in which words.
+//! Progress, final reports and refusals.
 
 use std::fs;
 
 use super::bench::{Bench, ended, of_kind, records};
-use crate::drive::{drivetest, skip, told};
+use crate::drive::{drivetest, skip, run_tool};
 
 const MIB: u64 = 1 << 20;
 
 #[test]
-fn the_log_tells_size_passes_and_what_was_written() {
+fn the_log_states_the_size_the_passes_and_the_written_bytes() {
     let Some(bench) = Bench::new(2 * MIB) else { return };
     let output = bench.run(&["--seed", "7"]);
     let (log, drive) = (String::from_utf8(output.stdout).unwrap(), bench.drive());
@@ -17,7 +17,7 @@ fn the_log_tells_size_passes_and_what_was_written() {
         lines[0].starts_with("drivetest ") && lines[0].ends_with(" prep, seed 7, compress-pct 100"),
         "{log}"
     );
-    // act_prep's own words.
+    // The text of act_prep.
     assert_eq!(
         lines[1],
         format!("{} size = 2097152 bytes, 16 large blocks", drive.display())
@@ -55,7 +55,7 @@ fn without_a_terminal_the_records_are_on_standard_error() {
 }
 
 #[test]
-fn with_a_side_file_standard_error_says_nothing() {
+fn with_a_side_file_standard_error_is_empty() {
     let Some(bench) = Bench::new(2 * MIB) else { return };
     let output = bench.run(&["--side-file", &bench.path("side"), "--log", &bench.path("log")]);
     assert!(output.stderr.is_empty() && output.stdout.is_empty(), "{output:?}");
@@ -76,7 +76,7 @@ fn a_person_at_a_terminal_sees_a_bar() {
         bench.drive().display(),
         bench.path("log")
     );
-    let Some(seen) = told(&["script", "--quiet", "--return", "--command", &line, "/dev/null"]) else {
+    let Some(seen) = run_tool(&["script", "--quiet", "--return", "--command", &line, "/dev/null"]) else {
         return skip("script(1) gives no terminal here");
     };
     assert!(
@@ -119,7 +119,7 @@ fn what_cannot_be_prepared_is_refused_in_words() {
 }
 
 #[test]
-fn a_file_system_is_overwritten_only_when_told() {
+fn a_file_system_is_overwritten_only_with_the_flag() {
     let Some(bench) = Bench::new(MIB) else { return };
     let mut image = vec![0; MIB as usize];
     image[..6].copy_from_slice(b"XFSB\0\0");

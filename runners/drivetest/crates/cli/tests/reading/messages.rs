@@ -1,4 +1,4 @@
-//! What people are told by `read`, `check` and `latency` beside the figures: which log, what is missing, what to do.
+//! Texts of `read`, `check` and `latency` apart from the figures: the log, what is missing, remedies.
 
 use std::fs;
 use std::process::Output;
@@ -17,7 +17,7 @@ fn status(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
-/// Two folders, each with a real log of one name.
+/// Two folders with real logs of the same name.
 fn alike() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     for (folder, case) in [("one", FOUR), ("two", "6.6/index-single-us.log")] {
@@ -28,17 +28,17 @@ fn alike() -> TempDir {
 }
 
 #[test]
-fn two_logs_of_one_name_are_told_apart_by_their_paths() {
+fn two_logs_with_the_same_name_are_distinguished_by_their_paths() {
     let directory = alike();
     for command in [&["read"][..], &["check", CHECK[0], CHECK[1]]] {
         let output = drivetest_in(
             directory.path(),
             &[command, &["one/run.log", "two/run.log"]].concat(),
         );
-        let told = text(&output.stdout);
+        let printed = text(&output.stdout);
         assert!(
-            told.contains("one/run.log: ") && told.contains("two/run.log: "),
-            "{told}"
+            printed.contains("one/run.log: ") && printed.contains("two/run.log: "),
+            "{printed}"
         );
     }
 }
@@ -47,11 +47,11 @@ fn two_logs_of_one_name_are_told_apart_by_their_paths() {
 fn a_run_of_an_archive_bears_the_name_of_its_file() {
     let (four, index) = (log(FOUR), log("6.6/index-single-us.log"));
     let archive = tar(&[("a/run.log", four.as_bytes()), ("b/run.log", index.as_bytes())]);
-    let archive = Scratch::new("told.tar", &archive);
+    let archive = Scratch::new("messages.tar", &archive);
     for command in [&["read"][..], &["check", CHECK[0], CHECK[1]]] {
-        let told = text(&drivetest(&[command, &[archive.arg()]].concat()).stdout);
+        let printed = text(&drivetest(&[command, &[archive.arg()]].concat()).stdout);
         for member in ["a/run.log", "b/run.log"] {
-            assert!(told.contains(&format!("{}!{member}", archive.arg())), "{told}");
+            assert!(printed.contains(&format!("{}!{member}", archive.arg())), "{printed}");
         }
     }
 }
@@ -63,9 +63,9 @@ fn a_finding_on_a_file_of_an_archive_names_it() {
         ("a/run.log", log(FOUR).as_bytes()),
         ("b/run.log", marked.as_bytes()),
     ]);
-    let archive = Scratch::new("told-finding.tar", &archive);
-    let told = text(&drivetest(&["read", archive.arg()]).stdout);
-    assert!(told.contains("byte-order-mark b/run.log line 1: "), "{told}");
+    let archive = Scratch::new("messages-finding.tar", &archive);
+    let printed = text(&drivetest(&["read", archive.arg()]).stdout);
+    assert!(printed.contains("byte-order-mark b/run.log line 1: "), "{printed}");
 }
 
 #[test]
@@ -87,14 +87,14 @@ fn logs_of_one_name_are_not_exported_into_one_directory() {
 }
 
 #[test]
-fn an_export_directory_that_cannot_be_made_is_told() {
-    let file = Scratch::new("told-file", b"");
+fn an_export_directory_that_cannot_be_created_is_an_error() {
+    let file = Scratch::new("messages-file", b"");
     let output = drivetest(&["read", FOUR, "--export", file.arg(), "--format", "csv"]);
     assert_eq!(status(&output), 3);
-    let told = text(&output.stderr);
+    let printed = text(&output.stderr);
     assert!(
-        told.contains("cannot create the directory for the tables"),
-        "{told}"
+        printed.contains("cannot create the directory for the tables"),
+        "{printed}"
     );
 }
 
@@ -106,25 +106,25 @@ fn check_judges_an_output_of_ycsb_without_a_profile() {
 }
 
 #[test]
-fn check_says_that_a_profile_does_not_apply_to_ycsb() {
+fn check_reports_that_a_profile_does_not_apply_to_ycsb() {
     let case = ycsb("ycsb-0.18.0-SNAPSHOT/status-merged.log");
     let output = drivetest(&["check", &case, CHECK[0], CHECK[1]]);
-    let told = text(&output.stdout);
+    let printed = text(&output.stdout);
     assert_eq!(status(&output), 0);
     assert!(
-        told.contains("profile operational-database: does not apply"),
-        "{told}"
+        printed.contains("profile operational-database: does not apply"),
+        "{printed}"
     );
 }
 
 #[test]
-fn check_of_a_log_of_act_asks_for_a_profile() {
+fn check_of_an_act_log_requires_a_profile() {
     let output = drivetest(&["check", FOUR]);
-    let told = text(&output.stdout);
+    let printed = text(&output.stdout);
     assert_eq!(status(&output), 64);
     assert!(
-        told.contains("not judged: a run of act_storage needs a profile"),
-        "{told}"
+        printed.contains("not judged: a run of act_storage needs a profile"),
+        "{printed}"
     );
 }
 
@@ -143,39 +143,39 @@ fn latency_takes_its_log_as_its_siblings_do() {
 
 #[test]
 fn latency_hints_at_shorter_slices_where_none_is_whole() {
-    let told = text(&drivetest(&["latency", FOUR]).stderr);
+    let printed = text(&drivetest(&["latency", FOUR]).stderr);
     assert!(
-        told.contains("the run has 60 s, a slice 3600 s; choose shorter slices, such as -t 60"),
-        "{told}"
+        printed.contains("the run has 60 s, a slice 3600 s; choose shorter slices, such as -t 60"),
+        "{printed}"
     );
-    let told = text(&drivetest(&["latency", FOUR, "-t", "10"]).stderr);
-    assert!(!told.contains("shorter slices"), "{told}");
+    let printed = text(&drivetest(&["latency", FOUR, "-t", "10"]).stderr);
+    assert!(!printed.contains("shorter slices"), "{printed}");
 }
 
 #[test]
-fn one_is_told_in_the_singular_and_what_is_unknown_not_at_all() {
-    let told = text(&drivetest(&["read", "6.6/single-us.log"]).stdout);
-    assert!(told.contains(" requested on 1 device\n"), "{told}");
+fn the_summary_uses_the_singular_and_omits_unknown_values() {
+    let printed = text(&drivetest(&["read", "6.6/single-us.log"]).stdout);
+    assert!(printed.contains(" requested on 1 device\n"), "{printed}");
     let without = log(FOUR).replace("write-reqs-per-sec: ", "written: ");
-    let told = text(&drivetest(&["read", Scratch::new("told-one.log", without.as_bytes()).arg()]).stdout);
+    let printed = text(&drivetest(&["read", Scratch::new("messages-one.log", without.as_bytes()).arg()]).stdout);
     assert!(
-        !told.contains('?') && told.contains("reads/s requested on 4 devices"),
-        "{told}"
+        !printed.contains('?') && printed.contains("reads/s requested on 4 devices"),
+        "{printed}"
     );
 }
 
 #[test]
 fn a_run_without_a_slice_has_none_of_nought_seconds() {
-    let told = text(&drivetest(&["check", "6.6/nodev.log", CHECK[0], CHECK[1]]).stdout);
+    let printed = text(&drivetest(&["check", "6.6/nodev.log", CHECK[0], CHECK[1]]).stdout);
     assert!(
-        told.contains(", no slices") && !told.contains("0 slices"),
-        "{told}"
+        printed.contains(", no slices") && !printed.contains("0 slices"),
+        "{printed}"
     );
 }
 
 #[test]
-fn an_archive_beside_a_log_is_refused() {
-    let archive = Scratch::new("told-with.tar", &tar(&[("a.conf", b"a: b\n")]));
+fn an_archive_as_an_attachment_is_refused() {
+    let archive = Scratch::new("messages-with.tar", &tar(&[("a.conf", b"a: b\n")]));
     let (document, status) = read(FOUR, &["--with", archive.arg()]);
     assert_eq!(
         (document["error"]["id"].as_str(), status),
@@ -184,11 +184,11 @@ fn an_archive_beside_a_log_is_refused() {
 }
 
 #[test]
-fn a_file_beside_an_archive_of_logs_is_refused() {
+fn an_attachment_of_an_archive_is_refused() {
     let log = log(FOUR);
-    let archive = Scratch::new("told-archive.tar", &tar(&[("a.log", log.as_bytes())]));
+    let archive = Scratch::new("messages-archive.tar", &tar(&[("a.log", log.as_bytes())]));
     assert_eq!(read(archive.arg(), &[]).1, 0);
-    let beside = Scratch::new("told-archive.conf", b"a: b\n");
+    let beside = Scratch::new("messages-archive.conf", b"a: b\n");
     let (document, status) = read(archive.arg(), &["--with", beside.arg()]);
     assert_eq!(
         (document["error"]["id"].as_str(), status),
@@ -198,17 +198,17 @@ fn a_file_beside_an_archive_of_logs_is_refused() {
 
 #[test]
 fn one_interval_off_the_rate_is_one() {
-    let told = text(&drivetest(&["read", "4.0/queue-full.log"]).stdout);
-    assert!(told.contains(": of 1 interval, 1 reached less"), "{told}");
+    let printed = text(&drivetest(&["read", "4.0/queue-full.log"]).stdout);
+    assert!(printed.contains(": of 1 interval, 1 reached less"), "{printed}");
 }
 
 #[test]
-fn what_an_output_of_ycsb_does_not_tell_is_left_out() {
+fn the_summary_omits_what_a_ycsb_output_does_not_state() {
     let rows = "[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 1.0\n[READ], Operations, 1\n";
-    let told = text(&drivetest(&["read", Scratch::new("told-rows.log", rows.as_bytes()).arg()]).stdout);
+    let printed = text(&drivetest(&["read", Scratch::new("messages-rows.log", rows.as_bytes()).arg()]).stdout);
     assert!(
-        told.contains(": ycsb\n  finished: 1 operation in 1000 ms, 1.0 ops/s; "),
-        "{told}"
+        printed.contains(": ycsb\n  finished: 1 operation in 1000 ms, 1.0 ops/s; "),
+        "{printed}"
     );
-    assert!(!told.contains('?'), "{told}");
+    assert!(!printed.contains('?'), "{printed}");
 }

@@ -1,4 +1,4 @@
-//! What a run tells besides its histograms: the side file, the summary on standard error, and whether the rates held.
+//! Reports of a run apart from its histograms: the side file, the summary on standard error, and the rate check.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use super::bench::{Bench, takes_direct_io};
 
 const SMALL: &str = "file-size-mbytes: 8\ntest-duration-sec: 2\nmicrosecond-histograms: yes\n";
 
-/// More than any drive answers.
+/// A rate above that of any drive.
 const TOO_MUCH: &str = "file-size-mbytes: 8\ntest-duration-sec: 2\nengine: threads\nservice-threads: 1\nread-reqs-per-sec: 5000000\n";
 
 fn intervals(records: &[Value]) -> impl Iterator<Item = &Value> {
@@ -16,7 +16,7 @@ fn intervals(records: &[Value]) -> impl Iterator<Item = &Value> {
 }
 
 #[test]
-fn every_operation_is_told_with_its_three_times() {
+fn every_operation_has_three_times() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;
@@ -30,24 +30,24 @@ fn every_operation_is_told_with_its_three_times() {
         ("large-block-reads", "23.529412"),
         ("large-block-writes", "23.529412"),
     ] {
-        let told = &end["operations"][operation];
+        let record = &end["operations"][operation];
         let counts =
             intervals(&records).map(|record| record["operations"][operation]["count"].as_u64().unwrap());
-        assert_eq!(told["count"].as_u64(), Some(counts.sum()), "{operation}");
-        assert_eq!(told["asked_per_s"], asked);
-        assert_eq!(told["count"], told["asked_count"], "{operation}");
+        assert_eq!(record["count"].as_u64(), Some(counts.sum()), "{operation}");
+        assert_eq!(record["asked_per_s"], asked);
+        assert_eq!(record["count"], record["asked_count"], "{operation}");
         for time in ["lateness", "service", "response"] {
             let [min, p50, max] =
-                ["min_ns", "p50_ns", "max_ns"].map(|field| told[time][field].as_u64().unwrap());
-            assert!(min <= p50 && p50 <= max, "{operation} {time}: {told}");
+                ["min_ns", "p50_ns", "max_ns"].map(|field| record[time][field].as_u64().unwrap());
+            assert!(min <= p50 && p50 <= max, "{operation} {time}: {record}");
         }
     }
-    // 1,000 reads: one lies beyond p99.9, none beyond p99.99.
+    // 1,000 reads: one is above p99.9, none above p99.99.
     assert!(end["service"]["p999_ns"].is_u64() && end["service"]["p9999_ns"].is_null());
 }
 
 #[test]
-fn an_interval_tells_of_the_disk_beneath_the_file_and_of_the_program() {
+fn an_interval_has_telemetry_of_the_disk_and_of_the_program() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;
@@ -62,7 +62,7 @@ fn an_interval_tells_of_the_disk_beneath_the_file_and_of_the_program() {
     );
     let nanos = records[1]["length_ns"].as_u64().unwrap() as f64;
     let made_per_s = records[1]["operations"]["reads"]["count"].as_u64().unwrap() as f64 * 1e9 / nanos;
-    // A file system without a block device of its own has none.
+    // A file system without a block device has none.
     for disk in telemetry["disks"].as_array().unwrap() {
         assert_eq!(disk["devices"], serde_json::json!([bench.device]));
         let reads_per_s: f64 = disk["io"]["reads_per_s"].as_str().unwrap().parse().unwrap();
@@ -85,9 +85,9 @@ fn a_summary_for_people_ends_a_run() {
         return;
     }
     let output = bench.run(&format!("{SMALL}read-reqs-per-sec: 500\n"));
-    let told = String::from_utf8(output.stderr).unwrap();
-    let begins = |begin: &str| told.lines().any(|line| line.starts_with(begin));
-    // A disk that others write to as well may stand still for most of a run; then it says so here, too.
+    let record = String::from_utf8(output.stderr).unwrap();
+    let begins = |begin: &str| record.lines().any(|line| line.starts_with(begin));
+    // A disk that other programs also use may stall for most of a run; then this text says so.
     let is_held = bench.end()["rate"]["is_held"].as_bool().unwrap();
     let rates = if is_held {
         "the rates were sustained"
@@ -100,13 +100,13 @@ fn a_summary_for_people_ends_a_run() {
         rates,
         "reads response ",
     ] {
-        assert!(begins(begin), "{begin}: {told}");
+        assert!(begins(begin), "{begin}: {record}");
     }
     assert_eq!(bench.log().contains("rate not held"), !is_held);
 }
 
 #[test]
-fn a_rate_that_was_not_held_is_told_everywhere() {
+fn a_rate_that_was_not_sustained_is_reported_everywhere() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;
@@ -149,7 +149,7 @@ fn requests_that_waited_are_a_finding_with_the_side_file() {
     assert_eq!(count_of(&with, "side-file-differs"), 0, "{with:?}");
 }
 
-/// The ids of the findings of a run's log.
+/// Returns the ids of the findings of a log.
 fn ids(bench: &Bench, more: &[&str]) -> Vec<String> {
     let mut read = Command::new(env!("CARGO_BIN_EXE_drivetest"));
     let output = read
@@ -193,6 +193,6 @@ fn memory_is_bounded_with_128_devices_and_640_threads_and_does_not_grow() {
     };
     let sizes: Vec<_> = intervals(&records).map(resident).collect();
     assert!(sizes[5] <= (64 + 4 * 128) << 20, "{sizes:?}");
-    // Pages are first touched as slower and slower requests come; a leak of 128 bytes a request would show.
+    // Slower requests use more pages of the histograms. A leak of 128 bytes per request would show.
     assert!(sizes[5].saturating_sub(sizes[2]) <= 1 << 20, "{sizes:?}");
 }
