@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 mod check;
+mod completions;
 mod host;
 mod identify;
 mod keys;
@@ -45,6 +46,8 @@ pub enum Command {
     Index(load::IndexArgs),
     /// List the keys of a load configuration, with their values and defaults.
     Keys(keys::Args),
+    /// Print shell completions.
+    Completions(completions::Args),
     /// Write the manual pages into a directory.
     #[command(hide = true)]
     Man(man::Args),
@@ -78,6 +81,7 @@ impl Command {
             Self::Storage(args) => args.run(),
             Self::Index(args) => args.run(),
             Self::Keys(args) => args.run(),
+            Self::Completions(args) => args.run(),
             Self::Man(args) => args.run(),
             Self::Identify(args) => args.run(),
             Self::Start(args) => args.run(),

@@ -112,7 +112,7 @@ pub const EXIT_CODES: &[(&[&str], &[ExitCodeMeaning])] = &[
         ],
     ),
     (
-        &["status", "stop", "identify", "keys", "host"],
+        &["status", "stop", "identify", "keys", "completions", "host"],
         &[(0, "answered"), (EXIT_ERROR, "cannot be answered")],
     ),
 ];
