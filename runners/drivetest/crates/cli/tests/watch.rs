@@ -177,10 +177,10 @@ fn a_recording_without_a_program_ends_with_a_signal() {
 }
 
 #[test]
-fn a_second_run_never_writes_over_the_first() {
+fn a_second_run_never_overwrites_the_first() {
     let folder = host();
     watch(&folder, &["--", "fail"]);
     let output = watch(&folder, &["--", "fail"]);
     assert_eq!(output.status.code(), Some(64));
-    assert!(text(&output.stderr).contains("holds"));
+    assert!(text(&output.stderr).contains("never overwritten"));
 }

@@ -18,7 +18,12 @@ impl Args {
     /// Prints the completions.
     pub fn run(self) -> ExitCode {
         let mut script = Vec::new();
-        generate(self.shell, &mut crate::Program::command(), "drivetest", &mut script);
+        generate(
+            self.shell,
+            &mut crate::Program::command(),
+            "drivetest",
+            &mut script,
+        );
         print_and_exit(&String::from_utf8_lossy(&script), 0)
     }
 }
@@ -33,7 +38,10 @@ mod tests {
             let mut script = Vec::new();
             generate(shell, &mut crate::Program::command(), "drivetest", &mut script);
             let script = String::from_utf8(script).unwrap();
-            assert!(script.contains("identify") && script.contains("slice-sec"), "{shell}");
+            assert!(
+                script.contains("identify") && script.contains("slice-sec"),
+                "{shell}"
+            );
         }
     }
 }

@@ -8,12 +8,12 @@ mod archives;
 mod documents;
 mod export;
 mod latency;
+mod messages;
 mod rules_fire;
 mod series;
 mod side_file;
 #[path = "../support/mod.rs"]
 mod support;
 mod sweep_archive;
-mod messages;
 mod verdicts;
 mod ycsb;

@@ -51,7 +51,10 @@ fn a_run_of_an_archive_bears_the_name_of_its_file() {
     for command in [&["read"][..], &["check", CHECK[0], CHECK[1]]] {
         let printed = text(&drivetest(&[command, &[archive.arg()]].concat()).stdout);
         for member in ["a/run.log", "b/run.log"] {
-            assert!(printed.contains(&format!("{}!{member}", archive.arg())), "{printed}");
+            assert!(
+                printed.contains(&format!("{}!{member}", archive.arg())),
+                "{printed}"
+            );
         }
     }
 }
@@ -65,7 +68,10 @@ fn a_finding_on_a_file_of_an_archive_names_it() {
     ]);
     let archive = Scratch::new("messages-finding.tar", &archive);
     let printed = text(&drivetest(&["read", archive.arg()]).stdout);
-    assert!(printed.contains("byte-order-mark b/run.log line 1: "), "{printed}");
+    assert!(
+        printed.contains("byte-order-mark b/run.log line 1: "),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -157,7 +163,8 @@ fn the_summary_uses_the_singular_and_omits_unknown_values() {
     let printed = text(&drivetest(&["read", "6.6/single-us.log"]).stdout);
     assert!(printed.contains(" requested on 1 device\n"), "{printed}");
     let without = log(FOUR).replace("write-reqs-per-sec: ", "written: ");
-    let printed = text(&drivetest(&["read", Scratch::new("messages-one.log", without.as_bytes()).arg()]).stdout);
+    let printed =
+        text(&drivetest(&["read", Scratch::new("messages-one.log", without.as_bytes()).arg()]).stdout);
     assert!(
         !printed.contains('?') && printed.contains("reads/s requested on 4 devices"),
         "{printed}"
@@ -205,7 +212,8 @@ fn one_interval_off_the_rate_is_one() {
 #[test]
 fn the_summary_omits_what_a_ycsb_output_does_not_state() {
     let rows = "[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 1.0\n[READ], Operations, 1\n";
-    let printed = text(&drivetest(&["read", Scratch::new("messages-rows.log", rows.as_bytes()).arg()]).stdout);
+    let printed =
+        text(&drivetest(&["read", Scratch::new("messages-rows.log", rows.as_bytes()).arg()]).stdout);
     assert!(
         printed.contains(": ycsb\n  finished: 1 operation in 1000 ms, 1.0 ops/s; "),
         "{printed}"

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{FLAG, all_refuse, all_write, refused_by};
-use crate::drive::{Drive, skip, run_tool};
+use crate::drive::{Drive, run_tool, skip};
 
 /// A process that is ended on drop.
 struct Running(Child);

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::all_refuse;
-use crate::drive::{Drive, skip, run_tool};
+use crate::drive::{Drive, run_tool, skip};
 
 fn kernel_has(driver: &str, listed_in: &str) -> bool {
     let has =

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::bench::{ended, records};
-use crate::drive::{drivetest, skip, run_tool};
+use crate::drive::{drivetest, run_tool, skip};
 
 /// A loop device of 16 MiB over a file on a tmpfs of 4 MiB. Writes above 4 MiB fail.
 struct Failing {

@@ -2,7 +2,7 @@
 
 mod bench;
 mod faults;
+mod reports;
 mod resumed;
 mod steady;
-mod reports;
 mod written;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::bench::{Bench, ended, of_kind, records};
-use crate::drive::{drivetest, skip, run_tool};
+use crate::drive::{drivetest, run_tool, skip};
 
 const MIB: u64 = 1 << 20;
 

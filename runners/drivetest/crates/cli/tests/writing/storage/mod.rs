@@ -6,6 +6,6 @@ mod block_device;
 mod config;
 mod modes;
 mod refused;
+mod reports;
 mod runs;
 mod stopped;
-mod reports;

@@ -47,9 +47,14 @@ fn each_line_on_standard_error_has_one_prefix() {
     run.signal("TERM");
     assert_eq!(run.exit_status(), Some(5));
     let printed = std::fs::read_to_string(bench.path("stderr")).unwrap();
-    assert!(printed.ends_with("\ndrivetest: stopped by signal TERM\n"), "{printed}");
     assert!(
-        printed.lines().all(|line| line.matches("drivetest: ").count() <= 1),
+        printed.ends_with("\ndrivetest: stopped by signal TERM\n"),
+        "{printed}"
+    );
+    assert!(
+        printed
+            .lines()
+            .all(|line| line.matches("drivetest: ").count() <= 1),
         "{printed}"
     );
     assert_eq!(bench.end()["text"], "stopped by signal TERM");
