@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from results.models import Product, Profile, Run, Share, Verdict
-from results.models.slugs import new_product_slug
+from results.models.ids import new_product_slug
 
 MAKERS = (
     *(

@@ -33,8 +33,11 @@ from django.db import connection, models  # noqa: E402
 from django.test import Client  # noqa: E402
 
 import webapp.celery  # noqa: E402, F401 - what a worker has loaded
-from results.access.intervals import minutes_of, seconds_of  # noqa: E402
-from results.access.series import intervals  # noqa: E402
+from results.access.intervals import (  # noqa: E402
+    intervals,
+    minutes_of,
+    seconds_of,
+)
 from results.ingest import queue as ingest_queue  # noqa: E402
 from results.intake.submissions import SubmissionMetadata, accept_submission  # noqa: E402
 from results.models import Organisation, Run  # noqa: E402

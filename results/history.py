@@ -1,4 +1,4 @@
-"""The append-only history: who writes an event, and how the history of a run is read."""
+"""The append-only history: recording an event, reading the history of a run, and the labels of event kinds."""
 
 from __future__ import annotations
 
@@ -48,3 +48,30 @@ def history_of(run: Run) -> QuerySet[Event]:
     if run.submission is None:
         return Event.objects.filter(of_run)
     return Event.objects.filter(of_run | Q(subject_type="submission", subject_id=run.submission.public_id))
+
+
+EVENT_LABELS = {
+    "run-published": "published",
+    "run-embargoed": "reviewed, under embargo",
+    "run-recalled": "taken back into review",
+    "run-superseded": "superseded by another run",
+    "run-unsuperseded": "no longer superseded",
+    "run-withdrawn": "withdrawn",
+    "run-reinstated": "reinstated",
+    "run-annotated": "annotated",
+    "annotation-retracted": "annotation retracted",
+    "run-corrected": "corrected",
+    "correction-taken-back": "correction taken back",
+    "run-changed": "changed with the published catalogue",
+    "run-judged-anew": "judged anew",
+    "submission-slices-changed": "read in other slices",
+    "run-not-found-again": "not found by a newer reader",
+    "certificate-issued": "issued",
+    "certificate-withdrawn": "withdrawn",
+    "certificate-reinstated": "reinstated",
+}
+
+
+def event_label(kind: str) -> str:
+    """Return what a kind of event is called; an unknown one by its own name, which is a word or two already."""
+    return EVENT_LABELS.get(kind, kind.replace("-", " "))

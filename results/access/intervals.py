@@ -1,28 +1,234 @@
-"""The intervals of a run: minutes from the database, seconds read again from the stored log."""
+"""Intervals and slices of a run: minutes from the database, seconds read again from the stored log."""
 
 import base64
-from collections.abc import Iterator
+import io
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import zstandard
+from django.db import connection
 
 from results import locks
 from results.access.mirrors import is_mirrored, missing_log_message
-from results.access.series import Packed
+from results.access.redaction import refuse_withheld
 from results.evidence.names import companion_paths
 from results.evidence.store import EvidenceDamagedError, open_evidence, path_of
 from results.ingest.act import MEMBER_CHARS
-from results.models import Run, Series
+from results.models import Run, Series, Slice
+from results.models.querysets import SliceQuerySet
 from results.reader import process as reader_process
 from results.reader.process import Document
+from results.rules.act.latency_table import SliceCounts
+
+ENCODING = "drivecert.series/1"
+READ_BYTES = 64 * 1024
+NUMBER_BYTES = 10  # of an unsigned LEB128 of 64 bits
+WIDTH_MAX = 8
+BUCKETS_MAX = 65
+HISTOGRAMS_MAX = 100_000
+
+Counts = list[int]
+
+
+class SeriesDamagedError(Exception):
+    """The bytes are no series of the encoding: the row is damaged, read the log again."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A series as it is stored: `count` intervals of `interval_s` seconds from `start_s` on."""
+
+    interval_s: int
+    start_s: int
+    count: int
+    encoding: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Interval:
+    """One interval: for each histogram, by its ordinal, its counts by bucket; None where they are not known."""
+
+    start_s: int
+    end_s: int
+    counts: list[Counts | None]
+
+
+def intervals(series: Packed, from_s: int, to_s: int, ordinals: range | None = None) -> Iterator[Interval]:
+    """Yield the whole intervals within [from_s, to_s), of all histograms or of those named, in their order.
+
+    A histogram that a part of the series does not tell had not appeared there: its counts are None. Trailing zeros of
+    counts are cut. Raises SeriesDamagedError.
+    """
+    if series.encoding != ENCODING:
+        raise SeriesDamagedError(f"expected the encoding {ENCODING}, got {series.encoding}")
+    first = max(0, -(-(from_s - series.start_s) // series.interval_s))
+    end = min(series.count, (to_s - series.start_s) // series.interval_s)
+    for number, counts in _numbered(series, range(first, end), ordinals):
+        start_s = series.start_s + number * series.interval_s
+        yield Interval(start_s, start_s + series.interval_s, counts)
+
+
+def _numbered(series: Packed, window: range, ordinals: range | None) -> Iterator[tuple[int, list[Counts | None]]]:
+    stream = _decompressed(series.content)
+    number = 0
+    while number < min(window.stop, series.count):
+        length = _bounded(stream, series.count - number, "intervals")
+        histograms = [_histogram(stream, length) for _ in range(_bounded(stream, HISTOGRAMS_MAX, "histograms"))]
+        if not length:
+            raise SeriesDamagedError("expected a chunk of at least one interval, got none")
+        shown = _chosen(histograms, ordinals)
+        for place in range(max(0, window.start - number), min(length, window.stop - number)):
+            yield number + place, [histogram.at(place) if histogram else None for histogram in shown]
+        number += length
+
+
+def _chosen(histograms: list["_Histogram"], ordinals: range | None) -> list["_Histogram | None"]:
+    """Only of these are counts made: a log of 128 devices has some 260 histograms, and a chart shows one."""
+    if ordinals is None:
+        return list(histograms)
+    return [histograms[ordinal] if ordinal < len(histograms) else None for ordinal in ordinals]
+
+
+@dataclass(frozen=True)
+class _Histogram:
+    """A histogram in one chunk: where each interval stands among the known ones, and the counts of each bucket."""
+
+    places: list[int | None]
+    columns: dict[int, list[int]]
+
+    def at(self, interval: int) -> Counts | None:
+        place = self.places[interval]
+        if place is None:
+            return None
+        counts = [0] * (1 + max((bucket for bucket, column in self.columns.items() if column[place]), default=-1))
+        for bucket, column in self.columns.items():
+            if column[place]:
+                counts[bucket] = column[place]
+        return counts
+
+
+def _histogram(stream: BinaryIO, length: int) -> _Histogram:
+    places = _places(stream, length)
+    known = sum(place is not None for place in places)
+    columns = {}
+    for _ in range(_bounded(stream, BUCKETS_MAX, "columns")):
+        bucket = _bounded(stream, BUCKETS_MAX - 1, "bucket")
+        width = _bounded(stream, WIDTH_MAX, "width")
+        columns[bucket] = _column([_exactly(stream, known) for _ in range(width)])
+    return _Histogram(places, columns)
+
+
+def _places(stream: BinaryIO, length: int) -> list[int | None]:
+    is_known = [True] * length
+    for _ in range(_bounded(stream, length, "gaps")):
+        first = _bounded(stream, length - 1, "first of a gap")
+        gap = _bounded(stream, length - first, "length of a gap")
+        is_known[first : first + gap] = [False] * gap
+    place = 0
+    places: list[int | None] = []
+    for known in is_known:
+        places.append(place if known else None)
+        place += known
+    return places
+
+
+def _column(planes: list[bytes]) -> list[int]:
+    """Return the values of which each plane holds one byte, the least first."""
+    return [int.from_bytes(value, "little") for value in zip(*planes, strict=True)]
+
+
+def _decompressed(content: bytes) -> BinaryIO:
+    return io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(content), READ_BYTES)
+
+
+def _bounded(stream: BinaryIO, most: int, what: str) -> int:
+    number = _number(stream)
+    if number > most:
+        raise SeriesDamagedError(f"expected {what} of at most {most}, got {number}")
+    return number
+
+
+def _number(stream: BinaryIO) -> int:
+    number = 0
+    for place in range(NUMBER_BYTES):
+        byte = _exactly(stream, 1)[0]
+        number |= (byte & 0x7F) << (7 * place)
+        if byte < 0x80:
+            return number
+    raise SeriesDamagedError(f"expected a number of at most {NUMBER_BYTES} bytes, got more")
+
+
+def _exactly(stream: BinaryIO, size: int) -> bytes:
+    try:
+        got = stream.read(size)
+    except zstandard.ZstdError as error:
+        raise SeriesDamagedError(f"expected one zstd frame, got: {error}") from error
+    if len(got) != size:
+        raise SeriesDamagedError(f"expected {size} bytes more, got {len(got)}")
+    return got
+
+
+AT_ONCE = 1_000  # slices that are held while very many are read
+COUNTED_BEFORE = """
+SELECT coalesce(sum(bucket.counted), 0)::bigint, count(bucket.counted)
+FROM results_slice slice, unnest(slice.counts[%(row)s:%(row)s]) WITH ORDINALITY AS bucket (counted, place)
+WHERE slice.run_id = %(run)s AND slice.number < %(number)s
+GROUP BY bucket.place ORDER BY bucket.place
+"""
+
+
+@dataclass(frozen=True)
+class HistogramSlice(SliceCounts):
+    """One slice of one histogram, and where in the run and in its log it is."""
+
+    start_s: int
+    end_s: int
+    first_line: int
+    last_line: int
+
+
+def histogram_slices(slices: SliceQuerySet | Iterable[Slice]) -> list[HistogramSlice]:
+    """Return slices that were asked for one histogram (SliceQuerySet.of_histogram), with its counts."""
+    return [_of_histogram(each) for each in slices]
+
+
+def each_slice(slices: SliceQuerySet) -> Iterator[HistogramSlice]:
+    """Yield the same one by one: a day in slices of a second has 86,400, which are not held at once."""
+    return map(_of_histogram, slices.iterator(chunk_size=AT_ONCE))
+
+
+def counted_before(run_pk: int, ordinal: int, number: int) -> tuple[list[int], int]:
+    """Return by bucket what came to a histogram in the slices before one, and how many of these have its counts.
+
+    They are added up where they are stored.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(COUNTED_BEFORE, {"run": run_pk, "row": ordinal + 1, "number": number})
+        found = cursor.fetchall()
+    return [counted for counted, _ in found], found[0][1] if found else 0
+
+
+def _of_histogram(each: Slice) -> HistogramSlice:
+    (counts,) = each.own_counts  # type: ignore[attr-defined]
+    return HistogramSlice(
+        number=each.number,
+        counts=counts,
+        ops_count=sum(counts),
+        start_s=each.start_s,
+        end_s=each.end_s,
+        first_line=each.first_line,
+        last_line=each.last_line,
+    )
+
 
 SLOTS = 2  # readings for onlookers at one time: each takes a processor for as long as the log is long
 
 
 class NoIntervalsError(Exception):
     """The run has no intervals of that length; the sentence says why."""
-
-
-class WithheldError(Exception):
-    """The log is sequestered: nothing is read out of it any more."""
 
 
 class BusyError(Exception):
@@ -40,17 +246,6 @@ def minutes_of(run: Run) -> Packed:
             f"Run {run.public_id} has no minutes stored: its log tells none, or was read before they were."
         )
     return Packed(series.interval_s, series.start_s, series.intervals_count, series.encoding, bytes(series.packed))
-
-
-def is_withheld(run: Run) -> bool:
-    """Tell whether the run's log is sequestered: then its intervals are not shown either, to nobody."""
-    return run.reading is not None and run.reading.evidence.sequestered
-
-
-def refuse_withheld(run: Run) -> None:
-    """Raise WithheldError where the log is sequestered: interval by interval, what was read of it is the log again."""
-    if is_withheld(run):
-        raise WithheldError(f"The log of run {run.public_id} is withheld for legal reasons. Its bytes are kept.")
 
 
 def seconds_of(run: Run, from_s: int, to_s: int) -> Packed:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from results.access.intervals import WithheldError, is_withheld
 from results.models import Event, Finding, Reading, Run, Submission, Verdict, YcsbRun
 
 # What YCSB tells on its standard error or in its properties, none of it in the output with the figures. Workload,
@@ -26,6 +25,21 @@ OF_THE_LOG = re.compile(r"passes: at most [^;]*|fails: slice [^;]*(?:; also over
 JUDGED_ANEW = "run-judged-anew"  # its details are headlines
 WARNINGS = "in_spite_of"  # sentences on devices, in the details of a publication
 DEPARTURES = re.compile(r"(r-[0-9a-z]+) is not what the profile asks: ")  # results/rules/certification/stress.py
+
+
+class WithheldError(Exception):
+    """The log is sequestered: nothing is read out of it any more."""
+
+
+def is_withheld(run: Run) -> bool:
+    """Tell whether the run's log is sequestered: then its intervals are not shown either, to nobody."""
+    return run.reading is not None and run.reading.evidence.sequestered
+
+
+def refuse_withheld(run: Run) -> None:
+    """Raise WithheldError where the log is sequestered: interval by interval, what was read of it is the log again."""
+    if is_withheld(run):
+        raise WithheldError(f"The log of run {run.public_id} is withheld for legal reasons. Its bytes are kept.")
 
 
 def has_withheld_file(run: Run) -> bool:

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from results.catalogue.rows import PRODUCT_FACT_COLUMNS, SHARE_COLUMNS, CatalogueRow, read_catalogue
 from results.models import Category, Event, Product, Run, Share, Statistic, Tier, Visibility
-from results.models.slugs import new_product_slug
+from results.models.ids import new_product_slug
 
 PUBLISHED_CATALOGUE = Path(__file__).parent / "published" / "act_certified_drives.csv"
 SECONDS_PER_HOUR = 3600

@@ -1,14 +1,37 @@
-"""The rows of the published catalogue's CSV file, read strictly: no tables, no database."""
+"""The CSV files of published results: their rows, checked cell by cell, and their sources."""
 
 import csv
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from pathlib import Path
 from typing import TextIO, TypeVar
 
 from results.models import Category
+
+SOURCES = Path(__file__).parent / "published" / "sources.csv"
+CERTIFICATION_PAGE = "act-certified-drives"
+
+
+@dataclass(frozen=True)
+class PublishedSource:
+    """One publication; an address or a day that was not recorded with its figures is empty, and never made up."""
+
+    source: str
+    title: str
+    publisher: str
+    address: str
+    retrieved_on: str
+
+
+@cache
+def published_sources() -> dict[str, PublishedSource]:
+    """Return the publications by the name that their figures have in results/catalogue/published."""
+    with SOURCES.open(newline="", encoding="utf-8") as file:
+        return {row["source"]: PublishedSource(**row) for row in csv.DictReader(file)}
+
 
 T = TypeVar("T")
 

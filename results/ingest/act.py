@@ -1,16 +1,18 @@
-"""From what `drivetest read --json` printed to rows; the caller holds the transaction."""
+"""Rows of a run from the JSON of `drivetest read`, and the product that matches its stated identity."""
 
 import base64
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypedDict
+
+from django.db.models import Q
 
 from results.ingest.lab_record import started_at, write_drives
-from results.ingest.matching import match_product
 from results.ingest.ycsb import decimal_of, duration_s, write_ycsb
 from results.models import (
     Evidence,
     Finding,
     Histogram,
+    Product,
     Profile,
     Reading,
     Run,
@@ -22,9 +24,42 @@ from results.models import (
     Tier,
     Verdict,
 )
-from results.models.copy_rows import copy_rows
+from results.models.row_operations import copy_rows
 from results.reader.process import Document
 from results.rules.act.limits import exact_share_pct
+
+
+class Identity(TypedDict):
+    """The five facts that name a product, as the columns of Product."""
+
+    category: str
+    vendor: str
+    model: str
+    part_number: str
+    capacity_gb: int | None
+
+
+def match_product(submission: Submission) -> Product | None:
+    """Return the product with exactly the stated identity; None: nothing is guessed, it awaits identity.
+
+    One that is not public is matched for the organisation alone that has submissions of it: to others it does not
+    exist, and what they state must not tell that it does. A reviewer who enters it for them takes the one there is.
+    """
+    public = Product.objects.public().values("pk")
+    own = Submission.objects.filter(organisation=submission.organisation_id, product__isnull=False).values("product")
+    return Product.objects.filter(Q(pk__in=public) | Q(pk__in=own), **identity_of(submission)).first()
+
+
+def identity_of(submission: Submission) -> Identity:
+    """Return what a submission states of a product's identity."""
+    return {
+        "category": submission.category,
+        "vendor": submission.vendor,
+        "model": submission.model,
+        "part_number": submission.part_number,
+        "capacity_gb": submission.capacity_gb,
+    }
+
 
 SLICE_COLUMNS = ["run", "number", "start_s", "end_s", "first_line", "last_line", "counts"]
 MEMBER_CHARS = 500

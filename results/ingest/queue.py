@@ -1,17 +1,13 @@
-"""The sweeper: takes readings that are not finished, one at a time, and finishes them whatever died before.
-
-A reading is held by a session lock, so a killed worker lets go of it at once; its attempts are counted, so a log that
-kills its reader does not come back for ever, and follow each other at growing distances; what fails for a reason of the
-register's own (a full disk, a store that is not mounted) is tried until that is mended. Each attempt's number is
-checked when its rows are written, so one that lost its lock and went on writes nothing.
-"""
+"""The queue of readings: each attempt is recorded before it starts, and a failed reading can be queued again."""
 
 import logging
 import time
 from datetime import timedelta
 from decimal import InvalidOperation
+from functools import partial
 
 from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
 from django.db import DataError, transaction
 from django.utils import timezone
 
@@ -19,7 +15,7 @@ from results import locks
 from results.evidence.names import companion_paths
 from results.evidence.store import EvidenceDamagedError, open_evidence, path_of
 from results.ingest.act import record_input, record_runs
-from results.models import Event, Evidence, Profile, Reading
+from results.models import Event, Evidence, Profile, Reading, Submission
 from results.reader import process as reader_process
 from results.reader.errors import failed_attempt, gave_up, out_of_range, printed_too_much, too_many_slices
 from results.reader.process import (
@@ -30,6 +26,7 @@ from results.reader.process import (
     ReaderKilledError,
     TooManySlicesError,
 )
+from results.signals import reading_pending
 
 logger = logging.getLogger(__name__)
 
@@ -187,3 +184,38 @@ def _tell(reading: Reading, kind: str, details: Document) -> None:
     subject_id = reading.evidence.submission.public_id
     details |= {"reading": reading.pk, "attempts": reading.attempts}
     Event.objects.create(kind=kind, subject_type="submission", subject_id=subject_id, details=details)
+
+
+QUEUED_AFRESH = {
+    "state": Reading.State.PENDING,
+    "counted_attempts": 0,
+    "next_attempt_at": None,
+    "error": None,
+    "findings": [],
+    "finished_at": None,
+}
+
+
+def retry_reading(submission: Submission, actor: AbstractBaseUser | None, details: dict[str, object]) -> bool:
+    """Queue the submission's reading once more and write the event; False where it has not failed."""
+    with transaction.atomic():
+        # The filter of the update decides: of two that ask at once, one finds the reading failed.
+        failed = Reading.objects.filter(evidence=submission.log_id, state=Reading.State.FAILED)
+        reading = failed.order_by("-created_at", "-pk").first()
+        if reading is None or not failed.filter(pk=reading.pk).update(**QUEUED_AFRESH):
+            return False
+        error_id = reading.error["id"] if reading.error else ""
+        Event.objects.create(
+            actor_id=actor.pk if actor else None,
+            kind="reading-queued-again",
+            subject_type="submission",
+            subject_id=submission.public_id,
+            details={"reading": reading.pk, "error": error_id} | details,
+        )
+        notify_reader(reading.pk)
+    return True
+
+
+def notify_reader(reading_id: int) -> None:
+    """Tell the listeners after the commit; what they raise is logged by Django and undoes nothing."""
+    transaction.on_commit(partial(reading_pending.send_robust, sender=Reading, reading_id=reading_id))

@@ -1,13 +1,50 @@
-"""From a YCSB run as `drivetest read --json` printed it to its own rows; the caller holds the transaction."""
+"""Rows of a YCSB run from the JSON of `drivetest read`, and the key of its sweep; the caller owns the transaction."""
 
+import hashlib
 import json
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
-from results.ingest.sweep_key import sweep_key
 from results.models import Run, YcsbInterval, YcsbOperation, YcsbRun
-from results.models.copy_rows import copy_rows
+from results.models.row_operations import copy_rows
 from results.reader.process import Document
+
+# Asked of every run of a sweep, and told in `properties` where the output or a file beside it tells them.
+OF_THE_LOAD = frozenset({
+    "readproportion", "updateproportion", "insertproportion", "scanproportion", "readmodifywriteproportion",
+    "requestdistribution", "fieldcount", "fieldlength", "fieldlengthdistribution", "readallfields", "writeallfields",
+    "maxscanlength", "scanlengthdistribution", "insertorder", "insertstart", "insertcount", "table", "zeropadding",
+    "hotspotdatafraction", "hotspotopnfraction", "batchsize",
+})  # fmt: skip
+# Options of a binding are named after it. Directories, hosts and secrets of one machine are none of the load.
+OF_THE_PLACE = frozenset({"rocksdb.dir", "as.host", "as.port", "as.user", "as.password"})
+NOT_OF_A_BINDING = ("hdrhistogram.", "histogram.", "measurement.", "timeseries.", "status.", "core_workload_insertion")
+REQUIRED = ("phase", "workload", "binding", "record_count")
+
+
+def sweep_key(read: Document) -> str:
+    """Return the key of a YCSB run as the reader told it, 64 hexadecimal digits; "" where too little is known.
+
+    The drive is not in it: a sweep is asked for by drive and key, and a drive may be named after the reading.
+    """
+    if any(read[name] is None for name in REQUIRED):
+        return ""
+    facts = [
+        read["tool"], read["tool_version"], read["phase"], read["workload"], read["binding"], read["record_count"],
+        read["operation_count"], read["time_limit_s"], read["target_ops_per_s"], read["times"], _options(read),
+    ]  # fmt: skip
+    return hashlib.sha256(json.dumps(facts, separators=(",", ":")).encode()).hexdigest()
+
+
+def _options(read: Document) -> list[list[str]]:
+    return sorted([name, value] for name, value in read["properties"] if is_of_the_load(name))
+
+
+def is_of_the_load(name: str) -> bool:
+    """Tell whether a property decides what a run does, and not only where it does it."""
+    is_of_a_binding = "." in name and not name.startswith(NOT_OF_A_BINDING)
+    return name in OF_THE_LOAD or (is_of_a_binding and name not in OF_THE_PLACE)
+
 
 COUNTS = ["threads_count", "record_count", "operation_count", "time_limit_s", "done_ops_count", "failed_ops_count"]
 DIGITS_MAX = 18

@@ -15,7 +15,7 @@ from django.db import transaction
 
 from results.errors import ReviewRefusedError
 from results.evidence.store import ByteStream, Stored, store
-from results.ingest.requeue import notify_reader, retry_reading
+from results.ingest.queue import notify_reader, retry_reading
 from results.lifecycle.embargo import move_end, refuse_moment
 from results.models import Companion, Event, Evidence, Organisation, Reading, Submission
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
@@ -160,7 +160,7 @@ def _receive_again(
     submission: Submission, facts: SubmissionMetadata, beside: list[tuple[Stored, str]], actor: AbstractBaseUser | None
 ) -> Receipt:
     """Take what is new about bytes that are known: a log that was read keeps the companions that it was read with."""
-    # The reading before the submission, as whoever reads locks them (results/models/row_locks.py).
+    # The reading before the submission, as whoever reads locks them (results/models/evidence.py).
     reading = Reading.objects.select_for_update().filter(evidence=submission.log_id).order_by("-created_at").first()
     is_moved = _take_embargo(submission, facts.embargo_until, actor)
     missing = [(stored, name) for stored, name in beside if not _has_companion(submission, stored)]

@@ -1,19 +1,29 @@
-"""Corrections of what a sender stated about a drive: each an event with the value before and after, and reversible.
+"""Corrections of stated facts, annotations, and one decision about many runs; each is an event that can be undone."""
 
-What was read from a log is not corrected by hand: a new reading judges it anew (results/reevaluation/recompute.py).
-"""
+from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
 
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import record_event, run_subject
+from results.lifecycle import visibility
 from results.lifecycle.visibility import refuse_own
-from results.models import Event, Run
+from results.models import Annotation, Event, Finding, Run
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractBaseUser
+
+    from results.models.querysets import RunQuerySet
+
 
 CORRECTED, TAKEN_BACK = "run-corrected", "correction-taken-back"
 CORRECTABLE = ("firmware", "over_provisioning_pct", "over_provisioned_to_gb", "region", "zone", "notes")
@@ -75,3 +85,113 @@ def told(value: Any) -> str | int | None:
 
 def _value(name: str, before: str | int | None) -> Any:
     return Decimal(before) if name == "over_provisioning_pct" and before is not None else before
+
+
+def annotate(run: Run, text: str, actor: AbstractBaseUser) -> Annotation:
+    """Put a sentence beside a run's figures, for everyone who sees the run.
+
+    Raises ReviewRefusedError without a sentence, and where the same one stands there already.
+    """
+    sentence = text.strip()
+    if not sentence:
+        raise ReviewRefusedError("An annotation needs a sentence.")
+    with transaction.atomic():
+        Run.objects.select_for_update().get(pk=run.pk)  # of two reviewers at once, the second one sees the first
+        if run.annotations.standing().filter(text=sentence).exists():
+            raise ReviewRefusedError(f"{run.public_id} carries this annotation already.")
+        annotation = Annotation.objects.create(run=run, text=sentence, author_id=actor.pk)
+        record_event(actor, "run-annotated", run_subject(run), sentence, {"annotation": annotation.pk})
+    return annotation
+
+
+def retract(annotation: Annotation, actor: AbstractBaseUser, reason: str) -> None:
+    """Take an annotation from beside the figures; the history keeps it.
+
+    Raises ReviewRefusedError for a run of the actor's own, without a reason, and where it was retracted already.
+    """
+    run = annotation.run
+    refuse_own(run, actor, "retract an annotation of")
+    if not reason.strip():
+        raise ReviewRefusedError("A reason is needed to retract an annotation.")
+    with transaction.atomic():
+        standing = Annotation.objects.standing().filter(pk=annotation.pk)
+        if not standing.update(retracted_at=timezone.now()):
+            raise ReviewRefusedError(f"This annotation of {run.public_id} was retracted already.")
+        record_event(
+            actor,
+            "annotation-retracted",
+            run_subject(run),
+            reason,
+            {"annotation": annotation.pk, "text": annotation.text},
+        )
+
+
+Decision = Callable[[Run, "AbstractBaseUser", str], object]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the runs have in common; what is empty is not asked. All that is asked must hold."""
+
+    organisation: str = ""
+    tool_version: str = ""
+    firmware: str = ""
+    finding: str = ""
+    reader_version: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked, which would choose every run of the register."""
+        return not any(vars(self).values())
+
+    def runs(self) -> RunQuerySet:
+        """Return the public runs chosen, superseded and withdrawn ones included."""
+        columns = {
+            "submission__organisation__slug": self.organisation,
+            "tool_version": self.tool_version,
+            "firmware": self.firmware,
+            "reading__reader_version": self.reader_version,
+        }
+        runs = Run.objects.public().filter(**{name: value for name, value in columns.items() if value})
+        if self.finding:
+            runs = runs.filter(Exists(Finding.objects.filter(run=OuterRef("pk"), rule_id=self.finding)))
+        return runs.order_by("pk")
+
+
+@dataclass
+class Outcome:
+    """What was or would be done: public ids, and for those refused the sentence."""
+
+    done: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+def _retract(run: Run, actor: AbstractBaseUser, text: str) -> None:
+    annotation = Annotation.objects.standing().filter(run=run, text=text.strip()).first()
+    if annotation is None:
+        raise ReviewRefusedError(f"{run.public_id} carries no such annotation.")
+    retract(annotation, actor, "retracted in bulk")
+
+
+# `annotate` and `retract` take the annotation's own words in the place of a reason.
+DECISIONS: dict[str, Decision] = {
+    "annotate": lambda run, actor, text: annotate(run, text, actor),
+    "retract": _retract,
+    "withdraw": visibility.withdraw,
+    "reinstate": visibility.reinstate,
+}
+
+
+def decide(runs: RunQuerySet, decision: str, actor: AbstractBaseUser, reason: str, *, is_dry: bool) -> Outcome:
+    """Make a decision about each run, or in a dry run make it and take it back."""
+    outcome = Outcome()
+    for run in runs.select_related("submission"):
+        try:
+            with transaction.atomic():
+                DECISIONS[decision](run, actor, reason)
+                transaction.set_rollback(is_dry)
+        except ReviewRefusedError as refusal:
+            outcome.refused[run.public_id] = str(refusal)
+        else:
+            outcome.done.append(run.public_id)
+    return outcome

@@ -9,11 +9,11 @@ from django.db import transaction
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import record_event
-from results.ingest.matching import Identity, identity_of
+from results.ingest.act import Identity, identity_of
 from results.lifecycle import visibility
 from results.lifecycle.submission_states import DECLINED_KIND
 from results.models import Product, Submission, Visibility
-from results.models.slugs import new_product_slug, product_stem
+from results.models.ids import new_product_slug, product_stem
 
 REQUIRED_IDENTITY: tuple[Literal["category", "vendor", "model"], ...] = ("category", "vendor", "model")
 

@@ -2,7 +2,7 @@
 
 import django.contrib.postgres.fields
 import django.db.models.deletion
-import results.models.public_ids
+import results.models.ids
 from django.conf import settings
 from django.db import migrations, models
 
@@ -93,7 +93,7 @@ class Migration(migrations.Migration):
             name='Run',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=results.models.public_ids.new_run_id, max_length=20, unique=True)),
+                ('public_id', models.CharField(default=results.models.ids.new_run_id, max_length=20, unique=True)),
                 ('ordinal', models.PositiveSmallIntegerField(default=0)),
                 ('catalogue_key', models.CharField(max_length=64, null=True, unique=True)),
                 ('source', models.CharField(blank=True, max_length=200)),
@@ -197,8 +197,8 @@ class Migration(migrations.Migration):
             name='Submission',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=results.models.public_ids.new_submission_id, max_length=20, unique=True)),
-                ('link_key', models.CharField(default=results.models.public_ids.new_link_key, max_length=40)),
+                ('public_id', models.CharField(default=results.models.ids.new_submission_id, max_length=20, unique=True)),
+                ('link_key', models.CharField(default=results.models.ids.new_link_key, max_length=40)),
                 ('origin', models.CharField(choices=[('form', 'Form'), ('api', 'Api'), ('dispatch', 'Dispatch')], max_length=10)),
                 ('vendor', models.CharField(blank=True, max_length=200)),
                 ('model', models.CharField(blank=True, max_length=200)),

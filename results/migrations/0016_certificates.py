@@ -1,7 +1,7 @@
 """Certificates, and the drives of a run as they ask for them."""
 
 import django.db.models.deletion
-import results.models.public_ids
+import results.models.ids
 from django.db import migrations, models
 
 
@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
             name='Certificate',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=results.models.public_ids.new_certificate_id, max_length=20, unique=True)),
+                ('public_id', models.CharField(default=results.models.ids.new_certificate_id, max_length=20, unique=True)),
                 ('state', models.CharField(choices=[('standing', 'Standing'), ('withdrawn', 'Withdrawn')], default='standing', max_length=10)),
                 ('device_count', models.PositiveSmallIntegerField()),
                 ('nx_load', models.DecimalField(decimal_places=4, max_digits=14)),

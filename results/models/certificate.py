@@ -2,10 +2,9 @@
 
 from django.db import models
 
+from results.models.ids import new_certificate_id
 from results.models.product import Product
-from results.models.profile import Profile
-from results.models.public_ids import new_certificate_id
-from results.models.run import Run
+from results.models.run import Profile, Run
 
 
 class CertificateQuerySet(models.QuerySet["Certificate"]):

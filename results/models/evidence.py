@@ -1,13 +1,33 @@
-"""Stored bytes of a log, and what an organisation said when it sent them."""
+"""Stored bytes of a log, the organisation that sent them, its statements about them, and the queue of readings."""
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from results.models.categories import Category
-from results.models.organisation import Organisation
+from results.models.ids import new_link_key, new_submission_id
 from results.models.product import Product
-from results.models.public_ids import new_link_key, new_submission_id
+from results.models.querysets import ReadingQuerySet
+
+
+class Organisation(models.Model):
+    """A vendor, a lab or the register itself; evidence, submissions and tokens belong to one."""
+
+    class Kind(models.TextChoices):
+        """What the organisation is to the register."""
+
+        VENDOR = "vendor"
+        LAB = "lab"
+        REGISTER = "register"
+
+    slug = models.SlugField(unique=True)
+    name = models.CharField(max_length=200, unique=True)
+    kind = models.CharField(max_length=10, choices=Kind)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
 
 SHA256_HEX_CHARS = 64
 SLICE_LENGTH_DEFAULT_S = 3600
@@ -109,3 +129,73 @@ class SubmissionKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key} of {self.submission}"
+
+
+class Companion(models.Model):
+    """A file that belongs to the log of a submission; what it is, the reader says once it has read it."""
+
+    submission = models.ForeignKey(Submission, models.PROTECT, related_name="companions")
+    evidence = models.ForeignKey(Evidence, models.PROTECT, related_name="companion_of")
+    filename = models.CharField(max_length=255)
+    role = models.CharField(max_length=20, blank=True)
+
+    class Meta:
+        """The same bytes may belong to several logs, and to each of them once under a name."""
+
+        ordering = ["filename", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["submission", "evidence", "filename"], name="companion_unique_in_submission"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.filename} of {self.submission}"
+
+
+class Reading(models.Model):
+    """What `drivetest read` made of a log, or why it could not; the row is the queue.
+
+    `attempts` only grows and tells an overtaken attempt from ours; `counted_attempts` are those that the limit is for.
+    `members` are the files of an archive as the reader tells them; empty for a log that came as it is.
+    """
+
+    class State(models.TextChoices):
+        """`reading` with nobody holding its lock is a reader that died: the sweeper takes it again."""
+
+        PENDING = "pending"
+        READING = "reading"
+        DONE = "done"
+        FAILED = "failed"
+
+    evidence = models.ForeignKey(Evidence, models.PROTECT, related_name="readings")
+    reader_version = models.CharField(max_length=40)
+    state = models.CharField(max_length=10, choices=State, default=State.PENDING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    counted_attempts = models.PositiveSmallIntegerField(default=0)
+    next_attempt_at = models.DateTimeField(null=True)
+    error = models.JSONField(null=True)
+    findings = models.JSONField(default=list)
+    members = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = ReadingQuerySet.as_manager()
+
+    class Meta:
+        """A second reading needs another reader version."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["evidence", "reader_version"], name="one_reading_per_reader_version")
+        ]
+        indexes = [
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(state__in=["pending", "reading"]),
+                name="reading_unfinished",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"reading of {self.evidence} by {self.reader_version}: {self.state}"

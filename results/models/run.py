@@ -1,4 +1,4 @@
-"""One execution of one workload, its slices, shares, findings and verdicts."""
+"""Runs: executions of one workload, with profiles, slices, shares, findings, verdicts and packed intervals."""
 
 from datetime import datetime
 
@@ -6,12 +6,31 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import ExpressionWrapper, F, Q
 
-from results.models.evidence import PLACE_CHARS, Submission
+from results.models.evidence import PLACE_CHARS, Reading, Submission
+from results.models.ids import new_run_id
 from results.models.product import Product
-from results.models.profile import Profile
-from results.models.public_ids import new_run_id
 from results.models.querysets import HistogramQuerySet, RunQuerySet, SliceQuerySet
-from results.models.reading import Reading
+
+
+class Profile(models.Model):
+    """An immutable version of a profile; the database refuses to change or delete one.
+
+    `sha256` is over the bytes of `document`, which is what drivetest is given.
+    """
+
+    name = models.SlugField()
+    rule_version = models.PositiveSmallIntegerField()
+    document = models.TextField()
+    sha256 = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """One row per name and version."""
+
+        constraints = [models.UniqueConstraint(fields=["name", "rule_version"], name="one_profile_per_version")]
+
+    def __str__(self) -> str:
+        return f"{self.name}, rule version {self.rule_version}"
 
 
 class Tier(models.TextChoices):
@@ -287,3 +306,25 @@ class Verdict(models.Model):
     def public_since(self) -> datetime:
         """Since when everyone may read it: not before its run was public, whenever it was judged."""
         return max(self.created_at, self.run.published_at or self.created_at)
+
+
+class Series(models.Model):
+    """Counts of every histogram of a run by interval; `packed` is the reader's, in the form that `encoding` names.
+
+    A run without one was read before series were kept, or has no interval of that length.
+    """
+
+    run = models.OneToOneField(Run, models.CASCADE, related_name="series")
+    interval_s = models.PositiveIntegerField()
+    start_s = models.PositiveIntegerField(default=0)
+    intervals_count = models.PositiveIntegerField()
+    encoding = models.CharField(max_length=40)
+    packed = models.BinaryField()
+
+    class Meta:
+        """The name is its own plural."""
+
+        verbose_name_plural = "series"
+
+    def __str__(self) -> str:
+        return f"{self.intervals_count} intervals of {self.interval_s} s of {self.run}"

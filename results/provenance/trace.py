@@ -1,13 +1,23 @@
-"""Every published number of a run, back to the line of its stored log, the reader's version and the profile's hash."""
+"""The source of every published number of a run: log line, reader version and profile hash."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from results.evidence.lines import NOT_LOOKED_UP, numbered_lines
 from results.ingest.act import YCSB
-from results.models import Evidence, Run, Share, Verdict
-from results.provenance.traced import TracedValue
-from results.provenance.ycsb_trace import trace_ycsb
+from results.models import Companion, Evidence, Run, Share, Verdict, YcsbOperation
+from results.provenance.ycsb_rows import GO_RUN, OVERALL, Rows, rows_of
+
+
+@dataclass(frozen=True)
+class TracedValue:
+    """One published number and where it comes from."""
+
+    name: str
+    value: str
+    origin: str
+
 
 HEAD_LINES = 5_000  # the configuration stands above the first block; a block of many devices has thousands of lines
 # Published column -> what the names of the configuration keys have that it comes from, over all versions of ACT.
@@ -112,3 +122,144 @@ def _search(log: Evidence, first_line: int, keys: list[str]) -> dict[str, str]:
             key, value = (part.decode(errors="replace").strip() for part in match.groups())
             found.setdefault(key, f"line {number}: {key}: {value}")
     return found
+
+
+COMMAND = re.compile(rb"^\s*Command line:|\s-threads\s|\s--threads\s")
+SEARCHED_ROLES = {"stderr", "command", "export"}
+ASKED = ("threads_count", "target_ops_per_s", "record_count", "operation_count", "time_limit_s")
+OVERALL_ROWS = {"runtime_ms": re.compile(r"RunTime.*"), "throughput_ops_per_s": re.compile(r"Throughput.*")}
+MEASUREMENTS = {
+    "ops_count": re.compile(r"(Total )?Operations"),
+    "mean_us": re.compile(r"Average.*"),
+    "min_us": re.compile(r"Min.*"),
+    "max_us": re.compile(r"Max.*"),
+}
+
+
+def trace_ycsb(run: Run) -> Iterator[TracedValue]:
+    """Yield the figures of a YCSB run with their origins: its files, what was asked, the whole, each operation."""
+    files = list(_files(run))
+    for companion in run.submission.companions.select_related("evidence") if run.submission else ():
+        role = companion.role or "of no known role"
+        yield TracedValue("companion", f"sha256 {companion.evidence.sha256}", f"{companion.filename}, read as {role}")
+    yield TracedValue("validity", run.ycsb.validity, "; ".join(run.ycsb.reasons) or "no finding decides against it")
+    yield from _asked(run, files)
+    yield from _whole(run, files)
+    for operation in run.ycsb.operations.all():
+        yield from _operation(run, operation, files)
+    yield from _status_lines(run, files)
+
+
+class _File:
+    """A stored file of the run: its name, where its rows stand, and the line of the command; or why that is unknown."""
+
+    def __init__(self, run: Run, evidence: Evidence, name: str, *, is_log: bool) -> None:
+        self.name, self.rows, self.command, self.problem = name, Rows(), None, ""
+        if is_log and run.member:
+            self.problem = f"{run.member} in {name}: lines in an archive are not looked up"
+            return
+        span = _lines_of(run) if is_log else (1, None)
+        try:
+            self.rows = rows_of(numbered_lines(evidence, *span))
+            lines = numbered_lines(evidence, *span)
+            self.command = next((number for number, line in lines if COMMAND.search(line)), None)
+        except NOT_LOOKED_UP as error:
+            self.problem = f"{name}: line not looked up: {error}"
+
+
+def _lines_of(run: Run) -> tuple[int, int | None]:
+    """Return the first and last line of a run among others in its log; the whole log where it is the only one."""
+    if run.reading is None or run.reading.runs.count() == 1:
+        return 1, None
+    return run.facts.get("first_line") or 1, run.facts.get("last_line") or None
+
+
+def _files(run: Run) -> Iterator[_File]:
+    if run.reading is not None:
+        log = run.reading.evidence
+        yield _File(run, log, log.filename, is_log=True)
+    companions = (
+        run.submission.companions.filter(role__in=SEARCHED_ROLES) if run.submission else Companion.objects.none()
+    )
+    for companion in companions.select_related("evidence"):
+        yield _File(run, companion.evidence, companion.filename, is_log=False)
+
+
+def _asked(run: Run, files: list[_File]) -> Iterator[TracedValue]:
+    places = [f"line {file.command} of {file.name}" for file in files if file.command]
+    origin = f"command line, {places[0]}" if places else _unknown(files, "the properties that the output prints")
+    for column in ASKED:
+        if (value := getattr(run.ycsb, column)) is not None:
+            yield TracedValue(column, _said(value), f"{origin}, or YCSB's default where it does not say")
+
+
+def _whole(run: Run, files: list[_File]) -> Iterator[TracedValue]:
+    for column, measurement in OVERALL_ROWS.items():
+        if (value := getattr(run.ycsb, column)) is not None:
+            yield TracedValue(column, _said(value), _place(files, [OVERALL, GO_RUN], measurement, float(value)))
+    if run.ycsb.done_ops_count is not None:
+        yield TracedValue(
+            "done_ops_count", str(run.ycsb.done_ops_count), "throughput x runtime, rounded; of go-ycsb the counts"
+        )
+    if run.ycsb.failed_ops_count is not None:
+        yield TracedValue("failed_ops_count", str(run.ycsb.failed_ops_count), "sum of the operations below that failed")
+
+
+def _operation(run: Run, told: YcsbOperation, files: list[_File]) -> Iterator[TracedValue]:
+    name = " ".join(part for part in (told.name, told.outcome, told.time and f"{told.time} time") if part)
+    for column, measurement in MEASUREMENTS.items():
+        if (value := getattr(told, column)) is not None:
+            yield TracedValue(
+                f"{name}, {column}", _said(value), _operation_place(told, files, measurement, float(value))
+            )
+    for percentile, value in told.percentiles:
+        place = _operation_place(told, files, _percentile_row(percentile), float(value))
+        yield TracedValue(f"{name}, percentile {percentile}", f"{value} us", place)
+
+
+def _percentile_row(percentile: str) -> re.Pattern[str]:
+    """A bare number is no percentile but a bucket; what 0.2 and 0.3 call the 95th is 90 (docs/formats.md)."""
+    misnamed = "|95" if percentile == "90" else ""
+    return re.compile(rf"p{re.escape(percentile)}|({re.escape(percentile)}{misnamed})(st|nd|rd|th)?PercentileLatency.*")
+
+
+def _operation_place(told: YcsbOperation, files: list[_File], measurement: re.Pattern[str], value: float) -> str:
+    if told.taken_from != "rows":
+        return f"not printed: computed from its {told.taken_from} values, all added first"
+    return _place(files, _metrics(told), measurement, value)
+
+
+def _metrics(told: YcsbOperation) -> list[str]:
+    """Return the names under which an operation may be printed."""
+    suffixes = {"ok": ["", "_OK"], "failed": ["-FAILED", "_ERROR"]}.get(told.outcome, [f"-{told.outcome}"])
+    prefixes = ["Intended-", ""] if told.time == "response" else [""]
+    return [f"{prefix}{told.name}{suffix}" for prefix in prefixes for suffix in suffixes]
+
+
+def _place(files: list[_File], metrics: list[str], measurement: re.Pattern[str], value: float) -> str:
+    for file in files:
+        line = file.rows.line_of(metrics, measurement, value)
+        if line is not None:
+            return f"line {line} of {file.name}"
+    return _unknown(files, "no row of its own found")
+
+
+def _status_lines(run: Run, files: list[_File]) -> Iterator[TracedValue]:
+    count = run.ycsb.intervals.count()
+    if count:
+        places = [
+            f"lines {file.rows.status_lines[0]} to {file.rows.status_lines[-1]} of {file.name}"
+            for file in files
+            if file.rows.status_lines
+        ]
+        yield TracedValue(
+            "status lines", str(count), "; ".join(places) or _unknown(files, "the blocks before the result")
+        )
+
+
+def _unknown(files: list[_File], otherwise: str) -> str:
+    return "; ".join(file.problem for file in files if file.problem) or otherwise
+
+
+def _said(value: object) -> str:
+    return f"{value:f}".rstrip("0").rstrip(".") if hasattr(value, "as_tuple") else str(value)

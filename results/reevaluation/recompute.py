@@ -24,11 +24,10 @@ from results.history import record_event, run_subject
 from results.ingest.act import record_input, record_runs
 from results.ingest.queue import judging_profile, read_evidence
 from results.models import EarlierResult, Event, Profile, Reading, Run, Submission, Verdict
-from results.models.row_locks import lock_log
+from results.models.row_operations import lock_log
 from results.reader import process as reader_process
 from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
-from results.reevaluation.run_matching import Place, match_places
-from results.reevaluation.run_rows import document_of, hand_over, read_columns
+from results.reevaluation.run_rows import Place, document_of, hand_over, match_places, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

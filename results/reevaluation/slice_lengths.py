@@ -9,10 +9,9 @@ from django.db import transaction
 from results import locks
 from results.errors import ReviewRefusedError
 from results.history import record_event
-from results.ingest.queue import judging_profile, read_evidence
-from results.ingest.requeue import retry_reading
+from results.ingest.queue import judging_profile, read_evidence, retry_reading
 from results.models import Reading, Submission, Visibility
-from results.models.row_locks import lock_log
+from results.models.row_operations import lock_log
 from results.reevaluation.recompute import UNREADABLE, Order, rewrite_runs
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from django.db.models import prefetch_related_objects
 
-from results.certification.candidates import candidate_of
+from results.certification.certificates import candidate_of
 from results.models import Verdict, Visibility
 from results.rules.certification.checks import check_preparation
 from results.rules.plural import counted

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from results.models.public_ids import new_public_id
+from results.models.ids import new_public_id
 
 
 def new_campaign_id() -> str:

@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from results.models import Organisation, Preparation, Submission
-from results.models.public_ids import new_public_id
+from results.models.ids import new_public_id
 from runners.models.campaign import Campaign
 from runners.models.host import Device, Host
 from runners.models.states import FINAL, LIVE, State

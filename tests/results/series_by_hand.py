@@ -4,7 +4,7 @@ import struct
 
 import zstandard
 
-from results.access.series import Packed
+from results.access.intervals import Packed
 
 
 def number(value):

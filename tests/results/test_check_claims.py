@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from results.catalogue import claims as catalogue_claims
-from results.catalogue.figures import PUBLISHED
+from results.catalogue.claims import PUBLISHED
 from results.management.commands import check_claims
 
 

@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from results.access.histogram_slices import histogram_slices
+from results.access.intervals import histogram_slices
 from results.evidence.store import open_evidence
-from results.ingest.queue import sweep
-from results.ingest.requeue import retry_reading
+from results.ingest.queue import retry_reading, sweep
 from results.models import Reading, Run
 from tests.results.builders import FACTS, LOGS, log_bytes, make_organisation, recorded_reading, send, sha256
 

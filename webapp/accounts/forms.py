@@ -6,7 +6,7 @@ from django import forms
 
 from results.models import Organisation
 from webapp.accounts.models import APIToken, User, issue_token
-from webapp.accounts.organisations import organisations_of
+from webapp.accounts.requests import organisations_of
 
 
 class TokenForm(forms.Form):

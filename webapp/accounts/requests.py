@@ -1,16 +1,30 @@
-"""Requests of people who are signed in."""
+"""Requests of signed-in people, and the organisations that they may act for."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.cache import never_cache
 
+from results.models import Organisation
 from webapp.accounts.models import User
+
+
+def organisations_of(user: User) -> QuerySet[Organisation]:
+    """Return the organisations that a person acts for, by name."""
+    return Organisation.objects.filter(memberships__user=user).order_by("name")
+
+
+def acts_for(user: User | AnonymousUser, organisation_id: int) -> bool:
+    """Tell whether a signed-in person is a member of an organisation."""
+    return isinstance(user, User) and user.memberships.filter(organisation=organisation_id).exists()
+
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer", bound=HttpResponseBase)

@@ -7,8 +7,7 @@ from rest_framework import serializers
 
 from results.access.history import details_for_everyone, for_everyone, is_by_reviewer
 from results.access.redaction import visible_events, visible_verdict
-from results.history import displaced_by, history_of
-from results.lifecycle.event_labels import event_label
+from results.history import displaced_by, event_label, history_of
 from results.models import Annotation, Certificate, Event, Run, Verdict
 from webapp.api.serializers import RunSerializer
 

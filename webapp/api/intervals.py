@@ -17,9 +17,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from results.access import intervals as seconds
-from results.access.intervals import BusyError, NoIntervalsError, WithheldError, refuse_withheld
-from results.access.redaction import refuse_withheld_file
-from results.access.series import Packed, SeriesDamagedError, intervals
+from results.access.intervals import BusyError, NoIntervalsError, Packed, SeriesDamagedError, intervals
+from results.access.redaction import WithheldError, refuse_withheld, refuse_withheld_file
 from results.evidence.store import EvidenceDamagedError
 from results.ingest.act import YCSB
 from results.models import Histogram, Run

@@ -1,22 +1,26 @@
-"""Submitting logs and following them: what the form does, for scripts."""
+"""API endpoints for submissions: upload, follow, and change the embargo."""
+
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Prefetch, QuerySet
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework import status
+from rest_framework import serializers, status
 from rest_framework.exceptions import ValidationError
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.pagination import CursorPagination
-from rest_framework.parsers import MultiPartParser
+from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
+from rest_framework.views import APIView
 
 from results.errors import ReviewRefusedError
 from results.evidence.store import StoreFullError
 from results.intake.submissions import Receipt, accept_submission
-from results.lifecycle.embargo import MomentError
+from results.lifecycle.embargo import MomentError, change_embargo
 from results.lifecycle.submission_states import StatedSubmission, with_state
 from results.models import Run, Submission, SubmissionKey
 from webapp.api.authentication import token_of
@@ -27,7 +31,7 @@ from webapp.api.problems import (
     StoreFullProblem,
     TooLargeProblem,
 )
-from webapp.api.serializers import SubmissionSerializer, UploadSerializer
+from webapp.api.serializers import EmbargoField, SubmissionSerializer, UploadSerializer
 from webapp.api.throttles import ReadThrottle, SubmitThrottle
 from webapp.submissions.uploads import files_complaint, is_too_large, size_complaint
 
@@ -156,3 +160,37 @@ def _bind_key(submission: Submission, key: str) -> None:
     )
     if bound.submission_id != submission.pk:
         raise KeyReusedProblem
+
+
+class EmbargoSerializer(serializers.Serializer[Any]):
+    """The minute before which nothing of a submission is public; null ends its embargo at once."""
+
+    embargo_until = EmbargoField()
+
+
+class SubmissionEmbargo(APIView):
+    """The embargo of one submission of the token's organisation."""
+
+    permission_classes = [IsAuthenticated]
+    parser_classes = [JSONParser, FormParser]
+    throttle_classes = [SubmitThrottle]
+
+    @extend_schema(
+        summary="Set, move or end an embargo",
+        description=(
+            "A whole minute within the next 366 days, or null: what is reviewed is then public at once. Refused with "
+            "409 once anything of the submission has been public; each change is kept."
+        ),
+        request=EmbargoSerializer,
+        responses=SubmissionSerializer,
+    )
+    def post(self, request: Request, public_id: str) -> Response:
+        """Change it, and return the submission as it stands then."""
+        submission = get_object_or_404(of_sender(request), public_id=public_id)
+        asked = EmbargoSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        try:
+            change_embargo(submission, asked.validated_data["embargo_until"], token_of(request).user)
+        except ReviewRefusedError as refusal:
+            raise RefusedProblem(str(refusal)) from refusal
+        return Response(SubmissionSerializer(of_sender(request).get(pk=submission.pk)).data)

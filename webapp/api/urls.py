@@ -3,12 +3,14 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from webapp.api import catalogue, certificates, documentation, embargo, fleet, intervals, submissions, validation
+from webapp.api import catalogue, certificates, documentation, fleet, intervals, submissions, validation
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/", submissions.SubmissionList.as_view(), name="api-submission-list"),
     path("submissions/<slug:public_id>/", submissions.SubmissionDetail.as_view(), name="api-submission-detail"),
-    path("submissions/<slug:public_id>/embargo/", embargo.SubmissionEmbargo.as_view(), name="api-submission-embargo"),
+    path(
+        "submissions/<slug:public_id>/embargo/", submissions.SubmissionEmbargo.as_view(), name="api-submission-embargo"
+    ),
     path("runs/", catalogue.RunList.as_view(), name="api-run-list"),
     path("runs/<slug:public_id>/", catalogue.RunDetail.as_view(), name="api-run-detail"),
     path("runs/<slug:public_id>/intervals/", intervals.RunIntervals.as_view(), name="api-run-intervals"),

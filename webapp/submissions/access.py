@@ -8,8 +8,8 @@ from django.utils.crypto import constant_time_compare
 from results.lifecycle.submission_states import StatedSubmission, with_state
 from results.models import Submission
 from webapp.accounts.models import User
-from webapp.accounts.organisations import acts_for
-from webapp.submissions.grave import with_virtual_device_flag
+from webapp.accounts.requests import acts_for
+from webapp.submissions.review_warnings import with_virtual_device_flag
 
 
 def holds_link(request: HttpRequest, submission: Submission) -> bool:

@@ -7,7 +7,7 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Case, When
 
-from results.ingest.matching import Identity
+from results.ingest.act import Identity
 from results.intake.submissions import COMPANIONS_MAX, CompanionUpload, SubmissionMetadata
 from results.lifecycle.corrections import CORRECTABLE
 from results.lifecycle.embargo import complaint_about

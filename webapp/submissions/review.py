@@ -9,14 +9,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from results.errors import ReviewRefusedError
-from results.ingest.requeue import retry_reading
+from results.ingest.queue import retry_reading
 from results.lifecycle import review, visibility
 from results.lifecycle.submission_states import REVIEWABLE, SubmissionState, with_state
 from results.models import Submission
 from webapp.accounts.requests import UserRequest, staff_only
-from webapp.submissions.embargo import embargo_sentence
+from webapp.submissions.changes import embargo_sentence
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm
-from webapp.submissions.grave import review_warnings, with_virtual_device_flag
+from webapp.submissions.review_warnings import review_warnings, with_virtual_device_flag
 
 PAGE_ROWS = 50
 Decision = Callable[[UserRequest, Submission], str]

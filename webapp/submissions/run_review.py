@@ -11,11 +11,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from results.errors import ReviewRefusedError
-from results.history import history_of
+from results.history import event_label, history_of
 from results.lifecycle import visibility
-from results.lifecycle.annotations import annotate, retract
-from results.lifecycle.corrections import CORRECTABLE, CORRECTED, correct, take_back
-from results.lifecycle.event_labels import event_label
+from results.lifecycle.corrections import CORRECTABLE, CORRECTED, annotate, correct, retract, take_back
 from results.models import Annotation, Event, Run
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.submissions.forms import AnnotationForm, CorrectionForm, ReasonForm, SupersedeForm

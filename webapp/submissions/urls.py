@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.submissions import embargo, other_slices, review, run_review, views
+from webapp.submissions import changes, review, run_review, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("submit/", views.submit, name="submit"),
@@ -11,7 +11,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("review/runs/<slug:public_id>/", run_review.run_review, name="run-review"),
     path("review/runs/<slug:public_id>/<slug:act>/", run_review.act_on_run, name="run-act"),
     path("submissions/<slug:public_id>/", views.submission_detail, name="submission-detail"),
-    path("submissions/<slug:public_id>/slices/", other_slices.change_slices, name="submission-slices"),
-    path("submissions/<slug:public_id>/embargo/", embargo.move_embargo, name="submission-embargo"),
+    path("submissions/<slug:public_id>/slices/", changes.change_slices, name="submission-slices"),
+    path("submissions/<slug:public_id>/embargo/", changes.move_embargo, name="submission-embargo"),
     path("submissions/<slug:public_id>/<slug:decision>/", review.decide, name="submission-decide"),
 ]

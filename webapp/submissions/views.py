@@ -13,25 +13,19 @@ from django.views.decorators.http import require_http_methods, require_safe
 from results.access.redaction import visible_events, visible_reading_findings
 from results.errors import ReviewRefusedError
 from results.evidence.store import StoreFullError
-from results.ingest.act import YCSB
-from results.ingest.matching import identity_of
+from results.ingest.act import YCSB, identity_of
 from results.intake.submissions import accept_submission
 from results.lifecycle.embargo import MomentError
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from results.models import Event, Submission
-from webapp.accounts.organisations import organisations_of
-from webapp.accounts.requests import UserRequest, mark_private, members_only
+from webapp.accounts.requests import UserRequest, mark_private, members_only, organisations_of
 from webapp.register.http.access import is_public
 from webapp.submissions.access import find_submission, is_owner_or_staff, may_open
-from webapp.submissions.attempts import attempts_sentences
-from webapp.submissions.embargo import embargo_form, embargo_sentence
+from webapp.submissions.changes import embargo_form, embargo_sentence, slices_form
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
-from webapp.submissions.grave import review_warnings, with_virtual_device_flag
-from webapp.submissions.history import entries_of
-from webapp.submissions.other_slices import slices_form
 from webapp.submissions.pages import members_of, run_parts
-from webapp.submissions.sizes import size_sentences
-from webapp.submissions.steps import product_sentence, steps_of
+from webapp.submissions.progress import attempts_sentences, entries_of, product_sentence, steps_of
+from webapp.submissions.review_warnings import review_warnings, size_sentences, with_virtual_device_flag
 from webapp.submissions.sweep import shared_findings, sweep_rows
 from webapp.submissions.uploads import is_too_large
 

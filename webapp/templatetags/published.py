@@ -5,7 +5,7 @@
 
 from django import template
 
-from results.catalogue.sources import CERTIFICATION_PAGE, PublishedSource, published_sources
+from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
 
 register = template.Library()
 Context = dict[str, PublishedSource | None]

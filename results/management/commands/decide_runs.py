@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
-from results.lifecycle.bulk import DECISIONS, Choice, decide
+from results.lifecycle.corrections import DECISIONS, Choice, decide
 from results.rules.plural import counted
 
 CHOICES = {

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from results.catalogue.figures import import_claims, import_figures
+from results.catalogue.claims import import_claims, import_figures
 from results.catalogue.importer import PUBLISHED_CATALOGUE, import_catalogue
 from results.catalogue.rows import CatalogueError
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from results.ingest.requeue import retry_reading
+from results.ingest.queue import retry_reading
 from results.models import Submission
 
 

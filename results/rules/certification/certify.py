@@ -13,8 +13,7 @@ from results.rules.act.loads import printed_nx
 from results.rules.certification import checks
 from results.rules.certification.checks import likeness
 from results.rules.certification.facts import CandidateRun, Certificate, Requirement
-from results.rules.certification.stress import STRESS_FACTOR, stress_shortcoming
-from results.rules.certification.stress_choice import StressTests
+from results.rules.certification.stress import STRESS_FACTOR, StressTests, stress_shortcoming
 
 PASS, FAIL = "pass", "fail"
 DAY_S = 86_400

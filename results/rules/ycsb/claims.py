@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from results.rules.ycsb import claim_terms, statements
-from results.rules.ycsb.chart_readings import Formula, Taken, ends_of
 from results.rules.ycsb.claim_terms import Condition
 from results.rules.ycsb.gains import Better, better, decrease, increase, times_less
-from results.rules.ycsb.statements import Status
+from results.rules.ycsb.statements import Formula, Status, Taken, ends_of
 from results.rules.ycsb.sweeps import Point, mean_improvement, peak_improvement
 
 PERCENT, TIMES = "%", "x"

@@ -3,7 +3,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from results.lifecycle.annotations import annotate
+from results.lifecycle.corrections import annotate
 from results.models import Annotation, Event, Run
 from tests.results.builders import make_user
 from tests.results.rows import from_a_log, make_product, make_run

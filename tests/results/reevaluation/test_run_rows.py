@@ -1,4 +1,4 @@
-"""Tables that this part does not name: what a reading wrote there goes with the run all the same."""
+"""Matching and moving the rows of a run."""
 
 import copy
 
@@ -7,9 +7,38 @@ import pytest
 from results.ingest.queue import sweep
 from results.models import Run, Series, YcsbRun
 from results.reevaluation.recompute import Order, recompute
-from results.reevaluation.run_rows import KEPT_COLUMNS, read_columns
+from results.reevaluation.run_rows import KEPT_COLUMNS, Place, match_places, read_columns
 from tests.results.builders import log_bytes, make_organisation, send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, act_run, answer_with, document_of, series_of
+
+
+def places(*lines):
+    return [Place("", first, last, ordinal) for ordinal, (first, last) in enumerate(lines)]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "found", "matched"),
+    [
+        ([(2, 100)], [(1, 100)], {0: 0}),
+        ([(2, 100)], [(1, 40), (41, 100)], {0: 1}),
+        ([(1, 40), (41, 100)], [(1, 100)], {1: 0}),
+        ([(1, 40), (41, 100)], [(41, 100), (1, 40)], {0: 1, 1: 0}),
+        ([(1, 40)], [(41, 100)], {}),
+        ([(1, 40)], [(40, 100)], {0: 0}),
+        ([(1, 40)], [], {}),
+    ],
+)
+def test_runs_are_told_by_their_lines(earlier, found, matched):
+    assert match_places(places(*earlier), places(*found)) == matched
+
+
+def test_where_lines_are_unknown_the_ordinal_decides():
+    assert match_places(places((0, 0), (0, 0)), places((1, 9), (10, 20))) == {0: 0, 1: 1}
+
+
+def test_members_of_an_archive_are_never_mixed_up():
+    assert match_places([Place("a.log", 1, 9, 0)], [Place("b.log", 1, 9, 0)]) == {}
+
 
 pytestmark = pytest.mark.django_db
 

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 from django.conf import settings
 
-from results.catalogue.figures import import_claims, import_figures
+from results.catalogue.claims import import_claims, import_figures
 from tests.webapp.register.runs.charts.test_telemetry import interval, make_run
 
 __all__ = ["make_run"]

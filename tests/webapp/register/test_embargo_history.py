@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from results.history import record_event
 from results.lifecycle import visibility
-from results.lifecycle.annotations import annotate, retract
-from results.lifecycle.corrections import correct
+from results.lifecycle.corrections import annotate, correct, retract
 from results.lifecycle.embargo import change_embargo, disclose_due
 from results.models import Annotation, EarlierResult, Event, Evidence, Product, Run, Submission, Verdict
 from tests.results.builders import make_user

@@ -3,8 +3,8 @@
 import pytest
 from django.template.loader import render_to_string
 
-from results.catalogue.figures import import_figures
-from results.catalogue.sources import CERTIFICATION_PAGE, PublishedSource, published_sources
+from results.catalogue.claims import import_figures
+from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
 from results.models import PublishedFigure, Run
 
 pytestmark = pytest.mark.django_db

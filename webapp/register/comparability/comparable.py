@@ -9,8 +9,7 @@ from typing import Any
 
 from results.models import Run
 from results.rules.act.loads import printed_decimal
-from results.rules.comparability import is_weak
-from results.rules.differences import WHY, Difference, differences
+from results.rules.comparability import WHY, Difference, differences, is_weak
 from webapp.register.comparability.conditions import Conditions, conditions_of
 from webapp.register.tables.columns import is_taken_as_one
 from webapp.templatetags import units

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any
 
-from results.access.histogram_slices import histogram_slices
+from results.access.intervals import histogram_slices
 from results.ingest.act import YCSB
 from results.models import Run, Slice
 from results.rules.act.limits import Limit, is_count_within, over_count

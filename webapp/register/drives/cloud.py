@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from results.models import Category, Statistic
+from results.rules.act.loads import linearity
 from results.rules.endurance import three_digits
-from results.rules.linearity import linearity
 from results.rules.repeats import summarise
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.query import ALWAYS_SHOWN, SEPARATOR

@@ -12,7 +12,7 @@ from django.db import models, transaction
 
 from results.access.mirrors import record_dump_origin
 from results.models import Certificate, Product, Profile, Run, Share, Statistic, Verdict, YcsbRun
-from results.models.copy_rows import copy_rows
+from results.models.row_operations import copy_rows
 from results.rules.act.limits import Limit, is_count_within, parse_limits
 from webapp.register.dumps.store import Dump, read_dump
 from webapp.register.dumps.tables import SCHEMA, TABLES, Table

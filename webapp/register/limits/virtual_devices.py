@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from results.access.intervals import is_withheld
-from results.access.redaction import has_withheld_file, visible_findings
+from results.access.redaction import has_withheld_file, is_withheld, visible_findings
 from results.models import Run
 from webapp.templatetags import units
 

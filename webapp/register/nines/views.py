@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
 from results.rules.act.loads import printed_decimal
-from results.rules.nines import Scale, chance_of_a_slow_read, slow_reads
+from results.rules.percentiles import Scale, chance_of_a_slow_read, slow_reads
 from webapp.register.http.files import Value, rows_response
 from webapp.register.http.query_params import FORMS, form_address, given_of, one_of, whole_number_of
 from webapp.register.http.responses import public_page

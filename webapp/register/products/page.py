@@ -8,7 +8,7 @@ from django.db.models import Q
 from results.access.history import for_everyone
 from results.access.redaction import redacted_requirements, visible_events
 from results.certification.certificates import attempts
-from results.lifecycle.event_labels import event_label
+from results.history import event_label
 from results.models import Certificate, Event, Product, Run
 from results.rules.act.limits import Limit
 from webapp.register.runs.lifecycle import HistoryLine, public_line

@@ -6,9 +6,8 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonRe
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 
-from results.access.intervals import is_withheld
 from results.access.mirrors import missing_log_message
-from results.access.redaction import has_withheld_file
+from results.access.redaction import has_withheld_file, is_withheld
 from results.evidence.store import open_evidence
 from results.ingest.act import YCSB
 from results.models import Companion, Evidence, Run

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any
 
-from results.access.intervals import is_withheld
+from results.access.redaction import is_withheld
 from results.models import Histogram, Run, Verdict
 from results.rules.act.limits import Limit, act_share_pct, exact_share_pct, is_count_within
 from webapp.register.http.files import csv_cell

@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 
 from results.access.history import for_everyone, is_by_reviewer
 from results.access.redaction import visible_events, visible_verdict
-from results.history import displaced_by, history_of
-from results.lifecycle.event_labels import event_label
+from results.history import displaced_by, event_label, history_of
 from results.models import Certificate, Event, Run, Verdict, Visibility
 from webapp.register.http.access import is_public
 from webapp.register.runs.headline import plain_text, split_headline

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from results.access.intervals import is_withheld
+from results.access.redaction import is_withheld
 from results.evidence.lines import NOT_LOOKED_UP, numbered_lines
 from results.models import Evidence, Run
 from webapp.register.runs.slices import start_line

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from results.access.intervals import is_withheld
 from results.access.mirrors import is_mirrored
+from results.access.redaction import is_withheld
 from results.ingest.act import YCSB
 from results.models import Category, Event, Evidence, Finding, Run, Tier, Visibility
 from webapp.register.tables.sentences import product_name

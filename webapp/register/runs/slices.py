@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from results.access.histogram_slices import HistogramSlice, counted_before, each_slice, histogram_slices
+from results.access.intervals import HistogramSlice, counted_before, each_slice, histogram_slices
 from results.models import Histogram, Run, Verdict
 from results.rules.act.edges import bucket_span_us, edge_not_below
 from results.rules.act.limits import Limit, act_share_pct, exact_share_pct, is_count_within, over_count, parse_limits

@@ -9,9 +9,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 
-from results.access.intervals import is_withheld
 from results.access.mirrors import is_mirrored, missing_log_message, origin
-from results.access.redaction import has_withheld_file, visible_findings, visible_verdict
+from results.access.redaction import has_withheld_file, is_withheld, visible_findings, visible_verdict
 from results.ingest.act import YCSB
 from results.models import Run, Verdict, Visibility
 from results.rules.act.limits import parse_limits

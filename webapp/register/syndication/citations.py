@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanen
 from django.urls import reverse
 
 from results.models import Certificate, Product, Run
-from results.models.public_ids import ALPHABET
+from results.models.ids import ALPHABET
 from webapp.register.http.responses import public_page
 
 # Characters with a meaning in TeX. A brace or backslash in a name would end the entry or start a command.

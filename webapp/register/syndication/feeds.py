@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
 from results.access.history import for_everyone
-from results.lifecycle.event_labels import event_label
+from results.history import event_label
 from results.models import Category, Certificate, Event, Product, Run
 from results.models.querysets import RunQuerySet
 from webapp.register.http.responses import public_page

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 
-from results.rules.ycsb.chart_readings import Formula, Taken, ends_of
 from results.rules.ycsb.gains import Better, gain, increase, times_less
+from results.rules.ycsb.statements import Formula, Taken, ends_of
 from webapp.register.ycsb.curves import Curve, FixedLine, Panel
 from webapp.register.ycsb.gains import percent, rate, span, times
 from webapp.register.ycsb.publications import Figure, Figures, metric_name

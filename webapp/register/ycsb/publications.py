@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from results.catalogue.figures import STATED
+from results.catalogue.claims import STATED
 from results.models import PublishedFigure
 from results.rules.ycsb.claim_terms import in_us
 

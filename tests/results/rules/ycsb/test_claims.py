@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from results.catalogue.claims import check_published_claims, read_published_figures
-from results.catalogue.figures import PUBLISHED
+from results.catalogue.claims import PUBLISHED, check_published_claims, read_published_figures
 from results.rules.ycsb.claim_terms import condition, metric, workloads
 from results.rules.ycsb.claims import Claim, Figure, check_claim
 from results.rules.ycsb.gains import Better, better

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from results.access.mirrors import Origin, origin
 from results.catalogue.importer import import_catalogue
 from results.lifecycle import visibility
-from results.lifecycle.annotations import annotate
+from results.lifecycle.corrections import annotate
 from results.models import (
     Certificate,
     CertificateRun,

@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 from results.history import record_event, run_subject
 from results.lifecycle import visibility
-from results.lifecycle.annotations import annotate
+from results.lifecycle.corrections import annotate
 from results.models import Evidence, Run, Visibility
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from tests.webapp.register.runs.test_side_file import TOLD

@@ -2,7 +2,7 @@
 
 import pytest
 
-from results.catalogue.figures import import_figures
+from results.catalogue.claims import import_figures
 from webapp.register.fleet.drives import named_size_gb
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ import pytest
 import zstandard
 from django.utils import timezone
 
-from results.catalogue.figures import import_figures
+from results.catalogue.claims import import_figures
 from results.lifecycle import visibility
 from results.lifecycle.embargo import disclose_due
 from results.models import Companion, Evidence, Product, PublishedFigure, Run, Submission, Visibility

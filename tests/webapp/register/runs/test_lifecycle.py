@@ -3,8 +3,7 @@ import json
 import pytest
 
 from results.lifecycle import visibility
-from results.lifecycle.annotations import annotate
-from results.lifecycle.corrections import correct
+from results.lifecycle.corrections import annotate, correct
 from results.models import EarlierResult, Profile, Verdict
 from tests.results.builders import make_user
 from tests.results.rows import judge

@@ -2,7 +2,7 @@
 
 import pytest
 
-from results.access.histogram_slices import counted_before
+from results.access.intervals import counted_before
 from tests.webapp.register.conftest import SLOW_DISK_SLICES
 from webapp.register.runs import slices as slices_counts
 from webapp.register.runs.slices import counts_of

@@ -3,7 +3,7 @@
 import csv
 from collections import Counter
 
-from results.catalogue.figures import CLAIM_FILE, PUBLISHED
+from results.catalogue.claims import CLAIM_FILE, PUBLISHED
 from results.rules.ycsb.statements import Status
 from tests.webapp.register.pages import read_rows
 from webapp.register.ycsb.claims_page import LABELS

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from results.catalogue.figures import import_claims, import_figures
+from results.catalogue.claims import import_claims, import_figures
 from results.models import PublishedFigure
 from tests.webapp.register.pages import read_rows
 

@@ -8,7 +8,7 @@ import gzip
 import json
 from typing import Any
 
-from results.models.slugs import product_stem
+from results.models.ids import product_stem
 from webapp.register.drives.store.column_store import BILLIONTHS, current_store
 from webapp.register.drives.store.encoded_columns import ColumnStore, EncodedColumn
 from webapp.register.tables.makers import OTHER_NAMES

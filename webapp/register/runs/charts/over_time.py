@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from results.access.histogram_slices import histogram_slices
-from results.access.intervals import minutes_of
-from results.access.series import intervals
+from results.access.intervals import histogram_slices, intervals, minutes_of
 from results.models import Histogram, Run
 from results.rules.reduction import place_of_greatest, place_of_least, spans
 from webapp.register.runs.slices import ReadLimit, edge_text, span_of

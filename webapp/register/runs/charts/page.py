@@ -7,8 +7,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from results.access.histogram_slices import HistogramSlice, each_slice
-from results.access.intervals import is_withheld
+from results.access.intervals import HistogramSlice, each_slice
+from results.access.redaction import is_withheld
 from results.models import Run
 from results.rules.act.limits import is_count_within, over_count
 from results.rules.reduction import spans

@@ -6,8 +6,8 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 
-from results.access.intervals import BusyError, is_withheld, reading_slot
-from results.access.series import SeriesDamagedError
+from results.access.intervals import BusyError, SeriesDamagedError, reading_slot
+from results.access.redaction import is_withheld
 from results.models import Histogram, Run
 from webapp.register.http.files import csv_response, long_csv_response
 from webapp.register.http.responses import conditional_response, public_page

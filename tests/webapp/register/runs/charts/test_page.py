@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from results.access.histogram_slices import HistogramSlice
+from results.access.intervals import HistogramSlice
 from results.models import Evidence, Histogram, Series, Slice, Visibility
 from tests.results.series_by_hand import packed
 from tests.webapp.register.conftest import SLOW_DISK_FACTS

@@ -1,0 +1,103 @@
+"""The history of runs: events, annotations and earlier results."""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Greatest
+
+from results.models.evidence import Reading
+from results.models.run import Run, Verdict
+
+
+class Event(models.Model):
+    """One change, never altered afterwards: the database refuses to update or delete a row."""
+
+    at = models.DateTimeField(auto_now_add=True)
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    kind = models.CharField(max_length=40)
+    subject_type = models.CharField(max_length=40)
+    subject_id = models.CharField(max_length=40)
+    reason = models.TextField(blank=True)
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        """Histories are asked for by subject."""
+
+        ordering = ["at", "id"]
+        indexes = [models.Index(fields=["subject_type", "subject_id", "at"], name="event_by_subject")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.subject_type} {self.subject_id}"
+
+
+class AnnotationQuerySet(models.QuerySet["Annotation"]):
+    """Annotations by whether they stand."""
+
+    def with_public_since(self) -> "AnnotationQuerySet":
+        """With `since`, as the property `public_since` has it."""
+        return self.annotate(since=Greatest("created_at", "run__published_at"))  # PostgreSQL leaves null out
+
+    def standing(self) -> "AnnotationQuerySet":
+        """Not retracted."""
+        return self.filter(retracted_at__isnull=True)
+
+
+class Annotation(models.Model):
+    """A sentence that stands beside a run's figures until it is retracted; its text is never altered."""
+
+    run = models.ForeignKey(Run, models.PROTECT, related_name="annotations")
+    text = models.TextField()
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    retracted_at = models.DateTimeField(null=True)
+
+    objects = AnnotationQuerySet.as_manager()
+
+    class Meta:
+        """In the order they were made; the same words stand once beside a run."""
+
+        ordering = ["created_at", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "text"], condition=Q(retracted_at__isnull=True), name="annotation_stands_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run}: {self.text}"
+
+    @property
+    def public_since(self) -> datetime:
+        """Since when everyone may read it: not before its run was public, whenever a reviewer wrote it."""
+        return max(self.created_at, self.run.published_at or self.created_at)
+
+
+class EarlierResult(models.Model):
+    """All that was read of a run before it was judged anew, where the new reading says anything else.
+
+    `document` holds the run's columns and the rows below it (docs/decisions/0005); its verdict stays a row of its own.
+    The database refuses to change or delete a row.
+    """
+
+    run = models.ForeignKey(Run, models.PROTECT, related_name="earlier_results")
+    number = models.PositiveSmallIntegerField()
+    reading = models.ForeignKey(Reading, models.PROTECT, related_name="+")
+    verdict = models.OneToOneField(Verdict, models.PROTECT, null=True, related_name="earlier_result")
+    document = models.JSONField()
+    replaced_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """Numbered from 1, the oldest first."""
+
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="earlier_result_number_unique_in_run")]
+
+    def __str__(self) -> str:
+        return f"{self.run}, earlier result {self.number}"
+
+    @property
+    def public_since(self) -> datetime:
+        """Since when everyone may read that it was replaced: not before its run was public."""
+        return max(self.replaced_at, self.run.published_at or self.replaced_at)

@@ -1,0 +1,54 @@
+"""Permanent ids and slugs for addresses, assigned once and never changed."""
+
+import secrets
+from collections.abc import Container
+from itertools import count
+
+from django.utils.text import slugify
+
+ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # no 0/o, 1/i/l, u: an id survives being read aloud
+
+
+def new_public_id(prefix: str) -> str:
+    """Return a new id such as `r-7kd2m9qp`; 30^8 ids make a clash unlikely, the unique column makes it impossible."""
+    return f"{prefix}-" + "".join(secrets.choice(ALPHABET) for _ in range(8))
+
+
+def new_run_id() -> str:
+    """Return a new public id for a run."""
+    return new_public_id("r")
+
+
+def new_submission_id() -> str:
+    """Return a new public id for a submission."""
+    return new_public_id("s")
+
+
+def new_link_key() -> str:
+    """Return a secret that opens one unreviewed result to whoever holds the link."""
+    return secrets.token_urlsafe(16)
+
+
+def new_certificate_id() -> str:
+    """Return a new public id for a certificate."""
+    return new_public_id("c")
+
+
+SLUG_CHARS = 110  # of the column's 120: room for a number
+
+
+def new_product_slug(vendor: str, model: str, capacity_gb: int | None, taken: Container[str]) -> str:
+    """Return a slug that is not taken, such as `sandisk-dc-sn861-6400gb`; the second of a name gets a number.
+
+    >>> new_product_slug("AWS", "c5d.24xlarge", None, {"aws-c5d-24xlarge"})
+    'aws-c5d-24xlarge-2'
+    """
+    stem = product_stem(vendor, model, capacity_gb)
+    numbered = (f"{stem}-{number}" for number in count(2))
+    return stem if stem not in taken else next(slug for slug in numbered if slug not in taken)
+
+
+def product_stem(vendor: str, model: str, capacity_gb: int | None) -> str:
+    """Return the readable part; a full stop separates words (c5d.24xlarge), which slugify alone would swallow."""
+    capacity = f" {capacity_gb}gb" if capacity_gb else ""
+    return slugify(f"{vendor} {model}{capacity}".replace(".", " "))[:SLUG_CHARS] or "product"

@@ -1,0 +1,84 @@
+"""Conditions that must agree before figures stand side by side."""
+
+from dataclasses import fields, replace
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from results.rules.comparability import (
+    ActConditions,
+    Difference,
+    SweepConditions,
+    differences,
+    is_weak,
+    requests_together,
+)
+
+ACT = ActConditions(
+    workload="act-storage", statistic="worst-slice", time="service", read_at_us=(1024, 8192, 65_536),
+    asked_duration_s=86_400, slice_length_s=3600, read_ratio=Fraction(2, 3), record_bytes=1536, record_bytes_max=0,
+    large_block_bytes=131_072, compress_pct=100, generator="act", arrivals="lockstep", requests_together=10,
+    engine="threads", defrag_lwm_pct=50, defrag_reads=True, update_pct=Decimal(0), replication_factor=1,
+    disable_odsync=False, commit_to_device=False, tomb_raider=False, device_count=1, devices_per_drive=Fraction(1),
+    over_provisioning_pct=Decimal("7"), over_provisioned_to_pct=Fraction(80), pcie_link="16.0 GT/s PCIe x4",
+)  # fmt: skip
+SWEEP = SweepConditions(
+    tool="ycsb", tool_version="0.17.0", binding="rocksdb", options_sha256="ab", phase="run",
+    mix=(("read", Decimal("0.5")), ("update", Decimal("0.5"))), distribution="uniform", record_count=250_000_000,
+    record_bytes=4096, operation_count=200_000_000, time_limit_s=0, target_ops_per_s=0, time="service",
+    statistic="read p99.99", threads_counts=(4, 8), host="lab1",
+    is_defrag_active=True, fill_pct=Decimal(50), index_placement="memory", pending_limit=100,
+    devices_per_drive=Fraction(16), over_provisioning_pct=Decimal("7"), over_provisioned_to_pct=Fraction(80),
+    pcie_link="16.0 GT/s PCIe x4",
+)  # fmt: skip
+EACH = [(known, field.name) for known in (ACT, SWEEP) for field in fields(known)]
+
+
+@pytest.mark.parametrize("known", [ACT, SWEEP])
+def test_runs_under_the_same_conditions_are_comparable(known):
+    assert differences(known, replace(known)) == ()
+
+
+@pytest.mark.parametrize(("known", "name"), EACH)
+def test_every_condition_that_differs_is_named_with_its_reason(known, name):
+    other = replace(known, **{name: "something else"})
+    (found,) = differences(known, other)
+    assert (found.name, found.first, found.second) == (name, getattr(known, name), "something else")
+    assert found.why
+    assert not found.is_unknown
+
+
+@pytest.mark.parametrize(("known", "name"), EACH)
+def test_a_condition_that_is_unknown_is_not_known_to_agree(known, name):
+    unknown = replace(known, **{name: None})
+    for pair in ((known, unknown), (unknown, known), (unknown, unknown)):
+        assert [(found.name, found.is_unknown) for found in differences(*pair)] == [(name, True)]
+
+
+def test_equal_numbers_agree_however_they_are_written():
+    assert differences(ACT, replace(ACT, over_provisioning_pct=Decimal("7.00"), read_ratio=Fraction(4, 6))) == ()
+
+
+def test_conditions_of_two_kinds_are_refused():
+    with pytest.raises(ValueError, match="expected two of one kind, got ActConditions, SweepConditions"):
+        differences(ACT, SWEEP)
+
+
+def test_differences_come_as_the_conditions_are_declared():
+    found = differences(ACT, replace(ACT, device_count=4, slice_length_s=60))
+    assert [each.name for each in found] == ["slice_length_s", "device_count"]
+    assert found[0] == Difference("slice_length_s", 3600, 60, False, "short slices have worse worst slices")
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "service_threads", "expected"),
+    [("lockstep", 10, 10), ("lockstep", None, None), ("even", 10, 1), ("even", None, 1), (None, 10, None)],
+)
+def test_service_threads_begin_together_only_in_lockstep(arrivals, service_threads, expected):
+    assert requests_together(arrivals, service_threads) == expected
+
+
+@pytest.mark.parametrize(("not_stated", "expected"), [(0, False), (12, False), (13, True), (14, True), (26, True)])
+def test_a_comparison_is_weak_from_half_of_its_conditions_on(not_stated, expected):
+    assert is_weak(not_stated, 26) is expected

@@ -1,0 +1,88 @@
+"""Changes that the owners of a submission can make on its page: another embargo, another slice length."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from results.errors import ReviewRefusedError
+from results.lifecycle.embargo import change_embargo, may_change_embargo
+from results.lifecycle.submission_states import StatedSubmission, SubmissionState
+from results.models import Submission
+from results.reevaluation.slice_lengths import may_change_slices, read_in_slices
+from webapp.accounts.requests import UserRequest, members_only
+from webapp.submissions.access import find_submission, is_owner_or_staff
+from webapp.submissions.forms import SLICE_LENGTH_MAX_S, EmbargoForm, SlicesForm
+from webapp.templatetags import units
+
+
+@require_POST
+@members_only
+def move_embargo(request: UserRequest, public_id: str) -> HttpResponse:
+    """Set, move or end the embargo for whom the submission belongs to, and show what became of it."""
+    submission = find_submission(public_id)
+    if submission is None or not is_owner_or_staff(request, submission):
+        raise Http404(f"No submission is named {public_id}.")
+    form = EmbargoForm(request.POST)
+    try:
+        messages.success(request, _move(request, submission, form))
+    except ReviewRefusedError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("submission-detail", public_id)
+
+
+def _move(request: UserRequest, submission: StatedSubmission, form: EmbargoForm) -> str:
+    if not form.is_valid():
+        raise ReviewRefusedError("Nothing was changed. " + " ".join(map(str, form.errors["embargo_until"])))
+    until = form.cleaned_data["embargo_until"]
+    change_embargo(submission, until, request.user)
+    return f"Nothing of it is public before {units.moment(until)}." if until else "It is under no embargo."
+
+
+def embargo_form(request: HttpRequest, submission: StatedSubmission) -> EmbargoForm | None:
+    """Return the form where the embargo may be moved: by its owners and staff, until something of it was public."""
+    if submission.state == SubmissionState.FAILED or not may_change_embargo(submission):
+        return None
+    if not is_owner_or_staff(request, submission):
+        return None
+    return EmbargoForm(initial={"embargo_until": submission.embargo_until})
+
+
+def embargo_sentence(submission: Submission) -> str:
+    """Return what is said of an embargo on the submission's page; nothing of one that has ended."""
+    if submission.embargo_until is None or not may_change_embargo(submission):
+        return ""
+    if submission.embargo_until <= timezone.now() and not submission.runs.embargoed().exists():
+        return ""  # nothing was reviewed when it ended: what is published now is public at once
+    return f"Under embargo: nothing of it is public before {units.moment(submission.embargo_until)}."
+
+
+@require_POST
+@members_only
+def change_slices(request: UserRequest, public_id: str) -> HttpResponse:
+    """Read a log in other slices for whom it belongs to, and show what became of it."""
+    submission = find_submission(public_id)
+    if submission is None or not is_owner_or_staff(request, submission):
+        raise Http404(f"No submission is named {public_id}.")
+    try:
+        slice_length_s = _asked(SlicesForm(request.POST))
+        read_in_slices(submission, slice_length_s, request.user)
+        messages.success(request, f"It is read in slices of {units.duration(slice_length_s)}.")
+    except ReviewRefusedError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("submission-detail", public_id)
+
+
+def _asked(form: SlicesForm) -> int:
+    if not form.is_valid():
+        raise ReviewRefusedError(f"Nothing was changed: expected a slice length of 1 to {SLICE_LENGTH_MAX_S} s.")
+    return int(form.cleaned_data["slice_length_s"])
+
+
+def slices_form(request: HttpRequest, submission: StatedSubmission) -> SlicesForm | None:
+    """Return the form where other slices may be asked for: not of YCSB, which has none, and not once it was public."""
+    has_slices = submission.state == SubmissionState.FAILED or submission.runs.of_act().exists()
+    if not has_slices or not is_owner_or_staff(request, submission) or not may_change_slices(submission):
+        return None
+    return SlicesForm(initial={"slice_length_s": submission.slice_length_s})
