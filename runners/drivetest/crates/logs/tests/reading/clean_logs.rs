@@ -31,14 +31,14 @@ fn read((log, plan): &(String, Plan)) -> Reading {
     reading
 }
 
-/// What follows from a profile and the counts alone, and is true where it is told: an index run is not what the profile
-/// asks, and of one log in 2,000 the edge at 1024 us leaves a share on both sides of its limit.
+/// Findings that follow only from a profile and the counts, and are true: an index run does not match the profile, and for
+/// one log in 2,000 the edge at 1024 us leaves a share on both sides of its limit.
 fn is_true_of(id: &str) -> bool {
     id.starts_with("profile-") || id == "edge-decides"
 }
 
-/// What is wrongly told of a clean log, in words; None where nothing is.
-fn told_wrongly(seed: u64, case: &(String, Plan)) -> Option<String> {
+/// Return a description of false findings on a clean log; `None` without any.
+fn false_findings(seed: u64, case: &(String, Plan)) -> Option<String> {
     let reading = read(case);
     let findings: Vec<_> = reading
         .runs
@@ -68,7 +68,7 @@ fn told_wrongly(seed: u64, case: &(String, Plan)) -> Option<String> {
 
 fn wrong(seeds: std::ops::Range<u64>) -> Vec<String> {
     seeds
-        .filter_map(|seed| told_wrongly(seed, &clean::log(seed)))
+        .filter_map(|seed| false_findings(seed, &clean::log(seed)))
         .collect()
 }
 
@@ -99,6 +99,6 @@ fn no_rule_fires_on_ten_thousand_clean_logs() {
 #[ignore = "takes minutes; for changes of a rule: cargo test --release --test reading clean_logs -- --ignored"]
 fn no_rule_fires_on_a_clean_day() {
     for seed in 0..10 {
-        assert_eq!(told_wrongly(seed, &clean::day(seed)), None);
+        assert_eq!(false_findings(seed, &clean::day(seed)), None);
     }
 }

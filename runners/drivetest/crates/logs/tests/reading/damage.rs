@@ -1,4 +1,4 @@
-//! Real logs, each damaged in one way: what is told of it, and what can still be read.
+//! Real logs with one kind of damage each: findings, and the readable rest.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ fn read(bytes: &[u8]) -> Reading {
     reading
 }
 
-/// What is told of the log; that it is not what the profile asks is the verdict's to say.
+/// Return the findings on the log, without those about the profile.
 fn ids(reading: &Reading) -> Vec<&'static str> {
     let of_runs = reading.runs.iter().flat_map(|run| &run.findings);
     let of_log = of_runs.chain(&reading.findings).map(|finding| finding.id);
@@ -307,7 +307,7 @@ fn endings() -> Vec<Case> {
     ]
 }
 
-/// What the configuration says.
+/// Damage of the configuration.
 fn settings() -> Vec<Case> {
     vec![
         case(
@@ -382,7 +382,7 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn each_damage_is_told_judged_and_read_around() {
+fn each_damage_is_reported_and_judged_and_the_rest_is_read() {
     for case in cases() {
         let reading = read(case.log.as_bytes());
         let found: BTreeSet<_> = ids(&reading).into_iter().collect();
@@ -432,25 +432,25 @@ fn counts_that_fall_are_void_and_never_negative() {
             Outcome::Void
         )
     );
-    let told = |finding: &&Finding| finding.id == "counts-fall";
-    let fall = reading.runs[0].findings.iter().find(told).unwrap();
+    let reported = |finding: &&Finding| finding.id == "counts-fall";
+    let fall = reading.runs[0].findings.iter().find(reported).unwrap();
     assert_eq!(fall.sentence, "reads: bucket 1 decreased by 8993902");
     assert_eq!(slices(&reading), ALL, "block 1 ends no slice");
 }
 
 #[test]
-fn a_histogram_that_the_first_block_lacks_is_told_where_it_appears() {
+fn a_histogram_missing_in_the_first_block_is_reported_where_it_appears() {
     let log = include_str!("../../../../../../tests/data/act/5.0/single-ms-int5.log");
     let lost =
         " (00: 0000009935) (01: 0000000033) (02: 0000000024) (03: 0000000008)\ndevice-reads (10000 total)\n";
     let reading = read(edit(log, lost, "").as_bytes());
-    let told: Vec<_> = reading.runs[0]
+    let reported: Vec<_> = reading.runs[0]
         .findings
         .iter()
         .filter(|finding| finding.id == "histogram-missing")
         .collect();
     let sentence = "device-reads: expected in every block; missing in 1 block before this one";
-    assert_eq!((told.len(), told[0].sentence.as_str()), (1, sentence));
+    assert_eq!((reported.len(), reported[0].sentence.as_str()), (1, sentence));
 }
 
 #[test]
@@ -472,7 +472,7 @@ fn names_that_6_0_lists_in_vain_are_a_note_only() {
 }
 
 #[test]
-fn bounds_hold_and_are_told() {
+fn limits_are_enforced_and_reported() {
     let header = &FOUR_US[..FOUR_US.find("after 1 sec").unwrap()];
     let many: String = (0..2000).map(|number| format!("h{number} (0 total)\n")).collect();
     let histograms = read(format!("{header}after 1 sec:\n{many}\nafter 2 sec:\n{many}\n").as_bytes());
@@ -484,7 +484,7 @@ fn bounds_hold_and_are_told() {
 }
 
 #[test]
-fn an_edge_that_decides_is_told() {
+fn a_deciding_edge_is_reported() {
     let block = |at: u64| {
         format!(
             "after {at} sec:\nreads ({0} total)\n (05: {1:010}) (10: {2:010})\n\n",
@@ -500,8 +500,8 @@ fn an_edge_that_decides_is_told() {
         (ids(&reading), outcome(&reading)),
         (vec!["edge-decides"], Outcome::Pass)
     );
-    let told = |finding: &&Finding| finding.id == "edge-decides";
-    let sentence = &reading.runs[0].findings.iter().find(told).unwrap().sentence;
+    let reported = |finding: &&Finding| finding.id == "edge-decides";
+    let sentence = &reading.runs[0].findings.iter().find(reported).unwrap().sentence;
     assert!(
         sentence.ends_with("the share is between 0.00 % and 12.50 %"),
         "{sentence}"

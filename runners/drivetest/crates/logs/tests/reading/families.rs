@@ -1,4 +1,4 @@
-//! Real logs of every family, read by their keys: what their histograms mean, and what is told where they end.
+//! Real logs of every family, read by their keys: meanings of histograms, and findings about their ends.
 
 use std::fs;
 use std::path::Path;
@@ -104,7 +104,7 @@ fn one_tag_of_4_0_is_read_as_reads_and_as_writes_by_its_place() {
 }
 
 #[test]
-fn the_buckets_of_1_x_are_kept_apart_and_its_verdict_is_void() {
+fn buckets_of_1_x_have_their_own_edges_and_a_void_verdict() {
     let mut run = run(&text("1.x/single"));
     assert_eq!(run.origin.tool_version, "1.x");
     assert!(ids(&run).contains(&"old-buckets"));
@@ -176,15 +176,15 @@ fn expected_end(rest: &str) -> (StopKind, u64) {
 }
 
 #[test]
-fn large_blocks_that_are_fewer_than_the_writes_make_are_told_in_every_family() {
+fn too_few_large_blocks_are_reported_in_every_family() {
     let profile = Profile::parse(Profile::known("operational-database").unwrap()).unwrap();
-    let told = |case: &str| {
+    let reported = |case: &str| {
         let (verdict, _) = judge::judge(&run(&text(case)), &profile);
         let fewer = "11.76 large blocks are written per second";
         verdict.reasons.iter().any(|reason| reason.starts_with(fewer))
     };
     for version in ["3.1-ctd", "4.0", "5.2", "6.2"] {
-        assert!(told(&format!("{version}/commit-us")), "{version}");
-        assert!(!told(&format!("{version}/single-us")), "{version}");
+        assert!(reported(&format!("{version}/commit-us")), "{version}");
+        assert!(!reported(&format!("{version}/single-us")), "{version}");
     }
 }

@@ -1,4 +1,4 @@
-//! Real logs of every version, damaged at random: whatever a reading shows is of the log itself, or a finding says so.
+//! Real logs of every version with random damage: a reading shows only counts of the log, or has a finding.
 //!
 //! `FUZZ_CASES=100000 cargo test --release -p drivetest-log --test reading fuzz` looks longer than the usual run.
 
@@ -122,8 +122,8 @@ fn weighty(reading: &Reading, run: &Run) -> HashMap<&'static str, usize> {
     counts
 }
 
-/// Whether a finding tells what none of the logs that went in has.
-fn is_told(reading: &Reading, run: &Run, logs: &[&Log]) -> bool {
+/// Return whether a finding reports something that none of the source logs has.
+fn is_reported(reading: &Reading, run: &Run, logs: &[&Log]) -> bool {
     let is_more =
         |(id, count): (&&str, &usize)| logs.iter().all(|log| log.weighty.get(*id).unwrap_or(&0) < count);
     weighty(reading, run).iter().any(is_more)
@@ -295,14 +295,14 @@ fn assert_sound(reading: &Reading) {
 /// Every count of a run is that of one log of those that went in, over the same seconds, where no finding says that
 /// something is to be looked at.
 ///
-/// 1.x counts its totals apart, so that its buckets may miss them by a little and one changed digit shows nowhere; and
-/// the labels of a run that could not keep up are nominal, as its finding says.
+/// 1.x counts its totals separately, so its buckets may differ slightly and one changed digit remains undetected. The
+/// labels of a run that could not keep up are nominal, as its finding states.
 fn assert_true(reading: &Reading, logs: &[&Log]) {
     let is_loose = |log: &&Log| log.name.contains("/1.x/") || log.weighty.contains_key("cannot-keep-up");
     if logs.iter().any(is_loose) {
         return;
     }
-    for run in reading.runs.iter().filter(|run| !is_told(reading, run, logs)) {
+    for run in reading.runs.iter().filter(|run| !is_reported(reading, run, logs)) {
         let wrong: Vec<String> = logs.iter().filter_map(|log| untruth(run, log)).collect();
         assert!(wrong.len() < logs.len(), "{wrong:?}");
     }
@@ -329,7 +329,7 @@ fn untruth(run: &Run, log: &Log) -> Option<String> {
 }
 
 /// The same counts; or those of one bucket stand under another number. Its number is written once a block, and no total
-/// depends on it: with one digit of it changed, where the blocks before and after allow it, nothing can tell.
+/// depends on it: with one digit of it changed, the change is undetectable if the blocks before and after allow it.
 fn is_true(known: Option<&Vec<u64>>, counts: &[u64]) -> bool {
     let Some(known) = known else { return false };
     let count = |counts: &[u64], bucket: usize| i128::from(counts.get(bucket).copied().unwrap_or(0));
@@ -366,7 +366,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, max_shrink_iters: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_damaged_log_shows_its_own_counts_or_says_that_it_is_damaged(which: usize, damages in prop::collection::vec(damages(), 1..4)) {
+    fn a_damaged_log_shows_its_own_counts_or_reports_the_damage(which: usize, damages in prop::collection::vec(damages(), 1..4)) {
         let log = &LOGS[which % LOGS.len()];
         let damaged = damages.iter().fold(log.bytes.clone(), |bytes, damage| damage.apply(&bytes));
         let reading = read(&damaged);

@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn a_doubled_stretch_is_told(which in 0..LOGS.len(), begin in 0.0..1.0, length in 1_usize..3000) {
+    fn a_repeated_part_is_reported(which in 0..LOGS.len(), begin in 0.0..1.0, length in 1_usize..3000) {
         let log = LOGS[which];
         let begin = (begin * log.len() as f64) as usize;
         let end = (begin + length).min(log.len());
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_digit_of_a_count_is_told(place in 0.0..1.0, shift in 1_u8..10) {
+    fn a_changed_digit_of_a_count_is_reported(place in 0.0..1.0, shift in 1_u8..10) {
         let blocks = FOUR_US.windows(11).position(|window| window == b"after 1 sec").unwrap();
         let counts: Vec<usize> = (blocks..FOUR_US.len() - 2)
             .filter(|&at| FOUR_US[at].is_ascii_digit() && FOUR_US[..at].ends_with(b"00"))
@@ -170,8 +170,8 @@ proptest! {
         changed[at] = b'0' + (changed[at] - b'0' + shift) % 10;
         let reading = read(&changed);
         assert_sound(&reading);
-        let told = reading.runs[0].findings.iter().any(|finding| finding.severity != Severity::Note);
-        prop_assert!(told, "byte {}", at);
+        let reported = reading.runs[0].findings.iter().any(|finding| finding.severity != Severity::Note);
+        prop_assert!(reported, "byte {}", at);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Every real log, sent in every way people send text: it reads as the log itself, and what was done is told.
+//! Every real log in all forms in which people send text: the reading equals that of the log, and repairs are reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use drivetest_logs::act::run::Run;
 use drivetest_logs::reader::{LogReader, Options, Reading};
 
-/// Every log of ACT in tests/data that is whole text in UTF-8 without marks, whatever its version.
+/// Return every log of ACT in tests/data that is plain UTF-8 text, of any version.
 fn logs() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../tests/data/act");
     let versions = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
@@ -62,7 +62,7 @@ fn clock(at: usize) -> String {
 
 type Way = (&'static str, fn(&str) -> Vec<u8>);
 
-/// How people send a log, and the rule that tells of it; the line numbers stay.
+/// Forms of sending a log, and the rules that report them; line numbers do not change.
 const WAYS: &[Way] = &[
     ("carriage-returns", |log| log.replace('\n', "\r\n").into_bytes()),
     ("carriage-returns", |log| log.replace('\n', "\r\r\n").into_bytes()),
@@ -112,7 +112,7 @@ const WAYS: &[Way] = &[
     }),
 ];
 
-/// A run without what may differ: its findings, which tell of the way it was sent.
+/// Return a run without its findings, which depend on the form of sending.
 fn facts(runs: &[Run]) -> Vec<Run> {
     let without = |run: &Run| Run {
         findings: Vec::new(),
@@ -122,7 +122,7 @@ fn facts(runs: &[Run]) -> Vec<Run> {
 }
 
 #[test]
-fn a_log_reads_the_same_in_whatever_way_it_is_sent() {
+fn every_form_of_sending_a_log_gives_the_same_reading() {
     let logs = logs();
     assert!(logs.len() > 60, "{}", logs.len());
     for (place, (path, log)) in logs.iter().enumerate() {
@@ -136,9 +136,9 @@ fn a_log_reads_the_same_in_whatever_way_it_is_sent() {
                 "{}: way {way}, {rule}",
                 path.display()
             );
-            let is_told = sent.findings.iter().any(|finding| finding.id == *rule);
+            let is_reported = sent.findings.iter().any(|finding| finding.id == *rule);
             assert!(
-                is_told || clean.runs.is_empty(),
+                is_reported || clean.runs.is_empty(),
                 "{}: way {way}, {rule}",
                 path.display()
             );
@@ -150,16 +150,16 @@ fn a_log_reads_the_same_in_whatever_way_it_is_sent() {
 fn a_log_as_the_program_wrote_it_bears_no_note_of_a_way() {
     for (path, log) in logs() {
         let reading = read(log.as_bytes());
-        let told = reading
+        let reported = reading
             .findings
             .iter()
             .find(|finding| WAYS.iter().any(|(rule, _)| finding.id == *rule));
-        assert_eq!(told, None, "{}", path.display());
+        assert_eq!(reported, None, "{}", path.display());
     }
 }
 
 #[test]
-fn runs_sent_in_one_message_are_read_whatever_stands_between() {
+fn runs_in_one_message_are_read_with_any_text_between() {
     let logs = logs();
     let (_, log) = logs
         .iter()
@@ -185,7 +185,7 @@ fn runs_sent_in_one_message_are_read_whatever_stands_between() {
 }
 
 #[test]
-fn lines_of_other_processes_between_shipped_ones_are_passed_over_and_told() {
+fn lines_of_other_processes_between_forwarded_ones_are_ignored_and_reported() {
     let logs = logs();
     let (_, log) = logs
         .iter()
@@ -198,14 +198,14 @@ fn lines_of_other_processes_between_shipped_ones_are_passed_over_and_told() {
     });
     let (reading, clean) = (read(&shipped), read(log.as_bytes()));
     assert_eq!(reading.runs[0].histograms, clean.runs[0].histograms);
-    let told = reading
+    let reported = reading
         .findings
         .iter()
         .find(|finding| finding.id == "lines-without-prefix")
         .unwrap();
     assert!(
-        told.sentence.contains("ignored without it: 31 lines"),
+        reported.sentence.contains("ignored without it: 31 lines"),
         "{}",
-        told.sentence
+        reported.sentence
     );
 }

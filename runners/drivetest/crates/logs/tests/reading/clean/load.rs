@@ -16,7 +16,7 @@ struct Kind {
     per_s: f64,
     burst: u64,
     median_us: f64,
-    /// What the devices hold, and what they held at the last total.
+    /// Counts of the devices now, and at the last total.
     devices: Vec<Counts>,
     made: u64,
 }
@@ -178,7 +178,7 @@ fn make(kind: &mut Kind, plan: &Plan, label_s: u64, wander: f64, draw: &mut Draw
     }
 }
 
-/// What came while the histograms before this one were copied; at times one operation stands between its two counts.
+/// Add operations that arrive while previous histograms are copied; sometimes one operation is between its two counts.
 fn of_device(kind: &mut Kind, number: usize, plan: &Plan, draw: &mut Draw) -> Counts {
     let per_device = kind.per_s / plan.devices as f64;
     let copy_s = match draw.unit() {

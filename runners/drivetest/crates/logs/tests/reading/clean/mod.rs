@@ -2,7 +2,7 @@
 //!
 //! The noise is that of the real logs of tests/data: growth that differs by up to a burst of all threads,
 //! lognormal latencies whose median wanders, a tail, and snapshots that are no moment: a device's histogram holds what
-//! came while those before it were copied, and may lack one operation that stood between its two counts.
+//! arrived while the previous ones were copied, and may lack one operation that is between its two counts.
 
 pub mod draw;
 pub mod header;
@@ -13,7 +13,7 @@ use draw::Draw;
 use load::Load;
 use plan::Plan;
 
-/// The log of a seed, and what was asked of it.
+/// Return the log of a seed, and its plan.
 pub fn log(seed: u64) -> (String, Plan) {
     let mut draw = Draw::new(seed);
     let plan = Plan::draw(&mut draw);

@@ -1,4 +1,4 @@
-//! What is asked of a clean run.
+//! Plan of a clean run.
 
 use super::draw::Draw;
 
@@ -41,7 +41,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Draws one: all that is asked is ACT's default, so that nothing is to be told.
+    /// Draw a plan with ACT's defaults, for which no finding is correct.
     pub fn draw(draw: &mut Draw) -> Self {
         let version = draw.one(&[
             V20, V31, V40, V53, V53Index, V62, V66, V66, V66, V66Index, Drivetest,

@@ -1,4 +1,4 @@
-//! Real logs edited as somebody would who wants a drive to look better; also for the tests of the command line.
+//! Real logs, edited to make a drive look better; also for the tests of the command line.
 
 /// The log with all of its `reads` in their first bucket, the totals and the devices as they were.
 pub fn without_slow_reads(log: &str) -> String {

@@ -88,23 +88,28 @@ fn every_value_of_a_final_block_is_in_the_document() {
         let run = one(&case);
         let rows = final_rows(&case);
         for row in &rows {
-            let told = operation(&run, &row["operation"]);
-            assert_eq!(told.ops_count.unwrap().to_string(), row["count"], "{}", case.name);
+            let reported = operation(&run, &row["operation"]);
+            assert_eq!(
+                reported.ops_count.unwrap().to_string(),
+                row["count"],
+                "{}",
+                case.name
+            );
             let times = [
-                &told.mean_us,
-                &told.min_us,
-                &told.max_us,
-                &told.ops_per_s_since_first,
+                &reported.mean_us,
+                &reported.min_us,
+                &reported.max_us,
+                &reported.ops_per_s_since_first,
             ];
             let heads = ["avg(us)", "min(us)", "max(us)", "ops"];
             for (time, head) in times.into_iter().zip(heads) {
                 assert_eq!(time.as_deref(), Some(row[head].as_str()), "{} {head}", case.name);
             }
-            for (share, time) in &told.percentiles {
+            for (share, time) in &reported.percentiles {
                 assert_eq!(*time, row[&format!("{share}th(us)")], "{}", case.name);
             }
             assert_eq!(
-                told.percentiles.len() + 7,
+                reported.percentiles.len() + 7,
                 row.keys().filter(|head| !head.is_empty()).count()
             );
             values_count += row.len();
@@ -124,23 +129,23 @@ fn every_interval_is_in_the_document() {
         let rows = before.lines().flat_map(|line| rows_of(line, None));
         let counts: Vec<String> = rows.map(|row| row["count"].clone()).collect();
         let statuses: Vec<_> = run.statuses().collect();
-        let told = statuses.iter().flat_map(|status| &status.operations);
-        let told: Vec<String> = told
+        let reported = statuses.iter().flat_map(|status| &status.operations);
+        let reported: Vec<String> = reported
             .map(|operation| operation.ops_count.unwrap().to_string())
             .collect();
-        assert_eq!(told, counts, "{}", case.name);
+        assert_eq!(reported, counts, "{}", case.name);
     }
 }
 
 #[test]
-fn blocks_of_intervals_are_told_apart() {
+fn blocks_of_intervals_are_distinguished() {
     let run = one(&support::case("go-ycsb-v1.0.1/badger-run-a-target"));
-    let told: Vec<_> = run
+    let reported: Vec<_> = run
         .statuses()
         .map(|status| (status.elapsed_s, status.operations.len()))
         .collect();
-    assert_eq!(told, [(1, 3), (2, 3), (3, 3), (4, 3)]);
-    // 1000 operations a second were asked, and four threads keep to it.
+    assert_eq!(reported, [(1, 3), (2, 3), (3, 3), (4, 3)]);
+    // The target is 1000 operations/s, and four threads reach it.
     let rates = run
         .statuses()
         .map(|status| status.ops_per_s.unwrap().parse::<f64>().unwrap());
@@ -169,7 +174,7 @@ fn only_runs_that_did_all_without_failure_are_valid() {
 }
 
 #[test]
-fn the_printed_properties_tell_what_was_asked() {
+fn the_printed_properties_are_the_configuration() {
     let run = one(&support::case("go-ycsb-v1.0.1/badger-run-workloadf"));
     assert_eq!(
         (run.tool, run.binding.as_deref(), run.workload.as_deref()),
@@ -193,9 +198,9 @@ fn the_printed_properties_tell_what_was_asked() {
     assert!(ids(&alone[0].findings).contains(&"back-end-untold"));
 }
 
-/// 20,000 operations in 210.175723 ms; TOTAL says 29,970.
+/// 20,000 operations in 210.175723 ms; TOTAL has 29,970.
 #[test]
-fn the_rate_that_compares_with_ycsb_is_beside_the_printed_one() {
+fn the_rate_comparable_with_ycsb_is_shown_in_addition_to_the_printed_one() {
     let run = one(&support::case("go-ycsb-v1.0.1/badger-run-workloadf"));
     assert_eq!(run.runtime_ms.as_deref(), Some("210.175723"));
     assert_eq!(
@@ -225,24 +230,24 @@ fn an_interrupted_run_looks_complete_and_is_not() {
         (run.stop.kind, run.done_ops_count),
         (StopKind::Interrupted, Some(226_820))
     );
-    let told = ids(&run.findings);
+    let reported = ids(&run.findings);
     assert!(
-        told.contains(&"interrupted") && told.contains(&"operation-count-differs"),
-        "{told:?}"
+        reported.contains(&"interrupted") && reported.contains(&"operation-count-differs"),
+        "{reported:?}"
     );
 }
 
 #[test]
-fn what_go_ycsb_leaves_unsaid_is_told() {
-    let told = |name: &str| ids(&one(&support::case(&format!("go-ycsb-v1.0.1/{name}"))).findings);
-    assert!(told("badger-run-a-maxexec").contains(&"time-limit-ignored"));
-    assert!(told("fail-run-without-load").contains(&"errors-silent"));
-    let loud = told("fail-run-without-load-silence-off");
+fn gaps_in_the_output_of_go_ycsb_are_reported() {
+    let reported = |name: &str| ids(&one(&support::case(&format!("go-ycsb-v1.0.1/{name}"))).findings);
+    assert!(reported("badger-run-a-maxexec").contains(&"time-limit-ignored"));
+    assert!(reported("fail-run-without-load").contains(&"errors-silent"));
+    let loud = reported("fail-run-without-load-silence-off");
     assert!(loud.contains(&"binding-errors") && !loud.contains(&"errors-silent"));
 }
 
 #[test]
-fn a_refused_start_tells_why() {
+fn a_refused_start_has_its_reason() {
     let run = one(&support::case("go-ycsb-v1.0.1/fail-aerospike-no-server"));
     assert_eq!(run.stop.kind, StopKind::NotStarted);
     assert!(
@@ -293,11 +298,14 @@ fn runs_of_both_programs_in_one_file_are_both_read() {
     let go = support::case("go-ycsb-v1.0.1/badger-run-workloada").bytes("log");
     let java = support::case("ycsb-0.18.0-SNAPSHOT/hdr-fileoutput").bytes("log");
     let runs = support::read(&[go, java].concat(), &[]).ycsb_runs;
-    let told: Vec<_> = runs
+    let reported: Vec<_> = runs
         .iter()
         .map(|run| (run.ordinal, run.tool, run.done_ops_count))
         .collect();
-    assert_eq!(told, [(0, "go-ycsb", Some(20_000)), (1, "ycsb", Some(30_000))]);
+    assert_eq!(
+        reported,
+        [(0, "go-ycsb", Some(20_000)), (1, "ycsb", Some(30_000))]
+    );
 }
 
 const HEAD: &str = "***************** properties *****************\n\"operationcount\"=\"30\"\n\"command\"=\"run\"\n\
@@ -310,7 +318,7 @@ fn made(block: &str) -> Run {
 
 /// Before HdrHistogram rates were called QPS, and percentiles were the ends of buckets of a millisecond.
 #[test]
-fn older_releases_say_qps_and_fewer_percentiles() {
+fn older_releases_print_qps_and_fewer_percentiles() {
     let run = made(
         "Run finished, takes 1m2s\nREAD   - Takes(s): 62.0, Count: 30, QPS: 0.5, Avg(us): 900, Min(us): 1, Max(us): 2500, 99th(us): 3000, 99.9th(us): 3000\n",
     );
@@ -347,9 +355,9 @@ fn a_log_that_breaks_off_is_no_result() {
 #[test]
 fn a_block_without_its_total_is_cut() {
     let row = |name: &str| format!("{name} - Takes(s): 1.0, Count: 30, OPS: 30.0, 50th(us): 1\n");
-    let told = |rows: String| ids(&made(&format!("Run finished, takes 1s\n{rows}")).findings);
-    assert!(told(row("READ")).contains(&"result-cut"));
-    assert!(!told(row("READ") + &row("TOTAL")).contains(&"result-cut"));
+    let reported = |rows: String| ids(&made(&format!("Run finished, takes 1s\n{rows}")).findings);
+    assert!(reported(row("READ")).contains(&"result-cut"));
+    assert!(!reported(row("READ") + &row("TOTAL")).contains(&"result-cut"));
 }
 
 #[test]
@@ -382,7 +390,7 @@ fn failed_reads_leave_open_how_many_were_done() {
 
 /// One thread cannot be 2 s in operations that it made in 1 s.
 #[test]
-fn times_that_do_not_fit_the_threads_are_told() {
+fn times_that_do_not_fit_the_threads_are_reported() {
     let run = |mean_us: u64| {
         let row = format!("READ - Takes(s): 1.0, Count: 30, OPS: 30.0, Avg(us): {mean_us}\n");
         ids(&made(&format!("Run finished, takes 1s\n{row}")).findings)
@@ -392,7 +400,7 @@ fn times_that_do_not_fit_the_threads_are_told() {
 }
 
 #[test]
-fn percentile_spectra_stand_beside_their_operations() {
+fn percentile_spectra_are_listed_with_their_operations() {
     let case = support::case("go-ycsb-v1.0.1/badger-run-a-pctexport");
     let parts = ["READ", "UPDATE", "TOTAL"].map(|name| {
         let path = format!("go-ycsb-v1.0.1/badger-run-a-pctexport-{name}-percentiles.txt");
@@ -418,7 +426,7 @@ fn percentile_spectra_stand_beside_their_operations() {
         .filter(|operation| operation.from == "hgrm")
         .collect();
     assert_eq!(spectra.len(), 3);
-    let told = |share: &str| {
+    let reported = |share: &str| {
         spectra[0]
             .percentiles
             .iter()
@@ -426,7 +434,7 @@ fn percentile_spectra_stand_beside_their_operations() {
             .map(|(_, time)| time.as_str())
     };
     assert_eq!(
-        (told("50"), told("99.8047"), told("100")),
+        (reported("50"), reported("99.8047"), reported("100")),
         (Some("9"), Some("556"), Some("3557"))
     );
     assert_eq!(

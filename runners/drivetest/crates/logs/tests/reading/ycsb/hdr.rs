@@ -1,4 +1,4 @@
-//! HDR files: what the rows of the same run say, and what other programs decode.
+//! HDR files, compared with the rows of the same run and with other decoders.
 
 use std::io::Write as _;
 
@@ -61,13 +61,13 @@ pub fn odd() -> Vec<Reading> {
 
 fn within(from_s: u64, to_s: u64) -> Reading {
     let mut reader = LogReader::new(Options::default());
-    let asked = SeriesRequest {
+    let requested = SeriesRequest {
         interval_s: 1,
         from_s,
         to_s,
     };
     reader.want(SinkOptions {
-        series: Some(asked),
+        series: Some(requested),
         rows: None,
     });
     reader.push(&support::case("ycsb-0.18.0-SNAPSHOT/hdr-fileoutput").bytes("log"));
@@ -82,7 +82,7 @@ fn within(from_s: u64, to_s: u64) -> Reading {
 
 /// YCSB computed its rows from the same counts by HdrHistogram 2.1.12.
 #[test]
-fn merged_files_say_what_the_rows_say() {
+fn merged_files_agree_with_the_rows() {
     let metrics = ["READ", "UPDATE", "CLEANUP"];
     let reading = read(&metrics.map(|metric| (metric, hdr(metric))));
     for metric in metrics {
@@ -97,8 +97,8 @@ fn merged_files_say_what_the_rows_say() {
         }
         assert!(!merged.is_counted && merged.mean_us.is_none());
     }
-    let told = ids(&reading.ycsb_runs[0].findings);
-    assert!(!told.iter().any(|id| id.starts_with("hdr-")), "{told:?}");
+    let reported = ids(&reading.ycsb_runs[0].findings);
+    assert!(!reported.iter().any(|id| id.starts_with("hdr-")), "{reported:?}");
 }
 
 /// Decoded and added by the Python package hdrhistogram 0.10.8; percentiles by counting from the least value up.
@@ -134,7 +134,7 @@ fn a_warm_up_is_cut_by_intervals() {
 }
 
 #[test]
-fn files_of_another_run_are_told() {
+fn files_of_another_run_are_reported() {
     let other = String::from_utf8(hdr("UPDATE"))
         .unwrap()
         .replace("for: UPDATE", "for: READ");
@@ -148,7 +148,7 @@ fn files_of_another_run_are_told() {
 }
 
 #[test]
-fn of_several_runs_the_counts_tell_which_a_file_is_of() {
+fn counts_identify_the_run_of_a_file() {
     let log = support::case("ycsb-0.18.0-SNAPSHOT/hdr-fileoutput").bytes("log");
     let other = support::case("ycsb-0.18.0-SNAPSHOT/mt-histogram").bytes("log");
     let part = || (Role::Hdr, "READ.hdr", hdr("READ"));
@@ -165,17 +165,17 @@ fn of_several_runs_the_counts_tell_which_a_file_is_of() {
 }
 
 #[test]
-fn damaged_histograms_are_left_out_and_told() {
+fn damaged_histograms_are_skipped_and_reported() {
     let text = String::from_utf8(hdr("READ")).unwrap();
     let damaged = text.replacen("HISTFAAAA4p42j2U", "HISTFAAAA4p42j2V", 1);
     assert_ne!(damaged, text);
     let reading = read(&[("READ.hdr", damaged.into_bytes())]);
     assert!(ids(&reading.findings).contains(&"hdr-unreadable"));
     assert!(of(&reading, "hdr", "READ").ops_count < Some(14_990));
-    let told = ids(&reading.ycsb_runs[0].findings);
+    let reported = ids(&reading.ycsb_runs[0].findings);
     assert!(
-        told.contains(&"hdr-not-compared") && !told.contains(&"hdr-differs"),
-        "{told:?}"
+        reported.contains(&"hdr-not-compared") && !reported.contains(&"hdr-differs"),
+        "{reported:?}"
     );
     let none = read(&[("READ.hdr", b"nothing of it\n".to_vec())]);
     assert!(ids(&none.findings).contains(&"hdr-unreadable"));
@@ -231,15 +231,15 @@ fn base64(bytes: &[u8]) -> String {
     let letter = |bits: u32, at: u32| char::from(LETTERS[(bits >> (18 - 6 * at) & 63) as usize]);
     let group = |part: &[u8]| {
         let bits = (0..3).fold(0, |bits, at| bits << 8 | u32::from(*part.get(at).unwrap_or(&0)));
-        let told = (0..=part.len() as u32).map(|at| letter(bits, at));
-        told.chain("==".chars()).take(4).collect::<String>()
+        let reported = (0..=part.len() as u32).map(|at| letter(bits, at));
+        reported.chain("==".chars()).take(4).collect::<String>()
     };
     bytes.chunks(3).map(group).collect()
 }
 
 #[test]
 fn counts_beyond_any_run_are_not_believed_and_not_compared() {
-    let told = |files: &[(&str, Vec<u8>)]| {
+    let reported = |files: &[(&str, Vec<u8>)]| {
         let reading = read(files);
         let run = &reading.ycsb_runs[0];
         let has_hdr = run.operations.iter().any(|operation| operation.from == "hdr");
@@ -250,14 +250,14 @@ fn counts_beyond_any_run_are_not_believed_and_not_compared() {
         )
     };
     let full = || histogram(&[i64::MAX]).into_bytes();
-    assert_eq!(told(&[("READ.hdr", full())]), (vec![], true, true));
+    assert_eq!(reported(&[("READ.hdr", full())]), (vec![], true, true));
     let over = histogram(&[i64::MAX, 1]).into_bytes();
     assert_eq!(
-        told(&[("READ.hdr", over)]),
+        reported(&[("READ.hdr", over)]),
         (vec!["hdr-unreadable"], false, false)
     );
     let both = [("one/READ.hdr", full()), ("two/READ.hdr", full())];
-    assert_eq!(told(&both).0, ["hdr-unreadable"]);
+    assert_eq!(reported(&both).0, ["hdr-unreadable"]);
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn of_hdr(reading: &Reading) -> Vec<&'static str> {
 
 /// YCSB computed its rows from the same counts by HdrHistogram 2.1.4.
 #[test]
-fn files_of_0_17_say_what_its_rows_say() {
+fn files_of_0_17_agree_with_its_rows() {
     let metrics = ["READ", "UPDATE", "CLEANUP"];
     let reading = read_first(&rows(), &metrics.map(|metric| (metric, first(metric))));
     assert_eq!(of_hdr(&reading), [""; 0]);
@@ -328,8 +328,8 @@ fn files_of_0_17_say_what_its_rows_say() {
 }
 
 #[test]
-fn one_operation_or_a_bucket_off_the_rows_of_0_17_is_told() {
-    let told = |from: &str, to: &str| {
+fn a_difference_of_one_operation_or_bucket_from_the_rows_of_0_17_is_reported() {
+    let reported = |from: &str, to: &str| {
         let log = rows();
         assert!(log.contains(from), "{from}");
         of_hdr(&read_first(
@@ -337,19 +337,19 @@ fn one_operation_or_a_bucket_off_the_rows_of_0_17_is_told() {
             &[("READ.hdr", first("READ"))],
         ))
     };
-    assert_eq!(told("", ""), [""; 0]);
+    assert_eq!(reported("", ""), [""; 0]);
     assert_eq!(
-        told("[READ], Operations, 5029", "[READ], Operations, 5028"),
+        reported("[READ], Operations, 5029", "[READ], Operations, 5028"),
         ["hdr-differs"]
     );
     assert_eq!(
-        told("[READ], Operations, 5029", "[READ], Operations, 5030"),
+        reported("[READ], Operations, 5029", "[READ], Operations, 5030"),
         ["hdr-differs"]
     );
     // Buckets are 1 us wide there: both edges fit, and nothing beyond.
     let at = |us: &str| {
         let row = "[READ], 50thPercentileLatency(us), ";
-        told(&format!("{row}2\n"), &format!("{row}{us}\n"))
+        reported(&format!("{row}2\n"), &format!("{row}{us}\n"))
     };
     assert_eq!((at("1"), at("3")), (vec![], vec![]));
     assert_eq!((at("0"), at("4")), (vec!["hdr-differs"], vec!["hdr-differs"]));
@@ -357,7 +357,7 @@ fn one_operation_or_a_bucket_off_the_rows_of_0_17_is_told() {
 
 /// 0x1c849386 is of no release that is known here.
 #[test]
-fn an_encoding_that_is_not_read_is_never_told_as_no_operations() {
+fn an_unsupported_encoding_is_never_reported_as_0_operations() {
     let later = String::from_utf8(first("READ"))
         .unwrap()
         .replace(",HISTggAA", ",HISThgAA");

@@ -1,13 +1,13 @@
 //! Runs of YCSB: real outputs (tests/data/ycsb) and cases made by hand.
 
+mod attachments;
 mod clean;
-mod companions;
 mod go;
+mod handwritten;
 mod hdr;
-mod made;
 mod raw;
 mod real;
 mod rules;
-mod sent;
 mod sound;
 mod support;
+mod transformed;

@@ -36,18 +36,18 @@ fn assert_exact(run: &Run, text: &str) {
         all.len()
     );
     for (name, latencies) in &all {
-        let told = of_raw(run, name);
-        assert_eq!(told.ops_count, Some(latencies.len() as u64), "{name}");
+        let reported = of_raw(run, name);
+        assert_eq!(reported.ops_count, Some(latencies.len() as u64), "{name}");
         assert_eq!(
-            told.max_us.as_ref(),
+            reported.max_us.as_ref(),
             latencies.last().map(u64::to_string).as_ref()
         );
-        for (share, time) in &told.percentiles {
+        for (share, time) in &reported.percentiles {
             let share: f64 = share.parse().unwrap();
             let rank = (share * latencies.len() as f64 / 100.0 - 1e-9).ceil() as usize;
             assert_eq!(*time, latencies[rank - 1].to_string(), "{name} {share}");
         }
-        let by_second = told.ops_by_second.as_ref().unwrap().iter();
+        let by_second = reported.ops_by_second.as_ref().unwrap().iter();
         assert_eq!(
             by_second.map(|(_, count)| count).sum::<u64>(),
             latencies.len() as u64
@@ -56,7 +56,7 @@ fn assert_exact(run: &Run, text: &str) {
 }
 
 #[test]
-fn single_operations_of_ycsb_stand_beside_their_summary() {
+fn single_operations_of_ycsb_are_listed_with_their_summary() {
     let case = support::case("ycsb-0.18.0-SNAPSHOT/mt-raw");
     let run = case.read().ycsb_runs.remove(0);
     assert_exact(&run, &String::from_utf8(case.bytes("log")).unwrap());
@@ -101,16 +101,16 @@ fn a_second_run_begins_with_its_single_operations() {
 }
 
 #[test]
-fn fewer_single_operations_than_the_summary_tells_are_told() {
+fn fewer_single_operations_than_in_the_summary_are_reported() {
     let log = String::from_utf8(support::case("ycsb-0.18.0-SNAPSHOT/mt-raw").bytes("log")).unwrap();
-    let told = |log: &str| ids(&support::read(log.as_bytes(), &[]).ycsb_runs[0].findings);
-    assert!(!told(&log).contains(&"raw-differs"));
+    let reported = |log: &str| ids(&support::read(log.as_bytes(), &[]).ycsb_runs[0].findings);
+    assert!(!reported(&log).contains(&"raw-differs"));
     let first = log.lines().find(|line| line.starts_with("READ,")).unwrap();
-    assert!(told(&log.replacen(&format!("{first}\n"), "", 1)).contains(&"raw-differs"));
+    assert!(reported(&log.replacen(&format!("{first}\n"), "", 1)).contains(&"raw-differs"));
 }
 
 #[test]
-fn latencies_beyond_count_are_rounded_and_told() {
+fn too_many_latencies_are_rounded_and_reported() {
     let mut log = String::from("operation,timestamp_us,latency_us\n");
     (0..70_000).for_each(|at| log.push_str(&format!("READ,{at},{at}\n")));
     let run = support::read(format!("Run finished, takes 1s\n{log}").as_bytes(), &[])

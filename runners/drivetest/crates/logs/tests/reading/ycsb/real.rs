@@ -1,11 +1,11 @@
-//! Every real output against what its case is known to show (INDEX.tsv, the `.cmd` beside it).
+//! Every real output, compared with the known facts of its case (INDEX.tsv and its `.cmd` file).
 
 use drivetest_logs::ycsb::run::{Outcome, Run, StopKind, Time};
 
 use super::support::{case, ids, java_cases};
 
-/// Cases that are no valid runs, and the rules that say so. `rocksdb-fail-run-e-without-load` is not among them:
-/// scans of an empty table succeed, and nothing in its output tells.
+/// Cases that are not valid runs, and the rules that report them. `rocksdb-fail-run-e-without-load` is not among them:
+/// scans of an empty table succeed, and its output does not show it.
 const INVALID: [(&str, &[&str]); 26] = [
     (
         "ycsb-0.17.0/rocksdb-fail-run-a-without-load",
@@ -140,7 +140,7 @@ fn without_a_command_line_no_run_is_called_valid() {
 }
 
 #[test]
-fn what_was_asked_is_what_the_command_file_says() {
+fn the_configuration_is_that_of_the_command_file() {
     for case in java_cases() {
         let command = String::from_utf8(case.bytes("cmd")).unwrap();
         let words: Vec<&str> = command.lines().next().unwrap().split_whitespace().collect();
@@ -163,14 +163,14 @@ fn what_was_asked_is_what_the_command_file_says() {
         assert_eq!(run.record_count, property("recordcount"), "{}", case.name);
         assert_eq!(run.target_ops_per_s.as_deref(), after("-target"), "{}", case.name);
         let is_load = words.contains(&"-load");
-        let asked = if is_load {
+        let requested = if is_load {
             property("insertcount").or_else(|| property("recordcount"))
         } else {
             property("operationcount")
         };
         // A database that prints all its properties tells more than the line.
-        if asked.is_some() {
-            assert_eq!(run.operation_count, asked, "{}", case.name);
+        if requested.is_some() {
+            assert_eq!(run.operation_count, requested, "{}", case.name);
         }
     }
 }
@@ -183,9 +183,9 @@ fn the_version_is_that_of_the_folder_from_0_8_on() {
         let hidden = matches!(version, "0.1.4" | "0.3.0" | "0.5.0");
         for run in case.read().ycsb_runs {
             let expected = Some(version).filter(|_| !hidden);
-            // The banner is on standard error, which some cases did not keep.
-            let is_told = run.tool_version.is_some() || hidden || case.bytes("stderr").is_empty();
-            assert!(is_told, "{}", case.name);
+            // The banner is on standard error, which some cases lack.
+            let is_reported = run.tool_version.is_some() || hidden || case.bytes("stderr").is_empty();
+            assert!(is_reported, "{}", case.name);
             assert!(
                 run.tool_version.is_none() || run.tool_version.as_deref() == expected,
                 "{}",
@@ -196,7 +196,7 @@ fn the_version_is_that_of_the_folder_from_0_8_on() {
 }
 
 #[test]
-fn an_interrupted_run_keeps_what_its_status_lines_tell() {
+fn an_interrupted_run_has_the_counts_of_its_status_lines() {
     let run = run("ycsb-0.18.0-SNAPSHOT/interrupted-sigterm");
     assert_eq!(run.stop.kind, StopKind::Interrupted);
     let statuses: Vec<_> = run.statuses().collect();
@@ -233,7 +233,7 @@ fn the_95th_of_the_first_hdrhistogram_is_the_90th() {
 }
 
 #[test]
-fn rows_named_by_numbers_mean_what_the_type_says() {
+fn the_measurement_type_determines_rows_named_by_numbers() {
     let operation = |name: &str, operation: &str| {
         let operations = run(name).operations;
         operations
@@ -262,15 +262,15 @@ fn rows_named_by_numbers_mean_what_the_type_says() {
 }
 
 #[test]
-fn two_recorders_are_told_apart_and_counted_once() {
+fn two_recorders_are_distinguished_and_counted_once() {
     let run = run("ycsb-0.18.0-SNAPSHOT/mt-hdr+histogram");
     assert_eq!(run.measurement, Some("hdrhistogram+histogram"));
     let reads = run.operations.iter().filter(|operation| operation.name == "READ");
-    let told: Vec<_> = reads
+    let reported: Vec<_> = reads
         .map(|read| (read.recorder, read.is_counted, read.percentiles_floor_us))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             (Some("hdrhistogram"), true, None),
             (Some("histogram"), false, Some(1000))

@@ -5,7 +5,7 @@ use drivetest_logs::reader::{LogReader, Options, Reading, Role};
 use drivetest_logs::ycsb::rules::RULES;
 use drivetest_logs::ycsb::run::Outcome;
 
-use super::made::{ASKS, CLEAN};
+use super::handwritten::{CLEAN, CONFIGURATION};
 use super::support::{case, ids, one, read};
 
 /// Rule, what the log has instead of the clean one, what the command line has instead.
@@ -172,8 +172,8 @@ fn changed(text: &str, (from, to): (&str, &str)) -> String {
     }
 }
 
-fn with_version(log: &str, asks: &str, version: &str, words: &str) -> Reading {
-    let stderr = format!("Command line: {asks}\nYCSB Client {version}\n{words}");
+fn with_version(log: &str, configuration: &str, version: &str, words: &str) -> Reading {
+    let stderr = format!("Command line: {configuration}\nYCSB Client {version}\n{words}");
     read(log.as_bytes(), &[(Role::Stderr, "err", stderr.into_bytes())])
 }
 
@@ -184,7 +184,7 @@ fn all_ids(reading: &Reading) -> Vec<&'static str> {
 
 fn fired() -> Vec<&'static str> {
     let mut fired = Vec::new();
-    for (rule, log, asks) in CHANGES {
+    for (rule, log, configuration) in CHANGES {
         let version = if rule == "fork-zipfian" {
             "0.17.0.1"
         } else {
@@ -194,12 +194,17 @@ fn fired() -> Vec<&'static str> {
         if rule == "verification-failed" {
             log.push_str("[VERIFY], Return=UNEXPECTED_STATE, 2\n");
         }
-        let found = all_ids(&with_version(&log, &changed(ASKS, asks), version, ""));
+        let found = all_ids(&with_version(
+            &log,
+            &changed(CONFIGURATION, configuration),
+            version,
+            "",
+        ));
         assert!(found.contains(&rule), "{rule}: {found:?}");
         fired.push(rule);
     }
     for (rule, words) in WORDS {
-        let found = all_ids(&with_version(CLEAN, ASKS, "0.17.0", words));
+        let found = all_ids(&with_version(CLEAN, CONFIGURATION, "0.17.0", words));
         assert!(found.contains(&rule), "{rule}: {found:?}");
         fired.push(rule);
     }
@@ -218,7 +223,7 @@ fn fired_otherwise() -> Vec<&'static str> {
             )
         })
         .collect();
-    let stderr = format!("Command line: {ASKS}\nYCSB Client 0.1\n");
+    let stderr = format!("Command line: {CONFIGURATION}\nYCSB Client 0.1\n");
     let timeless = "[OVERALL], RunTime(ms), 1000\n[READ], Operations, 1\n[READ], 50thPercentileLatency(us), 2000\n[READ], 3, 4\n";
     let rows: String = (0..250_001).map(|at| format!("[READ], {at}, 1\n")).collect();
     let long = format!("1 sec: 1 operations; {}\n", "x".repeat(60_000));
@@ -234,7 +239,7 @@ fn fired_otherwise() -> Vec<&'static str> {
         read(timeless.replace("50th", "95th").as_bytes(), &[]),
         read(format!("{CLEAN}{rows}").as_bytes(), &[]),
         read(long.repeat(450).as_bytes(), &[]),
-        with_version(CLEAN, ASKS, "0.17.0", &statuses),
+        with_version(CLEAN, CONFIGURATION, "0.17.0", &statuses),
     ];
     let others = super::go::odd().into_iter().chain(super::hdr::odd());
     readings
@@ -255,7 +260,10 @@ fn every_rule_fires() {
 #[test]
 fn a_target_that_cannot_be_read_is_neither_there_nor_absent() {
     for target in ["Infinity", "1e400", "many", "NaN"] {
-        let run = one(CLEAN, &ASKS.replace("-target 100", &format!("-target {target}")));
+        let run = one(
+            CLEAN,
+            &CONFIGURATION.replace("-target 100", &format!("-target {target}")),
+        );
         let found = ids(&run.findings);
         assert!(found.contains(&"option-unreadable"), "{target}: {found:?}");
         let of_target = ["closed-loop", "intended-times-missing", "target-not-reached"];
@@ -268,8 +276,8 @@ fn a_target_that_cannot_be_read_is_neither_there_nor_absent() {
 }
 
 #[test]
-fn a_log_of_act_behind_an_output_of_ycsb_is_told() {
-    let told = |log: &str| all_ids(&read(log.as_bytes(), &[])).contains(&"other-program");
+fn a_log_of_act_after_an_output_of_ycsb_is_reported() {
+    let reported = |log: &str| all_ids(&read(log.as_bytes(), &[])).contains(&"other-program");
     // The reader of ACT lets go of its log once YCSB is sure, which many lines before tell.
     let mut reader = LogReader::new(Options::default());
     [CLEAN.repeat(200).as_bytes(), b"ACT version 6.6\n"]
@@ -277,12 +285,12 @@ fn a_log_of_act_behind_an_output_of_ycsb_is_told() {
         .for_each(|part| reader.push(part));
     let findings = reader.finish().findings;
     assert!(ids(&findings).contains(&"other-program"), "{findings:?}");
-    assert!(!told(CLEAN));
+    assert!(!reported(CLEAN));
 }
 
 #[test]
 fn a_target_of_nought_is_none_and_can_be_read() {
-    let run = one(CLEAN, &ASKS.replace("-target 100", "-target 0"));
+    let run = one(CLEAN, &CONFIGURATION.replace("-target 100", "-target 0"));
     let found = ids(&run.findings);
     assert!(
         found.contains(&"closed-loop") && !found.contains(&"option-unreadable"),
@@ -300,7 +308,7 @@ fn a_clean_run_with_response_times_has_no_finding_at_all() {
         .collect();
     let run = one(
         &format!("{CLEAN}{intended}"),
-        &ASKS.replace("interval=op", "interval=both"),
+        &CONFIGURATION.replace("interval=op", "interval=both"),
     );
     assert!(run.findings.is_empty(), "{:?}", run.findings);
 }

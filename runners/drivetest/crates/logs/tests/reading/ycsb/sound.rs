@@ -1,11 +1,11 @@
-//! Real outputs, cut, doubled and noised at random: nothing panics, memory is bounded, and no row is lost in silence.
+//! Real outputs, cut, doubled and noised at random: no panic, limited memory, and no row is lost without a finding.
 
 use drivetest_logs::finding::Severity;
 use drivetest_logs::reader::{LogReader, Options, Reading};
 use drivetest_logs::ycsb::run::{Outcome, Run};
 use proptest::prelude::*;
 
-use super::made::CLEAN;
+use super::handwritten::CLEAN;
 use super::support::{case, java_cases, read};
 
 fn cases() -> Vec<Vec<u8>> {
@@ -40,8 +40,8 @@ fn has_weighty_finding(reading: &Reading) -> bool {
 
 #[test]
 fn a_log_cut_anywhere_is_not_valid_before_its_last_operation_and_holds_no_new_number_in_silence() {
-    let asks = format!("Command line: {}\n", super::made::ASKS);
-    let whole = format!("{asks}{CLEAN}");
+    let configuration = format!("Command line: {}\n", super::handwritten::CONFIGURATION);
+    let whole = format!("{configuration}{CLEAN}");
     let known = numbers(&read(whole.as_bytes(), &[]).ycsb_runs[0]);
     for end in 0..whole.len() - 1 {
         let reading = read(&whole.as_bytes()[..end], &[]);
@@ -64,8 +64,8 @@ fn chunks_of_any_size_give_the_same() {
         let whole = read(&log, &[]);
         let mut reader = LogReader::new(Options::default());
         log.chunks(7).for_each(|chunk| reader.push(chunk));
-        let told = |reading: &Reading| serde_json::to_value(&reading.ycsb_runs).unwrap();
-        assert_eq!(told(&reader.finish()), told(&whole));
+        let reported = |reading: &Reading| serde_json::to_value(&reading.ycsb_runs).unwrap();
+        assert_eq!(reported(&reader.finish()), reported(&whole));
     }
 }
 

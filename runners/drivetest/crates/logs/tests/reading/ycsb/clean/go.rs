@@ -204,8 +204,8 @@ fn until(times: &Times, end_us: u64) -> Times {
             .copied()
             .collect::<Vec<_>>()
     };
-    let held = times.iter().map(|(name, all)| (*name, within(all)));
-    held.filter(|(_, all)| !all.is_empty()).collect()
+    let stored = times.iter().map(|(name, all)| (*name, within(all)));
+    stored.filter(|(_, all)| !all.is_empty()).collect()
 }
 
 /// The cells of a row, as HEADS names them.

@@ -1,4 +1,4 @@
-//! What HdrHistogram of three digits makes of values: it keeps ranges, not values.
+//! Rounding of HdrHistogram with three digits: it stores ranges, not values.
 //! Source: HdrHistogram 2.1, AbstractHistogram: lowestEquivalentValue(), medianEquivalentValue(), getValueAtPercentile().
 
 /// Values in order, each standing for `weight`.
@@ -53,7 +53,7 @@ impl Sorted {
         counts
     }
 
-    /// Each value that was kept, with how many it stands for.
+    /// Return each stored value with its count.
     pub fn values(&self) -> Vec<(u64, u64)> {
         let mut values: Vec<(u64, u64)> = Vec::new();
         for &us in &self.us {
@@ -71,7 +71,7 @@ fn highest(us: u64) -> u64 {
     lowest + width - 1
 }
 
-/// The lowest value of the range that a value is kept in, and how wide it is.
+/// Return the lowest value of the range of a value, and its width.
 fn range(us: u64) -> (u64, u64) {
     const EXACT_BELOW: u64 = 2048;
     if us < EXACT_BELOW {

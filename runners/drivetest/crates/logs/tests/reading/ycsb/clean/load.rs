@@ -11,7 +11,7 @@ pub struct Metric {
     pub service: Vec<(u64, u64)>,
     /// The same from when it was due.
     pub response: Vec<u64>,
-    /// How many operations each of these stands for.
+    /// Number of operations that each of these represents.
     pub weight: u64,
 }
 
@@ -21,7 +21,7 @@ pub struct Ran {
     pub metrics: Vec<Metric>,
     pub runtime_ms: u64,
     pub done: u64,
-    /// What was asked as target, operations/s.
+    /// Target in operations/s.
     pub target: Option<u64>,
 }
 
@@ -132,12 +132,12 @@ fn one(
     metrics.add("UPDATE", begin_us + read_us, update_us, late_us + read_us);
     // 0.1.4 divides its sum by 1000 once more than it should.
     let both_us = read_us + update_us + draw.whole(0, 2);
-    let told_us = if plan.release == 1 {
+    let reported_us = if plan.release == 1 {
         both_us / 1000
     } else {
         both_us
     };
-    metrics.add(name, begin_us, told_us, late_us);
+    metrics.add(name, begin_us, reported_us, late_us);
     both_us
 }
 

@@ -1,4 +1,4 @@
-//! Clean outputs of every release and form, drawn at random: what is told of each is what is true of it.
+//! Random clean outputs of every release and form: all findings on them are true.
 
 mod go;
 mod hdr;
@@ -36,16 +36,16 @@ fn case(seed: u64) -> Case {
     Case { plan, ran, output }
 }
 
-/// What is wrong in what is told of a run; None where nothing is.
-fn told_wrongly(case: &Case, run: &Run) -> Option<String> {
-    let told: BTreeSet<&str> = ids(&run.findings).into_iter().collect();
+/// Return a description of false findings on a run; `None` without any.
+fn false_findings(case: &Case, run: &Run) -> Option<String> {
+    let reported: BTreeSet<&str> = ids(&run.findings).into_iter().collect();
     let known = truth::of(&case.plan, &case.ran, &case.output);
-    let is_true = told == known;
+    let is_true = reported == known;
     let is_sound = run.validity.outcome != Outcome::Invalid && run.done_ops_count == Some(case.ran.done);
     (!is_true || !is_sound).then(|| {
         let (false_ones, unsaid): (Vec<_>, Vec<_>) = (
-            told.difference(&known).collect(),
-            known.difference(&told).collect(),
+            reported.difference(&known).collect(),
+            known.difference(&reported).collect(),
         );
         let found: Vec<_> = run
             .findings
@@ -82,7 +82,7 @@ fn wrong_together(seeds: Range<u64>, wanted: &[&str], cases: &[Case]) -> Option<
         cases
             .iter()
             .zip(runs)
-            .find_map(|(case, run)| told_wrongly(case, run))
+            .find_map(|(case, run)| false_findings(case, run))
     } else {
         let plans: Vec<&Plan> = cases.iter().map(|case| &case.plan).collect();
         Some(format!(
@@ -123,9 +123,9 @@ fn wrong_go(seeds: Range<u64>) -> Vec<String> {
         let case = go::case(seed);
         let reading = read_with(&case.log, &case.companions);
         let runs = &reading.ycsb_runs;
-        let told: Vec<_> = runs.iter().flat_map(|run| ids(&run.findings)).collect();
+        let reported: Vec<_> = runs.iter().flat_map(|run| ids(&run.findings)).collect();
         let is_true =
-            told.iter().copied().collect::<BTreeSet<_>>() == case.truth && reading.findings.is_empty();
+            reported.iter().copied().collect::<BTreeSet<_>>() == case.truth && reading.findings.is_empty();
         let is_whole = runs.len() == 1
             && runs[0]
                 .done_ops_count
@@ -133,7 +133,7 @@ fn wrong_go(seeds: Range<u64>) -> Vec<String> {
         let is_right = is_true && is_whole && runs[0].validity.outcome != Outcome::Invalid;
         (!is_right).then(|| {
             format!(
-                "seed {seed}: {told:?}, {:?}, {:?}, {:?}",
+                "seed {seed}: {reported:?}, {:?}, {:?}, {:?}",
                 case.truth, reading.findings, case.plan
             )
         })
@@ -151,7 +151,7 @@ fn none_of(wrong: &[String], count: u64) {
 }
 
 #[test]
-fn what_is_told_of_a_thousand_clean_outputs_is_true_of_them() {
+fn findings_on_a_thousand_clean_outputs_are_true() {
     none_of(&wrong(0..600), 600);
     none_of(&wrong_go(0..300), 300);
     none_of(&wrong_sweeps(0..100), 100);
@@ -159,7 +159,7 @@ fn what_is_told_of_a_thousand_clean_outputs_is_true_of_them() {
 
 #[test]
 #[ignore = "takes minutes; for changes of a rule: cargo test --release --test reading ten_thousand -- --ignored"]
-fn what_is_told_of_ten_thousand_clean_outputs_is_true_of_them() {
+fn findings_on_ten_thousand_clean_outputs_are_true() {
     none_of(&wrong(1000..7000), 6000);
     none_of(&wrong_go(1000..4000), 3000);
     none_of(&wrong_sweeps(1000..2000), 1000);

@@ -42,7 +42,7 @@ pub fn write(plan: &Plan, ran: &Ran, draw: &mut Draw) -> Output {
         _ => format!("{banner}{own}{result}"),
     };
     let mut companions = match plan.sent {
-        Sent::Apart => vec![(Role::Stderr, "run.stderr".to_owned(), stderr.into_bytes())],
+        Sent::Separate => vec![(Role::Stderr, "run.stderr".to_owned(), stderr.into_bytes())],
         Sent::WithCommand => vec![(
             Role::Command,
             "run.cmd".to_owned(),
@@ -62,7 +62,7 @@ pub fn write(plan: &Plan, ran: &Ran, draw: &mut Draw) -> Output {
     }
 }
 
-/// A file of each metric, written beside the rows.
+/// File of each metric, written in addition to the rows.
 fn hdr_files(plan: &Plan, ran: &Ran) -> Vec<(Role, String, Vec<u8>)> {
     let metrics = ran.metrics.iter().filter(|_| plan.has_hdr_files);
     // HdrHistogram is 2.1.4 up to 0.17, and 2.1.12 in 0.18.
@@ -80,7 +80,7 @@ fn hdr_files(plan: &Plan, ran: &Ran) -> Vec<(Role, String, Vec<u8>)> {
     recorded.map(file).collect()
 }
 
-/// What stands before the result on the standard output, and the beginning of the standard error.
+/// Return the standard output before the result, and the start of the standard error.
 fn preamble(plan: &Plan, ran: &Ran) -> (String, String) {
     let command = format!("Command line: {}\n", arguments(plan, ran));
     let banner = format!(
@@ -155,7 +155,7 @@ fn arguments(plan: &Plan, ran: &Ran) -> String {
         },
         &count.to_string(),
     );
-    if plan.tells_records && !plan.is_load() {
+    if plan.prints_record_count && !plan.is_load() {
         set("recordcount", "200000");
     }
     set("fieldcount", "4");

@@ -1,4 +1,4 @@
-//! What a clean run is asked, and how its output is written and sent.
+//! Plan of a clean run, and the form of its output.
 
 use crate::clean::draw::Draw;
 
@@ -32,7 +32,7 @@ pub enum Sent {
     ErrorFirst,
     OutputFirst,
     /// Both streams, each in its file.
-    Apart,
+    Separate,
     /// The standard output alone.
     OutputAlone,
     /// The standard output, and a file with the command.
@@ -44,13 +44,13 @@ const SENT: [Sent; 8] = [
     Sent::Merged,
     Sent::ErrorFirst,
     Sent::OutputFirst,
-    Sent::Apart,
-    Sent::Apart,
+    Sent::Separate,
+    Sent::Separate,
     Sent::OutputAlone,
     Sent::WithCommand,
 ];
 
-/// Which times are asked for: `measurement.interval`.
+/// Requested times: `measurement.interval`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Interval {
     Op,
@@ -71,15 +71,15 @@ pub struct Plan {
     pub letter: char,
     /// The workload is named by upstream's file; else by its proportions.
     pub by_file: bool,
-    pub tells_records: bool,
+    pub prints_record_count: bool,
     pub distribution: Option<&'static str>,
     pub database: &'static str,
     pub has_options_file: bool,
     pub threads: u64,
-    /// Operations that are drawn; each stands for `weight` of them.
+    /// Number of random operations; each represents `weight` operations.
     pub samples: u64,
     pub weight: u64,
-    /// Share of what the threads could do that is asked as target.
+    /// Target as a share of the maximum rate of the threads.
     pub target_share: Option<f64>,
     pub is_limited: bool,
     pub percentiles: Option<&'static str>,
@@ -118,7 +118,7 @@ impl Plan {
             },
             letter,
             by_file,
-            tells_records: !by_file || letter == 'l' || draw.chance(0.8),
+            prints_record_count: !by_file || letter == 'l' || draw.chance(0.8),
             distribution: draw.one(&[None, Some("uniform"), Some("zipfian")]),
             database: draw.one(&["BasicDB", "db.rocksdb.RocksDBClient", "db.AerospikeClient"]),
             has_options_file: draw.chance(0.3),
@@ -190,7 +190,7 @@ impl Plan {
         }
     }
 
-    /// Operations and the share of each, the update of a read-modify-write told by its own name.
+    /// Operations and the share of each, the update of a read-modify-write under its own name.
     pub fn mix(&self) -> &'static [(&'static str, f64)] {
         match self.letter {
             'a' => &[("READ", 0.5), ("UPDATE", 0.5)],

@@ -101,9 +101,9 @@ pub fn hdr_shares(plan: &Plan) -> Vec<(String, f64)> {
         return vec![("95th".to_owned(), 90.0), ("99th".to_owned(), 99.0)];
     }
     let default = if plan.release >= 18 { "50,95,99" } else { "95,99" };
-    let asked = plan.percentiles.unwrap_or(default);
-    let is_readable = plan.release >= 12 || !asked.contains('.');
-    let list = if is_readable { asked } else { default };
+    let requested = plan.percentiles.unwrap_or(default);
+    let is_readable = plan.release >= 12 || !requested.contains('.');
+    let list = if is_readable { requested } else { default };
     let one = |share: &str| {
         let value: f64 = share.parse().unwrap();
         let name = if value.fract() == 0.0 {
@@ -150,7 +150,7 @@ fn by_ms(plan: &Plan, metric: &Metric, us: &[u64]) -> Vec<u64> {
     counts
 }
 
-/// The percentiles of buckets in ms; one that lies beyond them is not printed.
+/// The percentiles of buckets in ms; one beyond them is not printed.
 /// Source: YCSB, OneMeasurementHistogram.exportMeasurements().
 fn bucket_percentile(counts: &[u64], share: f64) -> Option<usize> {
     let all: u64 = counts.iter().sum();

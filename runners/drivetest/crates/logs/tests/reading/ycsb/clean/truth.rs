@@ -1,4 +1,4 @@
-//! What is true of a clean run and may be told of it: by what was asked and drawn, never by what was read.
+//! Findings that are true for a clean run, derived from its plan and not from the reading.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +11,17 @@ use super::rows;
 /// The ids of the findings that are true.
 pub fn of(plan: &Plan, ran: &Ran, output: &Output) -> BTreeSet<&'static str> {
     let has_command = plan.has_command();
-    let told = [
+    let reported = [
         ("version-hidden", plan.hides_version()),
         ("command-line-missing", !has_command),
         ("workload-file-missing", has_command && plan.by_file),
-        ("record-count-untold", has_command && !plan.tells_records),
+        ("record-count-untold", has_command && !plan.prints_record_count),
         ("time-limit-hit", output::is_limited(plan, ran) && has_command),
         ("target-not-reached", has_command && is_below_target(ran)),
         ("comma-decimals", has_comma(&output.status)),
         ("streams-joined", are_joined(plan, ran)),
     ];
-    let all = told
+    let all = reported
         .into_iter()
         .chain(of_times(plan, ran))
         .chain(of_setup(plan, ran))
@@ -29,9 +29,9 @@ pub fn of(plan: &Plan, ran: &Ran, output: &Output) -> BTreeSet<&'static str> {
     all.filter(|(_, is_true)| *is_true).map(|(id, _)| id).collect()
 }
 
-type Told = (&'static str, bool);
+type Reported = (&'static str, bool);
 
-fn of_times(plan: &Plan, ran: &Ran) -> [Told; 3] {
+fn of_times(plan: &Plan, ran: &Ran) -> [Reported; 3] {
     let (has_command, has_target) = (plan.has_command(), ran.target.is_some());
     let is_service = plan.interval == Interval::Op;
     [
@@ -44,7 +44,7 @@ fn of_times(plan: &Plan, ran: &Ran) -> [Told; 3] {
     ]
 }
 
-fn of_setup(plan: &Plan, ran: &Ran) -> [Told; 3] {
+fn of_setup(plan: &Plan, ran: &Ran) -> [Reported; 3] {
     let has_command = plan.has_command();
     let is_other = plan.by_file && plan.letter == 'd' && plan.distribution.is_some();
     let updates = ran.metrics.iter().any(|metric| metric.name == "UPDATE");
@@ -59,7 +59,7 @@ fn of_setup(plan: &Plan, ran: &Ran) -> [Told; 3] {
     ]
 }
 
-fn of_percentiles(plan: &Plan, ran: &Ran) -> [Told; 5] {
+fn of_percentiles(plan: &Plan, ran: &Ran) -> [Reported; 5] {
     let is_hdr = plan.kind == Kind::Hdr;
     let has_histogram = matches!(plan.kind, Kind::Histogram | Kind::HdrAndHistogram);
     let is_refused = plan.release < 12 && plan.percentiles.is_some_and(|list| list.contains('.'));
@@ -97,7 +97,7 @@ fn has_comma(status: &str) -> bool {
     status.as_bytes().windows(3).any(is_decimal)
 }
 
-/// The standard output stands first; or it stands second and has a banner or status lines of its own, without which it
+/// The standard output is first; or it is second and has its own banner or status lines, without which it
 /// goes on where the standard error ends.
 fn are_joined(plan: &Plan, ran: &Ran) -> bool {
     let goes_back = plan.status_lines.is_some() && ran.runtime_ms >= 1000;
@@ -129,7 +129,7 @@ pub fn of_go(plan: &go::Plan, times: &go::Times, takes_us: u64) -> BTreeSet<&'st
     let is_block = plan.style != go::Style::Csv;
     let few = |(_, all): (&&str, &Vec<(u64, u64)>)| (all.len() as f64) * 0.01 < 1000.0;
     let reached = plan.samples as f64 * 1e6 / takes_us as f64;
-    let told = [
+    let reported = [
         ("back-end-untold", !plan.has_command),
         ("means-truncated", is_block),
         ("total-counts-parts", plan.letter == 'f'),
@@ -140,7 +140,8 @@ pub fn of_go(plan: &go::Plan, times: &go::Times, takes_us: u64) -> BTreeSet<&'st
             plan.target.is_some_and(|target| reached < 0.95 * target as f64),
         ),
     ];
-    told.into_iter()
+    reported
+        .into_iter()
         .filter(|(_, is_true)| *is_true)
         .map(|(id, _)| id)
         .collect()

@@ -74,7 +74,7 @@ pub fn tags(flavour: Flavour, devices: &[String]) -> Vec<String> {
     }
 }
 
-/// A block; every histogram holds as many operations as its place says, large blocks none.
+/// Return a block; every histogram has its index as the number of operations, large blocks none.
 pub fn block(flavour: Flavour, label_s: u64, devices: &[String]) -> String {
     let (word, queued) = match flavour {
         Flavour::A => ("After", "requests queued: 7\n"),

@@ -1,4 +1,4 @@
-//! Cases made by hand, with their answers.
+//! Handwritten outputs with expected results.
 
 use drivetest_logs::reader::Role;
 use drivetest_logs::ycsb::run::{Outcome, StopKind, Time};
@@ -12,13 +12,13 @@ pub const CLEAN: &str = "[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops
     [CLEANUP], Operations, 2\n[CLEANUP], AverageLatency(us), 5.0\n[CLEANUP], MinLatency(us), 1\n\
     [CLEANUP], MaxLatency(us), 9\n[CLEANUP], 50thPercentileLatency(us), 1\n";
 
-/// What asks for it.
-pub const ASKS: &str = "-t -db site.ycsb.BasicDB -p workload=site.ycsb.workloads.CoreWorkload -p recordcount=50 \
+/// Command line of the run.
+pub const CONFIGURATION: &str = "-t -db site.ycsb.BasicDB -p workload=site.ycsb.workloads.CoreWorkload -p recordcount=50 \
     -p operationcount=100 -threads 2 -target 100 -p measurement.interval=op -p hdrhistogram.percentiles=50";
 
 #[test]
 fn a_clean_run_is_valid() {
-    let run = one(CLEAN, ASKS);
+    let run = one(CLEAN, CONFIGURATION);
     assert_eq!(run.validity.outcome, Outcome::Valid, "{:?}", run.findings);
     assert_eq!((run.done_ops_count, run.failed_ops_count), (Some(100), Some(0)));
     assert_eq!((run.threads_count, run.threads_ran_count), (Some(2), Some(2)));
@@ -38,7 +38,7 @@ fn runtime_and_throughput_give_the_operations_done_to_the_one() {
     ] {
         let log =
             format!("[OVERALL], RunTime(ms), {runtime}\n[OVERALL], Throughput(ops/sec), {throughput}\n");
-        assert_eq!(one(&log, ASKS).done_ops_count, Some(done));
+        assert_eq!(one(&log, CONFIGURATION).done_ops_count, Some(done));
     }
 }
 
@@ -47,12 +47,12 @@ fn doubles_of_old_releases_are_counts() {
     let log = CLEAN
         .replace("Operations, 100", "Operations, 100.0")
         .replace("RunTime(ms), 1000", "RunTime(ms), 1000.0");
-    let run = one(&log.replace("Return=OK", "Return=0"), ASKS);
+    let run = one(&log.replace("Return=OK", "Return=0"), CONFIGURATION);
     assert_eq!(run.validity.outcome, Outcome::Valid, "{:?}", run.findings);
     assert_eq!(run.runtime_ms.as_deref(), Some("1000.0"), "as printed");
     let large = one(
         &CLEAN.replace("[READ], Operations, 100", "[READ], Operations, 3.0E7"),
-        ASKS,
+        CONFIGURATION,
     );
     assert_eq!(large.operations[0].ops_count, Some(30_000_000));
 }
@@ -62,7 +62,7 @@ fn an_operation_of_nothing_has_no_times() {
     let empty = "[UPDATE], Operations, 0\n[UPDATE], AverageLatency(us), NaN\n\
         [UPDATE], MinLatency(us), 9223372036854775807\n[UPDATE], MaxLatency(us), 0\n\
         [UPDATE], 50thPercentileLatency(us), 0\n";
-    let run = one(&format!("{CLEAN}{empty}"), ASKS);
+    let run = one(&format!("{CLEAN}{empty}"), CONFIGURATION);
     let update = run
         .operations
         .iter()
@@ -82,7 +82,7 @@ fn failures_up_to_0_5_are_among_the_operations() {
         "[READ], Return=OK, 100",
         "[READ], Return=0, 90\n[READ], Return=-1, 10",
     );
-    let run = one(&log, ASKS);
+    let run = one(&log, CONFIGURATION);
     assert_eq!(run.failed_ops_count, Some(10));
     let failed = run
         .findings
@@ -106,9 +106,9 @@ fn a_read_modify_write_counts_once() {
         )
     };
     let more = format!("{}{}", rows("UPDATE", 40), rows("READ-MODIFY-WRITE", 40));
-    let run = one(&format!("{CLEAN}{more}"), ASKS);
+    let run = one(&format!("{CLEAN}{more}"), CONFIGURATION);
     assert_eq!(run.validity.outcome, Outcome::Valid, "{:?}", run.findings);
-    let wrong = one(&format!("{CLEAN}{}", rows("UPDATE", 40)), ASKS);
+    let wrong = one(&format!("{CLEAN}{}", rows("UPDATE", 40)), CONFIGURATION);
     assert!(ids(&wrong.findings).contains(&"operations-do-not-add-up"));
 }
 
@@ -119,7 +119,7 @@ fn an_insert_that_ended_its_thread_is_not_counted_as_done() {
         .replace("Operations, 100", "Operations, 100\n[INSERT], Return=ERROR, 2");
     let failed = "[INSERT-FAILED], Operations, 2\n[INSERT-FAILED], AverageLatency(us), 1.0\n\
         [INSERT-FAILED], MinLatency(us), 1\n[INSERT-FAILED], MaxLatency(us), 1\n";
-    let load = ASKS
+    let load = CONFIGURATION
         .replace("-t ", "-load ")
         .replace("recordcount=50", "recordcount=100");
     let run = one(&format!("{log}{failed}"), &load);
@@ -133,7 +133,12 @@ fn an_insert_that_ended_its_thread_is_not_counted_as_done() {
 #[test]
 fn threads_may_hold_one_operation_each_and_no_more() {
     // 100 operations in 1000 ms (and the millisecond that it is cut to) by two threads: 20.02 ms each at most.
-    let with_mean = |mean: &str| one(&CLEAN.replace("1500.5", mean).replace("4000", "40000"), ASKS);
+    let with_mean = |mean: &str| {
+        one(
+            &CLEAN.replace("1500.5", mean).replace("4000", "40000"),
+            CONFIGURATION,
+        )
+    };
     for (mean, breaks) in [("20000.0", false), ("20030.0", false), ("20060.0", true)] {
         let found = ids(&with_mean(mean).findings).contains(&"more-in-flight-than-threads");
         assert_eq!(found, breaks, "{mean}");
@@ -144,20 +149,20 @@ fn threads_may_hold_one_operation_each_and_no_more() {
 fn ten_samples_must_lie_beyond_a_percentile() {
     for (share, is_thin) in [("90th", false), ("91st", true), ("99.9", true), ("100th", false)] {
         let log = CLEAN.replace("50thPercentile", &format!("{share}Percentile"));
-        let thin = ids(&one(&log, ASKS).findings).contains(&"percentile-of-few-samples");
+        let thin = ids(&one(&log, CONFIGURATION).findings).contains(&"percentile-of-few-samples");
         assert_eq!(thin, is_thin, "{share}");
     }
 }
 
 #[test]
-fn the_interval_asked_tells_which_time_plain_rows_hold() {
+fn the_requested_interval_determines_the_time_of_plain_rows() {
     for (interval, times) in [
         ("op", Some(Time::Service)),
         ("intended", Some(Time::Response)),
         ("odd", None),
     ] {
-        let asks = ASKS.replace("interval=op", &format!("interval={interval}"));
-        assert_eq!(one(CLEAN, &asks).operations[0].time, times);
+        let configuration = CONFIGURATION.replace("interval=op", &format!("interval={interval}"));
+        assert_eq!(one(CLEAN, &configuration).operations[0].time, times);
     }
     assert_eq!(one(CLEAN, "").operations[0].time, None);
 }
@@ -174,7 +179,7 @@ fn a_sweep_is_split_at_each_result() {
 #[test]
 fn a_run_that_was_cut_off_by_the_next_is_a_run_without_result() {
     let preamble =
-        format!("Command line: {ASKS}\nYCSB Client 0.17.0\n\nLoading workload...\nStarting test.\n");
+        format!("Command line: {CONFIGURATION}\nYCSB Client 0.17.0\n\nLoading workload...\nStarting test.\n");
     let status = "2026-11-21 02:56:31:567 10 sec: 50 operations; 5 current ops/sec; \n";
     let log = format!("{preamble}{status}{preamble}{status}{CLEAN}");
     let runs = read(log.as_bytes(), &[]).ycsb_runs;

@@ -1,4 +1,4 @@
-//! Devices and total of one log that do not hold the same: edited logs are told, real ones are silent.
+//! Devices that differ from the total of a log: edited logs are reported, real logs are not.
 
 use std::path::{Path, PathBuf};
 
@@ -27,20 +27,20 @@ fn read(log: &[u8]) -> Vec<Run> {
     runs
 }
 
-fn told(run: &Run, id: &str) -> Vec<String> {
+fn reported(run: &Run, id: &str) -> Vec<String> {
     let found = run.findings.iter().filter(|finding| finding.id == id);
     found.map(|finding| finding.sentence.clone()).collect()
 }
 
 #[test]
-fn slow_reads_that_only_the_devices_have_are_told_and_certify_nothing() {
+fn slow_reads_that_only_the_devices_count_are_reported_and_prevent_a_pass() {
     let honest = &read(SLOW_DISK.as_bytes())[0];
     assert_eq!(honest.verdict.as_ref().unwrap().outcome, Outcome::Fail);
-    assert!(told(honest, "device-sums-differ").is_empty());
+    assert!(reported(honest, "device-sums-differ").is_empty());
     let edited = &read(without_slow_reads(SLOW_DISK).as_bytes())[0];
-    assert_eq!(told(edited, "device-sums-differ").len(), 1);
+    assert_eq!(reported(edited, "device-sums-differ").len(), 1);
     assert_eq!(edited.verdict.as_ref().unwrap().outcome, Outcome::Undecided);
-    let sentence = told(edited, "devices-over-limit").concat();
+    let sentence = reported(edited, "devices-over-limit").concat();
     assert!(
         sentence.contains(": 0.00 % in the total, ") && sentence.contains("; the limit is "),
         "{sentence}"
@@ -48,7 +48,7 @@ fn slow_reads_that_only_the_devices_have_are_told_and_certify_nothing() {
 }
 
 #[test]
-fn one_lowered_bucket_of_one_block_is_told() {
+fn one_lowered_bucket_of_one_block_is_reported() {
     let (before, after) = FOUR_US.split_once("after 30 sec:").unwrap();
     let lowered = |text: &str, from: &str, to: &str| {
         let start = text.find(from).unwrap() + from.len();
@@ -59,7 +59,7 @@ fn one_lowered_bucket_of_one_block_is_told() {
     };
     let block = lowered(&lowered(after, "\nreads (", " total"), "\n (01: ", ")");
     let edited = format!("{before}after 30 sec:{block}");
-    let sentence = told(&read(edited.as_bytes())[0], "device-sums-differ").concat();
+    let sentence = reported(&read(edited.as_bytes())[0], "device-sums-differ").concat();
     assert!(
         sentence.starts_with("after 30 sec, reads: bucket 01 contains"),
         "{sentence}"
@@ -78,14 +78,14 @@ fn logs(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn no_real_log_is_said_to_differ() {
+fn no_real_log_is_reported_to_differ() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../tests/data/act");
     let mut found = Vec::new();
     logs(&folder, &mut found);
     assert!(found.len() > 100, "{}", found.len());
     for path in found {
         let runs = read(&std::fs::read(&path).unwrap());
-        let differ = runs.iter().flat_map(|run| told(run, "device-sums-differ"));
+        let differ = runs.iter().flat_map(|run| reported(run, "device-sums-differ"));
         assert_eq!(
             differ.collect::<Vec<_>>(),
             Vec::<String>::new(),

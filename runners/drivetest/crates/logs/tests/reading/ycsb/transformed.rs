@@ -1,4 +1,4 @@
-//! Outputs as people send them: quoted, indented, shipped by a logger.
+//! Outputs as people send them: quoted, indented, forwarded by a logger.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::support::{self, go_cases, ids, java_cases};
 
 type Way = (&'static str, fn(usize) -> String);
 
-/// What stands before a line, and the rule that tells of it.
+/// Prefix of a line, and the rule that reports it.
 const WAYS: [Way; 7] = [
     ("quoted", |_| "> ".to_owned()),
     ("quoted", |_| "| ".to_owned()),
@@ -46,7 +46,7 @@ fn facts(reading: &Reading) -> Vec<String> {
     runs.map(|run| format!("{:?}", without(run))).collect()
 }
 
-/// Whether an output begins with a line that shows a prefix; what stands before such a line is not freed of it.
+/// Whether an output begins with a line that shows a prefix; the prefix is not removed from lines before it.
 fn begins_so(log: &[u8]) -> bool {
     const BEGINNINGS: [&str; 6] = [
         "[OVERALL], RunTime(ms)",
@@ -62,7 +62,7 @@ fn begins_so(log: &[u8]) -> bool {
 }
 
 #[test]
-fn an_output_reads_the_same_in_whatever_way_it_is_sent() {
+fn every_form_of_sending_an_output_gives_the_same_reading() {
     let mut seen = 0;
     let cases = java_cases().into_iter().chain(go_cases());
     let cases = cases.filter(|case| begins_so(&case.bytes("log")));
@@ -86,9 +86,9 @@ fn an_output_reads_the_same_in_whatever_way_it_is_sent() {
 fn an_output_as_the_program_wrote_it_bears_no_note_of_a_way() {
     for case in java_cases().into_iter().chain(go_cases()) {
         let found = case.read().findings;
-        let told = ids(&found)
+        let reported = ids(&found)
             .into_iter()
             .find(|id| WAYS.iter().any(|(rule, _)| rule == id));
-        assert_eq!(told, None, "{}", case.name);
+        assert_eq!(reported, None, "{}", case.name);
     }
 }

@@ -52,25 +52,25 @@ fn as_many_lines_with_something_in_them_are_no_flood() {
 }
 
 #[test]
-fn a_flood_behind_a_run_ends_its_reading_and_is_told() {
+fn short_lines_after_a_run_end_its_reading_and_are_reported() {
     let reading = read(FOUR, b"\n", 200_000);
     assert_eq!(error_of(&reading), None);
-    let told = reading.runs[0]
+    let reported = reading.runs[0]
         .findings
         .iter()
         .find(|finding| finding.id == "lines-flood");
-    let told = told.expect("the flood is told");
-    assert!(reading.lines_count < 200_000 && told.line == Some(reading.lines_count));
+    let reported = reported.expect("the flood is told");
+    assert!(reading.lines_count < 200_000 && reported.line == Some(reading.lines_count));
 }
 
 #[test]
-fn a_flood_behind_an_output_of_ycsb_is_told_too() {
+fn short_lines_after_an_output_of_ycsb_are_reported_too() {
     let reading = read(YCSB, b"x\n", 200_000);
-    let told = |id| {
+    let reported = |id| {
         reading.ycsb_runs[0]
             .findings
             .iter()
             .any(|finding| finding.id == id)
     };
-    assert!(told("lines-flood"));
+    assert!(reported("lines-flood"));
 }

@@ -1,18 +1,20 @@
-//! Streams together and apart, command lines and files from wherever they come.
+//! Merged and separate streams, command lines and files from all sources.
 
 use drivetest_logs::reader::Role;
 use drivetest_logs::ycsb::run::{Outcome, Run};
 
-use super::made::{ASKS, CLEAN};
+use super::handwritten::{CLEAN, CONFIGURATION};
 use super::support::{case, ids, read};
 
 const STATUS: &str = "2026-11-21 02:56:31:567 1 sec: 100 operations; 100 current ops/sec; \n";
 
 fn stderr() -> String {
-    format!("Command line: {ASKS}\nYCSB Client 0.17.0\n\nLoading workload...\nStarting test.\n{STATUS}")
+    format!(
+        "Command line: {CONFIGURATION}\nYCSB Client 0.17.0\n\nLoading workload...\nStarting test.\n{STATUS}"
+    )
 }
 
-fn told(run: &Run) -> (Outcome, Option<u64>, Option<String>, usize) {
+fn reported(run: &Run) -> (Outcome, Option<u64>, Option<String>, usize) {
     (
         run.validity.outcome,
         run.threads_count,
@@ -22,7 +24,7 @@ fn told(run: &Run) -> (Outcome, Option<u64>, Option<String>, usize) {
 }
 
 #[test]
-fn streams_merged_apart_and_after_each_other_are_one_run() {
+fn merged_separate_and_consecutive_streams_are_one_run() {
     let expected = (Outcome::Valid, Some(2), Some("0.17.0".to_owned()), 1);
     let (apart, stderr) = ([(Role::Stderr, "err", stderr().into_bytes())], stderr());
     let logs = [
@@ -39,14 +41,14 @@ fn streams_merged_apart_and_after_each_other_are_one_run() {
     ];
     for reading in logs {
         assert_eq!(reading.ycsb_runs.len(), 1);
-        assert_eq!(told(&reading.ycsb_runs[0]), expected);
+        assert_eq!(reported(&reading.ycsb_runs[0]), expected);
     }
 }
 
 /// Up to 0.7 the banner and the command line stand on the standard output.
 #[test]
 fn streams_of_an_old_release_after_each_other_are_one_run() {
-    let output = format!("YCSB Client 0.1\nCommand line: {ASKS}\n{CLEAN}");
+    let output = format!("YCSB Client 0.1\nCommand line: {CONFIGURATION}\n{CLEAN}");
     let error = "Loading workload...\nStarting test.\n 1 sec: 100 operations; 100 current ops/sec; \n";
     for log in [format!("{error}{output}"), format!("{output}{error}")] {
         let runs = read(log.as_bytes(), &[]).ycsb_runs;
@@ -68,9 +70,9 @@ fn rows_and_a_preamble_that_do_not_fit_are_two_runs() {
 }
 
 #[test]
-fn a_command_file_tells_what_the_printed_line_would() {
+fn a_command_file_replaces_the_printed_command_line() {
     let script = format!(
-        "#!/bin/sh\nulimit -n 9999\njava -cp 'lib/*' site.ycsb.Client {ASKS} > log 2> err\n# exit 0\n"
+        "#!/bin/sh\nulimit -n 9999\njava -cp 'lib/*' site.ycsb.Client {CONFIGURATION} > log 2> err\n# exit 0\n"
     );
     let reading = read(CLEAN.as_bytes(), &[(Role::Command, "cmd", script.into_bytes())]);
     let run = &reading.ycsb_runs[0];
@@ -81,7 +83,7 @@ fn a_command_file_tells_what_the_printed_line_would() {
 }
 
 #[test]
-fn a_properties_file_tells_what_its_name_stands_for_and_the_line_wins() {
+fn a_properties_file_sets_values_and_the_command_line_takes_precedence() {
     let line = "Command line: -t -P conf/mine.properties -p operationcount=100\n";
     let file = b"recordcount=7\nthreadcount=2\noperationcount=5\n".to_vec();
     let stderr = || (Role::Stderr, "err", line.as_bytes().to_vec());
@@ -109,7 +111,7 @@ fn a_properties_file_tells_what_its_name_stands_for_and_the_line_wins() {
 }
 
 #[test]
-fn companions_of_another_number_of_runs_are_told_and_not_used() {
+fn attachments_with_another_number_of_runs_are_reported_and_not_used() {
     let reading = read(
         CLEAN.repeat(2).as_bytes(),
         &[(Role::Stderr, "err", stderr().into_bytes())],
@@ -145,8 +147,8 @@ fn a_concatenated_sweep_reads_as_its_runs_do() {
     for (run, case) in sweep.iter().zip(&cases) {
         let alone = &case.read().ycsb_runs[0];
         assert_eq!(
-            (&run.operations, told(run)),
-            (&alone.operations, told(alone)),
+            (&run.operations, reported(run)),
+            (&alone.operations, reported(alone)),
             "{}",
             case.name
         );

@@ -1,5 +1,5 @@
-//! Logs made by hand at the edges of the grammar: many devices, long and equal names, empty histograms, words of the
-//! program anywhere, versions to come.
+//! Handwritten logs at the limits of the grammar: many devices, long and equal names, empty histograms, messages of the
+//! program at any position, future versions.
 
 mod print;
 
@@ -28,10 +28,10 @@ const OF_THE_LOAD: [&str; 5] = [
     "rate-above-asked",
 ];
 
-/// What is told of the log's grammar.
+/// Return the findings about the grammar of the log.
 fn ids(run: &Run) -> Vec<&'static str> {
-    let told = run.findings.iter().map(|finding| finding.id);
-    told.filter(|id| !OF_THE_LOAD.contains(id)).collect()
+    let reported = run.findings.iter().map(|finding| finding.id);
+    reported.filter(|id| !OF_THE_LOAD.contains(id)).collect()
 }
 
 fn named(names: &[&str]) -> Vec<String> {
@@ -51,11 +51,11 @@ fn as_many_devices_as_act_takes_are_read_each_with_its_own_histogram() {
         let run = run(&log(flavour, &devices));
         assert_eq!(ids(&run), Vec::<&str>::new());
         let of = |role: Role| -> Vec<String> {
-            let alike = run
+            let matching = run
                 .histograms
                 .iter()
                 .filter(|histogram| histogram.meaning.role == role);
-            alike
+            matching
                 .map(|histogram| histogram.meaning.device.clone().unwrap())
                 .collect()
         };
@@ -120,13 +120,13 @@ fn a_lost_tag_between_a_devices_reads_and_writes_confuses_neither() {
 }
 
 #[test]
-fn the_last_blocks_queue_is_kept_and_programs_without_queues_have_none() {
+fn the_queue_of_the_last_block_is_stored_and_programs_without_queues_have_none() {
     let queued = |flavour| run(&log(flavour, &one())).requests_queued_count;
     assert_eq!(FLAVOURS.map(queued), [Some(7), Some(7), None]);
 }
 
 #[test]
-fn the_queue_of_a_block_that_was_cut_is_not_kept() {
+fn the_queue_of_a_truncated_block_is_not_stored() {
     let log = log(Flavour::B, &one()) + "after 4 sec:\nrequests-queued: 99999\n";
     let run = run(&log);
     assert_eq!(
@@ -136,7 +136,7 @@ fn the_queue_of_a_block_that_was_cut_is_not_kept() {
 }
 
 #[test]
-fn a_version_to_come_is_read_by_its_keys_and_told() {
+fn a_future_version_is_read_by_its_keys_and_reported() {
     for (flavour, version, family) in [
         (Flavour::C, "6.7", Family::C),
         (Flavour::C, "7.0", Family::C),
@@ -226,7 +226,7 @@ const STOPS: [(&str, StopKind, &[&str]); 11] = [
 ];
 
 #[test]
-fn words_that_stop_a_test_are_heard_wherever_they_stand_and_however_often() {
+fn stop_messages_are_recognized_at_any_position_and_number() {
     for flavour in FLAVOURS {
         let whole = log(flavour, &one());
         let first_block = whole.rfind("fter 1 sec:").unwrap() - 1;
@@ -234,11 +234,11 @@ fn words_that_stop_a_test_are_heard_wherever_they_stand_and_however_often() {
         let between = whole.rfind("fter 3 sec:").unwrap() - 1;
         for (words, kind, expected) in STOPS {
             for place in [first_block, in_block, between, whole.len()] {
-                let told = [&whole[..place], words, words, &whole[place..]].concat();
-                let run = run(&told);
-                assert_eq!(run.stop.kind, kind, "{told}");
+                let reported = [&whole[..place], words, words, &whole[place..]].concat();
+                let run = run(&reported);
+                assert_eq!(run.stop.kind, kind, "{reported}");
                 let found = ids(&run).into_iter().filter(|id| *id != "noise-inside-block");
-                assert_eq!(found.collect::<Vec<_>>(), expected, "{told}");
+                assert_eq!(found.collect::<Vec<_>>(), expected, "{reported}");
                 assert_eq!(
                     judged(&run).unwrap().tally,
                     judged(&self::run(&whole)).unwrap().tally
@@ -249,7 +249,7 @@ fn words_that_stop_a_test_are_heard_wherever_they_stand_and_however_often() {
 }
 
 #[test]
-fn every_error_before_the_first_block_says_why_there_is_none() {
+fn every_error_before_the_first_block_explains_why_there_is_none() {
     for (flavour, error) in [
         (Flavour::A, "ERROR: open device /dev/a\n"),
         (Flavour::A, "ERROR: invalid configuration\n"),
@@ -291,11 +291,11 @@ fn a_total_of_1_x_may_run_ahead_of_its_buckets_but_not_far() {
             "After {label_s} sec:\nread-reqs queued: 0\n{rest}READS              ({total} total)\n (00: 0000000100) \n\n"
         )
     };
-    let told = |total: u64| {
+    let reported = |total: u64| {
         ids(&run(&[header, &block(1, total), &block(2, 100)].concat())).contains(&"total-differs")
     };
     // 8 threads, and the reads of a tenth of a second.
-    assert!(!told(118) && told(119));
+    assert!(!reported(118) && reported(119));
 }
 
 #[test]
