@@ -1,12 +1,11 @@
 //! Checks on the header and the figures of a whole run, one question per module.
 
-pub mod bursts;
-pub mod cache_load;
 pub mod consistency;
 pub mod coverage;
 pub mod duplicate_devices;
 pub mod header;
 pub mod non_defaults;
+pub mod request_distribution;
 pub mod virtual_devices;
 
 use crate::act::grammar::family::Family;
@@ -18,8 +17,8 @@ use crate::finding::Finding;
 /// Return the findings of all checks; `requested_slice_s` is the slice length before rounding to whole intervals.
 pub fn of_run(run: &Run, requested_slice_s: u64) -> Vec<Finding> {
     let mut found = non_defaults::of_run(run);
-    found.extend(bursts::of_run(run));
-    found.extend(cache_load::of_run(run));
+    found.extend(request_distribution::bursts(run));
+    found.extend(request_distribution::cache_load(run));
     found.extend(duplicate_devices::of_run(run));
     found.extend(virtual_devices::by_name(run));
     found.extend(header::of_run(run));

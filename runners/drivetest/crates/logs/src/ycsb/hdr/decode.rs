@@ -2,10 +2,16 @@
 
 use std::io::Read;
 
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, PAD};
 use flate2::read::ZlibDecoder;
 
-use crate::ycsb::hdr::base64;
 use crate::ycsb::hdr::encoding::{self, Encoding, Fault, Form, number};
+
+/// Base64 with padding (RFC 4648, section 4); non-zero bits after the last byte are ignored.
+const BASE64: GeneralPurpose =
+    GeneralPurpose::new(&alphabet::STANDARD, PAD.with_decode_allow_trailing_bits(true));
 
 /// Inflated bytes that are read: a histogram of three digits over all of a u64 has 55,296 counts of at most 9 bytes.
 const INFLATED_BYTES_MAX: u64 = 1 << 20;
@@ -15,7 +21,9 @@ const INFLATED_BYTES_MAX: u64 = 1 << 20;
 /// # Errors
 /// What is wrong with it; some counts may have been handed over by then.
 pub fn decode(text: &[u8], mut each: impl FnMut(u64, u64)) -> Result<(), Fault> {
-    let bytes = base64::decode(text).ok_or("its base64 is damaged or cut")?;
+    let bytes = BASE64
+        .decode(text)
+        .map_err(|_| "its base64 is damaged or truncated")?;
     let inflated = inflate(&bytes)?;
     let encoding = Encoding::of(&inflated)?;
     let scale = Scale::of(&encoding)?;
@@ -164,7 +172,7 @@ mod tests {
         zlib.write_all(&bytes).unwrap();
         let zlib = zlib.finish().unwrap();
         let length = u32::try_from(zlib.len()).unwrap();
-        base64::encode(&[&cookie.to_be_bytes()[..], &length.to_be_bytes(), &zlib].concat())
+        BASE64.encode([&cookie.to_be_bytes()[..], &length.to_be_bytes(), &zlib].concat())
     }
 
     fn v0(words: u32, digits: u32, body: &[u8]) -> String {
@@ -286,6 +294,18 @@ mod tests {
         assert_eq!(read(&v2(3, &skip)), Ok(vec![]));
         let beyond = [1_u64 << 40; 60_000].map(u64::to_be_bytes).concat();
         assert_eq!(fault(&v1(8, 3, &beyond)), "a count is beyond the range of values");
+    }
+
+    #[test]
+    fn incomplete_base64_and_other_characters_are_errors() {
+        for text in ["Z", "Zg", "Zg=", "Zg==Zg==", "Zm9*", "====", "Z==="] {
+            assert_eq!(fault(text), "its base64 is damaged or truncated", "{text}");
+        }
+        assert_eq!(
+            BASE64.decode("Zh==").unwrap(),
+            b"f",
+            "non-zero bits after the last byte"
+        );
     }
 
     #[test]

@@ -3,7 +3,6 @@
 //! Source: HdrHistogram, HistogramLogWriter (log format 1.3), AbstractHistogram.encodeIntoCompressedByteBuffer() (V0 to V2).
 
 pub mod attach;
-mod base64;
 mod decode;
 mod encoding;
 pub mod file;
