@@ -1,4 +1,4 @@
-// The table behind a chart: its own points, made when its fold is opened.
+// The table of a chart's points, made when its details element is opened.
 const element = (name, text, properties = {}) => Object.assign(document.createElement(name), {textContent: text, ...properties});
 
 function headOf({text, unit, meaning}, meanings) {
@@ -25,30 +25,30 @@ function tableOf({name, heads, rows}, meanings) {
   return box;
 }
 
-/** Fill a fold with a table once it is opened: `points` gives {name, heads: [{text, unit, meaning}], rows: [[text]], sentence}. */
+/** Fill a details element with a table when it is opened: `points` returns {name, heads: [{text, unit, meaning}], rows: [[text]], sentence}. */
 export function tableBehind(fold, meanings, points) {
-  let isAsked = false;
+  let isLoading = false;
   const fill = async () => {
-    if (!fold.open || isAsked || fold.querySelector('table')) return;
-    isAsked = true;
-    const said = fold.querySelector('p') ?? fold.appendChild(element('p', '', {className: 'note'}));
+    if (!fold.open || isLoading || fold.querySelector('table')) return;
+    isLoading = true;
+    const note = fold.querySelector('p') ?? fold.appendChild(element('p', '', {className: 'note'}));
     try {
-      const told = await points();
-      said.textContent = told.sentence;
-      said.after(tableOf(told, meanings));
+      const table = await points();
+      note.textContent = table.sentence;
+      note.after(tableOf(table, meanings));
     } catch (error) {
-      said.textContent = `${error.message}.`;
+      note.textContent = `${error.message}.`;
     }
-    isAsked = false;
+    isLoading = false;
   };
   fold.addEventListener('toggle', fill);
-  fill(); // whoever was quicker than this script has opened it already
+  fill(); // the reader may have opened it before this script ran
 }
 
-/** How many of what a line stands for, of how many: the lines are the points of the chart. */
+/** Return how many pieces (of how many in all) each line of a reduced table covers. */
 export function reducedSentence(lines, pieces, what) {
   const count = new Intl.NumberFormat('en-US').format;
   const length = Math.ceil(pieces / Math.max(1, lines));
-  const each = length > 1 ? `each the least and the greatest of up to ${count(length)} ${what}` : `each of one of ${count(pieces)} ${what}`;
-  return `${count(lines)} lines, the points of the chart: ${each}. A CSV has every one.`;
+  const each = length > 1 ? `each has the least and the greatest of up to ${count(length)} ${what}` : `one for each of ${count(pieces)} ${what}`;
+  return `${count(lines)} lines, the points of the chart: ${each}. The CSV file has all ${what}.`;
 }

@@ -1,4 +1,4 @@
-// What all charts share: the colours of the page, axes, Plotly on demand, redrawing with the theme, and reading by keyboard.
+// Common parts of all charts: colours of the page, axes, loading of Plotly, redrawing with the theme, and reading by keyboard.
 import {readLimits} from './your-limits.js';
 
 const root = document.documentElement;
@@ -28,38 +28,38 @@ export const limitLine = (y, text) => ({
     text: `<b>limit ${text} %</b>`, font: {color: token('ink'), size: 12}}],
 });
 
-// Text of logs goes into charts as text: Plotly reads a few tags and entities in what it is given.
+// Escape the text of logs, because Plotly interprets a few tags and entities.
 export const plain = text => String(text).replace(/[&<>]/g, sign => ({'&': '&amp;', '<': '&lt;', '>': '&gt;'})[sign]);
 
 const load = address => new Promise((resolve, reject) => {
   const script = document.createElement('script');
   script.src = address;
   script.onload = resolve;
-  script.onerror = () => reject(new Error('The chart library did not load'));
+  script.onerror = () => reject(new Error('The chart library could not be loaded'));
   document.head.append(script);
 });
 
 const limitsForm = document.querySelector('form[data-your-limits]');
 
-/** The limit of a panel as number and text: the one it came with, or the reader's own in the fields of the page. */
+/** Return the limit of a panel as number and text: the reader's own from the form of the page, or the panel's. */
 export function limitOf(panel) {
   const own = limitsForm && readLimits(limitsForm).limits.get(String(panel.thresholdUs));
   return own === undefined || own === null ? [panel.limit, panel.limitText] : [Number(own), own];
 }
 
-/** What an address answers as JSON. */
+/** Fetch JSON from an address. */
 export async function fetched(address) {
-  const answer = await fetch(address);
-  if (!answer.ok) throw new Error(`The figures of the chart did not load (${answer.status})`);
-  return answer.json();
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`The data of the chart could not be loaded (status ${response.status})`);
+  return response.json();
 }
 
 const UNITS = [[86400, 'days', 4 * 86400], [3600, 'hours', 2 * 3600], [60, 'minutes', 5 * 60], [1, 'seconds', 0]];
 
-/** Seconds and name of the unit that a time of so many seconds is told in. */
+/** Return the unit for a time of so many seconds: its seconds and its name. */
 export const unitOf = seconds => UNITS.find(([, , from]) => seconds >= from);
 
-/** Draw in a plot; `points` are [curve, place, sentence], which arrow keys go through once the plot has the focus. */
+/** Draw in a plot; `points` are [curve, place, sentence], which the arrow keys step through when the plot has the focus. */
 export function drawIn(plot, traces, parts, label, points = []) {
   plot.setAttribute('role', 'group');
   plot.setAttribute('aria-label', points.length ? `${label}. Arrow keys read its values.` : label);
@@ -82,32 +82,32 @@ function readByKeys(event) {
   plot.chartPlace = place;
   const [curveNumber, pointNumber, sentence] = plot.chartPoints[place];
   window.Plotly.Fx.hover(plot, [{curveNumber, pointNumber}]);
-  plot.chartSaid.textContent = sentence;
+  plot.chartStatus.textContent = sentence;
 }
 
 function listen(plot) {
-  plot.chartSaid = document.createElement('p');
-  plot.chartSaid.className = 'vh';
-  plot.chartSaid.setAttribute('aria-live', 'polite');
-  plot.after(plot.chartSaid);
+  plot.chartStatus = document.createElement('p');
+  plot.chartStatus.className = 'vh';
+  plot.chartStatus.setAttribute('aria-live', 'polite');
+  plot.after(plot.chartStatus);
   plot.addEventListener('keydown', readByKeys);
 }
 
-/** Draw a chart once its box comes into view: `draw(plots, figures)`, and again whenever the colours change. */
+/** Draw a chart with `draw(plots, figures)` when its box comes into view, and again when colours or limits change. */
 export function whenSeen(box, figures, draw) {
   let plots = [...box.querySelectorAll('.plot')];
   const show = async () => {
-    let told;
+    let loaded;
     try {
       plotly ??= load(box.dataset.plotly);
-      [told] = await Promise.all([figures(), plotly]);
+      [loaded] = await Promise.all([figures(), plotly]);
     } catch (error) {
-      (plots.length ? plots.map(plot => plot.firstElementChild) : [box.firstElementChild]).forEach(said => said?.append(` ${error.message}.`));
+      (plots.length ? plots.map(plot => plot.firstElementChild) : [box.firstElementChild]).forEach(message => message?.append(` ${error.message}.`));
       return;
     }
-    plots = [...box.querySelectorAll('.plot')]; // some boxes make theirs of the figures
+    plots = [...box.querySelectorAll('.plot')]; // some boxes make their plots from the figures
     plots.forEach(plot => { plot.replaceChildren(); listen(plot); });
-    const redraw = () => draw(plots, told);
+    const redraw = () => draw(plots, loaded);
     redraw();
     limitsForm?.addEventListener('input', redraw);
     new MutationObserver(redraw).observe(root, {attributeFilter: ['data-theme']});

@@ -1,8 +1,8 @@
-// Runs ticked in tables: kept while rows are drawn anew, counted, and sent to the page that sets them side by side.
+// Runs selected in tables: remembered while rows are redrawn, counted, and sent to the comparison page.
 // Without this script the boxes and the button are a plain form.
 const bar = document.querySelector('form[data-chosen]');
 const most = Number(bar?.dataset.chosen), fewest = Number(bar?.dataset.fewest);
-const chosen = new Map(); // run -> what it is called
+const chosen = new Map(); // run -> name
 const boxes = () => document.querySelectorAll(`input[name=run][form="${bar?.id}"]`);
 const nameOf = box => box.getAttribute('aria-label').replace(/^Compare /, '');
 const part = name => bar.querySelector(`[data-${name}]`);
@@ -12,7 +12,7 @@ function show(sentence) {
   bar.classList.toggle('on', names.length > 0);
   part('do').textContent = names.length < fewest ? 'Compare selected' : `Compare ${names.length}`;
   part('none').hidden = names.length === 0;
-  part('said').textContent = sentence ?? (names.length ? `Chosen: ${names.join('; ')}.` : part('said').dataset.first);
+  part('status').textContent = sentence ?? (names.length ? `Selected: ${names.join('; ')}.` : part('status').dataset.first);
 }
 
 function take(box) {
@@ -20,18 +20,18 @@ function take(box) {
   else if (chosen.size < most) chosen.set(box.value, nameOf(box));
   else {
     box.checked = false;
-    return show(`At most ${most} are compared: untick one first.`);
+    return show(`At most ${most} runs can be compared. Clear one first.`);
   }
   return show();
 }
 
-/** Tick what was chosen in rows that have been drawn anew. */
+/** Tick the selected runs in redrawn rows. */
 export function tickAgain() {
   for (const box of boxes()) box.checked = chosen.has(box.value);
 }
 
 if (bar) {
-  part('said').dataset.first = part('said').textContent;
+  part('status').dataset.first = part('status').textContent;
   document.addEventListener('change', ({target}) => {
     if (target.matches?.('input[name=run]') && target.form === bar) take(target);
   });
@@ -41,13 +41,13 @@ if (bar) {
     show();
     part('do').focus();
   });
-  bar.addEventListener('submit', event => { // rows of other pages are chosen too, and have no box here
+  bar.addEventListener('submit', event => { // selected runs of other pages have no box here
     event.preventDefault();
-    if (chosen.size < fewest) return show(`Tick ${fewest} at least.`);
-    const asked = new URLSearchParams([...chosen.keys()].map(run => ['run', run]));
-    for (const {name, value} of bar.querySelectorAll('[data-carried] input')) asked.append(name, value);
-    return location.assign(`${bar.action}?${asked}`);
+    if (chosen.size < fewest) return show(`Select at least ${fewest} runs.`);
+    const query = new URLSearchParams([...chosen.keys()].map(run => ['run', run]));
+    for (const {name, value} of bar.querySelectorAll('[data-carried] input')) query.append(name, value);
+    return location.assign(`${bar.action}?${query}`);
   });
-  const before = [...boxes()].filter(({checked}) => checked); // as a browser restores them
+  const before = [...boxes()].filter(({checked}) => checked); // restored by the browser
   before.forEach(take);
 }

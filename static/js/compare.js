@@ -1,4 +1,4 @@
-// The curves of a comparison: one panel for each figure, one line for each column of the table, named by its letter.
+// The curves of a comparison: one panel for each figure, one line for each column of the table, named by letter.
 import {axis, drawIn, limitLine, limitOf, plain, titled, token, whenSeen} from './chart.js';
 
 const STYLES = [
@@ -8,7 +8,7 @@ const STYLES = [
 ];
 const DOTS_MAX = 40; // of a line: more would be a band
 
-// By the counts, as the server compared them, unless the reader types a limit: that is held against the share drawn.
+// Over the limit by the counts, as on the server; for a limit that the reader types, by the share drawn.
 const overs = (line, chart, limit) => limit === chart.limit ? line.over : line.y.map(share => share > limit);
 
 function trace(line, number, chart, limit) {
@@ -24,7 +24,7 @@ function trace(line, number, chart, limit) {
   };
 }
 
-// Each line is named at its last point, so that nobody has to look a style up.
+// Each line has its name at its last point, so that readers need no legend.
 const nameOf = line => ({
   x: line.x.at(-1), y: line.y.at(-1), xanchor: 'left', yanchor: 'middle', xshift: 8, showarrow: false,
   text: `<b>${plain(line.name)}</b>`, font: {color: token('ink'), size: 12},
@@ -34,8 +34,8 @@ function drawChart(plot, chart) {
   const lines = chart.lines.filter(line => line.x.length);
   const most = Math.max(0, ...lines.flatMap(line => line.y));
   const [limit, limitText] = chart.limit === undefined ? [] : limitOf(chart);
-  const said = plot.closest('figure').querySelector('[data-limit]');
-  if (said) said.textContent = limitText;
+  const label = plot.closest('figure').querySelector('[data-limit]');
+  if (label) label.textContent = limitText;
   const drawn = limit === undefined ? {shapes: [], annotations: []} : limitLine(limit, limitText);
   const points = lines.flatMap((line, curve) => line.text.map((text, place) => [curve, place, `${line.name}, ${text}`]));
   drawIn(plot, lines.map((line, number) => trace(line, number, chart, limit)), {

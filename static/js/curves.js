@@ -1,5 +1,5 @@
-// Charts of YCSB's curves: throughput by threads, latency against throughput, lines where a reader holds one of them.
-// The tables beside them have the same numbers.
+// Charts of YCSB's curves: throughput by threads, latency by throughput, and lines at the level that a reader fixes.
+// The tables next to them have the same numbers.
 import {axis, drawIn, plain, titled, token, whenSeen} from './chart.js';
 
 // Two curves differ twice, in colour and in line and mark, so that they do without colour.
@@ -19,13 +19,13 @@ function trace(curve, number) {
   };
 }
 
-const heldShape = line => ({
+const levelShape = line => ({
   type: 'line', layer: 'below', line: {color: token('ink'), width: 1.5},
   ...(line.axis === 'x' ? {yref: 'paper', y0: 0, y1: 1, x0: line.at, x1: line.at} : {xref: 'paper', x0: 0, x1: 1, y0: line.at, y1: line.at}),
 });
 
-// A text beside an upright line stands on the side that has room.
-const heldText = (line, right) => ({
+// The text of a vertical line is on the side that has room.
+const levelText = (line, right) => ({
   text: `<b>${plain(line.text)}</b>`, showarrow: false, font: {color: token('ink'), size: 12},
   ...(line.axis === 'x'
     ? {x: line.at, yref: 'paper', y: 1, yanchor: 'top', ...(line.at > right / 2 ? {xanchor: 'right', xshift: -4} : {xanchor: 'left', xshift: 4})}
@@ -40,7 +40,7 @@ function threadTicks(panel) {
 }
 
 const greatest = (panel, name) =>
-  Math.max(0, ...panel.curves.flatMap(curve => curve[name]), ...panel.held.filter(line => line.axis === name).map(line => line.at));
+  Math.max(0, ...panel.curves.flatMap(curve => curve[name]), ...panel.levels.filter(line => line.axis === name).map(line => line.at));
 
 function parts(panel) {
   const right = greatest(panel, 'x');
@@ -49,7 +49,7 @@ function parts(panel) {
     legend: {orientation: 'h', x: 0, y: -0.3, yanchor: 'top', font: {color: token('ink')}},
     xaxis: {...axis(), showgrid: false, title: titled(panel.xTitle), ...(panel.xLog ? threadTicks(panel) : {range: [0, 1.08 * right]})},
     yaxis: {...axis(), showline: false, nticks: 6, title: titled(panel.yTitle), range: [0, 1.12 * greatest(panel, 'y')]},
-    shapes: panel.held.map(heldShape), annotations: panel.held.map(line => heldText(line, right)),
+    shapes: panel.levels.map(levelShape), annotations: panel.levels.map(line => levelText(line, right)),
   };
 }
 

@@ -26,14 +26,14 @@ export function isCountWithin(overCount, opsCount, limitPct) {
   return whole(overCount) * 100n * denominator <= numerator * whole(opsCount);
 }
 
-/** A percentage as text ('4.98') in billionths of a percent, exactly; the register keeps shares to nine places. */
+/** A percentage as text ('4.98') in billionths of a percent, exactly; the register stores shares to nine places. */
 export function billionths(percent) {
   const found = /^(\d{1,3})(?:\.(\d{1,9}))?$/.exec(percent);
   if (!found) throw new RangeError(`percentage: expected a decimal with at most nine places, got '${percent}'`);
   return Number(found[1] + (found[2] ?? '').padEnd(9, '0')); // at most 999 * 10^9, below 2^53
 }
 
-/** Whether a share keeps within a limit, both percentages as text: by the digits as they are. */
+/** Return whether a share is within a limit; both are percentages as text, compared exactly. */
 export function isShareWithin(sharePct, limitPct) {
   return billionths(sharePct) <= billionths(limitPct);
 }

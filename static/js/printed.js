@@ -1,6 +1,6 @@
-// What a printed page was made from: its address as it is now, with the filters and limits that were chosen.
+// The address of a printed page, with its filters and limits.
 addEventListener('beforeprint', () => {
-  const {origin, pathname, search} = location, asked = new URLSearchParams(search);
-  asked.delete('key'); // opens what is not public: it goes on no paper
-  document.querySelector('.printed').textContent = `${origin}${pathname}${asked.size ? `?${asked}` : ''}`;
+  const {origin, pathname, search} = location, query = new URLSearchParams(search);
+  query.delete('key'); // opens private pages, so it must not be printed
+  document.querySelector('.printed').textContent = `${origin}${pathname}${query.size ? `?${query}` : ''}`;
 });

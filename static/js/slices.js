@@ -1,7 +1,7 @@
 // The chart of a run's slices: one panel for each limit, each scaled to its own limit. The table below has the same numbers.
 import {axis, drawIn, fetched, limitLine, limitOf, titled, token, whenSeen} from './chart.js';
 
-// By the counts, as the server compared them, unless the reader types a limit: that is held against the share drawn.
+// Over the limit by the counts, as on the server; for a limit that the reader types, by the share drawn.
 function overs(panel) {
   const [limit] = limitOf(panel);
   return limit === panel.limit ? panel.over : panel.shares.map(share => share > limit);
@@ -41,10 +41,10 @@ function draw(plots, chart) {
 
 const box = document.querySelector('[data-slices-chart]');
 const inPage = document.getElementById('slices-chart');
-// Of few slices the table alone tells everything.
+// For few slices the table is enough, without a chart.
 if (box) whenSeen(box, async () => inPage ? JSON.parse(inPage.textContent) : fetched(box.dataset.source), draw);
 
-// The word of each slice follows its marks, which your-limits.js has renewed by then.
+// The word of each slice follows its marks, which your-limits.js has updated by then.
 document.querySelector('form[data-your-limits]')?.addEventListener('input', () => {
   for (const cell of document.querySelectorAll('.slices [data-outcome]')) {
     if (!cell.parentElement.querySelector('[data-share]')) continue;

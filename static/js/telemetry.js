@@ -1,24 +1,24 @@
-// What the machine did while a run was made: a panel for each quantity that its side file tells.
+// Telemetry of the machine during a run: a panel for each quantity in its side file.
 import {reducedSentence, tableBehind} from './chart-table.js';
 import {axis, drawIn, fetched, plain, titled, token, unitOf, whenSeen} from './chart.js';
 
 const counted = new Intl.NumberFormat('en-US', {maximumFractionDigits: 1});
 
 // The points of a panel as a table: every line is a column of the chart.
-function pointsOf(told, series) {
-  const value = number => number === null ? 'not told' : counted.format(number);
+function pointsOf(telemetry, series) {
+  const value = number => number === null ? 'not reported' : counted.format(number);
   return {
     name: series.name,
     heads: [
       {text: 'From', unit: 's', meaning: 'elapsed'}, {text: 'To', unit: 's', meaning: 'elapsed'},
       {text: 'Least', unit: series.unit, meaning: 'telemetry'}, {text: 'Greatest', unit: series.unit, meaning: 'telemetry'},
     ],
-    rows: told.columns.map(([start, end], place) => [start, end, series.least[place], series.greatest[place]].map(value)),
-    sentence: reducedSentence(told.columns.length, told.intervals_count, 'intervals'),
+    rows: telemetry.columns.map(([start, end], place) => [start, end, series.least[place], series.greatest[place]].map(value)),
+    sentence: reducedSentence(telemetry.columns.length, telemetry.intervals_count, 'intervals'),
   };
 }
 
-function panel(box, told, series) {
+function panel(box, telemetry, series) {
   const figure = document.createElement('figure'), caption = document.createElement('figcaption');
   const name = document.createElement('b'), unit = document.createElement('span'), plot = document.createElement('div');
   [name.textContent, unit.textContent, plot.className] = [series.name, series.unit, 'plot'];
@@ -28,17 +28,17 @@ function panel(box, told, series) {
   fold.append(summary);
   figure.append(caption, plot, fold);
   box.append(figure);
-  tableBehind(fold, box.dataset.meanings, () => pointsOf(told, series));
+  tableBehind(fold, box.dataset.meanings, () => pointsOf(telemetry, series));
   return plot;
 }
 
-function draw(plot, told, series) {
-  const [seconds, unit] = unitOf(told.columns.at(-1)[1]);
-  const x = told.columns.map(([start, end]) => (start + end) / 2 / seconds);
+function draw(plot, telemetry, series) {
+  const [seconds, unit] = unitOf(telemetry.columns.at(-1)[1]);
+  const x = telemetry.columns.map(([start, end]) => (start + end) / 2 / seconds);
   const most = Math.max(...series.greatest.filter(value => value !== null));
   const line = {mode: 'lines', x, line: {color: token('mark'), width: 1}, hoverinfo: 'skip', connectgaps: false};
-  const said = (low, high) => low === high ? counted.format(low) : `${counted.format(low)} to ${counted.format(high)}`;
-  const texts = series.greatest.map((high, place) => high === null ? 'not told' : `${said(series.least[place], high)} ${series.unit}`);
+  const range = (low, high) => low === high ? counted.format(low) : `${counted.format(low)} to ${counted.format(high)}`;
+  const texts = series.greatest.map((high, place) => high === null ? 'not reported' : `${range(series.least[place], high)} ${series.unit}`);
   drawIn(plot, [
     {...line, y: series.least},
     {...line, y: series.greatest, fill: 'tonexty', fillcolor: token('track'), hoverinfo: 'all', customdata: texts.map(plain),
@@ -52,8 +52,8 @@ function draw(plot, told, series) {
 const box = document.querySelector('[data-telemetry]');
 if (box) {
   whenSeen(box, async () => {
-    const told = await fetched(box.dataset.source);
+    const telemetry = await fetched(box.dataset.source);
     box.replaceChildren();
-    return {told, plots: told.series.map(series => panel(box, told, series))};
-  }, (_, {told, plots}) => plots.forEach((plot, place) => draw(plot, told, told.series[place])));
+    return {telemetry, plots: telemetry.series.map(series => panel(box, telemetry, series))};
+  }, (_, {telemetry, plots}) => plots.forEach((plot, place) => draw(plot, telemetry, telemetry.series[place])));
 }

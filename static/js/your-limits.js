@@ -1,12 +1,12 @@
-// Your limits, at once: every share on the page is held against the limits in the fields, by the comparison of limits.js.
-// Without script the form asks the server for the same page.
+// Your limits: compares every share on the page with the limits in the form, by the rules of limits.js.
+// Without this script the form asks the server for the same page.
 import {billionths, isCountWithin} from './limits.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const TRACK = 44; // units of the track; webapp/register/tables/marks.py draws the same
 const STRONG_FROM = 0.9; // of the limit
 
-/** The limits of a form: threshold in us (text) -> limit as text; a field that holds no percentage is named in `wrong`. */
+/** Return the limits of a form (threshold in us as text -> limit as text), and in `wrong` the fields without a percentage. */
 export function readLimits(form) {
   const limits = new Map(), wrong = [];
   for (const field of form.querySelectorAll('input[data-threshold]')) {
@@ -18,7 +18,7 @@ export function readLimits(form) {
   return {limits, wrong};
 }
 
-/** What an address holds of the limits: those that are not the profile's, without zeros that say nothing. */
+/** Return the parameters of the limits that differ from the profile's, without trailing zeros. */
 export function limitParameters(form) {
   const shortest = text => text.includes('.') ? text.replace(/\.?0+$/, '') : text;
   return [...form.querySelectorAll('input[data-threshold]')]
@@ -40,7 +40,7 @@ export function carryLimits(form) {
   }
 }
 
-/** Whether a share is over a limit: by its counts where the log is known, else by the digits. */
+/** Return whether a share is over a limit: by its counts if a log is stored, otherwise by the digits. */
 export const isOver = ({share, over, ops}, limit) =>
   over !== undefined && ops !== undefined ? !isCountWithin(over, ops, limit) : billionths(share) > billionths(limit);
 
@@ -51,7 +51,7 @@ const rect = (name, attributes) => {
   return drawn;
 };
 
-/** The mark beside a share: a track ended by its limit, filled as far as the share reaches, an open box beyond the line. */
+/** Return the mark of a share: a track that ends at its limit, filled up to the share, with an open box if it is over. */
 export function nearnessMark(share, limit, over) {
   const ratio = billionths(limit) ? billionths(share) / billionths(limit) : 2 * Number(billionths(share) > 0);
   const filled = Math.min(ratio, 1) * TRACK;
@@ -66,21 +66,21 @@ export function nearnessMark(share, limit, over) {
   return mark;
 }
 
-/** Fill a cell with a share, framed where it is over its limit. `printed` are its digits, `padding` the blanks after them. */
+/** Fill a cell with a share, framed if it is over its limit. `printed` are its digits, `padding` the blanks after them. */
 export function fillShare(cell, {printed, padding = '', share, over, ops}, limit) {
   if (limit === undefined) { cell.replaceChildren(printed + padding); return false; }
   const beyond = isOver({share, over, ops}, limit);
   const digits = document.createElement('span');
   digits.textContent = printed;
-  const said = document.createElement('span');
-  said.className = 'vh';
-  said.textContent = ' over the limit';
+  const note = document.createElement('span');
+  note.className = 'vh';
+  note.textContent = ' over the limit';
   if (beyond) digits.className = 'over';
-  cell.replaceChildren(...(beyond ? [digits, said] : [printed]), padding, nearnessMark(share, limit, beyond));
+  cell.replaceChildren(...(beyond ? [digits, note] : [printed]), padding, nearnessMark(share, limit, beyond));
   return beyond;
 }
 
-/** Hold every share below `root` against the limits again; cells name their threshold, share and digits in data attributes. */
+/** Mark every share below `root` again; cells have their threshold, share and digits in data attributes. */
 export function markAll(root, limits) {
   for (const cell of root.querySelectorAll('[data-share][data-threshold]')) {
     fillShare(cell, cell.dataset, limits.get(cell.dataset.threshold));
@@ -91,17 +91,17 @@ export function markAll(root, limits) {
   }
 }
 
-/** Improve a form on a page whose shares are all in its rows: marks at once, the address kept, the sentence counted again. */
+/** Update marks, address and sentence while the reader types, on a page whose shares are all in its rows. */
 function improve(form) {
-  if (form.dataset.answers) return; // the server answers it: live-form.js
+  if (form.dataset.answers) return; // updated by live-form.js
   const apply = () => {
     const {limits, wrong} = readLimits(form);
     if (wrong.length) return;
     markAll(document, limits);
-    const kept = new URLSearchParams(location.search);
-    for (const field of form.querySelectorAll('input[data-threshold]')) kept.delete(field.name);
-    for (const [name, text] of limitParameters(form)) kept.set(name, text);
-    history.replaceState(null, '', `${location.pathname}${kept.size ? `?${kept}` : ''}${location.hash}`);
+    const query = new URLSearchParams(location.search);
+    for (const field of form.querySelectorAll('input[data-threshold]')) query.delete(field.name);
+    for (const [name, text] of limitParameters(form)) query.set(name, text);
+    history.replaceState(null, '', `${location.pathname}${query.size ? `?${query}` : ''}${location.hash}`);
     document.querySelectorAll('[data-profile-limits]').forEach(line => { line.hidden = !limitParameters(form).length; });
     carryLimits(form);
     const rows = [...document.querySelectorAll('tr:has([data-share])')];

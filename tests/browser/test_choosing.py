@@ -152,7 +152,7 @@ def test_a_seventh_run_is_refused_and_the_limit_told(page):
         boxes_of(page).nth(place).check()
     boxes_of(page).nth(6).click()
     assert not boxes_of(page).nth(6).is_checked()
-    assert page.get_by_text("At most 6 are compared: untick one first.").count() == 1
+    assert page.get_by_text("At most 6 runs can be compared. Clear one first.").count() == 1
     assert page.get_by_role("button", name="Compare 6").count() == 1
     boxes_of(page).nth(0).uncheck()
     boxes_of(page).nth(6).check()
@@ -163,7 +163,7 @@ def test_one_alone_is_not_compared(page):
     page.goto("/drives/nvme-flash/")
     boxes_of(page).first.check()
     page.get_by_role("button", name="Compare selected").click()
-    assert page.get_by_text("Tick 2 at least.").count() == 1
+    assert page.get_by_text("Select at least 2 runs.").count() == 1
     assert page.url.endswith("/drives/nvme-flash/")
 
 
@@ -187,7 +187,7 @@ def test_all_are_unticked_at_once(page):
     page.goto("/drives/nvme-flash/")
     boxes_of(page).nth(0).check()
     boxes_of(page).nth(1).check()
-    page.get_by_role("button", name="Untick all").click()
+    page.get_by_role("button", name="Clear selection").click()
     assert page.locator("input[name=run]:checked").count() == 0
     assert page.evaluate("document.activeElement.textContent") == "Compare selected"
 
@@ -210,7 +210,7 @@ def test_ticked_runs_are_compared_without_javascript(new_page):
     page.goto("/drives/nvme-flash/")
     for place in range(2):
         boxes_of(page).nth(place).check()
-    assert page.get_by_text("at most 6 are compared").count() == 1
+    assert page.get_by_text("Select 2 to 6 runs in the table.").count() == 1
     page.get_by_role("button", name="Compare selected").click()
     page.wait_for_url("**/compare/?*")
     assert len(re.findall(r"run=([\w-]+)", page.url)) == 2

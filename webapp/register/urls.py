@@ -46,7 +46,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<str:public_id>/histograms.<str:form>", downloads.histograms, name="run-histograms"),
     path("runs/<str:public_id>/again.conf", downloads.configuration, name="run-configuration"),
     path("runs/<str:public_id>/status-lines.csv", downloads.status_lines_csv, name="run-status-lines"),
-    # YCSB and the rooms beside the tables.
+    # YCSB, and the pages other than tables.
     path("ycsb/", ycsb_views.index, name="ycsb"),
     path("ycsb/claims/", ycsb_views.claims, name="ycsb-claims"),
     path("ycsb/loads/<slug:key>/", ycsb_views.load, name="ycsb-load"),

@@ -1,4 +1,4 @@
-"""The bar below a table of runs that sends those that are ticked to be compared.
+"""The bar below a table of runs that compares the selected ones.
 
 {% load chosen %}    {% compare_bar %}
 """
@@ -14,5 +14,5 @@ register = template.Library()
 
 @register.inclusion_tag("register/compare/bar.html", takes_context=True)
 def compare_bar(context: template.Context) -> dict[str, Any]:
-    """Show it, with how many are compared at once; the limits of the page go along."""
+    """Show the bar, with the numbers of runs that can be compared and the limits of the page."""
     return {"fewest": FEWEST, "most": MOST, "limits": context.get("limits")}

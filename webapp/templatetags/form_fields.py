@@ -1,4 +1,4 @@
-"""What a form's field says of itself beside its label."""
+"""Filters for the fields of forms."""
 
 from django import forms, template
 from django.forms import BoundField
@@ -8,9 +8,9 @@ register = template.Library()
 
 @register.filter
 def may_be_left_empty(field: BoundField) -> bool:
-    """Tell whether a field that is not required can be left empty: a tick box and a list without an empty choice not.
+    """Return whether a field is optional and can be left empty.
 
-    A browser sends one of a list's choices, and no tick is an answer of its own.
+    A check box and a list without an empty choice cannot: browsers always send a value for them.
     """
     if field.field.required or isinstance(field.field, forms.BooleanField):
         return False

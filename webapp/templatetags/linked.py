@@ -1,4 +1,4 @@
-"""Tags for what other programs read of a page: canonical address, Open Graph, linked data; and how to cite it.
+"""Tags for the metadata of a page (canonical address, Open Graph, linked data) and for its citation.
 
 {% load linked %}
 {% block head %}{% head_of_product product %}{% endblock %}    {% citation_of_product product %}
@@ -27,14 +27,14 @@ SITE = "Drivecert, register of certified storage drives"
 
 @register.simple_tag(takes_context=True)
 def canonical(context: template.Context) -> str:
-    """Return the page's address without its parameters; nothing where a page is made without a request."""
+    """Return the page's address without parameters; empty for a page made without a request."""
     request = context.get("request")
     return site_address(request.path) if request is not None else ""
 
 
 @register.inclusion_tag("register/syndication/head.html")
 def head_of_product(product: Product) -> dict[str, Any]:
-    """Say in the head what a product's page is about."""
+    """Show the metadata of a product's page."""
     name, path = plain_text(product_name(product)), reverse("product", args=[product.slug])
     described = {
         "@context": "https://schema.org",
@@ -57,7 +57,7 @@ def head_of_product(product: Product) -> dict[str, Any]:
 
 @register.inclusion_tag("register/syndication/head.html")
 def head_of_run(run: Run) -> dict[str, Any]:
-    """Say in the head what a public run's page is about; nothing of one that is not public."""
+    """Show the metadata of a run's page; nothing for a run that is not public."""
     if run.product is None or not is_public(run):
         return {}
     name, path = plain_text(run_name(run)), reverse("run-detail", args=[run.public_id])
@@ -79,7 +79,7 @@ def head_of_run(run: Run) -> dict[str, Any]:
 
 @register.inclusion_tag("register/syndication/citation.html")
 def citation_of_product(product: Product) -> dict[str, Any]:
-    """Say how a product's page is cited."""
+    """Show the citation of a product's page."""
     own = {"badge": reverse("product-badge", args=[product.slug]), "feed": reverse("product-feed", args=[product.slug])}
     own |= {"badge_address": site_address(own["badge"])}
     return _citation(plain_text(product_name(product)), product_id(product.slug)) | own
@@ -87,10 +87,10 @@ def citation_of_product(product: Product) -> dict[str, Any]:
 
 @register.inclusion_tag("register/syndication/citation.html")
 def citation_of_run(run: Run) -> dict[str, Any]:
-    """Say how a public run is cited: always with its tier, what its shares are, and since which year it stands here."""
+    """Show the citation of a public run, with its tier, its statistic, and the year of its publication."""
     if run.product is None or not is_public(run):
         return {}
-    year = str((run.published_at or run.created_at).year)  # what others published stands here since it was taken over
+    year = str((run.published_at or run.created_at).year)  # a result published elsewhere has the year of its import
     name = f"{plain_text(run_name(run))}, run {run.public_id}"
     return _citation(name, run.public_id, plain_text(_run_words(run)), year)
 
@@ -99,15 +99,15 @@ def _citation(name: str, public_id: str, words: str = "", year: str = "") -> dic
     address = site_address(f"/id/{public_id}")
     entry = {"title": name, "howpublished": SITE, "year": year, "note": words, "url": address}
     bibtex = bibtex_entry(public_id, {field: text for field, text in entry.items() if text})
-    told = {"name": name, "words": words, "site": SITE, "year": year, "address": address, "id": public_id}
-    return told | {"bibtex": bibtex}
+    citation = {"name": name, "words": words, "site": SITE, "year": year, "address": address, "id": public_id}
+    return citation | {"bibtex": bibtex}
 
 
 def _run_words(run: Run) -> str:
     is_of_ycsb = run.workload == "ycsb"
     what = "YCSB through a database" if is_of_ycsb else f"{speed_words(run)}; {run.get_statistic_display()}"
-    standing = "" if run.visibility == "public" else f"; {run.visibility}"
-    return f"{what}; tier: {run.get_tier_display()}{standing}."
+    visibility = "" if run.visibility == "public" else f"; {run.visibility}"
+    return f"{what}; tier: {run.get_tier_display()}{visibility}."
 
 
 def _properties(product: Product) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ register = template.Library()
 
 @register.simple_tag
 def meaning(code: str) -> str:
-    """Return where a column's meaning stands. Raises ValueError for a code without one: no head may be without."""
+    """Return the address of a column's meaning. Raises ValueError for a code without one: each head needs one."""
     if code not in BY_CODE:
         raise ValueError(f"{code}: expected the code of a column that webapp/register/explain has a meaning of")
     return meaning_address(code)

@@ -1,4 +1,4 @@
-"""The only place that formats numbers for people; None is "not stated", and every filter returns no text for it."""
+"""Formats of numbers on pages. None means not reported, and every filter returns an empty text for it."""
 
 import re
 from datetime import UTC, datetime
@@ -47,9 +47,9 @@ def counted(number: int | None, thing: str) -> str:
 
 @register.filter
 def share(printed: str, over_count: int | None) -> str:
-    """Return a share's digits as printed; where rounding left nothing of what was over, that it is less than the last.
+    """Return a share's digits as printed; one that rounding made zero becomes "less than the last digit".
 
-    Of a published share no count is known: its digits stay.
+    A published share has no count, so its digits stay.
 
     >>> share("0.00", 1), share("0.00", 0), share("0.00", None), share("0.01", 7)
     ('<0.01', '0.00', '0.00', '0.01')
@@ -69,7 +69,7 @@ def unbroken(sentence: str) -> str:
 
 
 def padding(printed: str, places: int) -> str:
-    """Return the blanks that follow printed digits, so that decimals align where the longest has `places` of them.
+    """Return the blanks after printed digits that align decimals with those that have `places` of them.
 
     >>> padding("0.56", 3) == FIGURE_SPACE, padding("4", 2) == PUNCTUATION_SPACE + 2 * FIGURE_SPACE
     (True, True)
@@ -145,7 +145,7 @@ def moment(at: datetime | None) -> str:
 
 
 def span(start_s: int, end_s: int) -> str:
-    """Return from when to when a slice went, in hours where both are whole: 2-3 h, 10-20 s."""
+    """Return the start and end of a slice, in hours if both are whole: 2-3 h, 10-20 s."""
     if start_s % 3600 or end_s % 3600:
         return f"{start_s:,d}-{end_s:,d}{NBSP}s"
     return f"{start_s // 3600}-{end_s // 3600}{NBSP}h"

@@ -1,4 +1,4 @@
-"""Under which conditions a run was made, as its log and its sender tell: what nobody tells is unknown."""
+"""The test conditions of a run, from its log and its submitter; a condition that neither reports is unknown."""
 
 import hashlib
 import json
@@ -18,30 +18,30 @@ Conditions = ActConditions | SweepConditions
 SERVICE, WITH_QUEUE = "service", "queue-and-service"  # values of `time` in verdicts
 LAST_WITH_QUEUE = 5  # up to 5.3 `reads` includes the time in the queue; from 6.0 on there is no queue
 SWITCH = {"yes": True, "no": False}
-# Told by conditions of their own; the hash is over all other properties.
-TOLD_APART = frozenset({"requestdistribution", "fieldcount", "fieldlength"})
+# Properties with conditions of their own; the hash covers all others.
+OWN_CONDITIONS = frozenset({"requestdistribution", "fieldcount", "fieldlength"})
 PROPORTION = "proportion"
-SHOWN_ANYWAY = ("asked_duration_s", "generator")  # as the set-up on the page of a run whose log is withheld
-# Conditions that the key of a load does not hold: outputs of YCSB tell nothing of them.
-BESIDE_THE_LOAD = (
+SHOWN_ANYWAY = ("asked_duration_s", "generator")  # also shown on the page of a run with a withheld log
+# Conditions that the key of a load does not cover, because outputs of YCSB do not report them.
+SETUP_CONDITIONS = (
     "host", "is_defrag_active", "fill_pct", "index_placement", "pending_limit", "devices_per_drive",
     "over_provisioning_pct", "over_provisioned_to_pct", "pcie_link",
 )  # fmt: skip
-Setup = tuple[object, ...]  # firmware, then BESIDE_THE_LOAD; None is unknown
+Setup = tuple[object, ...]  # firmware, then SETUP_CONDITIONS; None is unknown
 
 
 def conditions_of(run: Run) -> Conditions:
-    """Return the conditions of a run that was fetched with what `runs_to_compare` fetches."""
+    """Return the conditions of a run that was fetched by `runs_to_compare`."""
     return sweep_conditions(run) if run.workload == YCSB else act_conditions(run)
 
 
 def act_conditions(run: Run) -> ActConditions:
-    """Return the conditions of an ACT run. Of a published one most are unknown."""
+    """Return the conditions of an ACT run; most are unknown for a published one."""
     if run.tier == Tier.PUBLISHED:
-        asked: dict[str, Any] = {"asked_duration_s": run.duration_s, "compress_pct": run.compress_pct}
+        stated: dict[str, Any] = {"asked_duration_s": run.duration_s, "compress_pct": run.compress_pct}
         devices = {"device_count": 1} if is_taken_as_one(run) else {}
-        return ActConditions(**(_of_any(run) | devices), **asked, time=time_of_version(run.tool_version))
-    facts = _facts_told(run)
+        return ActConditions(**(_of_any(run) | devices), **stated, time=time_of_version(run.tool_version))
+    facts = _shown_facts(run)
     config = {str(name): str(value) for name, value in facts.get("config", [])}
     has_config = bool(config)
     arrivals = facts.get("arrivals")
@@ -82,14 +82,14 @@ def time_of_version(version: str) -> str | None:
     return WITH_QUEUE if int(major) <= LAST_WITH_QUEUE else SERVICE
 
 
-def _facts_told(run: Run) -> Mapping[str, Any]:
-    """Return a run's facts; of a withheld log none that its configuration tells."""
+def _shown_facts(run: Run) -> Mapping[str, Any]:
+    """Return a run's facts; for a withheld log without those from its configuration."""
     facts: Mapping[str, Any] = run.facts
     return {name: facts[name] for name in SHOWN_ANYWAY if name in facts} if is_withheld(run) else facts
 
 
 def _of_any(run: Run) -> dict[str, Any]:
-    """Return what is known of published runs as of those with a log."""
+    """Return the conditions that are known for published runs and for runs with a log."""
     rates = run.reads_per_s, run.writes_per_s
     total = sum(rate for rate in rates if rate is not None)
     return {
@@ -105,7 +105,7 @@ def _of_any(run: Run) -> dict[str, Any]:
 
 
 def _compared(run: Run) -> dict[str, Any]:
-    """Return which time the compared shares hold, and where they were read: of 5.x `device-reads` are compared."""
+    """Return which time the compared shares measure, and where they were read: for 5.x, those of `device-reads`."""
     shares = compared_shares(run)
     edges = {share["threshold_us"]: share.get("read_at_us") for share in shares}
     known = tuple(edges[threshold] for threshold in sorted(edges))
@@ -119,13 +119,13 @@ def _compared(run: Run) -> dict[str, Any]:
 
 
 def _time_of_histogram(run: Run) -> str | None:
-    """Return what the judged histogram holds; where the reading is older than that column, its version tells."""
+    """Return which time the judged histogram measures; None for a reading from before that column."""
     judged = next((each for each in run.histograms.all() if each.role == "reads" or each.name == "reads"), None)
     return judged.time or None if judged else None
 
 
 def compared_shares(run: Run) -> list[Mapping[str, Any]]:
-    """Return the shares, in the run's own statistic, of the histogram that comparisons take."""
+    """Return the shares of the histogram that comparisons use, in the run's own statistic."""
     verdict = newest_verdict(run)
     if verdict is None:
         return []
@@ -134,21 +134,21 @@ def compared_shares(run: Run) -> list[Mapping[str, Any]]:
 
 
 def _engine(run: Run) -> str | None:
-    told: str | None = visible_facts(run, "side_file").get("engine")
-    return told or ("threads" if run.facts.get("generator") == "act" else None)
+    engine: str | None = visible_facts(run, "side_file").get("engine")
+    return engine or ("threads" if run.facts.get("generator") == "act" else None)
 
 
 def _devices_per_drive(run: Run) -> Fraction | None:
-    """Return how many device names stood for one drive; known where the drives were identified."""
-    told = visible_facts(run, "side_file").get("drives", [])
-    keys = {drive.key for drive in run.drives.all()} or {drive.get("drive_key") for drive in told}
+    """Return the number of device names for each drive; known only if the drives were identified."""
+    values = visible_facts(run, "side_file").get("drives", [])
+    keys = {drive.key for drive in run.drives.all()} or {drive.get("drive_key") for drive in values}
     if not run.device_count or not keys or None in keys:
         return None
     return Fraction(run.device_count, len(keys))
 
 
 def _over_provisioned_to_pct(run: Run) -> Fraction | None:
-    """Return how much of the capacity was left to use: sizes of two capacities do not compare, their parts do."""
+    """Return the used part of the capacity in percent, because sizes of different capacities do not compare."""
     capacity_gb = run.product.capacity_gb if run.product else None
     if not capacity_gb or run.over_provisioned_to_gb is None:
         return None
@@ -156,7 +156,7 @@ def _over_provisioned_to_pct(run: Run) -> Fraction | None:
 
 
 def _pcie_link(run: Run) -> str | None:
-    """Return the links of the drives as they ran, each once; None where the side file does not tell that of all."""
+    """Return the links of the drives in the run, each once; None unless the side file reports all of them."""
     side_file = visible_facts(run, "side_file")
     links = [drive.get("pcie_link") for drive in side_file.get("drives", [])]
     is_cut = len(links) < (side_file.get("drives_count") or 0)
@@ -180,10 +180,10 @@ def _decimal(text: str | None) -> Decimal | None:
 
 
 def sweep_conditions(run: Run) -> SweepConditions:
-    """Return the conditions of a YCSB run; how many threads it had is the axis, and no condition."""
+    """Return the conditions of a YCSB run. Its number of threads is the axis of charts, not a condition."""
     ycsb = visible_ycsb(run)
     properties = {str(name): str(value) for name, value in ycsb.properties}
-    is_told = bool(ycsb.command_line)
+    has_command_line = bool(ycsb.command_line)
     return SweepConditions(
         tool=run.tool or None,
         tool_version=run.tool_version or None,
@@ -195,8 +195,8 @@ def sweep_conditions(run: Run) -> SweepConditions:
         record_count=ycsb.record_count,
         record_bytes=_record_bytes(properties),
         operation_count=ycsb.operation_count,
-        time_limit_s=ycsb.time_limit_s if ycsb.time_limit_s is not None or not is_told else 0,
-        target_ops_per_s=_target(ycsb.target_ops_per_s, is_told=is_told),
+        time_limit_s=ycsb.time_limit_s if ycsb.time_limit_s is not None or not has_command_line else 0,
+        target_ops_per_s=_target(ycsb.target_ops_per_s, has_command_line=has_command_line),
         time=ycsb.times or None,
         statistic="whole run",
         devices_per_drive=_devices_per_drive(run),
@@ -206,25 +206,27 @@ def sweep_conditions(run: Run) -> SweepConditions:
 
 
 def setup_of(run: Run) -> Setup:
-    """Return what is known of the set-up of a YCSB run beside its load (`sweep_key`): only runs alike in it repeat."""
+    """Return the setup of a YCSB run apart from its load (`sweep_key`); only runs with the same setup are repeats."""
     conditions = sweep_conditions(run)
-    return (run.firmware or None, *(getattr(conditions, name) for name in BESIDE_THE_LOAD))
+    return (run.firmware or None, *(getattr(conditions, name) for name in SETUP_CONDITIONS))
 
 
 def _options_sha256(properties: Mapping[str, str]) -> str | None:
-    apart = {name for name in properties if name in TOLD_APART or name.endswith(PROPORTION)}
-    kept = sorted((name, value) for name, value in properties.items() if is_of_the_load(name) and name not in apart)
-    return hashlib.sha256(json.dumps(kept).encode()).hexdigest() if properties else None
+    excluded = {name for name in properties if name in OWN_CONDITIONS or name.endswith(PROPORTION)}
+    hashed = sorted(
+        (name, value) for name, value in properties.items() if is_of_the_load(name) and name not in excluded
+    )
+    return hashlib.sha256(json.dumps(hashed).encode()).hexdigest() if properties else None
 
 
 def _mix(properties: Mapping[str, str]) -> tuple[tuple[str, Decimal], ...] | None:
-    told = {
+    values = {
         name.removesuffix(PROPORTION): _decimal(value)
         for name, value in properties.items()
         if name.endswith(PROPORTION)
     }
-    known = [(name, share) for name, share in sorted(told.items()) if share is not None]
-    return tuple(known) if known and len(known) == len(told) else None
+    known = [(name, share) for name, share in sorted(values.items()) if share is not None]
+    return tuple(known) if known and len(known) == len(values) else None
 
 
 def _record_bytes(properties: Mapping[str, str]) -> int | None:
@@ -232,7 +234,7 @@ def _record_bytes(properties: Mapping[str, str]) -> int | None:
     return None if fields is None or length is None else fields * length
 
 
-def _target(target_ops_per_s: Decimal | None, *, is_told: bool) -> int | None:
+def _target(target_ops_per_s: Decimal | None, *, has_command_line: bool) -> int | None:
     if target_ops_per_s is None:
-        return 0 if is_told else None
+        return 0 if has_command_line else None
     return int(target_ops_per_s)

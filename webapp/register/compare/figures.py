@@ -21,7 +21,7 @@ from webapp.register.tables.meanings.drives import BY_CODE
 from webapp.templatetags import units
 
 NOT_STATED = "not stated"  # for a missing value in CSV and JSON files
-CANNOT_KEEP_UP = "cannot-keep-up"  # the kind of stop of a program that could not keep up (docs/formats.md)
+OVERLOAD_STOP = "cannot-keep-up"  # the kind of stop of a program that could not keep up (docs/formats.md)
 SHOWN_OPERATIONS = 8  # kinds of operations of YCSB
 PERCENTILES = {"mean_us": "mean", "p99_us": "p99", "p999_us": "p99.9", "p9999_us": "p99.99"}
 
@@ -132,14 +132,14 @@ def _own_outcome(run: Run, result: LimitEvaluation, own: YourLimits) -> str:
         return ""
     if result.passes_limits:
         return OUTCOME_WORDS[Verdict.Outcome.PASS]
-    is_open = not (result.is_over_limits or _could_not_keep_up(run))
+    is_open = not (result.is_over_limits or _has_stopped_early(run))
     return OUTCOME_WORDS[Verdict.Outcome.UNDECIDED if is_open else Verdict.Outcome.FAIL]
 
 
-def _could_not_keep_up(run: Run) -> bool:
+def _has_stopped_early(run: Run) -> bool:
     """Return whether the program could not keep up, if neither the log nor an attached file is withheld."""
     stop = run.facts.get("stop") or {}
-    return stop.get("kind") == CANNOT_KEEP_UP and not has_withheld_file(run)
+    return stop.get("kind") == OVERLOAD_STOP and not has_withheld_file(run)
 
 
 def _outcome(run: Run) -> str:

@@ -1,4 +1,4 @@
-"""Who may see a run that is not public: the holder of its link, its organisation, and staff."""
+"""Access to runs that are not public: for its secret link, its organisation, and staff."""
 
 from django.http import Http404, HttpRequest
 from django.utils.crypto import constant_time_compare
@@ -11,15 +11,14 @@ EVERYONE = frozenset({Visibility.PUBLIC, Visibility.SUPERSEDED, Visibility.WITHD
 
 
 def is_public(run: Run) -> bool:
-    """Tell whether everyone sees the run; asking this reads no session, so that public pages are the same for all."""
+    """Return whether the run is public. This reads no session, so that public pages are the same for everyone."""
     return run.visibility in EVERYONE and run.product_id is not None and not run.is_virtual
 
 
 def require_access(request: HttpRequest, public_id: str, run: Run | None) -> Run:
-    """Return the run where the reader may see it; else answer as if there were none.
+    """Return the run if the reader may see it; otherwise raise Http404 as for a run that does not exist.
 
-    The answer must not tell the two apart, also not in its headers: both look at who asks, which marks the answer as
-    varying with the cookie.
+    The two responses must be identical, headers included: both read the user, which adds the cookie to Vary.
     """
     if run is not None and (is_public(run) or holds_link(request, run)):
         return run
@@ -30,14 +29,14 @@ def require_access(request: HttpRequest, public_id: str, run: Run | None) -> Run
 
 
 def holds_link(request: HttpRequest, run: Run) -> bool:
-    """Tell whether the address carries the key of the run's submission."""
+    """Return whether the address has the key of the run's submission."""
     if run.submission is None:
         return False
     return constant_time_compare(request.GET.get(LINK_KEY, ""), run.submission.link_key)
 
 
 def may_see(user: object, run: Run) -> bool:
-    """Tell whether a user is staff or acts for the organisation that sent the run."""
+    """Return whether a user is staff or a member of the organisation that submitted the run."""
     if not isinstance(user, User) or not user.is_active:
         return False
     if user.is_staff:

@@ -16,8 +16,8 @@ from webapp.register.products.page import attempts_of, capacities_of, certificat
 from webapp.register.runs.ycsb import points_of
 from webapp.register.tables import categories, columns
 from webapp.register.tables.evaluation import evaluate_limits
-from webapp.register.tables.listing import Listing, answer
-from webapp.register.tables.parameters import FASTEST_FIRST, PROFILE_ALONE, Question, read_question
+from webapp.register.tables.listing import Listing, listing_response
+from webapp.register.tables.parameters import FASTEST_FIRST, PROFILE_ALONE, ListQuery, read_list_query
 from webapp.register.tables.sentences import product_name, table_sentence
 from webapp.register.tables.tables import Table, TableSpec, build_table
 
@@ -33,21 +33,21 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     if found is None:
         raise Http404(f"There is no drive {slug}.")
     spec = _runs_spec(found)
-    question = read_question(request.GET, spec.columns, profile=current_limits())
+    query = read_list_query(request.GET, spec.columns, profile=current_limits())
     rows = list(Run.objects.filter(product=found).public().of_act().for_table())
-    table = build_table(spec, rows, question, question.limits.by_threshold)
-    listing = Listing(slug, [table], question)
-    return answer(request, listing, "register/products/detail.html", _context(found, rows, table, question))
+    table = build_table(spec, rows, query, query.limits.by_threshold)
+    listing = Listing(slug, [table], query)
+    return listing_response(request, listing, "register/products/detail.html", _context(found, rows, table, query))
 
 
-def _context(product: Product, rows: Sequence[Run], table: Table, question: Question) -> dict[str, Any]:
-    limits = tuple(Limit(threshold_us, limit_pct) for threshold_us, limit_pct in question.limits.by_threshold.items())
+def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQuery) -> dict[str, Any]:
+    limits = tuple(Limit(threshold_us, limit_pct) for threshold_us, limit_pct in query.limits.by_threshold.items())
     ladders = ladders_of([run for run in rows if run.workload == "act-storage"], limits)
     charts = {ladder.code: chart for ladder in ladders.ladders if (chart := chart_of(ladder, limits))}
     points = points_of(Run.objects.filter(product=product).public().of_ycsb())
     run_ids = [run.public_id for run in rows] + [point.run.public_id for point in points]
     certificates = certificates_of(product)
-    results = [evaluate_limits(f"run {row.run.public_id}", row.run, question.limits) for row in table.rows]
+    results = [evaluate_limits(f"run {row.run.public_id}", row.run, query.limits) for row in table.rows]
     return {
         "product": product,
         "name": product_name(product),
@@ -61,18 +61,18 @@ def _context(product: Product, rows: Sequence[Run], table: Table, question: Ques
         "certificates": certificates,
         "current_certificates": [view.certificate for view in certificates if view.certificate.state == "standing"],
         "attempts": attempts_of(product),
-        "capacities": capacities_of(product, limits, is_own=question.limits.is_own),
+        "capacities": capacities_of(product, limits, is_own=query.limits.is_own),
         "history": history_of(product, run_ids),
-    } | _limits_context(question, results)
+    } | _limits_context(query, results)
 
 
-def _limits_context(question: Question, results: Sequence[LimitEvaluation]) -> dict[str, Any]:
+def _limits_context(query: ListQuery, results: Sequence[LimitEvaluation]) -> dict[str, Any]:
     """Return the context of the limits form."""
     return {
-        "limits": question.limits,
-        "limits_sentence": changes_sentence(question.limits, results),
-        "other_parameters": [("sort", question.sort.parameter)] if question.sort != FASTEST_FIRST else [],
-        "profile_address": question.address(limits=PROFILE_ALONE),
+        "limits": query.limits,
+        "limits_sentence": changes_sentence(query.limits, results),
+        "other_parameters": [("sort", query.sort.parameter)] if query.sort != FASTEST_FIRST else [],
+        "profile_address": query.address(limits=PROFILE_ALONE),
     }
 
 

@@ -15,8 +15,8 @@ from results.models.querysets import RunQuerySet
 from webapp.register.http.responses import public_page
 from webapp.register.syndication.product_status import public_product
 from webapp.register.syndication.site import plain_text, site_address
+from webapp.register.tables.makers import vendor_slug
 from webapp.register.tables.sentences import product_name
-from webapp.register.tables.vendors import vendor_slug
 
 ENTRIES_MAX = 50
 ATOM = "application/atom+xml; charset=utf-8"

@@ -14,7 +14,7 @@ from django.urls import URLPattern, URLResolver, reverse
 
 from results.models import Category, Histogram, Product, PublishedFigure, Run, Slice, YcsbInterval, YcsbRun
 from webapp.register.http.responses import is_public_page
-from webapp.register.tables.vendors import vendor_slug
+from webapp.register.tables.makers import vendor_slug
 from webapp.register.ycsb.loads import LOAD_KEY_DIGITS
 
 EVERYTHING = "*"  # the group of pages that depend on all results

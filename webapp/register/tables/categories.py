@@ -1,4 +1,4 @@
-"""The tables of the published page: their columns, and the notes of its source that must stand beside them."""
+"""The tables of drives by category: their columns, and the notes of their source."""
 
 from dataclasses import replace
 
@@ -11,52 +11,56 @@ HISTORICAL = "historical"
 SHARES = (columns.OVER_1MS, columns.OVER_8MS, columns.OVER_64MS)
 EVIDENCE = (columns.ACT, columns.SOURCE, columns.TIER)
 
-MARKS_NOTE = "The mark beside a share fills towards its limit, the upright line; it is strong from 90 % of the limit."
-OVER_NOTE = "A framed share with an open box is over its limit: the row is a measurement, not a certificate."
-SOURCE_NOTE = (
-    "Source names who ran a published test: a maker's name where the maker supplied the result, Aerospike where it ran "
-    "the test itself, nothing where the source does not say."
+MARKS_NOTE = (
+    "The bar shows how close a share is to its limit (the vertical line); it is darker above 90 % of the limit."
 )
-ENDURANCE_NOTE = "Endurance is from the makers' sheets and not verified. DWPD: drive writes per day over the warranty."
+OVER_NOTE = "A framed share with an open box is over its limit: the result does not qualify for a certificate."
+SOURCE_NOTE = (
+    "Source: who ran a published test, if known. Aerospike ran its own tests; a maker's name means that the maker "
+    "supplied the result."
+)
+ENDURANCE_NOTE = (
+    "Endurance is from the makers' data sheets and not verified. DWPD: drive writes per day over the warranty."
+)
 STATES_NOTE = (
-    "OP: over-provisioned, by a percentage or to a size. CP: the data compresses to that percentage of its size; 100 "
-    "is incompressible."
+    "OP: over-provisioning, by a percentage or to a size. CP: the data compresses to this percentage of its size; 100 "
+    "means incompressible."
 )
 COMPUTED_NOTE = (
-    "Computed: the speed at which ACT's own writes (266 GB a day at 1x, 3,000 tps of one device) use up the endurance "
-    "rating, DWPD x capacity; and tps for each TB of capacity. Both are of one device, and a published result that "
-    "states no number of devices is taken as one device. Both have three significant digits. A larger drive is not "
-    "always faster."
+    "Rating sustains: the highest speed of one device that can run around the clock without exceeding the drive's DWPD "
+    "(ACT writes 266 GB a day at 1x, which is 3,000 tps). Per TB: speed of one device over its capacity. Both are "
+    "computed with three significant digits; a published result without a number of devices counts as one device."
 )
 COMMON_NOTES = (MARKS_NOTE, OVER_NOTE, SOURCE_NOTE)
 DRIVE_NOTES = (*COMMON_NOTES, ENDURANCE_NOTE, COMPUTED_NOTE, STATES_NOTE)
 SATA_NOTE = (
-    "Published SATA and SAS results are for the size after over-provisioning: a Host Protected Area was set with "
-    "hdparm."
+    "Published SATA and SAS results were measured at the size after over-provisioning, set with hdparm as a Host "
+    "Protected Area."
 )
 CLOUD_CAUTION = (
-    "Read cloud results conservatively: neighbours on the same hardware can be noisy, and hardware differs within "
-    "a class. Average several runs, at different times and in different regions; even that average may not be "
-    "stationary."
+    "Read cloud results conservatively: other tenants of the same hardware can disturb a run, and hardware differs "
+    "within a class. Average several runs at different times and in different regions; even such an average can "
+    "change over time."
 )
 EVERY_CLOUD_NOTES = (
     CLOUD_CAUTION,
-    "Speeds and shares are for all the devices of a row together.",
-    "Azure Ls figures are for the single drive; Lsv2 instances have several, each about 5 times as fast as that.",
+    "Speeds and shares are totals of all devices of a row.",
+    "Azure Ls figures are for one drive. Lsv2 instances have several drives, each about 5 times as fast.",
 )
 CLOUD_NOTES = (
     *EVERY_CLOUD_NOTES,
-    "Google local SSDs are gen2 (Intel Cascade Lake or later); the source states linear growth through 4 devices per "
-    "instance. Its own rows go on to 24: see the speed by number of devices.",
+    "Google local SSDs are gen2 (Intel Cascade Lake or later). The source states linear growth up to 4 devices per "
+    "instance, but its own rows go up to 24: see the speed by number of devices.",
     "r5ad.24xlarge ran for 12 hours.",
 )
 THREE_SHARES_NOTE = (
-    "In three rows the source gives three percentages; they are taken as over 1, 8 and 64 ms. A dash is not stated."
+    "In three rows the source gives three percentages; the register reads them as over 1, 8 and 64 ms. A dash means "
+    "not reported."
 )
 
 RATING = (columns.ENDURANCE, columns.SUSTAINED, columns.NEEDED_DWPD)
-STATED = (columns.STARTED, columns.FIRMWARE)  # by few runs yet, so shown by choice
-PLACES = (columns.REGION, columns.ZONE, columns.OBSERVED, *STATED)  # of a cloud instance: where, when, and on what
+STATED = (columns.STARTED, columns.FIRMWARE)  # reported by few runs, so shown by choice
+PLACES = (columns.REGION, columns.ZONE, columns.OBSERVED, *STATED)  # of a cloud instance: place, time and device
 DRIVE_COLUMNS = (
     *(columns.DRIVE, columns.CAPACITY, columns.PCIE_GEN, columns.SPEED, *SHARES, *RATING),
     *(columns.PER_TB, columns.NOTES, *EVIDENCE, *STATED),
@@ -73,7 +77,7 @@ CLOUD_COLUMNS = (
     *(columns.INSTANCE, columns.SOLE_TENANT, columns.STORAGE, columns.SPEED, *SHARES, columns.NOTES, *EVIDENCE),
     *PLACES,
 )
-BY_CHOICE = frozenset({"needed_dwpd", "source", "started_at", "firmware"})  # not shown unless asked for
+BY_CHOICE = frozenset({"needed_dwpd", "source", "started_at", "firmware"})  # hidden by default
 FLASH_BY_CHOICE = BY_CHOICE | {"pcie_gen"}
 
 SPECS = {
@@ -131,11 +135,11 @@ HISTORICAL_NOTES: dict[str, tuple[str, ...]] = {
 
 
 def historical_spec(category: str) -> TableSpec:
-    """Return the table of a category's historical products, with the notes that are theirs."""
+    """Return the table of a category's historical products, with their own notes."""
     spec = SPECS[Category(category)]
     return replace(spec, source_notes=HISTORICAL_NOTES.get(category, ()))
 
 
 def spec_of(product: Product) -> TableSpec:
-    """Return the table that a product's runs stand in."""
+    """Return the table that lists a product's runs."""
     return historical_spec(product.category) if product.historical else SPECS[Category(product.category)]

@@ -1,4 +1,4 @@
-"""The columns that tables of runs are made of: stable code, head, what a run says in them, and how they sort."""
+"""The columns of tables of runs: code, head, text of a run, and sort order."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from results.models.categories import OF_DRIVES, SYSTEMS
 from results.rules.endurance import needed_dwpd, sustained_tps, three_digits, tps_per_tb
 from webapp.templatetags import units
 
-Order = Any  # values of one column compare with each other; None where a run does not state it
-PROFILE_RUN_S, PROFILE_SLICE_S = 86_400, 3_600  # what the profile asks: only what differs needs a note
+Order = Any  # values of one column compare with each other; None if a run does not report it
+PROFILE_RUN_S, PROFILE_SLICE_S = 86_400, 3_600  # the profile's values; only others need a note
 SHARE_THRESHOLDS_US = (256, 512, 1_000, 8_000, 64_000)
 
 
@@ -20,8 +20,8 @@ SHARE_THRESHOLDS_US = (256, 512, 1_000, 8_000, 64_000)
 class Column:
     """One column.
 
-    `code` names it in addresses and never changes; `kind` is the template of its cells; `group` is the set of columns
-    that a narrow screen shows together, empty where it always shows.
+    `code` is part of addresses and never changes; `kind` names the template of its cells; `group` is the set of columns
+    that a narrow screen shows together, empty for a column that is always shown.
     """
 
     code: str
@@ -42,12 +42,12 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Numbers stand at the right."""
+        """Numbers are aligned to the right."""
         return self.kind in {"number", "speed", "share", "computed"}
 
 
 def product_of(run: Run) -> Product:
-    """Return the run's product. A run without one is in no table; asking for its product is a mistake of ours."""
+    """Return the run's product. Raises ValueError for a run without one, because tables do not list it."""
     if run.product is None:
         raise ValueError(f"run {run.public_id}: expected a product, got none")
     return run.product
@@ -60,12 +60,12 @@ def share_of(run: Run, threshold_us: int) -> Share | None:
 
 
 def newest_verdict(run: Run) -> Verdict | None:
-    """Return the verdict that stands, from what was fetched with the run; None for a published run."""
+    """Return the current verdict, from what was fetched with the run; None for a published run."""
     return next(iter(run.verdicts.all()), None)
 
 
 def drive_order(run: Run) -> tuple[str, str, int]:
-    """Sort by maker, model and capacity, whatever the case."""
+    """Sort by maker, model and capacity, ignoring case."""
     product = product_of(run)
     return product.vendor.casefold(), product.model.casefold(), product.capacity_gb or 0
 
@@ -77,32 +77,29 @@ def is_taken_as_one(run: Run) -> bool:
 
 
 def device_tps(run: Run) -> Fraction | None:
-    """Return the speed of one device, tps: what may be held against the capacity and the rating of one drive.
+    """Return the speed of one device in tps, to be compared with the capacity and the rating of one drive.
 
-    A published result of a drive that states no number of devices is taken as one. Of a log that states none, or of a
-    system whose drives nobody counted, nothing is known of one.
+    A published drive without a number of devices counts as one device. For a log without one, or for a system, the
+    speed of one device is unknown.
     """
     devices = run.device_count or (1 if is_taken_as_one(run) else None)
     return None if run.tps is None or devices is None else Fraction(run.tps) / devices
 
 
 def whole_device_tps(run: Run) -> int | None:
-    """Return the speed of one device as it is shown, sorted and filtered by: tps, rounded to whole ones.
-
-    None where the number of devices is not stated, but in a publication's table of drives: its row is one drive.
-    """
+    """Return the speed of one device as it is shown, sorted and filtered: in whole tps; None if it is not known."""
     tps = device_tps(run)
     return None if tps is None else floor(tps + Fraction(1, 2))
 
 
 def ranked_tps(run: Run) -> Fraction:
-    """Return the speed that runs are ranked by: of one device, but of a system as a whole; 0 where unknown."""
+    """Return the speed that runs are ranked by: of one device, or of a whole system; 0 if unknown."""
     is_whole = product_of(run).category in SYSTEMS
     return Fraction(run.tps or 0) if is_whole else device_tps(run) or Fraction(0)
 
 
 def version_order(run: Run) -> tuple[int, ...] | None:
-    """Sort 6.10 behind 6.9."""
+    """Sort 6.10 after 6.9."""
     parts = run.tool_version.split(".")
     return tuple(int(part) for part in parts if part.isdecimal()) if run.tool_version else None
 
@@ -115,12 +112,12 @@ def storage_order(run: Run) -> tuple[int, int] | None:
 
 
 def sole_tenant_text(run: Run) -> str:
-    """Return yes, no, or nothing where it is not stated."""
+    """Return yes, no, or nothing if it is not reported."""
     return {True: "yes", False: "no", None: ""}[run.sole_tenant]
 
 
 def notes_of(run: Run) -> list[str]:
-    """Return what a reader of the row's numbers must know besides: state of the drive, data, length of the run."""
+    """Return the notes on a row's numbers: devices, firmware, over-provisioning, data, and length of the run."""
     notes = (
         f"{run.device_count} devices together" if (run.device_count or 1) > 1 and not run.device_gb else "",
         f"firmware {run.firmware}" if run.firmware else "",
@@ -162,7 +159,7 @@ def text_column(code: str, head: str, field: str, group: str) -> Column:
 
 
 def computed_column(code: str, head: str, figure: Callable[[Run], Fraction | None], unit: str, group: str) -> Column:
-    """Return the column of a figure that the register computes: three significant digits, sorted by what they show."""
+    """Return the column of a computed figure, shown and sorted with three significant digits."""
 
     def order(run: Run) -> Order:
         return three_digits(figure(run))

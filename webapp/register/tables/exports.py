@@ -15,7 +15,7 @@ SCHEMA = "drivecert.runs/1"
 
 
 def printed_share(threshold_us: int) -> Callable[[Run], Value]:
-    """Return what reads a share with the digits it was printed with."""
+    """Return a function that reads a share with its printed digits."""
 
     def read(run: Run) -> Value:
         share = share_of(run, threshold_us)

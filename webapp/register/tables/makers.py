@@ -1,4 +1,6 @@
-"""The names that makers and providers go by besides their own: for the search, and for what drives report."""
+"""Names of makers and providers: other names, for the search and for reported identities, and names in addresses."""
+
+from django.utils.text import slugify
 
 OTHER_NAMES = {
     "western digital": ("wd", "wdc", "hgst"),
@@ -10,3 +12,12 @@ OTHER_NAMES = {
     "azure": ("microsoft",),
 }  # by the maker's name in lower case; docs/exports.md names them
 OWN_NAMES = {other: maker for maker, others in OTHER_NAMES.items() for other in others}
+
+
+def vendor_slug(vendor: str) -> str:
+    """Return a vendor's name for an address; names without ASCII letters are all called "unnamed".
+
+    >>> vendor_slug("Western Digital")
+    'western-digital'
+    """
+    return slugify(vendor) or "unnamed"

@@ -1,4 +1,4 @@
-"""The register's own marks: nearness of a share to its limit, and the bars of a tier. Drawn as SVG attributes only."""
+"""The marks of tables: how close a share is to its limit, and the bars of a tier. Drawn with SVG attributes only."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,7 +20,7 @@ AEROSPIKE = "Aerospike"  # who ran the published page's own tests
 
 @dataclass(frozen=True)
 class NearnessMark:
-    """A track ended by its limit, filled as far as the share reaches; an open box beyond the line where it is over."""
+    """A track that ends at the limit and is filled up to the share, with an open box beyond it if the share is over."""
 
     fill_units: str
     is_strong: bool
@@ -28,7 +28,7 @@ class NearnessMark:
 
 
 def nearness_mark(share_pct: Decimal, limit_pct: Decimal, *, is_over: bool) -> NearnessMark:
-    """Return the mark for a share beside its limit; a limit of zero is reached by any share."""
+    """Return the mark of a share; any share reaches a limit of zero."""
     ratio = share_pct / limit_pct if limit_pct else ABOVE_ALL * (share_pct > 0)
     filled = min(ratio, Decimal(1)) * TRACK_UNITS
     units = f"{filled:.1f}" if filled >= Decimal("0.05") else ""
@@ -70,7 +70,7 @@ def tier_meanings() -> list[tuple[TierMark, str]]:
 
 
 def run_tier_mark(run: Run) -> TierMark:
-    """Return the mark of a run's tier; for published runs the word says by whom, as the published page does."""
+    """Return the mark of a run's tier; for published runs with the tester, as the published page has it."""
     return tier_mark(run.tier, run_tier_word(run))
 
 
@@ -80,7 +80,7 @@ def run_tier_word(run: Run) -> str:
 
 
 def tested_by(source: str) -> str:
-    """Return who ran a published test: Aerospike, the maker, or not stated."""
+    """Return who ran a published test: Aerospike, the maker, or not reported."""
     if not source:
         return "source not stated"
     return AEROSPIKE if source == AEROSPIKE else "maker"

@@ -1,4 +1,4 @@
-"""What a reader may ask of a list page, read strictly: a word that is not understood is refused, never ignored."""
+"""The query parameters of list pages, read strictly: unknown parameters and values are rejected, never ignored."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ PROFILE_ALONE = YourLimits()
 
 @dataclass(frozen=True)
 class Sort:
-    """The column that rows stand in order of, and the direction."""
+    """The column that rows are sorted by, and the direction."""
 
     code: str
     falls: bool
 
     @property
     def parameter(self) -> str:
-        """The sort as it stands in an address."""
+        """The sort as it is written in an address."""
         return f"-{self.code}" if self.falls else self.code
 
 
@@ -33,8 +33,8 @@ FASTEST_FIRST = Sort("tps", falls=True)
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a reader asks of a list page."""
+class ListQuery:
+    """The query of a list page."""
 
     sort: Sort
     form: str
@@ -47,26 +47,26 @@ class Question:
         form: str = "html",
         limits: YourLimits | None = None,
     ) -> str:
-        """Return the query of the same page, asked otherwise; defaults are left out, so that addresses stay short."""
-        asked = sort or self.sort
+        """Return the address of the page with another sort, format or limits, without defaults."""
+        new_sort = sort or self.sort
         parameters = {
             **(self.limits if limits is None else limits).parameters,
-            "sort": asked.parameter if asked != FASTEST_FIRST else "",
+            "sort": new_sort.parameter if new_sort != FASTEST_FIRST else "",
             "format": form if form != "html" else "",
         }
         return "?" + urlencode({name: text for name, text in parameters.items() if text})
 
 
-def read_question(query: QueryDict, columns: Collection[Column], *, profile: Iterable[Limit] = ()) -> Question:
-    """Return what was asked of a page that shows every row.
+def read_list_query(query: QueryDict, columns: Collection[Column], *, profile: Iterable[Limit] = ()) -> ListQuery:
+    """Return the query of a page that shows every row.
 
-    `profile` are the limits that a reader may replace by their own on the page, none where it has no use for limits.
-    Raises ParameterError, naming the parameter, for anything that is not understood.
+    `profile` has the limits that a reader may replace by own ones; it is empty for a page without limits.
+    Raises ParameterError for a parameter or value that the page does not accept.
     """
     own = tuple(profile)
     given = given_of(query, (*NAMES, *limit_names(own)))
     codes = {column.code for column in columns if column.is_sortable}
-    return Question(
+    return ListQuery(
         sort=read_sort(given["sort"], codes) if "sort" in given else FASTEST_FIRST,
         form=one_of(given, "format", FORMS),
         limits=read_limits(given, own),
@@ -84,5 +84,5 @@ def read_sort(text: str, codes: Collection[str]) -> Sort:
 
 
 def is_included(given: Mapping[str, str], name: str) -> bool:
-    """Tell whether rows that are left out otherwise are asked for."""
+    """Return whether rows that are hidden by default are requested."""
     return one_of(given, name, ("leave-out", "include")) == "include"

@@ -1,4 +1,4 @@
-"""Sentences that can be quoted alone: what a page holds, said with its figures."""
+"""Sentences about runs and tables, with their figures, that can be quoted."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,23 +16,23 @@ HOW = {
 
 
 def product_name(product: Product) -> str:
-    """Return maker, model and capacity: what a drive is called."""
+    """Return the name of a drive: maker, model and capacity."""
     return " ".join(part for part in (product.vendor, product.model, units.capacity(product.capacity_gb)) if part)
 
 
 def run_name(run: Run) -> str:
-    """Return the product's name, with the storage of an instance where it is stated."""
+    """Return the product's name, with the storage of an instance if it is reported."""
     storage = units.storage(run.device_count, run.device_gb)
     return product_name(product_of(run)) + (f" ({storage})" if storage else "")
 
 
 def together(run: Run) -> str:
-    """Say how many devices a run's speed is of."""
+    """Return the note on the number of devices that a run's speed covers."""
     return devices_words(units.storage(run.device_count, run.device_gb), run.device_count or 1)
 
 
 def devices_words(storage: str, devices: int) -> str:
-    """Say how many devices a speed is of; nothing of one, or where the name tells the storage of an instance."""
+    """Return the note on a number of devices; empty for one, or if the name has the storage of an instance."""
     return "" if storage or devices == 1 else f", {devices} devices together"
 
 
@@ -46,13 +46,13 @@ def number_of(number: int, one: str, more: str) -> str:
 
 
 def results_sentence(rows: Sequence[Row]) -> str:
-    """Say how many results there are, and from where."""
+    """Return how many results there are, by origin."""
     published = sum(row.run.statistic == Statistic.STEADY_AS_PUBLISHED for row in rows)
     return results_words(published, len(rows) - published)
 
 
 def results_words(published: int, stored: int) -> str:
-    """Say how many results are published ones and how many are from stored logs."""
+    """Return how many results are published ones and how many are from stored logs."""
     parts = [
         number_of(published, "published result", "published results") if published or not stored else "",
         number_of(stored, "result from a stored log", "results from stored logs") if stored else "",
@@ -61,7 +61,7 @@ def results_words(published: int, stored: int) -> str:
 
 
 def fastest_sentences(passing: Sequence[Run]) -> list[str]:
-    """Name the fastest of the runs within the limits, one for each statistic: they do not compare."""
+    """Return the fastest run within the limits for each statistic, because statistics do not compare."""
     return [
         f"Fastest within the limits {HOW[statistic]}: {run_name(run)} at {speed_words(run)}."
         for statistic in HOW
@@ -70,8 +70,8 @@ def fastest_sentences(passing: Sequence[Run]) -> list[str]:
 
 
 def speed_words(run: Run) -> str:
-    """Say a run's speed, and of how many devices it is."""
-    return f"{units.decimal(run.tps)} tps{together(run)}" if run.tps else "speed not stated"
+    """Return a run's speed, with its number of devices."""
+    return f"{units.decimal(run.tps)} tps{together(run)}" if run.tps else "speed not reported"
 
 
 def _fastest(runs: Iterable[Run]) -> Run | None:
@@ -79,20 +79,20 @@ def _fastest(runs: Iterable[Run]) -> Run | None:
 
 
 def over_sentence(rows: Sequence[Row]) -> str:
-    """Say how many results are over a limit; nothing where none is."""
+    """Return how many results are over a limit; empty if none is."""
     over = sum(row.is_over for row in rows)
     return f"{over} of {len(rows)} {'is' if over == 1 else 'are'} over a limit." if over else ""
 
 
 def table_sentence(table: Table, results: Sequence[LimitEvaluation]) -> str:
-    """Say what a table holds, withdrawn and superseded rows apart; `results` are its rows held against the limits."""
-    standing = [row for row in table.rows if row.is_standing]
-    passing = [row.run for row, held in zip(table.rows, results, strict=True) if row.is_standing and held.passes_limits]
-    sentences = [results_sentence(standing), *fastest_sentences(passing), over_sentence(standing)]
+    """Return the summary of a table's current rows; `results` are the evaluations of all its rows."""
+    current = [row for row in table.rows if row.is_current]
+    passing = [row.run for row, each in zip(table.rows, results, strict=True) if row.is_current and each.passes_limits]
+    sentences = [results_sentence(current), *fastest_sentences(passing), over_sentence(current)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
 def published_sentence(run: Run) -> str:
-    """Say what a published run states."""
+    """Return the sentence on a published run."""
     lasted = f" for {units.duration(run.duration_s)}" if run.duration_s else ""
-    return f"As published, {run_name(run)} held {units.decimal(run.tps)} tps{lasted}{together(run)}."
+    return f"As published, {run_name(run)} sustained {units.decimal(run.tps)} tps{lasted}{together(run)}."

@@ -1,4 +1,4 @@
-"""Tables of runs: rows sorted inside their statistic, never across, with marks and links computed here."""
+"""Tables of runs: rows sorted within their statistic, with their marks and links."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK
 from webapp.register.tables.columns import Column, drive_order, notes_of, product_of, share_of
 from webapp.register.tables.evaluation import is_over
 from webapp.register.tables.marks import NearnessMark, TierMark, nearness_mark, run_tier_mark
-from webapp.register.tables.parameters import FASTEST_FIRST, Question, Sort
+from webapp.register.tables.parameters import FASTEST_FIRST, ListQuery, Sort
 from webapp.templatetags import units
 
 GROUP_LABELS = {"share": "Slow reads", "fast": "Below 1 ms", "end": "Endurance", "size": "Capacity", "ev": "Evidence"}
@@ -23,9 +23,9 @@ STATISTIC_TITLES = {
 
 @dataclass(frozen=True)
 class TableSpec:
-    """What a table is made of: its columns, whether it is divided by vendor, and the notes below it.
+    """The specification of a table: its columns, whether it is divided by vendor, and the notes below it.
 
-    `by_choice` are the codes of the columns that are shown only where a reader asks for them.
+    `by_choice` has the codes of the columns that are shown only on request.
     """
 
     code: str
@@ -39,12 +39,12 @@ class TableSpec:
 
     @property
     def usual(self) -> tuple[Column, ...]:
-        """The columns that are shown where a reader chooses none."""
+        """The columns that are shown by default."""
         return tuple(column for column in self.columns if column.code not in self.by_choice)
 
     @property
     def footnotes(self) -> tuple[str, ...]:
-        """What stands under the table: first what its source says of it, then how to read it."""
+        """The notes below the table: first those of its source, then how to read it."""
         return self.source_notes + self.reading_notes
 
 
@@ -60,7 +60,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its text, the blanks that align it with the cells above and below, and where it has one its mark."""
+    """One cell: its text, the blanks that align it with the cells above and below, and its mark, if any."""
 
     column: Column
     text: str
@@ -71,7 +71,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Remark:
-    """What stands in a line below a row: why it is withdrawn or superseded, an annotation, that it is of no drive."""
+    """A line below a row: a withdrawal, a successor, an annotation, or the mark of a virtual device."""
 
     word: str
     text: str
@@ -98,18 +98,18 @@ class Row:
 
     @property
     def is_superseded(self) -> bool:
-        """Another run stands in its place."""
+        """Another run has replaced this one."""
         return self.run.visibility == Visibility.SUPERSEDED
 
     @property
-    def is_standing(self) -> bool:
-        """Neither withdrawn nor superseded."""
+    def is_current(self) -> bool:
+        """The run is neither withdrawn nor superseded."""
         return self.run.visibility == Visibility.PUBLIC
 
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that stand together, under one or two lines of title."""
+    """Rows listed together, under one or two lines of title."""
 
     titles: list[tuple[str, str]]
     rows: list[Row]
@@ -125,12 +125,12 @@ class Table:
 
     @property
     def rows(self) -> list[Row]:
-        """All rows, in the order they are shown."""
+        """All rows, in the order in which they are shown."""
         return [row for group in self.groups for row in group.rows]
 
     @property
     def has_several(self) -> bool:
-        """There are runs to choose from: one alone compares with none here."""
+        """The table has at least two runs, so that they can be compared."""
         return len(self.rows) > 1
 
     @property
@@ -142,17 +142,17 @@ class Table:
         return [(code, label) for code, label in labels.items() if code in used]
 
 
-def build_table(spec: TableSpec, runs: Iterable[Run], question: Question, limits: dict[int, Decimal]) -> Table:
+def build_table(spec: TableSpec, runs: Iterable[Run], query: ListQuery, limits: dict[int, Decimal]) -> Table:
     """Return the table of these runs; `limits` is threshold in us -> limit in percent."""
-    ordered = in_order(list(runs), spec.columns, question.sort)
+    ordered = in_order(list(runs), spec.columns, query.sort)
     places = {column: _places(column, ordered) for column in spec.columns}
     rows = [build_row(run, places, limits) for run in ordered]
-    heads = [_head(column, question, limits) for column in spec.columns]
+    heads = [_head(column, query, limits) for column in spec.columns]
     return Table(spec, heads, list(_groups(spec, rows)))
 
 
 def in_order(runs: list[Run], columns: Iterable[Column], sort: Sort) -> list[Run]:
-    """Return the runs sorted; what is not stated comes last either way, ties stand fastest first, then by name."""
+    """Return the runs sorted. Missing values come last in both directions; ties are sorted by speed, then by name."""
     column = next((column for column in columns if column.code == sort.code), None)
     by_name = sorted(runs, key=drive_order)
     fastest_first = sorted(by_name, key=lambda run: -(run.tps or 0))
@@ -164,7 +164,7 @@ def in_order(runs: list[Run], columns: Iterable[Column], sort: Sort) -> list[Run
 
 
 def _places(column: Column, runs: list[Run]) -> int:
-    """Return the most decimals that a column of shares has, for the others to be padded to."""
+    """Return the largest number of decimals in a column of shares, to which the others are padded."""
     if column.threshold_us is None:
         return 0
     shares = (share_of(run, column.threshold_us) for run in runs)
@@ -172,7 +172,7 @@ def _places(column: Column, runs: list[Run]) -> int:
 
 
 def build_row(run: Run, places: dict[Column, int], limits: dict[int, Decimal]) -> Row:
-    """Return the row of a run; `places` holds the columns and how many decimals their shares are padded to."""
+    """Return the row of a run; `places` has the columns, and the number of decimals that their shares are padded to."""
     verdicts = run.verdicts.all()
     return Row(
         run=run,
@@ -187,9 +187,9 @@ def build_row(run: Run, places: dict[Column, int], limits: dict[int, Decimal]) -
 
 
 def remarks_of(run: Run) -> list[Remark]:
-    """Return what must be read beside a run's figures; the run was fetched for a table."""
-    of_no_drive = [Remark(VIRTUAL_DEVICE_MARK, "this run cannot certify a drive.")] if run.is_on_no_drive else []
-    always = of_no_drive + [Remark("annotation", annotation.text) for annotation in run.annotations.all()]
+    """Return the remarks on a run's figures; the run was fetched for a table."""
+    virtual = [Remark(VIRTUAL_DEVICE_MARK, "this run cannot certify a drive.")] if run.is_on_no_drive else []
+    always = virtual + [Remark("annotation", annotation.text) for annotation in run.annotations.all()]
     reason: str = getattr(run, "mark_reason", "")
     if run.visibility == Visibility.WITHDRAWN:
         return [Remark("withdrawn", reason), *always]
@@ -206,7 +206,7 @@ def _cell(column: Column, run: Run, places: int, limits: dict[int, Decimal]) -> 
 
 
 def share_cell(column: Column, share: Share, places: int, limit_pct: Decimal | None) -> Cell:
-    """Return the cell of a share, with its mark where there is a limit to be near to."""
+    """Return the cell of a share, with its mark if there is a limit."""
     printed, padding = units.share(share.printed, share.over_count), units.padding(share.printed, places)
     if limit_pct is None:
         return Cell(column, printed, padding, share=share)
@@ -214,11 +214,11 @@ def share_cell(column: Column, share: Share, places: int, limit_pct: Decimal | N
     return Cell(column, printed, padding, mark, share)
 
 
-def _head(column: Column, question: Question, limits: dict[int, Decimal]) -> Head:
-    is_sorted = question.sort.code == column.code
-    falls = not question.sort.falls if is_sorted else column.falls_first
-    address = question.address(sort=Sort(column.code, falls)) if column.is_sortable else ""
-    aria_sort = ("descending" if question.sort.falls else "ascending") if is_sorted else ""
+def _head(column: Column, query: ListQuery, limits: dict[int, Decimal]) -> Head:
+    is_sorted = query.sort.code == column.code
+    falls = not query.sort.falls if is_sorted else column.falls_first
+    address = query.address(sort=Sort(column.code, falls)) if column.is_sortable else ""
+    aria_sort = ("descending" if query.sort.falls else "ascending") if is_sorted else ""
     return Head(column, _unit(column, limits), address, aria_sort)
 
 
@@ -230,7 +230,7 @@ def _unit(column: Column, limits: dict[int, Decimal]) -> str:
 
 
 def _groups(spec: TableSpec, rows: list[Row]) -> Iterable[Group]:
-    """Divide rows by statistic, so that figures of two statistics never sort into each other."""
+    """Divide rows by statistic, so that figures of two statistics are never mixed."""
     for statistic, title in STATISTIC_TITLES.items():
         same = [row for row in rows if row.run.statistic == statistic]
         if same and spec.is_by_vendor:

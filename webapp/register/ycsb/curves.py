@@ -46,7 +46,7 @@ class Panel:
             "yTitle": self.y_title,
             "xLog": self.is_x_log,
             "curves": [_curve(curve) for curve in self.curves],
-            "held": [{"axis": line.axis, "at": float(line.at), "text": line.text} for line in self.fixed],
+            "levels": [{"axis": line.axis, "at": float(line.at), "text": line.text} for line in self.fixed],
         }
 
 

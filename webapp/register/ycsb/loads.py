@@ -11,13 +11,13 @@ from results.access.redaction import has_withheld_file, visible_ycsb
 from results.models import Product, Run, YcsbOperation, YcsbRun
 from results.rules.ycsb.sweeps import Point
 from webapp.register.comparability.comparable import NAMES, Conditioned, known_differences, value_text
-from webapp.register.comparability.conditions import BESIDE_THE_LOAD, Setup, setup_of, sweep_conditions
+from webapp.register.comparability.conditions import SETUP_CONDITIONS, Setup, setup_of, sweep_conditions
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.sentences import product_name
 from webapp.register.ycsb.machine import of_repeats
 
-PARTS = ("firmware", *BESIDE_THE_LOAD)
-LABELS = {"firmware": "firmware"} | {name: NAMES[name].lower() for name in BESIDE_THE_LOAD}
+PARTS = ("firmware", *SETUP_CONDITIONS)
+LABELS = {"firmware": "firmware"} | {name: NAMES[name].lower() for name in SETUP_CONDITIONS}
 
 
 def names_of_setups(setups: Sequence[Setup]) -> list[list[str]]:

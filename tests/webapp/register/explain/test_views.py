@@ -9,7 +9,7 @@ from django.urls import URLPattern, reverse
 from webapp.register import urls
 from webapp.register.explain.glossary_text import glossary_sections, marked
 from webapp.register.tables import categories, columns
-from webapp.register.tables.meanings.drives import EVERY, meaning_address
+from webapp.register.tables.meanings.drives import ALL, meaning_address
 
 PAGES = ["", "rules/", "tools/", "submit/", "glossary/"]
 
@@ -31,7 +31,7 @@ def test_a_column_without_a_meaning_leads_to_all_of_them(client, db):
 
 
 def test_no_meaning_is_told_twice():
-    codes = [meaning.code for meaning in EVERY]
+    codes = [meaning.code for meaning in ALL]
     assert len(codes) == len(set(codes))
 
 

@@ -9,13 +9,13 @@ from results.rules.act.limits import Limit
 from webapp.register.http.parameter_errors import ParameterError
 from webapp.register.limits.reader_limits import LimitEvaluation, changes_sentence, read_limits
 from webapp.register.tables.categories import DRIVE_COLUMNS
-from webapp.register.tables.parameters import read_question
+from webapp.register.tables.parameters import read_list_query
 
 PROFILE = (Limit(1_000, Decimal(5)), Limit(8_000, Decimal(1)), Limit(64_000, Decimal("0.1")))
 
 
 def asked(query=""):
-    return read_question(QueryDict(query), DRIVE_COLUMNS, profile=PROFILE)
+    return read_list_query(QueryDict(query), DRIVE_COLUMNS, profile=PROFILE)
 
 
 def test_nothing_asked_is_the_profile():
@@ -58,7 +58,7 @@ def test_a_limit_on_a_threshold_that_the_profile_lacks_is_no_parameter():
 
 def test_pages_without_limits_take_none():
     with pytest.raises(ParameterError, match=r"^Unknown parameter limit_1ms: expected one of"):
-        read_question(QueryDict("limit_1ms=1"), DRIVE_COLUMNS)
+        read_list_query(QueryDict("limit_1ms=1"), DRIVE_COLUMNS)
 
 
 OWN = read_limits({"limit_1ms": "3"}, PROFILE)

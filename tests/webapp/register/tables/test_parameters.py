@@ -6,11 +6,11 @@ from django.http import QueryDict
 from tests.webapp.register.pages import read_rows
 from webapp.register.http.parameter_errors import ParameterError
 from webapp.register.tables.categories import DRIVE_COLUMNS
-from webapp.register.tables.parameters import FASTEST_FIRST, Sort, read_question
+from webapp.register.tables.parameters import FASTEST_FIRST, Sort, read_list_query
 
 
 def read(query):
-    return read_question(QueryDict(query), DRIVE_COLUMNS)
+    return read_list_query(QueryDict(query), DRIVE_COLUMNS)
 
 
 def test_nothing_asked_is_fastest_first_as_a_page():

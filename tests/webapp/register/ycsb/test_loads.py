@@ -94,7 +94,7 @@ def test_the_held_line_is_drawn_where_it_is_held(client, folded):
     assert [panel["title"] for panel in panels] == [
         "Throughput by threads", "Read (service time), average", "Read (service time), p99.99",
     ]  # fmt: skip
-    assert [panel["held"] for panel in panels] == [[], [{"axis": "y", "at": 80.0, "text": "80 us"}], []]
+    assert [panel["levels"] for panel in panels] == [[], [{"axis": "y", "at": 80.0, "text": "80 us"}], []]
     assert panels[1]["curves"][0]["x"] == [100, 300, 400, 200]
 
 

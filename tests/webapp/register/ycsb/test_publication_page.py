@@ -105,7 +105,7 @@ def test_a_brief_gives_the_ranges_that_the_page_of_claims_gives(client, publishe
 
 def test_held_levels_are_drawn_and_points_read_off_are_no_line(client, published):
     (panel,) = chart(client.get("/ycsb/micron-7450-brief/"), "fixed-curves")
-    assert [(line["axis"], line["at"]) for line in panel["held"]] == [("x", 40_000), ("y", 15)]
+    assert [(line["axis"], line["at"]) for line in panel["levels"]] == [("x", 40_000), ("y", 15)]
     assert [curve["line"] for curve in panel["curves"]] == [False, False]
     assert panel["curves"][0]["x"], panel["curves"][0]["y"] == ([40_000, 45_000], [10, 15])
 

@@ -1,10 +1,9 @@
-"""What every column of the tables means: the head of a column leads to it."""
+"""The meaning of each column of the tables, which the head of the column links to."""
 
 from functools import cache
 
 from django.urls import reverse
 
-from webapp.register.tables.meanings.column import Meaning
 from webapp.register.tables.meanings.features import (
     OF_COMPARISONS,
     OF_FILES,
@@ -12,13 +11,14 @@ from webapp.register.tables.meanings.features import (
     OF_RUNS,
     OF_SIZING,
     OF_YCSB,
+    Meaning,
 )
 
 SHARES = (
-    "of all reads, the percentage that took longer, taken as the row's statistic says; beside it how near it is to its "
+    "percentage of all reads that took longer, by the row's statistic, with a bar that shows how close it is to its "
     "limit"
 )
-TOLD = (
+OF_DRIVES = (
     Meaning("drive", "Drive, System, Instance", "maker, model and capacity; of an instance, provider and type"),
     Meaning(
         "run", "Run", "the permanent id of one execution; its page has every number, and its log where there is one"
@@ -26,13 +26,13 @@ TOLD = (
     Meaning(
         "tps",
         "Speed",
-        "reads and writes a second that the run asked for, all its devices together: 1x is 3,000 of one device",
+        "reads and writes per second that the run requested, total of all its devices: 1x is 3,000 for one device",
     ),
     Meaning(
         "device_tps",
         "One device",
-        "computed: speed over the number of devices, in whole tps; a published drive without a stated number of "
-        "devices is taken as one, of a networked system nothing is computed then",
+        "computed: speed divided by the number of devices, in whole tps; a published drive without a number of devices "
+        "counts as one device, a networked system without one has no value",
     ),
     Meaning("pct_over_256us", "Over 256 us", SHARES),
     Meaning("pct_over_512us", "Over 512 us", SHARES),
@@ -43,7 +43,7 @@ TOLD = (
     Meaning(
         "endurance_dwpd",
         "Endurance",
-        "drive writes per day over the warranty, from the maker's sheet; not verified here",
+        "drive writes per day over the warranty, from the maker's data sheet; not verified",
     ),
     Meaning("firmware", "Firmware", "of the drive in the run; a certificate holds for one firmware"),
     Meaning("pcie_gen", "PCIe", "generation of the link that the drive was tested on, or is made for"),
@@ -51,17 +51,17 @@ TOLD = (
     Meaning(
         "notes",
         "Notes",
-        "OP: over-provisioned, so that less than all of the drive was used; CP: the percentage that the written data "
-        "compresses to, blank where it is not stated",
+        "OP: over-provisioning, so that only a part of the drive was used; CP: the percentage that the written data "
+        "compresses to, blank if not reported",
     ),
-    Meaning("backing_device", "Device", "what stands behind a networked system, or inside an instance"),
+    Meaning("backing_device", "Device", "the device of a networked system or of an instance"),
     Meaning("protocol", "Protocol", "how a networked system was reached"),
-    Meaning("sole_tenant", "Sole tenant", "whether nobody else ran on the machine; blank where it is not stated"),
-    Meaning("act_version", "ACT", "version of the test program; up to 5.3 its reads hold the time in queue"),
-    Meaning("region", "Region", "where a cloud instance ran, in its provider's words; blank where nobody states it"),
-    Meaning("zone", "Zone", "the zone of that region; blank where nobody states it"),
-    Meaning("started_at", "Started", "when the run began, as far as it is stated"),
-    Meaning("source", "Source", "who ran a published test, or whose log it is"),
+    Meaning("sole_tenant", "Sole tenant", "whether the machine had no other tenants; blank if not reported"),
+    Meaning("act_version", "ACT", "version of the test program; up to 5.3, read times include the time in the queue"),
+    Meaning("region", "Region", "where a cloud instance ran, as its provider names it; blank if not reported"),
+    Meaning("zone", "Zone", "the zone of that region; blank if not reported"),
+    Meaning("started_at", "Started", "when the run began, if reported"),
+    Meaning("source", "Source", "who ran a published test, or who sent the log"),
     Meaning(
         "tier",
         "Tier",
@@ -70,27 +70,28 @@ TOLD = (
     Meaning(
         "sustained_tps",
         "Rating sustains",
-        "computed: the speed at which ACT's own writes (1x: 23.53 x 128 KiB/s, 266 GB a day of one device) use up the "
-        "writes of a day that the drive is rated for",
+        "computed: the highest speed that can run around the clock without exceeding the drive's rated writes per day "
+        "(ACT at 1x writes 23.53 x 128 KiB/s, 266 GB a day, to one device)",
     ),
     Meaning(
         "needed_dwpd",
         "Speed needs",
-        "computed: the rating that ACT's own writes at the tested speed of one device would need; a published "
-        "result of a drive that states no number of devices is taken as one device, of a system it is not told then",
+        "computed: the rating that ACT's own writes at the tested speed of one device need; a published drive without "
+        "a number of devices counts as one device, a system without one has no value",
     ),
     Meaning(
         "tps_per_tb",
         "Speed per TB",
-        "computed: speed of one device over its capacity, taken as for Speed needs; a larger drive of one model need "
-        "not be faster",
+        "computed: speed of one device divided by its capacity; a larger drive of the same model is not always faster",
     ),
     Meaning(
-        "verdict", "Verdict", "what the profile says of a log: passes, fails, undecided, void; a published row has none"
+        "verdict",
+        "Verdict",
+        "the profile's result for a log: passes, fails, undecided or void; a published row has none",
     ),
 )
 SECTIONS = (
-    ("Tables of drives", TOLD),
+    ("Tables of drives", OF_DRIVES),
     ("Other lists of drives", OF_LISTS),
     ("Pages of products and runs", OF_RUNS),
     ("Comparisons", OF_COMPARISONS),
@@ -98,11 +99,11 @@ SECTIONS = (
     ("Sizing and nines", OF_SIZING),
     ("Fleet check and dumps", OF_FILES),
 )
-EVERY = tuple(meaning for _, meanings in SECTIONS for meaning in meanings)
-BY_CODE = {meaning.code: meaning for meaning in EVERY}
+ALL = tuple(meaning for _, meanings in SECTIONS for meaning in meanings)
+BY_CODE = {meaning.code: meaning for meaning in ALL}
 
 
-@cache  # a page of tables asks for each of its columns, and twice: an address is looked up among all others
+@cache  # a page calls this twice for each column, and reverse() is slow
 def meaning_address(code: str) -> str:
-    """Return where a column's meaning stands; of a code without one, the page of them all."""
+    """Return the address of a column's meaning; for a code without one, that of the list of all meanings."""
     return f"{reverse('explain')}#{code}" if code in BY_CODE else f"{reverse('explain')}#columns"
