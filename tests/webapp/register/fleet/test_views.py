@@ -191,8 +191,8 @@ def test_the_page_counts_and_explains(client, ex4, make_published_run):
     make_published_run(product=ex4)
     text = client.post("/check/answer/", {"list": "model\nDC EX4\nnobody's drive\n"}).text
     assert (
-        "0 certified, 0 certified with different firmware, 0 tested without a certificate, 1 as published, 0 withdrawn, 1 unknown."
-        in text
+        "0 certified, 0 certified with different firmware, 0 tested without a certificate, 1 as published, "
+        "0 withdrawn, 1 unknown." in text
     )
     assert f'See <a href="/drive/{ex4.slug}/"><bdi>{product_name(ex4)}</bdi></a>.' in text
     assert "without a log or a certificate" in text

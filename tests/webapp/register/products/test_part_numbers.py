@@ -99,7 +99,7 @@ def test_a_fleet_is_found_by_what_its_drives_report(client, catalogue):
 def test_a_known_part_that_the_register_has_not_is_named_with_the_nearest(client, catalogue):
     (row,) = ask(client, "INTEL SSDPE2KE032T8,3200")
     assert (row["state"], row["products"], row["matched_by"]) == ("unknown", None, None)
-    assert "is of Intel P4610, 3.2\N{NO-BREAK SPACE}TB, which the register does not have." in row["sentence"]
+    assert "means Intel P4610, 3.2\N{NO-BREAK SPACE}TB, which is not in the register." in row["sentence"]
     assert row["nearest"] == "intel-p4610-1600gb intel-p4610-6400gb"
 
 
@@ -107,7 +107,7 @@ def test_a_known_part_that_the_register_has_not_is_named_with_the_nearest(client
 def test_an_unknown_part_is_not_recognised_and_never_said_not_to_exist(client, catalogue):
     rows = ask(client, "Micron_7450_MTFDKCC12T8TFS,12800", "NOBODY XY123456,960", "Intel P4611,1600")
     assert rows[0]["sentence"].startswith(
-        "Not recognised: part number MTFDKCC12T8TFS of Micron is unknown to the register."
+        "Not recognised: part number MTFDKCC12T8TFS of Micron is not in the register."
     )
     assert rows[0]["nearest"] == "micron-9400-max-12800gb"
     assert rows[1]["sentence"] == "Not recognised: the model or part number is not in the register."
@@ -123,7 +123,7 @@ def test_a_capacity_that_is_not_the_part_numbers_is_not_matched(client, catalogu
     (row,) = ask(client, f"INTEL SSDPE2KE064T8,{capacity}")
     assert row["state"] == state
     if state == "unknown":
-        assert "the list tells" in row["sentence"]
+        assert "but the list has" in row["sentence"]
 
 
 @pytest.mark.django_db

@@ -92,7 +92,7 @@ def test_the_configuration_is_the_log_s_with_no_device_of_another_host(client, r
     assert settings[1:4] == ["service-threads: 10", "test-duration-sec: 40", "report-interval-sec: 1"]
     assert settings[-1] == "arrivals: lockstep"
     assert f"# SHA-256 of the log: {run.reading.evidence.sha256}" in text
-    assert "# in that run: /dev/loop4" in text
+    assert "# device of that run: /dev/loop4" in text
 
 
 def test_the_page_gives_file_commands_and_what_is_left_out(client, run):

@@ -25,7 +25,7 @@ def page_of(client):
 def test_reads_up_to_5_3_are_said_to_hold_time_in_queue_beside_the_devices_own(page_of):
     page, run = page_of("5.3/commit-us")
     assert "Judged: reads, time in queue and service. Times start when a request was due" in page.text
-    assert "Comparisons with 6.x take device-reads, service time." in page.text
+    assert "Comparisons with 6.x use device-reads, service time." in page.text
     shares = run.verdicts.get().document["compared"]["shares"]
     compared = page.text.partition('id="times"')[2].partition("</dl>")[0]
     assert compared.count("<dt>worst slice") == 3

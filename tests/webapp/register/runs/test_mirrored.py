@@ -6,7 +6,7 @@ from results.access.mirrors import record_dump_origin
 from results.models import Run, YcsbRun
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from tests.webapp.register.runs.test_side_file import TOLD
-from webapp.register.dumps.redaction import told_of_facts
+from webapp.register.dumps.redaction import redact_facts
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +37,7 @@ def test_its_page_has_the_verdict_and_says_which_register_it_came_from(client, m
 
 
 def test_what_a_dump_tells_of_its_side_file_is_shown_without_charts_of_it(client, make_mirrored_run):
-    run = make_mirrored_run(facts=told_of_facts(SLOW_DISK_FACTS | {"side_file": TOLD}))
+    run = make_mirrored_run(facts=redact_facts(SLOW_DISK_FACTS | {"side_file": TOLD}))
     text = client.get(f"/runs/{run.public_id}/").text
     assert "reads: 52000 of 60000 a second." in text
     assert "data-telemetry" not in text

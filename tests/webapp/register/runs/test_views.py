@@ -108,7 +108,7 @@ def test_a_published_run_has_no_verdict_and_says_that_no_log_exists(client, cata
     assert "A measurement, not a certificate" in text
     assert "The register has no log of this result" in text
     assert '<span class="over">12.47</span>' in text
-    assert "Not stated: firmware, compression of the data, share of reads." in text
+    assert "Not reported: firmware, compression of the data, share of reads." in text
 
 
 def test_markup_in_a_log_stays_text(client, make_log_run):

@@ -31,7 +31,7 @@ def test_a_published_result_is_never_called_certified(client, make_published_run
     run = make_published_run(tps=1_728_000, source="Aerospike")
     _, (first, second) = read_badge(client, run.product)
     assert first == "Drivecert: as published: 1,728,000 tps, no certificate"
-    assert second == "published, Aerospike, date not stated"
+    assert second == "published, Aerospike, date not reported"
 
 
 def test_a_certificate_is_told_with_load_tier_rule_version_and_date(client, make_log_run):
