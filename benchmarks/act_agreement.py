@@ -1,4 +1,4 @@
-"""Every ACT log of a folder: what drivetest reads in it, and how its tables agree with upstream's beside the log.
+"""Every ACT log of a folder: what drivetest reads in it, and how its tables agree with those of upstream next to the log.
 
 Plain Python 3. The folder holds `<version>/<case>.log`, upstream's tables as `<case>.latency*.txt` and, where it is
 there, INDEX.tsv. Prints the table of docs/agreement.md, or writes it there with --write; exit status 1 when a table
@@ -129,7 +129,7 @@ def page(rows: list[Row]) -> str:
     counted = [
         f"{len(rows)} logs, {read_count} read; {sum(row.upstream == 'yes' for row in rows)} accepted by upstream.",
         f"{sum(states.values())} tables of upstream's: {states['equal']} equal byte for byte, {states['explained']} "
-        f"wrong and told so, {states['no figures']} without figures, {states['unexplained']} unexplained.",
+        f"wrong and reported so, {states['no figures']} without figures, {states['unexplained']} unexplained.",
     ]
     heading = ["log", "upstream accepts", "reading", "verdict (status of `check`)", "findings", "upstream's tables"]
     lines = [MARKER, "", *counted, "", markdown(heading), "|" + "---|" * len(heading)]
