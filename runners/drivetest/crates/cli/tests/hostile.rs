@@ -110,7 +110,7 @@ fn streams_that_ask_for_gigabytes_are_refused() {
 }
 
 #[test]
-fn one_line_of_100_mb_is_no_log() {
+fn one_line_of_100_mb_is_refused() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_drivetest"))
         .args(["read", "--json", "-"])
         .stdin(Stdio::piped())
@@ -129,7 +129,7 @@ fn one_line_of_100_mb_is_no_log() {
 }
 
 #[test]
-fn random_bytes_are_no_text() {
+fn random_bytes_are_refused() {
     let mut state = 1_u64;
     let noise = written("noise.bin", |file| {
         for _ in 0..500_000 {

@@ -113,7 +113,7 @@ fn a_failed_program_is_recorded_with_its_exit_status() {
 }
 
 #[test]
-fn what_the_operator_does_not_allow_is_refused_before_anything_is_run() {
+fn a_program_that_is_not_allowed_is_refused_before_anything_runs() {
     for args in [
         &["--", "sh"][..],
         &["drive.img", "--", "say", "/etc/passwd"],

@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_bytes_after_a_power_cut_count_as_nothing_recorded() {
+    fn zero_bytes_after_a_power_cut_count_as_no_record() {
         let (_folder, path) = lock_file();
         std::fs::write(&path, [0; 64]).unwrap();
         assert!(start(&path, 1, "/runs/a").is_ok());

@@ -364,7 +364,7 @@ fn from_pipe(bytes: &[u8]) -> Value {
 }
 
 #[test]
-fn standard_input_is_read_and_may_be_no_archive() {
+fn standard_input_is_read_and_must_not_be_an_archive() {
     let [four, _] = both_logs();
     assert_eq!(from_pipe(four.as_bytes())["runs"], json!(runs_of(BOTH[0])));
     assert_eq!(from_pipe(&gzip(four.as_bytes()))["runs"], json!(runs_of(BOTH[0])));

@@ -15,7 +15,7 @@ fn run(case: &str) -> Value {
 const MEMORY: &str = "device-virtual";
 
 #[test]
-fn facts_of_a_whole_run_are_read() {
+fn facts_of_a_complete_run_are_read() {
     let run = run("6.6/four-us.log");
     for (key, expected) in [
         ("ordinal", json!(0)),
@@ -182,7 +182,7 @@ fn a_bomb_stops_at_the_limit() {
 }
 
 #[test]
-fn what_is_no_log_has_an_error_that_names_all_it_should() {
+fn a_file_that_is_no_log_has_a_complete_error() {
     for (name, bytes, id) in [
         ("empty", &b""[..], "empty"),
         ("blank", b"\n \n", "empty"),
@@ -445,7 +445,7 @@ fn the_summary_shows_the_requested_load_and_the_findings() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_crash() {
+fn a_closed_pipe_does_not_crash_the_program() {
     let directory = logs();
     let script = format!(
         "{} read --json 6.6/four-us.log | true",

@@ -197,7 +197,7 @@ fn the_tables_of_ycsb_hold_every_number_of_the_document() {
 }
 
 #[test]
-fn a_log_of_ycsb_leaves_no_table_of_act_and_writes_over_none() {
+fn a_ycsb_log_creates_no_act_tables_and_overwrites_none() {
     let directory = exported(YCSB_CASES[0], "csv");
     let files = || fs::read_dir(directory.path()).unwrap().count();
     assert_eq!(files(), YCSB_TABLES.len());
@@ -267,7 +267,7 @@ fn a_file_that_is_there_is_not_written_over() {
 }
 
 #[test]
-fn a_log_that_cannot_be_read_leaves_no_tables() {
+fn an_unreadable_log_creates_no_tables() {
     let directory = tempfile::tempdir().unwrap();
     assert_eq!(export("6.6/no-header.log", "parquet", directory.path()), 3);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);

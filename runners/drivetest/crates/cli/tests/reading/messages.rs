@@ -44,7 +44,7 @@ fn two_logs_with_the_same_name_are_distinguished_by_their_paths() {
 }
 
 #[test]
-fn a_run_of_an_archive_bears_the_name_of_its_file() {
+fn a_run_of_an_archive_has_the_name_of_its_file() {
     let (four, index) = (log(FOUR), log("6.6/index-single-us.log"));
     let archive = tar(&[("a/run.log", four.as_bytes()), ("b/run.log", index.as_bytes())]);
     let archive = Scratch::new("messages.tar", &archive);
@@ -135,7 +135,7 @@ fn check_of_an_act_log_requires_a_profile() {
 }
 
 #[test]
-fn latency_takes_its_log_as_its_siblings_do() {
+fn latency_accepts_its_log_like_the_other_commands() {
     let (by_name, by_option) = (
         drivetest(&["latency", FOUR, "-t", "10"]),
         drivetest(&["latency", "-l", FOUR, "-t", "10"]),
@@ -148,7 +148,7 @@ fn latency_takes_its_log_as_its_siblings_do() {
 }
 
 #[test]
-fn latency_hints_at_shorter_slices_where_none_is_whole() {
+fn latency_suggests_shorter_slices_if_none_is_complete() {
     let printed = text(&drivetest(&["latency", FOUR]).stderr);
     assert!(
         printed.contains("the run has 60 s, a slice 3600 s; choose shorter slices, such as -t 60"),
@@ -172,7 +172,7 @@ fn the_summary_uses_the_singular_and_omits_unknown_values() {
 }
 
 #[test]
-fn a_run_without_a_slice_has_none_of_nought_seconds() {
+fn a_run_without_a_slice_has_no_slice_of_zero_seconds() {
     let printed = text(&drivetest(&["check", "6.6/nodev.log", CHECK[0], CHECK[1]]).stdout);
     assert!(
         printed.contains(", no slices") && !printed.contains("0 slices"),

@@ -172,7 +172,7 @@ fn a_missing_block_is_a_gap_on_both_sides_of_it() {
 }
 
 #[test]
-fn a_window_is_that_part_of_the_whole() {
+fn a_window_equals_that_part_of_the_series() {
     let (_, whole) = series("6.6/four-us.log", &["--series-sec", "2"]);
     let (run, part) = series(
         "6.6/four-us.log",
@@ -201,7 +201,7 @@ fn a_window_after_the_end_is_empty() {
 }
 
 #[test]
-fn no_series_comes_unasked_or_without_blocks() {
+fn a_series_needs_a_request_and_blocks() {
     assert!(read("6.6/four-us.log", &[]).0["runs"][0]["series"].is_null());
     let (document, _) = read("6.6/nodev.log", &["--series-sec", "60"]);
     assert!(document["runs"][0]["series"].is_null());

@@ -57,7 +57,7 @@ fn a_slow_disk_fails_by_its_largest_excess_and_every_violation_is_listed() {
 }
 
 #[test]
-fn shares_are_of_the_worst_slice_and_of_the_whole() {
+fn shares_cover_the_worst_slice_and_the_whole_run() {
     let shares = verdict("6.6/slow-disk-ms.log")["shares"].clone();
     assert_eq!(
         shares[0],
@@ -75,7 +75,7 @@ fn shares_are_of_the_worst_slice_and_of_the_whole() {
 }
 
 #[test]
-fn microsecond_logs_are_read_at_1024_us_and_bound_what_lies_between() {
+fn microsecond_logs_are_read_at_1024_us_and_give_bounds_at_1000_us() {
     let share = verdict("6.6/slow-disk-lag.log")["shares"][0].clone();
     assert_eq!(
         (&share["threshold_us"], &share["read_at_us"]),

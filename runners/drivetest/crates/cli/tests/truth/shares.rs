@@ -116,7 +116,7 @@ fn shares_of_a_block_device_are_those_that_were_injected() {
 }
 
 #[test]
-fn a_load_that_the_drive_does_not_slow_has_no_time_over_8_ms() {
+fn a_load_on_a_fast_drive_has_no_time_above_8_ms() {
     // As in check(): the host may stall for a moment, but hardly in each of five runs.
     let mut printed = Vec::new();
     for _ in 0..5 {

@@ -55,7 +55,7 @@ fn assert_all_are_late(late: u64, stalled: Duration, drive: &FaultDrive) {
 }
 
 #[test]
-fn a_stopped_program_shows_every_read_that_was_late_and_no_slow_one() {
+fn a_stopped_program_shows_every_late_read_and_no_slow_one() {
     let Some(loaded) = Loaded::file() else { return };
     loaded.drive.record_read_times();
     let mut run = loaded.start(LOAD);

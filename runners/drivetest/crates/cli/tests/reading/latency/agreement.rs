@@ -96,7 +96,7 @@ fn block_counts(log: &str, label_s: u64, tag: &str) -> (u64, u64) {
 }
 
 #[test]
-fn what_the_scripts_before_5_0_leave_out_is_exactly_what_we_add() {
+fn drivetest_adds_exactly_what_the_scripts_before_5_0_omit() {
     for (name, _) in EXCEPTIONS.iter().filter(|(_, why)| *why == LOST) {
         let case = Case::of(name);
         let log = fs::read_to_string(case.table.with_file_name(case.log())).unwrap();

@@ -4,7 +4,7 @@ use super::case::Case;
 use crate::support::{drivetest_in, logs, text};
 
 #[test]
-fn a_missing_block_costs_its_two_slices_and_no_more() {
+fn a_missing_block_removes_only_its_two_slices() {
     let whole = Case::of("6.6/four-us.latency").upstream();
     let printed = Case::of("6.6/hole.latency").printed().0;
     let rows = |text: &str| -> Vec<String> {
@@ -32,7 +32,7 @@ fn a_second_run_is_printed_after_the_first() {
 }
 
 #[test]
-fn a_log_without_a_whole_slice_has_status_3() {
+fn a_log_without_a_complete_slice_has_exit_code_3() {
     let case = Case::of("6.6/lag-service.latency");
     let (printed, _, status) = case.printed();
     assert_eq!((printed, status), (case.upstream(), 3));

@@ -149,7 +149,7 @@ fn the_load_prints_into_the_run_directory() {
 }
 
 #[test]
-fn a_load_without_a_log_of_its_own_prints_the_log() {
+fn a_load_without_a_log_file_prints_the_log() {
     let lab = Lab::new();
     let run_dir = lab.run_dir("a");
     lab.start("a", 1);
@@ -287,7 +287,7 @@ fn a_drive_is_free_when_its_program_has_ended_even_if_recording_the_end_is_slow(
 }
 
 #[test]
-fn a_reused_number_is_not_taken_for_ours() {
+fn a_reused_process_id_is_not_mistaken_for_the_run() {
     let lab = Lab::new();
     let run_dir = lab.run_dir("a");
     let mut stranger = Command::new("sleep").arg("60").spawn().unwrap();
@@ -303,7 +303,7 @@ fn a_reused_number_is_not_taken_for_ours() {
 }
 
 #[test]
-fn a_run_survives_the_death_of_its_starters_whole_group() {
+fn a_run_survives_the_death_of_its_launchers_process_group() {
     let lab = Lab::new();
     lab.run_dir("a");
     let words = lab.starting("a", 1);
@@ -327,7 +327,7 @@ fn a_run_survives_the_death_of_its_starters_whole_group() {
 }
 
 #[test]
-fn the_load_has_a_session_of_its_own_and_no_descriptor_of_the_caller() {
+fn the_load_has_its_own_session_and_no_descriptor_of_the_caller() {
     let lab = Lab::new();
     let run_dir = lab.run_dir("a");
     let mine = run_dir.join("callers-file");
@@ -375,7 +375,7 @@ fn open_files(pid: i64) -> Vec<PathBuf> {
 
 /// Kills launchers at moments spread evenly over the duration of a start, so that every moment is hit many times.
 #[test]
-fn a_launcher_killed_anywhere_leaves_at_most_one_process_and_nothing_to_repair() {
+fn a_launcher_killed_at_any_moment_leaves_at_most_one_process_and_nothing_to_repair() {
     const TRIES: u32 = 200;
     /// Kills between two measurements of the duration of a start, which depends on the load of the machine.
     const ROUND: u32 = 20;

@@ -125,7 +125,7 @@ fn a_partitioned_drive_but_not_its_partition() {
 }
 
 #[test]
-fn what_the_host_swaps_to() {
+fn a_swap_device_of_the_host() {
     let Some(mut drive) = Drive::attach() else { return };
     let device = drive.device.clone();
     // A swap area of 8 MiB, so that the end of the drive does not change.
@@ -141,7 +141,7 @@ fn what_the_host_swaps_to() {
 }
 
 #[test]
-fn what_another_process_has_open() {
+fn a_device_that_another_process_has_open() {
     let Some(drive) = Drive::attach() else { return };
     let opened = File::open(&drive.device).unwrap();
     let holder = running(Command::new("sleep").arg("600").stdin(opened));
@@ -156,7 +156,7 @@ fn what_another_process_has_open() {
 }
 
 #[test]
-fn a_drive_that_somebody_out_of_sight_reads() {
+fn a_drive_that_an_invisible_process_reads() {
     let Some(drive) = Drive::attach() else { return };
     if !drive.set_up(&["unshare", "--pid", "--fork", "--mount-proc", "true"]) {
         return;

@@ -70,7 +70,7 @@ fn a_program_that_writes_over_the_drive_needs_consent_for_data_that_is_recognise
 }
 
 #[test]
-fn a_program_that_writes_over_the_drive_gets_what_was_looked_at_and_not_a_name() {
+fn a_program_that_overwrites_the_drive_gets_the_checked_descriptor_and_not_a_name() {
     let Some(drive) = Drive::attach() else { return };
     let output = drivetest(&watched(&drive, &drive.device, &[]));
     assert_eq!(output.status.code(), Some(0));

@@ -40,7 +40,7 @@ impl Drop for Failing {
 }
 
 #[test]
-fn a_write_error_ends_it_with_its_place_and_an_exit_status_of_its_own() {
+fn a_write_error_is_reported_with_its_offset_and_a_separate_exit_code() {
     let Some(failing) = Failing::attach() else { return };
     let state = failing.folder.path().with_extension("state");
     let output = drivetest(&["prep", &failing.device, "--state", state.to_str().unwrap()]);
@@ -62,7 +62,7 @@ fn a_write_error_ends_it_with_its_place_and_an_exit_status_of_its_own() {
 }
 
 #[test]
-fn a_log_that_takes_no_more_ends_it() {
+fn a_full_disk_for_the_log_ends_the_run() {
     let Some(bench) = super::bench::Bench::new(1 << 20) else {
         return;
     };

@@ -90,7 +90,7 @@ fn a_person_at_a_terminal_sees_a_bar() {
 }
 
 #[test]
-fn what_cannot_be_prepared_is_refused_in_words() {
+fn a_device_that_cannot_be_prepared_is_refused_with_a_reason() {
     let Some(bench) = Bench::new(MIB + 512) else {
         return;
     };
@@ -160,7 +160,7 @@ fn a_drive_named_twice_is_refused() {
 }
 
 #[test]
-fn numbers_out_of_range_are_a_matter_of_usage() {
+fn numbers_out_of_range_are_usage_errors() {
     for (option, value, sentence) in [
         ("--compress-pct", "101", "0..=100"),
         ("--request-kib", "6", "expected a multiple of 4 from 4 to 16384"),

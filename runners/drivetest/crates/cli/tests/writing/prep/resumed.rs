@@ -181,7 +181,7 @@ fn other_settings_and_other_files_are_a_matter_of_usage() {
 }
 
 #[test]
-fn a_state_that_no_preparation_leaves_is_not_believed() {
+fn an_impossible_state_file_is_refused() {
     let Some(bench) = Bench::new(DRIVE_BYTES) else {
         return;
     };

@@ -89,7 +89,7 @@ fn a_signal_ends_a_round_and_the_table_is_still_printed() {
 }
 
 #[test]
-fn blocks_smaller_than_the_drive_takes_are_refused() {
+fn blocks_smaller_than_the_sectors_of_the_drive_are_refused() {
     let Some(drive) = crate::drive::Drive::attach() else {
         return;
     };

@@ -18,7 +18,7 @@ fn zeros_go_everywhere() {
 }
 
 #[test]
-fn salt_goes_everywhere_and_cannot_be_compressed() {
+fn random_data_covers_the_drive_and_cannot_be_compressed() {
     let Some(bench) = Bench::new(3 * MIB + 4_096) else {
         return;
     };

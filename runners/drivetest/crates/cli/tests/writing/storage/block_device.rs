@@ -196,7 +196,7 @@ fn a_file_system_is_overwritten_only_with_the_flag() {
 }
 
 #[test]
-fn a_read_only_device_takes_reads_and_refuses_writes() {
+fn a_read_only_device_accepts_reads_and_refuses_writes() {
     let Some((bench, _device)) = loop_device(&["-r"]) else {
         return;
     };

@@ -88,7 +88,7 @@ fn absurd_numbers_are_refused() {
 }
 
 #[test]
-fn a_device_is_no_configuration() {
+fn a_device_is_refused_as_a_configuration() {
     let output = Command::new(env!("CARGO_BIN_EXE_drivetest"))
         .args(["storage", "/dev/zero"])
         .output()
@@ -122,7 +122,7 @@ fn a_missing_configuration_is_an_error() {
 }
 
 #[test]
-fn a_comment_in_another_encoding_is_no_fault() {
+fn a_comment_in_another_encoding_is_accepted() {
     let bench = Bench::new();
     let output = run(
         "storage",

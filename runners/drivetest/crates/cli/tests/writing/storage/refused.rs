@@ -96,7 +96,7 @@ fn a_missing_expected_drive_is_not_created() {
 }
 
 #[test]
-fn each_device_has_its_expected_drive_or_none_has() {
+fn expect_drive_is_given_for_every_device_or_for_none() {
     let bench = Bench::new();
     let mut command = bench.command(WRITES);
     let output = command
@@ -109,7 +109,7 @@ fn each_device_has_its_expected_drive_or_none_has() {
 }
 
 #[test]
-fn what_is_no_drive_is_refused_by_its_kind() {
+fn a_path_that_is_no_drive_is_refused_with_its_type() {
     for (device, kind) in [
         ("HERE", "is a directory; name a block device"),
         ("/dev/null", "is a character device"),
@@ -130,7 +130,7 @@ fn a_plain_file_needs_its_size() {
 }
 
 #[test]
-fn a_file_of_another_size_is_left_as_it_is() {
+fn a_file_of_another_size_is_not_changed() {
     let (bench, output) = on("HERE/config", WRITES);
     assert_refused(
         &bench,
@@ -159,7 +159,7 @@ fn a_file_too_small_for_a_block_is_refused() {
 }
 
 #[test]
-fn a_file_that_its_file_system_cannot_hold_is_not_begun() {
+fn a_file_larger_than_its_file_system_is_refused() {
     let bench = Bench::new();
     // 4 PiB less one MiB: more than any file system has free.
     let output = bench.run(&WRITES.replace("mbytes: 1", "mbytes: 4294967295"));
@@ -172,7 +172,7 @@ fn a_file_that_its_file_system_cannot_hold_is_not_begun() {
 }
 
 #[test]
-fn no_file_is_filled_where_another_device_is_refused() {
+fn no_file_is_filled_if_another_device_is_refused() {
     let mut bench = Bench::new();
     let first = bench.device.clone();
     bench.device = format!("{first},{}", bench.path("link").display());
@@ -264,7 +264,7 @@ fn a_configuration_that_cannot_be_read_is_a_matter_of_usage() {
 }
 
 #[test]
-fn an_index_needs_no_room_for_a_large_block() {
+fn an_index_load_needs_no_space_for_a_large_block() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;

@@ -55,7 +55,7 @@ fn the_log_has_its_sections_in_order() {
 }
 
 #[test]
-fn devices_add_up_to_the_whole_in_every_block() {
+fn the_counts_of_devices_add_up_in_every_block() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;

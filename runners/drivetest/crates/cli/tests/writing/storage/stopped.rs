@@ -133,7 +133,7 @@ fn every_kind_of_arrivals_and_both_loads_stop_by_lag() {
 }
 
 #[test]
-fn a_lag_of_nothing_never_stops_a_run() {
+fn a_lag_limit_of_zero_never_stops_a_run() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;
