@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use drivetest_load::config::{KEY_DOCS, KeyDoc};
+use drivetest_load::config::{KEYS, Key};
 
 use crate::output;
 
@@ -18,7 +18,7 @@ impl Args {
     /// Prints the keys.
     pub fn run(self) -> ExitCode {
         let text = self.text.as_deref().unwrap_or_default();
-        let keys: String = KEY_DOCS
+        let keys: String = KEYS
             .iter()
             .filter(|key| key.name.contains(text))
             .map(paragraph)
@@ -36,13 +36,18 @@ impl Args {
 }
 
 /// Returns the values, the default and the loads of a key, in one line.
-pub fn values_and_default(key: &KeyDoc) -> String {
+pub fn values_and_default(key: &Key) -> String {
     let default = key
         .default
         .map_or_else(|| "mandatory".to_owned(), |default| format!("default {default}"));
-    format!("{}; {default} ({})", key.values, key.loads)
+    format!("{}; {default} ({})", key.values, key.loads())
 }
 
-fn paragraph(key: &KeyDoc) -> String {
-    format!("{}: {}\n    {}\n", key.name, values_and_default(key), key.meaning)
+fn paragraph(key: &Key) -> String {
+    format!(
+        "{}: {}\n    {}\n",
+        key.name,
+        values_and_default(key),
+        key.description
+    )
 }

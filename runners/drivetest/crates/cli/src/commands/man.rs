@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, italic, roman};
-use drivetest_load::config::KEY_DOCS;
+use drivetest_load::config::KEYS;
 
 use super::keys::values_and_default;
 use crate::output::print_diagnostic;
@@ -124,10 +124,10 @@ fn keys(page: &mut Roff) {
         "Each line has a key, a colon or blanks, and a value. A # starts a comment. Configurations of act_storage and \
          act_index 6 run unchanged. Keys that only older versions have cause a warning.",
     )]);
-    for key in KEY_DOCS {
+    for key in KEYS {
         page.control("TP", []);
         page.text([bold(key.name), roman(": "), italic(values_and_default(key))]);
-        page.text([roman(key.meaning)]);
+        page.text([roman(key.description)]);
     }
 }
 
@@ -246,7 +246,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         write_pages(folder.path()).unwrap();
         let page = read(folder.path(), "drivetest-storage.1");
-        for key in KEY_DOCS {
+        for key in KEYS {
             assert!(page.contains(key.name), "no {}", key.name);
         }
     }

@@ -182,10 +182,7 @@ fn files_on_machines_with_the_same_name_have_different_keys() {
         first.starts_with("file:lab1~") && first.ends_with(":64768:1000"),
         "{first}"
     );
-    assert!(
-        !first.contains("0123456789ab"),
-        "the id itself is reported to nobody"
-    );
+    assert!(!first.contains("0123456789ab"), "the id itself is secret");
     assert_ne!(first, second);
     assert!(!is_same_drive(&first, &second) && !is_same_drive(&second, &first));
 }

@@ -7,7 +7,6 @@ mod check;
 mod derived;
 mod enums;
 mod error;
-mod key_docs;
 mod keys;
 mod lexer;
 mod log_echo;
@@ -16,7 +15,7 @@ mod parse;
 pub use derived::Derived;
 pub use enums::{Arrivals, EngineChoice, Model};
 pub use error::{ConfigError, ConfigWarning};
-pub use key_docs::{KEY_DOCS, KeyDoc};
+pub use keys::{KEYS, Key};
 pub use lexer::{MOST_BYTES, text};
 pub use log_echo::echo;
 

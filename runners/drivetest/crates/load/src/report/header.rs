@@ -171,6 +171,7 @@ fn verb(operation: Operation) -> &'static str {
 mod tests {
     use super::*;
     use crate::device::Extent;
+    use crate::stats::rate_check::RateVerdict;
 
     #[test]
     fn the_program_line_is_line_four() {
@@ -220,7 +221,7 @@ mod tests {
     fn a_sustained_rate_is_not_in_the_log() {
         let check = |is_sustained| RateCheck {
             is_sustained,
-            verdict: "held",
+            verdict: RateVerdict::Sustained,
             sentence: "reads: 1.000 per second, 2.000 requested".to_owned(),
         };
         assert_eq!(

@@ -217,7 +217,7 @@ mod tests {
     use crate::config::Config;
     use crate::report::decimal::Decimal;
     use crate::schedule::stream::streams;
-    use crate::stats::rate_check::RateCheck;
+    use crate::stats::rate_check::{RateCheck, RateVerdict};
 
     fn reads(service_us: u64, response_us: u64) -> OperationStats {
         let text = "device-names: a\ntest-duration-sec: 1\nread-reqs-per-sec: 1000";
@@ -238,7 +238,7 @@ mod tests {
     fn run_end(stats: OperationStats, is_sustained: bool) -> RunEnd {
         let check = RateCheck {
             is_sustained,
-            verdict: "below-asked",
+            verdict: RateVerdict::BelowRequested,
             sentence: if is_sustained { "" } else { "reads: too few" }.to_owned(),
         };
         RunEnd {

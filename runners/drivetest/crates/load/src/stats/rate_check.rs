@@ -25,11 +25,28 @@ pub struct RateCheck {
     /// Whether every operation reached its requested rate.
     #[serde(rename = "is_held")]
     pub is_sustained: bool,
-    /// `held`, `held-after-pause`, `below-asked` or `behind`.
+    /// The verdict.
     #[serde(rename = "word")]
-    pub verdict: &'static str,
+    pub verdict: RateVerdict,
     /// What was missing or late, and by how much. Empty if nothing was.
     pub sentence: String,
+}
+
+/// The verdict on the rates of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum RateVerdict {
+    /// All operations reached their rates.
+    #[serde(rename = "held")]
+    Sustained,
+    /// All operations reached their rates, but requests waited for a pause.
+    #[serde(rename = "held-after-pause")]
+    SustainedAfterPause,
+    /// Requests are missing.
+    #[serde(rename = "below-asked")]
+    BelowRequested,
+    /// No requests are missing, but the load fell behind.
+    #[serde(rename = "behind")]
+    Behind,
 }
 
 /// Length and completeness of a run.
@@ -72,9 +89,9 @@ impl RateCheck {
         Self {
             is_sustained: true,
             verdict: if sentence.is_some() {
-                "held-after-pause"
+                RateVerdict::SustainedAfterPause
             } else {
-                "held"
+                RateVerdict::Sustained
             },
             sentence: sentence.unwrap_or_default(),
         }
@@ -88,7 +105,11 @@ impl RateCheck {
             .collect();
         Self {
             is_sustained: false,
-            verdict: if is_missing { "below-asked" } else { "behind" },
+            verdict: if is_missing {
+                RateVerdict::BelowRequested
+            } else {
+                RateVerdict::Behind
+            },
             sentence: sentences.join("; "),
         }
     }
@@ -144,6 +165,7 @@ fn sentence(stats: &OperationStats, elapsed: Nanos, behind: Option<Nanos>) -> St
 
 #[cfg(test)]
 mod tests {
+    use super::RateVerdict::{Behind, BelowRequested, Sustained, SustainedAfterPause};
     use super::*;
     use crate::config::Config;
     use crate::schedule::stream::streams;
@@ -163,7 +185,7 @@ mod tests {
         stats
     }
 
-    fn verdict(done_count: u64, late_ms: u64, extent: Extent) -> &'static str {
+    fn verdict(done_count: u64, late_ms: u64, extent: Extent) -> RateVerdict {
         RateCheck::of(&[stats(done_count, late_ms)], extent)
             .unwrap()
             .verdict
@@ -173,7 +195,7 @@ mod tests {
     fn a_thousandth_may_be_missing_and_no_more() {
         assert_eq!(
             (verdict(9_990, 0, WHOLE), verdict(9_989, 0, WHOLE)),
-            ("held", "below-asked")
+            (Sustained, BelowRequested)
         );
     }
 
@@ -198,7 +220,7 @@ mod tests {
     fn a_run_that_ended_late_did_not_sustain_its_rate() {
         assert_eq!(
             (verdict(10_000, 10, WHOLE), verdict(10_000, 11, WHOLE)),
-            ("held", "behind")
+            (Sustained, Behind)
         );
         let day = Extent {
             elapsed: Nanos::from_s(86_400),
@@ -206,7 +228,7 @@ mod tests {
         };
         assert_eq!(
             (verdict(10_000, 86_000, day), verdict(10_000, 87_000, day)),
-            ("held", "behind")
+            (Sustained, Behind)
         );
     }
 
@@ -219,7 +241,7 @@ mod tests {
         // 5,000 were due. 5 may be missing, and 51 may still have been outstanding.
         assert_eq!(
             (verdict(4_944, 0, stopped), verdict(4_943, 0, stopped)),
-            ("held", "below-asked")
+            (Sustained, BelowRequested)
         );
     }
 
@@ -232,7 +254,7 @@ mod tests {
         };
         assert_eq!(
             (paused(999).verdict, paused(1_000).verdict),
-            ("held", "held-after-pause")
+            (Sustained, SustainedAfterPause)
         );
         assert!(paused(6_000).is_sustained);
         assert_eq!(paused(6_000).sentence, "reads were submitted up to 6.000 s late");
