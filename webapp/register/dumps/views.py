@@ -39,7 +39,7 @@ def data(request: HttpRequest) -> HttpResponse:
         "lines": _lines(newest) if newest else [],
         "earlier": available[1:],
         "licence": settings.DATA_LICENCE,
-        "kept_days": settings.DUMP_KEPT_DAYS,
+        "retention_days": settings.DUMP_KEPT_DAYS,
     }
     return render(request, "register/dumps/dumps.html", context)
 

@@ -51,7 +51,7 @@ def publications_of(figured: Iterable[Figured]) -> Sequence[str]:
 class Listed:
     """One product with its certificates and its current runs, which are neither withdrawn nor superseded.
 
-    `virtual_runs` are current runs on virtual devices; they say nothing about the product and are not counted
+    `virtual_runs` are current runs on virtual devices; they are no evidence about the product and are not counted
     elsewhere. `has_withdrawn`: one of its runs on real drives was withdrawn.
     """
 

@@ -1,8 +1,8 @@
 """Search for products by name. It accepts one typing error and knows other names of makers.
 
 Every word of a query must occur in a product's names. A word that occurs in no product's names at all is taken for a
-typing error, and stands for the known words that are one letter away. A word that occurs in some names is taken as it
-is, so that P4610 never finds a P4510.
+typing error, and is replaced by the known words that are one letter away. A word that occurs in some names is taken as
+it is, so that P4610 never finds a P4510.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,8 @@ def is_one_error_away(word: str, other: str) -> bool:
 class FuzzyIndex:
     """Known words, indexed so that those one error away from a word are found without comparing it with all.
 
-    The index has each word with each of its letters deleted in turn: two words one error apart share such a rest.
+    The index has each word with each of its letters deleted in turn. Two words that differ by one error share such a
+    rest.
     Source: the deletion neighbourhood of Mor and Fraenkel, "A hash code method for detecting and correcting spelling
     errors", Communications of the ACM 25 (12), 1982.
     """
@@ -84,7 +85,7 @@ class Names:
         return FuzzyIndex(known.union(*OTHER_NAMES.values()))
 
     def alternatives(self, word: str) -> tuple[str, ...]:
-        """Return the words that a searched word stands for: itself, or those that are one typing error away."""
+        """Return the word itself if it occurs in a name, otherwise the words one typing error away."""
         if any(word in text for text in self.texts) or len(word) < SHORTEST_CORRECTED:
             return (word,)
         return self.words.matches(word) or (word,)

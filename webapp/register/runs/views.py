@@ -197,9 +197,9 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
             "slice_table": table,
             "times": times_view(run, verdict, limits),
             "side_file": side_file_view(run),
-            "on_no_drive": VIRTUAL_DEVICE_MARK if run.is_on_no_drive and not run.is_virtual else "",
-            "says_nothing": VIRTUAL_DEVICE_REASON,
-            "no_drives": public_virtual_devices_sentence(run),
+            "virtual_device_mark": VIRTUAL_DEVICE_MARK if run.is_on_no_drive and not run.is_virtual else "",
+            "virtual_device_reason": VIRTUAL_DEVICE_REASON,
+            "virtual_devices": public_virtual_devices_sentence(run),
         }
         | _log_contents(run, verdict, own)
     )
