@@ -11,6 +11,7 @@ from results.access.mirrors import is_mirrored
 from results.access.redaction import is_withheld
 from results.ingest.act import YCSB
 from results.models import Category, Event, Evidence, Finding, Run, Tier, Visibility
+from webapp.register.runs.side_file import Pair
 from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 
@@ -22,7 +23,6 @@ ROLE_LABELS = {
     "hdr": "HDR file",
     "export": "Export",
 }
-Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)

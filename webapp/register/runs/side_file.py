@@ -6,10 +6,10 @@ from typing import Any
 
 from results.access.redaction import visible_facts
 from results.models import Run
-from webapp.register.runs.page import Pair
 from webapp.templatetags import units
 
 Record = Mapping[str, Any]
+Pair = tuple[str, str]  # name and value of a list on a page
 PERCENTILES = ("p50", "p90", "p99", "p999", "p9999", "p99999")
 TIMES = (("service_us", "service"), ("response_us", "response"), ("lateness_us", "lateness"))
 SHOWN_DRIVES = 16

@@ -7,8 +7,7 @@ from typing import Any
 
 from results.access.redaction import has_withheld_file, visible_facts, visible_ycsb
 from results.models import Run, YcsbInterval, YcsbOperation, YcsbRun
-from webapp.register.runs.page import Pair
-from webapp.register.runs.side_file import telemetry_pairs
+from webapp.register.runs.side_file import Pair, telemetry_pairs
 from webapp.templatetags import units
 
 SHOWN_INTERVALS = 500  # a day of status lines every 10 s has 8,640; the CSV has all of them
