@@ -36,7 +36,7 @@ from simulated_register import simulated_register  # noqa: E402
 from results.errors import ReviewRefusedError  # noqa: E402
 from results.lifecycle import visibility  # noqa: E402
 from results.models import Organisation  # noqa: E402
-from runners.campaigns.commands import Wanted, start  # noqa: E402
+from runners.campaigns.commands import CampaignOrder, start  # noqa: E402
 from runners.campaigns.ladder import Rung, rungs_of  # noqa: E402
 from runners.campaigns.terms import Terms  # noqa: E402
 from runners.hosts.ssh import SshHost  # noqa: E402
@@ -89,7 +89,7 @@ def start_campaigns(organisation: Organisation, staff: User) -> list[Campaign]:
             sys.exit(f"{host}: gets no work: {'; '.join(objections)}")
         for node in NODES:
             device = bind(host, SshHost(host).identify(f"/dev/{node}"), f"{host} {node}", staff)
-            begun.append(start(device, organisation, Wanted(TERMS, facts=FACTS), staff))
+            begun.append(start(device, organisation, CampaignOrder(TERMS, facts=FACTS), staff))
     return begun
 
 

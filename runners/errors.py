@@ -1,4 +1,4 @@
-"""What can go wrong between the register and a host; the class decides what happens next, never the text."""
+"""Failures between the register and a host. The class of an error, never its text, decides what happens next."""
 
 from typing import ClassVar
 
@@ -6,22 +6,25 @@ from runners.models.states import State
 
 
 class HostError(Exception):
-    """A host did not do what it was asked. `retry`: the next look asks again; otherwise `ends_in` is the state."""
+    """A host did not do what was requested.
+
+    `retry`: the next poll repeats the request. Otherwise the dispatch ends in the state `ends_in`.
+    """
 
     retry: ClassVar[bool] = True
     ends_in: ClassVar[State] = State.FAILED
 
 
 class HostSilentError(HostError):
-    """No answer, or none that can be read; whether the host did what it was asked is unknown."""
+    """The host gave no answer, or none that can be parsed. Whether it did what was requested is unknown."""
 
 
 class HostElsewhereError(HostError):
-    """The host is another machine than this one; only a process that runs there can ask it."""
+    """The host is another machine. Only a process that runs there can use it."""
 
 
 class MachineUnknownError(HostError):
-    """This machine cannot be told from others, so nobody knows whether it is the host; its operator has to mend it."""
+    """This machine has no readable id, so it may or may not be the host. The operator must fix that."""
 
 
 class ProgramMissingError(HostError):
@@ -31,21 +34,21 @@ class ProgramMissingError(HostError):
 
 
 class DeviceUnknownError(HostError):
-    """The host cannot tell what the device is, so nothing may be written to it."""
+    """The host cannot identify the device, so nothing may be written to it."""
 
     retry = False
     ends_in = State.REFUSED
 
 
 class FileExistsOnHostError(HostError):
-    """A file that was to be created is there already; it is left as it is."""
+    """A file that was to be created exists already. It is not changed."""
 
     retry = False
     ends_in = State.REFUSED
 
 
 class StartRefusedError(HostError):
-    """The host will not start the program: the drive is busy, or a newer generation was there."""
+    """The host refuses to start the program: the drive is busy, or the generation is outdated."""
 
     retry = False
     ends_in = State.REFUSED
@@ -58,7 +61,7 @@ class StartFailedError(HostError):
 
 
 class FileMissingError(HostError):
-    """A file of a run that was started is not there."""
+    """A file of a run that was started is missing."""
 
     retry = False
     ends_in = State.LOST

@@ -7,46 +7,46 @@ from django.dispatch import receiver
 
 from results.ingest import queue as ingest_queue
 from results.signals import reading_pending
-from runners.campaigns.scheduler import look_at_campaigns
+from runners.campaigns import scheduler as campaign_scheduler
 from runners.dispatch.orders import EXPIRES_S
-from runners.dispatch.scheduler import look, look_at_due
-from runners.retention.maintenance import check_due
+from runners.dispatch.scheduler import poll, run_due
+from runners.retention.maintenance import run_due_checks
 
 
 @shared_task(name="runners.sweep_readings")
 def sweep_readings() -> None:
-    """Take up every reading that waits, also those whose alarm was lost."""
+    """Read every pending reading, also those whose message was lost."""
     ingest_queue.sweep()
 
 
 @shared_task(name="runners.read_evidence")
 def read_evidence(reading_id: int) -> None:
-    """Read one evidence now; a second alarm for it finds nothing left to do."""
+    """Read one evidence now. A second message for it finds nothing to do."""
     ingest_queue.read_one(reading_id)
 
 
 @shared_task(name="runners.watch_dispatches")
 def watch_dispatches() -> None:
-    """Look at every dispatch that is due; several workers share them."""
-    look_at_due()
+    """Poll every dispatch that is due. Several workers share them."""
+    run_due()
 
 
 @shared_task(name="runners.advance_dispatch")
 def advance_dispatch(dispatch_id: int) -> None:
-    """Look at one dispatch now: it was ordered or cancelled."""
-    look(dispatch_id)
+    """Poll one dispatch now, because it was ordered or cancelled."""
+    poll(dispatch_id)
 
 
 @shared_task(name="runners.watch_campaigns")
 def watch_campaigns() -> None:
     """Make the next step of every campaign that has one due."""
-    look_at_campaigns()
+    campaign_scheduler.run_due()
 
 
 @shared_task(name="runners.check_hosts")
 def check_hosts() -> None:
-    """Have each host over SSH checked whose check is due; the looks go on while a silent one is waited for."""
-    check_due()
+    """Start the check of each SSH host that is due. Polling continues while a check waits for its host."""
+    run_due_checks()
 
 
 @receiver(reading_pending, dispatch_uid="enqueue-reading")

@@ -13,7 +13,7 @@ from django.utils import timezone
 from kombu.exceptions import KombuError
 from redis import RedisError
 
-from runners.hosts.machine import is_here, known_machine_id, why_unknown
+from runners.hosts.machine import is_this_machine, known_machine_id, machine_id_error
 from runners.inventory import health
 from runners.models import Host
 from webapp.celery import app, is_worker_alive, redis_of
@@ -94,7 +94,7 @@ def examine_data_dir() -> Check:
 
 def examine_machine() -> Check:
     """This machine can be told from others: runs of the host `local` are looked at on theirs alone."""
-    if unknown := why_unknown():
+    if unknown := machine_id_error():
         return Check("machine", "cannot be told from others", unknown)
     known = known_machine_id()
     return Check("machine", f"{known[:12]} as the lab knows it" if known else "has no id yet: made at the first start")
@@ -129,7 +129,7 @@ def examine_database() -> Iterator[Check]:
 def examine_hosts() -> Iterator[Check]:
     """Each lab host in service takes work, or tells why it does not."""
     for host in Host.objects.filter(retired_at=None).order_by("name"):
-        reasons = health.reasons_for_no_work(host)
+        reasons = health.no_work_reasons(host)
         work = "gets no work" if reasons else "takes work"
         gone = ["if it is gone for good, retire it on its page"] if host.silent_checks else []
         yield Check(f"lab host {host}", f"{_last_check(host)}; {work}", "; ".join([*reasons, *gone]), is_host=True)
@@ -139,7 +139,7 @@ def _last_check(host: Host) -> str:
     if host.kind == Host.Kind.LOCAL:
         return (
             "this machine, looked at now"
-            if is_here(host.machine_id)
+            if is_this_machine(host.machine_id)
             else "another machine, which its own worker looks at"
         )
     if host.checked_at is None:

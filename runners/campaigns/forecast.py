@@ -1,4 +1,4 @@
-"""When a campaign may end: the planner itself, run ahead against drives that its outcomes still allow."""
+"""The forecast of a campaign's end: the planner, run ahead on drives that the outcomes so far allow."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,9 +13,9 @@ DRIVES_COUNT = 5
 
 @dataclass(frozen=True)
 class Forecast:
-    """Earliest and latest end, seconds from the epoch, and how many runs are still to come, if none is repeated.
+    """Earliest and latest end, in seconds from the epoch, and the number of runs to come if none is repeated.
 
-    `has_prep`: prep is still to come, whose duration is the drive's and is in neither time.
+    `has_prep`: prep is still to come. Its duration depends on the drive and is in neither time.
     """
 
     earliest_s: int
@@ -26,9 +26,9 @@ class Forecast:
 
 
 def forecast(terms: Terms, outcomes: Sequence[Outcome], now_s: int) -> Forecast | None:
-    """Return when the campaign ends on the drives that are still possible; None where a person has to look first.
+    """Return when the campaign ends on the drives that are still possible; None if a person has to decide first.
 
-    An open outcome is taken to end at its `ended_s`.
+    An open outcome is assumed to end at its `ended_s`.
     """
     ends = [_run_ahead(terms, outcomes, now_s, limit) for limit in _limits(terms, outcomes)]
     known = [end for end in ends if end is not None]
@@ -44,7 +44,7 @@ def _needs_prep(terms: Terms, outcomes: Iterable[Outcome]) -> bool:
 
 
 def _limits(terms: Terms, outcomes: Sequence[Outcome]) -> list[int]:
-    """Return highest passing loads, in steps, that the drive may have by what is known, spread over all that may be."""
+    """Return possible highest passing loads, in steps, spread over the whole possible range."""
     found = bracket(screened(outcomes, terms) | judged(outcomes, Purpose.LOAD, terms))
     lowest = found.passing or 0
     highest = max(lowest, terms.cap_units if found.failing is None else min(found.failing - 1, terms.cap_units))
@@ -52,7 +52,7 @@ def _limits(terms: Terms, outcomes: Sequence[Outcome]) -> list[int]:
 
 
 def _run_ahead(terms: Terms, outcomes: Sequence[Outcome], now_s: int, limit: int) -> tuple[int, int] | None:
-    """Return when the campaign ends on a drive that passes up to `limit`, and with how many more runs."""
+    """Return when the campaign ends on a drive that passes up to `limit`, and after how many more runs."""
     past = [_ended(each, terms, limit, now_s) for each in outcomes]
     now_s = max([now_s, *(each.ended_s or 0 for each in past)])
     runs_count = 0
@@ -72,7 +72,7 @@ def _run_ahead(terms: Terms, outcomes: Sequence[Outcome], now_s: int, limit: int
 
 
 def _ended(outcome: Outcome, terms: Terms, limit: int, now_s: int) -> Outcome:
-    """Return an outcome as it will be: what is open ends as the drive lets it."""
+    """Return an outcome as it will be: an open one ends as the drive allows."""
     if outcome.result is not Result.OPEN:
         return outcome
     return replace(outcome, result=_result(outcome, terms, limit), ended_s=max(now_s, outcome.ended_s or 0))

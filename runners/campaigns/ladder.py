@@ -1,4 +1,4 @@
-"""The dispatches of a campaign with what became of them: rows in, outcomes of the planner out."""
+"""The ladder of a campaign: its dispatches from the database, as outcomes for the planner."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from runners.models import Dispatch, exit_codes
 from runners.models.campaign import Campaign
 from runners.models.states import FINAL, State
 
-RATE_NOT_HELD = "rate-below-asked"  # docs/findings.md
-TOLD_NOTHING = {State.FAILED: Result.UNUSABLE, State.REFUSED: Result.REFUSED, State.CANCELLED: Result.CANCELLED}
-# By these not the drive but the host may be slow: the same three as in the verdict's headline (docs/findings.md).
-OF_HOST = frozenset({"host-busy", "host-stolen", "generator-late"})
-REMEDY = "mend that at the host and let the campaign go on, or cancel it and start one that is told what lies there"
+RATE_NOT_SUSTAINED = "rate-below-asked"  # docs/findings.md
+INCONCLUSIVE = {State.FAILED: Result.UNUSABLE, State.REFUSED: Result.REFUSED, State.CANCELLED: Result.CANCELLED}
+# Findings that say the host, not the drive, may be slow: as in the verdict's headline (docs/findings.md).
+HOST_FINDINGS = frozenset({"host-busy", "host-stolen", "generator-late"})
+REMEDY = "fix that at the host and resume the campaign, or cancel it and start one that may overwrite the data"
 UNREAD = {Reading.State.PENDING, Reading.State.READING}
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One dispatch, the run that its log was read as (None: none), its worst shares, and its outcome."""
+    """One dispatch, the run that its log was read as (None if none), its worst shares, and its outcome."""
 
     dispatch: Dispatch
     run: Run | None
@@ -36,7 +36,7 @@ class Rung:
 
 @dataclass(frozen=True)
 class _Judged:
-    """A result with its reason, and what is left of the nearest limit."""
+    """A result with its reason, and the distance to the nearest limit."""
 
     result: Result
     reason: str
@@ -44,23 +44,23 @@ class _Judged:
 
 
 def rungs_of(campaign: Campaign) -> list[Rung]:
-    """Return every dispatch of a campaign in the order of its orders; the number of queries does not depend on them."""
+    """Return every dispatch of a campaign in order, with a number of queries that does not depend on them."""
     return _read(campaign, campaign.dispatches.order_by("campaign_step"))
 
 
 def rungs_before(campaign: Campaign, since: datetime) -> list[Rung]:
-    """Return the runs on a campaign's drive that are not its own and ended since then, by its limits."""
+    """Return the other runs on a campaign's drive that ended since then, by the campaign's limits."""
     others = Dispatch.objects.filter(drive_key=campaign.drive_key, ended_at__gte=since)
     return _read(campaign, others.exclude(campaign=campaign).order_by("ended_at"))
 
 
 def _read(campaign: Campaign, dispatches: QuerySet[Dispatch]) -> list[Rung]:
     limits = parse_limits(campaign.profile.document)
-    return [rung_of(dispatch, limits, campaign.resumed_at) for dispatch in with_what_was_read(dispatches)]
+    return [rung_of(dispatch, limits, campaign.resumed_at) for dispatch in with_readings(dispatches)]
 
 
-def with_what_was_read(dispatches: QuerySet[Dispatch]) -> QuerySet[Dispatch]:
-    """Have what `rung_of` needs fetched for all rows at once."""
+def with_readings(dispatches: QuerySet[Dispatch]) -> QuerySet[Dispatch]:
+    """Prefetch what `rung_of` needs, for all rows at once."""
     related = dispatches.select_related("device__host", "submission__log", "retry_of")
     return related.prefetch_related(
         "submission__log__readings",
@@ -73,7 +73,7 @@ def with_what_was_read(dispatches: QuerySet[Dispatch]) -> QuerySet[Dispatch]:
 
 
 def rung_of(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | None = None) -> Rung:
-    """Return what became of a dispatch by these limits."""
+    """Return the outcome of a dispatch by these limits."""
     run = _run_of(dispatch)
     shares = tuple(share for share in run.shares.all() if share.statistic == Statistic.WORST_SLICE) if run else ()
     judged = _judge(dispatch, run, shares, limits)
@@ -94,25 +94,25 @@ def rung_of(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | 
 
 
 def _verdict_of(run: Run) -> Verdict | None:
-    """Return what is told of a run's newest verdict."""
+    """Return the visible part of a run's newest verdict."""
     newest = next(iter(run.verdicts.all()), None)
     return visible_verdict(run, newest) if newest else None
 
 
 def _host_doubts(run: Run | None) -> tuple[str, ...]:
     found = {finding.rule_id for finding in run.findings.all()} if run else set()
-    return tuple(sorted(found & OF_HOST))
+    return tuple(sorted(found & HOST_FINDINGS))
 
 
 def _purpose_of(dispatch: Dispatch) -> Purpose:
-    """Return what a dispatch was made for; one that no campaign ordered is taken for a screening run."""
+    """Return the purpose of a dispatch. One that no campaign ordered counts as a screening run."""
     if dispatch.purpose:
         return Purpose(dispatch.purpose)
     return Purpose.PREP if dispatch.recipe == Purpose.PREP else Purpose.SCREENING
 
 
 def _run_of(dispatch: Dispatch) -> Run | None:
-    """Return the newest reading's run that stands."""
+    """Return the current run of the newest reading."""
     runs = dispatch.submission.runs.all() if dispatch.submission else []
     standing = [run for run in runs if run.visibility != Visibility.SUPERSEDED]
     return max(standing, key=lambda run: (run.reading_id or 0, -run.ordinal), default=None)
@@ -123,42 +123,45 @@ def _seconds(at: datetime | None) -> int | None:
 
 
 def _judge(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits: Sequence[Limit]) -> _Judged:
-    """Return what the campaign learns from a dispatch, in the order in which things come to be known."""
+    """Return what the campaign learns from a dispatch, in the order in which facts become known."""
     state = State(dispatch.state)
     if state not in FINAL:
         return _Judged(Result.OPEN, "")
     if state is State.LOST:
         return _lost(dispatch)
-    if state in TOLD_NOTHING:
-        return _told_nothing(dispatch, state)
+    if state in INCONCLUSIVE:
+        return _inconclusive(dispatch, state)
     if _purpose_of(dispatch) is Purpose.PREP:
         return _of_prep(dispatch)
-    if dispatch.exit_status == exit_codes.CANNOT_KEEP_UP:
+    if dispatch.exit_status == exit_codes.OVERLOADED:
         return _Judged(Result.OVERLOADED, dispatch.reason)
     return _of_run(dispatch, run, shares, limits)
 
 
-def _told_nothing(dispatch: Dispatch, state: State) -> _Judged:
-    """What drivetest itself refused would be refused again; earlier versions wrote that down as failed."""
+def _inconclusive(dispatch: Dispatch, state: State) -> _Judged:
+    """Return the outcome of an inconclusive dispatch. What drivetest refused once, it would refuse again.
+
+    Earlier versions recorded a refusal as failed.
+    """
     if dispatch.exit_status == exit_codes.REFUSED:
         return _Judged(Result.REFUSED, f"{dispatch.reason}; {REMEDY}")
-    return _Judged(TOLD_NOTHING[state], dispatch.reason)
+    return _Judged(INCONCLUSIVE[state], dispatch.reason)
 
 
 def _lost(dispatch: Dispatch) -> _Judged:
     if dispatch.ended_at is None:
-        return _Judged(Result.OPEN, f"{dispatch} was lost; its host has not said yet that nothing of it runs")
+        return _Judged(Result.OPEN, f"{dispatch} was lost; its host has not confirmed yet that nothing of it runs")
     return _Judged(Result.UNUSABLE, dispatch.reason)
 
 
 def _of_prep(dispatch: Dispatch) -> _Judged:
-    """A preparation that is not shown to be whole is none: no run after it certifies anything."""
+    """Return the outcome of a preparation. If it is not shown to be complete, no later run certifies anything."""
     if dispatch.exit_status != exit_codes.FINISHED:
         return _Judged(Result.UNUSABLE, dispatch.reason)
     if dispatch.preparation_id is None:
         return _Judged(
             Result.UNUSABLE,
-            f"its record does not show that all of the drive was prepared in one go ({dispatch.reason})",
+            f"its record does not show that the whole drive was prepared in one go ({dispatch.reason})",
         )
     return _Judged(Result.PASSED, dispatch.reason)
 
@@ -166,34 +169,35 @@ def _of_prep(dispatch: Dispatch) -> _Judged:
 def _of_run(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits: Sequence[Limit]) -> _Judged:
     if run is None:
         return _without_run(dispatch)
-    told_nothing = _untrusted(run)
-    if told_nothing:
-        return told_nothing
-    if any(finding.rule_id == RATE_NOT_HELD for finding in run.findings.all()):
-        return _Judged(Result.OVERLOADED, "the load was not held: see the findings of its run")
+    if inconclusive := _untrusted(run):
+        return inconclusive
+    if any(finding.rule_id == RATE_NOT_SUSTAINED for finding in run.findings.all()):
+        return _Judged(Result.OVERLOADED, "the load was not sustained: see the findings of its run")
     return (
         _Judged(Result.PASSED, "ran to completion")
         if dispatch.purpose == Purpose.STRESS
-        else _by_limits(shares, limits, _why_it_fails(run))
+        else _by_limits(shares, limits, _failure_message(run))
     )
 
 
-def _why_it_fails(run: Run) -> str:
-    """Return the verdict's own words, which name the slice; none where it is too short to be judged as a whole."""
+def _failure_message(run: Run) -> str:
+    """Return the verdict's headline, which names the slice; empty if the run is too short for a verdict."""
     verdict = _verdict_of(run)
     if verdict is None or verdict.outcome != Verdict.Outcome.FAIL:
         return ""
-    return verdict.headline.removeprefix("fails: ")
+    return verdict.headline
 
 
 def _untrusted(run: Run) -> _Judged | None:
-    """Return why a run tells nothing of the drive, None where it does."""
+    """Return why a run says nothing about the drive; None if it does."""
     verdict = _verdict_of(run)
     if verdict is None or verdict.outcome == Verdict.Outcome.VOID:
         return _Judged(Result.UNUSABLE, verdict.headline if verdict else "its log was not judged")
     stop = (run.facts.get("stop") or {}).get("kind")
     if stop != "finished":
-        return _Judged(Result.UNUSABLE, f"its log does not end as that of a finished run ({stop or 'no end is told'})")
+        return _Judged(
+            Result.UNUSABLE, f"its log does not end as that of a finished run ({stop or 'its end is not reported'})"
+        )
     return None
 
 
@@ -213,7 +217,7 @@ def _by_limits(shares: Sequence[Share], limits: Sequence[Limit], why_it_fails: s
     }
     missing = [limit for limit in limits if limit.threshold_us not in counted]
     if missing or not limits:
-        return _Judged(Result.UNUSABLE, "its log holds no whole slice to be judged")
+        return _Judged(Result.UNUSABLE, "its log has no complete slice to judge")
     found = nearest_limit(counted.values(), limits)
     is_within = all(
         is_count_within(counted[each.threshold_us].over_count, counted[each.threshold_us].ops_count, each.limit_pct)

@@ -1,4 +1,4 @@
-"""Why a campaign does what it does, in sentences for its history and its page."""
+"""Messages of a campaign: the reasons of its steps, for its history and its page."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -23,18 +23,18 @@ def nx(load: Decimal) -> str:
     return printed_nx(Fraction(load))
 
 
-def named(purpose: Purpose, load: Decimal | None) -> str:
-    """Return a step for people: load test at 30x."""
+def step_name(purpose: Purpose, load: Decimal | None) -> str:
+    """Return the name of a step: load test at 30x."""
     return NAMES[purpose] if load is None else f"{NAMES[purpose]} at {nx(load)}"
 
 
-def under_way(outcome: Outcome) -> str:
-    """Say what the campaign waits for."""
-    return f"{outcome.id}, the {named(outcome.purpose, outcome.nx)}, is under way"
+def waiting_message(outcome: Outcome) -> str:
+    """Return what the campaign waits for."""
+    return f"{outcome.id}, the {step_name(outcome.purpose, outcome.nx)}, is running"
 
 
-def why_rung(rung: int, screened: Judged, terms: Terms) -> str:
-    """Say why a screening run comes at this load."""
+def screening_reason(rung: int, screened: Judged, terms: Terms) -> str:
+    """Return the reason for a screening run at this load."""
     if rung in screened:
         return f"again at {nx(terms.nx(rung))}: the result was near a limit"
     passing = max((units for units, passes in screened.items() if passes and units < rung), default=None)
@@ -48,8 +48,8 @@ def why_rung(rung: int, screened: Judged, terms: Terms) -> str:
     return f"between {nx(terms.nx(passing))}, which passed, and {nx(terms.nx(failing))}, which failed"
 
 
-def why_load(units: int, confirmed: Judged, terms: Terms) -> str:
-    """Say why a load test comes at this load."""
+def load_reason(units: int, confirmed: Judged, terms: Terms) -> str:
+    """Return the reason for a load test at this load."""
     if units in confirmed:
         return f"again at {nx(terms.nx(units))}: the result was near a limit"
     failing = min((each for each, passes in confirmed.items() if passes is False), default=None)
@@ -61,57 +61,58 @@ def why_load(units: int, confirmed: Judged, terms: Terms) -> str:
     return f"between {nx(terms.nx(passing))}, confirmed, and {nx(terms.nx(failing))}, not confirmed"
 
 
-def why_again(doubted: Outcome) -> str:
-    """Say why a test that failed comes again before it is believed.
+def repeat_reason(doubted: Outcome) -> str:
+    """Return the reason for repeating a failed test before it counts.
 
-    The findings are not named: they are of a side file, which may be sequestered once this stands in a history.
+    It does not name the findings: they come from a side file, which may be sequestered after this is in a history.
     """
     return f"again: {doubted.id} failed, and the host may be the cause; it counts once a second run agrees"
 
 
-def why_stress(load: Decimal) -> str:
-    """Say why a stress test comes."""
-    return f"the load test at {nx(load)} passed; a certificate there asks for a stress test at twice that"
+def stress_reason(load: Decimal) -> str:
+    """Return the reason for a stress test."""
+    return f"the load test at {nx(load)} passed; a certificate there requires a stress test at twice that"
 
 
-def resting(after: Outcome, purpose: Purpose, load: Decimal | None) -> str:
-    """Say why the drive rests."""
+def rest_message(after: Outcome, purpose: Purpose, load: Decimal | None) -> str:
+    """Return why the drive rests."""
     if after.result is Result.UNUSABLE:
-        return f"waits a little after {after.id}, which told nothing; then {named(purpose, load)}"
+        return f"waits briefly after {after.id}, which gave no result; then {step_name(purpose, load)}"
     cause = "overloaded" if after.result is Result.OVERLOADED else after.result
-    return f"the drive rests after {after.id} ({named(after.purpose, after.nx)}, {cause}); then {named(purpose, load)}"
+    past, coming = step_name(after.purpose, after.nx), step_name(purpose, load)
+    return f"the drive rests after {after.id} ({past}, {cause}); then {coming}"
 
 
-def at_limit(load: Decimal, terms: Terms) -> str:
-    """Say that the drive was not brought to its limit."""
+def limit_message(load: Decimal, terms: Terms) -> str:
+    """Return that the drive was not brought to its limit."""
     return (
         f"{nx(load)} is confirmed, and no higher load was allowed: its stress test at {nx(STRESS_FACTOR * load)} "
-        f"is as high as the limit of {nx(terms.max_nx)} lets a run go"
+        f"reaches the limit of {nx(terms.max_nx)}"
     )
 
 
-def highest(load: Decimal, failing: Decimal) -> str:
-    """Say what was found."""
+def highest_message(load: Decimal, failing: Decimal) -> str:
+    """Return the highest passing load."""
     return f"{nx(load)} is the highest load that passes; {nx(failing)} does not"
 
 
-def spent(load: Decimal | None, decided_count: int) -> str:
-    """Say that the campaign ended before the search did."""
+def spent_message(load: Decimal | None, decided_count: int) -> str:
+    """Return that the campaign ended before the search did."""
     found = "none is confirmed" if load is None else f"{nx(load)} is the highest confirmed"
     tested = f"{counted(decided_count, 'load')} {'was' if decided_count == 1 else 'were'} tested at length"
     return f"{tested}, as many as allowed; {found}"
 
 
-def host_doubts(outcomes: Iterable[Outcome]) -> str:
-    """Return, to be added to an end, that not the drive but its host may have failed; empty where no run says so."""
+def host_doubt_message(outcomes: Iterable[Outcome]) -> str:
+    """Return the addition that the host, not the drive, may have failed; empty if no run says so."""
     failed = [outcome for outcome in outcomes if outcome.result in {Result.FAILED, Result.OVERLOADED}]
     doubted_count = sum(bool(outcome.host_doubts) for outcome in failed)
     share = f" of {doubted_count} of the {len(failed)} runs that failed" if len(failed) > 1 else ""
     return f"; the host may be the cause{share}: see the findings of these runs" if doubted_count else ""
 
 
-def no_load_allowed(terms: Terms) -> str:
-    """Say that the limit leaves no load to search."""
+def no_load_message(terms: Terms) -> str:
+    """Return that the limit leaves no load to search."""
     return (
         f"the limit of {nx(terms.max_nx)} allows no load: {nx(terms.resolution_nx)} needs a stress test at twice that"
     )

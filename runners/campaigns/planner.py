@@ -1,4 +1,11 @@
-"""The two searches of a campaign, on whole steps of load: the ladder of screening runs, and the loads to confirm."""
+"""The planner: the next step of a campaign, from its terms and outcomes alone; no clock, no database, no host.
+
+So any worker can resume a campaign at any step: the same rows give the same step. Two searches on whole steps of load
+are its core: the ladder of screening runs, and the loads to confirm.
+
+After a load that was too much the drive rests, because it looks worse for hours than it is. Source: users of upstream's
+ACT, who saw failing runs make the next ones fail (docs/lab.md, Campaigns).
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,29 +22,30 @@ Judged = Mapping[int, bool | None]
 
 @dataclass(frozen=True)
 class Bracket:
-    """The highest load that passes below every one that fails, and the lowest that fails; None: none is known."""
+    """The highest load that passes below every failing one, and the lowest that fails; None if unknown."""
 
     passing: int | None
     failing: int | None
 
     def is_closed(self, terms: Terms) -> bool:
-        """Tell whether nothing that would be told apart lies between the two."""
+        """Return whether the two are too close for another load between them."""
         if self.failing is None:
             return self.passing is not None and self.passing >= terms.cap_units
         return self.failing - (self.passing or 0) <= terms.gap_units(self.passing or 0)
 
 
 def bracket(judged: Judged) -> Bracket:
-    """Return between which loads the drive's limit lies. A pass above a fail is not believed."""
+    """Return the loads between which the drive's limit is. A pass above a failure does not count."""
     failing = min((units for units, passes in judged.items() if passes is False), default=None)
     passing = (units for units, passes in judged.items() if passes and (failing is None or units < failing))
     return Bracket(max(passing, default=None), failing)
 
 
 def next_rung(judged: Judged, terms: Terms) -> int | None:
-    """Return the load of the next screening run; None where the search has come to its end.
+    """Return the load of the next screening run; None at the end of the search.
 
-    Up by the ladder's factor until a load fails, or down by it until one passes; then halves of what lies between.
+    The ladder goes up by its factor until a load fails, or down by it until one passes, then halves the interval
+    between.
     """
     found = bracket(judged)
     if (undecided := _undecided(judged, found, terms)) is not None:
@@ -54,7 +62,7 @@ def next_rung(judged: Judged, terms: Terms) -> int | None:
 
 
 def _undecided(judged: Judged, found: Bracket, terms: Terms) -> int | None:
-    """Return a load whose runs came near a limit and do not agree yet, where the answer still matters."""
+    """Return a load whose runs came near a limit and do not agree yet, if its result still matters."""
     highest = terms.cap_units if found.failing is None else min(found.failing - 1, terms.cap_units)
     open_ones = (units for units, passes in judged.items() if passes is None and (found.passing or 0) < units)
     return min((units for units in open_ones if units <= highest), default=None)
@@ -66,11 +74,11 @@ def _up(passing: int | None, terms: Terms) -> int:
     return min(max(passing + 1, int(passing * terms.ladder_factor)), terms.cap_units)
 
 
-def next_to_confirm(confirmed: Judged, top: int, terms: Terms) -> int | None:
-    """Return the load whose load test and stress test come next; None where the highest is known.
+def next_confirmation(confirmed: Judged, top: int, terms: Terms) -> int | None:
+    """Return the load of the next load test and stress test; None if the highest is known.
 
-    `top` is the highest load that screening passed. Each failure doubles the step down, since a day is spent on each;
-    once a load is confirmed, halves of what lies between.
+    `top` is the highest load that passed screening. Each failure doubles the step down, because each costs a day. Once
+    a load is confirmed, the search halves the interval.
     """
     found = bracket(confirmed)
     if found.failing is None:
@@ -84,22 +92,22 @@ def next_to_confirm(confirmed: Judged, top: int, terms: Terms) -> int | None:
     return (found.passing + found.failing) // 2
 
 
-RETRY_AFTER_S = 60  # what stopped a run (a host restarted, say) is seldom over at once
+RETRY_AFTER_S = 60  # the cause of a stopped run, for example a reboot, is seldom over at once
 
 
 def rest_until(terms: Terms, outcomes: Iterable[Outcome]) -> tuple[int, Outcome] | None:
-    """Return until when the drive rests, in seconds from the epoch, and after which run; None where nothing ended."""
+    """Return the end of the drive's rest, in seconds from the epoch, and the run before it; None if none has ended."""
     rests = [(each.ended_s + _rest_s(terms, each), each) for each in outcomes if each.ended_s is not None]
     return max(rests, key=lambda rest: rest[0], default=None)
 
 
 def longest_rest_s(terms: Terms) -> int:
-    """Return after how long no run of before matters any more."""
+    """Return after how many seconds an earlier run no longer matters."""
     return max(terms.rest_s, terms.overload_rest_s, RETRY_AFTER_S)
 
 
 def _rest_s(terms: Terms, outcome: Outcome) -> int:
-    """A run that told nothing may have been too much for as long as it ran: the longer of both rests."""
+    """Return the rest after a run. An inconclusive run may have been too much as well: the longer rest counts."""
     if outcome.result is not Result.UNUSABLE:
         return _after_load_s(terms, outcome)
     retry_s = 0 if outcome.is_excused else RETRY_AFTER_S
@@ -117,7 +125,7 @@ Outcomes = Sequence[Outcome]
 
 
 class End(StrEnum):
-    """Why a campaign came to its end."""
+    """Why a campaign ended."""
 
     CONFIRMED = "confirmed"
     AT_LIMIT = "at-limit"
@@ -127,7 +135,7 @@ class End(StrEnum):
 
 @dataclass(frozen=True)
 class Run:
-    """A run to be ordered: `nx` is its own load, None for prep; `retry_of` the outcome that told nothing."""
+    """A run to be ordered: `nx` is its own load, None for prep; `retry_of` is the inconclusive outcome it repeats."""
 
     purpose: Purpose
     nx: Decimal | None
@@ -138,7 +146,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Wait:
-    """Nothing to order before `until_s` (None: before the open run has ended)."""
+    """Nothing to order before `until_s`; None means before the open run has ended."""
 
     reason: str
     until_s: int | None = None
@@ -146,14 +154,14 @@ class Wait:
 
 @dataclass(frozen=True)
 class Pause:
-    """A person has to look first."""
+    """A person has to decide first."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Finish:
-    """The campaign is at its end; `nx` is the highest load confirmed, None where there is none."""
+    """The campaign ends. `nx` is the highest confirmed load, None if there is none."""
 
     end: End
     nx: Decimal | None
@@ -164,37 +172,37 @@ Step = Run | Wait | Pause | Finish
 
 
 def next_step(terms: Terms, outcomes: Outcomes, now_s: int, before: Outcomes = ()) -> Step:
-    """Return what is due now; `outcomes` in the order in which they were ordered.
+    """Return the step that is due now; `outcomes` are in the order of their orders.
 
-    `before` are runs on the drive that the campaign knows nothing else of: it rests after them too.
+    `before` are other runs on the drive: the campaign rests after them too.
     """
     if open_one := next((each for each in outcomes if each.result is Result.OPEN), None):
-        return Wait(open_one.reason or messages.under_way(open_one))
+        return Wait(open_one.reason or messages.waiting_message(open_one))
     if pause := _person_needed(terms, outcomes):
         return pause
-    step = _wanted(terms, outcomes)
+    step = _next_run(terms, outcomes)
     if isinstance(step, Finish):
-        return replace(step, reason=step.reason + messages.host_doubts(outcomes))
+        return replace(step, reason=step.reason + messages.host_doubt_message(outcomes))
     return _rest(terms, [*before, *outcomes], step, now_s) or _as_retry(step, outcomes)
 
 
 def _person_needed(terms: Terms, outcomes: Outcomes) -> Pause | None:
-    """Stop where another attempt would end as the last one did, or where somebody wanted it ended."""
+    """Pause if another attempt would end as the last one did, or if a person ended the last one."""
     if terms.cap_units < 1:
-        return Pause(messages.no_load_allowed(terms))
+        return Pause(messages.no_load_message(terms))
     last = outcomes[-1] if outcomes else None
     if last is None or last.is_excused:
         return None
     if last.result in {Result.REFUSED, Result.CANCELLED}:
         return Pause(f"{last.id} was {last.result}: {last.reason}")
-    attempts_count = _attempts_in_vain(outcomes)
+    attempts_count = _inconclusive_attempts(outcomes)
     if attempts_count >= terms.attempts_max:
-        return Pause(f"{counted(attempts_count, 'attempt')} told nothing, the last one {last.id}: {last.reason}")
+        return Pause(f"{counted(attempts_count, 'attempt')} gave no result, the last one {last.id}: {last.reason}")
     return None
 
 
-def _attempts_in_vain(outcomes: Outcomes) -> int:
-    """Count the attempts since the last one that told something."""
+def _inconclusive_attempts(outcomes: Outcomes) -> int:
+    """Return the number of attempts since the last conclusive one."""
     attempts_count = 0
     for outcome in reversed(outcomes):
         if outcome.result is not Result.UNUSABLE or outcome.is_excused:
@@ -203,23 +211,23 @@ def _attempts_in_vain(outcomes: Outcomes) -> int:
     return attempts_count
 
 
-def _wanted(terms: Terms, outcomes: Outcomes) -> Run | Finish:
+def _next_run(terms: Terms, outcomes: Outcomes) -> Run | Finish:
     if terms.with_prep and not any(_is_prepared(each) for each in outcomes):
         return Run(Purpose.PREP, None, None, "every certificate begins with a prepared drive")
     found = screened(outcomes, terms)
     rung = next_rung(found, terms)
     if rung is not None:
-        return _run(terms, Purpose.SCREENING, rung, messages.why_rung(rung, found, terms))
+        return _run(terms, Purpose.SCREENING, rung, messages.screening_reason(rung, found, terms))
     ladder = bracket(found)
     return _doubted_end(terms, outcomes, ladder.failing) or _confirm(terms, outcomes, ladder)
 
 
 def _doubted_end(terms: Terms, outcomes: Outcomes, failing: int | None) -> Run | None:
-    """Repeat the fail that ends the ladder where its host may be the cause and no second run has said the same."""
+    """Repeat the failure that ends the ladder if its host may be the cause and no second run has agreed."""
     if failing is None or judged(outcomes, Purpose.SCREENING, terms)[failing] is not None:
         return None
     doubted = doubted_at(outcomes, Purpose.SCREENING, failing, terms)
-    return _run(terms, Purpose.SCREENING, failing, messages.why_again(doubted)) if doubted else None
+    return _run(terms, Purpose.SCREENING, failing, messages.repeat_reason(doubted)) if doubted else None
 
 
 def _is_prepared(outcome: Outcome) -> bool:
@@ -227,14 +235,14 @@ def _is_prepared(outcome: Outcome) -> bool:
 
 
 def _confirm(terms: Terms, outcomes: Outcomes, ladder: Bracket) -> Run | Finish:
-    """Make the load test of the highest load, and its stress test once that has passed."""
+    """Run the load test of the highest load, and its stress test once that has passed."""
     if ladder.passing is None:
         lowest = messages.nx(terms.nx(ladder.failing or 1))
         return Finish(End.NOTHING_PASSES, None, f"the drive fails at {lowest}, and no step below {lowest} is tried")
     top = min(ladder.passing, terms.cap_units)
     loads, stresses = judged(outcomes, Purpose.LOAD, terms), judged(outcomes, Purpose.STRESS, terms)
     confirmed = {units: _is_confirmed(passes, stresses.get(units)) for units, passes in loads.items()}
-    units = next_to_confirm(confirmed, top, terms)
+    units = next_confirmation(confirmed, top, terms)
     best = bracket(confirmed)
     if units is None:
         return _finish(terms, best, ladder)
@@ -243,10 +251,10 @@ def _confirm(terms: Terms, outcomes: Outcomes, ladder: Bracket) -> Run | Finish:
         return _spent(terms, best, decided_count)
     purpose = Purpose.STRESS if loads.get(units) else Purpose.LOAD
     if doubted := doubted_at(outcomes, purpose, units, terms):
-        return _run(terms, purpose, units, messages.why_again(doubted))
+        return _run(terms, purpose, units, messages.repeat_reason(doubted))
     if purpose is Purpose.STRESS:
-        return _run(terms, purpose, units, messages.why_stress(terms.nx(units)))
-    return _run(terms, purpose, units, messages.why_load(units, confirmed, terms))
+        return _run(terms, purpose, units, messages.stress_reason(terms.nx(units)))
+    return _run(terms, purpose, units, messages.load_reason(units, confirmed, terms))
 
 
 def _is_confirmed(load_passes: bool | None, stress_passes: bool | None) -> bool | None:
@@ -260,13 +268,13 @@ def _finish(terms: Terms, best: Bracket, ladder: Bracket) -> Finish:
     failing = min((each for each in (best.failing, ladder.failing) if each is not None), default=None)
     nx = terms.nx(best.passing)
     if failing is None or best.passing >= terms.cap_units:
-        return Finish(End.AT_LIMIT, nx, messages.at_limit(nx, terms))
-    return Finish(End.CONFIRMED, nx, messages.highest(nx, terms.nx(failing)))
+        return Finish(End.AT_LIMIT, nx, messages.limit_message(nx, terms))
+    return Finish(End.CONFIRMED, nx, messages.highest_message(nx, terms.nx(failing)))
 
 
 def _spent(terms: Terms, best: Bracket, decided_count: int) -> Finish:
     nx = None if best.passing is None else terms.nx(best.passing)
-    return Finish(End.SPENT, nx, messages.spent(nx, decided_count))
+    return Finish(End.SPENT, nx, messages.spent_message(nx, decided_count))
 
 
 def _run(terms: Terms, purpose: Purpose, units: int, reason: str) -> Run:
@@ -278,11 +286,11 @@ def _rest(terms: Terms, outcomes: Outcomes, step: Run, now_s: int) -> Wait | Non
     until_s, after = rest_until(terms, outcomes) or (0, None)
     if after is None or until_s <= now_s:
         return None
-    return Wait(messages.resting(after, step.purpose, step.nx), until_s)
+    return Wait(messages.rest_message(after, step.purpose, step.nx), until_s)
 
 
 def _as_retry(step: Run, outcomes: Outcomes) -> Run:
     last = outcomes[-1] if outcomes else None
     if last is None or last.result is not Result.UNUSABLE or (last.purpose, last.nx) != (step.purpose, step.nx):
         return step
-    return replace(step, retry_of=last.id, reason=f"again, since {last.id} told nothing: {last.reason}")
+    return replace(step, retry_of=last.id, reason=f"again, because {last.id} gave no result: {last.reason}")

@@ -1,6 +1,7 @@
-"""What happened to a campaign's drive since its preparation that voids the runs after it, as its states tell it.
+"""The conditions of a certificate, and whether a campaign's runs meet them, with figures.
 
-The certificate asks more (results/rules/certification/checks.py), also what nobody told: here is only what is certain.
+results/rules/certification decides the certificate once the runs are reviewed. This module says what it will require. A
+shortened run shows the procedure and certifies nothing.
 """
 
 import json
@@ -16,40 +17,40 @@ from results.models import Verdict, Visibility
 from results.rules.certification.checks import check_preparation
 from results.rules.plural import counted
 from runners.campaigns.ladder import Rung
-from runners.campaigns.messages import named, nx
-from runners.campaigns.terms import STRESS_FACTOR, Purpose, Result, terms_of
+from runners.campaigns.messages import nx, step_name
+from runners.campaigns.terms import STRESS_FACTOR, Purpose, Result, parse_terms
 from runners.campaigns.voting import certified_nx
-from runners.evidence.drive_states import last_preparing
+from runners.evidence.drive_states import last_preparation_attempt
 from runners.models import Dispatch, DriveState
 from runners.models.campaign import Campaign
 
 
-def change_to_look_at(rungs: Sequence[Rung]) -> str:
-    """Return what voids the runs to come, for a person to look at; empty where nothing does, or one has looked."""
+def invalidating_change(rungs: Sequence[Rung]) -> str:
+    """Return a change of the drive that voids later runs, for a person to decide; empty if none or already decided."""
     states = _since_prep(rungs)
     excused = {rung.dispatch.pk for rung in rungs if rung.outcome.is_excused}
-    looked_at_count = sum(state.dispatch_id in excused for state in states)
-    changes = list(_changes(states[max(0, looked_at_count - 1) :]))
-    return f"{changes[0]}; what runs after that certifies nothing with the preparation before it" if changes else ""
+    decided_count = sum(state.dispatch_id in excused for state in states)
+    changes = list(_changes(states[max(0, decided_count - 1) :]))
+    return f"{changes[0]}; later runs certify nothing with the preparation before it" if changes else ""
 
 
 def changes_of_tests(nx_rungs: Sequence[Rung], rungs: Sequence[Rung]) -> list[str]:
-    """Return what voids the tests of a load, these rungs, as sentences; empty where nothing is known to."""
+    """Return the changes that void these tests of a load, as sentences; empty if none is known."""
     return [*resets_of_tests(nx_rungs, rungs), *_firmwares(states_of(nx_rungs))]
 
 
 def resets_of_tests(nx_rungs: Sequence[Rung], rungs: Sequence[Rung]) -> list[str]:
-    """Return that the drive was reset between its preparation and these tests, as far as its states tell."""
+    """Return that the drive was reset between its preparation and these tests, if its states show that."""
     return [sentence for prep in _since_prep(rungs)[:1] for sentence in _resets(prep, states_of(nx_rungs))]
 
 
 def states_of(rungs: Sequence[Rung]) -> list[DriveState]:
-    """Return the drive's states before and after these runs, in their order."""
+    """Return the drive's states before and after these runs, in order."""
     return [state for rung in rungs for state in _states(rung)]
 
 
 def _since_prep(rungs: Sequence[Rung]) -> list[DriveState]:
-    """Return the drive's states in their order, from before its last whole preparation; without one, all."""
+    """Return the drive's states in order, from before its last complete preparation; without one, all."""
     preps = [place for place, rung in enumerate(rungs) if rung.dispatch.preparation_id is not None]
     return [state for rung in rungs[preps[-1] if preps else 0 :] for state in _states(rung)]
 
@@ -65,12 +66,12 @@ def _changes(states: Sequence[DriveState]) -> Iterator[str]:
 
 
 def _resets(first: DriveState, later: Sequence[DriveState]) -> Iterator[str]:
-    """Tell of a trim since a state, or of a restart, after which the host counts trims anew."""
+    """Yield a trim since a state, or a reboot, after which the host counts trims again from 0."""
     for state in later:
         if None in {first.boot_id, state.boot_id}:
             continue
         if state.boot_id != first.boot_id:
-            yield f"the host was restarted before {_at(state)}: that the drive was not trimmed cannot be shown any more"
+            yield f"the host was rebooted before {_at(state)}: it can no longer be shown that the drive was not trimmed"
             return
         if None not in {first.discards_count, state.discards_count} and state.discards_count != first.discards_count:
             yield f"the drive was trimmed or formatted before {_at(state)}"
@@ -78,8 +79,8 @@ def _resets(first: DriveState, later: Sequence[DriveState]) -> Iterator[str]:
 
 
 def _firmwares(states: Sequence[DriveState]) -> Iterator[str]:
-    told = [state for state in states if state.firmware]
-    for before, after in pairwise(told):
+    reporting = [state for state in states if state.firmware]
+    for before, after in pairwise(reporting):
         if before.firmware != after.firmware:
             yield f"the firmware changed from {before.firmware} to {after.firmware}, seen {_at(after)}"
             return
@@ -93,28 +94,28 @@ TESTS = (Purpose.LOAD, Purpose.STRESS)
 
 
 def preparation_of(pair: Mapping[Purpose, Rung]) -> Dispatch | None:
-    """Return the last preparation before these tests where it was a whole one; it may be of no campaign."""
-    found = (last_preparing(rung.dispatch) for rung in pair.values())
+    """Return the last preparation before these tests if it was complete; it may belong to no campaign."""
+    found = (last_preparation_attempt(rung.dispatch) for rung in pair.values())
     return next((prep for prep in found if prep is not None and prep.preparation_id is not None), None)
 
 
-def fault_of_preparation(pair: Mapping[Purpose, Rung], rungs: Sequence[Rung]) -> str:
-    """Return why it cannot be shown that both tests follow one preparation, unspoilt; empty where it is shown."""
+def preparation_fault(pair: Mapping[Purpose, Rung], rungs: Sequence[Rung]) -> str:
+    """Return why it cannot be shown that both tests follow one preparation; empty if it can."""
     if preparation_of(pair) is None and not any(rung.dispatch.preparation_id for rung in rungs):
         return "no whole preparation before the tests"
     judged = [(rung.run, rung.verdict) for rung in pair.values() if rung.run and rung.verdict]
     if len(judged) < len(TESTS):
-        return "no load has passed both tests: what they follow is not known"
+        return "no load has passed both tests: their preparation is not known"
     prefetch_related_objects([run for run, _ in judged], "drives__preparation__evidence")
     shown = check_preparation([candidate_of(run, verdict) for run, verdict in judged], 1)
-    # The drive's states tell more of a reset than the certificate does: which state it was seen in.
+    # The drive's states say more about a reset than the certificate does: in which state it was seen.
     return "" if shown.is_shown else next(iter(resets_of_tests(list(pair.values()), rungs)), shown.sentence)
 
 
 def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Sequence[Rung]) -> list[str]:
-    """Return, as sentences, what a certificate at `nx` would still need; empty where the runs show all of it.
+    """Return, as sentences, what a certificate at `nx` still needs; empty if the runs show all of it.
 
-    What review adds (which product it is, whether the drive was trimmed) is asked by the certificate itself.
+    The certificate itself requires what review adds: the product, and whether the drive was trimmed.
     """
     missing = [] if campaign.device.may_certify else ["the device is virtual: no run on it certifies"]
     pair = {} if nx is None else pair_at(nx, rungs)
@@ -122,28 +123,28 @@ def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Seque
         missing.append("prep of the drive")
     if nx is None:
         return [*missing, "a load that passes both tests"]
-    return [*missing, *_of_tests(campaign, pair, rungs)]
+    return [*missing, *_test_objections(campaign, pair, rungs)]
 
 
-def _of_tests(campaign: Campaign, pair: Mapping[Purpose, Rung], rungs: Sequence[Rung]) -> Iterator[str]:
+def _test_objections(campaign: Campaign, pair: Mapping[Purpose, Rung], rungs: Sequence[Rung]) -> Iterator[str]:
     changes = changes_of_tests(list(pair.values()), rungs)
     yield from (f"both tests on one prepared drive: {change}" for change in changes)
-    yield from filter(None, (fault_of_test(campaign, purpose, rung) for purpose, rung in pair.items()))
+    yield from filter(None, (test_fault(campaign, purpose, rung) for purpose, rung in pair.items()))
 
 
-def fault_of_test(campaign: Campaign, purpose: Purpose, rung: Rung) -> str:
-    """Return which test is asked for in place of one that passed, and what that one was; empty where it is enough."""
-    asked, slice_s = asked_duration_s(campaign), asked_slice_s(campaign)
-    # Of a stress test nothing is judged by its slices: it has to run to its end.
+def test_fault(campaign: Campaign, purpose: Purpose, rung: Rung) -> str:
+    """Return which test is required in place of one that passed, and what that one was; empty if it is enough."""
+    required, slice_s = required_duration_s(campaign), required_slice_s(campaign)
+    # A stress test is not judged by slices: it has to run to its end.
     has_short_slices = purpose is Purpose.LOAD and slice_s and rung.dispatch.slice_length_s < slice_s
     wanted, had = (
         (f" in slices of {counted(length_s, 'second')}" if has_short_slices and length_s else "")
         for length_s in (slice_s, rung.dispatch.slice_length_s)
     )
-    test = f"a {named(purpose, rung.outcome.nx)}"
-    if rung.outcome.duration_s is None or rung.outcome.duration_s < asked:
+    test = f"a {step_name(purpose, rung.outcome.nx)}"
+    if rung.outcome.duration_s is None or rung.outcome.duration_s < required:
         ran = counted(rung.outcome.duration_s or 0, "second")
-        return f"{test} of {counted(asked, 'second')}{wanted}: {rung.dispatch} was of {ran}{had}"
+        return f"{test} of {counted(required, 'second')}{wanted}: {rung.dispatch} was of {ran}{had}"
     if has_short_slices:
         return f"{test}{wanted}: {rung.dispatch} was{had}"
     if purpose is Purpose.LOAD and rung.verdict is not None and rung.verdict.outcome != Verdict.Outcome.PASS:
@@ -152,7 +153,7 @@ def fault_of_test(campaign: Campaign, purpose: Purpose, rung: Rung) -> str:
 
 
 def pair_at(nx: Decimal, rungs: Sequence[Rung]) -> dict[Purpose, Rung]:
-    """Return the last load test and stress test that passed for N, as far as there are any."""
+    """Return the last load test and stress test that passed for N, if there are any."""
     found = ((purpose, _passed(purpose, nx, rungs)) for purpose in (Purpose.LOAD, Purpose.STRESS))
     return {purpose: rung for purpose, rung in found if rung is not None}
 
@@ -164,20 +165,20 @@ def _passed(purpose: Purpose, nx: Decimal, rungs: Sequence[Rung]) -> Rung | None
 
 
 def has_shortened_runs(campaign: Campaign) -> bool:
-    """Tell whether the tests were ordered shorter than the profile asks."""
-    terms = terms_of(campaign.terms)
-    return min(terms.load_s, terms.stress_s) < asked_duration_s(campaign)
+    """Return whether the tests were ordered shorter than the profile requires."""
+    terms = parse_terms(campaign.terms)
+    return min(terms.load_s, terms.stress_s) < required_duration_s(campaign)
 
 
-def asked_duration_s(campaign: Campaign) -> int:
-    """Return how long the profile asks a test to be."""
+def required_duration_s(campaign: Campaign) -> int:
+    """Return the duration that the profile requires of a test."""
     return int(json.loads(campaign.profile.document)["duration_s"])
 
 
-def asked_slice_s(campaign: Campaign) -> int | None:
-    """Return how long the slices are by which the profile judges; None where it does not say."""
-    asked: int | None = json.loads(campaign.profile.document).get("slice_length_s")
-    return asked
+def required_slice_s(campaign: Campaign) -> int | None:
+    """Return the slice length by which the profile judges; None if it states none."""
+    required: int | None = json.loads(campaign.profile.document).get("slice_length_s")
+    return required
 
 
 REVIEWED = frozenset({Visibility.PUBLIC, Visibility.EMBARGOED})
@@ -187,15 +188,15 @@ Pair = Mapping[Purpose, Rung]
 
 @dataclass(frozen=True)
 class Condition:
-    """What is asked, and what is there or missing."""
+    """A condition: what is required, and what exists or is missing."""
 
     name: str
     is_met: bool
-    told: str
+    detail: str
 
 
 def conditions_of(campaign: Campaign, rungs: Sequence[Rung]) -> list[Condition]:
-    """Return every condition of a certificate at the campaign's load, in the order in which they come to be met."""
+    """Return every condition of a certificate at the campaign's load, in the order in which they are usually met."""
     pair = {} if campaign.confirmed_nx is None else pair_at(campaign.confirmed_nx, rungs)
     states = states_of(list(pair.values()))
     return [
@@ -218,31 +219,31 @@ def _real(campaign: Campaign) -> Condition:
 
 def _prepared(pair: Pair, rungs: Sequence[Rung]) -> Condition:
     name = "one preparation with evidence, after the last format or trim"
-    if fault := fault_of_preparation(pair, rungs):
+    if fault := preparation_fault(pair, rungs):
         return Condition(name, False, fault)
     return Condition(name, True, f"by {preparation_of(pair)}; not formatted or trimmed since")
 
 
 def _test(campaign: Campaign, purpose: Purpose, pair: Pair) -> Condition:
     rung, load = pair.get(purpose), campaign.confirmed_nx
-    asked = f"of {counted(asked_duration_s(campaign), 'second')}"
+    required = f"of {counted(required_duration_s(campaign), 'second')}"
     if load is None or rung is None:
         at = "" if load is None else f" at {nx(load * (STRESS_FACTOR if purpose is Purpose.STRESS else 1))}"
         what = "a load test" if purpose is Purpose.LOAD else "a stress test at twice that load"
-        return Condition(f"{what} {asked}", False, f"none that passes{at}")
-    fault = fault_of_test(campaign, purpose, rung)
+        return Condition(f"{what} {required}", False, f"none that passes{at}")
+    fault = test_fault(campaign, purpose, rung)
     ran = f"{rung.dispatch} was of {counted(rung.outcome.duration_s or 0, 'second')}"
-    return Condition(f"{named(purpose, rung.outcome.nx)} {asked}", not fault, fault or ran)
+    return Condition(f"{step_name(purpose, rung.outcome.nx)} {required}", not fault, fault or ran)
 
 
-def _same(what: str, told: Sequence[str | None]) -> Condition:
-    """Both tests have a state before and after each: what nobody told of one cannot be shown."""
-    known = [value for value in told if value]
+def _same(what: str, values: Sequence[str | None]) -> Condition:
+    """Return the condition that a value is the same in all states. A value that is not reported cannot be shown."""
+    known = [value for value in values if value]
     name = f"the same {what} before and after both tests"
     if len(set(known)) > 1:
         return Condition(name, False, f"it was {', '.join(dict.fromkeys(known))}")
     if len(known) < STATES_COUNT:
-        return Condition(name, False, f"told {counted(len(known), 'time')} of {STATES_COUNT}: it cannot be shown")
+        return Condition(name, False, f"reported {counted(len(known), 'time')} of {STATES_COUNT}: it cannot be shown")
     return Condition(name, True, known[0])
 
 
@@ -255,15 +256,17 @@ def _product(pair: Pair) -> Condition:
     products = sorted({str(product) for product in named_by.values()})
     is_met = len(named_by) == len(TESTS) and len(products) == 1
     without = ", ".join(_lacking(pair, named_by)) or "both tests"
-    told = ", ".join(products) if len(named_by) == len(TESTS) else f"none is named for {without}; review names it"
-    return Condition("one product that both tests are of", is_met, told)
+    detail = ", ".join(products) if len(named_by) == len(TESTS) else f"not stated for {without}; a reviewer states it"
+    return Condition("one product that both tests are of", is_met, detail)
 
 
 def _reviewed(pair: Pair) -> Condition:
     done = {purpose: rung for purpose, rung in pair.items() if rung.run and rung.run.visibility in REVIEWED}
     is_met = len(done) == len(TESTS)
-    told = "both tests were reviewed" if is_met else f"not reviewed: {', '.join(_lacking(pair, done)) or 'both tests'}"
-    return Condition("review by somebody else than who sent it", is_met, told)
+    detail = (
+        "both tests were reviewed" if is_met else f"not reviewed: {', '.join(_lacking(pair, done)) or 'both tests'}"
+    )
+    return Condition("review by another person than the submitter", is_met, detail)
 
 
 def _lacking(pair: Pair, found: Mapping[Purpose, object]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""One look at a campaign makes the step that is due: at most one dispatch, however many workers look."""
+"""The campaign scheduler: each poll makes the step that is due, at most one dispatch among all workers."""
 
 import logging
 from datetime import UTC, datetime, timedelta
@@ -8,17 +8,17 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from runners.campaigns.ladder import Rung, rungs_before, rungs_of
-from runners.campaigns.messages import named
+from runners.campaigns.messages import step_name
 from runners.campaigns.planner import Finish, Pause, Run, Wait, longest_rest_s, next_step
-from runners.campaigns.requirements import change_to_look_at, missing_for_certificate
-from runners.campaigns.terms import Purpose, terms_of
-from runners.dispatch.orders import Order, Place, order
-from runners.inventory.safety import is_told, signature_of
-from runners.inventory.service_state import OutOfServiceError, hold_in_service
-from runners.locks import climbing
-from runners.models import UNCONFIRMED, Dispatch, DriveState
+from runners.campaigns.requirements import invalidating_change, missing_for_certificate
+from runners.campaigns.terms import Purpose, parse_terms
+from runners.dispatch.orders import Order, Placement, order
+from runners.inventory.safety import is_signature_reported, signature_of
+from runners.inventory.service_state import OutOfServiceError, lock_in_service
+from runners.locks import lock_campaign
+from runners.models import LOST_UNCONFIRMED, Dispatch, DriveState
 from runners.models.campaign import Campaign, CampaignEntry
-from runners.models.dispatch import DESTROY
+from runners.models.dispatch import CONSENT_OPTION
 from runners.models.postgres import storable
 from runners.models.states import FINAL, WORKER
 from runners.recipes import RECIPES
@@ -29,46 +29,46 @@ Kind = CampaignEntry.Kind
 PREP = "prep"
 
 
-def look_at_campaigns() -> None:
-    """Look at every campaign that something may be due for."""
+def run_due() -> None:
+    """Poll every campaign that may have a step due."""
     for campaign_id in due().order_by("ordered_at").values_list("pk", flat=True):
         try:
-            look(campaign_id)
+            poll(campaign_id)
         except Exception:
-            # One campaign that the register stumbles over must not hold up the others; the next look tries again.
-            log.exception("campaign %s: stumbled", campaign_id)
+            # An error in one campaign must not delay the others; the next poll tries again.
+            log.exception("campaign %s: internal error", campaign_id)
 
 
 def due() -> QuerySet[Campaign]:
-    """Return the campaigns that something may be due for: not while one rests, or has a dispatch under way.
+    """Return the campaigns that may have a step due: not resting, and without an unfinished dispatch.
 
-    A look reads every run of a campaign, and is taken every few seconds.
+    A poll reads every run of a campaign, and this query runs every few seconds.
     """
-    under_way = Dispatch.objects.filter(campaign=OuterRef("pk")).exclude(state__in=FINAL)
+    unfinished = Dispatch.objects.filter(campaign=OuterRef("pk")).exclude(state__in=FINAL)
     rests = Q(next_at__gt=timezone.now())
-    active = Campaign.objects.filter(~rests, ~Exists(under_way), state=Campaign.State.ACTIVE)
+    active = Campaign.objects.filter(~rests, ~Exists(unfinished), state=Campaign.State.ACTIVE)
     return active | Campaign.objects.filter(state=Campaign.State.CANCELLING)
 
 
-def look(campaign_id: int) -> None:
-    """Make the step that is due, unless another worker is at it."""
-    with climbing(campaign_id) as is_held:
-        if is_held:
+def poll(campaign_id: int) -> None:
+    """Make the step that is due, unless another worker polls the campaign."""
+    with lock_campaign(campaign_id) as is_locked:
+        if is_locked:
             campaign = Campaign.objects.select_related("device__host", "organisation", "ordered_by", "profile")
             advance(campaign.get(pk=campaign_id))
 
 
 def advance(campaign: Campaign) -> None:
-    """Make the step that is due. Whoever comes second finds the row changed, and changes nothing."""
+    """Make the step that is due. If another worker was faster, the row has changed and nothing happens."""
     if campaign.state == Campaign.State.CANCELLING:
         _confirm_cancel(campaign)
         return
     rungs = rungs_of(campaign)
-    now, terms = timezone.now(), terms_of(campaign.terms)
+    now, terms = timezone.now(), parse_terms(campaign.terms)
     before = rungs_before(campaign, now - timedelta(seconds=longest_rest_s(terms)))
     outcomes, earlier = ([rung.outcome for rung in each] for each in (rungs, before))
     step = next_step(terms, outcomes, int(now.timestamp()), earlier)
-    if isinstance(step, Run) and (change := change_to_look_at(rungs)):
+    if isinstance(step, Run) and (change := invalidating_change(rungs)):
         step = Pause(change)
     if isinstance(step, Run):
         _order(campaign, step)
@@ -81,55 +81,57 @@ def advance(campaign: Campaign) -> None:
 
 
 def _order(campaign: Campaign, run: Run) -> None:
-    """Count the step and order its dispatch in one transaction: the count is what two workers cannot both find."""
+    """Count the step and order its dispatch in one transaction: two workers cannot both find the same count."""
     recipe = PREP if run.purpose is Purpose.PREP else campaign.recipe
     if recipe not in RECIPES:
-        _note(campaign, f"waits for the recipe {recipe}, which this register does not have")
+        _update_reason(campaign, f"waits for the recipe {recipe}, which this register does not have")
         return
     try:
         with transaction.atomic():
-            # The drive first, then the campaign's row, as where a campaign is started: else each waits for the other.
-            hold_in_service(campaign.device)
-            _order_held(campaign, run, recipe)
+            # Lock the drive first, then the campaign's row, as at its start: otherwise each waits for the other.
+            lock_in_service(campaign.device)
+            _order_in_transaction(campaign, run, recipe)
     except OutOfServiceError as error:
         _change(campaign, Kind.PAUSED, str(error), state=Campaign.State.PAUSED)
 
 
-def _order_held(campaign: Campaign, run: Run, recipe: str) -> None:
+def _order_in_transaction(campaign: Campaign, run: Run, recipe: str) -> None:
     number = campaign.steps_count + 1
     found = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.ACTIVE, steps_count=campaign.steps_count)
-    if not found.update(steps_count=number, reason=f"{named(run.purpose, run.nx)}: {run.reason}", next_at=None):
+    if not found.update(steps_count=number, reason=f"{step_name(run.purpose, run.nx)}: {run.reason}", next_at=None):
         return
-    place = Place(campaign, number, run.purpose, _retried(campaign, run))
-    dispatch = order(campaign.device, campaign.organisation, _asked(campaign, run, recipe), campaign.ordered_by, place)
-    _enter(campaign, Kind.ORDERED, f"{named(run.purpose, run.nx)}: {run.reason}", dispatch)
+    placement = Placement(campaign, number, run.purpose, _retried_dispatch(campaign, run))
+    dispatch = order(
+        campaign.device, campaign.organisation, _build_order(campaign, run, recipe), campaign.ordered_by, placement
+    )
+    _add_entry(campaign, Kind.ORDERED, f"{step_name(run.purpose, run.nx)}: {run.reason}", dispatch)
 
 
-def _retried(campaign: Campaign, run: Run) -> Dispatch | None:
+def _retried_dispatch(campaign: Campaign, run: Run) -> Dispatch | None:
     return campaign.dispatches.get(public_id=run.retry_of) if run.retry_of else None
 
 
-def _asked(campaign: Campaign, run: Run, recipe: str) -> Order:
-    slice_length_s = terms_of(campaign.terms).slice_length_s
+def _build_order(campaign: Campaign, run: Run, recipe: str) -> Order:
+    slice_length_s = parse_terms(campaign.terms).slice_length_s
     if run.duration_s is not None:
         slice_length_s = min(slice_length_s, run.duration_s)
     of_load, consent = dict(campaign.options), {}
-    if (consented := of_load.pop(DESTROY, None)) and not _is_written_over(campaign):
-        consent = {DESTROY: consented}
+    if (consented := of_load.pop(CONSENT_OPTION, None)) and not _is_overwritten(campaign):
+        consent = {CONSENT_OPTION: consented}
     options = (of_load if recipe == campaign.recipe else {}) | consent
     return Order(run.nx, run.duration_s, slice_length_s, options, campaign.facts, recipe)
 
 
-def _is_written_over(campaign: Campaign) -> bool:
-    """Tell whether the data that a campaign may write over is gone: whatever is recognised later is somebody else's."""
-    told = DriveState.objects.filter(dispatch__campaign=campaign).values_list("document", flat=True)
-    return any(is_told(document) and not signature_of(document) for document in told)
+def _is_overwritten(campaign: Campaign) -> bool:
+    """Return whether the data that a campaign may overwrite is gone: data recognised later belongs to other people."""
+    documents = DriveState.objects.filter(dispatch__campaign=campaign).values_list("document", flat=True)
+    return any(is_signature_reported(document) and not signature_of(document) for document in documents)
 
 
 def _wait(campaign: Campaign, wait: Wait) -> None:
-    """Say what it waits for; a rest is entered once, when it begins."""
+    """Record what it waits for; a rest gets one entry, when it begins."""
     if wait.until_s is None:
-        _note(campaign, wait.reason)
+        _update_reason(campaign, wait.reason)
         return
     next_at = datetime.fromtimestamp(wait.until_s, UTC)
     if campaign.next_at != next_at:
@@ -149,28 +151,28 @@ def _finish(campaign: Campaign, finish: Finish, rungs: list[Rung]) -> None:
 
 
 def _confirm_cancel(campaign: Campaign) -> None:
-    """Cancelled is said when no dispatch can have a program left on the host."""
-    left = campaign.dispatches.filter(~Q(state__in=FINAL) | UNCONFIRMED).first()
+    """Complete the cancellation when no dispatch can have a program on the host."""
+    left = campaign.dispatches.filter(~Q(state__in=FINAL) | LOST_UNCONFIRMED).first()
     if left is not None:
-        _note(campaign, f"a cancel was asked for; waits until the host has said that {left} has ended")
+        _update_reason(campaign, f"cancel requested; waits until the host confirms that {left} has ended")
         return
     cancelled = {"state": Campaign.State.CANCELLED, "ended_at": timezone.now()}
     _change(campaign, Kind.CANCELLED, "nothing of it runs on the host", **cancelled)
 
 
 def _change(campaign: Campaign, kind: str, reason: str, **columns: object) -> None:
-    """Change the row with its entry, unless somebody else has changed its state meanwhile."""
+    """Change the row and add the entry, unless its state has changed meanwhile."""
     reason = storable(reason)
     with transaction.atomic():
         found = Campaign.objects.filter(pk=campaign.pk, state=campaign.state, steps_count=campaign.steps_count)
         if found.update(reason=reason, **columns):
-            _enter(campaign, kind, reason)
+            _add_entry(campaign, kind, reason)
 
 
-def _note(campaign: Campaign, reason: str) -> None:
+def _update_reason(campaign: Campaign, reason: str) -> None:
     if campaign.reason != reason:
         Campaign.objects.filter(pk=campaign.pk, state=campaign.state).update(reason=storable(reason))
 
 
-def _enter(campaign: Campaign, kind: str, reason: str, dispatch: Dispatch | None = None) -> None:
+def _add_entry(campaign: Campaign, kind: str, reason: str, dispatch: Dispatch | None = None) -> None:
     CampaignEntry.objects.create(campaign=campaign, dispatch=dispatch, kind=kind, actor=WORKER, reason=storable(reason))

@@ -1,4 +1,7 @@
-"""What a campaign is told: how high, how long, how far apart; kept as JSON with it, and editable while it runs."""
+"""Terms and outcomes of a campaign: the data that the planner decides from.
+
+The terms are stored as JSON with the campaign and can be edited while it runs.
+"""
 
 from dataclasses import asdict, dataclass, fields, replace
 from decimal import Decimal
@@ -7,15 +10,15 @@ from fractions import Fraction
 from typing import Any
 
 DAY_S = 86_400
-STRESS_FACTOR = 2  # aerospike/act README.md, test 2: a certificate at N asks for a stress test at twice N
+STRESS_FACTOR = 2  # aerospike/act README.md, test 2: a certificate at N requires a stress test at twice N
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The limits of a campaign. No run of it, the stress test included, loads the drive with more than `max_nx`.
+    """The limits of a campaign. No run of it, including the stress test, loads the drive with more than `max_nx`.
 
-    Loads are whole multiples of `resolution_nx`; the search ends when the highest load that passes and the lowest that
-    fails are one such step or `resolution_pct` of the load apart, whichever is more. A share within `near_pct` of its
+    Loads are whole multiples of `resolution_nx`. The search ends when the highest passing and the lowest failing load
+    differ by one such step or by `resolution_pct` of the load, whichever is more. A share within `near_pct` of its
     limit is near it, and its run is repeated.
     """
 
@@ -38,7 +41,7 @@ class Terms:
 
     @property
     def cap_units(self) -> int:
-        """The highest load that is searched, in steps of the resolution: its stress test is the heaviest run."""
+        """The highest load to search, in steps of the resolution: its stress test is the heaviest run."""
         return int(self.max_nx / STRESS_FACTOR // self.resolution_nx)
 
     def units(self, nx: Decimal) -> int:
@@ -46,19 +49,19 @@ class Terms:
         return int(nx // self.resolution_nx)
 
     def nx(self, units: int) -> Decimal:
-        """Return the load of so many steps."""
+        """Return the load of this many steps."""
         return units * self.resolution_nx
 
     def gap_units(self, units: int) -> int:
-        """Return how far apart two loads may be, the lower one being `units`, for the search to end between them."""
+        """Return the largest distance of two loads, the lower one being `units`, at which the search ends."""
         return max(1, int(units * self.resolution_pct / 100))
 
     def duration_s(self, purpose: str) -> int | None:
-        """Return how long a run for a purpose takes; None for prep, which ends when it has written the whole drive."""
+        """Return the duration of a run for a purpose; None for prep, which ends when the whole drive is written."""
         return {"screening": self.screening_s, "load": self.load_s, "stress": self.stress_s}.get(purpose)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the terms as JSON keeps them: decimals as text, so that no digit is lost."""
+        """Return the terms for JSON: decimals as text, so that no digit is lost."""
         return {name: str(value) if isinstance(value, Decimal) else value for name, value in asdict(self).items()}
 
     def changed(self, **changes: Any) -> "Terms":
@@ -66,15 +69,15 @@ class Terms:
         return replace(self, **changes)
 
 
-def terms_of(kept: dict[str, Any]) -> Terms:
-    """Return the terms that were kept as JSON; one that a later version has added takes its default."""
+def parse_terms(document: dict[str, Any]) -> Terms:
+    """Return terms from their JSON. A term that a later version added gets its default."""
     decimals = {each.name for each in fields(Terms) if isinstance(each.default, Decimal)}
-    told: dict[str, Any] = {name: Decimal(value) if name in decimals else value for name, value in kept.items()}
-    return Terms(**told)
+    values: dict[str, Any] = {name: Decimal(value) if name in decimals else value for name, value in document.items()}
+    return Terms(**values)
 
 
 class Purpose(StrEnum):
-    """What a dispatch of a campaign is for."""
+    """The purpose of a dispatch in a campaign."""
 
     PREP = "prep"
     SCREENING = "screening"
@@ -83,7 +86,10 @@ class Purpose(StrEnum):
 
 
 class Result(StrEnum):
-    """`open`: no answer yet. `overloaded`: the drive could not keep up. `unusable`: nothing was learnt of the drive."""
+    """The result of a step. `open`: not known yet. `overloaded`: the drive could not sustain the load.
+
+    `unusable`: the run says nothing about the drive.
+    """
 
     OPEN = "open"
     PASSED = "passed"
@@ -94,17 +100,17 @@ class Result(StrEnum):
     CANCELLED = "cancelled"
 
 
-LEARNT = frozenset({Result.PASSED, Result.FAILED, Result.OVERLOADED})
+CONCLUSIVE = frozenset({Result.PASSED, Result.FAILED, Result.OVERLOADED})
 
 
 @dataclass(frozen=True)
 class Outcome:
     """One dispatch of a campaign. `nx` is the run's own load, None for prep; `ended_s` counts from the epoch.
 
-    `margin` is what is left of the nearest limit as a part of it, below 0 where a limit is broken; None where no share
-    decides. An outcome is excused when somebody let the campaign go on after it: it no longer counts as an attempt.
-    `has_run` is False where no program was started for certain. `host_doubts` are the findings of its run by which not
-    the drive but the host may be slow.
+    `margin` is the distance to the nearest limit as a part of it, below 0 if the limit is exceeded, None if no share
+    decides. An outcome is excused if a person resumed the campaign after it: it no longer counts as an attempt.
+    `has_run` is False if certainly no program was started. `host_doubts` are the findings that say the host, not the
+    drive, may be slow.
     """
 
     id: str

@@ -1,34 +1,34 @@
-"""Whether a drive passes at a load, from all runs there: a result that may be another next time counts for less.
+"""Voting: whether a drive passes at a load, from all runs there. Uncertain results count for less.
 
-That is one near a limit, and a failed run of which the host may be the cause.
+A result is uncertain if it is near a limit, or if a run failed and the host may be the cause.
 """
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from runners.campaigns.terms import LEARNT, STRESS_FACTOR, Outcome, Purpose, Result, Terms
+from runners.campaigns.terms import CONCLUSIVE, STRESS_FACTOR, Outcome, Purpose, Result, Terms
 
-CLEAR, NEAR = 2, 1  # votes; two decide, so a near or doubted one needs a second that says the same
+CLEAR, NEAR = 2, 1  # votes; two decide, so a near or doubted result needs a second one that agrees
 DECIDED = 2
 
 
 def judged(outcomes: Iterable[Outcome], purpose: Purpose, terms: Terms) -> dict[int, bool | None]:
-    """Return for each load N tried for a purpose, in steps, whether it passes; None: to be repeated.
+    """Return for each load N tried for a purpose, in steps, whether it passes; None means to be repeated.
 
-    Of a stress test the key is the N that it stands for, not the load of its run.
+    The key of a stress test is the N that it is made for, not the load of its run.
     """
     votes: dict[int, list[tuple[bool, int]]] = {}
     for outcome in outcomes:
-        if outcome.purpose is purpose and outcome.result in LEARNT and outcome.nx is not None:
+        if outcome.purpose is purpose and outcome.result in CONCLUSIVE and outcome.nx is not None:
             votes.setdefault(_units(outcome, terms), []).append(_vote(outcome, terms))
     return {units: _decide(cast) for units, cast in votes.items()}
 
 
 def screened(outcomes: Sequence[Outcome], terms: Terms) -> dict[int, bool | None]:
-    """Return what screening found: a doubted fail shows the way as a fail does, and is repeated only where it decides.
+    """Return the result of screening. A doubted failure directs the search like others, and is repeated at its end.
 
-    After an overload the drive rests for hours: to repeat each on the way up would cost more than it tells.
+    After an overload the drive rests for hours: to repeat each one on the way up would cost more than it is worth.
     """
     found = judged(outcomes, Purpose.SCREENING, terms)
     return {
@@ -53,19 +53,19 @@ def _vote(outcome: Outcome, terms: Terms) -> tuple[bool, int]:
 
 
 def is_doubted(outcome: Outcome) -> bool:
-    """Tell whether a run failed and its host may be the cause."""
+    """Return whether a run failed and its host may be the cause."""
     return outcome.result in {Result.FAILED, Result.OVERLOADED} and bool(outcome.host_doubts)
 
 
 def doubted_at(outcomes: Sequence[Outcome], purpose: Purpose, units: int, terms: Terms) -> Outcome | None:
-    """Return the last run at a load for a purpose where it is a doubted one."""
-    learnt = (each for each in reversed(outcomes) if each.purpose is purpose and each.result in LEARNT)
+    """Return the last run at a load for a purpose if it is a doubted one."""
+    learnt = (each for each in reversed(outcomes) if each.purpose is purpose and each.result in CONCLUSIVE)
     last = next((each for each in learnt if each.nx is not None and _units(each, terms) == units), None)
     return last if last is not None and is_doubted(last) else None
 
 
 def is_near(outcome: Outcome, terms: Terms) -> bool:
-    """Tell whether a run's worst share is so near its limit that the next run may well say the opposite."""
+    """Return whether a run's worst share is so near its limit that the next run may give the opposite result."""
     if outcome.margin is None or outcome.result is Result.OVERLOADED:
         return False
     near_pct = terms.near_pct if outcome.purpose is Purpose.SCREENING else terms.load_near_pct
@@ -73,7 +73,7 @@ def is_near(outcome: Outcome, terms: Terms) -> bool:
 
 
 def _decide(cast: list[tuple[bool, int]]) -> bool | None:
-    """Count the votes in the order of the runs; the side that first has two has it."""
+    """Count the votes in the order of the runs. The side that first has two wins."""
     counted = {True: 0, False: 0}
     for passed, weight in cast:
         counted[passed] += weight

@@ -1,4 +1,4 @@
-"""What becomes of a dispatch whose host or register fails at a look, and the heartbeat of a look that went well."""
+"""Failures of polls: what becomes of a dispatch if its host or the register fails, and the heartbeat of good polls."""
 
 import logging
 from datetime import datetime, timedelta
@@ -9,71 +9,73 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from runners.errors import HostError
-from runners.lifecycle.transitions import move, note
+from runners.lifecycle.transitions import transition, update_reason
 from runners.models import Dispatch
-from runners.models.dispatch_rows import keep
+from runners.models.dispatch_rows import update_columns
 from runners.models.states import WORKER, State
 from runners.monitoring.connectivity import HEARTBEAT_S
 
 log = logging.getLogger(__name__)
 
 
-def beat(dispatch: Dispatch, **seen: Any) -> None:
-    """The look ended well: the host answered, and what was said of silence or stumbling is over.
+def record_heartbeat(dispatch: Dispatch, **columns: Any) -> None:
+    """Record a successful poll: the host answered, and earlier error reasons are over.
 
-    `seen` are columns that the same statement keeps. Where there is nothing to say, that it went well is said every few
-    seconds only: it would be one of four statements of a look.
+    The same statement stores `columns`. Without a change, the heartbeat is stored every few seconds only: it would be
+    one of the four statements of a poll.
     """
     now = timezone.now()
-    is_said = dispatch.heartbeat_at and now - dispatch.heartbeat_at < timedelta(seconds=HEARTBEAT_S)
-    if is_said and dispatch.silent_since is None and not dispatch.reason and not seen:
+    is_recent = dispatch.heartbeat_at and now - dispatch.heartbeat_at < timedelta(seconds=HEARTBEAT_S)
+    if is_recent and dispatch.silent_since is None and not dispatch.reason and not columns:
         return
-    well = {"heartbeat_at": now, "silent_since": None, "reason": ""}
-    keep(dispatch, well | seen)
+    healthy = {"heartbeat_at": now, "silent_since": None, "reason": ""}
+    update_columns(dispatch, healthy | columns)
     dispatch.heartbeat_at, dispatch.silent_since, dispatch.reason = now, None, ""
 
 
-def failed_at_host(dispatch: Dispatch, error: HostError) -> bool:
-    """End it where asking again cannot help; a running program is never given up for that, only for silence."""
+def handle_host_error(dispatch: Dispatch, error: HostError) -> bool:
+    """End a dispatch if a retry cannot help. A running program is given up only after a long outage."""
     log.warning("%s: %s: %s", dispatch.public_id, type(error).__name__, error)
     state = State(dispatch.state)
     if not error.retry and state is not State.RUNNING:
-        return move(dispatch, state, error.ends_in, WORKER, str(error))
+        return transition(dispatch, state, error.ends_in, WORKER, str(error))
     silent_since = dispatch.silent_since or timezone.now()
     if timezone.now() - silent_since >= timedelta(seconds=settings.HOST_SILENCE_S):
-        since = min([silent_since, *map(datetime.fromisoformat, dispatch.silences.values())])
-        return move(dispatch, state, State.LOST, WORKER, f"no answer since {since:%Y-%m-%d %H:%M:%S} UTC: {error}")
-    put_off(dispatch)
-    note(dispatch, f"no answer, asking again: {error}")
+        since = min([silent_since, *map(datetime.fromisoformat, dispatch.open_outages.values())])
+        return transition(
+            dispatch, state, State.LOST, WORKER, f"no answer since {since:%Y-%m-%d %H:%M:%S} UTC: {error}"
+        )
+    schedule_retry(dispatch)
+    update_reason(dispatch, f"no answer, retrying: {error}")
     return False
 
 
-def stumbled(dispatch: Dispatch, error: Exception) -> None:
-    """Say on the page what the register itself failed at; the next look tries again, unless somebody has had enough.
+def record_internal_error(dispatch: Dispatch, error: Exception) -> None:
+    """Show on the page what the register itself failed at. The next poll tries again, unless a cancel was requested.
 
-    Only what has ended on the host may be cancelled here: before that a program might still run.
+    Only a dispatch whose program has ended may be cancelled here: before that a program might still run.
     """
     sentence = f"{type(error).__name__}: {error}"
     if dispatch.state == State.COLLECTING and dispatch.cancel_requested_at:
-        kept = f"its log could not be taken in ({sentence}), and is still on the host"
-        move(dispatch, State.COLLECTING, State.CANCELLED, WORKER, kept)
+        reason = f"its log could not be collected ({sentence}), and is still on the host"
+        transition(dispatch, State.COLLECTING, State.CANCELLED, WORKER, reason)
         return
-    note(dispatch, f"the register stumbled, trying again: {sentence}")
+    update_reason(dispatch, f"internal error, retrying: {sentence}")
 
 
-def put_off(dispatch: Dispatch) -> None:
-    """The host gave no answer: ask it again later, the later the longer it has been silent."""
+def schedule_retry(dispatch: Dispatch) -> None:
+    """Schedule the next poll of a host that did not answer: the longer the outage, the later."""
     silent_since = dispatch.silent_since or timezone.now()
-    again = Now() + _patience(silent_since)
+    again = Now() + _retry_delay(silent_since)
     here = Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state)
     here.update(silent_since=silent_since)
-    # Who asked for a cancel while the answer was waited for is not put off: another machine of it may answer.
-    here.filter(cancel_requested_at=dispatch.cancel_requested_at).update(next_look_at=again)
+    # A cancel that was requested during the poll is not delayed: another host of the dispatch may answer.
+    here.filter(cancel_requested_at=dispatch.cancel_requested_at).update(next_poll_at=again)
     dispatch.silent_since = silent_since
 
 
-def _patience(silent_since: datetime) -> timedelta:
-    """Return how long a silent host is left alone: as long as it has been silent, but its end is not overslept."""
+def _retry_delay(silent_since: datetime) -> timedelta:
+    """Return the delay: as long as the host has been silent, but never past the time of giving up."""
     silent_for = timezone.now() - silent_since
     least, most = timedelta(seconds=settings.WATCH_PERIOD_S), timedelta(seconds=settings.SILENT_PERIOD_S)
     until_lost = timedelta(seconds=settings.HOST_SILENCE_S) - silent_for

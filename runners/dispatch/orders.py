@@ -1,4 +1,7 @@
-"""Enqueueing of dispatches. The row is the queue: a lost message delays a dispatch by one polling period."""
+"""Orders: ordering, retrying and cancelling runs, and enqueueing them.
+
+The row is the queue: a lost message delays a dispatch by one polling period.
+"""
 
 import logging
 from dataclasses import dataclass, field, fields, replace
@@ -16,12 +19,11 @@ from kombu.exceptions import OperationalError
 
 from results.models import Event, Organisation
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
-from runners.inventory.service_state import hold_in_service
+from runners.inventory.service_state import lock_in_service
 from runners.inventory.ycsb_requirements import objection_to_hosts
-from runners.lifecycle.transitions import CANCEL_ASKED
-from runners.models import UNCONFIRMED, Device, Dispatch, Host, Step
+from runners.models import LOST_UNCONFIRMED, Device, Dispatch, Host, Step
 from runners.models.campaign import Campaign
-from runners.models.dispatch import DESTROY
+from runners.models.dispatch import CONSENT_OPTION
 from runners.models.postgres import storable
 from runners.models.states import FINAL, State
 from runners.recipes.base import YCSB
@@ -29,6 +31,7 @@ from runners.recipes.base import YCSB
 log = logging.getLogger(__name__)
 
 ADVANCE_DISPATCH = "runners.advance_dispatch"  # by name, since the module of the tasks imports everything in this app
+REASON_CHARS_MAX = 500
 EXPIRES_S = 60  # after a minute, the periodic task has polled the dispatch
 
 
@@ -37,19 +40,15 @@ def enqueue_dispatch(dispatch_id: int) -> None:
     try:
         current_app.tasks[ADVANCE_DISPATCH].apply_async(args=(dispatch_id,), expires=EXPIRES_S, retry=False)
     except OperationalError as error:
-        log.warning("dispatch %s: no worker woken (%s); the next look finds it", dispatch_id, error)
-
-
-REASON_AT_MOST = 500
-DECLARED = "nothing of it runs: "
+        log.warning("dispatch %s: no worker notified (%s); the next round polls it", dispatch_id, error)
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be run: the load, how long, how the log is cut, and what is stated about the product.
+    """An order: the load, its duration, the slice length, and what the orderer states about the product.
 
-    A preparation and a YCSB sweep have neither load nor duration: None. `load_host` is a second host that sends the
-    requests, None where the drive's own does.
+    Preparations and YCSB sweeps have neither load nor duration. `load_host` is a second host that sends the requests,
+    None if the drive's own host does.
     """
 
     nx_load: Decimal | None = None
@@ -62,8 +61,8 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a dispatch stands among others: in a campaign, and in place of which one it is made."""
+class Placement:
+    """The relation of a dispatch to others: its campaign, and the dispatch that it replaces."""
 
     campaign: Campaign | None = None
     campaign_step: int | None = None
@@ -72,112 +71,127 @@ class Place:
 
 
 def order(
-    device: Device, organisation: Organisation, asked: Order, actor: AbstractBaseUser, place: Place | None = None
+    device: Device,
+    organisation: Organisation,
+    requested: Order,
+    actor: AbstractBaseUser,
+    placement: Placement | None = None,
 ) -> Dispatch:
-    """Queue a dispatch; the worker is woken after the commit, and finds the row at its next look where that fails.
+    """Queue a dispatch. A message wakes a worker after the commit; without it the next round finds the row.
 
-    Raises OutOfServiceError where the device or a host is retired, and ValueError for a YCSB sweep on hosts that cannot
-    carry it out: it would format the drive and then stop.
+    Raise OutOfServiceError if the device or a host is retired. Raise ValueError for a YCSB sweep on hosts that cannot
+    execute it: it would format the drive and then stop.
     """
-    if asked.recipe == YCSB and (objection := objection_to_hosts(device.host, asked.load_host)):
+    if requested.recipe == YCSB and (objection := objection_to_hosts(device.host, requested.load_host)):
         raise ValueError(objection)
     with transaction.atomic():
-        hold_in_service(device, asked.load_host)
+        lock_in_service(device, requested.load_host)
         dispatch = Dispatch.objects.create(
             organisation=organisation,
             ordered_by_id=actor.pk,
             device=device,
             drive_key=device.drive_key,
-            recipe=asked.recipe,
-            nx_load=asked.nx_load,
-            duration_s=asked.duration_s,
-            slice_length_s=asked.slice_length_s,
-            options=asked.options,
-            load_host=asked.load_host,
-            facts=asked.facts,
-            **vars(place or Place()),
+            recipe=requested.recipe,
+            nx_load=requested.nx_load,
+            duration_s=requested.duration_s,
+            slice_length_s=requested.slice_length_s,
+            options=requested.options,
+            load_host=requested.load_host,
+            facts=requested.facts,
+            **vars(placement or Placement()),
         )
-        _record(actor, "dispatch-ordered", "dispatch", dispatch.public_id, _told(asked))
+        _record(actor, "dispatch-ordered", "dispatch", dispatch.public_id, _order_details(requested))
         transaction.on_commit(partial(enqueue_dispatch, dispatch.pk))
     return dispatch
 
 
-def _told(asked: Order) -> dict[str, Any]:
-    load = {} if asked.nx_load is None else {"nx_load": str(asked.nx_load)}
-    return {"recipe": asked.recipe} | load
+def _order_details(requested: Order) -> dict[str, Any]:
+    load = {} if requested.nx_load is None else {"nx_load": str(requested.nx_load)}
+    return {"recipe": requested.recipe} | load
 
 
 def may_be_retried(dispatch: Dispatch) -> bool:
-    """Tell whether a new attempt may be made in place of a dispatch; a campaign makes its own."""
+    """Return whether a dispatch may be ordered again in its place. A campaign orders its own retries."""
     has_ended = dispatch.state in {State.FAILED, State.REFUSED, State.CANCELLED} or (
         dispatch.state == State.LOST and dispatch.ended_at is not None
     )
     return has_ended and dispatch.campaign_id is None and not Dispatch.objects.filter(retry_of=dispatch).exists()
 
 
-def retry(dispatch: Dispatch, asked: Order, actor: AbstractBaseUser) -> Dispatch | None:
-    """Order again, linked to the old one; None where it may not be, or was by somebody else just now.
+def retry(dispatch: Dispatch, requested: Order, actor: AbstractBaseUser) -> Dispatch | None:
+    """Order again, linked to the earlier dispatch. Return None if that is not possible or was done already.
 
-    `asked` is what `asked_of` returns, with the consent of today. Raises what `order` raises.
+    `requested` is what `order_of` returns, with the consent of today. Raise what `order` raises.
     """
     if not may_be_retried(dispatch):
         return None
     try:
         with transaction.atomic():
-            return order(dispatch.device, dispatch.organisation, asked, actor, Place(retry_of=dispatch))
+            return order(dispatch.device, dispatch.organisation, requested, actor, Placement(retry_of=dispatch))
     except IntegrityError:
         if Dispatch.objects.filter(retry_of=dispatch).exists():
             return None
         raise
 
 
-def asked_of(dispatch: Dispatch) -> Order:
-    """Return what was ordered with a dispatch, without its consent to write over data: that was for what lay there."""
-    asked = Order(**{each.name: getattr(dispatch, each.name) for each in fields(Order)})
-    return replace(asked, options={name: value for name, value in asked.options.items() if name != DESTROY})
+def order_of(dispatch: Dispatch) -> Order:
+    """Return the order of a dispatch without its consent to overwrite data: that was for the data of that time."""
+    original = Order(**{each.name: getattr(dispatch, each.name) for each in fields(Order)})
+    return replace(
+        original, options={name: value for name, value in original.options.items() if name != CONSENT_OPTION}
+    )
 
 
 def cancel(dispatch: Dispatch, actor: AbstractBaseUser, reason: str = "") -> bool:
-    """Ask for a dispatch to be cancelled and return whether that can still be: the next look acts on it.
+    """Request the cancellation of a dispatch and return whether that is still possible. The next poll acts on it.
 
-    A lost dispatch whose program may still run can be cancelled too: it stays lost, and its program is ended.
-    Who asked stands in the history at once; that nothing of it runs is told there later, by the worker.
+    A lost dispatch whose program may still run can be cancelled too: it stays lost, and its program is stopped. The
+    history shows the request at once, and later the worker's confirmation that nothing runs.
     """
     with transaction.atomic():
-        open_ones = Dispatch.objects.filter(~Q(state__in=FINAL) | UNCONFIRMED)
-        asked = open_ones.filter(pk=dispatch.pk, cancel_requested_at__isnull=True).update(
-            cancel_requested_at=timezone.now(), next_look_at=Now()
+        open_ones = Dispatch.objects.filter(~Q(state__in=FINAL) | LOST_UNCONFIRMED)
+        is_requested = open_ones.filter(pk=dispatch.pk, cancel_requested_at__isnull=True).update(
+            cancel_requested_at=timezone.now(), next_poll_at=Now()
         )
-        if asked:
-            why = storable(reason.strip())[:REASON_AT_MOST]
-            _enter(dispatch, actor, f"{CANCEL_ASKED}: {why}" if why else CANCEL_ASKED)
+        if is_requested:
+            why = storable(reason.strip())[:REASON_CHARS_MAX]
+            sentence = f"cancel requested: {why}" if why else "cancel requested"
+            _add_step(dispatch, actor, Step.Kind.CANCEL_REQUESTED, sentence, why)
             _record(actor, "dispatch-cancel-asked", "dispatch", dispatch.public_id, {"reason": why} if why else {})
             transaction.on_commit(partial(enqueue_dispatch, dispatch.pk))
-    return bool(asked)
+    return bool(is_requested)
 
 
 def declare_ended(dispatch: Dispatch, actor: AbstractBaseUser, reason: str) -> bool:
-    """Free the drive of a lost dispatch because a person knows that nothing of it runs; False where it is no such one.
+    """Free the drive of a lost dispatch because a person knows that nothing of it runs. Return False otherwise.
 
-    Raises ValueError without a reason: it stands in the history for good, where the host's own word is missing.
+    Raise ValueError without a reason: the history shows it in place of the host's confirmation.
     """
     if not reason.strip():
-        raise ValueError(f"{dispatch}: expected how it is known that nothing of it runs, got nothing")
+        raise ValueError(f"{dispatch}: expected a reason why nothing of it runs, got nothing")
     with transaction.atomic():
-        lost = Dispatch.objects.filter(UNCONFIRMED, pk=dispatch.pk)
+        lost = Dispatch.objects.filter(LOST_UNCONFIRMED, pk=dispatch.pk)
         if not lost.update(ended_at=timezone.now()):
             return False
-        said = f"{DECLARED}{storable(reason.strip())}"
-        _enter(dispatch, actor, said)
-        _record(actor, "dispatch-declared-ended", "dispatch", dispatch.public_id, {"reason": said})
+        why = storable(reason.strip())
+        sentence = f"nothing of it runs: {why}"
+        _add_step(dispatch, actor, Step.Kind.DECLARED_ENDED, sentence, why)
+        _record(actor, "dispatch-declared-ended", "dispatch", dispatch.public_id, {"reason": sentence})
     return True
 
 
-def _enter(dispatch: Dispatch, actor: AbstractBaseUser, reason: str) -> None:
-    """Write into the history what a person asked or said of a dispatch, in the state in which it stands by now."""
+def _add_step(dispatch: Dispatch, actor: AbstractBaseUser, kind: Step.Kind, sentence: str, why: str) -> None:
+    """Add what a person requested or declared to the history. The state of the row, not of `dispatch`, is current."""
     state = Dispatch.objects.values_list("state", flat=True).get(pk=dispatch.pk)
-    here = {"from_state": state, "to_state": state}
-    Step.objects.create(dispatch=dispatch, actor=actor.get_username()[:100], reason=reason, **here)
+    Step.objects.create(
+        dispatch=dispatch,
+        from_state=state,
+        to_state=state,
+        kind=kind,
+        actor=actor.get_username()[:100],
+        reason=sentence,
+        details={"reason": why} if why else {},
+    )
 
 
 def _record(actor: AbstractBaseUser, kind: str, subject_type: str, subject_id: str, details: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What an order would be refused for by what its hosts have told already: said before anything is queued."""
+"""Preflight of an order: refusals that the hosts' last reports predict, shown before anything is queued."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,52 +10,64 @@ from django.db.models.functions import Cast, Coalesce
 from results.models import Event
 from runners.dispatch.orders import Order
 from runners.hosts.drive_keys import is_among
-from runners.inventory.devices import BOUND, LOOKED_AGAIN
-from runners.inventory.health import told_at
-from runners.inventory.safety import may_be_told_to_destroy, signature_of
+from runners.inventory.devices import BOUND, IDENTITY_REFRESHED
+from runners.inventory.health import reported_at
+from runners.inventory.safety import may_consent_on_page, signature_of
 from runners.inventory.service_state import returns_of
 from runners.inventory.ycsb_requirements import objection_to_programs
 from runners.models import Device, Dispatch, DriveState, Host
-from runners.models.dispatch import DESTROY
+from runners.models.dispatch import CONSENT_OPTION
 from runners.recipes import ycsb
 from runners.recipes.base import YCSB, Role
 
 
-def refusal_foreseen(device: Device, asked: Order) -> str:
-    """Return why an order would be refused, with the remedy; empty where nothing that was told speaks against it.
+def expected_refusal(device: Device, requested: Order) -> str:
+    """Return why an order would be refused, with the remedy; empty if no report predicts a refusal.
 
-    Raises SetupError for a YCSB sweep that cannot be run as it is.
+    Raise SetupError for a YCSB sweep that cannot run as ordered.
     """
-    return " ".join([*_by_last_check(device), *_for_data(device, asked), *_for_programs(device, asked)])
+    return " ".join(
+        [
+            *_refusal_by_last_check(device),
+            *_refusal_for_data(device, requested),
+            *_refusal_for_programs(device, requested),
+        ]
+    )
 
 
 def last_identified(device: Device) -> tuple[dict[str, Any], datetime]:
-    """Return what the host told of the drive last, and when: as it was bound, looked at again, or as a run found it."""
+    """Return the latest identity of a drive and its time: from its binding, a refresh, or a run."""
     return all_last_identified(Device.objects.filter(pk=device.pk))[device.pk]
 
 
 def all_last_identified(devices: QuerySet[Device]) -> dict[int, tuple[dict[str, Any], datetime]]:
-    """Return the same of many devices by their keys, in one query."""
+    """Return the same for many devices by their keys, in one query."""
     about = Event.objects.filter(subject_type="device", subject_id=Cast(OuterRef("pk"), CharField()))
-    asked = about.filter(kind__in=[BOUND, LOOKED_AGAIN]).order_by("-at")
-    since = {"drive_key": OuterRef("drive_key"), "dispatch__device": OuterRef("pk"), "at__gt": OuterRef("asked_at")}
-    looks = DriveState.objects.filter(**since).exclude(document={}).order_by("-at", "-pk")
-    found = devices.annotate(asked_at=Coalesce(Subquery(asked.values("at")[:1]), F("added_at"))).annotate(
-        told=Subquery(looks.values("document")[:1]), told_at=Subquery(looks.values("at")[:1])
+    requests = about.filter(kind__in=[BOUND, IDENTITY_REFRESHED]).order_by("-at")
+    since = {
+        "drive_key": OuterRef("drive_key"),
+        "dispatch__device": OuterRef("pk"),
+        "at__gt": OuterRef("identified_at"),
+    }
+    seen = DriveState.objects.filter(**since).exclude(document={}).order_by("-at", "-pk")
+    found = devices.annotate(identified_at=Coalesce(Subquery(requests.values("at")[:1]), F("added_at"))).annotate(
+        document=Subquery(seen.values("document")[:1]), seen_at=Subquery(seen.values("at")[:1])
     )
     return {
-        pk: (identity, asked_at) if told is None else (told, told_at)
-        for pk, identity, asked_at, told, told_at in found.values_list("pk", "identity", "asked_at", "told", "told_at")
+        pk: (identity, identified_at) if document is None else (document, seen_at)
+        for pk, identity, identified_at, document, seen_at in found.values_list(
+            "pk", "identity", "identified_at", "document", "seen_at"
+        )
     }
 
 
 def last_bound_at(device: Device) -> datetime:
-    """Return when somebody bound the device last."""
+    """Return when the device was last bound."""
     return _last_at(_bindings_of(device)) or device.added_at
 
 
 def in_service_since(device: Device) -> datetime:
-    """Return when a device was bound or taken back last, with its host or alone: others may have used it before."""
+    """Return when a device was last bound or returned to service: others may have used it before."""
     return _last_at(_bindings_of(device) | returns_of(device)) or device.added_at
 
 
@@ -68,56 +80,56 @@ def _last_at(events: Q) -> datetime | None:
 
 
 def is_listed(host: Host, drive_key: str) -> bool | None:
-    """Tell whether a host's operator lets a drive be loaded; None where the host never told, and where all are."""
+    """Return whether a host's operator lists a drive as loadable; None if not reported, and on hosts without a list."""
     listed = host.health.get("drives")
     if host.kind != Host.Kind.SSH or listed is None:
         return None
     return is_among(drive_key, listed)
 
 
-def _by_last_check(device: Device) -> Iterator[str]:
+def _refusal_by_last_check(device: Device) -> Iterator[str]:
     host = device.host
     if host.kind != Host.Kind.SSH:
         return
-    when = f"as it told on {_when(host)}" if told_at(host.health) else "as it told at its last check"
+    when = f"as reported on {_when(host)}" if reported_at(host.health) else "as reported at its last check"
     if is_listed(host, device.drive_key) is False:
         yield (
-            f"Host {host} would refuse it: its operator has not listed drive {device.drive_key}, {when}. Have it "
-            "listed in /etc/drivecert/host.toml there, check the host on its page, and order again."
+            f"Host {host} would refuse it: its operator has not listed drive {device.drive_key}, {when}. List it "
+            "in /etc/drivecert/host.toml there, check the host on its page, and order again."
         )
-    elif device.is_away:
+    elif device.is_missing:
         yield (
             f"Host {host} does not find drive {device.drive_key}, {when}. Attach it, check the host on its page, and "
             "order again."
         )
 
 
-def _for_data(device: Device, asked: Order) -> Iterator[str]:
-    """Recognised data is written over where the order says so, and over SSH never: its operator alone may."""
+def _refusal_for_data(device: Device, requested: Order) -> Iterator[str]:
+    """Yield a refusal for recognised data. Overwriting needs consent; on SSH hosts only the operator gives it."""
     document, at = last_identified(device)
     signature = signature_of(document)
-    if not signature or asked.options.get(DESTROY):
+    if not signature or requested.options.get(CONSENT_OPTION):
         return
-    holds = f"{device.path} holds {signature}, as its host told on {at:%-d %B %Y, %H:%M} UTC"
-    if may_be_told_to_destroy(device):
-        yield f"{holds}: order on the device's page, where typing its label says that this is written over."
+    holds = f"{device.path} holds {signature}, as its host reported on {at:%-d %B %Y, %H:%M} UTC"
+    if may_consent_on_page(device):
+        yield f"{holds}: order on the device's page and type its label to confirm that the data is overwritten."
     else:
         yield (
-            f"{holds}, and refuses to write over it. Its operator wipes it there with the command on the device's "
-            "page; then look again there."
+            f"{holds}, and refuses to overwrite it. Its operator wipes it there with the command on the device's "
+            "page. Then refresh the device on its page."
         )
 
 
-def _for_programs(device: Device, asked: Order) -> Iterator[str]:
-    """A sweep runs what its hosts' operators allow by name, and stops at the first program that is not."""
-    if asked.recipe != YCSB:
+def _refusal_for_programs(device: Device, requested: Order) -> Iterator[str]:
+    """Yield a refusal for programs that a sweep needs and a host's operator does not allow by name."""
+    if requested.recipe != YCSB:
         return
-    sweep = Dispatch(device=device, drive_key=device.drive_key, recipe=YCSB, options=asked.options)
-    sweep.load_host = asked.load_host
-    for role, host in ((Role.DATABASE, device.host), (Role.LOAD, asked.load_host)):
+    sweep = Dispatch(device=device, drive_key=device.drive_key, recipe=YCSB, options=requested.options)
+    sweep.load_host = requested.load_host
+    for role, host in ((Role.DATABASE, device.host), (Role.LOAD, requested.load_host)):
         if host is not None and (objection := objection_to_programs(host, ycsb.programs(sweep, role))):
             yield f"A sweep would be refused: {objection}."
 
 
 def _when(host: Host) -> str:
-    return f"{told_at(host.health):%-d %B %Y, %H:%M} UTC"
+    return f"{reported_at(host.health):%-d %B %Y, %H:%M} UTC"

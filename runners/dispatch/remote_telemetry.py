@@ -1,68 +1,76 @@
-"""Telemetry of the drive beside a stage on a second host: looked at now and then, and told of where it has ended.
+"""Drive telemetry on a dispatch's database host, while a second host runs the load: polled now and then.
 
-A look at it starts a program on the drive's host, which is being measured: it is no part of every look.
+A poll starts a program on the drive's host, which is being measured. Therefore most polls leave it out.
 """
 
 from dataclasses import replace
 from time import monotonic
 
-from runners.hosts.host_pair import TwoHosts, of_both, why_it_is_over
+from runners.hosts.host_pair import HostPair, both_boot_ids, telemetry_end_message
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
-from runners.lifecycle.stages import current, current_run
+from runners.lifecycle.stages import current_run, current_stage
 from runners.models import Dispatch, Step, exit_codes
 from runners.models.states import WORKER
 
-BESIDE_PERIOD_S = 60
-# Of telemetry that was asked to end: `watch` without a program ends with 0 then.
-AS_ASKED = frozenset({exit_codes.FINISHED, exit_codes.INTERRUPTED})
+TELEMETRY_PERIOD_S = 60
+# The ends of telemetry that was stopped: `watch` without a program exits with 0 then.
+EXPECTED_ENDS = frozenset({exit_codes.FINISHED, exit_codes.INTERRUPTED})
 
-# When this process was last told how a run's telemetry stands. Another process asks once more than it had to.
-_told_at_s: dict[str, float] = {}
+# When this process last polled a run's telemetry. Another process may poll it once more than necessary.
+_polled_at_s: dict[str, float] = {}
 
 
-def look_beside(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> ProgramStatus:
-    """Return the status of a stage that runs, with the starts of both machines where the telemetry was asked about."""
-    if not isinstance(host, TwoHosts):
+def poll_telemetry(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> ProgramStatus:
+    """Return the status of a running stage, with the boot ids of both machines if the telemetry was polled."""
+    if not isinstance(host, HostPair):
         return status
     run = current_run(dispatch)
-    if run not in host.elsewhere or not _is_due(dispatch, run):
+    if run not in host.load_runs or not _is_due(dispatch, run):
         return status
-    beside = host.status_beside(run)
-    if beside.state is not Detached.RUNNING:
-        _tell_once(dispatch, beside)
-    _keep_time(run)
-    return replace(status, boot_ids=of_both(beside.boot_ids, status.boot_ids))
+    telemetry = host.telemetry_status(run)
+    if telemetry.state is not Detached.RUNNING:
+        _record_end_once(dispatch, telemetry)
+    _record_poll(run)
+    return replace(status, boot_ids=both_boot_ids(telemetry.boot_ids, status.boot_ids))
 
 
-def words_beside(dispatch: Dispatch, host: LabHost) -> str:
-    """Return what to add to the end of a stage whose telemetry had ended by itself; empty where it was asked to end."""
+def telemetry_message(dispatch: Dispatch, host: LabHost) -> str:
+    """Return an addition to the end of a stage whose telemetry ended by itself; empty if it was stopped."""
     run = current_run(dispatch)
-    if not isinstance(host, TwoHosts) or run not in host.elsewhere:
+    if not isinstance(host, HostPair) or run not in host.load_runs:
         return ""
-    beside = host.status_beside(run)
-    is_as_asked = beside.pid is not None and beside.exit_status in AS_ASKED
-    return "" if is_as_asked else f"; but telemetry of the drive beside it {why_it_is_over(beside)}"
+    telemetry = host.telemetry_status(run)
+    is_expected = telemetry.pid is not None and telemetry.exit_status in EXPECTED_ENDS
+    return "" if is_expected else f"; but drive telemetry {telemetry_end_message(telemetry)}"
 
 
 def _is_due(dispatch: Dispatch, run: str) -> bool:
-    """While the host gives no answer every look asks it: a look that left it out would pass for an answer."""
-    told_at_s = _told_at_s.get(run)
-    return told_at_s is None or dispatch.silent_since is not None or monotonic() - told_at_s >= BESIDE_PERIOD_S
+    """Return whether the telemetry is due. During an outage it always is: skipping it would look like an answer."""
+    polled_at_s = _polled_at_s.get(run)
+    return polled_at_s is None or dispatch.silent_since is not None or monotonic() - polled_at_s >= TELEMETRY_PERIOD_S
 
 
-def _keep_time(run: str) -> None:
-    """Keep when a run was asked about, and forget the runs of which nobody has asked for a while."""
+def _record_poll(run: str) -> None:
+    """Store when a run was polled, and forget the runs that have not been polled for a while."""
     now_s = monotonic()
-    _told_at_s[run] = now_s
-    for other, told_at_s in list(_told_at_s.items()):
-        if now_s - told_at_s > 2 * BESIDE_PERIOD_S:
-            _told_at_s.pop(other, None)
+    _polled_at_s[run] = now_s
+    for other, polled_at_s in list(_polled_at_s.items()):
+        if now_s - polled_at_s > 2 * TELEMETRY_PERIOD_S:
+            _polled_at_s.pop(other, None)
 
 
-def _tell_once(dispatch: Dispatch, beside: ProgramStatus) -> None:
-    """Enter in the history that it has ended while the stage runs; the stage goes on without."""
-    head = f"telemetry of the drive beside {current(dispatch).name} "
-    if not dispatch.steps.filter(reason__startswith=head).exists():
-        here = {"from_state": dispatch.state, "to_state": dispatch.state}
-        reason = f"{head}on {dispatch.device.host} {why_it_is_over(beside)}; {current(dispatch).name} goes on without"
-        Step.objects.create(dispatch=dispatch, **here, actor=WORKER, reason=reason)
+def _record_end_once(dispatch: Dispatch, telemetry: ProgramStatus) -> None:
+    """Add to the history that telemetry ended while the stage runs; the stage goes on without it."""
+    stage = current_stage(dispatch).name
+    if dispatch.steps.filter(kind=Step.Kind.TELEMETRY_ENDED, details__stage=stage).exists():
+        return
+    end = telemetry_end_message(telemetry)
+    Step.objects.create(
+        dispatch=dispatch,
+        from_state=dispatch.state,
+        to_state=dispatch.state,
+        kind=Step.Kind.TELEMETRY_ENDED,
+        actor=WORKER,
+        reason=f"drive telemetry of stage {stage} on {dispatch.device.host} {end}; {stage} continues without it",
+        details={"stage": stage},
+    )

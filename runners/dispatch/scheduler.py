@@ -1,7 +1,11 @@
-"""Which dispatches are due to be looked at, taken in batches so that several workers share them.
+"""Scheduling: which dispatches are due, and the threads that poll them.
 
-Taking puts the next look a period off, in one statement: it is no claim and no lock (runners/locks.py is), only what
-keeps two workers from looking at the same rows. A worker that dies with a batch costs its dispatches one period.
+`run_due` polls many hosts at a time, one thread for each, so that none waits for a slow one. Silent hosts have a few
+threads of their own. A poll of a slow host may outlast a round: it goes on, and the next round leaves that host alone.
+
+Several workers share the due dispatches. Taking a batch postpones its next poll by a period, in one statement. That is
+neither a claim nor a lock (runners/locks.py is); it only prevents two workers from taking the same rows. If a worker
+dies with a batch, its dispatches are late by one period.
 """
 
 import logging
@@ -18,250 +22,244 @@ from django.db import close_old_connections, connection, transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from runners.dispatch.failures import stumbled
+from runners.dispatch.failures import record_internal_error
 from runners.dispatch.steps import advance
 from runners.errors import HostError, MachineUnknownError
-from runners.hosts import connect, is_within_reach
-from runners.hosts.machine import NOBODY, machine_id, own_names
+from runners.hosts import connect, is_reachable
+from runners.hosts.machine import UNASSIGNED, machine_id, own_machine_ids
 from runners.hosts.protocol import Connect, Detached
-from runners.lifecycle.stages import current, current_run
-from runners.models import UNCONFIRMED, Dispatch, Host
-from runners.models.dispatch_rows import stepping
+from runners.lifecycle.stages import current_run, current_stage
+from runners.models import LOST_UNCONFIRMED, Dispatch, Host
+from runners.models.dispatch_rows import lock_dispatch
 from runners.models.states import FINAL, State
-from runners.monitoring.connectivity import Hearing
+from runners.monitoring.connectivity import RecordingConnector
 from runners.recipes.base import Role
-
-# Lost, and somebody asked for its program to be ended.
-LEFT_BEHIND = UNCONFIRMED & Q(cancel_requested_at__isnull=False)
-# Written out, so that the partial index dispatch_due is used.
-MAY_BE_DUE = ~Q(state__in=sorted(state.value for state in FINAL - {State.LOST}))
-
-# The clock rings twice a period (settings.CELERY_BEAT_SCHEDULE): due a little sooner, so that the second ring finds it.
-EARLY = 0.75
-
-
-@dataclass(frozen=True)
-class Visit:
-    """What one host is to be asked about, in this order."""
-
-    host_id: int
-    dispatch_ids: tuple[int, ...]
-
-
-def take_due(is_silent: bool, limit: int, busy_hosts: frozenset[int] = frozenset()) -> list[Visit]:
-    """Take up to `limit` due dispatches, the longest due first, and return them by host.
-
-    `is_silent`: of hosts that gave no answer last, or of the others. Those that are being asked already are left out.
-    """
-    with transaction.atomic():
-        due = within_reach().filter(silent_since__isnull=not is_silent).exclude(device__host__in=busy_hosts)
-        rows = list(
-            due.order_by("next_look_at", "ordered_at")
-            .select_for_update(skip_locked=True, of=("self",))
-            .values_list("pk", "state", "device__host_id")[:limit]
-        )
-        later = Now() + timedelta(seconds=settings.WATCH_PERIOD_S * EARLY)
-        Dispatch.objects.filter(pk__in=[pk for pk, _, _ in rows]).update(next_look_at=later)
-    return _by_host(rows)
-
-
-def within_reach() -> "QuerySet[Dispatch]":
-    """Return the dispatches that are due and whose hosts this machine can ask."""
-    elsewhere = Q(device__host__kind=Host.Kind.LOCAL) & ~Q(device__host__machine_id__in=own_names())
-    unfinished = Dispatch.objects.filter(MAY_BE_DUE, ~Q(state=State.LOST) | LEFT_BEHIND)
-    return unfinished.filter(next_look_at__lte=Now()).exclude(elsewhere)
-
-
-def _by_host(rows: list[tuple[int, str, int]]) -> list[Visit]:
-    """Live ones first: a freed drive is claimed in the same round."""
-    visits: dict[int, list[int]] = {}
-    for pk, _, host_id in sorted(rows, key=lambda row: row[1] == State.QUEUED):
-        visits.setdefault(host_id, []).append(pk)
-    return [Visit(host_id, tuple(dispatch_ids)) for host_id, dispatch_ids in visits.items()]
-
-
-def look(dispatch_id: int, connect_host: Connect = connect) -> None:
-    """Look at a dispatch now, unless it belongs to another machine.
-
-    Another machine's host `local` cannot be asked from here: its dispatches wait for a worker of that machine.
-    """
-    if is_within_reach(Host.objects.get(devices__dispatches=dispatch_id)):
-        look_within_reach(dispatch_id, connect_host)
-
-
-def look_within_reach(dispatch_id: int, connect_host: Connect) -> bool:
-    """Advance a dispatch as far as it goes now and return whether its host may be asked more.
-
-    Where another worker is at it, it is left alone.
-    """
-    with stepping(dispatch_id) as dispatch:
-        return dispatch is None or _advance_until_it_waits(dispatch, connect_host)
-
-
-def _advance_until_it_waits(dispatch: Dispatch, connect_host: Connect) -> bool:
-    hearing = Hearing(dispatch, connect_host)
-    try:
-        while advance(dispatch, hearing.connect):
-            log.info("%s: %s %s", dispatch.public_id, dispatch.state, dispatch.reason)
-    except Exception as error:
-        log.exception("%s: stumbled in %s", dispatch.public_id, dispatch.state)
-        stumbled(dispatch, error)
-    return dispatch.silent_since is None
-
-
-STOP_THREADS = 2
-ASK_PERIOD_S = 1
-
-
-def stop_load_elsewhere(dispatch_id: int, connect_host: Connect) -> bool:
-    """Ask the load of a cancelled dispatch on its second host to end, and tell whether it has; one may yet begin."""
-    cancelled = Dispatch.objects.filter(state=State.RUNNING, cancel_requested_at__isnull=False)
-    dispatch = cancelled.select_related("device__host", "load_host").filter(pk=dispatch_id).first()
-    if dispatch is None or dispatch.load_host is None or current(dispatch).role is not Role.LOAD:
-        return False
-    try:
-        return connect_host(dispatch.load_host).stop(current_run(dispatch)).state is Detached.ENDED
-    except HostError as error:
-        log.info("%s: %s was not asked to end its load: %s", dispatch, dispatch.load_host, error)
-        return False
-
-
-class Stopper:
-    """Threads of their own that end such loads; lives as long as the worker's process."""
-
-    def __init__(self) -> None:
-        self.pool = ThreadPoolExecutor(STOP_THREADS, thread_name_prefix="stop")
-        self.asked: dict[int, Future[bool]] = {}
-        self.not_before_s = 0.0
-
-    def fill(self, waited_for: Set[int], connect_host: Connect) -> None:
-        """Begin what is due for the dispatches whose drives' hosts, by their keys, are being waited for."""
-        if not waited_for or time.monotonic() < self.not_before_s:
-            return
-        self.not_before_s = time.monotonic() + ASK_PERIOD_S
-        cancelled = Dispatch.objects.filter(state=State.RUNNING, cancel_requested_at__isnull=False)
-        due = set(cancelled.filter(device__host__in=waited_for, load_host__isnull=False).values_list("pk", flat=True))
-        self.asked = {pk: future for pk, future in self.asked.items() if pk in due}
-        for pk in due:
-            if pk not in self.asked or _is_to_be_asked_again(self.asked[pk]):
-                self.asked[pk] = self.pool.submit(_stop_in_thread, pk, connect_host)
-
-
-def _is_to_be_asked_again(asked: Future[bool]) -> bool:
-    return asked.done() and not asked.result()
-
-
-def _stop_in_thread(dispatch_id: int, connect_host: Connect) -> bool:
-    """The outermost frame of a thread: what fails here is told, and it is asked again."""
-    close_old_connections()
-    try:
-        return stop_load_elsewhere(dispatch_id, connect_host)
-    except Exception:
-        log.exception("the load of dispatch %s was not asked to end", dispatch_id)
-        return False
-    finally:
-        close_old_connections()
-
 
 log = logging.getLogger(__name__)
 
 # A round ends after this many seconds even under full load: then another worker gets its turn, and a new round begins.
 ROUND_S = 20
 SILENT_THREADS = 4
-HOSTS_PER_THREAD = 4  # so many are taken at once: a thread that is done finds the next
+HOSTS_PER_THREAD = 4  # a thread that has finished a host finds the next one
 PAUSE_S = 0.02
-ASK_AGAIN_S = 0.2  # the database, where nothing was due a moment ago
+EMPTY_PAUSE_S = 0.2  # between queries for due rows, after one that found none
 CHECK_PERIOD_S = 1
+STOP_THREADS = 2
+STOP_PERIOD_S = 1
+# The clock ticks twice a period (settings.CELERY_BEAT_SCHEDULE): due a little sooner, so that the second tick finds it.
+EARLY = 0.75
 
-_checked = threading.local()  # when each thread had its connection checked
+LOST_AND_CANCELLED = LOST_UNCONFIRMED & Q(cancel_requested_at__isnull=False)
+# Written out, so that the partial index dispatch_due is used.
+MAY_BE_DUE = ~Q(state__in=sorted(state.value for state in FINAL - {State.LOST}))
 
-
-class Lane:
-    """Some threads and the hosts that they are asking; lives as long as the worker's process."""
-
-    def __init__(self, is_silent: bool, threads_count: int) -> None:
-        self.is_silent = is_silent
-        self.limit = threads_count * HOSTS_PER_THREAD
-        self.pool = ThreadPoolExecutor(threads_count, thread_name_prefix="silent" if is_silent else "look")
-        self.asked: dict[int, Future[None]] = {}
-        self.not_before_s = 0.0
-
-    def busy_hosts(self) -> frozenset[int]:
-        """Return the hosts that are being asked, or will be next."""
-        self.asked = {host_id: future for host_id, future in self.asked.items() if not future.done()}
-        return frozenset(self.asked)
-
-    def fill(self, connect_host: Connect) -> None:
-        """Take what is due, where half of what may be taken is done."""
-        busy = self.busy_hosts()
-        if len(busy) > self.limit // 2 or time.monotonic() < self.not_before_s:
-            return
-        visits = take_due(self.is_silent, self.limit - len(busy), busy)
-        for visit in visits:
-            self.asked[visit.host_id] = self.pool.submit(_ask_in_thread, visit, connect_host)
-        if not visits:
-            self.not_before_s = time.monotonic() + ASK_AGAIN_S
+_checked = threading.local()  # when each thread last had its connection checked
 
 
-@cache
-def lanes() -> tuple[Lane, Lane]:
-    """Return this process's lanes, of hosts that answer and of silent ones; made at the first round, after any fork."""
-    return Lane(is_silent=False, threads_count=settings.LOOK_THREADS), Lane(True, SILENT_THREADS)
-
-
-@cache
-def stopper() -> Stopper:
-    """Return this process's threads that end loads beside a look; made at the first round, after any fork."""
-    return Stopper()
-
-
-def look_at_due(connect_host: Connect = connect) -> None:
-    """Look at what is due and what becomes due meanwhile, until nothing is, for ROUND_S at most."""
-    _take_own()
-    answering, silent = lanes()
+def run_due(connect_host: Connect = connect) -> None:
+    """Poll what is due and what becomes due meanwhile, until nothing is, for at most ROUND_S."""
+    _assign_local_host()
+    answering, silent = host_pools()
     end = time.monotonic() + ROUND_S
     while time.monotonic() < end:
         answering.fill(connect_host)
         silent.fill(connect_host)
-        stopper().fill(answering.busy_hosts() | silent.busy_hosts(), connect_host)
+        load_stopper().fill(answering.busy_hosts() | silent.busy_hosts(), connect_host)
         if not answering.busy_hosts():
             return
         time.sleep(PAUSE_S)
 
 
-def _take_own() -> None:
-    """A host `local` that is nobody's yet is this machine. Of a machine that cannot be told, the other hosts go on."""
+def _assign_local_host() -> None:
+    """Make this machine the host `local` if none is yet. Without a machine id, only the other hosts are polled."""
     try:
-        Host.objects.filter(kind=Host.Kind.LOCAL, machine_id=NOBODY).update(machine_id=machine_id())
+        Host.objects.filter(kind=Host.Kind.LOCAL, machine_id=UNASSIGNED).update(machine_id=machine_id())
     except MachineUnknownError:
-        log.exception("what runs on this machine is not looked at")
+        log.exception("dispatches on this machine are not polled")
 
 
-def ask(visit: Visit, connect_host: Connect) -> None:
-    """Look at what a host is due for, one after the other; after no answer the rest waits for another round."""
-    for dispatch_id in visit.dispatch_ids:
-        if not look_within_reach(dispatch_id, connect_host):
+def poll(dispatch_id: int, connect_host: Connect = connect) -> None:
+    """Poll one dispatch now, unless another machine's worker must do it: only that one reaches its host `local`."""
+    if is_reachable(Host.objects.get(devices__dispatches=dispatch_id)):
+        poll_reachable(dispatch_id, connect_host)
+
+
+def poll_reachable(dispatch_id: int, connect_host: Connect) -> bool:
+    """Advance a dispatch as far as possible now, unless another worker does. Return whether its host still answers."""
+    with lock_dispatch(dispatch_id) as dispatch:
+        return dispatch is None or _advance_until_it_waits(dispatch, connect_host)
+
+
+def _advance_until_it_waits(dispatch: Dispatch, connect_host: Connect) -> bool:
+    connector = RecordingConnector(dispatch, connect_host)
+    try:
+        while advance(dispatch, connector.connect):
+            log.info("%s: %s %s", dispatch.public_id, dispatch.state, dispatch.reason)
+    except Exception as error:
+        log.exception("%s: internal error in %s", dispatch.public_id, dispatch.state)
+        record_internal_error(dispatch, error)
+    return dispatch.silent_since is None
+
+
+@dataclass(frozen=True)
+class HostBatch:
+    """The dispatches to poll on one host, in this order."""
+
+    host_id: int
+    dispatch_ids: tuple[int, ...]
+
+
+def take_due_batches(is_silent: bool, limit: int, busy_hosts: frozenset[int] = frozenset()) -> list[HostBatch]:
+    """Take up to `limit` due dispatches, the longest due first, and return them by host.
+
+    `is_silent` selects the hosts that gave no answer last, or all others. Hosts that are being polled are left out.
+    """
+    with transaction.atomic():
+        due = reachable_due().filter(silent_since__isnull=not is_silent).exclude(device__host__in=busy_hosts)
+        rows = list(
+            due.order_by("next_poll_at", "ordered_at")
+            .select_for_update(skip_locked=True, of=("self",))
+            .values_list("pk", "state", "device__host_id")[:limit]
+        )
+        later = Now() + timedelta(seconds=settings.WATCH_PERIOD_S * EARLY)
+        Dispatch.objects.filter(pk__in=[pk for pk, _, _ in rows]).update(next_poll_at=later)
+    return _by_host(rows)
+
+
+def reachable_due() -> "QuerySet[Dispatch]":
+    """Return the dispatches that are due and whose hosts this machine can reach."""
+    elsewhere = Q(device__host__kind=Host.Kind.LOCAL) & ~Q(device__host__machine_id__in=own_machine_ids())
+    unfinished = Dispatch.objects.filter(MAY_BE_DUE, ~Q(state=State.LOST) | LOST_AND_CANCELLED)
+    return unfinished.filter(next_poll_at__lte=Now()).exclude(elsewhere)
+
+
+def _by_host(rows: list[tuple[int, str, int]]) -> list[HostBatch]:
+    """Group rows by host, live dispatches first: a drive that becomes free is claimed in the same round."""
+    batches: dict[int, list[int]] = {}
+    for pk, _, host_id in sorted(rows, key=lambda row: row[1] == State.QUEUED):
+        batches.setdefault(host_id, []).append(pk)
+    return [HostBatch(host_id, tuple(dispatch_ids)) for host_id, dispatch_ids in batches.items()]
+
+
+class HostPool:
+    """Threads, and the hosts that they poll. A pool lives as long as the worker's process."""
+
+    def __init__(self, is_silent: bool, threads_count: int) -> None:
+        self.is_silent = is_silent
+        self.limit = threads_count * HOSTS_PER_THREAD
+        self.pool = ThreadPoolExecutor(threads_count, thread_name_prefix="silent" if is_silent else "poll")
+        self.pending: dict[int, Future[None]] = {}
+        self.not_before_s = 0.0
+
+    def busy_hosts(self) -> frozenset[int]:
+        """Return the hosts that are being polled, or will be next."""
+        self.pending = {host_id: future for host_id, future in self.pending.items() if not future.done()}
+        return frozenset(self.pending)
+
+    def fill(self, connect_host: Connect) -> None:
+        """Take due batches if less than half of the limit is pending."""
+        busy = self.busy_hosts()
+        if len(busy) > self.limit // 2 or time.monotonic() < self.not_before_s:
+            return
+        batches = take_due_batches(self.is_silent, self.limit - len(busy), busy)
+        for batch in batches:
+            self.pending[batch.host_id] = self.pool.submit(_poll_in_thread, batch, connect_host)
+        if not batches:
+            self.not_before_s = time.monotonic() + EMPTY_PAUSE_S
+
+
+@cache
+def host_pools() -> tuple[HostPool, HostPool]:
+    """Return this process's pools, for answering and for silent hosts; created in the first round, after any fork."""
+    return HostPool(is_silent=False, threads_count=settings.LOOK_THREADS), HostPool(True, SILENT_THREADS)
+
+
+def poll_batch(batch: HostBatch, connect_host: Connect) -> None:
+    """Poll the due dispatches of a host one by one. If it does not answer, the rest waits for a later round."""
+    for dispatch_id in batch.dispatch_ids:
+        if not poll_reachable(dispatch_id, connect_host):
             return
 
 
-def _ask_in_thread(visit: Visit, connect_host: Connect) -> None:
-    """The outermost frame of a thread: what fails here is told, and the next look finds the rows as they are."""
+def _poll_in_thread(batch: HostBatch, connect_host: Connect) -> None:
+    """Poll a batch as the outermost frame of a thread: log every failure; the next poll finds the rows as they are."""
     _check_connection(time.monotonic())
     try:
-        ask(visit, connect_host)
+        poll_batch(batch, connect_host)
     except Exception:
-        log.exception("host %s: dispatches %s were not looked at", visit.host_id, visit.dispatch_ids)
+        log.exception("host %s: dispatches %s were not polled", batch.host_id, batch.dispatch_ids)
     finally:
         if connection.errors_occurred:
             close_old_connections()
 
 
 def _check_connection(now_s: float) -> None:
-    """Have this thread's connection to the database checked before it is used, as before each request of a page.
+    """Check this thread's database connection before it is used, as before each request of a page.
 
-    Once a second at most: a check is a statement, and a busy thread makes a dozen looks a second. A connection that
-    breaks meanwhile costs one look, which is made again after a period.
+    A check is a statement, and a busy thread makes a dozen polls a second, so there is one check a second at most. A
+    connection that breaks meanwhile costs one poll, which is repeated after a period.
     """
     if now_s - getattr(_checked, "at_s", -CHECK_PERIOD_S) >= CHECK_PERIOD_S:
         close_old_connections()
         _checked.at_s = now_s
+
+
+class LoadStopper:
+    """Threads that stop cancelled loads on second hosts while a poll still waits for the drive's host.
+
+    A poll queries both hosts, and a silent one blocks it as long as an answer may take. A cancel that comes meanwhile
+    must not wait for that. Stopping a program needs no lock of the dispatch, because it may be repeated; the next poll
+    handles the end.
+    """
+
+    def __init__(self) -> None:
+        self.pool = ThreadPoolExecutor(STOP_THREADS, thread_name_prefix="stop")
+        self.pending: dict[int, Future[bool]] = {}
+        self.not_before_s = 0.0
+
+    def fill(self, busy_hosts: Set[int], connect_host: Connect) -> None:
+        """Stop the cancelled loads of dispatches whose drives are on hosts that are being polled."""
+        if not busy_hosts or time.monotonic() < self.not_before_s:
+            return
+        self.not_before_s = time.monotonic() + STOP_PERIOD_S
+        cancelled = Dispatch.objects.filter(state=State.RUNNING, cancel_requested_at__isnull=False)
+        due = set(cancelled.filter(device__host__in=busy_hosts, load_host__isnull=False).values_list("pk", flat=True))
+        self.pending = {pk: future for pk, future in self.pending.items() if pk in due}
+        for pk in due:
+            if pk not in self.pending or _needs_retry(self.pending[pk]):
+                self.pending[pk] = self.pool.submit(_stop_in_thread, pk, connect_host)
+
+
+@cache
+def load_stopper() -> LoadStopper:
+    """Return this process's threads that stop loads; created in the first round, after any fork."""
+    return LoadStopper()
+
+
+def stop_remote_load(dispatch_id: int, connect_host: Connect) -> bool:
+    """Stop the load of a cancelled dispatch on its second host. Return whether it has ended; if not, repeat."""
+    cancelled = Dispatch.objects.filter(state=State.RUNNING, cancel_requested_at__isnull=False)
+    dispatch = cancelled.select_related("device__host", "load_host").filter(pk=dispatch_id).first()
+    if dispatch is None or dispatch.load_host is None or current_stage(dispatch).role is not Role.LOAD:
+        return False
+    try:
+        return connect_host(dispatch.load_host).stop(current_run(dispatch)).state is Detached.ENDED
+    except HostError as error:
+        log.info("%s: the load on %s was not stopped: %s", dispatch, dispatch.load_host, error)
+        return False
+
+
+def _needs_retry(stop: Future[bool]) -> bool:
+    return stop.done() and not stop.result()
+
+
+def _stop_in_thread(dispatch_id: int, connect_host: Connect) -> bool:
+    """Stop a load as the outermost frame of a thread: log every failure; the stop is repeated."""
+    close_old_connections()
+    try:
+        return stop_remote_load(dispatch_id, connect_host)
+    except Exception:
+        log.exception("the load of dispatch %s was not stopped", dispatch_id)
+        return False
+    finally:
+        close_old_connections()

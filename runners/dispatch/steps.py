@@ -1,7 +1,7 @@
-"""The steps of a dispatch: one per look, each safe to repeat after the worker died at any point of it.
+"""The steps of a dispatch: one per poll, each safe to repeat after the worker died at any point of it.
 
-What happens on the host is idempotent by the run directory's name and the generation; what happens in the register is
-one conditional UPDATE (runners/lifecycle/transitions.py). So a look does the same whether the one before it ended or
+Calls to the host are idempotent by the run directory's name and the generation. A change in the register is one
+conditional UPDATE (runners/lifecycle/transitions.py). So a poll has the same effect whether the previous one ended or
 not.
 """
 
@@ -14,130 +14,130 @@ from django.utils import timezone
 
 from results.evidence.store import TooLargeError
 from runners.dispatch.claim import claim, settle_lost
-from runners.dispatch.failures import beat, failed_at_host, put_off
-from runners.dispatch.remote_telemetry import look_beside, words_beside
+from runners.dispatch.failures import handle_host_error, record_heartbeat, schedule_retry
+from runners.dispatch.remote_telemetry import poll_telemetry, telemetry_message
 from runners.errors import HostError, HostSilentError
 from runners.evidence import drive_states
-from runners.hosts.protocol import Connect, Detached, LabHost, ProgramStatus, close, was_never_started
+from runners.hosts.protocol import Connect, Detached, LabHost, ProgramStatus, stop_and_seal, was_never_started
 from runners.inventory import safety
-from runners.inventory.device_lookup import look_up, ordered_path
+from runners.inventory.device_lookup import identify_device, ordered_path
 from runners.lifecycle.stages import (
-    asked_to_end_since,
-    current,
+    advance_stage,
     current_run,
+    current_stage,
+    end_message,
+    first_failure_message,
+    is_unstoppable,
     lab_host,
     machines_count,
+    overdue_message,
     overdue_since,
-    overdue_words,
-    pass_on,
     stages_of,
+    stop_requested_since,
     was_refused,
-    why_it_ended,
-    why_it_ended_badly,
-    will_not_end,
 )
-from runners.lifecycle.transitions import move
+from runners.lifecycle.transitions import transition
 from runners.models import Dispatch, DriveState, exit_codes
 from runners.models.states import FINAL, WORKER, State
 from runners.recipes import RECIPES
-from runners.retention.leftover_archive import keep_what_is_left
+from runners.retention.leftover_archive import archive_leftovers
 
 log = logging.getLogger(__name__)
 
 
 def advance(dispatch: Dispatch, connect: Connect) -> bool:
-    """Make the step that is due and return whether the state changed; the caller holds the dispatch's lock.
+    """Make the step that is due and return whether the state changed. The caller has the dispatch's lock.
 
-    What a host fails at is dealt with here; any other exception is a fault of the register and left to the caller.
+    Host errors are handled here. Any other exception is a fault of the register and left to the caller.
     """
     if dispatch.state in FINAL:
-        _end_left_behind(dispatch, connect)
+        _settle_cancelled_lost(dispatch, connect)
         return False
     if dispatch.state == State.QUEUED:
         return _queued(dispatch, connect)
     try:
         return _step(dispatch, lab_host(dispatch, connect))
     except HostError as error:
-        return failed_at_host(dispatch, error)
+        return handle_host_error(dispatch, error)
 
 
 def _step(dispatch: Dispatch, host: LabHost) -> bool:
     try:
-        moved = STEPS[State(dispatch.state)](dispatch, host)
+        has_changed = STEPS[State(dispatch.state)](dispatch, host)
     except HostError as error:
         if error.retry or dispatch.state != State.PREPARING:
             raise
-        # An earlier start whose answer never came must not begin after the drive was given to another.
-        closed = close(host, current_run(dispatch))
+        # An earlier start whose answer was lost must not take effect after another dispatch has claimed the drive.
+        closed = stop_and_seal(host, current_run(dispatch))
         if closed.state is Detached.RUNNING:
-            raise HostSilentError(f"{error}; but its program runs, and is asked to end") from error
-        _note_never_started(dispatch, closed)
+            raise HostSilentError(f"{error}; but its program runs, and is being stopped") from error
+        _record_never_started(dispatch, closed)
         raise
-    if not moved:
-        beat(dispatch)
-    return moved
+    if not has_changed:
+        record_heartbeat(dispatch)
+    return has_changed
 
 
-def _end_left_behind(dispatch: Dispatch, connect: Connect) -> None:
-    """Lost, and somebody asked for its program to be ended: it stays lost, and its drive is freed once nothing runs."""
+def _settle_cancelled_lost(dispatch: Dispatch, connect: Connect) -> None:
+    """Free the drive of a lost dispatch that was cancelled, once nothing of it runs. It stays lost."""
     is_left = dispatch.state == State.LOST and dispatch.ended_at is None and dispatch.cancel_requested_at
     if is_left and not settle_lost(dispatch, connect):
-        put_off(dispatch)
+        schedule_retry(dispatch)
 
 
 def _queued(dispatch: Dispatch, connect: Connect) -> bool:
     if dispatch.cancel_requested_at:
-        return move(dispatch, State.QUEUED, State.CANCELLED, WORKER, "it was not claimed yet")
+        return transition(dispatch, State.QUEUED, State.CANCELLED, WORKER, "before it was claimed")
     return claim(dispatch, connect)
 
 
-def _check(dispatch: Dispatch, host: LabHost) -> bool:
-    """Claimed: ask what the path names now, before anything is written anywhere."""
+def _check_drive(dispatch: Dispatch, host: LabHost) -> bool:
+    """Claimed: check the device at the path before anything is written anywhere."""
     if dispatch.cancel_requested_at:
-        return move(dispatch, State.CLAIMED, State.CANCELLED, WORKER, "nothing of it was sent to the host")
-    objections = safety.objections_to_start(dispatch, look_up(dispatch.device, host))
+        return transition(dispatch, State.CLAIMED, State.CANCELLED, WORKER, "before anything was sent to the host")
+    objections = safety.objections_to_start(dispatch, identify_device(dispatch.device, host))
     if objections:
-        return move(dispatch, State.CLAIMED, State.REFUSED, WORKER, "; ".join(objections))
-    return move(dispatch, State.CLAIMED, State.PREPARING, WORKER, _found_elsewhere(dispatch))
+        return transition(dispatch, State.CLAIMED, State.REFUSED, WORKER, "; ".join(objections))
+    return transition(dispatch, State.CLAIMED, State.PREPARING, WORKER, _path_change_message(dispatch))
 
 
-def _found_elsewhere(dispatch: Dispatch) -> str:
-    """Say that the drive has another name than when it was ordered; empty where it has not."""
+def _path_change_message(dispatch: Dispatch) -> str:
+    """Return that the drive has another path than when it was ordered; empty if not."""
     ordered, now = ordered_path(dispatch), dispatch.device.path
-    return "" if ordered == now else f"its drive was {ordered} when this was ordered, and is found as {now}"
+    return "" if ordered == now else f"the drive was {ordered} when this was ordered, and is {now} now"
 
 
 def _start(dispatch: Dispatch, host: LabHost) -> bool:
-    """Preparing: start it, or learn that it was started by a worker that died before it could say so."""
+    """Preparing: start the program, or find that a worker started it and died before it recorded that."""
     if host.status(current_run(dispatch)).state is Detached.ABSENT:
         if dispatch.cancel_requested_at:
             return _cancel_start(dispatch, host)
-        # Asked again: the worker may have been away for hours between the two steps.
-        identity = look_up(dispatch.device, host)
+        # Identify again: hours may have passed between the two steps.
+        identity = identify_device(dispatch.device, host)
         objections = safety.objections_to_start(dispatch, identity)
         if objections:
             return _refuse_start(dispatch, host, "; ".join(objections))
-        drive_states.keep(dispatch, DriveState.Moment.BEFORE, identity)
+        drive_states.store_state(dispatch, DriveState.Moment.BEFORE, identity)
     return _save_start(dispatch, host, _start_stage(dispatch, host))
 
 
 def _refuse_start(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
-    """Close the run directory first: an earlier start, whose answer never came, may still be under way."""
-    closed = close(host, current_run(dispatch))
+    """Refuse the start. First seal the run directory: an earlier start may still be in progress."""
+    closed = stop_and_seal(host, current_run(dispatch))
     if closed.state is Detached.RUNNING:
         return False
     never = was_never_started(closed)
-    return move(dispatch, State.PREPARING, State.REFUSED, WORKER, reason, is_never_started=never)
+    return transition(dispatch, State.PREPARING, State.REFUSED, WORKER, reason, is_never_started=never)
 
 
-def _note_never_started(dispatch: Dispatch, closed: ProgramStatus) -> None:
+def _record_never_started(dispatch: Dispatch, closed: ProgramStatus) -> None:
     if was_never_started(closed):
         Dispatch.objects.filter(pk=dispatch.pk).update(is_never_started=True)
 
 
 def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
-    """Send the files of the current stage and start it; asked again, learn of the same process."""
-    stage, run = current(dispatch), current_run(dispatch)
+    """Send the files of the current stage and start it. A repetition reports the same process."""
+    stage, run = current_stage(dispatch), current_run(dispatch)
     if stage.resets_drive and dispatch.resets_drive_at is None:
         Dispatch.objects.filter(pk=dispatch.pk).update(resets_drive_at=timezone.now())
     if host.status(run).state is Detached.ABSENT:
@@ -146,206 +146,214 @@ def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
 
 
 def _cancel_start(dispatch: Dispatch, host: LabHost) -> bool:
-    """Close the run directory first: a start by a worker cut off from the database may still be under way."""
-    closed = close(host, current_run(dispatch))
+    """Cancel the start. First seal the run directory: a worker without database access may still be starting it."""
+    closed = stop_and_seal(host, current_run(dispatch))
     if closed.state is Detached.RUNNING:
         return False
     never = was_never_started(closed)
-    said = "its program was not started" if never else "its program was started, and has ended on the host"
-    return move(dispatch, State.PREPARING, State.CANCELLED, WORKER, said, is_never_started=never)
+    end = "its program was not started" if never else "its program was started, and has ended on the host"
+    return transition(dispatch, State.PREPARING, State.CANCELLED, WORKER, end, is_never_started=never)
 
 
 def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bool:
-    told = {"pid": started.pid, "boot_ids": list(started.boot_ids), "started_at": timezone.now()}
-    process = f"pid {started.pid}" if started.pid else "ended before it was seen"
-    moved = move(dispatch, State.PREPARING, State.RUNNING, WORKER, process, **told)
-    if not moved and dispatch.state in FINAL:
-        # Ended by another worker while this one, cut off from the database, was starting: nobody would watch it.
-        close(host, current_run(dispatch))
-    return moved
+    columns = {"pid": started.pid, "boot_ids": list(started.boot_ids), "started_at": timezone.now()}
+    process = f"pid {started.pid}" if started.pid else "ended before the first poll"
+    has_changed = transition(dispatch, State.PREPARING, State.RUNNING, WORKER, process, **columns)
+    if not has_changed and dispatch.state in FINAL:
+        # Another worker ended it while this one was cut off from the database: no worker would poll the program.
+        stop_and_seal(host, current_run(dispatch))
+    return has_changed
 
 
-def _watch(dispatch: Dispatch, host: LabHost) -> bool:
-    """Running: ask, count, and leave it alone; stop it where somebody asked for that."""
+def _poll_running(dispatch: Dispatch, host: LabHost) -> bool:
+    """Running: record the status and progress; stop the program if that was requested."""
     run = current_run(dispatch)
     status = host.status(run)
-    _see(dispatch, status)
-    if status.state is Detached.RUNNING and asked_to_end_since(dispatch):
-        _note_end_asked(dispatch)
+    _record_observation(dispatch, status)
+    if status.state is Detached.RUNNING and stop_requested_since(dispatch):
+        _record_end_request(dispatch)
         status = host.stop(run)
-        if status.state is Detached.RUNNING and will_not_end(dispatch):
-            stuck = f"asked to end since {asked_to_end_since(dispatch):%Y-%m-%d %H:%M:%S} UTC, but it still runs"
-            return move(dispatch, State.RUNNING, State.LOST, WORKER, stuck)
+        if status.state is Detached.RUNNING and is_unstoppable(dispatch):
+            stuck = (
+                f"still runs, although its stop was requested at {stop_requested_since(dispatch):%Y-%m-%d %H:%M:%S} UTC"
+            )
+            return transition(dispatch, State.RUNNING, State.LOST, WORKER, stuck)
     if status.state is Detached.ABSENT and dispatch.stage > 0 and dispatch.pid is None:
-        return _follow_on(dispatch, host)
+        return _start_next_stage(dispatch, host)
     if status.state is Detached.ABSENT:
-        lost = f"{dispatch.device.host} has no run directory of pid {dispatch.pid} any more"
-        return move(dispatch, State.RUNNING, State.LOST, WORKER, lost)
-    moved = status.state is Detached.ENDED and _ended(dispatch, host, status)
-    # Last: what is only shown must not hold up what is done, nor must a second machine that gives no answer.
-    _count(dispatch, host, run, status, is_last=not moved and dispatch.load_host_id is None)
+        lost = f"{dispatch.device.host} no longer has the run directory of pid {dispatch.pid}"
+        return transition(dispatch, State.RUNNING, State.LOST, WORKER, lost)
+    has_changed = status.state is Detached.ENDED and _ended(dispatch, host, status)
+    # Last: neither the live page nor a silent second host may delay the steps above.
+    _update_progress(dispatch, host, run, status, is_last=not has_changed and dispatch.load_host_id is None)
     if status.state is Detached.RUNNING:
-        _see(dispatch, look_beside(dispatch, host, status))
-    return moved
+        _record_observation(dispatch, poll_telemetry(dispatch, host, status))
+    return has_changed
 
 
-def _note_end_asked(dispatch: Dispatch) -> None:
-    """Keep that it is asked to end for its limit, before it is: its history says so where it ends for that."""
-    if dispatch.end_asked_at is None and overdue_since(dispatch):
-        dispatch.end_asked_at = timezone.now()
+def _record_end_request(dispatch: Dispatch) -> None:
+    """Record that the program is stopped for its limit, before it is: its history then shows the cause."""
+    if dispatch.end_requested_at is None and overdue_since(dispatch):
+        dispatch.end_requested_at = timezone.now()
         here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
-        here.update(end_asked_at=dispatch.end_asked_at)
+        here.update(end_requested_at=dispatch.end_requested_at)
 
 
-def _follow_on(dispatch: Dispatch, host: LabHost) -> bool:
-    """Start the stage that is due; where that cannot be, go on to what cleans up."""
-    if dispatch.cancel_requested_at and not current(dispatch).is_cleanup:
-        return _leave_out(dispatch, host, "not begun: cancelled")
+def _start_next_stage(dispatch: Dispatch, host: LabHost) -> bool:
+    """Start the stage that is due. If it cannot start, go on to cleanup."""
+    if dispatch.cancel_requested_at and not current_stage(dispatch).is_cleanup:
+        return _skip_stage(dispatch, host, "not started: cancelled")
     try:
-        identity = look_up(dispatch.device, host)
+        identity = identify_device(dispatch.device, host)
         if identity.drive_key != dispatch.drive_key:
-            found = f"{identity.path}: expected drive {dispatch.drive_key}, found {identity.drive_key}; not begun"
-            return _leave_out(dispatch, host, found)
+            found = f"{identity.path}: expected drive {dispatch.drive_key}, found {identity.drive_key}; not started"
+            return _skip_stage(dispatch, host, found)
         started = _start_stage(dispatch, host)
     except HostError as error:
         if error.retry:
             raise
-        return _leave_out(dispatch, host, str(error))
-    _keep_sight(dispatch, started)
+        return _skip_stage(dispatch, host, str(error))
+    _store_process(dispatch, started)
     return False
 
 
-def _leave_out(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
-    """Pass over the stage that was due. Its run directory is closed first: no late start of it may take the drive."""
-    if close(host, current_run(dispatch)).state is Detached.RUNNING:
+def _skip_stage(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
+    """Skip the stage that was due. Its run directory is sealed first: a late start must not get the drive."""
+    if stop_and_seal(host, current_run(dispatch)).state is Detached.RUNNING:
         return False
-    return pass_on(dispatch, None, reason) or _last_stage_ended(dispatch)
+    return advance_stage(dispatch, None, reason) or _last_stage_ended(dispatch)
 
 
 def _stage_ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
-    """YCSB ends with 0 whatever happened: without a line of output nothing that follows would measure anything."""
-    reason = why_it_ended(dispatch, host, status.exit_status, status.reason)
-    reason += overdue_words(dispatch, status.exit_status) + words_beside(dispatch, host)
-    if status.exit_status == exit_codes.FINISHED and current(dispatch).is_measured and not status.log_bytes:
+    """Record the end of a stage. YCSB always exits with 0: without output, later stages would measure nothing."""
+    reason = end_message(dispatch, host, status.exit_status, status.reason)
+    reason += overdue_message(dispatch, status.exit_status) + telemetry_message(dispatch, host)
+    if status.exit_status == exit_codes.FINISHED and current_stage(dispatch).is_measured and not status.log_bytes:
         status, reason = replace(status, exit_status=exit_codes.PROGRAM_FAILED), f"{reason}; it wrote no log"
-    return pass_on(dispatch, status, reason) or _last_stage_ended(dispatch)
+    return advance_stage(dispatch, status, reason) or _last_stage_ended(dispatch)
 
 
 def _last_stage_ended(dispatch: Dispatch) -> bool:
-    """All stages are over: what they left is taken in, also where one failed; not where it was cancelled."""
+    """End the stages: collect the results, also if one failed, but not if the dispatch was cancelled."""
     dispatch.refresh_from_db()
     if dispatch.state != State.RUNNING:
         return False
     if dispatch.cancel_requested_at:
-        return move(dispatch, State.RUNNING, State.CANCELLED, WORKER, "its programs have ended on the host")
+        return transition(dispatch, State.RUNNING, State.CANCELLED, WORKER, "its programs have ended on the host")
     exit_status = exit_codes.FINISHED if dispatch.exit_status is None else dispatch.exit_status
-    reason = why_it_ended_badly(dispatch)
-    return move(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=exit_status)
+    reason = first_failure_message(dispatch)
+    return transition(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=exit_status)
 
 
 def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     if len(stages_of(dispatch)) > 1:
         return _stage_ended(dispatch, host, status)
     if dispatch.cancel_requested_at and exit_codes.was_stopped(status.exit_status):
-        return move(dispatch, State.RUNNING, State.CANCELLED, WORKER, "its program has ended on the host")
-    reason = why_it_ended(dispatch, host, status.exit_status, status.reason)
-    reason += overdue_words(dispatch, status.exit_status)
+        return transition(dispatch, State.RUNNING, State.CANCELLED, WORKER, "its program has ended on the host")
+    reason = end_message(dispatch, host, status.exit_status, status.reason)
+    reason += overdue_message(dispatch, status.exit_status)
     if status.log_bytes == 0:
         return _ended_without_log(dispatch, status.exit_status, reason)
-    return move(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=status.exit_status)
+    return transition(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=status.exit_status)
 
 
 def _ended_without_log(dispatch: Dispatch, exit_status: int | None, reason: str) -> bool:
-    """A drive that drivetest itself refused has no log to miss; every other end without one is a failure."""
-    told = {"exit_status": exit_status, "taken_in_at": None if dispatch.log_bytes else timezone.now()}
+    """End a dispatch without a log. A drive that drivetest refused needs none; all other cases are failures."""
+    columns = {"exit_status": exit_status, "collected_at": None if dispatch.log_bytes else timezone.now()}
     if was_refused(dispatch, exit_status):
-        return move(dispatch, State.RUNNING, State.REFUSED, WORKER, reason, **told)
-    seen = f"its log is empty now, {dispatch.log_bytes} bytes were seen" if dispatch.log_bytes else "it wrote no log"
-    return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {seen}", **told)
+        return transition(dispatch, State.RUNNING, State.REFUSED, WORKER, reason, **columns)
+    seen = f"its log is empty now, but had {dispatch.log_bytes} bytes" if dispatch.log_bytes else "it wrote no log"
+    return transition(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {seen}", **columns)
 
 
-def _see(dispatch: Dispatch, status: ProgramStatus) -> None:
-    """Keep of a program that runs what is not known of it yet: the row may come from a start by an earlier version."""
+def _record_observation(dispatch: Dispatch, status: ProgramStatus) -> None:
+    """Store what is not known yet of a running program: an earlier version may have started it."""
     is_whole = len(status.boot_ids) >= machines_count(dispatch)
     is_new = dispatch.pid is None or (is_whole and len(dispatch.boot_ids) < machines_count(dispatch))
     if status.state is Detached.RUNNING and is_new:
-        _keep_sight(dispatch, status if is_whole else replace(status, boot_ids=()))
+        _store_process(dispatch, status if is_whole else replace(status, boot_ids=()))
 
 
-def _keep_sight(dispatch: Dispatch, status: ProgramStatus) -> None:
-    """Keep that a program runs, and under which start of its machines: under another one it cannot run any more."""
+def _store_process(dispatch: Dispatch, status: ProgramStatus) -> None:
+    """Store that a program runs, and the boot ids of its machines: after a reboot it cannot run any more."""
     dispatch.pid, dispatch.boot_ids = status.pid, list(status.boot_ids)
     here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
     here.update(pid=dispatch.pid, boot_ids=dispatch.boot_ids)
 
 
-def _count(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus, *, is_last: bool) -> None:
-    """Fetch what the run's files have gained into the counters of the live page.
+def _update_progress(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus, *, is_last: bool) -> None:
+    """Update the live page's counters from the growth of the run's files.
 
-    `is_last`: nothing else is asked at this look, so one statement keeps them and that it went well.
+    `is_last`: the poll makes no further request, so one statement stores the counters and the heartbeat.
     """
     columns = RECIPES[dispatch.recipe].progress(dispatch, host, run, status)
     if columns and is_last:
-        beat(dispatch, **columns)
+        record_heartbeat(dispatch, **columns)
     elif columns:
         Dispatch.objects.filter(pk=dispatch.pk).update(**columns)
 
 
 def collect(dispatch: Dispatch, host: LabHost) -> bool:
-    """Hand in what was left and end the dispatch. Repeated after a crash it finds the same submission: same bytes.
+    """Collect the results and end the dispatch. Repeated after a crash, it finds the same submission by its bytes.
 
-    A run that ended badly leaves evidence too; then the dispatch failed, with its log kept.
+    A run that failed leaves evidence too. The dispatch then fails, with its log stored.
     """
     drive_states.record(dispatch, host, DriveState.Moment.AFTER)
-    reason = _reason(dispatch, host)
+    reason = _end_reason(dispatch, host)
     try:
-        left = _hand_in(dispatch, host)
+        left = _collect_results(dispatch, host)
     except TooLargeError as error:
         remedy = "order a shorter run, or raise UPLOAD_MAX_BYTES before the next"
-        kept = f"{reason}; its log stays on the host and was not taken in: {error}; {remedy}"
-        return move(dispatch, State.COLLECTING, State.FAILED, WORKER, kept)
-    cut = _cut_words(dispatch, left)
-    return move(
-        dispatch, State.COLLECTING, _end(dispatch, cut), WORKER, f"{reason}{cut}", taken_in_at=timezone.now(), **left
+        failure = f"{reason}; its log was not collected and is still on the host: {error}; {remedy}"
+        return transition(dispatch, State.COLLECTING, State.FAILED, WORKER, failure)
+    cut = _truncation_message(dispatch, left)
+    return transition(
+        dispatch,
+        State.COLLECTING,
+        _final_state(dispatch, cut),
+        WORKER,
+        f"{reason}{cut}",
+        collected_at=timezone.now(),
+        **left,
     )
 
 
-def _hand_in(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
-    """Take what was left into the register. Of a drive that drivetest refused there is no run that could be read."""
+def _collect_results(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
+    """Bring the results into the register. If drivetest refused the drive, there is no run to be read."""
     if was_refused(dispatch, dispatch.exit_status):
-        keep_what_is_left(dispatch, host)
+        archive_leftovers(dispatch, host)
         return {}
     return RECIPES[dispatch.recipe].collect(dispatch, host)
 
 
-def _end(dispatch: Dispatch, cut: str) -> State:
+def _final_state(dispatch: Dispatch, cut: str) -> State:
     if was_refused(dispatch, dispatch.exit_status):
         return State.REFUSED
     return State.DONE if dispatch.exit_status in exit_codes.DID_ITS_JOB and not cut else State.FAILED
 
 
-def _reason(dispatch: Dispatch, host: LabHost) -> str:
+def _end_reason(dispatch: Dispatch, host: LabHost) -> str:
     if len(stages_of(dispatch)) > 1:
-        return why_it_ended_badly(dispatch) or exit_codes.REASONS[exit_codes.FINISHED]
-    words = overdue_words(dispatch, dispatch.exit_status)
-    return why_it_ended(dispatch, host, dispatch.exit_status) + words
+        return first_failure_message(dispatch) or exit_codes.REASONS[exit_codes.FINISHED]
+    overdue = overdue_message(dispatch, dispatch.exit_status)
+    return end_message(dispatch, host, dispatch.exit_status) + overdue
 
 
-def _cut_words(dispatch: Dispatch, left: Mapping[str, Any]) -> str:
-    """Say of a log that it lacks what the live page had read of it; such a run is no whole one, whatever is left.
+def _truncation_message(dispatch: Dispatch, left: Mapping[str, Any]) -> str:
+    """Return that the log is shorter than the live page has seen; such a run is not complete.
 
-    Of several stages the page follows one log after the other, and what is handed in is an archive of all.
+    For several stages this is not known: the page follows one log after the other, and an archive of all is submitted.
     """
     submission = left.get("submission")
     if submission is None or len(stages_of(dispatch)) > 1 or submission.log.size_bytes >= dispatch.log_bytes:
         return ""
-    seen, kept = dispatch.log_bytes, submission.log.size_bytes
-    return f"; its log was cut on the host: {seen} bytes were seen, {kept} are left"
+    before, now = dispatch.log_bytes, submission.log.size_bytes
+    return f"; its log was truncated on the host: it had {before} bytes and has {now}"
 
 
 STEPS: dict[State, Callable[[Dispatch, LabHost], bool]] = {
-    State.CLAIMED: _check,
+    State.CLAIMED: _check_drive,
     State.PREPARING: _start,
-    State.RUNNING: _watch,
+    State.RUNNING: _poll_running,
     State.COLLECTING: collect,
 }

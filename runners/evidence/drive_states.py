@@ -1,4 +1,4 @@
-"""How a drive stood before and after a dispatch, and what that says of its last format or trim."""
+"""Drive states before and after a dispatch, and the last format or trim that follows from them."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -17,22 +17,22 @@ Moment = DriveState.Moment
 
 
 def record(dispatch: Dispatch, host: LabHost, moment: Moment) -> None:
-    """Ask what the drive is now and keep it; a drive that cannot be told any more is kept as that. Repeatable."""
+    """Identify the drive and store its state. Also store that it cannot be identified any more. Repeatable."""
     if dispatch.drive_states.filter(moment=moment).exists():
         return
     try:
-        keep(dispatch, moment, host.identify(dispatch.device.path))
+        store_state(dispatch, moment, host.identify(dispatch.device.path))
     except DeviceUnknownError as error:
         _create(dispatch, moment, {"reason": storable(str(error))})
 
 
-def keep(dispatch: Dispatch, moment: Moment, identity: Identity) -> None:
-    """Keep a drive's state as its identity tells it; the first of a moment stands. Another drive's is not its own."""
+def store_state(dispatch: Dispatch, moment: Moment, identity: Identity) -> None:
+    """Store a drive's state from its identity; the first of a moment stays. Another drive's state is not stored."""
     if dispatch.drive_key not in keys_of(identity.drive_key):
         reason = f"{identity.path}: expected drive {dispatch.drive_key}, found {identity.drive_key}"
         _create(dispatch, moment, {"reason": storable(reason)})
         return
-    _create(dispatch, moment, _told(dispatch, identity))
+    _create(dispatch, moment, _state_columns(dispatch, identity))
 
 
 def _create(dispatch: Dispatch, moment: Moment, columns: dict[str, Any]) -> None:
@@ -40,7 +40,7 @@ def _create(dispatch: Dispatch, moment: Moment, columns: dict[str, Any]) -> None
     DriveState.objects.get_or_create(dispatch=dispatch, moment=moment, defaults=defaults)
 
 
-def _told(dispatch: Dispatch, identity: Identity) -> dict[str, Any]:
+def _state_columns(dispatch: Dispatch, identity: Identity) -> dict[str, Any]:
     document = identity.document
     discards = document.get("discards") or {}
     health = document.get("health") or {}
@@ -58,14 +58,14 @@ def _told(dispatch: Dispatch, identity: Identity) -> dict[str, Any]:
 
 
 def _over_provisioning_pct(dispatch: Dispatch, size_bytes: int) -> Decimal | None:
-    """Return what the order states, as long as the drive shows the size that it had then: no drive tells it itself."""
+    """Return the order's over-provisioning if the drive still has its size of that time: no drive reports it."""
     stated = dispatch.facts.get("over_provisioning_pct")
     return None if stated is None or size_bytes != dispatch.device.size_bytes else Decimal(stated)
 
 
 def lab_record(dispatch: Dispatch) -> LabRecord:
-    """Return what the lab knows of the run and its drive, as the one door takes it."""
-    prepared = last_preparing(dispatch)
+    """Return what the lab recorded about the run and its drive, for the intake."""
+    prepared = last_preparation_attempt(dispatch)
     finished = prepared if prepared and prepared.preparation_id else None
     states = {state.moment: state for state in dispatch.drive_states.all()}
     before, after = (_recorded(dispatch, finished, states.get(moment)) for moment in (Moment.BEFORE, Moment.AFTER))
@@ -79,7 +79,7 @@ def begun_at(dispatch: Dispatch) -> datetime | None:
     return step.at if step else None
 
 
-def last_preparing(dispatch: Dispatch) -> Dispatch | None:
+def last_preparation_attempt(dispatch: Dispatch) -> Dispatch | None:
     """Return the last attempt to prepare the drive before a dispatch, also one that failed: it wrote over the drive.
 
     One whose start was never answered may have written too; it counts unless the host has shut it out.
@@ -99,8 +99,8 @@ def _recorded(dispatch: Dispatch, prepared: Dispatch | None, state: DriveState |
 def _last_reset(dispatch: Dispatch, prepared: Dispatch, state: DriveState) -> tuple[datetime | None, bool | None]:
     """Return when the drive was last formatted or trimmed since its preparation began, or that it never was.
 
-    Our own formats are known. Others are found in the kernel's count of discards, from the state before the preparation
-    to this one: the host must not have been restarted in between, for the count begins anew; then nothing is known.
+    The register's own formats are known. Others show in the kernel's count of discards, from the state before the
+    preparation to this one. A reboot in between resets the count; then nothing is known.
     """
     ours = Dispatch.objects.filter(
         drive_key=dispatch.drive_key, resets_drive_at__isnull=False, generation__gt=prepared.generation,
@@ -116,7 +116,7 @@ def _last_reset(dispatch: Dispatch, prepared: Dispatch, state: DriveState) -> tu
 
 
 def _is_comparable(earlier: DriveState | None, later: DriveState) -> TypeGuard[DriveState]:
-    """Tell whether both counted discards, from the same start of the host."""
+    """Return whether both states counted discards since the same boot of the host."""
     if earlier is None or earlier.discards_count is None or later.discards_count is None:
         return False
     return later.boot_id is not None and earlier.boot_id == later.boot_id

@@ -1,4 +1,4 @@
-"""What a run left on its host goes through the one door: a log with its side file, an archive of logs, a record."""
+"""Submission of results: a log with its side file, an archive of logs, or a record goes through the intake."""
 
 import io
 import shlex
@@ -22,24 +22,24 @@ PIECE_BYTES = 1024 * 1024
 
 
 def submit_log(dispatch: Dispatch, host: LabHost) -> Submission:
-    """Hand in the log of a single run with its side file, None of that where the program ended before it wrote one."""
+    """Submit the log of a single run with its side file; without one if the program ended before it wrote any."""
     with ExitStack() as opened:
         log = opened.enter_context(host.fetch(dispatch.public_id, LOG_FILE))
-        side_file = fetch_if_there(host, dispatch.public_id, SIDE_FILE)
+        side_file = fetch_optional(host, dispatch.public_id, SIDE_FILE)
         if side_file is not None:
             opened.enter_context(side_file)
         return _submit(dispatch, log, f"{dispatch.public_id}.log", side_file)
 
 
 def submit_archive(dispatch: Dispatch, members: Iterable[tuple[str, IO[bytes]]]) -> Submission:
-    """Hand in many files as one archive; the same files make the same bytes, so that a repeat is recognised."""
-    with archived(dispatch, members) as archive:
+    """Submit many files as one archive. The same files give the same bytes, so a repetition is recognised."""
+    with build_archive(dispatch, members) as archive:
         return _submit(dispatch, archive, f"{dispatch.public_id}.tar", None)
 
 
 @contextmanager
-def archived(dispatch: Dispatch, members: Iterable[tuple[str, IO[bytes]]]) -> Iterator[IO[bytes]]:
-    """Give many files as one archive. Raises TooLargeError beyond what the one door takes."""
+def build_archive(dispatch: Dispatch, members: Iterable[tuple[str, IO[bytes]]]) -> Iterator[IO[bytes]]:
+    """Yield many files as one archive. Raise TooLargeError beyond the intake's limit."""
     with tempfile.TemporaryFile(dir=scratch_dir()) as archive:
         with tarfile.open(fileobj=archive, mode="w") as tar:
             for name, stream in members:
@@ -49,14 +49,14 @@ def archived(dispatch: Dispatch, members: Iterable[tuple[str, IO[bytes]]]) -> It
         yield archive
 
 
-def keep_archive(dispatch: Dispatch, archive: IO[bytes]) -> Evidence:
-    """Keep an archive of files that are no run: nothing reads it for runs."""
+def store_archive(dispatch: Dispatch, archive: IO[bytes]) -> Evidence:
+    """Store an archive of leftover files as evidence that is read for no run."""
     subject, name = ("dispatch", dispatch.public_id), f"{dispatch.public_id}-left.tar"
     return store_record(dispatch.organisation, archive, name, Evidence.Kind.RUN, subject, dispatch.ordered_by)
 
 
-def keep_record(dispatch: Dispatch, host: LabHost, file: str, kind: Evidence.Kind) -> Evidence:
-    """Keep a file of the run as evidence that is no log: nothing reads it for runs."""
+def store_file(dispatch: Dispatch, host: LabHost, file: str, kind: Evidence.Kind) -> Evidence:
+    """Store a file of the run that is not a log as evidence; it is read for no run."""
     with host.fetch(dispatch.public_id, file) as stream:
         subject = ("dispatch", dispatch.public_id)
         return store_record(
@@ -64,8 +64,8 @@ def keep_record(dispatch: Dispatch, host: LabHost, file: str, kind: Evidence.Kin
         )
 
 
-def fetch_if_there(host: LabHost, run: str, file: str) -> BinaryIO | None:
-    """Return a file of a run directory, None where the run has no such file."""
+def fetch_optional(host: LabHost, run: str, file: str) -> BinaryIO | None:
+    """Return a file of a run directory; None if the run has no such file."""
     try:
         return host.fetch(run, file)
     except FileMissingError:
@@ -73,36 +73,36 @@ def fetch_if_there(host: LabHost, run: str, file: str) -> BinaryIO | None:
 
 
 def command_text(argv: Iterable[str], exit_status: int | None) -> bytes:
-    """Return a command line as it is kept beside a log."""
+    """Return a command line as the text that accompanies a log."""
     ended = "not seen" if exit_status is None else exit_status
     return f"{shlex.join(argv)}\n# exit status: {ended}\n".encode()
 
 
 def _add(tar: tarfile.TarFile, name: str, stream: IO[bytes]) -> None:
-    """Add a file under a name alone: its time and owner on the host are no part of what was measured."""
-    # A tar names the length first, and a host's file may still be a pipe to us.
+    """Add a file under its name only: its time and owner on the host are not part of the measurement."""
+    # A tar header has the length, which is not known before the host's file is read.
     with tempfile.TemporaryFile(dir=scratch_dir()) as whole:
         while piece := stream.read(PIECE_BYTES):
             whole.write(piece)
             check_size(name, whole.tell())
-        member = tarfile.TarInfo(name)
-        member.size = whole.tell()
+        as_file = tarfile.TarInfo(name)
+        as_file.size = whole.tell()
         whole.seek(0)
-        tar.addfile(member, whole)
+        tar.addfile(as_file, whole)
 
 
-def member(content: bytes) -> IO[bytes]:
+def as_file(content: bytes) -> IO[bytes]:
     """Return bytes as a file of an archive."""
     return io.BytesIO(content)
 
 
 def _submit(dispatch: Dispatch, log: BinaryIO | IO[bytes], name: str, side: BinaryIO | None) -> Submission:
     origin, actor = Submission.Origin.DISPATCH, dispatch.ordered_by
-    return receive(dispatch.organisation, log, name, facts_of(dispatch), origin, actor, side_file=side)
+    return receive(dispatch.organisation, log, name, submission_facts(dispatch), origin, actor, side_file=side)
 
 
-def facts_of(dispatch: Dispatch) -> SubmissionMetadata:
-    """Return what the order states about the product, and the lab of drive and host, as the one door wants it."""
+def submission_facts(dispatch: Dispatch) -> SubmissionMetadata:
+    """Return the product facts of the order and the lab record of drive and host, for the intake."""
     stated = dict(dispatch.facts)
     if stated.get("over_provisioning_pct") is not None:
         stated["over_provisioning_pct"] = Decimal(stated["over_provisioning_pct"])

@@ -1,4 +1,4 @@
-"""This machine as a lab host: drivetest is run directly, run directories lie under the register's data directory."""
+"""This machine as a lab host: drivetest runs directly, and run directories are in the register's data directory."""
 
 import errno
 import hashlib
@@ -27,19 +27,19 @@ from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import Detached, FoundDrive, Identity, ProgramStatus
 
 # Exit statuses of docs/formats.md.
-ANSWERED, REFUSED, USAGE = 0, 2, 64
-# The unit of /sys/class/block/*/size, whatever the device's own.
+SUCCESS, REFUSED, USAGE = 0, 2, 64
+# The unit of /sys/class/block/*/size, independent of the device's own sector size.
 SECTOR_BYTES = 512
 BLOCK_DEVICES = Path("/sys/class/block")
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-# Of the fields of a drive, where it is not a text alone.
+# The types of a drive's fields, unless the field is plain text.
 TYPES_OF_DRIVE: Mapping[str, set[type]] = {"size_bytes": {int}, "model": {str, NoneType}, "serial": {str, NoneType}}
-# What a load may know of the worker's environment, which holds the register's key and the database's password.
-PASSED_ON = ("PATH", "LANG", "HOME")
+# The part of the worker's environment that a load gets. The rest contains the register's key and the database password.
+ENVIRONMENT_PASSED = ("PATH", "LANG", "HOME")
 
 
 class LocalHost:
-    """Asks the drivetest of this machine. What it starts belongs to the machine and outlives the register."""
+    """Calls the drivetest of this machine. Processes that it starts outlive the register."""
 
     def __init__(self) -> None:
         self.program = Path(settings.DRIVETEST)
@@ -47,24 +47,24 @@ class LocalHost:
 
     def identify(self, path: str) -> Identity:
         answer = self._run("identify", path, "--json")
-        if answer.returncode != ANSWERED:
-            raise DeviceUnknownError(_complaint(answer, f"{path}: cannot be identified"))
+        if answer.returncode != SUCCESS:
+            raise DeviceUnknownError(_error_text(answer, f"{path}: cannot be identified"))
         return parse_identity(path, _document(answer))
 
     def list_drives(self) -> list[FoundDrive]:
         answer = self._run("identify")
-        if answer.returncode != ANSWERED:
-            raise HostSilentError(_complaint(answer, "its drives cannot be listed"))
+        if answer.returncode != SUCCESS:
+            raise HostSilentError(_error_text(answer, "its drives cannot be listed"))
         return parse_drives(_document(answer))
 
     def version(self) -> str:
-        """Return what the program calls itself: drivetest 0.2.0."""
+        """Return the program's name and version: drivetest 0.2.0."""
         return self._run("--version").stdout.strip()
 
     def find(self, drive_key: str, size_bytes: int) -> list[str]:
-        return [path for path in _of_size(size_bytes) if self._names(path, drive_key)]
+        return [path for path in _devices_of_size(size_bytes) if self._is_drive(path, drive_key)]
 
-    def _names(self, path: str, drive_key: str) -> bool:
+    def _is_drive(self, path: str, drive_key: str) -> bool:
         try:
             return drive_key in keys_of(self.identify(path).drive_key)
         except DeviceUnknownError:
@@ -81,9 +81,7 @@ class LocalHost:
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError as error:
-            raise FileExistsOnHostError(
-                f"{path}: is there already and is left as it is; add it without a size"
-            ) from error
+            raise FileExistsOnHostError(f"{path}: exists already and was not changed; add it without a size") from error
         except OSError as error:
             raise DeviceUnknownError(f"{path}: cannot be created: {error.strerror}") from error
         try:
@@ -96,32 +94,34 @@ class LocalHost:
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name, content in files.items():
-                _write_whole(directory / name, content)
+                _write_atomically(directory / name, content)
             _sync(directory)
         except OSError as error:
             raise HostSilentError(f"{directory}: cannot be written: {error.strerror}") from error
 
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
-        answer = self._run("start", *self._places(run, drive_key), "--generation", str(generation), "--", *argv)
+        answer = self._run(
+            "start", *self._directory_and_lock(run, drive_key), "--generation", str(generation), "--", *argv
+        )
         if answer.returncode == REFUSED:
-            raise StartRefusedError(_reason(answer, "the host refuses to start it"))
+            raise StartRefusedError(_refusal_reason(answer, "the host refuses to start it"))
         if answer.returncode == USAGE:
-            raise StartFailedError(_complaint(answer, "drivetest does not know how to start it"))
-        if answer.returncode != ANSWERED:
-            # Nothing is known then; the same start may be asked for again and leads to one process.
-            raise HostSilentError(_complaint(answer, f"{run}: start cannot be answered"))
+            raise StartFailedError(_error_text(answer, "drivetest cannot start it"))
+        if answer.returncode != SUCCESS:
+            # The outcome is unknown. The same start may be repeated and leads to one process.
+            raise HostSilentError(_error_text(answer, f"{run}: start gave no answer"))
         return parse_status(_document(answer))
 
     def status(self, run: str) -> ProgramStatus:
-        return self._ask_about(run, "status")
+        return self._query(run, "status")
 
     def stop(self, run: str) -> ProgramStatus:
-        return self._ask_about(run, "stop")
+        return self._query(run, "stop")
 
     def remove(self, run: str, drive_key: str, generation: int) -> str:
-        answer = self._run("remove", *self._places(run, drive_key), "--generation", str(generation))
-        if answer.returncode not in {ANSWERED, REFUSED}:
-            raise HostSilentError(_complaint(answer, f"{run}: cannot be removed"))
+        answer = self._run("remove", *self._directory_and_lock(run, drive_key), "--generation", str(generation))
+        if answer.returncode not in {SUCCESS, REFUSED}:
+            raise HostSilentError(_error_text(answer, f"{run}: cannot be removed"))
         return parse_removal(_document(answer))
 
     def boot_ids(self) -> tuple[str, ...]:
@@ -135,28 +135,30 @@ class LocalHost:
     def fetch(self, run: str, file: str) -> BinaryIO:
         path = self._run_dir(run) / file
         try:
-            return _open_plain(self._run_dir(run), Path(file).parts)
+            return _open_regular_file(self._run_dir(run), Path(file).parts)
         except FileNotFoundError as error:
             raise FileMissingError(f"{path}: expected a file of the run, found none") from error
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.ENXIO}:
-                raise FileMissingError(f"{path}: expected a plain file of the run, found something else") from error
+                raise FileMissingError(
+                    f"{path}: expected a plain file of the run, found another kind of file"
+                ) from error
             raise HostSilentError(f"{path}: cannot be read: {error.strerror}") from error
 
-    def _ask_about(self, run: str, command: str) -> ProgramStatus:
+    def _query(self, run: str, command: str) -> ProgramStatus:
         answer = self._run(command, "--run-dir", str(self._run_dir(run)))
-        if answer.returncode != ANSWERED:
-            raise HostSilentError(_complaint(answer, f"{run}: {command} cannot be answered"))
+        if answer.returncode != SUCCESS:
+            raise HostSilentError(_error_text(answer, f"{run}: {command} gave no answer"))
         return parse_status(_document(answer))
 
-    def _places(self, run: str, drive_key: str) -> list[str]:
+    def _directory_and_lock(self, run: str, drive_key: str) -> list[str]:
         return ["--run-dir", str(self._run_dir(run)), "--drive-lock", str(self._drive_lock(drive_key))]
 
     def _run_dir(self, run: str) -> Path:
         return self.directory / run
 
     def _drive_lock(self, drive_key: str) -> Path:
-        """One lock per drive. Hashed, because a key may hold what a file name cannot."""
+        """Return the lock file of a drive. Its name is a hash, because a key may contain what file names cannot."""
         locks = self.directory / "locks"
         locks.mkdir(mode=0o700, parents=True, exist_ok=True)
         return locks / hashlib.sha256(drive_key.encode()).hexdigest()
@@ -171,7 +173,7 @@ class LocalHost:
                 errors="replace",
                 timeout=settings.HOST_ANSWER_TIMEOUT_S,
                 check=False,
-                env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
+                env={name: os.environ[name] for name in ENVIRONMENT_PASSED if name in os.environ},
             )
         except subprocess.TimeoutExpired as error:
             seconds = settings.HOST_ANSWER_TIMEOUT_S
@@ -183,15 +185,15 @@ class LocalHost:
             ) from error
 
 
-def _of_size(size_bytes: int) -> list[str]:
+def _devices_of_size(size_bytes: int) -> list[str]:
     """Return the block devices of one size: each identification takes a second, and few have the same size."""
     sectors = str(size_bytes // SECTOR_BYTES)
     sizes = BLOCK_DEVICES.glob("*/size")
-    return sorted(f"/dev/{size.parent.name}" for size in sizes if _told(size) == sectors)
+    return sorted(f"/dev/{size.parent.name}" for size in sizes if _read_size(size) == sectors)
 
 
-def _told(size: Path) -> str:
-    """Return what the kernel says there; nothing of a device that has gone since it was listed."""
+def _read_size(size: Path) -> str:
+    """Return the size that the kernel reports; empty for a device that disappeared after it was listed."""
     try:
         return size.read_text().strip()
     except OSError:
@@ -199,7 +201,7 @@ def _told(size: Path) -> str:
 
 
 def parse_identity(path: str, document: Mapping[str, Any]) -> Identity:
-    """Return a drivecert.identity/1 as the register uses it. Raises HostSilentError where a field is missing."""
+    """Parse a drivecert.identity/1. Raise HostSilentError if a field is missing."""
     try:
         return Identity(
             path=path,
@@ -214,7 +216,7 @@ def parse_identity(path: str, document: Mapping[str, Any]) -> Identity:
 
 
 def parse_drives(document: Mapping[str, Any]) -> list[FoundDrive]:
-    """Return a drivecert.drives/1 as the register uses it. Raises HostSilentError where a field is missing or odd."""
+    """Parse a drivecert.drives/1. Raise HostSilentError if a field is missing or has another type."""
     try:
         return [_found_drive(drive) for drive in document["drives"]]
     except (KeyError, TypeError) as error:
@@ -222,9 +224,9 @@ def parse_drives(document: Mapping[str, Any]) -> list[FoundDrive]:
         raise HostSilentError(f"drivetest identify: expected drivecert.drives/1, got {got}") from error
 
 
-def _found_drive(told: Mapping[str, Any]) -> FoundDrive:
-    """Return one drive. Raises KeyError, and TypeError that names the field which is of another type."""
-    drive = FoundDrive(**{each.name: told[each.name] for each in fields(FoundDrive)})
+def _found_drive(document: Mapping[str, Any]) -> FoundDrive:
+    """Return one drive. Raise KeyError, or TypeError that names a field of another type."""
+    drive = FoundDrive(**{each.name: document[each.name] for each in fields(FoundDrive)})
     for name, value in vars(drive).items():
         if type(value) not in TYPES_OF_DRIVE.get(name, {str}):
             raise TypeError(f"{name}: {value!r:.40}")
@@ -232,7 +234,7 @@ def _found_drive(told: Mapping[str, Any]) -> FoundDrive:
 
 
 def parse_status(document: Mapping[str, Any]) -> ProgramStatus:
-    """Return a drivecert.detached/1 as the register uses it. Raises HostSilentError where a field is missing."""
+    """Parse a drivecert.detached/1. Raise HostSilentError if a field is missing."""
     try:
         return ProgramStatus(
             state=Detached(document["state"]),
@@ -249,9 +251,9 @@ def parse_status(document: Mapping[str, Any]) -> ProgramStatus:
 
 
 def parse_removal(document: Mapping[str, Any]) -> str:
-    """Return what a drivecert.removal/1 says of a directory that stays. Raises HostSilentError for anything else."""
+    """Return from a drivecert.removal/1 why a directory was not removed. Raise HostSilentError for other documents."""
     try:
-        return "" if document["removed"] else document["reason"] or "it stays, and its host says no more"
+        return "" if document["removed"] else document["reason"] or "not removed; its host gave no reason"
     except (KeyError, TypeError) as error:
         raise HostSilentError(f"drivetest: expected drivecert.removal/1, got {document!r}") from error
 
@@ -268,57 +270,57 @@ def _document(answer: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
     return document
 
 
-def _complaint(answer: "subprocess.CompletedProcess[str]", otherwise: str) -> str:
+def _error_text(answer: "subprocess.CompletedProcess[str]", otherwise: str) -> str:
     return answer.stderr.strip()[-2000:] or f"{otherwise} (exit status {answer.returncode})"
 
 
-def _reason(answer: "subprocess.CompletedProcess[str]", otherwise: str) -> str:
-    """The sentence of a refusal stands in the JSON; a usage error has only its text on stderr."""
+def _refusal_reason(answer: "subprocess.CompletedProcess[str]", otherwise: str) -> str:
+    """Return the sentence of a refusal from the JSON; a usage error has only its text on stderr."""
     try:
-        return str(json.loads(answer.stdout)["reason"]) or _complaint(answer, otherwise)
+        return str(json.loads(answer.stdout)["reason"]) or _error_text(answer, otherwise)
     except (json.JSONDecodeError, KeyError, TypeError):
-        return _complaint(answer, otherwise)
+        return _error_text(answer, otherwise)
 
 
 def _allocate(path: str, descriptor: int, size_bytes: int) -> None:
-    """Reserve the whole size: a run must not end for want of room. What cannot be completed is taken away again."""
+    """Reserve the whole size: a run must not end for lack of space. Delete the file if that fails."""
     try:
         os.posix_fallocate(descriptor, 0, size_bytes)
         os.fsync(descriptor)
     except OSError as error:
         Path(path).unlink()
-        raise DeviceUnknownError(f"{path}: cannot be given {size_bytes} bytes: {error.strerror}") from error
+        raise DeviceUnknownError(f"{path}: cannot reserve {size_bytes} bytes: {error.strerror}") from error
 
 
-def _open_plain(directory: Path, parts: Sequence[str]) -> BinaryIO:
-    """Open a plain file below a directory: the run's program names what lies there, and may run as somebody else.
+def _open_regular_file(directory: Path, parts: Sequence[str]) -> BinaryIO:
+    """Open a regular file below a directory. The run's program names the files there, perhaps as another user.
 
-    A link would lead the register, often root, to any file of the machine, and opening a pipe would wait for ever.
+    A symbolic link would lead the register, often root, to any file of the machine, and opening a pipe would block.
     """
     *folders, name = parts
-    place = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    folder_fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for folder in folders:
-            inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
-            os.close(place)
-            place = inner
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place)
+            inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder_fd)
+            os.close(folder_fd)
+            folder_fd = inner
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder_fd)
     finally:
-        os.close(place)
+        os.close(folder_fd)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.ENXIO, "is no plain file")
+        raise OSError(errno.ENXIO, "not a plain file")
     return os.fdopen(descriptor, "rb")
 
 
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write beside and rename: whoever reads the file sees all of it or none."""
-    beside = path.with_name(f"{path.name}.new")
-    with beside.open("wb") as stream:
+def _write_atomically(path: Path, content: bytes) -> None:
+    """Write under a temporary name and rename: a reader sees the whole file or none."""
+    temporary = path.with_name(f"{path.name}.new")
+    with temporary.open("wb") as stream:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
-    beside.replace(path)
+    temporary.replace(path)
 
 
 def _sync(directory: Path) -> None:

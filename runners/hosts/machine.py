@@ -1,4 +1,7 @@
-"""Which machine this is: the host `local` means one machine, and a register may have workers on several."""
+"""This machine: its id, and the register's own files in the lab directory.
+
+The host `local` is one machine, and a register may have workers on several.
+"""
 
 import hashlib
 import os
@@ -15,39 +18,39 @@ from runners.errors import MachineUnknownError
 
 MACHINE_ID = Path("/etc/machine-id")
 WELL_FORMED = re.compile(rb"[0-9a-f]{32}\n?")
-NOBODY = ""  # the machine of a host `local` that no worker has looked at yet: whoever comes first
+UNASSIGNED = ""  # the machine of a host `local` before the first worker polls it
 
 
 def machine_id() -> str:
-    """Return what tells this machine from others, the same after a restart; hashed, as machine-id(5) asks for.
+    """Return an id of this machine that stays the same after a restart; hashed, as machine-id(5) requires.
 
-    A container mostly has no machine id: there the data directory is the machine. Raises MachineUnknownError where an
-    id is there and cannot be read: with another one in its place the runs of this machine would be left to a stranger.
+    Most containers have no machine id. There the data directory identifies the machine. Raise MachineUnknownError if an
+    id exists but cannot be read: with another id, no worker would poll the runs of this machine.
     """
-    return _hashed(_given() or _own())
+    return _hashed(_system_id() or _stored_or_new_id())
 
 
 def known_machine_id() -> str:
-    """Return the same, and make nothing: empty where no id was made yet. Raises MachineUnknownError."""
-    found = _given() or _kept()
+    """Return the same without creating an id; empty if there is none yet. Raise MachineUnknownError."""
+    found = _system_id() or _stored_id()
     return _hashed(found) if found else ""
 
 
-def own_names() -> list[str]:
-    """Return what `Host.machine_id` may be of a host that this machine is; NOBODY alone where that cannot be told."""
+def own_machine_ids() -> list[str]:
+    """Return the values of `Host.machine_id` that stand for this machine; UNASSIGNED alone if it has no readable id."""
     try:
-        return [NOBODY, *filter(None, [known_machine_id()])]
+        return [UNASSIGNED, *filter(None, [known_machine_id()])]
     except MachineUnknownError:
-        return [NOBODY]
+        return [UNASSIGNED]
 
 
-def is_here(told: str) -> bool:
-    """Tell whether a host whose `machine_id` is `told` is this machine, or nobody's yet."""
-    return told == NOBODY or told in own_names()
+def is_this_machine(machine_id: str) -> bool:
+    """Return whether a host with this `machine_id` is this machine, or is not assigned yet."""
+    return machine_id == UNASSIGNED or machine_id in own_machine_ids()
 
 
-def why_unknown() -> str:
-    """Say why this machine cannot be told from others; empty where it can, or will once its id is made."""
+def machine_id_error() -> str:
+    """Return why this machine has no readable id; empty if it has one, or will have when it is created."""
     try:
         known_machine_id()
     except MachineUnknownError as error:
@@ -55,40 +58,40 @@ def why_unknown() -> str:
     return ""
 
 
-def _given() -> str:
+def _system_id() -> str:
     try:
-        given = MACHINE_ID.read_bytes()
+        content = MACHINE_ID.read_bytes()
     except FileNotFoundError:
         return ""
     except OSError as error:
         raise MachineUnknownError(
-            f"{MACHINE_ID}: cannot be read ({error.strerror}): expected a file that everybody may read, with 32 "
-            f"hexadecimal digits, by which this machine is told from others; `chmod 0444 {MACHINE_ID}` as root"
+            f"{MACHINE_ID}: cannot be read ({error.strerror}): expected a file that all users may read, with the 32 "
+            f"hexadecimal digits of this machine's id; run `chmod 0444 {MACHINE_ID}` as root"
         ) from error
-    return given.decode().strip() if WELL_FORMED.fullmatch(given) else ""  # "uninitialized", or empty in an image
+    return content.decode().strip() if WELL_FORMED.fullmatch(content) else ""  # "uninitialized", or empty in an image
 
 
 def _hashed(identity: str) -> str:
     return hashlib.sha256(f"drivecert host {identity}".encode()).hexdigest()
 
 
-def _own() -> str:
-    """Return the id kept in the data directory, made by whoever asks first."""
-    return _kept() or _made()
+def _stored_or_new_id() -> str:
+    """Return the id stored in the data directory; create it if there is none."""
+    return _stored_id() or _create_id()
 
 
-def _kept() -> str:
-    """Return the id kept in the data directory; empty where none was made yet."""
-    with _told_why(path := _path()):
+def _stored_id() -> str:
+    """Return the id stored in the data directory; empty if there is none yet."""
+    with _explain_access_errors(path := _path()):
         try:
             return path.read_text().strip()
         except FileNotFoundError:
             return ""
 
 
-def _made() -> str:
-    with _told_why(path := _path()):
-        make_once(path, f"{uuid.uuid4().hex}\n".encode())
+def _create_id() -> str:
+    with _explain_access_errors(path := _path()):
+        create_once(path, f"{uuid.uuid4().hex}\n".encode())
         return path.read_text().strip()
 
 
@@ -97,41 +100,47 @@ def _path() -> Path:
 
 
 @contextmanager
-def _told_why(path: Path) -> Iterator[None]:
+def _explain_access_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise MachineUnknownError(
             f"{path}: cannot be read or made ({error.strerror}): expected the id of this machine, which has none of "
-            "its own; let the register's account read and write there"
+            "its own; give the register's account read and write access there"
         ) from error
 
 
-def make_once(path: Path, content: bytes) -> None:
-    """Write beside and link: of two that make it at once one wins, and nobody reads half of it. Only its owner may."""
+def create_once(path: Path, content: bytes) -> None:
+    """Create a file that only its owner can read, unless another process created it first.
+
+    The file is written under a temporary name and linked: one of several processes wins, and no reader sees half of it.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        os.link(beside, path)
+        os.link(temporary, path)
     except FileExistsError:
         return
     finally:
-        beside.unlink()
+        temporary.unlink()
 
 
 def scratch_dir() -> Path:
-    """Return the directory for files without a name, made where it is missing."""
+    """Return the directory for unnamed temporary files. Create it if it is missing.
+
+    Large files are on the disk of the data: /tmp may be memory.
+    """
     path = Path(settings.LAB_DIR)
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 
 
 def check_size(name: str, size_bytes: int) -> None:
-    """Raise TooLargeError beyond what the one door takes: no more than that is brought here from a host."""
+    """Raise TooLargeError beyond the intake's limit: the register fetches no more than that from a host."""
     if size_bytes > settings.UPLOAD_MAX_BYTES:
         raise TooLargeError(f"{name}: expected at most {settings.UPLOAD_MAX_BYTES} bytes, found more")

@@ -1,4 +1,4 @@
-"""What the register asks of a lab host, however it is reached. Run directories are named, never given as paths."""
+"""The protocol of a lab host, however it is reached. Run directories have names; callers never pass their paths."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from runners.models.host import Host
 
 @dataclass(frozen=True)
 class Identity:
-    """What a device is and why it may not be written to; `document` is drivecert.identity/1 as the host gave it."""
+    """The identity of a device, and why it may not be written to. `document` is the host's drivecert.identity/1."""
 
     path: str
     kind: str
@@ -22,7 +22,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class FoundDrive:
-    """A whole drive of a host, one of drivecert.drives/1; `model` and `serial` are None where it tells none."""
+    """A whole drive of a host, one of drivecert.drives/1. `model` and `serial` are None if not reported."""
 
     path: str
     kind: str
@@ -33,7 +33,7 @@ class FoundDrive:
 
 
 class Detached(StrEnum):
-    """What became of the program of a run directory: never started there, running, or ended."""
+    """The state of the program in a run directory: never started there, running, or ended."""
 
     ABSENT = "absent"
     RUNNING = "running"
@@ -42,9 +42,10 @@ class Detached(StrEnum):
 
 @dataclass(frozen=True)
 class ProgramStatus:
-    """drivecert.detached/1. `exit_status` is None while it runs and where nobody was left to see the end.
+    """drivecert.detached/1. `exit_status` is None while the program runs and if its end was unobserved.
 
-    `boot_ids` are the starts of the machines under which it runs, or ran; empty where an earlier drivetest tells none.
+    `boot_ids` identify the boots of the machines during which it runs or ran. Earlier versions of drivetest report
+    none.
     """
 
     state: Detached
@@ -58,71 +59,71 @@ class ProgramStatus:
 
 
 class LabHost(Protocol):
-    """A host. Every call may be repeated; all raise HostError, HostSilentError where there is no answer."""
+    """A host. Every call may be repeated. All raise HostError, and HostSilentError if there is no answer."""
 
     def identify(self, path: str) -> Identity:
-        """Return what the device at a path is now. Raises DeviceUnknownError where that cannot be told."""
+        """Return what the device at a path is now. Raise DeviceUnknownError if the host cannot identify it."""
         ...
 
     def list_drives(self) -> list[FoundDrive]:
-        """Return the whole drives that the host has, by their paths; none of them is opened or asked."""
+        """Return the whole drives of the host, by their paths, without opening any of them."""
         ...
 
     def find(self, drive_key: str, size_bytes: int) -> list[str]:
-        """Return the paths under which a drive, or its partition of that size, is found now; none where it is away."""
+        """Return the current paths of a drive, or of its partition of that size. Empty if the drive is missing."""
         ...
 
     def first_bytes(self, path: str, limit: int) -> bytes:
-        """Return up to `limit` bytes from the beginning of a plain file. Raises DeviceUnknownError."""
+        """Return up to `limit` bytes from the beginning of a plain file. Raise DeviceUnknownError."""
         ...
 
     def create_file(self, path: str, size_bytes: int) -> None:
-        """Create a plain file to serve as a device. Raises FileExistsOnHostError and then leaves the file alone."""
+        """Create a plain file to serve as a device. Raise FileExistsOnHostError if it exists, and leave it alone."""
         ...
 
     def put(self, run: str, files: Mapping[str, bytes]) -> None:
-        """Write files into a run directory, which is created where it is absent."""
+        """Write files into a run directory. Create the directory if it is absent."""
         ...
 
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
-        """Start drivetest detached in a run directory, its working directory; asked again, tell the same process.
+        """Start drivetest in the background, with the run directory as its working directory.
 
-        Raises StartRefusedError where the drive is busy or the generation old, StartFailedError where asking again
-        cannot help.
+        Repeating the call reports the running process. Raise StartRefusedError if the drive is busy or the generation
+        outdated, and StartFailedError if repeating cannot help.
         """
         ...
 
     def status(self, run: str) -> ProgramStatus:
-        """Return what became of the program of a run directory."""
+        """Return the status of the program in a run directory."""
         ...
 
     def read(self, run: str, file: str, offset: int, limit: int) -> bytes:
-        """Return up to `limit` bytes of a file of a run directory. Raises FileMissingError."""
+        """Return up to `limit` bytes of a file of a run directory. Raise FileMissingError."""
         ...
 
     def fetch(self, run: str, file: str) -> BinaryIO:
-        """Open a whole file of a run directory for reading; the caller closes it. Raises FileMissingError."""
+        """Open a whole file of a run directory for reading; the caller closes it. Raise FileMissingError."""
         ...
 
     def boot_ids(self) -> tuple[str, ...]:
-        """Return what tells this start of each machine from every other: a program that ran under another one ended.
+        """Return an id of the current boot of each machine: a program that ran under another id has ended.
 
-        Empty where a machine tells none.
+        Empty if a machine does not report one.
         """
         ...
 
     def remove(self, run: str, drive_key: str, generation: int) -> str:
-        """Remove a run directory and return why it stays, empty where nothing of it is left; `generation` is its last.
+        """Remove a run directory. Return why it was not removed, or an empty text. `generation` is its last one.
 
-        It stays while anything of the run lives. Once it is gone no start of that generation, or of an older one, is
-        let in on the drive any more.
+        The directory stays while any process of the run lives. Once it is gone, the host refuses every start of that
+        generation or an older one.
         """
         ...
 
     def stop(self, run: str) -> ProgramStatus:
-        """Ask the program of a run directory, and no other, to end; return its status at once.
+        """Ask the program of a run directory, and no other, to end. Return its status at once.
 
-        In a directory where nothing was started yet, nothing ever will be: a start that comes later tells "ended".
+        If nothing was started in the directory yet, nothing ever will be: a later start reports "ended".
         """
         ...
 
@@ -130,21 +131,21 @@ class LabHost(Protocol):
 Connect = Callable[[Host], LabHost]
 
 
-def close(host: LabHost, run: str) -> ProgramStatus:
-    """Ask the program of a run to end, make sure that none starts there later, and return how it stands."""
-    host.put(run, {})  # a directory that is not there cannot be closed
+def stop_and_seal(host: LabHost, run: str) -> ProgramStatus:
+    """Stop the program of a run, prevent any later start there, and return its status."""
+    host.put(run, {})  # a missing directory cannot be sealed
     return host.stop(run)
 
 
-def was_never_started(closed: ProgramStatus) -> bool:
-    """Tell whether a run that was closed never had a program: none is there, and none can come."""
-    return closed.state is Detached.ENDED and closed.pid is None
+def was_never_started(status: ProgramStatus) -> bool:
+    """Return whether a sealed run never had a program: none is there, and none can start."""
+    return status.state is Detached.ENDED and status.pid is None
 
 
-def status_or_close(host: LabHost, run: str) -> ProgramStatus:
-    """Return the status of a run that nobody waits for any more; where nothing was started, nothing ever will be.
+def status_or_seal(host: LabHost, run: str) -> ProgramStatus:
+    """Return the status of a run that no dispatch waits for. Seal it if nothing was started there.
 
-    A start whose answer never came may still be under way when its host says "absent".
+    A start whose answer was lost may still be in progress when its host reports "absent".
     """
     status = host.status(run)
-    return close(host, run) if status.state is Detached.ABSENT else status
+    return stop_and_seal(host, run) if status.state is Detached.ABSENT else status

@@ -1,6 +1,6 @@
-"""Warm connections to lab hosts: one per host and process, opened when first needed and again when it was lost.
+"""Persistent connections to lab hosts: one per host and process, opened on first use and reopened after a loss.
 
-Everything asynchronous runs on one thread of the process, so that callers stay plain functions.
+All asynchronous code runs on one thread of the process, so callers stay plain functions.
 """
 
 import asyncio
@@ -15,22 +15,22 @@ import asyncssh
 
 from runners.errors import HostSilentError
 from runners.hosts.keys import private_key
-from runners.hosts.response_timer import Ear
+from runners.hosts.response_timer import ResponseTimer
 
-# The one command that the key may run and that sudo lets through; requests go through its standard input.
+# The only command that the key may run and that sudo allows. Requests go to its standard input.
 COMMAND = "sudo -n /usr/local/sbin/drivetest host"
 # More than the longest batch: a log's piece is at most 4 MiB.
 ANSWER_BYTES_MAX = 16 * 1024 * 1024
-COMPLAINT_BYTES_MAX = 64 * 1024
-# A link that was cut is noticed after three of these, also when nobody asks.
+STDERR_BYTES_MAX = 64 * 1024
+# A link that was cut is noticed after three of these, also without requests.
 KEEPALIVE_S = 5
-# How Python begins an error of the system in the text of another.
+# The prefix that Python gives to a system error inside another text.
 ERRNO = re.compile(r"\[Errno -?\d+\] ")
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a host is, who to be there, and the key by which it is known."""
+    """The address of a host, the account there, and the key that identifies the host."""
 
     name: str
     host: str
@@ -40,7 +40,7 @@ class Address:
 
 
 class Connections:
-    """The connections of one process; after a fork the child has none of its parent's."""
+    """The connections of one process. After a fork the child has none of its parent's."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -52,10 +52,10 @@ class Connections:
         self._open: dict[Address, asyncssh.SSHClientConnection] = {}
         self._opening: dict[Address, asyncio.Lock] = {}
 
-    def exchange(self, address: Address, said: bytes, within_s: float, ear: Ear) -> bytes:
-        """Return what the host answers, as `ear` hears it. Raises HostSilentError where it does not within the time."""
-        ear.asked()
-        future = asyncio.run_coroutine_threadsafe(self._timed(address, said, within_s, ear), self._running_loop())
+    def exchange(self, address: Address, payload: bytes, within_s: float, timer: ResponseTimer) -> bytes:
+        """Return the host's answer, timed by `timer`. Raise HostSilentError if it does not come in time."""
+        timer.request_sent()
+        future = asyncio.run_coroutine_threadsafe(self._timed(address, payload, within_s, timer), self._running_loop())
         try:
             return future.result(within_s + 1)  # a second for the loop itself: the limit is kept there
         except NoAnswerInTimeError as error:
@@ -75,47 +75,47 @@ class Connections:
                 threading.Thread(target=self._loop.run_forever, name="lab-hosts", daemon=True).start()
             return self._loop
 
-    async def _timed(self, address: Address, said: bytes, within_s: float, ear: Ear) -> bytes:
+    async def _timed(self, address: Address, payload: bytes, within_s: float, timer: ResponseTimer) -> bytes:
         try:
             async with asyncio.timeout(within_s):
-                return await self._exchanged(address, said, ear)
+                return await self._exchange_with_retry(address, payload, timer)
         except TimeoutError as error:
             self._drop(address)
             raise HostSilentError(f"{address.name}: no answer within {within_s} s") from error
 
-    async def _exchanged(self, address: Address, said: bytes, ear: Ear) -> bytes:
-        """Ask over the warm connection; when that turns out to be lost, once more over a new one."""
+    async def _exchange_with_retry(self, address: Address, payload: bytes, timer: ResponseTimer) -> bytes:
+        """Send over the open connection. If that turns out to be lost, send again over a new one."""
         is_warm = address in self._open
         try:
-            return await self._asked(address, said, ear)
+            return await self._run_command(address, payload, timer)
         except (asyncssh.Error, OSError) as error:
             self._drop(address)
             if not is_warm:
-                raise _silent(address, error) from error
+                raise _silent_error(address, error) from error
         try:
-            return await self._asked(address, said, ear)
+            return await self._run_command(address, payload, timer)
         except (asyncssh.Error, OSError) as error:
             self._drop(address)
-            raise _silent(address, error) from error
+            raise _silent_error(address, error) from error
 
-    async def _asked(self, address: Address, said: bytes, ear: Ear) -> bytes:
-        connection = await self._connected(address, ear)
+    async def _run_command(self, address: Address, payload: bytes, timer: ResponseTimer) -> bytes:
+        connection = await self._connection_to(address, timer)
         process: Any = await connection.create_process(COMMAND, encoding=None)
         try:
-            answer, complaint = await _talk(process, said, ear)
+            answer, stderr = await _communicate(process, payload, timer)
             await process.wait_closed()
         finally:
             process.close()
         if process.exit_status != 0:
-            raise HostSilentError(f"{address.name}: {_refusal(process.exit_status, complaint)}")
+            raise HostSilentError(f"{address.name}: {_exit_message(process.exit_status, stderr)}")
         return answer
 
-    async def _connected(self, address: Address, ear: Ear) -> asyncssh.SSHClientConnection:
+    async def _connection_to(self, address: Address, timer: ResponseTimer) -> asyncssh.SSHClientConnection:
         async with self._opening.setdefault(address, asyncio.Lock()):
             connection = self._open.get(address)
             if connection is None or connection.is_closed():
-                connection = self._open[address] = await _connect(address, ear)
-                ear.signed_in()
+                connection = self._open[address] = await _connect(address, timer)
+                timer.signed_in()
             return connection
 
     def _drop(self, address: Address) -> None:
@@ -129,18 +129,18 @@ class Connections:
         self._open.clear()
 
 
-class Door(asyncssh.SSHClient):
-    """Hears that a connection is taken, before anybody is let in."""
+class HandshakeObserver(asyncssh.SSHClient):
+    """Reports to the timer that a connection was accepted, before the login."""
 
-    def __init__(self, ear: Ear) -> None:
-        self._ear = ear
+    def __init__(self, timer: ResponseTimer) -> None:
+        self._timer = timer
 
     def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
-        self._ear.reached()
+        self._timer.connection_accepted()
 
 
-async def _connect(address: Address, ear: Ear) -> asyncssh.SSHClientConnection:
-    """Sign in with the register's key, on a host that has the pinned key, and with nothing else of this machine's."""
+async def _connect(address: Address, timer: ResponseTimer) -> asyncssh.SSHClientConnection:
+    """Sign in with the register's key, on a host with the pinned key, and ignore this machine's SSH configuration."""
     return await asyncssh.connect(
         address.host,
         address.port,
@@ -152,26 +152,26 @@ async def _connect(address: Address, ear: Ear) -> asyncssh.SSHClientConnection:
         preferred_auth="publickey",
         keepalive_interval=KEEPALIVE_S,
         compression_algs=None,
-        client_factory=lambda: Door(ear),
+        client_factory=lambda: HandshakeObserver(timer),
     )
 
 
-async def _talk(process: Any, said: bytes, ear: Ear) -> tuple[bytes, bytes]:
-    """Say everything, and take what comes meanwhile: the answers may be longer than what fits on the way."""
-    process.stdin.write(said)
+async def _communicate(process: Any, payload: bytes, timer: ResponseTimer) -> tuple[bytes, bytes]:
+    """Send everything, and read meanwhile: the answers may be longer than the buffers on the way."""
+    process.stdin.write(payload)
     process.stdin.write_eof()
     return await asyncio.gather(
-        _taken(process.stdout, ANSWER_BYTES_MAX, ear),
-        _taken(process.stderr, COMPLAINT_BYTES_MAX, ear),
+        _read_all(process.stdout, ANSWER_BYTES_MAX, timer),
+        _read_all(process.stderr, STDERR_BYTES_MAX, timer),
     )
 
 
-async def _taken(stream: Any, most_bytes: int, ear: Ear) -> bytes:
-    """Return what a stream gives to its end. Raises HostSilentError when that is more than any answer."""
+async def _read_all(stream: Any, most_bytes: int, timer: ResponseTimer) -> bytes:
+    """Return everything that a stream sends. Raise HostSilentError if that is more than any answer."""
     pieces: list[bytes] = []
     length = 0
     while piece := await stream.read(1 << 16):
-        ear.heard()
+        timer.bytes_received()
         pieces.append(piece)
         length += len(piece)
         if length > most_bytes:
@@ -179,31 +179,31 @@ async def _taken(stream: Any, most_bytes: int, ear: Ear) -> bytes:
     return b"".join(pieces)
 
 
-def _silent(address: Address, error: Exception) -> HostSilentError:
+def _silent_error(address: Address, error: Exception) -> HostSilentError:
     if isinstance(error, asyncssh.HostKeyNotVerifiable):
         return HostSilentError(
             f"{address.name}: {address.host} shows another host key than the one pinned at enrolment; "
-            "nothing was sent; find out why, and where it is the right machine, "
-            "pin it anew with manage.py add_host --replace"
+            "nothing was sent; find out why. If it is the right machine, pin the new key with "
+            "manage.py add_host --replace"
         )
-    return HostSilentError(f"{address.name}: {address.host} port {address.port}: {_words(error)}")
+    return HostSilentError(f"{address.name}: {address.host} port {address.port}: {_connection_message(error)}")
 
 
-def _words(error: Exception) -> str:
-    """Return what went wrong as a person reads it, with what to look at."""
+def _connection_message(error: Exception) -> str:
+    """Return for people what went wrong, and what to check."""
     if isinstance(error, asyncssh.ConnectionLost):
-        return f"no session: {error}; see that the host is up and that its link holds"
+        return f"no session: {error}; check that the host is up and its link works"
     if not isinstance(error, OSError):
-        return f"no session: {error}; see the host's set-up"
-    # asyncio puts the address it tried in place of the system's words; a name that leads nowhere has a number below 0.
+        return f"no session: {error}; check the host's setup"
+    # asyncio puts the address in place of the system's message. A name that cannot be resolved has a number below 0.
     number = error.errno or 0
-    said = os.strerror(number) if number > 0 else error.strerror or ERRNO.sub("", str(error))
-    return f"no connection: {said}; see that the host is up, that its address is right, and that sshd answers there"
+    cause = os.strerror(number) if number > 0 else error.strerror or ERRNO.sub("", str(error))
+    return f"no connection: {cause}; check that the host is up, that its address is right, and that sshd answers there"
 
 
-def _refusal(exit_status: int | None, complaint: bytes) -> str:
-    text = complaint.decode("utf-8", "replace").strip()[-2000:]
-    return f"{COMMAND} ended with exit status {exit_status}: {text or 'it said nothing'}; see the host's set-up"
+def _exit_message(exit_status: int | None, stderr: bytes) -> str:
+    text = stderr.decode("utf-8", "replace").strip()[-2000:]
+    return f"{COMMAND} ended with exit status {exit_status}: {text or 'no message'}; check the host's setup"
 
 
 CONNECTIONS = Connections()

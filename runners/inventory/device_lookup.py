@@ -1,4 +1,4 @@
-"""Where a bound drive is now: names change hands at a reboot, identities do not."""
+"""The current path of a bound drive: paths change hands at a reboot, identities do not."""
 
 import re
 from collections.abc import Sequence
@@ -14,42 +14,41 @@ from runners.models import Device, Dispatch
 
 FOLLOWED = "device-followed"
 
-# Which part of its drive a name says that it is: its partition, and of NVMe its namespace.
+# The part of a drive that a path names: its partition, and for NVMe its namespace.
 # Source: Linux, block/partitions/core.c (a p where the drive's name ends in a digit) and udev's persistent names.
 PARTITION = re.compile(r".*\dp([0-9]+)|.*/(?:s|v|xv)d[a-z]+([0-9]+)|.*-part([0-9]+)")
 NAMESPACE = re.compile(r".*/nvme[0-9]+n([0-9]+)(?:p[0-9]+)?")
 
 
-def look_up(device: Device, host: LabHost) -> Identity:
-    """Return what is at the device's path; where that is another drive or nothing, at the path its drive has now.
+def identify_device(device: Device, host: LabHost) -> Identity:
+    """Return the identity at the device's path, or at its drive's new path if another drive or none is there now.
 
-    The device follows its drive only where one path is the drive, has its size and names the same part of it; else what
-    the old path names is returned, and objected to by runners/inventory/safety.py. Raises DeviceUnknownError where
-    neither can be
-    told.
+    The device follows its drive only if exactly one path is the drive, has its size and names the same part of it.
+    Otherwise the identity at the old path is returned, and runners/inventory/safety.py objects to it. Raise
+    DeviceUnknownError if neither can be identified.
     """
     try:
         identity = _identify(device, host)
     except DeviceUnknownError as error:
         paths = _paths(device, host)
         if not paths:
-            raise _away(device, error) from error
-        if not follow(device, paths):
+            raise _missing_error(device, error) from error
+        if not follow_drive(device, paths):
             raise
         return _identify(device, host)
-    if identity.drive_key != device.drive_key and follow(device, _paths(device, host)):
+    if identity.drive_key != device.drive_key and follow_drive(device, _paths(device, host)):
         return _identify(device, host)
     return identity
 
 
 def _identify(device: Device, host: LabHost) -> Identity:
-    """Return what is at the device's path, a drive that is the bound one under the key that it was bound by."""
+    """Return the identity at the device's path. The bound drive gets the key that it was bound by."""
     identity = host.identify(device.path)
     return replace(identity, drive_key=device.drive_key) if is_bound(device, identity) else identity
 
 
-def _away(device: Device, error: DeviceUnknownError) -> DeviceUnknownError:
-    """Return an error that says, with the remedy, that the drive is under no name of its host."""
+def _missing_error(device: Device, error: DeviceUnknownError) -> DeviceUnknownError:
+    """Return an error that says, with the remedy, that the host finds the drive under no path."""
     return DeviceUnknownError(
         f"{device.host} does not find drive {device.drive_key}, last seen at {device.path} ({error}); attach it, "
         "check the host on its page, and order again"
@@ -57,7 +56,7 @@ def _away(device: Device, error: DeviceUnknownError) -> DeviceUnknownError:
 
 
 def is_bound(device: Device, identity: Identity) -> bool:
-    """Tell whether an identity is that of a device's drive."""
+    """Return whether an identity is that of a device's drive."""
     return device.drive_key in keys_of(identity.drive_key)
 
 
@@ -65,10 +64,11 @@ def _paths(device: Device, host: LabHost) -> list[str]:
     return host.find(device.drive_key, device.size_bytes)
 
 
-def follow(device: Device, paths: Sequence[str]) -> bool:
-    """Let a device follow its drive to the one path under which its host has found it, and tell whether it did.
+def follow_drive(device: Device, paths: Sequence[str]) -> bool:
+    """Set a device's path to the one path where its host found the drive, and return whether that was possible.
 
-    Where it went is an event: what was ordered under the earlier name is told so (runners/dispatch/steps.py).
+    The change is an event: the history of a dispatch ordered under the earlier path shows it
+    (runners/dispatch/steps.py).
     """
     if len(paths) != 1 or not is_same_part(device.path, paths[0]):
         return False
@@ -85,22 +85,22 @@ def follow(device: Device, paths: Sequence[str]) -> bool:
 
 
 def ordered_path(dispatch: Dispatch) -> str:
-    """Return the path under which a device was known when a dispatch was ordered: the earliest that it left since."""
+    """Return the path of a device when a dispatch was ordered: the earliest that it has left since."""
     left = Event.objects.filter(kind=FOLLOWED, subject_type="device", subject_id=str(dispatch.device_id))
     first = left.filter(at__gte=dispatch.ordered_at).order_by("at", "pk").first()
     return dispatch.device.path if first is None else str(first.details["from"])
 
 
 def is_same_part(one: str, other: str) -> bool:
-    """Tell whether two names of a drive may be of the same part: not another partition, nor another namespace.
+    """Return whether two paths of a drive may name the same part: the same partition and the same namespace.
 
-    A name that tells no namespace (/dev/disk/by-id/...) may be of any.
+    A path without a namespace (/dev/disk/by-id/...) may name any.
     """
     namespaces = {found[1] for path in (one, other) if (found := NAMESPACE.fullmatch(path))}
     return _partition(one) == _partition(other) and len(namespaces) < 2
 
 
 def _partition(path: str) -> str:
-    """Return the number of the partition that a name says; empty where it says none."""
+    """Return the number of the partition that a path names; empty if it names none."""
     found = PARTITION.fullmatch(path)
     return next(filter(None, found.groups()), "") if found else ""

@@ -1,4 +1,4 @@
-"""Asking again what a bound drive is and holds, because a person has changed something there: has wiped it, say."""
+"""Devices: binding a drive to a host, and refreshing its identity after a person changed the drive."""
 
 from typing import Any
 
@@ -10,58 +10,58 @@ from results.models import Event
 from runners.hosts.drive_keys import keys_of, unmarked
 from runners.hosts.machine import machine_id
 from runners.hosts.protocol import Identity, LabHost
-from runners.inventory.device_lookup import is_bound, look_up
-from runners.inventory.service_state import BACK, hold_host_in_service, record, under_way
-from runners.locks import hold_drive
-from runners.models import UNCONFIRMED, Device, Dispatch, Host
+from runners.inventory.device_lookup import identify_device, is_bound
+from runners.inventory.service_state import RETURNED, blocking_work, lock_host_in_service, record_service_event
+from runners.locks import lock_drive
+from runners.models import LOST_UNCONFIRMED, Device, Dispatch, Host
 from runners.models.states import LIVE
 
 BOUND = "device-bound"
 
-LOOKED_AGAIN = "device-looked-at-again"
+IDENTITY_REFRESHED = "device-looked-at-again"
 
 
-class LookAgainError(ValueError):
-    """What is known of a drive stays as it was; the text says why, and the remedy."""
+class RefreshRefusedError(ValueError):
+    """The stored identity of a drive was not changed. The text gives the reason and the remedy."""
 
 
-def look_again(device: Device, host: LabHost, actor: AbstractBaseUser) -> None:
-    """Keep what a host tells of a device's drive now; the device follows a drive that has another name.
+def refresh_identity(device: Device, host: LabHost, actor: AbstractBaseUser) -> None:
+    """Store the identity that a host reports for a device's drive now. The device follows a drive that moved.
 
-    Raises LookAgainError while a run may be on the drive, and where the drive is in use, another one, or of another
-    size: nobody can tell then what the bound one holds. Raises HostError where the host gives no answer.
+    Raise RefreshRefusedError while a run may be on the drive, and if the drive is in use, another one, or of another
+    size: then it is unknown what the bound drive contains. Raise HostError if the host does not answer.
     """
     _check_nothing_runs(device)
-    identity = look_up(device, host)
+    identity = identify_device(device, host)
     if not is_bound(device, identity) or identity.size_bytes != device.size_bytes:
-        raise LookAgainError(
+        raise RefreshRefusedError(
             f"{identity.path}: expected drive {device.drive_key} of {device.size_bytes} bytes, found "
             f"{identity.drive_key} of {identity.size_bytes} bytes; add the device again"
         )
     if identity.refusals:
-        raise LookAgainError(f"what it holds was not looked at: {'; '.join(identity.refusals)}")
+        raise RefreshRefusedError(f"its data was not read: {'; '.join(identity.refusals)}")
     with transaction.atomic():
-        hold_drive(device.drive_key)
+        lock_drive(device.drive_key)
         _check_nothing_runs(device)
         Device.objects.filter(pk=device.pk).update(identity=dict(identity.document))
         details = {"path": identity.path, "signature": identity.document.get("signature")}
-        _record(actor, LOOKED_AGAIN, ("device", str(device.pk)), details)
+        _record(actor, IDENTITY_REFRESHED, ("device", str(device.pk)), details)
     device.refresh_from_db()
 
 
 def _check_nothing_runs(device: Device) -> None:
-    """Raise LookAgainError while a run is on the drive: it is in use, and a question would disturb what is measured."""
-    may_run = Dispatch.objects.filter(Q(state__in=LIVE) | UNCONFIRMED, drive_key=device.drive_key)
+    """Raise RefreshRefusedError while a run is on the drive: a request would disturb the measurement."""
+    may_run = Dispatch.objects.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED, drive_key=device.drive_key)
     if (dispatch := may_run.first()) is not None:
-        raise LookAgainError(f"{dispatch} is {dispatch.state} on it; look again when that has ended")
+        raise RefreshRefusedError(f"{dispatch} is {dispatch.state} on it; refresh when that has ended")
 
 
 class DeviceInUseError(ValueError):
-    """A device cannot take another path or size while something that was ordered on it is open; the text says what."""
+    """A device cannot get another path or size while an order on it is open. The text says which order."""
 
 
 def add_local_host(actor: AbstractBaseUser) -> Host:
-    """Return this machine as a host, added at the first call."""
+    """Return this machine as a host. The first call adds it."""
     this_machine = {"kind": Host.Kind.LOCAL, "machine_id": machine_id()}
     host, is_new = Host.objects.get_or_create(name="local", defaults=this_machine)
     if is_new:
@@ -70,10 +70,10 @@ def add_local_host(actor: AbstractBaseUser) -> Host:
 
 
 def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) -> Device:
-    """Bind a drive to a host by identity; a drive seen there before keeps its row and gets the new path.
+    """Bind a drive to a host by identity. A drive bound there before gets the new path in its row.
 
-    One that was retired is in service again with that. Raises OutOfServiceError where the host is retired, and
-    DeviceInUseError where path or size would change under what was ordered on the device.
+    A retired device returns to service. Raise OutOfServiceError if the host is retired, and DeviceInUseError if path or
+    size would change under an open order.
     """
     seen = {
         "label": label,
@@ -85,45 +85,45 @@ def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) ->
     }
     with transaction.atomic():
         key = _key_of(host, identity)
-        # The drive first, then its host, as an order holds them: what was ordered meanwhile is seen below.
-        hold_drive(key)
-        hold_host_in_service(host)
+        # Lock the drive first, then its host, as an order does. Orders made meanwhile are visible below.
+        lock_drive(key)
+        lock_host_in_service(host)
         bound = host.devices.filter(drive_key=key).first()
-        if bound and (objection := objection_to_moving(bound, identity)):
+        if bound and (objection := objection_to_path_change(bound, identity)):
             raise DeviceInUseError(objection)
         was_retired = host.devices.filter(drive_key=key, retired_at__isnull=False).exists()
         device, _ = Device.objects.update_or_create(host=host, drive_key=key, defaults=seen)
         details = {"drive_key": identity.drive_key, "path": identity.path}
         _record(actor, BOUND, ("device", str(device.pk)), details)
         if was_retired:
-            record(device, BACK, actor, "its drive was bound again")
+            record_service_event(device, RETURNED, actor, "its drive was bound again")
     return device
 
 
 def _key_of(host: Host, identity: Identity) -> str:
-    """Return the key that a drive is bound by, its own where it never was.
+    """Return the key to bind a drive by: its own, unless it was bound before.
 
-    On a machine that is two hosts here claims hold by the key, so the drive keeps the one it was bound by before.
+    A machine may be two hosts of this register. Claims use the key, so the key that bound the drive first stays.
     """
     known = host.devices.filter(drive_key__in=keys_of(identity.drive_key)).order_by("pk").first()
     known = known or Device.objects.filter(drive_key=unmarked(identity.drive_key)).order_by("pk").first()
     return known.drive_key if known else identity.drive_key
 
 
-def objection_to_moving(device: Device, identity: Identity) -> str:
-    """Say why a bound device cannot be taken for what a path names now; empty where it can.
+def objection_to_path_change(device: Device, identity: Identity) -> str:
+    """Return why a bound device cannot become what a path names now; empty if it can.
 
-    All partitions and namespaces of a drive have its key: an order was given for the one that the page showed. A drive
-    that its host renamed is found at each start by itself (runners/inventory/device_lookup.py).
+    All partitions and namespaces of a drive have its key, but an order is for the one that the page showed. The
+    register finds a drive that its host renamed at each start (runners/inventory/device_lookup.py).
     """
     if (device.path, device.size_bytes) == (identity.path, identity.size_bytes):
         return ""
-    ordered = "; ".join(under_way(Q(device=device), Q(device=device)))
+    ordered = "; ".join(blocking_work(Q(device=device), Q(device=device)))
     if not ordered:
         return ""
     return (
-        f"{device} is {device.path} of {device.size_bytes} bytes for what was ordered on it, and cannot become "
-        f"{identity.path} of {identity.size_bytes} bytes before that has ended: {ordered}"
+        f"{device} is {device.path} of {device.size_bytes} bytes in open orders, and cannot become "
+        f"{identity.path} of {identity.size_bytes} bytes before they have ended: {ordered}"
     )
 
 

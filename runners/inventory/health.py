@@ -1,4 +1,4 @@
-"""Whether a host may be given work: what it told at its last check, what speaks against it, how long ago that was."""
+"""Health of hosts: the report of the last check, objections to giving a host work, and when the next check is due."""
 
 import shutil
 from collections.abc import Iterable
@@ -14,38 +14,38 @@ from django.utils import timezone
 
 from runners.errors import HostError, StartFailedError
 from runners.hosts.drive_keys import is_among
-from runners.hosts.machine import NOBODY, is_here, why_unknown
+from runners.hosts.machine import UNASSIGNED, is_this_machine, machine_id_error
 from runners.hosts.ssh import SshHost
-from runners.inventory.device_lookup import follow
-from runners.inventory.service_state import retired_words
+from runners.inventory.device_lookup import follow_drive
+from runners.inventory.service_state import retired_message
 from runners.models import Device, Host
 
-# So many periods may pass without a check; one may fall out when a worker is restarted.
+# This many periods may pass without a check: a worker's restart may skip one.
 PERIODS_WITHOUT = 3
-# A host that gets no work is asked again after a minute; where it gave no answer, after twice as long each time.
+# A host that gets no work is checked again after a minute, and a silent one after twice as long each time.
 UNFIT_PERIOD_S = 60
 SILENT_CHECKS_MAX = 16
-# What a check was asked of.
+# A report is valid for these pins only.
 PINS = ("address", "port", "user", "host_key", "program_sha256")
 MIB_BYTES = 1024 * 1024
 NS_PER_S = 10**9
-CLOCK_NS = range(2**63)  # what the kernel's own clock can hold
+CLOCK_NS = range(2**63)  # the range of the kernel's clock
 
 
-def why_no_work(host: Host) -> str:
-    """Return why a host gets no work now, in one line; empty where it gets some."""
-    return "; ".join(reasons_for_no_work(host))
+def no_work_message(host: Host) -> str:
+    """Return in one line why a host gets no work now; empty if it gets work."""
+    return "; ".join(no_work_reasons(host))
 
 
-def reasons_for_no_work(host: Host) -> list[str]:
-    """Return each thing that speaks against giving a host work now; empty where it gets some.
+def no_work_reasons(host: Host) -> list[str]:
+    """Return each reason against giving a host work now; empty if it gets work.
 
-    This machine needs no check on a schedule: its room is looked at here. Another machine looks at its own.
+    This machine needs no scheduled check: its free space is read here. Another local machine checks its own.
     """
-    if retired := retired_words(host):
+    if retired := retired_message(host):
         return [f"it is {retired}"]
     if host.kind == Host.Kind.LOCAL:
-        return _against_own(host)
+        return _own_objections(host)
     if host.objections:
         return list(host.objections)
     if host.checked_at is None:
@@ -55,16 +55,16 @@ def reasons_for_no_work(host: Host) -> list[str]:
     return []
 
 
-def _against_own(host: Host) -> list[str]:
-    if host.machine_id != NOBODY and (unknown := why_unknown()):
+def _own_objections(host: Host) -> list[str]:
+    if host.machine_id != UNASSIGNED and (unknown := machine_id_error()):
         return [unknown]
-    return list(_room(_own_room())) if is_here(host.machine_id) else []
+    return list(_room(_own_room())) if is_this_machine(host.machine_id) else []
 
 
-def take_due(limit: int) -> list[Host]:
-    """Take up to `limit` hosts in service over SSH whose check is due, the longest due first; of two workers one each.
+def take_due_hosts(limit: int) -> list[Host]:
+    """Take up to `limit` SSH hosts in service whose check is due, the longest due first. Workers do not share a host.
 
-    Taking puts the next check a period off: what a worker that dies has taken waits for so long.
+    Taking postpones the next check by a period: hosts that a dead worker took wait that long.
     """
     with transaction.atomic():
         checked = Host.objects.filter(kind=Host.Kind.SSH, retired_at=None)
@@ -75,129 +75,128 @@ def take_due(limit: int) -> list[Host]:
 
 
 def check(host: Host, lab_host: SshHost | None = None) -> list[str]:
-    """Ask a host how it is, keep what it says, and return what speaks against giving it work.
+    """Query a host's health, store its report, and return the objections to giving it work.
 
-    What was asked of other pins than those of now is not kept: it is another machine's, or another program's.
+    If the pins changed meanwhile, the report is not stored: it belongs to another machine or another program.
     """
     pins = {name: getattr(host, name) for name in PINS}
-    told, objections = _asked(host, lab_host or SshHost(host))
-    silent_checks = 0 if told is not None else min(host.silent_checks + 1, SILENT_CHECKS_MAX)
+    report, objections = _query(host, lab_host or SshHost(host))
+    silent_checks = 0 if report is not None else min(host.silent_checks + 1, SILENT_CHECKS_MAX)
     seen = {"objections": objections, "checked_at": timezone.now(), "silent_checks": silent_checks}
     again = {"next_check_at": Now() + _until_next(objections, silent_checks)}
-    health = {} if told is None else {"health": told}
-    is_kept = Host.objects.filter(pk=host.pk, **pins).update(**seen, **again, **health)
+    health = {} if report is None else {"health": report}
+    is_stored = Host.objects.filter(pk=host.pk, **pins).update(**seen, **again, **health)
     host.refresh_from_db()
-    if is_kept and told is not None:
+    if is_stored and report is not None:
         _follow_drives(host)
     return objections
 
 
 def _follow_drives(host: Host) -> None:
-    """Let bound devices follow their drives to the paths that the host has just told: pages name no other drive."""
+    """Update the paths of bound devices from the report, so that pages show no other drive's path."""
     paths = {seen["drive_key"]: seen["paths"] for seen in host.health.get("devices") or ()}
     for device in host.devices.filter(drive_key__in=paths):
         if device.path not in paths[device.drive_key]:
-            follow(device, paths[device.drive_key])
+            follow_drive(device, paths[device.drive_key])
 
 
 def _until_next(objections: list[str], silent_checks: int) -> timedelta:
-    """Return when a host is asked again: an unfit one soon, a silent one the later the longer, a period at most."""
+    """Return the time until the next check: short for an unfit host, doubled for each check without an answer."""
     if not objections:
         return _period()
     seconds = UNFIT_PERIOD_S << max(0, silent_checks - 1)
     return min(_period(), timedelta(seconds=seconds))
 
 
-def _asked(host: Host, lab_host: SshHost) -> tuple[dict[str, Any] | None, list[str]]:
-    """Return what a host tells, None where it tells nothing, and what speaks against it."""
+def _query(host: Host, lab_host: SshHost) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return a host's report, None if it gave none, and the objections to giving it work."""
     before = timezone.now()
     try:
-        told = _typed(lab_host.health())
-        asked_at = before + (timezone.now() - before) / 2
-        told["clock_offset_s"] = round(told["clock_unix_ns"] / NS_PER_S - asked_at.timestamp(), 3)
-        told["found"] = _found(lab_host)
+        report = _validated(lab_host.health())
+        sampled_at = before + (timezone.now() - before) / 2
+        report["clock_offset_s"] = round(report["clock_unix_ns"] / NS_PER_S - sampled_at.timestamp(), 3)
+        report["found"] = _found(lab_host)
         devices = host.devices.filter(retired_at=None).order_by("pk")
-        told["devices"] = [_device(lab_host, device, told["drives"]) for device in devices]
-        return told, objections_to(host, told)
+        report["devices"] = [_device(lab_host, device, report["drives"]) for device in devices]
+        return report, objections_to(host, report)
     except HostError as error:
         return None, [str(error)]
     except (KeyError, TypeError) as error:
         return None, [f"{host}: expected drivecert.host-health/1, got none with {error}"]
 
 
-def _typed(told: dict[str, Any]) -> dict[str, Any]:
-    """Return what a host tells of itself where pages can show it. Raises KeyError, and TypeError for other types."""
-    numbers = [told[name] for name in ("clock_unix_ns", "free_bytes", "size_bytes")]
-    for value, wanted in [*((each, int) for each in numbers), *((each, str) for each in told["drives"])]:
+def _validated(report: dict[str, Any]) -> dict[str, Any]:
+    """Return a host's report if pages can show it. Raise KeyError, or TypeError for other types."""
+    numbers = [report[name] for name in ("clock_unix_ns", "free_bytes", "size_bytes")]
+    for value, wanted in [*((each, int) for each in numbers), *((each, str) for each in report["drives"])]:
         if type(value) is not wanted:
             raise TypeError(f"{value!r:.40} for a {wanted.__name__}")
-    if told["clock_unix_ns"] not in CLOCK_NS:
-        raise TypeError(f"{told['clock_unix_ns']} for nanoseconds since 1970")
-    return told
+    if report["clock_unix_ns"] not in CLOCK_NS:
+        raise TypeError(f"{report['clock_unix_ns']} for nanoseconds since 1970")
+    return report
 
 
-def objections_to(host: Host, told: dict[str, Any]) -> list[str]:
-    """Return, as sentences, why a host that told this must not be given work."""
-    return [*_program(host, told), *_clock(told), *_room(told), *_drives(told)]
+def objections_to(host: Host, report: dict[str, Any]) -> list[str]:
+    """Return, as sentences, why a host with this report must not get work."""
+    return [*_program(host, report), *_clock(report), *_room(report), *_drives(report)]
 
 
-def _program(host: Host, told: dict[str, Any]) -> Iterable[str]:
-    found = told["program_sha256"]
+def _program(host: Host, report: dict[str, Any]) -> Iterable[str]:
+    found = report["program_sha256"]
     if found != host.program_sha256:
         yield (
-            f"its drivetest has SHA-256 {found[:16]}..., expected {host.program_sha256[:16]}... as it was pinned; "
+            f"its drivetest has SHA-256 {found[:16]}..., expected {host.program_sha256[:16]}..., the pinned one; "
             "install that program, or pin the new one with `manage.py add_host --replace`"
         )
 
 
-def _clock(told: dict[str, Any]) -> Iterable[str]:
-    if abs(told["clock_offset_s"]) > settings.HOST_CLOCK_OFFSET_MAX_S:
+def _clock(report: dict[str, Any]) -> Iterable[str]:
+    if abs(report["clock_offset_s"]) > settings.HOST_CLOCK_OFFSET_MAX_S:
         yield (
-            f"its clock is {told['clock_offset_s']:+.0f} s from the register's, expected at most "
+            f"its clock is {report['clock_offset_s']:+.0f} s from the register's, expected at most "
             f"{settings.HOST_CLOCK_OFFSET_MAX_S} s; set it (chrony, systemd-timesyncd)"
         )
 
 
-def _room(told: dict[str, Any]) -> Iterable[str]:
-    free_mib = told["free_bytes"] // MIB_BYTES
+def _room(report: dict[str, Any]) -> Iterable[str]:
+    free_mib = report["free_bytes"] // MIB_BYTES
     if free_mib < settings.HOST_FREE_MIB_MIN:
         yield (
-            f"{told['state_dir']}: {free_mib} MiB free, expected at least {settings.HOST_FREE_MIB_MIN} MiB; "
-            "give that directory more room, or remove run directories of dispatches that have ended (docs/lab.md) and "
-            "nothing else there"
+            f"{report['state_dir']}: {free_mib} MiB free, expected at least {settings.HOST_FREE_MIB_MIN} MiB; "
+            "enlarge that file system, or remove run directories of ended dispatches, and nothing else (docs/lab.md)"
         )
 
 
 def _own_room() -> dict[str, Any]:
-    """Return the room where this machine's run directories lie, or will lie."""
-    place = Path(settings.LAB_DIR)
-    there = next(path for path in (place, *place.parents) if path.exists())
-    return {"state_dir": str(place), "free_bytes": shutil.disk_usage(there).free}
+    """Return the free space where this machine's run directories are, or will be."""
+    directory = Path(settings.LAB_DIR)
+    existing = next(path for path in (directory, *directory.parents) if path.exists())
+    return {"state_dir": str(directory), "free_bytes": shutil.disk_usage(existing).free}
 
 
-def _drives(told: dict[str, Any]) -> Iterable[str]:
-    if not told["drives"]:
-        yield "its operator has listed no drive that may be loaded; list them in /etc/drivecert/host.toml"
+def _drives(report: dict[str, Any]) -> Iterable[str]:
+    if not report["drives"]:
+        yield "its operator has listed no drive that may be loaded; list the drives in /etc/drivecert/host.toml"
 
 
 def _device(lab_host: SshHost, device: Device, listed: list[str]) -> dict[str, Any]:
-    """Return where a bound device is now and whether it may be loaded; that it is away speaks against itself only."""
+    """Return the current paths of a bound device and whether it may be loaded. A missing drive affects only itself."""
     paths = lab_host.find(device.drive_key, device.size_bytes)
     is_listed = is_among(device.drive_key, listed)
     return {"label": device.label, "drive_key": device.drive_key, "paths": paths, "listed": is_listed}
 
 
 def _found(lab_host: SshHost) -> list[dict[str, Any]] | None:
-    """Return the drives that a host has; None where its drivetest is too old to know the question."""
+    """Return the drives of a host; None if its drivetest is too old for the request."""
     try:
         return [asdict(drive) for drive in lab_host.list_drives()]
     except StartFailedError:
         return None
 
 
-def told_at(told: dict[str, Any]) -> datetime | None:
-    """Return what the host's own clock said at its last check; None where it never told."""
-    clock_unix_ns = told.get("clock_unix_ns")
+def reported_at(report: dict[str, Any]) -> datetime | None:
+    """Return the host's own clock at its last check; None if it never reported."""
+    clock_unix_ns = report.get("clock_unix_ns")
     return None if clock_unix_ns is None else datetime.fromtimestamp(clock_unix_ns / NS_PER_S, UTC)
 
 

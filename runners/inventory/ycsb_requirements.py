@@ -1,4 +1,4 @@
-"""Where a YCSB sweep can be carried out: its programs are allowed by name on the register's own machine only."""
+"""Requirements of a YCSB sweep: its programs are allowed by name, on the register's own machine only."""
 
 import json
 from collections.abc import Set
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from runners.hosts.machine import is_here
+from runners.hosts.machine import is_this_machine
 from runners.models import Host
 
 # The default path of the operator's list. Source: runners/drivetest/crates/telemetry/src/allowlist.rs, DEFAULT_FILE.
@@ -15,7 +15,7 @@ SCHEMA = "drivecert.programs/1"
 
 
 def objection_to_hosts(drive_host: Host, load_host: Host | None) -> str:
-    """Say why a sweep cannot use these hosts; empty where it can. `load_host` is None where it is the drive's own."""
+    """Return why a sweep cannot use these hosts; empty if it can. `load_host` is None if the drive's host sends."""
     for host in filter(None, [drive_host, load_host]):
         if host.kind == Host.Kind.SSH:
             return (
@@ -23,30 +23,30 @@ def objection_to_hosts(drive_host: Host, load_host: Host | None) -> str:
                 "expected this machine"
             )
     if load_host is not None and load_host.machine_id != drive_host.machine_id:
-        return f"{load_host} is another machine than {drive_host}; no worker can ask both; expected one machine"
+        return f"{load_host} is another machine than {drive_host}; no worker can reach both; expected one machine"
     return ""
 
 
 def programs_path() -> Path:
-    """Return where the operator of this machine lists what a sweep may run."""
+    """Return the path where the operator of this machine lists the programs that a sweep may run."""
     return Path(settings.LAB_PROGRAMS or PROGRAMS_FILE)
 
 
 def missing_programs(host: Host) -> str:
-    """Say that a host has no list of programs that a sweep may run; empty where it has, or where that is not known."""
+    """Return that a host has no list of programs for sweeps; empty if it has one, or if that is not known."""
     path = programs_path()
-    if not _is_ours(host) or not _is_missing(path):
+    if not _is_this_machine(host) or not _is_missing(path):
         return ""
-    return f"{path} is not there: the operator of {host} lists in it which programs a sweep may run (docs/lab.md)"
+    return f"{path} is missing: the operator of {host} lists there which programs a sweep may run (docs/lab.md)"
 
 
 def objection_to_programs(host: Host, needed: Set[str]) -> str:
-    """Say which of these programs a host's operator does not allow; empty where all are, or where that is not known.
+    """Return which of these programs a host's operator does not allow; empty if all are, or if that is not known.
 
-    A file that only root may read is for drivetest alone; the host then has the word.
+    A file that only root can read is for drivetest alone, which then decides.
     """
     missing = missing_programs(host)
-    if missing or not _is_ours(host):
+    if missing or not _is_this_machine(host):
         return missing
     try:
         allowed = allowed_programs()
@@ -64,11 +64,12 @@ def objection_to_programs(host: Host, needed: Set[str]) -> str:
 def allowed_programs() -> set[str]:
     """Return the programs that this machine's operator allows.
 
-    Raises OSError where the list cannot be read, PermissionError where only root may, and ValueError where it is none.
+    Raise OSError if the list cannot be read, PermissionError if only root can read it, and ValueError for another
+    document.
     """
     document = json.loads(programs_path().read_bytes())
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise ValueError("it is another document")
+        raise ValueError("it has another schema")
     programs = document.get("programs")
     if not isinstance(programs, dict):
         raise ValueError(f"programs: expected an object, got {type(programs).__name__}")  # noqa: TRY004 - of a file
@@ -76,7 +77,7 @@ def allowed_programs() -> set[str]:
 
 
 def _is_missing(path: Path) -> bool:
-    """Tell whether a file is certainly not there; of one in a directory of root alone nobody else knows."""
+    """Return whether a file is certainly missing. In a directory of root alone, that is not known."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -86,5 +87,5 @@ def _is_missing(path: Path) -> bool:
     return False
 
 
-def _is_ours(host: Host) -> bool:
-    return host.kind == Host.Kind.LOCAL and is_here(host.machine_id)
+def _is_this_machine(host: Host) -> bool:
+    return host.kind == Host.Kind.LOCAL and is_this_machine(host.machine_id)

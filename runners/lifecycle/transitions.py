@@ -1,4 +1,4 @@
-"""The one way a dispatch changes state: a conditional UPDATE checked against the table, with its step beside it."""
+"""The only way a dispatch changes state: a conditional UPDATE checked against the table, with a step in the history."""
 
 from typing import Any
 
@@ -6,86 +6,88 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from runners.locks import hold_drive
+from runners.locks import lock_drive
 from runners.models import Dispatch, Step
-from runners.models.dispatch_rows import read_again
+from runners.models.dispatch_rows import refresh
 from runners.models.postgres import storable
 from runners.models.states import FINAL, ON_HOST, TRANSITIONS, State
-from runners.monitoring.connectivity import enter_all
-
-CANCEL_ASKED = "a cancel was asked for"  # how the step of whoever asked begins; ": " and why may follow
+from runners.monitoring.connectivity import record_all_at_end
 
 
-def move(dispatch: Dispatch, from_state: State, to_state: State, actor: str, reason: str, **columns: Any) -> bool:
-    """Move a dispatch and return True; False where it was no longer in `from_state`. `dispatch` is fresh afterwards.
+def transition(dispatch: Dispatch, from_state: State, to_state: State, actor: str, reason: str, **columns: Any) -> bool:
+    """Change the state of a dispatch and return True; False if it is not in `from_state`. Refresh `dispatch`.
 
-    Raises ValueError for a move that the table lacks and for an end without a reason: both are bugs.
+    Raise ValueError for a transition that the table lacks and for an end without a reason: both are bugs.
     """
     _check(from_state, to_state, reason)
     reason = storable(reason)
     with transaction.atomic():
         if to_state in FINAL:
-            # A claim must not look past the drive between live and lost. And the drive before any row: of two that end
-            # at once on one drive, each would hold its own row and wait for the other's, to wake it.
-            hold_drive(dispatch.drive_key)
+            # A claim must not read between live and lost. The drive is locked before any row: otherwise two dispatches
+            # that end at once on one drive would each lock their own row and wait for the other's.
+            lock_drive(dispatch.drive_key)
         moved = Dispatch.objects.filter(pk=dispatch.pk, state=from_state).update(
             state=to_state,
-            reason=_told(dispatch, to_state, reason),
+            reason=_row_reason(dispatch, to_state, reason),
             silent_since=None,
             **_stamp(from_state, to_state),
             **columns,
         )
         if moved:
             if from_state in ON_HOST and to_state in FINAL:
-                _end_gaps(dispatch, to_state)
+                _close_outages(dispatch, to_state)
             Step.objects.create(dispatch=dispatch, from_state=from_state, to_state=to_state, actor=actor, reason=reason)
-            _wake_who_waits(dispatch.drive_key, to_state)
-    read_again(dispatch)
+            _schedule_next_waiting(dispatch.drive_key, to_state)
+    refresh(dispatch)
     return bool(moved)
 
 
-def _told(dispatch: Dispatch, to_state: State, reason: str) -> str:
-    """Return what the row says: of a cancelled one first who asked for that and why, which is a step of its own."""
-    asked = dispatch.steps.filter(reason__startswith=CANCEL_ASKED).last() if to_state is State.CANCELLED else None
-    if asked is None:
+def _row_reason(dispatch: Dispatch, to_state: State, reason: str) -> str:
+    """Return the reason for the row. For a cancelled dispatch, it begins with who requested the cancel and why."""
+    if to_state is not State.CANCELLED:
         return reason
-    return f"by {asked.actor}{asked.reason.removeprefix(CANCEL_ASKED)}; {reason}"
+    requested = dispatch.steps.filter(kind=Step.Kind.CANCEL_REQUESTED).last()
+    if requested is None:
+        return reason
+    why = requested.details.get("reason", "")
+    return f"by {requested.actor}{f': {why}' if why else ''}; {reason}"
 
 
-def _end_gaps(dispatch: Dispatch, to_state: State) -> None:
-    """A lost one says itself since when nobody answered; else a machine that is silent at the end is told."""
+def _close_outages(dispatch: Dispatch, to_state: State) -> None:
+    """Record the outages of a dispatch that ends. For a lost one, its own reason names the open outage."""
     if to_state is State.LOST:
-        dispatch.silences = {}
-    enter_all(dispatch)
-    Dispatch.objects.filter(pk=dispatch.pk).update(silences={})
+        dispatch.open_outages = {}
+    record_all_at_end(dispatch)
+    Dispatch.objects.filter(pk=dispatch.pk).update(open_outages={})
 
 
-def _wake_who_waits(drive_key: str, to_state: State) -> None:
-    """A drive that is free now is claimed in the same round, by who has waited longest."""
+def _schedule_next_waiting(drive_key: str, to_state: State) -> None:
+    """Make the longest waiting dispatch of a drive due: a free drive is claimed in the same round."""
     if to_state in FINAL:
         waiting = Dispatch.objects.filter(drive_key=drive_key, state=State.QUEUED).order_by("ordered_at")
-        Dispatch.objects.filter(pk__in=waiting.values("pk")[:1]).update(next_look_at=Now())
+        Dispatch.objects.filter(pk__in=waiting.values("pk")[:1]).update(next_poll_at=Now())
 
 
 def _check(from_state: State, to_state: State, reason: str) -> None:
     if to_state not in TRANSITIONS[from_state]:
         following = ", ".join(sorted(TRANSITIONS[from_state])) or "nothing"
-        raise ValueError(f"{from_state} -> {to_state}: not in the table; {from_state} is followed by {following}")
+        raise ValueError(f"{from_state} -> {to_state}: not in the table; expected after {from_state}: {following}")
     if to_state in FINAL and not reason:
-        raise ValueError(f"{from_state} -> {to_state}: an end needs a reason in words")
+        raise ValueError(f"{from_state} -> {to_state}: an end needs a reason")
 
 
 def _stamp(from_state: State, to_state: State) -> dict[str, Any]:
-    """Return the times that a state brings. What is lost has not been seen to end, unless its log was collected."""
+    """Return the time columns of a state. A lost program was not seen to end, unless its log was collected."""
     now = timezone.now()
     has_ended = to_state in FINAL and (to_state is not State.LOST or from_state is State.COLLECTING)
     ended = {"ended_at": now} if has_ended else {}
     return {"heartbeat_at": now} | ended
 
 
-def note(dispatch: Dispatch, reason: str) -> None:
-    """Say on the page why a dispatch that is not at its end stands where it stands; no step, nothing moves."""
+def update_reason(dispatch: Dispatch, reason: str, waits_for: str = "") -> None:
+    """Update the reason shown on the page of an unfinished dispatch, without a transition."""
     reason = storable(reason)
-    if reason != dispatch.reason:
-        Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state).exclude(state__in=FINAL).update(reason=reason)
-        dispatch.reason = reason
+    if (reason, waits_for) != (dispatch.reason, dispatch.waits_for):
+        row = Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state).exclude(state__in=FINAL)
+        row.update(reason=reason, waits_for=waits_for)
+        dispatch.reason, dispatch.waits_for = reason, waits_for

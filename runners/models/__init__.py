@@ -1,12 +1,12 @@
 """The tables of the lab: hosts, devices, dispatches, campaigns, drive states."""
 
 from runners.models.campaign import Campaign, CampaignEntry
-from runners.models.dispatch import HAS_WRITTEN, UNCONFIRMED, Dispatch, DriveState, StageEnd, Step
+from runners.models.dispatch import HAS_WRITTEN, LOST_UNCONFIRMED, Dispatch, DriveState, StageEnd, Step
 from runners.models.host import Device, Host
 
 __all__ = [
     "HAS_WRITTEN",
-    "UNCONFIRMED",
+    "LOST_UNCONFIRMED",
     "Campaign",
     "CampaignEntry",
     "Device",

@@ -13,16 +13,16 @@ def new_campaign_id() -> str:
 
 
 class Campaign(models.Model):
-    """The dispatches that climb a load ladder for one drive, until its highest passing load is found and confirmed.
+    """Dispatches that climb a load ladder for one drive until its highest passing load is found and confirmed.
 
-    `terms` are its limits (runners/campaigns/terms.py), `options` and `facts` those of each of its dispatches.
-    `steps_count` is how many dispatches it has ordered: the next is ordered only by whoever still finds this number.
-    Outcomes ordered before `resumed_at` no longer count as attempts. `next_at` is when a rest ends. `confirmed_nx` is
-    what was found; null where nothing was, and before the end.
+    `terms` are its limits (runners/campaigns/terms.py). `options` and `facts` are those of each dispatch. `steps_count`
+    is the number of dispatches ordered so far: a worker orders the next one only if the number has not changed.
+    Outcomes ordered before `resumed_at` no longer count as attempts. `next_at` is the end of a rest. `confirmed_nx` is
+    the result, null before the end and if no load was confirmed.
     """
 
     class State(models.TextChoices):
-        """Active: it orders what is due. Cancelling: the host has not said yet that nothing of it runs."""
+        """`cancelling`: the host has not yet confirmed that nothing of the campaign runs."""
 
         ACTIVE = "active"
         PAUSED = "paused"
@@ -54,7 +54,7 @@ class Campaign(models.Model):
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
-        """One at a time on a drive: the rest of one would be the load of the other."""
+        """One open campaign per drive: the rest of one would be the load of the other."""
 
         ordering = ["-ordered_at", "-id"]
         constraints = [
@@ -70,7 +70,7 @@ class Campaign(models.Model):
 
 
 class CampaignEntry(models.Model):
-    """One thing that happened to a campaign: append-only, shown on its page. `actor` is a person's name, or worker."""
+    """One line of a campaign's history: append-only, shown on its page. `actor` is a person's name, or worker."""
 
     class Kind(models.TextChoices):
         """What happened."""
@@ -81,7 +81,7 @@ class CampaignEntry(models.Model):
         PAUSED = "paused"
         RESUMED = "resumed"
         CHANGED = "changed"
-        CANCEL_ASKED = "cancel-asked", "cancel asked for"
+        CANCEL_REQUESTED = "cancel-asked", "cancel requested"
         CANCELLED = "cancelled"
         FINISHED = "finished"
 

@@ -11,12 +11,12 @@ from runners.models.campaign import Campaign
 from runners.models.host import Device, Host
 from runners.models.states import FINAL, LIVE, State
 
-# The option of an order that holds the data which somebody consented to have written over, in the host's words.
-DESTROY = "i_know_this_destroys_data"
+# The option of an order with the recognised data, in the host's words, that may be overwritten.
+CONSENT_OPTION = "i_know_this_destroys_data"
 
-# Lost, and neither its host nor a person has said yet that nothing of it runs.
-UNCONFIRMED = Q(state=State.LOST, ended_at__isnull=True)
-# Its program was seen to have written a line: Dispatch.has_written, asked of the table.
+# Lost, and neither its host nor a person has confirmed yet that nothing of it runs.
+LOST_UNCONFIRMED = Q(state=State.LOST, ended_at__isnull=True)
+# Dispatch.has_written as a query: its program was seen to have written a line.
 HAS_WRITTEN = Q(log_bytes__gt=0) | (Q(progress__has_key="tail") & ~Q(progress__tail=[]))
 
 
@@ -26,27 +26,38 @@ def new_dispatch_id() -> str:
 
 
 class Dispatch(models.Model):
-    """One attempt to execute a run on a host. `generation` counts starts; the host refuses an older one.
+    """One attempt to execute a run on a host.
 
-    `nx_load` and `duration_s` are null for what has neither: prep ends when the whole drive is written.
-    `facts` is what the orderer states about the product. `progress` is for the live page only
+    The order: `nx_load` and `duration_s` are null if a recipe has neither; prep ends when the whole drive is written.
+    `facts` is what the orderer states about the product. `load_host` sends the requests, None if the drive's own host
+    does. `purpose` and `campaign_step` are its purpose and number in a campaign. `retry_of` is the dispatch that it
+    replaces.
+
+    The program: `generation` counts starts, and the host refuses an older one. `stage` is the ordinal of the recipe's
+    current or last stage. `boot_ids` identify the boots of its machines during which its program was seen running
+    (LabHost.boot_ids). `is_never_started`: the host sealed its run directory before anything was started there.
+    `end_requested_at` is when its program was first stopped because it exceeded its limit. `resets_drive_at` is
+    when a stage began that formats or trims the drive. `progress` is for the live page only
     (runners/monitoring/progress.py).
-    `boot_ids` are the starts of its machines under which its program was seen to run (LabHost.boot_ids).
-    `taken_in_at` is when nothing that its run directories hold as evidence was missing here; `run_dirs_removed_at`
-    when its hosts said that nothing of these directories is left.
-    `end_asked_at` is when its program was first asked to end for having run beyond its limit.
-    `is_never_started`: the host has closed its run directory before anything was started there.
-    `silent_since` is when a look failed for want of an answer; `silences` since when each machine that is silent has
-    given none, by its name. `gaps_count` and `gaps_ms` are how often and for how long machines gave no answer while
-    something of the dispatch was there (runners/monitoring/connectivity.py).
-    `ended_at` of a lost dispatch is set once the host has said that nothing of it runs; until then the drive is not
-    given to another. `load_host` is where the requests come from, None where that is the drive's own host.
-    `stage` is the ordinal of the recipe's stage that runs, or ran last.
-    `resets_drive_at` is when a stage was begun that formats or trims the drive. `next_look_at` is when a
-    worker looks at it next, by the database's clock: those of workers on several machines differ.
-    `purpose` is what a dispatch of a campaign is for, `campaign_step` its number there; `retry_of` is the one that this
-    dispatch is made in place of.
+
+    Connectivity: `silent_since` is the first poll that failed for lack of an answer. `open_outages` has the start of
+    each host's outage by the host's name. `outages_count` and `outages_ms` add up all outages while the hosts had a
+    part of the dispatch (runners/monitoring/connectivity.py). `next_poll_at` uses the database's clock: the clocks of
+    workers on several machines differ.
+
+    `waits_for` is what a queued dispatch waits for, empty if only for the next poll.
+
+    The end: `ended_at` of a lost dispatch is set when the host confirms that nothing of it runs; until then no other
+    dispatch gets the drive. `collected_at` is when the register had all evidence from its run directories.
+    `run_dirs_removed_at` is when its hosts confirmed that these directories are gone.
     """
+
+    class WaitsFor(models.TextChoices):
+        """What blocks the claim of a queued dispatch, as a worker last found it."""
+
+        DRIVE = "drive"
+        HOST = "host"
+        CAMPAIGN = "campaign"
 
     public_id = models.CharField(max_length=20, unique=True, default=new_dispatch_id)
     organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="dispatches")
@@ -62,8 +73,9 @@ class Dispatch(models.Model):
     slice_length_s = models.PositiveIntegerField()
     state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
     reason = models.TextField(blank=True)
+    waits_for = models.CharField(max_length=10, choices=WaitsFor, blank=True, default="", db_default="")
     cancel_requested_at = models.DateTimeField(null=True)
-    end_asked_at = models.DateTimeField(null=True)
+    end_requested_at = models.DateTimeField(null=True, db_column="end_asked_at")
     generation = models.PositiveIntegerField(default=0)
     stage = models.PositiveSmallIntegerField(default=0, db_default=0)
     pid = models.PositiveIntegerField(null=True)
@@ -75,10 +87,10 @@ class Dispatch(models.Model):
     exit_status = models.SmallIntegerField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
     silent_since = models.DateTimeField(null=True)
-    gaps_count = models.PositiveIntegerField(default=0, db_default=0)
-    gaps_ms = models.BigIntegerField(default=0, db_default=0)
-    silences = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
-    next_look_at = models.DateTimeField(db_default=Now())
+    outages_count = models.PositiveIntegerField(default=0, db_default=0, db_column="gaps_count")
+    outages_ms = models.BigIntegerField(default=0, db_default=0, db_column="gaps_ms")
+    open_outages = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()), db_column="silences")
+    next_poll_at = models.DateTimeField(db_default=Now(), db_column="next_look_at")
     submission = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="dispatches")
     preparation = models.ForeignKey(Preparation, models.PROTECT, null=True, related_name="dispatches")
     resets_drive_at = models.DateTimeField(null=True)
@@ -89,16 +101,16 @@ class Dispatch(models.Model):
     ordered_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
-    taken_in_at = models.DateTimeField(null=True)
+    collected_at = models.DateTimeField(null=True, db_column="taken_in_at")
     run_dirs_removed_at = models.DateTimeField(null=True)
 
     class Meta:
-        """Never two loads on one drive: the database refuses the second live dispatch, whoever asks."""
+        """Never two loads on one drive: the database refuses the second live dispatch, for any client."""
 
         ordering = ["-ordered_at"]
         indexes = [
             models.Index(
-                fields=["next_look_at"],
+                fields=["next_poll_at"],
                 condition=~Q(state__in=sorted(state.value for state in FINAL - {State.LOST})),
                 name="dispatch_due",
             )
@@ -119,32 +131,50 @@ class Dispatch(models.Model):
 
     @property
     def is_starting(self) -> bool:
-        """Tell whether its program was started and has written nothing yet: drivetest looks at the drive first.
+        """Whether its program was started and has written nothing yet, because drivetest checks the drive first.
 
-        A drive that it refuses then was never loaded. Of a recipe of several stages that is told of the first alone.
+        A drive that it then refuses was never loaded. In a recipe with several stages, only the first can be starting.
         """
         return self.state == State.RUNNING and self.stage == 0 and not self.has_written
 
     @property
     def has_written(self) -> bool:
-        """Tell whether its program was seen to have written a line; HAS_WRITTEN asks the table the same."""
+        """Whether its program was seen to have written a line. HAS_WRITTEN is the same condition as a query."""
         return self.log_bytes > 0 or bool(self.progress.get("tail"))
 
     @property
     def shown_state(self) -> str:
-        """Return the state for people: `starting` until the program has passed drivetest's own gate."""
+        """The state for people: `starting` until the program has passed drivetest's own checks."""
         return "starting" if self.is_starting else str(self.state)
 
 
 class Step(models.Model):
-    """One move of a dispatch from state to state: append-only, shown on its page."""
+    """One line of a dispatch's history: append-only, shown on its page.
+
+    A transition leads from one state to another. The other kinds leave the state as it is. `reason` is text for people
+    and is never read by code; `details` holds what code needs, for example `reason` of a cancel request or `stage` of
+    telemetry that ended.
+    """
+
+    class Kind(models.TextChoices):
+        """What the line records. `other` is for texts of earlier releases that no kind covers."""
+
+        TRANSITION = "transition"
+        CANCEL_REQUESTED = "cancel-requested"
+        HOST_OUTAGE = "host-outage"
+        OUTAGE_TOTAL = "outage-total"
+        TELEMETRY_ENDED = "telemetry-ended"
+        DECLARED_ENDED = "declared-ended"
+        OTHER = "other"
 
     dispatch = models.ForeignKey(Dispatch, models.CASCADE, related_name="steps")
     at = models.DateTimeField(auto_now_add=True)
     from_state = models.CharField(max_length=12, choices=State)
     to_state = models.CharField(max_length=12, choices=State)
+    kind = models.CharField(max_length=20, choices=Kind, default=Kind.TRANSITION, db_default=Kind.TRANSITION)
     actor = models.CharField(max_length=100)
     reason = models.TextField(blank=True)
+    details = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
 
     class Meta:
         """In the order they happened."""
@@ -156,7 +186,7 @@ class Step(models.Model):
 
 
 class StageEnd(models.Model):
-    """How one stage of a dispatch of several ended: append-only. `exit_status` is null where nobody saw it end."""
+    """How one stage of a dispatch ended: append-only. `exit_status` is null if the end was unobserved."""
 
     dispatch = models.ForeignKey(Dispatch, models.CASCADE, related_name="stage_ends")
     ordinal = models.PositiveSmallIntegerField()
@@ -176,14 +206,14 @@ class StageEnd(models.Model):
 
 
 class DriveState(models.Model):
-    """A drive as its host told it before or after a dispatch: append-only; null is what nobody tells, never 0.
+    """A drive as its host reported it before or after a dispatch: append-only. Null means not reported, never 0.
 
-    `document` is the whole drivecert.identity/1; empty where the host could not tell what the path names, or named
-    another drive: `reason` says so. `discards_count` counts the trims since the host started (`boot_id`).
+    `document` is the whole drivecert.identity/1. It is empty if the host could not identify the device or found another
+    drive; `reason` says which. `discards_count` counts the trims since the host booted (`boot_id`).
     """
 
     class Moment(models.TextChoices):
-        """When it was seen."""
+        """When the drive was identified."""
 
         BEFORE = "before"
         AFTER = "after"
@@ -204,7 +234,7 @@ class DriveState(models.Model):
     reason = models.TextField(blank=True)
 
     class Meta:
-        """Newest last; one for each moment of a dispatch."""
+        """Newest last, one for each moment of a dispatch."""
 
         ordering = ["at", "id"]
         constraints = [models.UniqueConstraint(fields=["dispatch", "moment"], name="drive_state_once_a_moment")]

@@ -1,59 +1,64 @@
-"""What the exit statuses of drivetest's loads mean for a dispatch (docs/formats.md, exit statuses)."""
+"""Exit statuses of drivetest's loads, and their meaning for a dispatch (docs/formats.md, exit statuses).
 
-FINISHED, REFUSED, IO_ERROR, CANNOT_KEEP_UP, INTERRUPTED, USAGE = 0, 2, 3, 4, 5, 64
-# Of `watch`: the program that it ran says that it failed. A load has no such status.
+This module is the only one that reads the reasons of `drivetest status`: hosts with drivetest 0.2 report an end by
+signal and an unobserved end as text only.
+"""
+
+FINISHED, REFUSED, IO_ERROR, OVERLOADED, INTERRUPTED, USAGE = 0, 2, 3, 4, 5, 64
+# From `watch`: the program that it ran reported a failure. A load has no such status.
 PROGRAM_FAILED = 1
-# What is kept of a stage whose program nobody saw end: no program ends with it.
+# Stored for a stage whose program ended unobserved. No program exits with it.
 UNSEEN = -1
-# How a host begins what it says of a program without a status, where its monitor saw a signal end it, and where nobody
-# saw anything. Source: runners/drivetest/crates/detached/src/status.rs, ended, UNOBSERVED_END.
-BY_SIGNAL, BY_NOBODY = "ended by signal ", "nobody was left to see the end: "
+# The first words of a host's reason for a program without a status: the monitor saw a signal, or the end was
+# unobserved. Source: runners/drivetest/crates/detached/src/status.rs, ended, UNOBSERVED_END.
+ENDED_BY_SIGNAL, END_UNSEEN = "ended by signal ", "nobody was left to see the end: "
 UNSEEN_CAUSE = "killed, or the host was restarted"
 
 REASONS: dict[int | None, str] = {
     FINISHED: "finished",
     REFUSED: "refused by drivetest, which wrote nothing",
     IO_ERROR: "ended by an I/O error",
-    CANNOT_KEEP_UP: "ended because the drive could not keep up",
+    OVERLOADED: "ended because the drive could not keep up",
     INTERRUPTED: "interrupted on the host",
     USAGE: "drivetest did not accept the configuration",
 }
 
-REASONS_OF_ALL: dict[int | None, str] = {**REASONS, PROGRAM_FAILED: "the program that was run says that it failed"}
+ALL_REASONS: dict[int | None, str] = {**REASONS, PROGRAM_FAILED: "the program reported a failure"}
 
-# The run has told what it can tell: a drive that cannot keep up is a result.
-DID_ITS_JOB = frozenset({FINISHED, CANNOT_KEEP_UP})
+# The run gave a result: a drive that cannot keep up is one.
+DID_ITS_JOB = frozenset({FINISHED, OVERLOADED})
 
 
-def reason(exit_status: int | None, told: str = "", cause: str = UNSEEN_CAUSE) -> str:
-    """Return the end of a program in words, with what the host adds; None: it left no status.
+def end_message(exit_status: int | None, host_reason: str = "", cause: str = UNSEEN_CAUSE) -> str:
+    """Return how a program ended, with what the host adds. `exit_status` is None if the program left no status.
 
-    `cause` is what is known of an end that nobody saw. A signal that ended a program was seen: the host names it.
+    `cause` is what is known of an unobserved end. An end by signal was observed: the host names the signal.
     """
-    if exit_status in {None, UNSEEN} and told.startswith(BY_SIGNAL):
-        return told
+    if exit_status in {None, UNSEEN} and host_reason.startswith(ENDED_BY_SIGNAL):
+        return host_reason
     if exit_status in {None, UNSEEN}:
-        words, told = f"ended without anybody to see it: {cause}", "" if told.startswith(BY_NOBODY) else told
+        message = f"ended unobserved: {cause}"
+        host_reason = "" if host_reason.startswith(END_UNSEEN) else host_reason
     else:
-        words = REASONS_OF_ALL.get(exit_status, f"ended with exit status {exit_status}, which drivetest does not use")
-    return f"{words}: {told}" if told else words
+        message = ALL_REASONS.get(exit_status, f"ended with exit status {exit_status}, which drivetest does not use")
+    return f"{message}: {host_reason}" if host_reason else message
 
 
-# How drivetest ends a refusal of recognised data, for whoever runs it by hand.
+# The last words of drivetest's refusal of recognised data, meant for a person who runs it by hand.
 # Source: runners/drivetest/crates/load/src, prep/device.rs and, of loads and `watch`, device/refusal.rs: HoldsData.
 REMEDIES_BY_HAND = ("wipe it, or give --i-know-this-destroys-data", "wipe it, or allow it to be destroyed")
 
 
-def in_words_of_lab(told: str, *, may_consent: bool) -> str:
-    """Return what drivetest said with a remedy that somebody who orders on a page has: no page takes a flag."""
+def with_lab_remedy(message: str, *, may_consent: bool) -> str:
+    """Return drivetest's message with a remedy for a person who orders on a page: pages take no flags."""
     ways = "wipe it at the host, or choose another drive"
     if may_consent:
-        ways = f"order again and type the device's label, which says that it is written over; or {ways}"
+        ways = f"order again and type the device's label, which confirms that it is overwritten; or {ways}"
     for by_hand in REMEDIES_BY_HAND:
-        told = told.replace(by_hand, ways)
-    return told
+        message = message.replace(by_hand, ways)
+    return message
 
 
 def was_stopped(exit_status: int | None) -> bool:
-    """Tell whether a program that was asked to stop ended for that; one that had come to its own end did not."""
+    """Return whether a program ended because it was stopped, and not by itself."""
     return exit_status in {INTERRUPTED, None}

@@ -1,4 +1,4 @@
-"""Lab hosts."""
+"""Lab hosts and their devices: the drives, bound by identity."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,18 +8,20 @@ from results.models.evidence import PLACE_CHARS
 
 
 class Host(models.Model):
-    """A lab machine. `machine_id` tells which one `local` is (runners/hosts/machine.py); empty until a worker says so.
+    """A lab machine.
 
-    A host over SSH is known by its pinned key and runs the program with the pinned SHA-256. `health` is what it told at
-    the last check, `objections` why it gets no work since then; whether that is too long ago is for
-    runners/inventory/health.py.
-    `silent_checks` counts the last checks in a row that got no answer; `next_check_at` is by the database's clock.
-    `region` and `zone` are where a cloud instance is, in its provider's words; what is run there says so.
-    `retired_at` is since when it is out of service (runners/retention/retirement.py), None while it is in service.
+    `machine_id` is the machine of the host `local` (runners/hosts/machine.py), empty until a worker
+    assigns it. The register identifies an SSH host by its pinned key, and runs there the program with the pinned
+    SHA-256. `health` is the report of the last check, `objections` are the reasons against work since then.
+    runners/inventory/health.py decides whether a check is too old.
+
+    `silent_checks` counts the latest checks in a row that got no answer. `next_check_at` uses the database's clock.
+    `region` and `zone` locate a cloud instance, in its provider's terms; runs there report them. `retired_at` is None
+    while the host is in service (runners/retention/retirement.py).
     """
 
     class Kind(models.TextChoices):
-        """How the register reaches it."""
+        """How the register reaches the host."""
 
         LOCAL = "local", "this machine"
         SSH = "ssh", "over SSH"
@@ -43,7 +45,7 @@ class Host(models.Model):
     added_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        """A host over SSH has everything that it is known by."""
+        """An SSH host has all of its pins."""
 
         constraints = [
             models.CheckConstraint(
@@ -57,9 +59,9 @@ class Host(models.Model):
 
 
 class Device(models.Model):
-    """A drive bound to a host by identity; the path is where it was last seen, never its name.
+    """A drive bound to a host by identity. The path is where it was last found, and is not its name.
 
-    `retired_at` is since when it is out of service (runners/retention/retirement.py), None while it is in service.
+    `retired_at` is None while the device is in service (runners/retention/retirement.py).
     """
 
     class IdentityKind(models.TextChoices):
@@ -94,7 +96,7 @@ class Device(models.Model):
         return self.identity_kind != self.IdentityKind.VIRTUAL
 
     @property
-    def is_away(self) -> bool:
-        """Tell whether its host's last check did not find it under any name; a host that is not checked tells none."""
+    def is_missing(self) -> bool:
+        """Whether the last check of its host found the drive under no path. False for hosts without checks."""
         seen = self.host.health.get("devices") or ()
-        return any(told.get("drive_key") == self.drive_key and told.get("paths") == [] for told in seen)
+        return any(each.get("drive_key") == self.drive_key and each.get("paths") == [] for each in seen)

@@ -1,4 +1,4 @@
-"""Text as PostgreSQL takes it: a host's words may hold what a text column and a JSON column refuse."""
+"""PostgreSQL details: text that its columns can store, and violated constraints."""
 
 import re
 
@@ -9,11 +9,11 @@ REFUSED = re.compile("[\0\ud800-\udfff]")
 
 
 def storable(text: str) -> str:
-    """Return the text with U+FFFD for U+0000 (a log after a power cut holds zeros) and for halves of a character."""
+    """Return the text with U+FFFD in place of U+0000 (logs have zeros after a power cut) and of lone surrogates."""
     return REFUSED.sub("\ufffd", text)
 
 
-def is_second(error: IntegrityError, constraint: str) -> bool:
-    """Tell whether an error says that there is one already, by a unique constraint of that name."""
+def violates(error: IntegrityError, constraint: str) -> bool:
+    """Return whether an error is the violation of this unique constraint: a row with the same values exists."""
     cause = error.__cause__
     return isinstance(cause, UniqueViolation) and cause.diag.constraint_name == constraint

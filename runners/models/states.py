@@ -1,16 +1,16 @@
-"""The states of a dispatch and the one table of moves between them.
+"""The states of a dispatch and the table of transitions between them.
 
-The table is data: the state machine checks every step against it, the tests walk it, docs/lab.md prints it.
+The table is data: the state machine checks every transition against it, the tests walk it, docs/lab.md prints it.
 """
 
 from django.db import models
 
-# Who moves a dispatch, where no person does.
+# The actor of a transition that no person made.
 WORKER = "worker"
 
 
 class State(models.TextChoices):
-    """Where a dispatch stands; the last five are final."""
+    """The state of a dispatch. The last five are final."""
 
     QUEUED = "queued"
     CLAIMED = "claimed"
@@ -38,6 +38,6 @@ TRANSITIONS: dict[State, frozenset[State]] = {
 }
 
 FINAL = frozenset(state for state, following in TRANSITIONS.items() if not following)
-# Something of it may be on its host, which is asked at each look.
+# The host may have run directories or processes of it, so each poll queries the host.
 ON_HOST = frozenset({State.PREPARING, State.RUNNING, State.COLLECTING})
 LIVE = frozenset(TRANSITIONS) - FINAL - {State.QUEUED}

@@ -1,4 +1,4 @@
-"""What the live page shows of a growing log: counters of its last whole block, never a verdict (drivetest judges)."""
+"""Progress of a growing log for the live page: counters of its last whole block, never a verdict (drivetest judges)."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from runners.models import Dispatch
 from runners.models.postgres import storable
 from runners.monitoring.telemetry import fetch_telemetry, last_record
 
-# More than the block of the largest configuration (128 devices); also all that one look reads of a log it fell behind.
+# More than the block of the largest configuration (128 devices). A poll reads at most this much of the log.
 CHUNK_BYTES = 1024 * 1024
 TAIL_BYTES = 16 * 1024
 TAIL_LINES = 30
@@ -35,7 +35,7 @@ OPERATIONS = re.compile(rb"^\S+ \S+ (\d+) sec: (\d+) operations;(?: ([\d.]+) cur
 
 @dataclass(frozen=True)
 class Block:
-    """One report of the log: cumulative reads and their buckets; `end` counts from the start of what was searched."""
+    """One report of the log: cumulative reads and their buckets. `end` is relative to the searched chunk."""
 
     label_s: int
     reads_count: int
@@ -44,9 +44,9 @@ class Block:
 
 
 def follow(host: LabHost, run: str, log_bytes: int, read_bytes: int) -> tuple[int, list[Block]]:
-    """Return how far the log has been read now and the whole blocks that came since, the oldest possibly left out.
+    """Return the new read position in the log and the new whole blocks; the oldest may be missing.
 
-    A look that fell far behind jumps: counts are cumulative, so the last blocks hold everything before them.
+    A poll that is far behind skips: counts are cumulative, so the last blocks include everything before them.
     """
     start = max(read_bytes, log_bytes - CHUNK_BYTES)
     chunk = host.read(run, "log", start, CHUNK_BYTES)
@@ -57,7 +57,7 @@ def follow(host: LabHost, run: str, log_bytes: int, read_bytes: int) -> tuple[in
 
 
 def parse_blocks(chunk: bytes) -> list[Block]:
-    """Return the blocks of a piece of log that are whole: a blank line ends one."""
+    """Return the whole blocks of a chunk of the log: a blank line ends a block."""
     labels = list(LABEL.finditer(chunk))
     ends = [label.start() for label in labels[1:]]
     blocks = (_parse_block(chunk, label, end) for label, end in zip(labels, [*ends, len(chunk)], strict=False))
@@ -74,7 +74,7 @@ def _parse_block(chunk: bytes, label: re.Match[bytes], end: int) -> Block | None
 
 
 def summarise(before: dict[str, Any], blocks: list[Block], unit: str) -> dict[str, Any]:
-    """Return what the page shows after these blocks; `before` is what it showed, and stays where there is none."""
+    """Return what the page shows after these blocks. Without blocks, return `before` unchanged."""
     if not blocks:
         return before
     last = blocks[-1]
@@ -104,29 +104,29 @@ def _share(block: Block, threshold_us: int, read_at_us: int, last_below: int) ->
 
 
 def tail(host: LabHost, run: str, log_bytes: int) -> list[str]:
-    """Return the last lines of the log as it stands, also of a block that is not whole."""
+    """Return the last lines of the log now, also of an incomplete block."""
     text = host.read(run, "log", max(0, log_bytes - TAIL_BYTES), TAIL_BYTES).decode("utf-8", "replace")
     return storable(text).splitlines()[-TAIL_LINES:]
 
 
-def last_words(host: LabHost, run: str) -> str:
-    """Return what the program said last on standard error; empty where it said nothing, or a power cut left zeros.
+def last_error_line(host: LabHost, run: str) -> str:
+    """Return the program's last line on standard error; empty if there is none, or if a power cut left zeros.
 
-    What it warns of before the load is no cause of its end.
+    A warning before the load is not the cause of an end.
     """
     try:
-        text = end_of(host, run, "stderr").decode("utf-8", "replace")
+        text = read_end(host, run, "stderr").decode("utf-8", "replace")
     except FileMissingError:
         return ""
     lines = (line.strip("\0 \t\r").removeprefix("drivetest: ") for line in text.splitlines())
-    said = [line for line in lines if line and not line.startswith(WARNING)]
-    return storable(said[-1]) if said else ""
+    printed = [line for line in lines if line and not line.startswith(WARNING)]
+    return storable(printed[-1]) if printed else ""
 
 
-def end_of(host: LabHost, run: str, file: str) -> bytes:
-    """Return the last TAIL_BYTES of a file whose length no status tells. Raises FileMissingError.
+def read_end(host: LabHost, run: str, file: str) -> bytes:
+    """Return the last TAIL_BYTES of a file whose length no status reports. Raise FileMissingError.
 
-    Whatever its length: the end is looked for by single bytes, twice as far each time and then between.
+    Binary search finds the end with reads of single bytes, at doubling distances first.
     """
     head = host.read(run, file, 0, TAIL_BYTES)
     if len(head) < TAIL_BYTES:
@@ -141,7 +141,7 @@ def end_of(host: LabHost, run: str, file: str) -> bytes:
 
 
 def act_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus, unit: str) -> dict[str, Any]:
-    """Return the columns that follow an ACT log: how far it is read, its last label, the counters and its end."""
+    """Return the columns that follow an ACT log: its read position, last label, counters and last lines."""
     if not _log_has_grown(dispatch, status):
         return {}
     read_bytes, blocks = follow(host, run, status.log_bytes, dispatch.log_bytes)
@@ -154,8 +154,8 @@ def prep_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramSta
     """Return the columns that follow a preparation: the last progress of its JSON lines, and its log's end."""
     if not _log_has_grown(dispatch, status):
         return {}
-    told = last_record(_end_of(host, run, "side.jsonl", status.side_file_bytes), "progress") or {}
-    prepared = {name: told[name] for name in PREP_FIGURES if told.get(name) is not None}
+    record = last_record(_read_last_bytes(host, run, "side.jsonl", status.side_file_bytes), "progress") or {}
+    prepared = {name: record[name] for name in PREP_FIGURES if record.get(name) is not None}
     done = {"prep": prepared | _done_pct(prepared), "tail": tail(host, run, status.log_bytes)}
     return {"log_bytes": status.log_bytes, "progress": dispatch.progress | done}
 
@@ -169,15 +169,15 @@ def _done_pct(prepared: dict[str, Any]) -> dict[str, int]:
 
 
 def ycsb_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
-    """Return the columns that follow a stage of a YCSB recipe: the last status line of its client, its output's end.
+    """Return the columns that follow a YCSB stage: the client's last status line and the end of its output.
 
-    A client writes its output when it ends: until then only its status lines grow.
+    A client writes its output when it ends. Until then only its status lines grow.
     """
     stage = run.partition(".")[2]
     before = dispatch.progress.get("ycsb", {})
-    told = _status_line(host, run, before if before.get("stage") == stage else {"stage": stage})
+    status_line = _status_line(host, run, before if before.get("stage") == stage else {"stage": stage})
     lines = tail(host, run, status.log_bytes) if _log_has_grown(dispatch, status) else dispatch.progress.get("tail", [])
-    columns = {"log_bytes": status.log_bytes, "progress": {"ycsb": told, "tail": lines}}
+    columns = {"log_bytes": status.log_bytes, "progress": {"ycsb": status_line, "tail": lines}}
     return {} if columns == {name: getattr(dispatch, name) for name in columns} else columns
 
 
@@ -186,7 +186,7 @@ def _log_has_grown(dispatch: Dispatch, status: ProgramStatus) -> bool:
 
 
 def _status_line(host: LabHost, run: str, before: dict[str, Any]) -> dict[str, Any]:
-    """Status lines stand on standard error, whose length no status tells: it is read on from where it was read to."""
+    """Return the last status line, read from standard error on from the last position: no status has its length."""
     shown, read_bytes = before, before.get("read_bytes", 0)
     while piece := _stderr(host, run, read_bytes):
         is_full = len(piece) == CHUNK_BYTES
@@ -206,7 +206,7 @@ def _stderr(host: LabHost, run: str, offset: int) -> bytes:
 
 
 def _operations(stage: str, lines: bytes) -> dict[str, Any]:
-    """Return what the last status line of some tells; empty where there is none."""
+    """Return the figures of the last status line; empty if there is none."""
     found = OPERATIONS.findall(lines)
     if not found:
         return {}
@@ -215,7 +215,7 @@ def _operations(stage: str, lines: bytes) -> dict[str, Any]:
     return shown | ({"ops_per_s": rate.decode()} if rate else {})
 
 
-def _end_of(host: LabHost, run: str, file: str, length: int) -> bytes:
+def _read_last_bytes(host: LabHost, run: str, file: str, length: int) -> bytes:
     try:
         return host.read(run, file, max(0, length - TAIL_BYTES), TAIL_BYTES)
     except FileMissingError:

@@ -20,7 +20,7 @@ READS_PER_S_AT_1X, WRITES_PER_S_AT_1X = 2000, 1000
 
 CONFIG_FILE = "config"
 
-# What an order may set for both loads, apart from load and duration. The values are the defaults of upstream 6.6,
+# What an order may set for both loads, in addition to load and duration. The values are the defaults of upstream 6.6,
 # except for the unit: only microseconds resolve a modern drive.
 OPTIONS: dict[str, Any] = {"report_interval_s": 1, "microsecond_histograms": True}
 

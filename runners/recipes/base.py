@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch
-from runners.models.dispatch import DESTROY
+from runners.models.dispatch import CONSENT_OPTION
 
 
 class Role(StrEnum):
-    """What a host is to a dispatch: the drive is in the database's host, the requests come from the load's."""
+    """The role of a host: the drive is in the database host, the requests come from the load host."""
 
     DATABASE = "database"
     LOAD = "load"
@@ -19,12 +19,12 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Stage:
-    """A program with its files. `argv` is drivetest's arguments; paths count from the run directory.
+    """A program with its files. `argv` are drivetest's arguments; paths are relative to the run directory.
 
-    `name` is unique in a recipe; it is empty where the recipe is a single program: its run directory is then the
-    dispatch's own. `is_cleanup`: it is run also after a stage before it failed or was stopped, and is not stopped.
-    `limit_s` is how long its program may take; it is asked to end some time after that, a clean-up too.
-    `is_measured`: its standard output is a log. `resets_drive`: after it the drive is not prepared any more.
+    `name` is unique in a recipe. It is empty if the recipe is a single program: the run directory is then the
+    dispatch's own. `is_cleanup`: the stage also runs after an earlier stage failed or was stopped, and a cancel does
+    not stop it. `limit_s` is how long the program may take; it is stopped some time after that. `is_measured`: its
+    standard output is a log. `resets_drive`: after it the drive is no longer prepared.
     """
 
     name: str
@@ -41,7 +41,7 @@ YCSB = "ycsb"  # the name of the recipe that has stages on two hosts
 
 
 def run_of(public_id: str, stage: Stage) -> str:
-    """Return the name of a stage's run directory: the dispatch's own, with the stage's after a dot where it has one."""
+    """Return the run directory of a stage: the dispatch's id, with the stage's name after a dot if it has one."""
     return f"{public_id}.{stage.name}" if stage.name else public_id
 
 
@@ -51,7 +51,7 @@ def consent(dispatch: Dispatch) -> list[str]:
     At the start the register compares the data on the drive with what the order form showed
     (runners/inventory/safety.py).
     """
-    return ["--i-know-this-destroys-data"] if dispatch.options.get(DESTROY) else []
+    return ["--i-know-this-destroys-data"] if dispatch.options.get(CONSENT_OPTION) else []
 
 
 class Recipe(Protocol):

@@ -1,7 +1,7 @@
-"""Preparing a drive: zeros, then random data over all of it; nothing is sent but the command.
+"""Preparation of a drive: zeros, then random data on all of it; nothing is sent but the command.
 
-Progress is in bytes, from its JSON lines. These are the evidence that it leaves (kind prep), and a Preparation that the
-runs after it rest on; a preparation that did not finish leaves the evidence alone.
+Progress is in bytes, from the program's JSON lines. They are also the evidence (kind prep). A finished preparation
+gives a Preparation row that later runs rest on; an unfinished one leaves only the evidence.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from django.conf import settings
 
 from results.models import Evidence, Preparation
 from runners.evidence.drive_states import begun_at
-from runners.evidence.submit import LOG_FILE, SIDE_FILE, keep_record
+from runners.evidence.submit import LOG_FILE, SIDE_FILE, store_file
 from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, exit_codes
@@ -25,13 +25,13 @@ PASSES_COUNT = 2  # zeros, then random data
 
 
 def argv(dispatch: Dispatch) -> list[str]:
-    """Return drivetest's arguments; the drive is compared with what was opened, before any write."""
+    """Return drivetest's arguments. It compares the opened drive with the expected one before any write."""
     outputs = ["--log", LOG_FILE, "--side-file", SIDE_FILE, "--state", STATE_FILE]
     return ["prep", dispatch.device.path, *outputs, *consent(dispatch), "--expect-drive", dispatch.drive_key]
 
 
 def stages(dispatch: Dispatch) -> tuple[Stage, ...]:
-    """Return what is run."""
+    """Return the one stage of a preparation."""
     limit_s = PASSES_COUNT * dispatch.device.size_bytes // settings.PREP_BYTES_PER_S_MIN
     return (Stage("", tuple(argv(dispatch)), limit_s=limit_s),)
 
@@ -42,7 +42,7 @@ def progress(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus)
 
 
 def collect(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
-    """Return what it left in the register."""
+    """Store the record, and the Preparation if it is complete."""
     return {"preparation": store_preparation(dispatch, host)}
 
 
@@ -52,11 +52,11 @@ PASSES = {"zero", "salt"}
 
 
 def store_preparation(dispatch: Dispatch, host: LabHost) -> Preparation | None:
-    """Keep the record of a preparation, and return the preparation where it was a whole one, else None. Repeatable.
+    """Store the record of a preparation. Return the Preparation if it is complete, else None. Repeatable.
 
-    Its times are the register's: its clock is the one that runs are timed by, whatever the host's says.
+    Its times are from the register's clock, like those of the runs after it.
     """
-    evidence = keep_record(dispatch, host, SIDE_FILE, Evidence.Kind.PREP)
+    evidence = store_file(dispatch, host, SIDE_FILE, Evidence.Kind.PREP)
     if dispatch.exit_status != exit_codes.FINISHED or not _is_whole(dispatch, host, evidence.size_bytes):
         return None
     ended = dispatch.steps.filter(to_state=State.COLLECTING).first()
@@ -66,7 +66,7 @@ def store_preparation(dispatch: Dispatch, host: LabHost) -> Preparation | None:
 
 
 def _is_whole(dispatch: Dispatch, host: LabHost, length: int) -> bool:
-    """Tell whether the record says that this very drive was zeroed and salted to its end, in one go."""
+    """Return whether the record shows that this very drive was zeroed and salted to its end, in one go."""
     head = host.read(dispatch.public_id, SIDE_FILE, 0, HEAD_BYTES).split(b"\n", 1)[0]
     tail = host.read(dispatch.public_id, SIDE_FILE, max(0, length - TAIL_BYTES), TAIL_BYTES)
     start, end = parse_record(head) or {}, last_record(tail, "end") or {}

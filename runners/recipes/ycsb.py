@@ -1,8 +1,8 @@
-"""A YCSB sweep: format, mount, start the database, load, settle, one run for each thread count, stop, unmount.
+"""A YCSB sweep: format, mount, start the database, load, settle, one run per thread count, stop, unmount.
 
-Each stage is one program that the host's operator allows by name (docs/lab.md), run by `drivetest watch` beside
-telemetry of the drive. Progress is the operations that the client has done. It leaves one submission: an archive with
-the outputs of every stage, standard output, standard error, HDR files, side file, command line and configuration.
+Each stage is one program that the host's operator allows by name (docs/lab.md). `drivetest watch` runs it and records
+telemetry of the drive. Progress is the number of operations. The result is one submission: an archive with the outputs
+of every stage, standard output, standard error, HDR files, side file, command line and configuration.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from typing import IO, Any
 from django.conf import settings
 
 from runners.errors import FileMissingError
-from runners.evidence.submit import LOG_FILE, SIDE_FILE, command_text, fetch_if_there, member, submit_archive
+from runners.evidence.submit import LOG_FILE, SIDE_FILE, as_file, command_text, fetch_optional, submit_archive
 from runners.hosts.host_pair import telemetry_run
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, Host, StageEnd
@@ -33,7 +33,7 @@ from runners.recipes.ycsb_setup import (
 
 LABEL = "YCSB"
 LOAD, SETTLE = "load", "settle"
-DEVICE = "{device}"  # drivetest puts the path there that it found the drive at
+DEVICE = "{device}"  # drivetest replaces it with the drive's path
 # The client's operations, with what it adds to their names. Source: site.ycsb.DBWrapper and Measurements.
 OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "CLEANUP")
 VARIANTS = ("{}", "{}-FAILED", "Intended-{}")
@@ -43,14 +43,14 @@ HEAD_BYTES = 256 * 1024
 
 
 def stages(dispatch: Dispatch) -> tuple[Stage, ...]:
-    """Return what is run."""
+    """Return the stages of the sweep, each with its time limit."""
     setup = parse_setup(dispatch.options)
     every = (*_before(dispatch, setup), *_measured(dispatch, setup), *_after(dispatch, setup))
     return tuple(replace(stage, limit_s=_limit_s(stage, setup)) for stage in every)
 
 
 def _limit_s(stage: Stage, setup: Setup) -> int:
-    """Return how long a stage may take; a client says itself how long a run takes where the order limits that."""
+    """Return how long a stage may take. If the order limits a run, the client's own limit counts."""
     if stage.name == SETTLE:
         return QUIET_AT_MOST_S
     if not stage.is_measured:
@@ -90,7 +90,7 @@ def _after(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
 
 
 def _client(dispatch: Dispatch, setup: Setup, name: str, line: list[str], workload: str) -> Stage:
-    """The client runs where the requests come from: beside the drive, or on a second host that has no drive."""
+    """Return the stage of a client. It runs on the drive's host, or on a second host that has no drive."""
     files = {WORKLOAD_FILE.format(workload): workload_text(workload).encode()}
     if setup.plan.binding == ROCKSDB:
         files |= _configuration(setup)
@@ -104,33 +104,33 @@ def _configuration(setup: Setup) -> dict[str, bytes]:
 
 
 def _watch(dispatch: Dispatch, command: Iterable[str], host: Host | None = None) -> tuple[str, ...]:
-    """Return drivetest's arguments for a program beside telemetry; of the drive, unless it is another host's."""
+    """Return drivetest's arguments for a program with telemetry; of the drive, unless it is on another host."""
     drive = () if host else _drive(dispatch)
     return ("watch", *drive, "--side-file", SIDE_FILE, *_programs(host or dispatch.device.host), "--", *command)
 
 
 def _overwrite(dispatch: Dispatch, command: Iterable[str]) -> tuple[str, ...]:
-    """Return drivetest's arguments for a program that writes over the drive, which is asked as before a load."""
+    """Return drivetest's arguments for a program that overwrites the drive, which is checked as before a load."""
     head, *rest = _watch(dispatch, command)
     return (head, "--will-overwrite", *consent(dispatch), *rest)
 
 
 def programs(dispatch: Dispatch, role: Role) -> set[str]:
-    """Return the names of the programs that a host in this role has to allow. Raises SetupError."""
+    """Return the names of the programs that a host in this role has to allow. Raise SetupError."""
     lines = [stage.argv for stage in stages(dispatch) if stage.role is role]
     return {argv[argv.index("--") + 1] for argv in lines if "--" in argv}
 
 
-def beside(dispatch: Dispatch) -> tuple[str, ...]:
-    """Return drivetest's arguments for telemetry of the drive alone, on its host, while another host sends requests."""
+def telemetry_argv(dispatch: Dispatch) -> tuple[str, ...]:
+    """Return drivetest's arguments for telemetry of the drive alone, while another host sends requests."""
     return ("watch", *_drive(dispatch), "--side-file", SIDE_FILE)
 
 
 def _settle(dispatch: Dispatch) -> tuple[str, ...]:
     quiet = [QUIET_BYTES_PER_S, QUIET_FOR_S, QUIET_AT_MOST_S]
     names = ["--until-writes-below", "--for-sec", "--at-most-sec"]
-    words = [word for name, value in zip(names, quiet, strict=True) for word in (name, str(value))]
-    return (*beside(dispatch), *words)
+    options = [word for name, value in zip(names, quiet, strict=True) for word in (name, str(value))]
+    return (*telemetry_argv(dispatch), *options)
 
 
 def _drive(dispatch: Dispatch) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ def _drive(dispatch: Dispatch) -> tuple[str, ...]:
 
 
 def _programs(host: Host) -> tuple[str, ...]:
-    """This machine's programs may stand in a file of the register's settings; another host has its operator's alone."""
+    """Return the option for the list of programs. Only this machine's list may be set by the register's settings."""
     is_ours = host.kind == Host.Kind.LOCAL and settings.LAB_PROGRAMS
     return ("--programs", str(settings.LAB_PROGRAMS)) if is_ours else ()
 
@@ -149,7 +149,7 @@ def progress(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus)
 
 
 def collect(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
-    """Without a single log of a client there is nothing to read: then the dispatch's own history tells all."""
+    """Submit the outputs as an archive. Without a client's log there is nothing to read, and nothing is submitted."""
     ends = {end.ordinal: end for end in dispatch.stage_ends.all()}
     ended = [(stage, ends[ordinal]) for ordinal, stage in enumerate(stages(dispatch)) if ordinal in ends]
     if not any(stage.is_measured for stage, _ in ended):
@@ -158,12 +158,12 @@ def collect(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
 
 
 def _members(dispatch: Dispatch, host: LabHost, ended: list[tuple[Stage, StageEnd]]) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield the files of every stage that ended; names bind them to their log (docs/formats.md, archives)."""
+    """Yield the files of every stage that ended. Their names bind them to their log (docs/formats.md, archives)."""
     for stage, end in ended:
         run = run_of(dispatch.public_id, stage)
-        yield f"{stage.name}.cmd", member(command_text(_argv_run(host, run), end.exit_status))
+        yield f"{stage.name}.cmd", as_file(command_text(_argv_run(host, run), end.exit_status))
         for file, name in outputs(stage):
-            stream = fetch_if_there(host, run, file)
+            stream = fetch_optional(host, run, file)
             if stream is not None:
                 with stream:
                     yield f"{stage.name}{name}", stream
@@ -172,7 +172,7 @@ def _members(dispatch: Dispatch, host: LabHost, ended: list[tuple[Stage, StageEn
 
 
 def outputs(stage: Stage) -> Iterator[tuple[str, str]]:
-    """Yield the files that a stage may have left, and what follows its name in the archive."""
+    """Yield the files that a stage may have left, each with its suffix in the archive."""
     yield LOG_FILE, ".log" if stage.is_measured else ".txt"
     yield "stderr", ".stderr" if stage.is_measured else "-stderr.txt"
     yield SIDE_FILE, ".jsonl"
@@ -184,14 +184,14 @@ def outputs(stage: Stage) -> Iterator[tuple[str, str]]:
 
 
 def _database_telemetry(host: LabHost, run: str, stage: Stage) -> Iterator[tuple[str, IO[bytes]]]:
-    stream = fetch_if_there(host, telemetry_run(run), SIDE_FILE)
+    stream = fetch_optional(host, telemetry_run(run), SIDE_FILE)
     if stream is not None:
         with stream:
             yield f"{stage.name}-database.jsonl", stream
 
 
 def _argv_run(host: LabHost, run: str) -> list[str]:
-    """Return what was really run, as the side file tells it; the drive's path stands in its place there."""
+    """Return the command that actually ran, from the side file. It has the drive's path in place of {device}."""
     try:
         head = host.read(run, SIDE_FILE, 0, HEAD_BYTES)
     except FileMissingError:

@@ -1,4 +1,4 @@
-"""Set-ups of YCSB as vendors published them, as data: what is loaded, swept and mounted. An order may change any of it.
+"""YCSB setups as vendors published them, as data: what is loaded, swept and mounted. An order may change any of it.
 
 Sources: Micron's briefs on the 7400 and 7450 (RocksDB) and X100 (Aerospike), KIOXIA's brief on the FL6 (Aerospike).
 """
@@ -26,10 +26,10 @@ SCANS = {"maxscanlength": "100", "scanlengthdistribution": "uniform"}
 
 @dataclass(frozen=True)
 class Preset:
-    """One published set-up. `operation_count` None where the source does not say: an order has to.
+    """One published setup. `operation_count` is None if the source does not state it; then an order has to.
 
-    `distribution` None leaves each workload its own. `configuration` tells what the source says of the database beyond
-    the command line: in words, because the file that was used is not published.
+    `distribution` None leaves each workload its own. `configuration` is what the source says about the database beyond
+    the command line, as text: the file itself is not published.
     """
 
     label: str
@@ -113,7 +113,7 @@ PRESETS: dict[str, Preset] = {
         "the brief's workload E is the load",
     ),
     "no-database": Preset(
-        label="No database (YCSB's BasicDB): shows the path, measures no drive",
+        label="No database (YCSB's BasicDB): tests the procedure, measures no drive",
         source="YCSB core",
         binding=BASIC,
         record_count=1000,
@@ -128,9 +128,9 @@ PRESETS: dict[str, Preset] = {
 
 
 def workload_text(letter: str) -> str:
-    """Return a standard workload as a file of properties, as YCSB ships it.
+    """Return a standard workload as a properties file, as YCSB ships it.
 
-    The counts are upstream's, which the command line replaces: under zipfian even a load asks for an operation count.
+    The counts are upstream's, and the command line replaces them: under zipfian, even a load needs an operation count.
     """
     own = STANDARD_WORKLOADS[letter]
     proportions = {f"{name}proportion": own.get(f"{name}proportion", "0") for name in PROPORTIONS}

@@ -1,4 +1,4 @@
-"""What a YCSB order runs: a preset with what the order changes, checked; and the command lines that follow from it."""
+"""The setup of a YCSB order: a preset with the order's changes, checked, and the command lines that follow."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,31 +12,31 @@ JAVA_BINDINGS = {
     AEROSPIKE: "site.ycsb.db.AerospikeClient",
     BASIC: "site.ycsb.BasicDB",
 }
-# Where the client runs, out/ in the run directory: the files that were sent lie above it.
+# The client runs in out/ of the run directory; the files that were sent are above it.
 SENT = ".."
 WORKLOAD_FILE, CONFIGURATION_FILE = "workload{}", "database.conf"
 HDR_PREFIX = "hdr-"
 PERCENTILES = "50,95,99,99.9,99.99"
 STATUS_INTERVAL_S = 10
 AEROSPIKE_PORT = 3000
-# YCSB keeps these counts in an int. Source: site.ycsb.Client, Integer.parseInt of operationcount.
+# YCSB stores these counts in an int. Source: site.ycsb.Client, Integer.parseInt of operationcount.
 COUNT_MAX = 2**31 - 1
 # An archive of logs is read up to this many; a load and the runs of a sweep are one each. Source: drivetest, LOGS_MAX.
 LOGS_MAX = 64
-# What an order may change of a preset.
+# The parts of a preset that an order may change.
 CHANGES = ("record_count", "operation_count", "workloads", "threads", "load_threads", "field_count", "field_bytes",
            "distribution", "file_system", "mount_point", "mount_options")  # fmt: skip
 
 
 class SetupError(ValueError):
-    """The order cannot be run as it is; the text says what to change."""
+    """The order cannot run as it is. The text says what to change."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """One sweep. `database_host` is the database's address as the client sees it; `properties` are further ones.
+    """One sweep. `database_host` is the database's address for the client; `properties` are additional ones.
 
-    `configuration` is the text of the database's configuration file, sent along and stored with the order.
+    `configuration` is the text of the database's configuration file, sent to the host and stored with the order.
     """
 
     preset: str
@@ -51,7 +51,7 @@ class Setup:
 
 
 def parse_setup(options: dict[str, Any]) -> Setup:
-    """Return what an order's options ask for. Raises SetupError where they ask for what cannot be run."""
+    """Return the setup of an order's options. Raise SetupError if it cannot run."""
     name = options.get("preset")
     if name not in PRESETS:
         raise SetupError(f"preset: expected one of {', '.join(sorted(PRESETS))}, got {name!r}")
@@ -77,7 +77,7 @@ def _tupled(value: Any) -> Any:
 
 
 def objections_to(setup: Setup) -> list[str]:
-    """Return, as sentences, why a sweep cannot be run as asked; empty where it can."""
+    """Return, as sentences, why a sweep cannot run as ordered; empty if it can."""
     plan = setup.plan
     inserts_again = plan.binding == AEROSPIKE and {"d", "e"} & set(plan.workloads) and len(plan.threads) > 1
     has_others = bool(set(plan.workloads) - set(STANDARD_WORKLOADS))
@@ -85,7 +85,7 @@ def objections_to(setup: Setup) -> list[str]:
         f"client: expected java or go, got {setup.client!r}": setup.client not in PROGRAMS,
         "go-ycsb has no BasicDB as Java's YCSB has it; choose java": setup.client == GO and plan.binding == BASIC,
         f"workloads: expected letters a to f, got {plan.workloads!r}": has_others,
-        "operation_count: the source does not say it; give one": plan.operation_count is None,
+        "operation_count: the source does not state it; enter one": plan.operation_count is None,
         f"counts: expected at most {COUNT_MAX}": max(plan.record_count, plan.operation_count or 0) > COUNT_MAX,
         "go-ycsb has no time limit; leave max_execution_s out": setup.client == GO and bool(setup.max_execution_s),
         "Aerospike refuses to insert a record again: order d or e with one thread count only": inserts_again,
@@ -150,7 +150,7 @@ def _of_binding(setup: Setup) -> dict[str, str]:
 
 
 def _of_measurement(setup: Setup) -> dict[str, str]:
-    """go-ycsb serves its internals on every interface unless it is told where."""
+    """Return the measurement properties. go-ycsb listens on every interface unless it gets an address."""
     if setup.client == GO:
         return {"debug.pprof": "127.0.0.1:0"}
     return {

@@ -1,7 +1,7 @@
-"""Removing run directories from hosts: when what they hold is stored here, and nobody needs to look at them any more.
+"""Cleanup of run directories on hosts: when the register has their contents and the retention time is over.
 
-The host has the last word: it keeps a directory under which anything runs. Before it removes that of the newest run of
-a drive it lets no start of that run in any more.
+The host decides last: it refuses to remove a directory in which anything runs. Before it removes the directory of a
+drive's newest run, it refuses every further start of that run.
 """
 
 import logging
@@ -13,104 +13,105 @@ from django.utils import timezone
 
 from results.evidence.store import EvidenceDamagedError, StoreError
 from runners.errors import HostError, HostSilentError
-from runners.hosts import connect, is_within_reach
+from runners.hosts import connect, is_reachable
 from runners.hosts.protocol import Connect
 from runners.lifecycle.stages import lab_host, stages_of
 from runners.models import Dispatch, Host
-from runners.models.dispatch_rows import stepping
+from runners.models.dispatch_rows import lock_dispatch
 from runners.models.states import FINAL, State
 from runners.recipes.base import run_of
 from runners.retention.leftover_archive import (
+    HAS_LEFTOVERS,
     IS_STORED,
-    LEFT_BEHIND,
-    asked_for,
-    fetch,
+    archive_leftovers,
+    fetch_leftovers,
+    fetch_requests,
+    is_archived,
     is_gone,
-    is_kept,
     is_too_large,
-    keep_what_is_left,
     nothing_runs,
 )
 
 log = logging.getLogger(__name__)
 
 RELATED = ("device__host", "load_host", "organisation", "ordered_by")
-# A turn is short: a host is asked for others again in the next one. Of what is to be fetched first, which may be large,
-# it takes one.
+# A turn is short: the next one continues. It fetches the files of one dispatch at most, which may be large.
 TURN_COUNT = 20
-# What runs may be measured, and a fetch would be measured with it.
+# A run may be measured, and a fetch would disturb it.
 LOADED = Q(state__in=[State.CLAIMED, State.PREPARING, State.RUNNING])
 
 
-def remove_old(host: Host, connect_host: Connect = connect) -> None:
-    """Remove what is old enough from a host that answers, as much as one turn takes, and fetch one that was asked for.
+def remove_old_run_dirs(host: Host, connect_host: Connect = connect) -> None:
+    """Remove old run directories of a host that answers, as many as one turn takes, and fetch one requested archive.
 
-    That comes last: whatever speaks against it, another host that is silent, say, must not stand before the others.
+    The fetch comes last: an obstacle to it, for example another silent host, must not delay the removals.
     """
-    _note_gone(host, connect_host)
-    asked = [(fetch, dispatch) for dispatch in _unloaded(asked_for(host).order_by("?"))[:1]]
-    for act, dispatch in [*((_remove_alone, dispatch) for dispatch in _of_one_turn(host)), *asked]:
+    _record_removed(host, connect_host)
+    requested = [(fetch_leftovers, dispatch) for dispatch in _unloaded(fetch_requests(host).order_by("?"))[:1]]
+    for act, dispatch in [*((_remove_locked, dispatch) for dispatch in _next_dispatches(host)), *requested]:
         try:
             act(dispatch, connect_host)
         except StoreError as error:
-            log.warning("%s: its run directories stay on %s, what is left cannot be kept: %s", dispatch, host, error)
+            log.warning(
+                "%s: its run directories stay on %s, the leftover files cannot be archived: %s", dispatch, host, error
+            )
         except HostSilentError as error:
-            log.warning("%s: its run directories stay on %s, nothing more is asked of it: %s", dispatch, host, error)
+            log.warning("%s: its run directories stay on %s, the turn ends: %s", dispatch, host, error)
             return
-        except (HostError, EvidenceDamagedError, OSError) as error:  # of this one; the next may be well
+        except (HostError, EvidenceDamagedError, OSError) as error:  # concerns this dispatch only
             log.warning("%s: its run directories stay on %s: %s", dispatch, host, error)
 
 
-def hosts_here() -> list[Host]:
-    """Return the hosts that this machine is: they are not checked."""
-    return [host for host in Host.objects.filter(kind=Host.Kind.LOCAL) if is_within_reach(host)]
+def local_hosts() -> list[Host]:
+    """Return the hosts that are this machine. They are not checked."""
+    return [host for host in Host.objects.filter(kind=Host.Kind.LOCAL) if is_reachable(host)]
 
 
 def removable(host: Host) -> QuerySet[Dispatch]:
-    """Return the dispatches that have ended for certain, are old enough, and are stored or may be kept as they are."""
+    """Return the dispatches that have certainly ended, are old enough, and are stored or can be archived."""
     if not settings.RUN_DIR_RETENTION_S:
         return Dispatch.objects.none()
     before = timezone.now() - timedelta(seconds=settings.RUN_DIR_RETENTION_S)
     ended = Dispatch.objects.filter(state__in=FINAL, ended_at__lte=before, generation__gt=0)
-    due = ended.filter(IS_STORED | (LEFT_BEHIND & ~is_too_large()), run_dirs_removed_at=None, device__host=host)
+    due = ended.filter(IS_STORED | (HAS_LEFTOVERS & ~is_too_large()), run_dirs_removed_at=None, device__host=host)
     return due.select_related(*RELATED)
 
 
-def _of_one_turn(host: Host) -> list[Dispatch]:
-    """Return what one turn takes, in any order: what stays must not stand before the others."""
+def _next_dispatches(host: Host) -> list[Dispatch]:
+    """Return the dispatches of one turn in random order: one that cannot be removed must not block the others."""
     due = removable(host).order_by("?")
-    needs_no_fetch = IS_STORED | is_kept()
+    needs_no_fetch = IS_STORED | is_archived()
     return [*due.filter(needs_no_fetch)[:TURN_COUNT], *_unloaded(due.exclude(needs_no_fetch))[:1]]
 
 
 def _unloaded(dispatches: QuerySet[Dispatch]) -> QuerySet[Dispatch]:
-    """Return those on whose hosts no run may be measured."""
+    """Return the dispatches on whose hosts no run may be measured."""
     pairs = Dispatch.objects.filter(LOADED).values_list("device__host", "load_host")
     loaded = {host for pair in pairs for host in pair if host is not None}
     return dispatches.exclude(device__host__in=loaded).exclude(load_host__in=loaded)
 
 
-def _note_gone(host: Host, connect_host: Connect) -> None:
-    """Note of what was too large to be kept that somebody has removed it at the host since."""
-    left = Dispatch.objects.filter(LEFT_BEHIND, is_too_large(), run_dirs_removed_at=None, device__host=host)
+def _record_removed(host: Host, connect_host: Connect) -> None:
+    """Record that run directories which were too large to archive were removed at the host."""
+    left = Dispatch.objects.filter(HAS_LEFTOVERS, is_too_large(), run_dirs_removed_at=None, device__host=host)
     for dispatch in left.filter(ended_at__isnull=False).select_related(*RELATED).order_by("?")[:TURN_COUNT]:
         try:
             if is_gone(dispatch, connect_host):
                 Dispatch.objects.filter(pk=dispatch.pk).update(run_dirs_removed_at=timezone.now())
         except HostError as error:
-            log.warning("%s: whether its run directories are on %s is not known: %s", dispatch, host, error)
+            log.warning("%s: it is not known whether %s has its run directories: %s", dispatch, host, error)
             return
 
 
 def _is_stored(dispatch: Dispatch) -> bool:
-    """Tell what IS_STORED asks for, of a row."""
+    """Return IS_STORED for a row."""
     return Dispatch.objects.filter(IS_STORED, pk=dispatch.pk).exists()
 
 
-def _remove_alone(dispatch: Dispatch, connect_host: Connect) -> None:
-    """Remove it, unless another worker is at it or was: none may fetch what the other one removes meanwhile."""
-    with stepping(dispatch.pk) as held:
-        if held is not None and Dispatch.objects.filter(pk=dispatch.pk, run_dirs_removed_at=None).exists():
+def _remove_locked(dispatch: Dispatch, connect_host: Connect) -> None:
+    """Remove it, unless another worker has the dispatch or has removed it: a fetch must not meet a removal."""
+    with lock_dispatch(dispatch.pk) as locked:
+        if locked is not None and Dispatch.objects.filter(pk=dispatch.pk, run_dirs_removed_at=None).exists():
             _remove(dispatch, connect_host)
 
 
@@ -121,9 +122,9 @@ def _remove(dispatch: Dispatch, connect_host: Connect) -> None:
         if not nothing_runs(dispatch, host):
             log.warning("%s is %s, and its program runs on %s", dispatch, dispatch.state, dispatch.device.host)
             return
-        keep_what_is_left(dispatch, host)
+        archive_leftovers(dispatch, host)
     for run in runs:
-        if why_it_stays := host.remove(run, dispatch.drive_key, dispatch.generation):
-            log.info("%s stays on %s: %s", run, dispatch.device.host, why_it_stays)
+        if obstacle := host.remove(run, dispatch.drive_key, dispatch.generation):
+            log.info("%s stays on %s: %s", run, dispatch.device.host, obstacle)
             return
     Dispatch.objects.filter(pk=dispatch.pk).update(run_dirs_removed_at=timezone.now())

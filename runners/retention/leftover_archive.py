@@ -1,4 +1,8 @@
-"""What a dispatch left on its host that was never taken in: kept as it is, and read for no run."""
+"""Leftover files of dispatches on their hosts: archived as they are, read for no run; also on request.
+
+A request does not wait for the fetch. The turn that removes run directories (cleanup.py) fetches requested files when
+nothing is measured on their hosts.
+"""
 
 import logging
 from collections.abc import Iterator
@@ -13,64 +17,65 @@ from django.db.models.functions import Now
 from results.evidence.store import TooLargeError
 from results.history import record_event
 from results.models import Event, Evidence
-from runners.evidence.submit import LOG_FILE, SIDE_FILE, archived, fetch_if_there, keep_archive
+from runners.evidence.submit import LOG_FILE, SIDE_FILE, build_archive, fetch_optional, store_archive
 from runners.hosts.host_pair import telemetry_run
-from runners.hosts.protocol import Connect, Detached, LabHost, status_or_close
-from runners.inventory.service_state import retired_words
+from runners.hosts.protocol import Connect, Detached, LabHost, status_or_seal
+from runners.inventory.service_state import retired_message
 from runners.lifecycle.stages import current_run, lab_host, run_dirs_of, stages_of
 from runners.models import Dispatch, Host, Step
-from runners.models.dispatch_rows import stepping
+from runners.models.dispatch_rows import lock_dispatch
 from runners.models.states import FINAL, State
 from runners.recipes import prep, ycsb
 from runners.recipes.base import YCSB, Role, Stage, run_of
 
-KEPT, TOO_LARGE = "evidence-kept", "evidence-too-large"
+ARCHIVED, TOO_LARGE = "evidence-kept", "evidence-too-large"
 OUTPUTS = (LOG_FILE, SIDE_FILE, "stdout", "stderr")
-# Who ran there, and how that ended. A directory that was closed before any start has an end too, of no program.
+# The process and its end. A sealed directory has an end without a process.
 PROCESS, END = "pid", "exit"
-# Handed in, also by versions that did not write down when, or never begun: nothing there is missing here.
-STORED = Q(taken_in_at__isnull=False) | Q(submission__isnull=False) | Q(preparation__isnull=False)
+# Collected, also by versions that did not record when, or never started: the register has all of it.
+STORED = Q(collected_at__isnull=False) | Q(submission__isnull=False) | Q(preparation__isnull=False)
 IS_STORED = STORED | Q(is_never_started=True)
-# Before this move nothing is sent to a host.
+# Before this transition nothing is sent to a host.
 HAS_BEGUN = Exists(Step.objects.filter(dispatch=OuterRef("pk"), to_state=State.PREPARING))
-# Whatever they left is no run, and was not handed in: cancelled, lost, or failed with a log that was too large or that
-# was seen and is gone. It is kept as it is before it is removed.
-LEFT_BEHIND = Q(state__in=FINAL - {State.DONE}) & ~IS_STORED & HAS_BEGUN
+# Leftover files are not a run and were not collected: the dispatch was cancelled or lost, or failed with a log that was
+# too large or that disappeared. They are archived before they are removed.
+HAS_LEFTOVERS = Q(state__in=FINAL - {State.DONE}) & ~IS_STORED & HAS_BEGUN
 
 
 def nothing_runs(dispatch: Dispatch, host: LabHost) -> bool:
-    """Tell whether nothing of a dispatch runs, nor can: only then is what it left whole.
+    """Return whether nothing of a dispatch runs or can start: only then are its leftover files complete.
 
-    A stage that was not begun is closed: no late start may write to what is about to be kept. Raises HostError.
+    A stage that was not started is sealed: no late start may write to the files. Raise HostError.
     """
     here = current_run(dispatch)
     others = [run_of(dispatch.public_id, stage) for stage in stages_of(dispatch)]
-    statuses = [status_or_close(host, here), *(host.status(run) for run in others if run != here)]
+    statuses = [status_or_seal(host, here), *(host.status(run) for run in others if run != here)]
     return all(status.state is not Detached.RUNNING for status in statuses)
 
 
 def is_gone(dispatch: Dispatch, connect_host: Connect) -> bool:
-    """Tell whether no host has a run directory of a dispatch any more. Raises HostError.
+    """Return whether no host has a run directory of a dispatch any more. Raise HostError.
 
-    Each host by itself: asked as one they close telemetry that is not there, and so make its directory anew.
+    Each host is queried by itself: as a pair they would seal telemetry that is missing, and so create its directory
+    again.
     """
-    found = (connect_host(place).status(run) for place, run in run_dirs_of(dispatch))
+    found = (connect_host(host).status(run) for host, run in run_dirs_of(dispatch))
     return all(status.state is Detached.ABSENT for status in found)
 
 
-def keep_what_is_left(dispatch: Dispatch, host: LabHost) -> None:
-    """Keep the files of all its run directories as one archive, once; nothing where there is none.
+def archive_leftovers(dispatch: Dispatch, host: LabHost) -> None:
+    """Archive the files of all its run directories once; do nothing if there are none.
 
-    Raises StoreError where the register cannot keep them, HostError where the host does not give them. That they are
-    too large is remembered: they are not fetched again before more may be kept.
+    Raise StoreError if the register cannot store them, HostError if the host does not send them. Files that are too
+    large are remembered, and not fetched again before the limit is raised.
     """
-    if what_was_kept(dispatch) is not None:
+    if archive_event(dispatch) is not None:
         return
     files = _files(dispatch, host)
     try:
         if (first := next(files, None)) is not None:
-            with archived(dispatch, chain([first], files)) as archive:
-                keep_archive(dispatch, archive)
+            with build_archive(dispatch, chain([first], files)) as archive:
+                store_archive(dispatch, archive)
     except TooLargeError as error:
         about = {"subject_type": "dispatch", "subject_id": dispatch.public_id}
         details = {"bytes_max": settings.UPLOAD_MAX_BYTES}
@@ -78,39 +83,39 @@ def keep_what_is_left(dispatch: Dispatch, host: LabHost) -> None:
         raise
 
 
-def what_was_kept(dispatch: Dispatch) -> Event | None:
-    """Return the event that tells the hash and the size of what was kept; None where nothing was."""
-    kept = Event.objects.filter(kind=KEPT, subject_type="dispatch", subject_id=dispatch.public_id)
-    return kept.filter(details__kind=Evidence.Kind.RUN).first()
+def archive_event(dispatch: Dispatch) -> Event | None:
+    """Return the event with the hash and size of the archive; None if there is no archive."""
+    stored = Event.objects.filter(kind=ARCHIVED, subject_type="dispatch", subject_id=dispatch.public_id)
+    return stored.filter(details__kind=Evidence.Kind.RUN).first()
 
 
-def what_was_too_large(dispatch: Dispatch) -> Event | None:
-    """Return the event that tells why what it left stays on its host; None where it was not refused for its size."""
+def too_large_event(dispatch: Dispatch) -> Event | None:
+    """Return the event that says why the leftover files stay on their host; None if they were not too large."""
     refused = Event.objects.filter(kind=TOO_LARGE, subject_type="dispatch", subject_id=dispatch.public_id)
     return refused.last()
 
 
 def is_too_large() -> Exists:
-    """Tell of rows of dispatches which left more than may be kept now; more may be, once the limit is raised."""
+    """Return a condition for dispatches whose leftover files exceed the current limit."""
     refused = Event.objects.filter(kind=TOO_LARGE, subject_type="dispatch", subject_id=OuterRef("public_id"))
     return Exists(refused.filter(details__bytes_max__gte=settings.UPLOAD_MAX_BYTES))
 
 
-def is_kept() -> Exists:
-    """Tell of rows of dispatches whose archive is kept."""
+def is_archived() -> Exists:
+    """Return a condition for dispatches whose leftover files are archived."""
     about = {"subject_type": "dispatch", "subject_id": OuterRef("public_id")}
-    return Exists(Event.objects.filter(kind=KEPT, details__kind=Evidence.Kind.RUN, **about))
+    return Exists(Event.objects.filter(kind=ARCHIVED, details__kind=Evidence.Kind.RUN, **about))
 
 
-def unkept(host: Host) -> QuerySet[Dispatch]:
-    """Return the dispatches that have ended of which what they left on a host is in no other place."""
-    return unkept_anywhere().filter(Q(device__host=host) | Q(load_host=host)).order_by("pk")
+def unarchived_on(host: Host) -> QuerySet[Dispatch]:
+    """Return the ended dispatches whose leftover files on a host are stored nowhere else."""
+    return unarchived().filter(Q(device__host=host) | Q(load_host=host)).order_by("pk")
 
 
-def unkept_anywhere() -> QuerySet[Dispatch]:
-    """Return the dispatches that have ended of which what they left is only on their hosts."""
-    left = Dispatch.objects.filter(LEFT_BEHIND, ended_at__isnull=False, run_dirs_removed_at=None)
-    return left.exclude(is_kept())
+def unarchived() -> QuerySet[Dispatch]:
+    """Return the ended dispatches whose leftover files are only on their hosts."""
+    left = Dispatch.objects.filter(HAS_LEFTOVERS, ended_at__isnull=False, run_dirs_removed_at=None)
+    return left.exclude(is_archived())
 
 
 def _files(dispatch: Dispatch, host: LabHost) -> Iterator[tuple[str, IO[bytes]]]:
@@ -129,7 +134,7 @@ def _names(stage: Stage, recipe: str) -> tuple[str, ...]:
 
 def _of_run(host: LabHost, run: str, names: tuple[str, ...]) -> Iterator[tuple[str, IO[bytes]]]:
     for name in (*names, PROCESS, END):
-        stream = fetch_if_there(host, run, name)
+        stream = fetch_optional(host, run, name)
         if stream is not None:
             with stream:
                 yield f"{run}/{name}", stream
@@ -139,75 +144,77 @@ def _of_run(host: LabHost, run: str, names: tuple[str, ...]) -> Iterator[tuple[s
 
 log = logging.getLogger(__name__)
 
-# The hosts may hold it after all, once a disk is mounted: it may be asked for again after nothing was found.
-ASKED, FOUND_NOTHING = "fetch-asked", "fetch-found-nothing"
+# The hosts may have the files after all, once a disk is mounted: the request may be repeated after nothing was found.
+FETCH_REQUESTED, FOUND_NOTHING = "fetch-asked", "fetch-found-nothing"
 
 
 class FetchRefusedError(ValueError):
-    """Nothing waits to be fetched; the text says so, and the remedy."""
+    """No leftover files can be fetched. The text gives the reason and the remedy."""
 
 
-def may_be_asked(dispatch: Dispatch) -> bool:
-    """Tell whether a dispatch has ended and its hosts, all in service, may hold files that are in no other place.
+def may_be_fetched(dispatch: Dispatch) -> bool:
+    """Return whether a dispatch has ended and its hosts, all in service, may have files that are stored nowhere else.
 
-    Not where they were found to be too large: they are not fetched again before more may be kept.
+    False if they were too large: they are not fetched again before the limit is raised.
     """
-    is_left = unkept_anywhere().filter(~is_too_large(), ~_is_pending(), pk=dispatch.pk).exists()
-    return is_left and not any(retired_words(host) for host in _hosts(dispatch))
+    is_left = unarchived().filter(~is_too_large(), ~_is_fetch_requested(), pk=dispatch.pk).exists()
+    return is_left and not any(retired_message(host) for host in _hosts(dispatch))
 
 
-def ask(dispatch: Dispatch, actor: AbstractBaseUser) -> None:
-    """Have it fetched in the next turn of its host, which begins after a check. Raises FetchRefusedError."""
-    if not may_be_asked(dispatch):
-        raise FetchRefusedError(f"nothing of {dispatch} waits on a host in service; look at its page again")
-    record_event(actor, ASKED, ("dispatch", dispatch.public_id))
+def request_fetch(dispatch: Dispatch, actor: AbstractBaseUser) -> None:
+    """Request the leftover files; the next turn of the host fetches them. Raise FetchRefusedError."""
+    if not may_be_fetched(dispatch):
+        raise FetchRefusedError(f"{dispatch} has no leftover files on a host in service; reload its page")
+    record_event(actor, FETCH_REQUESTED, ("dispatch", dispatch.public_id))
     over_ssh = Host.objects.filter(pk=dispatch.device.host_id, kind=Host.Kind.SSH)
     over_ssh.update(next_check_at=Now())
 
 
-def told_last(dispatch: Dispatch) -> Event | None:
-    """Return the later event: that somebody asked (ASKED), or that the hosts held nothing then (FOUND_NOTHING)."""
-    told = Event.objects.filter(kind__in=[ASKED, FOUND_NOTHING], subject_type="dispatch", subject_id=dispatch.public_id)
-    return told.order_by("pk").last()
+def last_fetch_event(dispatch: Dispatch) -> Event | None:
+    """Return the later event: the request (FETCH_REQUESTED), or that the hosts had no files (FOUND_NOTHING)."""
+    events = Event.objects.filter(
+        kind__in=[FETCH_REQUESTED, FOUND_NOTHING], subject_type="dispatch", subject_id=dispatch.public_id
+    )
+    return events.order_by("pk").last()
 
 
-def is_pending(dispatch: Dispatch) -> bool:
-    """Tell whether it is to be fetched yet."""
-    return asked_for(dispatch.device.host).filter(pk=dispatch.pk).exists()
+def is_fetch_pending(dispatch: Dispatch) -> bool:
+    """Return whether a requested fetch is still to come."""
+    return fetch_requests(dispatch.device.host).filter(pk=dispatch.pk).exists()
 
 
-def asked_for(host: Host) -> QuerySet[Dispatch]:
-    """Return the dispatches on the drives of a host of which what they left was asked for and is not fetched yet.
+def fetch_requests(host: Host) -> QuerySet[Dispatch]:
+    """Return the dispatches on the drives of a host whose leftover files were requested and not fetched yet.
 
-    None of a retired host: nothing is asked of it, and a given up one never answers.
+    Retired hosts are left out: the register does not query them.
     """
-    asked = unkept_anywhere().filter(_is_pending(), ~is_too_large(), device__host=host)
-    serving = asked.filter(Q(load_host=None) | Q(load_host__retired_at=None), device__host__retired_at=None)
+    requested = unarchived().filter(_is_fetch_requested(), ~is_too_large(), device__host=host)
+    serving = requested.filter(Q(load_host=None) | Q(load_host__retired_at=None), device__host__retired_at=None)
     return serving.select_related("device__host", "load_host", "organisation", "ordered_by")
 
 
-def fetch(dispatch: Dispatch, connect_host: Connect) -> None:
-    """Keep what was asked for as one archive, read for no run, unless another worker is at it or its program runs.
+def fetch_leftovers(dispatch: Dispatch, connect_host: Connect) -> None:
+    """Archive requested files, unless another worker has the dispatch or its program runs.
 
-    Raises HostError where a host gives no answer or no file, and StoreError or OSError where it cannot be kept.
+    Raise HostError if a host gives no answer or no file, and StoreError or OSError if the archive cannot be stored.
     """
-    with stepping(dispatch.pk) as held:
-        if held is None or not is_pending(held):
+    with lock_dispatch(dispatch.pk) as locked:
+        if locked is None or not is_fetch_pending(locked):
             return
-        if not is_gone(held, connect_host):
-            host = lab_host(held, connect_host)
-            if not nothing_runs(held, host):
-                log.warning("%s was asked for, and its program runs on %s", held, held.device.host)
+        if not is_gone(locked, connect_host):
+            host = lab_host(locked, connect_host)
+            if not nothing_runs(locked, host):
+                log.warning("%s was requested, and its program runs on %s", locked, locked.device.host)
                 return
-            keep_what_is_left(held, host)
-        if what_was_kept(held) is None:
-            record_event(None, FOUND_NOTHING, ("dispatch", held.public_id))
+            archive_leftovers(locked, host)
+        if archive_event(locked) is None:
+            record_event(None, FOUND_NOTHING, ("dispatch", locked.public_id))
 
 
-def _is_pending() -> Exists:
+def _is_fetch_requested() -> Exists:
     about = Event.objects.filter(subject_type="dispatch")
     outdone = about.filter(kind=FOUND_NOTHING, subject_id=OuterRef("subject_id"), pk__gt=OuterRef("pk"))
-    return Exists(about.filter(~Exists(outdone), kind=ASKED, subject_id=OuterRef("public_id")))
+    return Exists(about.filter(~Exists(outdone), kind=FETCH_REQUESTED, subject_id=OuterRef("public_id")))
 
 
 def _hosts(dispatch: Dispatch) -> list[Host]:

@@ -1,6 +1,6 @@
-"""Checking hosts beside the looks: a few threads of their own, so that a host that gives no answer holds up nothing.
+"""Periodic maintenance of hosts: checks and cleanup in their own threads, so that a silent host delays no poll.
 
-The task that asks for it ends at once; a check that still waits for its host when the clock rings again goes on.
+The task that starts it ends at once. A check that still waits for its host at the next tick goes on.
 """
 
 import logging
@@ -19,64 +19,64 @@ log = logging.getLogger(__name__)
 CHECK_THREADS = 4
 
 
-class ClearLane:
-    """The one thread that removes old run directories: a host that is slow to give them up holds up no check.
+class CleanupPool:
+    """One thread that removes old run directories: a slow host delays no check.
 
-    Each host waits in it once at most, however often it is asked for.
+    Each host is queued there once at most.
     """
 
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="clear")
         self.lock = Lock()
-        self.asked: dict[int, Future[None]] = {}
+        self.pending: dict[int, Future[None]] = {}
 
-    def ask(self, host: Host) -> None:
-        """Have a turn made at a host, unless one waits or is under way there."""
+    def enqueue(self, host: Host) -> None:
+        """Queue a turn for a host, unless one is queued or running."""
         with self.lock:
-            before = self.asked.get(host.pk)
+            before = self.pending.get(host.pk)
             if before is None or before.done():
-                self.asked[host.pk] = self.pool.submit(_clear_in_thread, host)
+                self.pending[host.pk] = self.pool.submit(_clear_in_thread, host)
 
 
-class CheckLane:
-    """The threads that check hosts; lives as long as the worker's process, and takes no more than they can ask."""
+class CheckPool:
+    """The threads that check hosts. They live as long as the worker's process, and take only what they can check."""
 
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(CHECK_THREADS, thread_name_prefix="check")
-        self.asked: list[Future[None]] = []
-        self.clearing = ClearLane()
+        self.pending: list[Future[None]] = []
+        self.clearing = CleanupPool()
 
     def fill(self) -> None:
-        """Take what is due, as far as there are free threads."""
-        self.asked = [future for future in self.asked if not future.done()]
-        if free := CHECK_THREADS - len(self.asked):
-            self.asked += [self.pool.submit(_check_in_thread, host) for host in health.take_due(free)]
-        for host in cleanup.hosts_here():
-            self.clearing.ask(host)
+        """Take due checks, as many as there are free threads."""
+        self.pending = [future for future in self.pending if not future.done()]
+        if free := CHECK_THREADS - len(self.pending):
+            self.pending += [self.pool.submit(_check_in_thread, host) for host in health.take_due_hosts(free)]
+        for host in cleanup.local_hosts():
+            self.clearing.enqueue(host)
 
 
 @cache
-def lane() -> CheckLane:
-    """Return this process's lane, made at the first check, after any fork."""
-    return CheckLane()
+def check_pool() -> CheckPool:
+    """Return this process's pool, created at the first check, after any fork."""
+    return CheckPool()
 
 
-def check_due() -> None:
-    """Begin the checks that are due, and return."""
-    lane().fill()
+def run_due_checks() -> None:
+    """Start the checks that are due, and return."""
+    check_pool().fill()
 
 
 def _check_in_thread(host: Host) -> None:
-    """The outermost frame of a thread: what fails here is told, and the host is asked again after a period.
+    """Check hosts as the outermost frame of a thread: log failures; the host is checked again after a period.
 
-    A thread that is done takes the next host itself: many do not wait for the clock.
+    A thread that has finished takes the next due host itself, without waiting for the clock.
     """
     close_old_connections()
     hosts = [host]
     try:
         while hosts:
             _check(hosts[0])
-            hosts = health.take_due(1)
+            hosts = health.take_due_hosts(1)
     except Exception:
         log.exception("%s was not checked", hosts[0])
     finally:
@@ -84,18 +84,18 @@ def _check_in_thread(host: Host) -> None:
 
 
 def _check(host: Host) -> None:
-    """Check a host; of one that answers as it should, old run directories are removed."""
+    """Check a host. If it is fit, queue the cleanup of its run directories."""
     if objections := health.check(host):
         log.warning("%s gets no work: %s", host, "; ".join(objections))
     else:
-        lane().clearing.ask(host)
+        check_pool().clearing.enqueue(host)
 
 
 def _clear_in_thread(host: Host) -> None:
-    """The outermost frame of a thread, as above."""
+    """Clean up a host as the outermost frame of a thread: log failures."""
     close_old_connections()
     try:
-        cleanup.remove_old(host)
+        cleanup.remove_old_run_dirs(host)
     except Exception:
         log.exception("old run directories of %s were not removed", host)
     finally:

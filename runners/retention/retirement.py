@@ -1,7 +1,7 @@
-"""Taking hosts and devices out of service, and back: nothing of theirs is deleted, and nothing that is live is left.
+"""Retirement of hosts and devices, and their return to service. Nothing of theirs is deleted.
 
-A retired host is not checked, gets no work and has no doctor's warning; a retired device takes no order. Who did it and
-why is an event, which the database refuses to change.
+A retired host is not checked, gets no work and causes no warning of the doctor; a retired device gets no orders. The
+person and the reason are an event, which the database refuses to change.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,79 +14,80 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from results.rules.plural import counted
-from runners.inventory.service_state import BACK, RETIRED, record, under_way
-from runners.locks import hold_drive, hold_host
+from runners.inventory.service_state import RETIRED, RETURNED, blocking_work, record_service_event
+from runners.locks import lock_drive, lock_host
 from runners.models import Device, Host
 from runners.models.postgres import storable
-from runners.retention.leftover_archive import unkept
+from runners.retention.leftover_archive import unarchived_on
 
 
 class RetireError(ValueError):
-    """It cannot be taken out of service, or back; the text says what stands against it, and the remedy."""
+    """A host or device cannot be retired or returned. The text gives the obstacle and the remedy."""
 
 
-def retire_host(host: Host, actor: AbstractBaseUser, reason: str, *, gives_up_what_is_there: bool = False) -> None:
-    """Take a host out of service. Raises RetireError where it is already, without a reason, and while anything is live.
+def retire_host(host: Host, actor: AbstractBaseUser, reason: str, *, abandons_leftovers: bool = False) -> None:
+    """Retire a host. Raise RetireError if it is retired already, without a reason, and while work is open.
 
-    What runs left there that was not taken in is in no other place: unless `gives_up_what_is_there`, that counts too.
+    Leftover files there that were not archived are stored nowhere else: unless `abandons_leftovers`, they count as an
+    obstacle too.
     """
     why = _reason(str(host), reason)
     with transaction.atomic():
-        hold_host(host.pk)
+        lock_host(host.pk)
         own = Q(device__host=host)
-        left = [] if gives_up_what_is_there else list(_left_there(host))
-        _refuse(str(host), [*under_way(own | Q(load_host=host), own), *left])
-        given_up = [dispatch.public_id for dispatch in unkept(host)]
+        left = [] if abandons_leftovers else list(_leftovers_objection(host))
+        _refuse(str(host), [*blocking_work(own | Q(load_host=host), own), *left])
+        given_up = [dispatch.public_id for dispatch in unarchived_on(host)]
         _set(host, {"given_up": given_up} if given_up else {}, actor, why)
 
 
 def retire_device(device: Device, actor: AbstractBaseUser, reason: str) -> None:
-    """Take a device out of service. Raises RetireError where it is already, without a reason, and while used.
+    """Retire a device. Raise RetireError if it is retired already, without a reason, and while it is used.
 
-    Its run directories go on being removed, for its host is in service.
+    Cleanup of its run directories continues, because its host is in service.
     """
     why = _reason(device.label, reason)
     with transaction.atomic():
-        hold_drive(device.drive_key)
-        _refuse(str(device), under_way(Q(device=device), Q(device=device)))
+        lock_drive(device.drive_key)
+        _refuse(str(device), blocking_work(Q(device=device), Q(device=device)))
         _set(device, {"drive_key": device.drive_key}, actor, why)
 
 
-def take_host_back(host: Host, actor: AbstractBaseUser | None, reason: str = "") -> bool:
-    """Take a host back into service and tell whether it was retired; over SSH it gets work after its next check."""
+def return_host(host: Host, actor: AbstractBaseUser | None, reason: str = "") -> bool:
+    """Return a host to service and return whether it was retired. An SSH host gets work after its next check."""
     unchecked: dict[str, Any] = {"checked_at": None, "next_check_at": Now(), "objections": [], "silent_checks": 0}
     with transaction.atomic():
         is_back = Host.objects.filter(pk=host.pk, retired_at__isnull=False).update(retired_at=None, **unchecked)
         if is_back:
-            record(host, BACK, actor, reason)
+            record_service_event(host, RETURNED, actor, reason)
     host.refresh_from_db()
     return bool(is_back)
 
 
-def take_device_back(device: Device, actor: AbstractBaseUser, reason: str = "") -> bool:
-    """Take a device back into service, with all that is known of it, and tell whether it was retired."""
+def return_device(device: Device, actor: AbstractBaseUser, reason: str = "") -> bool:
+    """Return a device to service, with all that is known of it, and return whether it was retired."""
     with transaction.atomic():
         is_back = Device.objects.filter(pk=device.pk, retired_at__isnull=False).update(retired_at=None)
         if is_back:
-            record(device, BACK, actor, reason)
+            record_service_event(device, RETURNED, actor, reason)
     device.refresh_from_db()
     return bool(is_back)
 
 
 def _reason(name: str, reason: str) -> str:
     if not reason.strip():
-        raise RetireError(f"{name} is not retired: expected why, got nothing; the history keeps it")
+        raise RetireError(f"{name} is not retired: expected a reason, got nothing; it is part of the history")
     return storable(reason.strip())
 
 
-def _left_there(host: Host) -> Iterator[str]:
-    """Yield what would be lost with a host: evidence that waits there to be kept, and is then removed."""
-    left = list(unkept(host))
+def _leftovers_objection(host: Host) -> Iterator[str]:
+    """Yield what would be lost with a host: leftover files there that are not archived."""
+    left = list(unarchived_on(host))
     if left:
         runs = ", ".join(dispatch.public_id for dispatch in left)
         yield (
-            f"what {counted(len(left), 'run')} left there ({runs}) is not kept here yet: wait until it was removed "
-            "from there, or say that it is given up"
+            f"leftover files of {counted(len(left), 'run')} there ({runs}) are not archived yet: wait until they are, "
+            "or confirm that they are abandoned"
         )
 
 
@@ -99,5 +100,5 @@ def _set(subject: Host | Device, details: dict[str, object], actor: AbstractBase
     model = type(subject)
     if not model.objects.filter(pk=subject.pk, retired_at=None).update(retired_at=timezone.now()):
         raise RetireError(f"{subject} is retired already; nothing was changed")
-    record(subject, RETIRED, actor, reason, details)
+    record_service_event(subject, RETIRED, actor, reason, details)
     subject.refresh_from_db()

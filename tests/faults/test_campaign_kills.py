@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from results.models import Run, Submission
-from runners.campaigns.commands import Wanted, cancel, start
+from runners.campaigns.commands import CampaignOrder, cancel, start
 from runners.campaigns.terms import Terms
 from runners.models import Dispatch
 from runners.models.campaign import Campaign
@@ -32,7 +32,7 @@ PURPOSES = ["prep", "screening", "screening", "load", "stress"]
 @pytest.fixture
 def new_campaign(sim_lab, staff):
     def create(lab, name="sim-0"):
-        return start(device_on(lab, name, staff), sim_lab, Wanted(SHORT, {"report_interval_s": 10}), staff)
+        return start(device_on(lab, name, staff), sim_lab, CampaignOrder(SHORT, {"report_interval_s": 10}), staff)
 
     return create
 

@@ -88,7 +88,7 @@ def loads(there):
 def test_an_sshd_killed_in_mid_run_is_waited_for(there, running):
     there.stop_sshd()
     assert loads(there) == 2
-    look_until(running, lambda: "no answer, asking again" in running.reason)
+    look_until(running, lambda: "no answer, retrying" in running.reason)
     there.start_sshd()
     look_until(running, lambda: running.state in FINAL)
     assert (running.state, running.reason) == (State.DONE, "finished")
@@ -98,7 +98,7 @@ def test_an_sshd_killed_in_mid_run_is_waited_for(there, running):
 def test_a_link_cut_in_mid_run_is_waited_for(there, running, settings):
     ours, settings.HOST_ANSWER_TIMEOUT_S = settings.HOST_ANSWER_TIMEOUT_S, QUICK_S
     there.cut()
-    look_until(running, lambda: "no answer, asking again" in running.reason)
+    look_until(running, lambda: "no answer, retrying" in running.reason)
     there.restore()
     settings.HOST_ANSWER_TIMEOUT_S = ours  # a new login may take a busy machine longer
     look_until(running, lambda: running.state in FINAL)
@@ -123,7 +123,7 @@ def test_a_rebooted_host_fails_the_dispatch_with_all_its_bytes(there, running):
     there.reboot()
     look_until(running, lambda: running.state in FINAL)
     assert (running.state, running.pid) == (State.FAILED, pid)
-    assert "ended without anybody to see it: the host was restarted" in running.reason
+    assert "ended unobserved: the host was restarted" in running.reason
     assert loads(there) == 0
     check_all_bytes_are_kept(there, running)
 

@@ -38,7 +38,7 @@ PAUSE_S = 0.02
 def reach_simulated_hosts(path):
     """Teach this process one more way to a host."""
     client = LabClient(path)
-    hosts.WAYS[KIND] = lambda host: RemoteHost(client, host.name)
+    hosts.CONNECTORS[KIND] = lambda host: RemoteHost(client, host.name)
 
 
 class KillPoints:
@@ -88,7 +88,7 @@ def work(path, kill_at=0, until_idle=True, **own_settings):
         tasks.sweep_readings()
         tasks.watch_campaigns()
         for host in Host.objects.filter(kind=KIND):
-            cleanup.remove_old(host, hosts.connect)
+            cleanup.remove_old_run_dirs(host, hosts.connect)
         time.sleep(PAUSE_S)
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from results.models import Organisation
 from runners.dispatch.orders import Order, order
-from runners.dispatch.scheduler import ask, look, take_due
+from runners.dispatch.scheduler import poll, poll_batch, take_due_batches
 from runners.hosts.machine import machine_id
 from runners.inventory.devices import bind
 from runners.models import Dispatch, Host
@@ -39,9 +39,9 @@ def look_at_all(connect):
     Host.objects.filter(kind=Host.Kind.LOCAL, machine_id="").update(machine_id=machine_id())
     _make_due()
     for is_silent in (False, True):
-        while visits := take_due(is_silent, LIMIT):
+        while visits := take_due_batches(is_silent, LIMIT):
             for visit in visits:
-                ask(visit, connect)
+                poll_batch(visit, connect)
 
 
 def _make_due():
@@ -50,7 +50,7 @@ def _make_due():
         everyone = list(
             Dispatch.objects.order_by("pk").select_for_update(skip_locked=True).values_list("pk", flat=True)
         )
-        Dispatch.objects.filter(pk__in=everyone).update(next_look_at=Now())
+        Dispatch.objects.filter(pk__in=everyone).update(next_poll_at=Now())
 
 
 LIMIT = 3  # rows at once: several batches where a test has several dispatches
@@ -120,7 +120,7 @@ def in_state(dispatch):
 
 def see(dispatch, connect):
     """Return in which state a look leaves a dispatch."""
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     return dispatch.state
 

@@ -2,7 +2,7 @@ import pytest
 
 from results.models import Evidence
 from runners.dispatch.orders import cancel
-from runners.dispatch.scheduler import look
+from runners.dispatch.scheduler import poll
 from runners.dispatch.steps import _save_start
 from runners.models.states import State
 from tests.runners.fake_host import REAL_LOG, WorkerKilledError
@@ -32,7 +32,7 @@ def test_a_worker_killed_between_closing_and_cancelling_leaves_a_cancelled_dispa
     cancel(dispatch, staff)
     fake.dies_after = "stop"
     with pytest.raises(WorkerKilledError):
-        look(dispatch.pk, connect)
+        poll(dispatch.pk, connect)
     assert see(dispatch, connect) == State.CANCELLED
     assert fake.starts_count == 0
 
@@ -40,7 +40,7 @@ def test_a_worker_killed_between_closing_and_cancelling_leaves_a_cancelled_dispa
 def test_a_cancel_of_a_start_that_was_not_saved_ends_the_program(dispatch, connect, fake, staff):
     fake.dies_after = "start"
     with pytest.raises(WorkerKilledError):
-        look(dispatch.pk, connect)
+        poll(dispatch.pk, connect)
     cancel(dispatch, staff)
     assert see(dispatch, connect) == State.CANCELLED
     assert not fake.programs[dispatch.public_id].is_running
@@ -127,15 +127,15 @@ def test_the_history_names_who_asked_for_a_cancel_at_once(in_state, staff, state
     cancel(dispatch, staff)
     (step,) = dispatch.steps.all()
     assert (step.from_state, step.to_state, step.actor) == (state, state, staff.get_username())
-    assert step.reason == "a cancel was asked for: wrong drive"
+    assert step.reason == "cancel requested: wrong drive"
 
 
 def test_a_cancelled_one_says_who_asked_for_that_and_why(in_state, connect, staff):
     dispatch = in_state(State.QUEUED)
     cancel(dispatch, staff, "wrong drive")
     assert see(dispatch, connect) == State.CANCELLED
-    assert dispatch.reason == f"by {staff.get_username()}: wrong drive; it was not claimed yet"
-    assert dispatch.steps.last().reason == "it was not claimed yet"
+    assert dispatch.reason == f"by {staff.get_username()}: wrong drive; before it was claimed"
+    assert dispatch.steps.last().reason == "before it was claimed"
 
 
 def test_the_worker_s_confirmation_is_another_entry(running, connect, staff):

@@ -14,7 +14,7 @@ from results.lifecycle import visibility
 from results.lifecycle.review import create_product
 from results.models import Certificate, DriveInRun, Run
 from runners.dispatch.orders import Order, order
-from runners.dispatch.scheduler import look
+from runners.dispatch.scheduler import poll
 from runners.inventory.devices import bind
 from runners.models import Dispatch, DriveState, Host
 from runners.models.states import State
@@ -58,7 +58,7 @@ class Lab:
     def begin(self, recipe, nx=None, **facts):
         asked = Order(nx, None if nx is None else 24 * HOUR_S, HOUR_S, {}, FACTS | facts, recipe)
         dispatch = order(self.device, self.organisation, asked, self.staff)
-        look(dispatch.pk, self.connect)
+        poll(dispatch.pk, self.connect)
         return dispatch
 
     def end(self, dispatch, log=b"log\n", side=None, exit_status=0):
@@ -67,7 +67,7 @@ class Lab:
         if side is not None:
             self.fake.files[dispatch.public_id]["side.jsonl"] = side
         self.fake.end(dispatch.public_id, exit_status)
-        look(dispatch.pk, self.connect)
+        poll(dispatch.pk, self.connect)
         dispatch.refresh_from_db()
         return dispatch
 

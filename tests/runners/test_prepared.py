@@ -7,7 +7,7 @@ import pytest
 from results.evidence.store import open_evidence
 from results.models import Event, Evidence, Reading
 from runners.dispatch.orders import Order, order
-from runners.dispatch.scheduler import look
+from runners.dispatch.scheduler import poll
 from runners.hosts import connect
 from runners.hosts.local import LocalHost
 from runners.inventory.devices import add_local_host, bind
@@ -34,7 +34,7 @@ def ordered(a_lab, staff, tmp_path):
 def carry_out(dispatch):
     end = time.monotonic() + LIMIT_S
     while dispatch.state not in FINAL and time.monotonic() < end:
-        look(dispatch.pk, connect)
+        poll(dispatch.pk, connect)
         dispatch.refresh_from_db()
         time.sleep(0.05)
     return dispatch

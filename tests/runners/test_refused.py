@@ -7,9 +7,9 @@ from results.models import Submission
 from runners.dispatch.orders import Order, order
 from runners.inventory.safety import MIB_BYTES
 from runners.models import Host
-from runners.models.exit_codes import REFUSED, REMEDIES_BY_HAND, in_words_of_lab
+from runners.models.exit_codes import REFUSED, REMEDIES_BY_HAND, with_lab_remedy
 from runners.models.states import State
-from runners.retention.leftover_archive import what_was_kept
+from runners.retention.leftover_archive import archive_event
 from tests.runners.lab import see
 from tests.runners.ssh_host import PINNED
 
@@ -71,7 +71,7 @@ def test_the_program_ends_its_refusal_of_data_in_words_that_are_known_here(drive
     drive.write_bytes(b"XFSB".ljust(MIB_BYTES, b"\0"))
     told = refused(drivetest, command, drive)
     assert "holds an XFS file system" in told
-    assert "type the device's label" in in_words_of_lab(told, may_consent=True)
+    assert "type the device's label" in with_lab_remedy(told, may_consent=True)
     assert drive.read_bytes().startswith(b"XFSB\0")
 
 
@@ -93,8 +93,8 @@ def test_the_log_of_what_drivetest_itself_refuses_is_kept_and_is_no_submission(r
     assert see(running, connect) == State.REFUSED
     assert (running.submission, running.exit_status) == (None, 2)
     assert not Submission.objects.exists()
-    assert what_was_kept(running) is not None
-    assert running.taken_in_at is not None
+    assert archive_event(running) is not None
+    assert running.collected_at is not None
 
 
 def test_what_drivetest_refuses_before_its_log_begins_is_refused(dispatch, connect, fake):

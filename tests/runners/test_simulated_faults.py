@@ -86,7 +86,7 @@ def test_nothing_happens_and_all_bytes_are_kept(running, see, lab, clock):
 def test_a_cut_shorter_than_the_limit_leaves_one_whole_run(running, see, lab, clock, cut_s):
     lab.silence("sim-0", cut_s)
     assert see(running) == State.RUNNING
-    assert "no answer, asking again" in running.reason
+    assert "no answer, retrying" in running.reason
     clock.advance(cut_s)
     assert see(running) == State.RUNNING
     assert running.reason == ""
@@ -113,14 +113,14 @@ def test_a_silence_beyond_the_limit_is_lost_and_its_drive_stays_taken_until_the_
 def test_a_rebooted_host_fails_the_dispatch_and_its_log_is_kept(running, see, lab):
     lab.change("sim-0", "reboot")
     assert see(running) == State.FAILED
-    assert "ended without anybody to see it: the host was restarted" in running.reason
+    assert "ended unobserved: the host was restarted" in running.reason
     assert kept_bytes(running) == len(host_bytes(lab, running.public_id))
 
 
 def test_a_host_that_forgot_its_run_directories_loses_the_dispatch(running, see, lab, order_on):
     lab.change("sim-0", "wipe")
     assert see(running) == State.LOST
-    assert "no run directory" in running.reason
+    assert "no longer has the run directory" in running.reason
     again = order_on("sim-0")
     assert see(again) == State.RUNNING
 
@@ -147,7 +147,7 @@ def test_a_log_cut_on_the_host_fails_the_dispatch_with_both_sizes(running, see, 
     lab.change("sim-0", "reboot")
     lab.change("sim-0", "truncate", running.public_id, 1000)
     assert see(running) == State.FAILED
-    assert f"{seen} bytes were seen, 1000 are left" in running.reason
+    assert f"it had {seen} bytes and has 1000" in running.reason
     assert kept_bytes(running) == 1000
 
 
@@ -155,7 +155,7 @@ def test_a_log_cut_to_nothing_is_not_called_one_that_was_never_written(running, 
     lab.change("sim-0", "reboot")
     lab.change("sim-0", "truncate", running.public_id, 0)
     assert see(running) == State.FAILED
-    assert f"its log is empty now, {running.log_bytes} bytes were seen" in running.reason
+    assert f"its log is empty now, but had {running.log_bytes} bytes" in running.reason
 
 
 @pytest.mark.parametrize("step_s", [-600, 600])
@@ -217,7 +217,7 @@ def test_a_program_past_its_time_is_asked_to_end_and_named_so(running, see, sett
     assert see(running) == State.RUNNING
     Dispatch.objects.update(started_at=overdue)
     assert see(running) == State.FAILED
-    assert f"asked to end, {settings.RUN_OVERDUE_S} s after the ordered {RUN_S} s" in running.reason
+    assert f"it was stopped {settings.RUN_OVERDUE_S} s after the ordered {RUN_S} s" in running.reason
 
 
 def test_a_program_that_will_not_end_is_lost_and_keeps_its_drive(running, see, settings, lab, staff, monkeypatch):
@@ -226,7 +226,7 @@ def test_a_program_that_will_not_end_is_lost_and_keeps_its_drive(running, see, s
     assert see(running) == State.RUNNING
     Dispatch.objects.update(cancel_requested_at=timezone.now() - timedelta(seconds=settings.HOST_SILENCE_S))
     assert see(running) == State.LOST
-    assert "but it still runs" in running.reason
+    assert "still runs, although its stop was requested" in running.reason
     assert running.ended_at is None
 
 

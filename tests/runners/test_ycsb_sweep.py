@@ -14,7 +14,7 @@ from django.conf import settings as django_settings
 from results.ingest import queue as ingest_queue
 from results.models import YcsbRun
 from runners.dispatch.orders import Order, cancel, order
-from runners.dispatch.scheduler import look
+from runners.dispatch.scheduler import poll
 from runners.hosts import connect
 from runners.hosts.local import LocalHost
 from runners.inventory.devices import add_local_host, bind
@@ -86,7 +86,7 @@ def sweep(programs, a_lab, staff, tmp_path):
 def wait(dispatch, until, limit_s=300):
     end = time.monotonic() + limit_s
     while not until(dispatch) and time.monotonic() < end:
-        look(dispatch.pk, connect)
+        poll(dispatch.pk, connect)
         dispatch.refresh_from_db()
         time.sleep(0.1)
         if dispatch.state in FINAL:

@@ -8,10 +8,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from runners.campaigns.ladder import with_what_was_read
+from runners.campaigns.ladder import with_readings
 from runners.errors import MachineUnknownError
 from runners.inventory.devices import add_local_host
-from runners.inventory.health import reasons_for_no_work
+from runners.inventory.health import no_work_reasons
 from runners.models import Device, Dispatch, Host
 from runners.models.campaign import Campaign
 from webapp.accounts.requests import UserRequest, staff_only
@@ -26,12 +26,12 @@ PAGE_ROWS = 50
 @staff_only
 def lab(request: UserRequest) -> HttpResponse:
     """List hosts in service with their devices, and the dispatches, newest first."""
-    silences, devices = silences_by_host(), defaultdict(list)
+    open_outages, devices = silences_by_host(), defaultdict(list)
     for device, marks in with_marks(Device.objects.filter(retired_at=None).order_by("pk")):
         devices[device.host_id].append((device, marks))
     rows = Host.objects.filter(retired_at=None).order_by("name")
-    hosts = [(host, reasons_for_no_work(host), silences.get(host.pk, []), devices[host.pk]) for host in rows]
-    dispatches = with_what_was_read(Dispatch.objects.order_by("-ordered_at", "-pk"))
+    hosts = [(host, no_work_reasons(host), open_outages.get(host.pk, []), devices[host.pk]) for host in rows]
+    dispatches = with_readings(Dispatch.objects.order_by("-ordered_at", "-pk"))
     page = Paginator(dispatches, PAGE_ROWS).get_page(request.GET.get("page"))
     context = {"hosts": hosts, "has_local": Host.objects.filter(kind=Host.Kind.LOCAL).exists(), "page": page}
     context["retired_hosts"] = Host.objects.filter(retired_at__isnull=False).order_by("name")

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from results.ingest.lab_record import write_drives
 from results.models import Evidence, Finding, Preparation, Reading, Run, Share, Submission
-from runners.campaigns.commands import Wanted, start
-from runners.campaigns.scheduler import look
+from runners.campaigns.commands import CampaignOrder, start
+from runners.campaigns.scheduler import poll
 from runners.campaigns.terms import Terms
 from runners.evidence.drive_states import begun_at, lab_record
 from runners.models import Dispatch, Step
@@ -36,7 +36,7 @@ def fake_prep(monkeypatch):
 @pytest.fixture
 def new_campaign(device, a_lab, staff, fake_prep):
     def create(terms=SHORT):
-        return start(device, a_lab, Wanted(terms, {"report_interval_s": 1}), staff)
+        return start(device, a_lab, CampaignOrder(terms, {"report_interval_s": 1}), staff)
 
     return create
 
@@ -48,7 +48,7 @@ def campaign(new_campaign):
 
 def look_at(campaign):
     """Return the campaign after a look."""
-    look(campaign.pk)
+    poll(campaign.pk)
     campaign.refresh_from_db()
     return campaign
 

@@ -4,7 +4,7 @@ import pytest
 
 from results.models import Event
 from runners.campaigns import commands
-from runners.campaigns.terms import terms_of
+from runners.campaigns.terms import parse_terms
 from runners.dispatch.claim import claim
 from runners.models.campaign import CampaignEntry
 from tests.runners.campaigns.lab import SHORT, drive_to_end, look_at, newest
@@ -14,12 +14,12 @@ pytestmark = pytest.mark.django_db
 
 def test_one_campaign_is_open_on_a_drive(campaign, device, staff):
     with pytest.raises(commands.DriveTakenError, match=campaign.public_id):
-        commands.start(device, campaign.organisation, commands.Wanted(SHORT), staff)
+        commands.start(device, campaign.organisation, commands.CampaignOrder(SHORT), staff)
 
 
 def test_after_its_end_another_may_start(campaign, device, staff):
     drive_to_end(campaign, 30)
-    assert commands.start(device, campaign.organisation, commands.Wanted(SHORT), staff).pk != campaign.pk
+    assert commands.start(device, campaign.organisation, commands.CampaignOrder(SHORT), staff).pk != campaign.pk
 
 
 def test_a_paused_campaign_orders_nothing(campaign, staff):
@@ -38,7 +38,7 @@ def test_an_order_that_was_not_begun_waits_while_its_campaign_is_paused(campaign
     dispatch = newest(campaign)
     commands.pause(campaign, staff)
     assert not claim(dispatch, connect)
-    assert dispatch.reason == f"campaign {campaign} is paused; waiting until it goes on"
+    assert dispatch.reason == f"campaign {campaign} is paused; waiting until it is resumed"
     commands.resume(campaign, staff)
     assert claim(dispatch, connect)
 
@@ -47,7 +47,7 @@ def test_a_run_that_was_ordered_before_waits_for_the_end_of_the_campaign(campaig
     before = new_dispatch()
     for hold in (commands.pause, commands.resume, commands.cancel):
         assert not claim(before, connect)
-        assert before.reason == f"drive busy: campaign {campaign} has it; waiting until that has ended"
+        assert before.reason == f"drive busy: campaign {campaign} uses it; waiting until that has ended"
         hold(campaign, staff)
     assert not claim(before, connect)
     look_at(campaign)
@@ -77,7 +77,7 @@ def test_what_has_ended_takes_no_orders(campaign, staff):
     assert not commands.change(campaign, {"max_nx": Decimal(12)}, staff)
     assert not commands.pause(campaign, staff)
     assert not commands.cancel(campaign, staff)
-    assert terms_of(campaign.terms).max_nx == 400
+    assert parse_terms(campaign.terms).max_nx == 400
 
 
 def test_a_paused_campaign_is_cancelled_with_the_run_that_went_on(campaign, staff):

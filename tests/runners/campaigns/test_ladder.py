@@ -89,7 +89,7 @@ def test_a_withheld_file_gives_no_reason(dispatch, is_sequestered, reason):
 
 def test_a_run_without_a_whole_slice_tells_nothing(dispatch):
     read_as(dispatch, "0.5").shares.all().delete()
-    assert "no whole slice" in outcome(dispatch).reason
+    assert "no complete slice" in outcome(dispatch).reason
 
 
 def test_a_log_that_no_reader_takes_tells_nothing(dispatch):

@@ -8,7 +8,7 @@ from runners.campaigns.requirements import conditions_of
 from runners.models import Device, Dispatch
 from tests.results.rows import make_product
 from tests.runners.campaigns.lab import SHORT, answer, drive_to_end, look_at, newest, prepare, read_as
-from tests.runners.campaigns.test_drive_changes import tell
+from tests.runners.campaigns.test_requirements_drive_changes import tell
 
 pytestmark = pytest.mark.django_db
 ALIKE = {"over_provisioning_pct": 7}
@@ -19,7 +19,7 @@ ALL = {"a real drive", "one preparation", "load test at 30x", "stress test at 60
 def unmet(campaign):
     """Return what is missing, by a word of each condition's name."""
     conditions = [each for each in conditions_of(campaign, rungs_of(campaign)) if not each.is_met]
-    return {next((word for word in ALL if word in each.name), each.name): each.told for each in conditions}
+    return {next((word for word in ALL if word in each.name), each.name): each.detail for each in conditions}
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_that_a_drive_was_not_trimmed_is_met_only_where_it_is_shown(to_full_leng
 
 @pytest.mark.parametrize(("change", "sentence"), [
     ({"discards_count": 6}, "the drive was trimmed or formatted before the state after d-"),
-    ({"boot_id": "boot-2"}, "the host was restarted before the state after d-"),
+    ({"boot_id": "boot-2"}, "the host was rebooted before the state after d-"),
 ])  # fmt: skip
 def test_what_spoilt_the_preparation_is_told_with_the_state_that_it_was_seen_in(to_full_length, change, sentence):
     assert unmet(to_full_length(**change))["one preparation"].startswith(sentence)
@@ -87,7 +87,7 @@ def test_without_any_preparation_that_is_what_lacks(to_full_length):
 def test_what_review_adds_is_named_until_it_is_there(full):
     found = unmet(full)
     assert set(found) == {"product", "review"}
-    assert found["product"].startswith("none is named for r-")
+    assert found["product"].startswith("not stated for r-")
     Run.objects.update(product=make_product(), visibility="public")
     assert unmet(full) == {}
 

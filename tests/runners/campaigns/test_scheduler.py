@@ -8,11 +8,11 @@ from django.utils import timezone
 from runners.campaigns import commands, scheduler
 from runners.campaigns.ladder import rungs_of
 from runners.campaigns.requirements import missing_for_certificate
-from runners.dispatch.scheduler import look as dispatch_look
-from runners.locks import hold_drive
+from runners.dispatch.scheduler import poll as dispatch_look
+from runners.locks import lock_drive
 from runners.models import Device, Dispatch, DriveState
 from runners.models.campaign import Campaign, CampaignEntry
-from runners.models.dispatch import DESTROY
+from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import State
 from runners.recipes import RECIPES
 from tests.runners.campaigns.lab import (
@@ -62,21 +62,21 @@ def test_an_order_takes_over_what_the_campaign_was_started_with(campaign):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("options", [{}, {DESTROY: "a partition table"}])
+@pytest.mark.parametrize("options", [{}, {CONSENT_OPTION: "a partition table"}])
 def test_consent_reaches_the_preparation_and_other_options_do_not(device, a_lab, staff, fake_prep, options):
-    campaign = commands.start(device, a_lab, commands.Wanted(SHORT, options | {"report_interval_s": 5}), staff)
+    campaign = commands.start(device, a_lab, commands.CampaignOrder(SHORT, options | {"report_interval_s": 5}), staff)
     look_at(campaign)
     assert (newest(campaign).recipe, newest(campaign).options) == ("prep", options)
 
 
 def test_the_consent_of_a_campaign_ends_where_nothing_is_recognised_any_more(device, a_lab, staff, fake_prep):
-    wanted = commands.Wanted(SHORT, {DESTROY: "a partition table", "report_interval_s": 5})
+    wanted = commands.CampaignOrder(SHORT, {CONSENT_OPTION: "a partition table", "report_interval_s": 5})
     campaign = commands.start(device, a_lab, wanted, staff)
     ordered = []
     for signature in ("a partition table", None, "a partition table"):
         look_at(campaign)
         dispatch = newest(campaign)
-        ordered.append((dispatch.purpose, DESTROY in dispatch.options))
+        ordered.append((dispatch.purpose, CONSENT_OPTION in dispatch.options))
         answer(dispatch, 30)
         told = {"moment": "after", "drive_key": dispatch.drive_key, "document": {"signature": signature}}
         DriveState.objects.create(dispatch=dispatch, **told)
@@ -117,7 +117,7 @@ def test_a_preparation_that_was_not_whole_is_made_again_and_never_counted(campai
     look_at(campaign)
     again = newest(campaign)
     assert (again.purpose, again.retry_of) == ("prep", first)
-    assert "not show that all of the drive was prepared" in campaign.reason
+    assert "not show that the whole drive was prepared" in campaign.reason
     assert "prep of the drive" in missing_for_certificate(campaign, None, rungs_of(campaign))
 
 
@@ -168,13 +168,13 @@ def test_of_many_workers_one_orders(campaign):
 @pytest.mark.django_db(transaction=True)
 def test_an_order_and_a_second_campaign_on_its_drive_do_not_wait_for_each_other(campaign, device, a_lab, staff):
     """Whoever starts a campaign holds the drive first; an order that held the campaign first was a deadlock."""
-    looking = threading.Thread(target=in_threads, args=[scheduler.look, [campaign.pk]])
+    looking = threading.Thread(target=in_threads, args=[scheduler.poll, [campaign.pk]])
     with transaction.atomic():
-        hold_drive(device.drive_key)
+        lock_drive(device.drive_key)
         looking.start()
         wait_until_somebody_waits()
         with pytest.raises(commands.DriveTakenError):
-            commands.start(device, a_lab, commands.Wanted(SHORT), staff)
+            commands.start(device, a_lab, commands.CampaignOrder(SHORT), staff)
     looking.join()
     assert campaign.dispatches.count() == 1
 
@@ -183,7 +183,7 @@ def test_a_campaign_whose_device_is_out_of_service_is_paused_with_the_remedy(cam
     Device.objects.filter(pk=device.pk).update(retired_at=timezone.now())
     look_at(campaign)
     assert (campaign.state, campaign.dispatches.count()) == ("paused", 0)
-    assert "take it back into service" in campaign.reason
+    assert "return it to service" in campaign.reason
 
 
 def test_a_log_that_is_being_read_is_waited_for(campaign):
@@ -297,11 +297,11 @@ def test_a_cancel_and_a_lost_dispatch_are_looked_at_until_they_are_settled(campa
 
 
 def test_a_stumble_over_one_campaign_does_not_hold_up_another(campaign, new_campaign, other_drive, monkeypatch, caplog):
-    other = commands.start(other_drive, campaign.organisation, commands.Wanted(SHORT), campaign.ordered_by)
+    other = commands.start(other_drive, campaign.organisation, commands.CampaignOrder(SHORT), campaign.ordered_by)
     Campaign.objects.filter(pk=campaign.pk).update(terms={"max_nx": "no number"})
-    scheduler.look_at_campaigns()
+    scheduler.run_due()
     assert other.dispatches.count() == 1
-    assert f"campaign {campaign.pk}: stumbled" in caplog.text
+    assert f"campaign {campaign.pk}: internal error" in caplog.text
 
 
 def test_the_history_cannot_be_changed(campaign):
@@ -312,7 +312,7 @@ def test_the_history_cannot_be_changed(campaign):
 def test_a_finished_campaign_is_left_alone(campaign):
     drive_to_end(campaign, limit_nx=30)
     count = Dispatch.objects.count()
-    scheduler.look_at_campaigns()
+    scheduler.run_due()
     assert Dispatch.objects.count() == count
 
 

@@ -11,9 +11,9 @@ from results.ingest import queue as ingest_queue
 from results.lifecycle import visibility
 from results.lifecycle.review import create_product
 from results.models import Certificate, Run
-from runners.campaigns.commands import Wanted, start
+from runners.campaigns.commands import CampaignOrder, start
 from runners.campaigns.ladder import rungs_of
-from runners.campaigns.scheduler import look_at_campaigns
+from runners.campaigns.scheduler import run_due
 from runners.campaigns.terms import Terms
 from runners.inventory.devices import bind
 from runners.models import Host
@@ -61,7 +61,7 @@ def new_campaign(lab, a_lab, staff, product):
     def create(terms=TERMS, options=MINUTES):
         host = Host.objects.create(name="sim-0", kind=KIND, checked_at=FOUND_FIT)
         device = bind(host, lab.call("sim-0", "identify", PATH), "simulated", staff)
-        return start(device, a_lab, Wanted(terms, options, FACTS), staff)
+        return start(device, a_lab, CampaignOrder(terms, options, FACTS), staff)
 
     return create
 
@@ -70,7 +70,7 @@ def new_campaign(lab, a_lab, staff, product):
 def carry_out(lab, clock):
     def look_until_it_ends(campaign):
         for _ in range(LOOKS_MAX):
-            look_at_campaigns()
+            run_due()
             look_at_all(lambda host: AskedHost(lab, host.name))
             ingest_queue.sweep()
             campaign.refresh_from_db()

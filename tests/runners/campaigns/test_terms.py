@@ -1,14 +1,14 @@
 from decimal import Decimal
 
-from runners.campaigns.terms import Terms, terms_of
+from runners.campaigns.terms import Terms, parse_terms
 
 
 def test_terms_survive_json_with_every_digit():
     terms = Terms(max_nx=Decimal("466.670"), ladder_factor=Decimal("1.25"), with_prep=False)
     kept = terms.as_json()
     assert kept["max_nx"] == "466.670"
-    assert terms_of(kept) == terms
+    assert parse_terms(kept) == terms
 
 
 def test_a_term_that_was_not_kept_takes_its_default():
-    assert terms_of({"max_nx": "4"}) == Terms(max_nx=Decimal(4))
+    assert parse_terms({"max_nx": "4"}) == Terms(max_nx=Decimal(4))

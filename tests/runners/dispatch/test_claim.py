@@ -6,11 +6,11 @@ from django.utils import timezone
 
 from runners.dispatch.claim import claim
 from runners.dispatch.orders import cancel, declare_ended
-from runners.dispatch.scheduler import look
+from runners.dispatch.scheduler import poll
 from runners.dispatch.steps import advance
-from runners.locks import hold_drive
+from runners.locks import lock_drive
 from runners.models import Dispatch
-from runners.models.dispatch_rows import stepping
+from runners.models.dispatch_rows import lock_dispatch
 from runners.models.states import LIVE, State
 from tests.runners.lab import look_at_all
 from tests.runners.threads import in_threads, wait_until_somebody_waits
@@ -67,12 +67,12 @@ def test_a_lost_dispatch_keeps_its_drive_while_its_program_runs(in_state, new_di
     lost = in_state(State.LOST)
     fake.start(lost.public_id, lost.drive_key, 1, [])
     second = new_dispatch()
-    look(second.pk, connect)
+    poll(second.pk, connect)
     second.refresh_from_db()
     assert second.state == State.QUEUED
     assert lost.public_id in second.reason
     fake.end(lost.public_id, 0)
-    look(second.pk, connect)
+    poll(second.pk, connect)
     second.refresh_from_db()
     assert (second.state, second.generation) == (State.RUNNING, 2)
     assert fake.most_loads == 1
@@ -88,10 +88,10 @@ def test_a_lost_dispatch_keeps_its_drive_while_its_host_is_silent(in_state, new_
 @pytest.fixture
 def vanished(dispatch, connect, fake):
     """A program that runs on after somebody has removed its run directory."""
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     program = fake.programs[dispatch.public_id]
     fake.lose(dispatch.public_id)
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert (dispatch.state, program.is_running) == (State.LOST, True)
     return dispatch
@@ -139,7 +139,7 @@ def test_the_start_that_a_program_belongs_to_is_its_own_and_not_that_of_its_host
     dispatch = in_state(State.PREPARING)
     fake.start(dispatch.public_id, dispatch.drive_key, 1, [])
     fake.boot_id = "second start"
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert dispatch.boot_ids == ["first start"]
 
@@ -151,7 +151,7 @@ def test_a_run_that_vanished_before_its_first_look_frees_its_drive_once_its_host
     while dispatch.state != State.RUNNING:
         advance(dispatch, connect)
     fake.lose(dispatch.public_id)
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     second = new_dispatch()
     assert not claim(second, connect)
     fake.boot_id = "second start"
@@ -169,7 +169,7 @@ def test_a_person_who_knows_frees_the_drive_and_is_named(vanished, new_dispatch,
 
 @pytest.mark.django_db
 def test_a_person_has_to_say_how_they_know(vanished, staff):
-    with pytest.raises(ValueError, match="expected how it is known"):
+    with pytest.raises(ValueError, match="expected a reason why"):
         declare_ended(vanished, staff, " ")
 
 
@@ -209,7 +209,7 @@ def test_a_claim_waits_for_the_one_before_it_to_know_the_newest_generation(in_st
     earlier, dispatch = in_state(State.DONE), new_dispatch()
     claiming = threading.Thread(target=in_threads, args=[lambda one: claim(one, connect), [dispatch]])
     with transaction.atomic():
-        hold_drive(earlier.drive_key)
+        lock_drive(earlier.drive_key)
         claiming.start()
         wait_until_somebody_waits()
         Dispatch.objects.filter(pk=earlier.pk).update(generation=5)
@@ -220,8 +220,8 @@ def test_a_claim_waits_for_the_one_before_it_to_know_the_newest_generation(in_st
 
 @pytest.mark.django_db(transaction=True)
 def test_many_workers_at_one_dispatch_start_one_program(dispatch, connect, fake):
-    in_threads(lambda pk: look(pk, connect), [dispatch.pk] * THREADS)
-    look(dispatch.pk, connect)
+    in_threads(lambda pk: poll(pk, connect), [dispatch.pk] * THREADS)
+    poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert (dispatch.state, fake.starts_count, dispatch.steps.count()) == (State.RUNNING, 1, 3)
 
@@ -241,7 +241,7 @@ def test_a_queue_on_one_drive_never_loads_it_twice(new_dispatch, connect, fake):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_dispatch_that_another_worker_holds_is_left_alone(dispatch, connect, fake):
-    with stepping(dispatch.pk) as held:
-        in_threads(lambda pk: look(pk, connect), [dispatch.pk])
+    with lock_dispatch(dispatch.pk) as held:
+        in_threads(lambda pk: poll(pk, connect), [dispatch.pk])
     assert held == dispatch
     assert fake.starts_count == 0

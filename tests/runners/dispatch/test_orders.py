@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
-from runners.campaigns.commands import Wanted, cancel, start
+from runners.campaigns.commands import CampaignOrder, cancel, start
 from runners.campaigns.scheduler import advance
 from runners.campaigns.terms import Terms
 from runners.inventory.devices import DeviceInUseError, bind
-from runners.inventory.service_state import hold_in_service
+from runners.inventory.service_state import lock_in_service
 from runners.models import Device
 from runners.models.campaign import Campaign
 from runners.models.states import State
@@ -48,14 +48,14 @@ def test_a_device_becomes_no_other_part_of_its_drive_under_what_was_ordered(
     if is_over:
         bind_as(**other)
     else:
-        with pytest.raises(DeviceInUseError, match=f"before that has ended: dispatch {dispatch} on"):
+        with pytest.raises(DeviceInUseError, match=f"before they have ended: dispatch {dispatch} on"):
             bind_as(**other)
     was_moved = not Device.objects.filter(path="/dev/fake0", size_bytes=DRIVE_BYTES).exists()
     assert was_moved is is_over
 
 
 def test_a_device_becomes_no_other_part_while_a_campaign_rests_on_it(bind_as, device, a_lab, staff):
-    campaign = start(device, a_lab, Wanted(Terms()), staff)
+    campaign = start(device, a_lab, CampaignOrder(Terms()), staff)
     Campaign.objects.update(next_at=timezone.now())
     with pytest.raises(DeviceInUseError, match=f"campaign {campaign} on fake drive on local is active: cancel it"):
         bind_as(path="/dev/fake0p4")
@@ -66,5 +66,5 @@ def test_a_device_becomes_no_other_part_while_a_campaign_rests_on_it(bind_as, de
 
 def test_an_order_for_what_was_read_before_the_device_moved_is_refused(bind_as, device):
     bind_as(path="/dev/fake0p4")
-    with pytest.raises(ValueError, match="was /dev/fake0 and is /dev/fake0p4 by now; look again"):
-        hold_in_service(device)
+    with pytest.raises(ValueError, match="was /dev/fake0 and is /dev/fake0p4 now; reload the page"):
+        lock_in_service(device)

@@ -32,34 +32,34 @@ def asked(fake, monkeypatch):
 
 @pytest.mark.parametrize(("period_s", "count"), [(3600, 1), (0, 5)])
 def test_telemetry_is_asked_about_once_a_period(loading, connect_both, asked, monkeypatch, period_s, count):
-    monkeypatch.setattr(remote_telemetry, "BESIDE_PERIOD_S", period_s)
+    monkeypatch.setattr(remote_telemetry, "TELEMETRY_PERIOD_S", period_s)
     for _ in range(5):
         assert see(loading, connect_both) == State.RUNNING
     assert asked.count(beside_of(loading)) == count
 
 
 def test_runs_that_nobody_asks_about_any_more_are_forgotten(loading, connect_both, monkeypatch):
-    monkeypatch.setattr(remote_telemetry, "_told_at_s", {"d-long-ago.load": float("-inf")})
+    monkeypatch.setattr(remote_telemetry, "_polled_at_s", {"d-long-ago.load": float("-inf")})
     see(loading, connect_both)
-    assert list(remote_telemetry._told_at_s) == [f"{loading.public_id}.load"]
+    assert list(remote_telemetry._polled_at_s) == [f"{loading.public_id}.load"]
 
 
 def test_telemetry_that_ended_under_a_load_is_told_once(loading, connect_both, fake, monkeypatch):
-    monkeypatch.setattr(remote_telemetry, "BESIDE_PERIOD_S", 0)
+    monkeypatch.setattr(remote_telemetry, "TELEMETRY_PERIOD_S", 0)
     fake.end(beside_of(loading), 3)
     for _ in range(3):
         assert see(loading, connect_both) == State.RUNNING
-    told = "telemetry of the drive beside load on local ended by an I/O error; load goes on without"
+    told = "drive telemetry of stage load on local ended by an I/O error; load continues without it"
     assert loading.steps.filter(reason=told).count() == 1
 
 
 @pytest.mark.parametrize(
     ("exit_status", "words"),
     [
-        (3, "finished; but telemetry of the drive beside it ended by an I/O error"),
+        (3, "finished; but drive telemetry ended by an I/O error"),
         (
             None,
-            "finished; but telemetry of the drive beside it ended without anybody to see it: killed, or the host was",
+            "finished; but drive telemetry ended unobserved: killed, or the host was",
         ),
     ],
 )
@@ -74,7 +74,7 @@ def test_the_end_of_a_stage_tells_of_telemetry_that_is_gone(loading, connect_bot
     fake.lose(beside_of(loading))
     finish(loading, sender)
     see(loading, connect_both)
-    assert loading.stage_ends.get(name="load").reason.endswith("beside it has left nothing on its host")
+    assert loading.stage_ends.get(name="load").reason.endswith("drive telemetry left no files on its host")
 
 
 @pytest.mark.parametrize("exit_status", [0, 5])
@@ -95,7 +95,7 @@ def test_the_real_program_ends_telemetry_alone_as_asked(drivetest, tmp_path):
         time.sleep(0.05)
     while host.stop(run).state is Detached.RUNNING:
         time.sleep(0.05)
-    assert host.status(run).exit_status in remote_telemetry.AS_ASKED
+    assert host.status(run).exit_status in remote_telemetry.EXPECTED_ENDS
 
 
 def test_a_silent_host_is_not_forgiven_by_a_look_that_does_not_ask_it(loading, connect_both, fake, sender):

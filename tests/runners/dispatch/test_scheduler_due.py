@@ -6,9 +6,9 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from runners.dispatch.failures import put_off
+from runners.dispatch.failures import schedule_retry
 from runners.dispatch.orders import cancel
-from runners.dispatch.scheduler import take_due
+from runners.dispatch.scheduler import take_due_batches
 from runners.models import Dispatch, Host
 from runners.models.states import FINAL, State
 from tests.runners.threads import in_threads
@@ -17,20 +17,20 @@ pytestmark = pytest.mark.django_db
 
 
 def taken(is_silent=False, limit=10, busy=frozenset()):
-    return [pk for visit in take_due(is_silent, limit, busy) for pk in visit.dispatch_ids]
+    return [pk for visit in take_due_batches(is_silent, limit, busy) for pk in visit.dispatch_ids]
 
 
 def test_an_order_is_due_at_once_and_then_after_a_period(dispatch, settings):
     settings.WATCH_PERIOD_S = 3600
     assert taken() == [dispatch.pk]
     assert taken() == []
-    Dispatch.objects.update(next_look_at=timezone.now() - timedelta(seconds=1))
+    Dispatch.objects.update(next_poll_at=timezone.now() - timedelta(seconds=1))
     assert taken() == [dispatch.pk]
 
 
 def test_a_batch_is_bounded_and_takes_the_longest_due_first(new_dispatch):
     old, new = new_dispatch(), new_dispatch()
-    Dispatch.objects.filter(pk=new.pk).update(next_look_at=timezone.now() - timedelta(seconds=5))
+    Dispatch.objects.filter(pk=new.pk).update(next_poll_at=timezone.now() - timedelta(seconds=5))
     assert taken(limit=1) == [new.pk]
     assert taken(limit=1) == [old.pk]
 
@@ -73,10 +73,10 @@ def test_the_live_ones_of_a_host_come_before_the_queued(new_dispatch):
 def test_a_silent_host_is_left_alone_the_longer_the_longer_it_is_silent(in_state, standing_clock, silent_s, waits_s):
     dispatch = in_state(State.RUNNING, silent_since=standing_clock - timedelta(seconds=silent_s))
     before = database_now()
-    put_off(dispatch)
+    schedule_retry(dispatch)
     after = database_now()
     dispatch.refresh_from_db()
-    assert before <= dispatch.next_look_at - timedelta(seconds=waits_s) <= after
+    assert before <= dispatch.next_poll_at - timedelta(seconds=waits_s) <= after
 
 
 def database_now():
@@ -89,7 +89,7 @@ def database_now():
 def test_a_cancel_that_came_while_an_answer_was_waited_for_is_not_put_off(in_state, staff):
     dispatch = in_state(State.RUNNING)
     cancel(dispatch, staff)  # the look that waits has read the row before
-    put_off(dispatch)
+    schedule_retry(dispatch)
     assert taken(is_silent=True) == [dispatch.pk]
 
 

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from results.models import Evidence, Reading, Submission
 from runners.dispatch.orders import Order, order
-from runners.dispatch.scheduler import look, look_within_reach
+from runners.dispatch.scheduler import poll, poll_reachable
 from runners.dispatch.steps import advance
 from runners.errors import DeviceUnknownError, ProgramMissingError
 from runners.models import Device, Dispatch, Step
@@ -40,9 +40,9 @@ def test_a_running_dispatch_shows_what_its_log_holds(running, connect):
 
 
 def test_a_look_at_a_program_that_runs_is_three_statements(running, connect, django_assert_num_queries):
-    Dispatch.objects.update(reason="the register stumbled, trying again", heartbeat_at=timezone.now())
+    Dispatch.objects.update(reason="internal error, retrying", heartbeat_at=timezone.now())
     with django_assert_num_queries(3):  # lock and row, what it has to keep, unlock
-        assert look_within_reach(running.pk, connect)
+        assert poll_reachable(running.pk, connect)
     running.refresh_from_db()
     assert (running.last_label_s, running.reason) == (60, "")
 
@@ -64,7 +64,7 @@ def test_a_finished_run_goes_through_the_one_door(running, connect, fake):
         (5, State.FAILED, "interrupted"),
         (64, State.FAILED, "configuration"),
         (139, State.FAILED, "exit status 139"),
-        (None, State.FAILED, "without anybody to see it"),
+        (None, State.FAILED, "ended unobserved"),
     ],
 )
 def test_how_a_program_ended_decides_the_end_and_keeps_the_log(running, connect, fake, exit_status, end, word):
@@ -87,7 +87,7 @@ def test_a_worker_killed_after_any_call_leaves_one_run_and_one_evidence(dispatch
     fake.dies_after = call
     for _ in range(3):
         try:
-            look(dispatch.pk, connect)
+            poll(dispatch.pk, connect)
         except WorkerKilledError:
             continue
         if dispatch.public_id in fake.programs:
@@ -101,7 +101,7 @@ def test_a_worker_killed_after_any_call_leaves_one_run_and_one_evidence(dispatch
 def test_a_repeat_after_a_start_that_was_not_saved_tells_the_same_process(dispatch, connect, fake):
     fake.dies_after = "start"
     with pytest.raises(WorkerKilledError):
-        look(dispatch.pk, connect)
+        poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert (dispatch.state, dispatch.pid) == (State.PREPARING, None)
     assert see(dispatch, connect) == State.RUNNING
@@ -111,7 +111,7 @@ def test_a_repeat_after_a_start_that_was_not_saved_tells_the_same_process(dispat
 def test_a_repeat_does_not_ask_whether_the_drive_is_free_of_our_own_program(dispatch, connect, fake):
     fake.dies_after = "start"
     with pytest.raises(WorkerKilledError):
-        look(dispatch.pk, connect)
+        poll(dispatch.pk, connect)
     fake.add_drive(refusals=["/dev/fake0: opened by pid 4001"])
     assert see(dispatch, connect) == State.RUNNING
 
@@ -169,7 +169,7 @@ def test_a_host_that_is_silent_for_too_long_loses_the_dispatch(in_state, connect
 def test_a_lost_one_names_the_last_answer_not_the_look_that_failed(in_state, connect, fake):
     failed_at = timezone.now() - timedelta(seconds=901)
     last_answer = failed_at - timedelta(seconds=20)
-    dispatch = in_state(State.RUNNING, silent_since=failed_at, silences={"local": last_answer.isoformat()})
+    dispatch = in_state(State.RUNNING, silent_since=failed_at, open_outages={"local": last_answer.isoformat()})
     fake.is_silent = True
     assert see(dispatch, connect) == State.LOST
     assert f"no answer since {last_answer:%Y-%m-%d %H:%M:%S} UTC: " in dispatch.reason
@@ -187,7 +187,7 @@ def test_a_host_that_answers_again_is_forgiven(running, connect, fake):
 def test_a_run_directory_that_vanished_loses_the_dispatch(running, connect, fake):
     fake.lose(running.public_id)
     assert see(running, connect) == State.LOST
-    assert "no run directory" in running.reason
+    assert "no longer has the run directory" in running.reason
 
 
 def test_a_log_that_vanished_before_it_was_collected_loses_the_dispatch(in_state, connect, fake):
@@ -206,7 +206,7 @@ def test_a_log_too_large_for_the_register_ends_the_dispatch_with_the_log_kept(ru
     settings.UPLOAD_MAX_BYTES = len(REAL_LOG) - 1
     fake.end(running.public_id, 0)
     assert see(running, connect) == State.FAILED
-    assert "stays on the host" in running.reason
+    assert "is still on the host" in running.reason
 
 
 def test_an_evidence_store_that_fails_is_tried_again(running, connect, fake, settings, tmp_path):
@@ -214,7 +214,7 @@ def test_an_evidence_store_that_fails_is_tried_again(running, connect, fake, set
     settings.EVIDENCE_DIR = tmp_path / "in-the-way"
     fake.end(running.public_id, 0)
     assert see(running, connect) == State.COLLECTING
-    assert "stumbled" in running.reason
+    assert "internal error" in running.reason
     settings.EVIDENCE_DIR = tmp_path / "evidence"
     assert see(running, connect) == State.DONE
     assert running.reason == "finished"

@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import Order, cancel, order
-from runners.dispatch.scheduler import look
+from runners.dispatch.scheduler import poll
 from runners.errors import HostSilentError
-from runners.evidence.drive_states import last_preparing
+from runners.evidence.drive_states import last_preparation_attempt
 from runners.models import Dispatch
 from runners.models.states import State
 
@@ -42,36 +42,36 @@ def later_run(new_dispatch):
 
 
 def test_a_preparation_whose_start_was_never_answered_counts(prep, connect, fake, answers_lost, new_dispatch, settings):
-    look(prep.pk, connect)
+    poll(prep.pk, connect)
     Dispatch.objects.update(silent_since=timezone.now() - timedelta(seconds=settings.HOST_SILENCE_S))
-    look(prep.pk, connect)
+    poll(prep.pk, connect)
     prep.refresh_from_db()
     assert (prep.state, prep.started_at) == (State.LOST, None)
     fake.is_silent = False
     fake.end(prep.public_id, None)
     assert settle_lost(prep, connect)
-    assert last_preparing(later_run(new_dispatch)) == prep
+    assert last_preparation_attempt(later_run(new_dispatch)) == prep
 
 
 def test_a_preparation_that_the_host_shut_out_does_not_count(prep, connect, fake, new_dispatch, settings, monkeypatch):
     monkeypatch.setattr(fake, "start", lambda *asked: fake.fall_silent())
-    look(prep.pk, connect)
+    poll(prep.pk, connect)
     Dispatch.objects.update(silent_since=timezone.now() - timedelta(seconds=settings.HOST_SILENCE_S))
-    look(prep.pk, connect)
+    poll(prep.pk, connect)
     prep.refresh_from_db()
     assert prep.state == State.LOST
     fake.is_silent = False
-    assert last_preparing(later_run(new_dispatch)) == prep  # it may still begin
+    assert last_preparation_attempt(later_run(new_dispatch)) == prep  # it may still begin
     assert settle_lost(prep, connect)
-    assert last_preparing(later_run(new_dispatch)) is None
+    assert last_preparation_attempt(later_run(new_dispatch)) is None
 
 
 def test_a_preparation_that_was_cancelled_before_its_start_does_not_count(prep, connect, staff, new_dispatch):
     Dispatch.objects.filter(pk=prep.pk).update(state=State.PREPARING, generation=1)
     prep.steps.create(from_state=State.CLAIMED, to_state=State.PREPARING, actor="worker")
     cancel(prep, staff)
-    look(prep.pk, connect)
-    assert last_preparing(later_run(new_dispatch)) is None
+    poll(prep.pk, connect)
+    assert last_preparation_attempt(later_run(new_dispatch)) is None
 
 
 def test_a_preparation_that_was_cancelled_after_a_start_that_nobody_saved_counts(
@@ -84,13 +84,13 @@ def test_a_preparation_that_was_cancelled_after_a_start_that_nobody_saved_counts
     fake.is_silent = False
     Dispatch.objects.filter(pk=prep.pk).update(cancel_requested_at=timezone.now())
     prep.refresh_from_db()
-    look(prep.pk, connect)
-    assert last_preparing(later_run(new_dispatch)) == prep
+    poll(prep.pk, connect)
+    assert last_preparation_attempt(later_run(new_dispatch)) == prep
 
 
 def test_a_preparation_that_was_refused_at_its_start_does_not_count(prep, connect, fake, new_dispatch):
     fake.start("of-another-register", "loop:1:2", 7, [])
-    look(prep.pk, connect)
+    poll(prep.pk, connect)
     prep.refresh_from_db()
     assert prep.state == State.REFUSED
-    assert last_preparing(later_run(new_dispatch)) is None
+    assert last_preparation_attempt(later_run(new_dispatch)) is None

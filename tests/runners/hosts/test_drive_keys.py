@@ -1,8 +1,8 @@
 import pytest
 
-from runners.evidence.drive_states import keep
+from runners.evidence.drive_states import store_state
 from runners.hosts.drive_keys import keys_of
-from runners.inventory.device_lookup import look_up
+from runners.inventory.device_lookup import identify_device
 from runners.inventory.devices import bind
 from runners.inventory.safety import objections_to_start
 from runners.models import Device, DriveState, Host
@@ -47,16 +47,16 @@ def bound_before(device, fake):
 @pytest.mark.django_db
 def test_a_device_that_was_bound_before_goes_on_under_its_key(bound_before, new_dispatch, fake):
     dispatch = new_dispatch()
-    identity = look_up(bound_before, fake)
+    identity = identify_device(bound_before, fake)
     assert objections_to_start(dispatch, identity) == []
-    keep(dispatch, DriveState.Moment.BEFORE, fake.identify(bound_before.path))
+    store_state(dispatch, DriveState.Moment.BEFORE, fake.identify(bound_before.path))
     assert not dispatch.drive_states.get().reason
 
 
 @pytest.mark.django_db
 def test_a_file_of_another_host_is_another_drive(bound_before, new_dispatch, fake):
     fake.add_drive(bound_before.path, "file:lab1:64768:1001")
-    assert "expected drive" in objections_to_start(new_dispatch(), look_up(bound_before, fake))[0]
+    assert "expected drive" in objections_to_start(new_dispatch(), identify_device(bound_before, fake))[0]
 
 
 @pytest.mark.django_db
@@ -80,7 +80,7 @@ def test_a_device_bound_by_its_hosts_name_alone_goes_on_under_its_key(device, ne
     Device.objects.filter(pk=device.pk).update(drive_key=NOW)
     fake.add_drive(device.path, MARKED)
     device.refresh_from_db()
-    assert objections_to_start(new_dispatch(), look_up(device, fake)) == []
+    assert objections_to_start(new_dispatch(), identify_device(device, fake)) == []
     assert bind(device.host, fake.identify(device.path), "again", staff).drive_key == NOW
 
 

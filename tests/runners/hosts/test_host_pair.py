@@ -6,10 +6,10 @@ import pytest
 
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import cancel
-from runners.dispatch.scheduler import Stopper, stop_load_elsewhere
-from runners.hosts.protocol import close
+from runners.dispatch.scheduler import LoadStopper, stop_remote_load
+from runners.hosts.protocol import stop_and_seal
 from runners.lifecycle.stages import lab_host
-from runners.lifecycle.transitions import move
+from runners.lifecycle.transitions import transition
 from runners.models import Dispatch
 from runners.models.states import State
 from tests.runners.fake_host import Program
@@ -30,7 +30,7 @@ def beside_of(sweep):
 
 def lose(sweep):
     """The drive's host was silent for too long."""
-    move(sweep, State.RUNNING, State.LOST, "worker", "no answer")
+    transition(sweep, State.RUNNING, State.LOST, "worker", "no answer")
 
 
 def test_requests_of_a_second_host_run_there_beside_telemetry_of_the_drive(loading, connect_both, fake, sender):
@@ -56,7 +56,7 @@ def test_requests_are_not_begun_where_telemetry_has_ended_at_once(sweep_of_two, 
     assert go_through(sweep_of_two, connect_both, fake) == ["format", "mount", "unmount"]
     assert sender.starts_count == 0
     reason = sweep_of_two.stage_ends.get(name="load").reason
-    assert "not begun, for telemetry of the drive beside it ended by an I/O error" in reason
+    assert "not started: drive telemetry ended by an I/O error" in reason
 
 
 def test_a_load_that_runs_is_told_again_though_its_telemetry_has_ended(loading, connect_both, fake, sender):
@@ -71,7 +71,7 @@ def test_a_closed_stage_takes_no_late_start_on_either_machine(loading, connect_b
     for machine in (fake, sender):
         for run in (load_of(loading), beside_of(loading)):
             machine.lose(run)
-    close(host, load_of(loading))
+    stop_and_seal(host, load_of(loading))
     assert sender.start(load_of(loading), loading.drive_key, 99, []).pid is None
     assert fake.start(beside_of(loading), loading.drive_key, 99, []).pid is None
 
@@ -92,7 +92,7 @@ def test_a_limit_reaches_the_load_while_the_drives_host_is_silent(loading, conne
     settings.CLIENT_LIMIT_S, settings.RUN_OVERDUE_S = 1, -2
     see(loading, connect_both)
     assert sender.programs[load_of(loading)].exit_status == 5
-    assert loading.end_asked_at is not None
+    assert loading.end_requested_at is not None
 
 
 def test_the_load_of_a_lost_sweep_is_ended_while_the_drives_host_is_silent(loading, connect_both, fake, sender, staff):
@@ -156,17 +156,17 @@ def test_half_of_the_starts_is_not_read_as_a_restart_of_both(loading, restart, r
 def test_a_cancelled_load_is_ended_while_a_look_waits_for_the_drive_s_host(loading, connect_both, fake, sender, staff):
     """The silent drive's host is not asked: its answer is what the look waits for."""
     fake.is_silent = True
-    assert not stop_load_elsewhere(loading.pk, connect_both)
+    assert not stop_remote_load(loading.pk, connect_both)
     assert sender.programs[load_of(loading)].is_running
     cancel(loading, staff)
-    assert stop_load_elsewhere(loading.pk, connect_both)
+    assert stop_remote_load(loading.pk, connect_both)
     assert not sender.programs[load_of(loading)].is_running
 
 
 def test_a_cancel_ends_no_stage_on_the_drive_s_host_in_this_way(sweep_of_two, connect_both, fake, staff):
     assert see(sweep_of_two, connect_both) == State.RUNNING
     cancel(sweep_of_two, staff)
-    assert not stop_load_elsewhere(sweep_of_two.pk, connect_both)
+    assert not stop_remote_load(sweep_of_two.pk, connect_both)
     assert fake.stops_count == 0
 
 
@@ -174,9 +174,9 @@ def test_the_worker_asks_once_a_period_and_no_more_once_it_has_ended(loading, co
     monkeypatch.setattr(
         "runners.dispatch.scheduler.close_old_connections", lambda: None
     )  # of a thread, here the test's own
-    monkeypatch.setattr("runners.dispatch.scheduler.ASK_PERIOD_S", 3600)  # a second may pass in a slow test
+    monkeypatch.setattr("runners.dispatch.scheduler.STOP_PERIOD_S", 3600)  # a second may pass in a slow test
     cancel(loading, staff)
-    stopper, host_id = Stopper(), loading.device.host_id
+    stopper, host_id = LoadStopper(), loading.device.host_id
     stopper.pool = InThisThread()
     sender.ignores_stop = True
     for _ in range(2):
@@ -196,7 +196,7 @@ def test_a_load_that_begins_after_the_first_ask_is_ended_too(loading, connect_bo
     )  # of a thread, here the test's own
     sender.lose(load_of(loading))
     cancel(loading, staff)
-    stopper, host_id = Stopper(), loading.device.host_id
+    stopper, host_id = LoadStopper(), loading.device.host_id
     stopper.pool = InThisThread()
     ask_at_once(stopper, {host_id}, connect_both)
     sender.start(load_of(loading), loading.drive_key, loading.generation + 1, [])
@@ -207,7 +207,7 @@ def test_a_load_that_begins_after_the_first_ask_is_ended_too(loading, connect_bo
 def test_nobody_asks_where_no_host_is_waited_for(loading, connect_both, sender, staff, django_assert_num_queries):
     cancel(loading, staff)
     with django_assert_num_queries(0):
-        Stopper().fill(set(), connect_both)
+        LoadStopper().fill(set(), connect_both)
 
 
 class InThisThread:

@@ -12,7 +12,7 @@ from django.conf import settings as django_settings
 
 from results.models import Submission
 from runners.dispatch.orders import Order, order
-from runners.dispatch.scheduler import look
+from runners.dispatch.scheduler import poll
 from runners.errors import (
     DeviceUnknownError,
     FileExistsOnHostError,
@@ -243,11 +243,11 @@ def test_a_refusal_is_told_in_the_words_of_the_host(program):
 def test_an_order_runs_on_this_machine_from_start_to_submission(local, drive, staff, a_lab):
     device = bind(add_local_host(staff), drive, "a file", staff)
     dispatch = order(device, a_lab, Order(Decimal("0.05"), 2, 1), staff)
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert dispatch.state in {State.RUNNING, State.DONE}, dispatch.reason  # done where the look took 2 s itself
     wait_until(lambda: local.status(dispatch.public_id).state is Detached.ENDED)
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert (dispatch.state, dispatch.reason) == (State.DONE, "finished")
     assert dispatch.progress["reads_count"] == 200
@@ -261,7 +261,7 @@ def test_a_file_exchanged_for_another_is_refused(local, drive, staff, a_lab):
     dispatch = order(device, a_lab, Order(Decimal("0.05"), 2, 1), staff)
     Path(drive.path).rename(f"{drive.path}.old")
     local.create_file(drive.path, drive.size_bytes)
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert dispatch.state == State.REFUSED
     assert local.status(dispatch.public_id).state is Detached.ABSENT

@@ -2,13 +2,13 @@ import threading
 
 import pytest
 
-from runners.dispatch.scheduler import look, look_at_due, take_due
+from runners.dispatch.scheduler import poll, run_due, take_due_batches
 from runners.errors import HostElsewhereError, MachineUnknownError
 from runners.hosts import connect as connect_really
 from runners.hosts import machine
 from runners.hosts.machine import machine_id
 from runners.inventory.devices import add_local_host
-from runners.inventory.health import why_no_work
+from runners.inventory.health import no_work_message
 from runners.models import Host
 from runners.models.states import State
 from tests.runners.lab import look_at_all
@@ -70,7 +70,7 @@ def test_an_id_that_cannot_be_read_is_not_replaced_by_another(unreadable, tmp_pa
     with pytest.raises(MachineUnknownError, match=r"machine-id: cannot be read .*expected a file .*chmod 0444"):
         machine_id()
     assert not (tmp_path / "lab" / "host-id").exists()
-    assert "cannot be read" in machine.why_unknown()
+    assert "cannot be read" in machine.machine_id_error()
 
 
 def test_a_data_directory_in_which_no_id_can_be_made_says_so(named, settings, tmp_path):
@@ -89,27 +89,27 @@ def test_bytes_that_are_no_text_are_no_id_of_a_machine(named, tmp_path):
 
 
 def test_a_machine_that_cannot_be_told_is_nobody_in_particular(unreadable):
-    assert machine.own_names() == [machine.NOBODY]
-    assert machine.is_here(machine.NOBODY)
-    assert not machine.is_here("of-another")
+    assert machine.own_machine_ids() == [machine.UNASSIGNED]
+    assert machine.is_this_machine(machine.UNASSIGNED)
+    assert not machine.is_this_machine("of-another")
 
 
 @pytest.mark.django_db
 def test_hosts_over_ssh_are_looked_at_by_a_machine_that_cannot_be_told(in_state, connect, unreadable):
     dispatch = in_state(State.RUNNING)
     Host.objects.update(machine_id="this-one")
-    look_at_due(connect)
-    assert take_due(is_silent=False, limit=9) == []
+    run_due(connect)
+    assert take_due_batches(is_silent=False, limit=9) == []
     pins = {"address": "lab", "user": "drivecert", "host_key": "k", "program_sha256": "5e" * 32}
     Host.objects.update(kind="ssh", machine_id="", **pins)
-    (visit,) = take_due(is_silent=False, limit=9)
+    (visit,) = take_due_batches(is_silent=False, limit=9)
     assert visit.dispatch_ids == (dispatch.pk,)
 
 
 @pytest.mark.django_db
 def test_the_host_that_this_machine_may_be_gets_no_work_and_says_why(device, unreadable):
     device.host.machine_id = "this-one"
-    assert "machine-id: cannot be read" in why_no_work(device.host)
+    assert "machine-id: cannot be read" in no_work_message(device.host)
     with pytest.raises(MachineUnknownError, match="chmod"):
         connect_really(device.host)
 
@@ -125,7 +125,7 @@ def test_a_run_of_another_machine_waits_for_its_worker(in_state, connect, fake, 
     dispatch = in_state(state)
     Host.objects.update(machine_id="of-another")
     look_at_all(connect)
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert (dispatch.state, dispatch.silent_since, dispatch.reason) == (state, None, "")
     assert fake.starts_count == 0
@@ -155,7 +155,7 @@ def test_a_lost_run_of_another_machine_keeps_its_drive(in_state, new_dispatch, f
     def connect(host):
         raise HostElsewhereError("elsewhere")
 
-    look(second.pk, connect)
+    poll(second.pk, connect)
     second.refresh_from_db()
     assert second.state == State.QUEUED
     assert lost.public_id in second.reason

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from results.evidence.store import TooLargeError
-from runners.evidence.submit import member, submit_archive
+from runners.evidence.submit import as_file, submit_archive
 from runners.hosts.machine import check_size, scratch_dir
 from runners.hosts.ssh import SshHost
 from tests.runners.ssh_host import ssh_host
@@ -19,7 +19,7 @@ class EndlessHost:
 
     pieces_count = 0
 
-    def exchange(self, address, said, within_s, ear):
+    def exchange(self, address, said, within_s, timer):
         self.pieces_count += 1
         return json.dumps({"ok": None, "bytes": len(PIECE)}).encode() + b"\n" + PIECE
 
@@ -39,7 +39,7 @@ def test_an_archive_is_not_filled_beyond_what_the_one_door_takes(dispatch, setti
     def members():
         for number in range(99):
             taken.append(number)
-            yield f"{number}.log", member(bytes(4000))
+            yield f"{number}.log", as_file(bytes(4000))
 
     with pytest.raises(TooLargeError):
         submit_archive(dispatch, members())

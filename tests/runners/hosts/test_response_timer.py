@@ -3,7 +3,7 @@
 import pytest
 
 from runners.hosts import response_timer as listening
-from runners.hosts.response_timer import Ear
+from runners.hosts.response_timer import ResponseTimer
 
 
 @pytest.fixture
@@ -18,82 +18,87 @@ def clock(monkeypatch):
 
 
 @pytest.fixture
-def ear(clock):
-    return Ear()
+def timer(clock):
+    return ResponseTimer()
 
 
-def test_the_longest_time_between_two_bytes_is_kept(ear, clock):
+def test_the_longest_time_between_two_bytes_is_kept(timer, clock):
     for seconds in (0.5, 3, 1):
         clock(seconds)
-        ear.heard()
-    assert ear.longest.length_s == 3
-    assert ear.first_at < ear.last_at
+        timer.bytes_received()
+    assert timer.longest.length_s == 3
+    assert timer.first_byte_at < timer.last_byte_at
 
 
-def test_what_passes_between_two_questions_is_no_silence(ear, clock):
+def test_what_passes_between_two_questions_is_no_silence(timer, clock):
     clock(0.1)
-    ear.heard()
+    timer.bytes_received()
     clock(60)
-    ear.asked()
+    timer.request_sent()
     clock(0.2)
-    ear.heard()
-    assert ear.longest.length_s == pytest.approx(0.2)
+    timer.bytes_received()
+    assert timer.longest.length_s == pytest.approx(0.2)
 
 
-def test_to_sign_in_takes_its_time_and_is_no_silence(ear, clock):
+def test_to_sign_in_takes_its_time_and_is_no_silence(timer, clock):
     clock(0.5)
-    ear.reached()
+    timer.connection_accepted()
     clock(4)
-    ear.signed_in()
+    timer.signed_in()
     clock(0.3)
-    ear.heard()
-    assert ear.longest.length_s == 0.5
-    assert ear.first_at < ear.last_at
+    timer.bytes_received()
+    assert timer.longest.length_s == 0.5
+    assert timer.first_byte_at < timer.last_byte_at
 
 
-def test_until_a_connection_is_taken_the_machine_is_waited_for(ear, clock):
+def test_until_a_connection_is_taken_the_machine_is_waited_for(timer, clock):
     clock(7)
-    ear.reached()
-    ear.signed_in()
-    assert ear.longest.length_s == 7
-    assert (ear.longest.until - ear.longest.since).total_seconds() == 7
+    timer.connection_accepted()
+    timer.signed_in()
+    assert timer.longest.length_s == 7
+    assert (timer.longest.until - timer.longest.since).total_seconds() == 7
 
 
-def test_a_connection_that_is_taken_and_leads_to_no_session_is_no_answer(ear, clock):
+def test_a_connection_that_is_taken_and_leads_to_no_session_is_no_answer(timer, clock):
     clock(20)
-    ear.reached()
-    assert (ear.longest, ear.first_at, ear.last_at) == (None, None, None)
+    timer.connection_accepted()
+    assert (timer.longest, timer.first_byte_at, timer.last_byte_at) == (None, None, None)
 
 
-def test_a_machine_that_was_not_heard_has_no_silence_with_two_ends(ear, clock):
+def test_a_machine_that_was_not_heard_has_no_silence_with_two_ends(timer, clock):
     clock(20)
-    assert (ear.longest, ear.first_at, ear.last_at) == (None, None, None)
+    assert (timer.longest, timer.first_byte_at, timer.last_byte_at) == (None, None, None)
 
 
 @pytest.mark.parametrize(
     ("told", "worked_s", "tells"), [([5, 1200], 1.205, True), ([5, None], 0.005, False), ([], 0, True)]
 )
-def test_all_answers_of_a_trip_tell_how_long_was_worked_at_them(ear, told, worked_s, tells):
+def test_all_answers_of_a_trip_tell_how_long_was_worked_at_them(timer, told, worked_s, tells):
     for worked_ms in told:
-        ear.has_worked(worked_ms)
-    assert (ear.worked_s, ear.tells_work) == (pytest.approx(worked_s), tells)
+        timer.add_work(worked_ms)
+    assert (timer.worked_s, timer.reports_work) == (pytest.approx(worked_s), tells)
 
 
-def test_what_was_worked_in_one_exchange_explains_no_silence_of_another(ear, clock):
+def test_what_was_worked_in_one_exchange_explains_no_silence_of_another(timer, clock):
     """As a long log is fetched, piece by piece: the link is cut in one of many exchanges."""
     for seconds, worked_ms in ((0.4, 390), (8, 400), (0.4, 390), (9, 9000)):
-        ear.asked()
+        timer.request_sent()
         clock(seconds)
-        ear.heard()
-        ear.has_worked(worked_ms)
-    assert ear.unexplained().length_s == pytest.approx(7.6)
+        timer.bytes_received()
+        timer.add_work(worked_ms)
+    assert timer.longest_unexplained().length_s == pytest.approx(7.6)
 
 
-def test_what_was_heard_of_the_question_before_is_forgotten(ear, clock):
+def test_what_was_heard_of_the_question_before_is_forgotten(timer, clock):
     clock(5)
-    ear.heard()
-    ear.has_worked(None)
-    ear.reached()
-    ear.begin()
-    ear.signed_in()
-    assert (ear.unexplained(), ear.first_at, ear.worked_s, ear.tells_work) == (None, None, 0, True)
+    timer.bytes_received()
+    timer.add_work(None)
+    timer.connection_accepted()
+    timer.reset()
+    timer.signed_in()
+    assert (timer.longest_unexplained(), timer.first_byte_at, timer.worked_s, timer.reports_work) == (
+        None,
+        None,
+        0,
+        True,
+    )

@@ -132,7 +132,7 @@ def test_a_configuration_names_the_bound_drive_only(there, start, loop_drives):
         start(files=config("/dev/nvme1n1"))
     with pytest.raises(StartRefusedError, match=r"/dev/nvme1n1: expected drive"):
         start(files=config("/dev/nvme0n1,/dev/nvme1n1"))
-    with pytest.raises(StartRefusedError, match="plain files are no drives"):
+    with pytest.raises(StartRefusedError, match="a plain file cannot be a device"):
         start(files=config(more="file-size-mbytes: 64\n"))
 
 

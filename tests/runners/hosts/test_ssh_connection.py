@@ -4,7 +4,7 @@ import socket
 import asyncssh
 import pytest
 
-from runners.hosts.ssh_connection import Address, _silent
+from runners.hosts.ssh_connection import Address, _silent_error
 
 LAB = Address("lab-1", "192.0.2.1", 22, "drivecert", "key")
 
@@ -18,14 +18,14 @@ LAB = Address("lab-1", "192.0.2.1", 22, "drivecert", "key")
         (OSError("Multiple exceptions: [Errno 111] one, [Errno 113] two"), "Multiple exceptions: one, two;"),
         (
             asyncssh.ConnectionLost("Connection lost"),
-            "Connection lost; see that the host is up and that its link holds",
+            "Connection lost; check that the host is up and its link works",
         ),
-        (asyncssh.HostKeyNotVerifiable("not trusted"), "pin it anew with manage.py add_host --replace"),
-        (asyncssh.PermissionDenied("Permission denied"), "no session: Permission denied; see the host's set-up"),
+        (asyncssh.HostKeyNotVerifiable("not trusted"), "pin the new key with manage.py add_host --replace"),
+        (asyncssh.PermissionDenied("Permission denied"), "no session: Permission denied; check the host's setup"),
     ],
 )
 def test_a_host_that_cannot_be_reached_is_told_in_words(error, said):
-    told = str(_silent(LAB, error))
+    told = str(_silent_error(LAB, error))
     assert told.startswith("lab-1: 192.0.2.1 ")
     assert said in told
     assert "Errno" not in told

@@ -11,13 +11,13 @@ from django.utils import timezone
 
 from results.models import Evidence, Submission
 from runners.dispatch.orders import Order, order
-from runners.dispatch.scheduler import look
+from runners.dispatch.scheduler import poll
 from runners.hosts.ssh import SshHost
 from runners.inventory import health
 from runners.inventory.devices import bind
 from runners.models import Dispatch
 from runners.models.states import FINAL, State
-from runners.retention.cleanup import remove_old
+from runners.retention.cleanup import remove_old_run_dirs
 from tests.runners.hosts.test_local import wait_until
 
 pytestmark = [pytest.mark.lab_hosts, pytest.mark.django_db(transaction=True)]
@@ -42,7 +42,7 @@ def run_to_its_end(dispatch, for_s=180):
     deadline = time.monotonic() + for_s
     while dispatch.state not in FINAL:
         assert time.monotonic() < deadline, f"{dispatch.state}: {dispatch.reason}"
-        look(dispatch.pk)
+        poll(dispatch.pk)
         dispatch.refresh_from_db()
         time.sleep(0.1)
     return dispatch
@@ -118,7 +118,7 @@ def test_a_dispatch_waits_for_a_host_that_fails_its_check(enrolled, ordered):
     there, row = enrolled
     there.write("/etc/drivecert/host.toml", "drives = []\n")
     health.check(row)
-    look(ordered.pk)
+    poll(ordered.pk)
     ordered.refresh_from_db()
     assert ordered.state == State.QUEUED
     assert "listed no drive" in ordered.reason
@@ -136,15 +136,15 @@ def test_a_program_that_differs_from_the_pinned_one_is_told(enrolled, ordered):
     there, row = enrolled
     with there.path("/usr/local/sbin/drivetest").open("ab") as program:
         program.write(b"\n")
-    assert "as it was pinned" in health.check(row)[0]
-    look(ordered.pk)
+    assert "the pinned one" in health.check(row)[0]
+    poll(ordered.pk)
     ordered.refresh_from_db()
     assert ordered.state == State.QUEUED
 
 
 def left_after_a_turn(there, row):
     """A monitor may live a moment longer than its record of the end: then its directory is for the next turn."""
-    remove_old(row)
+    remove_old_run_dirs(row)
     return {path.name for path in there.path("/var/lib/drivecert").iterdir()}
 
 

@@ -51,9 +51,9 @@ def test_only_block_devices_are_drives(host, path):
 
 
 def test_no_file_is_made_or_read_as_a_drive(host):
-    with pytest.raises(DeviceUnknownError, match="plain files are no drives"):
+    with pytest.raises(DeviceUnknownError, match="a plain file cannot be a device"):
         host.create_file("/srv/drive.img", 1)
-    with pytest.raises(DeviceUnknownError, match="plain files are no drives"):
+    with pytest.raises(DeviceUnknownError, match="a plain file cannot be a device"):
         host.first_bytes("/etc/shadow", 1)
 
 

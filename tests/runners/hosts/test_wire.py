@@ -5,28 +5,28 @@ import asyncio
 import pytest
 
 from runners.errors import FileMissingError, HostSilentError
-from runners.hosts.response_timer import Ear
-from runners.hosts.ssh_connection import _taken
-from runners.hosts.wire import parse_answers
+from runners.hosts.response_timer import ResponseTimer
+from runners.hosts.ssh_connection import _read_all
+from runners.hosts.wire import parse_responses
 
 
 def test_a_host_says_how_long_it_worked_at_each_answer():
     answer = b'{"ok": 1, "bytes": 2, "worked_ms": 1204}\nab{"ok": 2, "bytes": 0}\n'
-    first, second = parse_answers("lab-1", answer, 2)
+    first, second = parse_responses("lab-1", answer, 2)
     assert (first.content, first.worked_ms, second.worked_ms) == (b"ab", 1204, None)
 
 
 def test_an_error_says_it_too():
     error = b'{"error": {"kind": "file-missing", "sentence": "none"}, "bytes": 0, "worked_ms": 0}\n'
-    (told,) = parse_answers("lab-1", error, 1)
+    (told,) = parse_responses("lab-1", error, 1)
     assert isinstance(told.error, FileMissingError)
     assert told.worked_ms == 0
 
 
 @pytest.mark.parametrize("worked_ms", ['"soon"', "null", "[]"])
 def test_what_is_no_time_is_no_answer(worked_ms):
-    with pytest.raises(HostSilentError, match="expected an answer of drivetest host"):
-        parse_answers("lab-1", b'{"ok": 1, "bytes": 0, "worked_ms": %s}\n' % worked_ms.encode(), 1)
+    with pytest.raises(HostSilentError, match="expected a response of drivetest host"):
+        parse_responses("lab-1", b'{"ok": 1, "bytes": 0, "worked_ms": %s}\n' % worked_ms.encode(), 1)
 
 
 def test_every_piece_of_an_answer_is_heard():
@@ -35,11 +35,11 @@ def test_every_piece_of_an_answer_is_heard():
             self.left = [b"a", b"b", b""]
 
         async def read(self, most_bytes):
-            heard.append(ear.last_at)
+            heard.append(timer.last_byte_at)
             return self.left.pop(0)
 
-    heard, ear = [], Ear()
-    assert asyncio.run(_taken(Stream(), 10, ear)) == b"ab"
+    heard, timer = [], ResponseTimer()
+    assert asyncio.run(_read_all(Stream(), 10, timer)) == b"ab"
     before, after_first, after_second = heard
     assert before is None
-    assert after_first <= after_second == ear.last_at
+    assert after_first <= after_second == timer.last_byte_at

@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from runners.dispatch.scheduler import look
+from runners.dispatch.scheduler import poll
 from runners.errors import DeviceUnknownError, HostError, StartRefusedError
 from runners.hosts.protocol import Identity
-from runners.inventory.device_lookup import follow, is_same_part, look_up
+from runners.inventory.device_lookup import follow_drive, identify_device, is_same_part
 from runners.inventory.safety import objections_to_start
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
@@ -78,7 +78,7 @@ def bound_on(host):
 def go(host, dispatch, checks):
     """Do what the register does at a start; a refusal and an unknown device start nothing."""
     try:
-        if not objections_to_start(dispatch, look_up(dispatch.device, host)):
+        if not objections_to_start(dispatch, identify_device(dispatch.device, host)):
             host.start(STORAGE.config_text(dispatch), dispatch.drive_key, checks)
     except HostError:
         return
@@ -113,7 +113,7 @@ def test_names_that_change_between_any_two_questions_misdirect_no_load():
 
 def test_a_device_follows_its_drive_to_its_new_path(device, fake):
     fake.drives["/dev/fake7"] = fake.drives.pop("/dev/fake0")
-    assert look_up(device, fake).drive_key == device.drive_key
+    assert identify_device(device, fake).drive_key == device.drive_key
     device.refresh_from_db()
     assert device.path == "/dev/fake7"
 
@@ -122,7 +122,7 @@ def test_a_drive_under_two_names_is_not_chosen_between(device, fake):
     moved = fake.drives.pop("/dev/fake0")
     fake.drives |= {"/dev/fake7": moved, "/dev/fake8": moved}
     fake.add_drive("/dev/fake0", "loop:1:9")
-    assert look_up(device, fake).drive_key == "loop:1:9"
+    assert identify_device(device, fake).drive_key == "loop:1:9"
     device.refresh_from_db()
     assert device.path == "/dev/fake0"
 
@@ -157,7 +157,7 @@ def test_a_device_whose_partition_is_gone_does_not_become_another_one_of_its_siz
     device.refresh_from_db()
     fake.drives["/dev/nvme0n1p4"] = fake.drives.pop("/dev/fake0")
     with pytest.raises(DeviceUnknownError):
-        look_up(device, fake)
+        identify_device(device, fake)
     assert Device.objects.get().path == "/dev/nvme0n1p3"
 
 
@@ -165,11 +165,11 @@ def test_a_drive_under_no_name_is_said_to_be_away_with_the_remedy(device, fake):
     del fake.drives["/dev/fake0"]
     away = "local does not find drive loop:1:2, last seen at /dev/fake0 (/dev/fake0: no such device); attach it"
     with pytest.raises(DeviceUnknownError, match=re.escape(away)):
-        look_up(device, fake)
+        identify_device(device, fake)
     moved = Identity("/dev/fake7", "virtual", "loop:1:2", device.size_bytes)
     fake.drives |= {"/dev/fake7": moved, "/dev/fake8": moved}
     with pytest.raises(DeviceUnknownError, match=r"^/dev/fake0: no such device$"):
-        look_up(device, fake)
+        identify_device(device, fake)
 
 
 @pytest.mark.parametrize("is_checked_first", [True, False])
@@ -178,15 +178,15 @@ def test_a_dispatch_whose_drive_has_another_name_than_when_it_was_ordered_says_s
 ):
     fake.drives["/dev/fake7"] = fake.drives.pop("/dev/fake0")
     if is_checked_first:
-        follow(dispatch.device, ["/dev/fake7"])
-    look(dispatch.pk, connect)
+        follow_drive(dispatch.device, ["/dev/fake7"])
+    poll(dispatch.pk, connect)
     told = dispatch.steps.get(to_state=State.PREPARING).reason
-    assert told == "its drive was /dev/fake0 when this was ordered, and is found as /dev/fake7"
+    assert told == "the drive was /dev/fake0 when this was ordered, and is /dev/fake7 now"
 
 
 def test_a_dispatch_ordered_under_the_name_of_now_says_nothing_of_names(new_dispatch, device, connect, fake):
     fake.drives["/dev/fake7"] = fake.drives.pop("/dev/fake0")
-    follow(device, ["/dev/fake7"])
+    follow_drive(device, ["/dev/fake7"])
     dispatch = new_dispatch()
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     assert dispatch.steps.get(to_state=State.PREPARING).reason == ""

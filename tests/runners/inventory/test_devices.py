@@ -2,7 +2,7 @@ import pytest
 
 from results.models import Event
 from runners.dispatch.preflight import in_service_since, last_identified
-from runners.inventory.devices import LookAgainError, look_again
+from runners.inventory.devices import RefreshRefusedError, refresh_identity
 from runners.models import Device
 from runners.models.states import LIVE, State
 
@@ -15,11 +15,11 @@ def signature_known(device):
 
 def test_a_drive_that_was_wiped_holds_nothing_once_somebody_has_looked_again(device, fake, staff):
     fake.add_drive(signature="an XFS file system")
-    look_again(device, fake, staff)
+    refresh_identity(device, fake, staff)
     assert signature_known(device) == "an XFS file system"
     since = in_service_since(device)
     fake.add_drive()
-    look_again(device, fake, staff)
+    refresh_identity(device, fake, staff)
     assert signature_known(device) is None
     assert in_service_since(device) == since  # others may have used it before: its label is asked for as it was
     assert Event.objects.filter(kind="device-looked-at-again", actor=staff).count() == 2
@@ -28,21 +28,21 @@ def test_a_drive_that_was_wiped_holds_nothing_once_somebody_has_looked_again(dev
 def test_a_drive_under_another_name_is_followed(device, fake, staff):
     fake.drives.clear()
     fake.add_drive("/dev/fake7")
-    look_again(device, fake, staff)
+    refresh_identity(device, fake, staff)
     assert Device.objects.get().path == "/dev/fake7"
 
 
 @pytest.mark.parametrize(("changed", "told"), [
     ({"drive_key": "loop:1:9"}, "expected drive loop:1:2 .*, found loop:1:9 .*; add the device again"),
     ({"size_bytes": 2**27}, "found loop:1:2 of 134217728 bytes; add the device again"),
-    ({"refusals": ["/dev/fake0: mounted at /mnt"]}, "was not looked at: /dev/fake0: mounted at /mnt"),
+    ({"refusals": ["/dev/fake0: mounted at /mnt"]}, "was not read: /dev/fake0: mounted at /mnt"),
 ])  # fmt: skip
 def test_what_is_not_the_bound_drive_or_is_in_use_changes_nothing(device, fake, staff, changed, told):
     fake.add_drive(signature="an XFS file system")
-    look_again(device, fake, staff)
+    refresh_identity(device, fake, staff)
     fake.add_drive(**changed)
-    with pytest.raises(LookAgainError, match=told):
-        look_again(device, fake, staff)
+    with pytest.raises(RefreshRefusedError, match=told):
+        refresh_identity(device, fake, staff)
     assert signature_known(device) == "an XFS file system"
 
 
@@ -52,6 +52,6 @@ def test_what_is_not_the_bound_drive_or_is_in_use_changes_nothing(device, fake, 
 def test_a_drive_is_not_asked_while_a_run_may_be_on_it(in_state, fake, staff, state, is_refused):
     dispatch = in_state(State(state))
     fake.drives.clear()
-    error = LookAgainError if is_refused else Exception
+    error = RefreshRefusedError if is_refused else Exception
     with pytest.raises(error, match=f"{dispatch} is {state} on it" if is_refused else "does not find drive"):
-        look_again(dispatch.device, fake, staff)
+        refresh_identity(dispatch.device, fake, staff)

@@ -14,10 +14,10 @@ from results.models import Event
 from runners.hosts.keys import fingerprint, key_path, public_key
 from runners.hosts.protocol import FoundDrive, Identity
 from runners.inventory.devices import bind
-from runners.inventory.enrolment import Pins, enrol, set_up, sshd_rule, sudo_line
+from runners.inventory.enrolment import Pins, enrol, setup_steps, sshd_rule, sudo_line
 from runners.models import Device, Host
 from runners.models.states import LIVE, State
-from runners.retention.retirement import retire_host, take_host_back
+from runners.retention.retirement import retire_host, return_host
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def test_what_the_command_prints_can_be_pasted_as_it_is(capsys):
     """The END of a here-document counts at the beginning of its line alone; the shell itself is asked."""
     call_command("add_host", "lab-1", "--address", "192.0.2.1", "--host-key", KEY, "--sha256", SHA256)
     said = capsys.readouterr().out
-    for _, commands in set_up(Host.objects.get()):
+    for _, commands in setup_steps(Host.objects.get()):
         assert f"\n{commands}\n" in said
         read = subprocess.run(["sh", "-n"], input=commands, capture_output=True, text=True, check=True)
         assert read.stderr == ""
@@ -49,7 +49,7 @@ def test_what_the_command_prints_can_be_pasted_as_it_is(capsys):
 
 def toml_of(host):
     """Return the text between the marks of the here-document that writes the list."""
-    return set_up(host)[-1][1].partition("<<'END'\n")[2].removesuffix("\nEND")
+    return setup_steps(host)[-1][1].partition("<<'END'\n")[2].removesuffix("\nEND")
 
 
 def drives_in(text):
@@ -72,20 +72,20 @@ def test_the_list_lets_in_what_is_listed_or_bound_and_the_host_s_others_once_the
 
 
 def test_a_host_that_told_nothing_yet_has_an_empty_list_to_be_filled_in():
-    sentence, _ = set_up(host := ssh_host())[-1]
+    sentence, _ = setup_steps(host := ssh_host())[-1]
     assert drives_in(toml_of(host)) == []
     assert "between the brackets" in sentence
 
 
 def test_a_daemon_that_runs_is_told_to_read_the_new_rule():
-    told = " ".join(commands for _, commands in set_up(ssh_host()))
+    told = " ".join(commands for _, commands in setup_steps(ssh_host()))
     assert told.index("sshd -t") < told.index("systemctl reload ssh") < told.index('kill -HUP "$(cat /run/sshd.pid)"')
 
 
 def test_a_name_that_is_enrolled_is_pinned_anew_only_where_that_is_said(capsys):
     old, other = ssh_host(), "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + "B" * 43
     asked = ("add_host", "lab-1", "--address", "192.0.2.2", "--host-key", other, "--sha256", SHA256)
-    with pytest.raises(CommandError, match="give --replace") as refused:
+    with pytest.raises(CommandError, match="add --replace") as refused:
         call_command(*asked)
     for shown in (fingerprint(KEY), fingerprint(other), "192.0.2.1", "192.0.2.2"):
         assert shown in str(refused.value)
@@ -151,12 +151,12 @@ def test_a_host_is_not_pinned_anew_while_something_may_run_there(in_state, staff
 def test_a_retired_host_is_neither_pinned_anew_nor_checked_until_it_is_back(staff):
     host = ssh_host()
     retire_host(host, staff, "scrapped")
-    with pytest.raises(ValueError, match=r"lab-1: retired since .*; take it back into service on its page first"):
+    with pytest.raises(ValueError, match=r"lab-1: retired since .*; return it to service on its page first"):
         enrol("lab-1", Pins(**PINNED), staff)
-    with pytest.raises(CommandError, match=r"lab-1: retired since .*; take it back"):
+    with pytest.raises(CommandError, match=r"lab-1: retired since .*; return it"):
         call_command("check_host", "lab-1")
     assert Host.objects.get().checked_at is None
-    take_host_back(host, staff)
+    return_host(host, staff)
     assert enrol("lab-1", Pins(**PINNED), staff) == host
 
 
@@ -186,7 +186,7 @@ def sshd_tells(config, user):
 
 
 def test_the_operator_is_told_that_rule():
-    told = " ".join(commands for _, commands in set_up(ssh_host()))
+    told = " ".join(commands for _, commands in setup_steps(ssh_host()))
     assert sshd_rule("drivecert") in told
     assert ".ssh/authorized_keys" not in told
 

@@ -49,7 +49,7 @@ class SilentHost:
 
 
 def test_this_machine_gets_work_without_a_check(device):
-    assert health.why_no_work(device.host) == ""
+    assert health.no_work_message(device.host) == ""
 
 
 def leave(monkeypatch, free_mib):
@@ -68,28 +68,28 @@ def test_this_machine_gets_no_work_without_room_for_logs(dispatch, connect, monk
 def test_the_room_of_another_machine_is_not_told_by_this_one(device, monkeypatch):
     leave(monkeypatch, 0)
     device.host.machine_id = "of-another"
-    assert health.why_no_work(device.host) == ""
+    assert health.no_work_message(device.host) == ""
 
 
 def test_a_host_gets_work_after_a_check_that_found_nothing():
     host = ssh_host()
-    assert health.why_no_work(host) == "it has not been checked yet"
+    assert health.no_work_message(host) == "it has not been checked yet"
     assert health.check(host, WellHost()) == []
-    assert health.why_no_work(host) == ""
+    assert health.no_work_message(host) == ""
 
 
 @pytest.mark.parametrize(("periods", "is_overdue"), [(2.9, False), (3.1, True)])
 def test_a_check_that_is_overdue_means_no_work(settings, periods, is_overdue):
     seconds = periods * settings.HOST_CHECK_PERIOD_S
     host = ssh_host(checked_at=timezone.now() - timedelta(seconds=seconds))
-    assert ("overdue" in health.why_no_work(host)) is is_overdue
+    assert ("overdue" in health.no_work_message(host)) is is_overdue
 
 
 def test_a_silent_host_gets_no_work_and_keeps_what_it_told_before():
     host = ssh_host(health=HEALTH)
     assert health.check(host, SilentHost()) == ["lab-1: no answer within 20 s"]
     assert host.health == HEALTH
-    assert health.why_no_work(host) == "lab-1: no answer within 20 s"
+    assert health.no_work_message(host) == "lab-1: no answer within 20 s"
 
 
 def test_an_answer_that_is_none_means_no_work():
@@ -121,7 +121,7 @@ def test_a_clock_may_be_off_by_half_a_minute(standing_clock, offset_s, objected)
 @pytest.mark.parametrize(("free_mib", "objected"), [(1024, False), (1023, True)])
 def test_a_host_needs_room_for_logs(free_mib, objected):
     objections = health.check(ssh_host(), WellHost(free_bytes=free_mib * MIB))
-    assert ["give that directory more room" in each for each in objections] == [True] * objected
+    assert ["enlarge that file system" in each for each in objections] == [True] * objected
 
 
 def test_a_host_without_a_listed_drive_gets_no_work():
@@ -191,15 +191,15 @@ def test_what_is_due_is_taken_once_the_longest_due_first(settings):
     old = timezone.now() - timedelta(seconds=1)
     fresh, stale = ssh_host("never"), ssh_host("stale", next_check_at=old)
     ssh_host("later", next_check_at=timezone.now() + timedelta(seconds=60))
-    assert health.take_due(1) == [stale]
-    assert health.take_due(9) == [fresh]
-    assert health.take_due(9) == []
+    assert health.take_due_hosts(1) == [stale]
+    assert health.take_due_hosts(9) == [fresh]
+    assert health.take_due_hosts(9) == []
     stale.refresh_from_db()
     assert waits_s(stale) == pytest.approx(settings.HOST_CHECK_PERIOD_S, abs=20)
 
 
 def test_this_machine_is_never_taken(device):
-    assert health.take_due(9) == []
+    assert health.take_due_hosts(9) == []
 
 
 @pytest.mark.django_db(transaction=True)
@@ -207,7 +207,7 @@ def test_of_two_workers_one_takes_a_host():
     host = ssh_host()
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT FROM runners_host WHERE id = %s FOR UPDATE", [host.pk])
-        assert in_threads(lambda _: health.take_due(9), [0]) == [[]]
+        assert in_threads(lambda _: health.take_due_hosts(9), [0]) == [[]]
 
 
 def test_a_well_host_is_asked_after_a_period_and_an_unfit_one_after_a_minute(settings):
@@ -239,7 +239,7 @@ def test_a_check_under_way_says_nothing_of_a_host_that_is_pinned_anew(staff):
 
     health.check(host, PinnedMeanwhile())
     assert (host.address, host.checked_at) == ("192.0.2.2", None)
-    assert health.why_no_work(host) == "it has not been checked yet"
+    assert health.no_work_message(host) == "it has not been checked yet"
 
 
 def test_an_unfit_host_is_given_no_dispatch(dispatch, connect):

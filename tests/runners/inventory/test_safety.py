@@ -1,9 +1,9 @@
 import pytest
 
 from runners.hosts.protocol import Identity
-from runners.inventory.safety import LEAST_DEVICE_BYTES, objections_to_device, objections_to_start
+from runners.inventory.safety import MIN_DEVICE_BYTES, objections_to_device, objections_to_start
 from runners.models import Device, Dispatch
-from runners.models.dispatch import DESTROY
+from runners.models.dispatch import CONSENT_OPTION
 
 MIB = 1024 * 1024
 
@@ -30,7 +30,7 @@ def test_the_host_s_refusals_stand():
     assert objections_to_device(seen(refusals=("mounted", "swap"))) == ["mounted", "swap"]
 
 
-@pytest.mark.parametrize(("size_bytes", "objected"), [(LEAST_DEVICE_BYTES, False), (LEAST_DEVICE_BYTES - 1, True)])
+@pytest.mark.parametrize(("size_bytes", "objected"), [(MIN_DEVICE_BYTES, False), (MIN_DEVICE_BYTES - 1, True)])
 def test_a_device_has_a_least_size(size_bytes, objected):
     assert bool(objections_to_device(seen(size_bytes=size_bytes))) is objected
 
@@ -69,13 +69,13 @@ def test_a_drive_of_another_size_may_not_start(difference):
             "expected a partition table, which the order may write over, found",
         ),
         ("a partition table", None, ""),
-        (True, "an XFS file system", "expected data that was not noted then"),
+        (True, "an XFS file system", "expected data that the order did not record"),
         (True, None, ""),
         (None, "an XFS file system", ""),
     ],
 )
 def test_a_consent_is_for_the_data_that_was_shown(consented, found, objected):
-    options = {} if consented is None else {DESTROY: consented}
+    options = {} if consented is None else {CONSENT_OPTION: consented}
     objections = " ".join(objections_to_start(dispatch_for(seen(), **options), seen(signature=found)))
     assert objected in objections
     assert bool(objections) is bool(objected), "without a consent drivetest refuses what it recognises"

@@ -1,7 +1,7 @@
 import re
 from pathlib import Path
 
-from runners.inventory.safety import IN_USE, is_told
+from runners.inventory.safety import IN_USE, is_signature_reported
 
 IDENTITY = Path(__file__).parents[3] / "runners/drivetest/crates/device/src/identity/mod.rs"
 
@@ -13,8 +13,8 @@ def test_the_uses_under_which_nothing_is_read_are_those_of_drivetest():
 
 def test_what_lies_on_a_drive_is_told_where_the_host_read_it_and_nowhere_else():
     read = {"signature": None, "signature_error": None, "refusals": []}
-    assert is_told(read)
-    assert is_told({"signature": None, "refusals": []})  # of a program that tells no errors
-    assert not is_told(read | {"signature_error": "Input/output error (os error 5)"})
-    assert not is_told(read | {"refusals": [{"id": "mounted", "sentence": "/dev/sda: mounted"}]})
-    assert not is_told({})
+    assert is_signature_reported(read)
+    assert is_signature_reported({"signature": None, "refusals": []})  # of a program that tells no errors
+    assert not is_signature_reported(read | {"signature_error": "Input/output error (os error 5)"})
+    assert not is_signature_reported(read | {"refusals": [{"id": "mounted", "sentence": "/dev/sda: mounted"}]})
+    assert not is_signature_reported({})

@@ -6,8 +6,8 @@ from django.db import DatabaseError
 from results.evidence.store import open_evidence
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import Order, cancel, order
-from runners.dispatch.scheduler import look
-from runners.lifecycle.transitions import move
+from runners.dispatch.scheduler import poll
+from runners.lifecycle.transitions import transition
 from runners.models import Host, StageEnd
 from runners.models.states import State
 from tests.runners.fake_host import WorkerKilledError
@@ -53,7 +53,7 @@ def test_hdr_files_are_collected_below_their_log(sweep, connect, fake):
 def test_a_stage_that_failed_ends_in_what_cleans_up_and_keeps_its_outputs(sweep, connect, fake):
     assert go_through(sweep, connect, fake, failing="load") == ["format", "mount", "load", "unmount"]
     assert sweep.state == State.FAILED
-    assert sweep.reason.startswith("load: the program that was run says that it failed")
+    assert sweep.reason.startswith("load: the program reported a failure")
     assert "load.log" in members(sweep)
 
 
@@ -66,7 +66,7 @@ def test_a_format_that_failed_leaves_no_submission_and_a_drive_that_counts_as_re
 def test_a_program_that_nobody_saw_end_ends_the_sweep(sweep, connect, fake):
     go_through(sweep, connect, fake, failing="run-a-t001", exit_status=None)
     assert sweep.state == State.FAILED
-    assert "without anybody to see it" in sweep.reason
+    assert "ended unobserved" in sweep.reason
 
 
 def test_a_cancel_stops_the_stage_and_cleans_up(sweep, connect, fake, staff):
@@ -119,7 +119,7 @@ def test_a_stage_that_was_cancelled_before_its_start_is_closed(sweep, connect, f
     finish(sweep, fake)
     fake.dies_after = "identify"
     with pytest.raises(WorkerKilledError):  # the next stage is due, and not begun
-        look(sweep.pk, connect)
+        poll(sweep.pk, connect)
     cancel(sweep, staff)
     see(sweep, connect)
     assert fake.start(f"{sweep.public_id}.mount", sweep.drive_key, 99, []).pid is None
@@ -151,7 +151,7 @@ def test_a_sweep_over_ssh_is_refused_before_anything_is_formatted(device, a_lab,
 
 def test_a_sweep_of_two_machines_is_refused(device, a_lab, staff):
     other = Host.objects.create(name="sender", kind="local", machine_id="of-another")
-    with pytest.raises(ValueError, match="no worker can ask both"):
+    with pytest.raises(ValueError, match="no worker can reach both"):
         order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=other), staff)
 
 
@@ -160,7 +160,7 @@ def test_a_stage_that_runs_though_its_start_was_not_saved_is_seen(sweep, connect
     finish(sweep, fake)
     fake.dies_after = "start"
     with pytest.raises(WorkerKilledError):
-        look(sweep.pk, connect)
+        poll(sweep.pk, connect)
     for _ in range(2):
         see(sweep, connect)
     assert (sweep.pid, sweep.boot_ids) == (4002, ["first start"])
@@ -168,7 +168,7 @@ def test_a_stage_that_runs_though_its_start_was_not_saved_is_seen(sweep, connect
 
 def lose(sweep):
     """The host was silent for too long."""
-    move(sweep, State.RUNNING, State.LOST, "worker", "no answer")
+    transition(sweep, State.RUNNING, State.LOST, "worker", "no answer")
 
 
 def settle(sweep, connect):

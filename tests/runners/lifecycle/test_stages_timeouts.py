@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from runners.dispatch.orders import Order, cancel, order
-from runners.dispatch.scheduler import look
+from runners.dispatch.scheduler import poll
 from runners.models import Dispatch
 from runners.models.states import State
 from runners.recipes import RECIPES
@@ -19,7 +19,7 @@ SWEEP = {"preset": "micron-7450-rocksdb", "record_count": 10, "operation_count":
 @pytest.fixture
 def overdue(dispatch, connect, fake, settings):
     """A run whose time was over for longer than is waited, and that nobody has looked at since."""
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     fake.write_log(dispatch.public_id)
     begun = timezone.now() - timedelta(seconds=dispatch.duration_s + settings.RUN_OVERDUE_S + 1)
     Dispatch.objects.update(started_at=begun)
@@ -27,7 +27,7 @@ def overdue(dispatch, connect, fake, settings):
 
 
 def end_of(dispatch, connect):
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     return dispatch.state, dispatch.reason
 
@@ -39,14 +39,14 @@ def test_a_run_that_ended_while_the_register_was_away_was_not_asked_to(overdue, 
     fake.end(overdue.public_id, exit_status)
     state, reason = end_of(overdue, connect)
     assert state == end
-    assert "asked to end" not in reason
-    assert not any("asked to end" in step.reason for step in overdue.steps.all())
+    assert "it was stopped" not in reason
+    assert not any("it was stopped" in step.reason for step in overdue.steps.all())
 
 
 def test_a_run_that_was_asked_to_end_and_did_says_so(overdue, connect, settings):
     state, reason = end_of(overdue, connect)
     assert state == State.FAILED
-    assert f"asked to end, {settings.RUN_OVERDUE_S} s after the ordered {overdue.duration_s} s" in reason
+    assert f"it was stopped {settings.RUN_OVERDUE_S} s after the ordered {overdue.duration_s} s" in reason
 
 
 def test_a_run_that_came_to_its_own_end_though_it_was_asked_was_not_stopped(overdue, connect, fake):
@@ -82,11 +82,11 @@ def test_every_program_of_every_recipe_has_a_limit(dispatch, ordered, settings):
 def test_a_preparation_beyond_its_limit_is_asked_to_end(ordered, connect, settings, late_s, is_asked):
     settings.PREP_BYTES_PER_S_MIN = DRIVE_BYTES // 50
     prep = ordered(recipe="prep")
-    look(prep.pk, connect)
+    poll(prep.pk, connect)
     begun = timezone.now() - timedelta(seconds=100 + settings.RUN_OVERDUE_S + late_s)
     Dispatch.objects.update(started_at=begun)
     state, reason = end_of(prep, connect)
-    assert (state == State.FAILED, "after the 100 s that it may take" in reason) == (is_asked, is_asked)
+    assert (state == State.FAILED, "after its limit of 100 s" in reason) == (is_asked, is_asked)
 
 
 @pytest.mark.parametrize("stage", ["load", "unmount"])
@@ -98,25 +98,25 @@ def test_a_stage_beyond_its_limit_is_asked_to_end_also_one_that_cleans_up(ordere
         fake.end(run, 0)
     settings.STAGE_LIMIT_S = settings.CLIENT_LIMIT_S = 1
     settings.RUN_OVERDUE_S = -2
-    look(sweep.pk, connect)
+    poll(sweep.pk, connect)
     end = sweep.stage_ends.get(name=stage) if stage == "load" else None
     sweep.refresh_from_db()
     told = end.reason if end else sweep.reason
-    assert "it was asked to end" in told
+    assert "it was stopped" in told
     assert fake.programs[f"{sweep.public_id}.{stage}"].exit_status == 5
 
 
 def test_a_clean_up_that_will_not_end_is_lost(ordered, connect, fake, settings, staff):
     sweep = ordered(recipe="ycsb", options=SWEEP)
-    look(sweep.pk, connect)
+    poll(sweep.pk, connect)
     cancel(sweep, staff)
-    look(sweep.pk, connect)
+    poll(sweep.pk, connect)
     sweep.refresh_from_db()
     fake.ignores_stop, settings.STAGE_LIMIT_S, settings.RUN_OVERDUE_S, settings.HOST_SILENCE_S = True, 1, -2, 0
     assert end_of(sweep, connect)[0] == State.LOST
 
 
 def running_stage(sweep, connect, fake):
-    look(sweep.pk, connect)
+    poll(sweep.pk, connect)
     (run,) = [name for name, program in fake.programs.items() if program.is_running]
     return run.partition(".")[2]

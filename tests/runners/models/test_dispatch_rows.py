@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from runners.models import Device, Dispatch, Host
-from runners.models.dispatch_rows import keep, read, stepping
+from runners.models.dispatch_rows import lock_dispatch, read, update_columns
 from runners.models.states import State
 from tests.runners.threads import wait_until_somebody_waits_for_us
 
@@ -20,7 +20,9 @@ def columns(row):
 
 def test_a_row_is_what_django_reads(in_state, django_assert_num_queries):
     now = timezone.now()
-    dispatch = in_state(State.RUNNING, progress={"tail": ["é"]}, silences={"a": "b"}, heartbeat_at=now, boot_ids=["1"])
+    dispatch = in_state(
+        State.RUNNING, progress={"tail": ["é"]}, open_outages={"a": "b"}, heartbeat_at=now, boot_ids=["1"]
+    )
     Host.objects.update(objections=["too old"], health={"clock": 1}, checked_at=now)
     with django_assert_num_queries(1):
         found = read(dispatch.pk)
@@ -31,15 +33,15 @@ def test_a_row_is_what_django_reads(in_state, django_assert_num_queries):
 
 
 def test_a_dispatch_that_is_not_there_is_named():
-    with pytest.raises(Dispatch.DoesNotExist, match="dispatch 77: expected a row"), stepping(77):
+    with pytest.raises(Dispatch.DoesNotExist, match="dispatch 77: expected a row"), lock_dispatch(77):
         pytest.fail("it was held")
 
 
 def test_columns_of_a_dispatch_that_moved_on_are_left_alone(in_state):
     dispatch = in_state(State.RUNNING)
-    keep(dispatch, {"progress": {"label_s": 1}, "log_bytes": 7})
+    update_columns(dispatch, {"progress": {"label_s": 1}, "log_bytes": 7})
     Dispatch.objects.update(state=State.LOST)
-    keep(dispatch, {"progress": {"label_s": 2}, "log_bytes": 8})
+    update_columns(dispatch, {"progress": {"label_s": 2}, "log_bytes": 8})
     assert Dispatch.objects.values_list("progress", "log_bytes").get() == ({"label_s": 1}, 7)
 
 
@@ -55,7 +57,7 @@ def test_who_holds_a_dispatch_sees_a_change_that_was_under_way(dispatch):
 
 def _state_when_held(pk):
     try:
-        with stepping(pk) as held:
+        with lock_dispatch(pk) as held:
             return held.state
     finally:
         connection.close()

@@ -8,13 +8,13 @@ import pytest
 from django.utils import timezone
 
 from runners.errors import FileMissingError, HostSilentError
-from runners.hosts.response_timer import Ear, Silence
+from runners.hosts.response_timer import ResponseTimer, WaitPeriod
 from runners.hosts.ssh import SshHost
-from runners.lifecycle.transitions import move
+from runners.lifecycle.transitions import transition
 from runners.models import Dispatch, Host
 from runners.models.states import WORKER, State
 from runners.monitoring import connectivity
-from runners.monitoring.connectivity import Hearing, silence_words, silent_for_s
+from runners.monitoring.connectivity import RecordingConnector, outage_message, outage_s
 from tests.runners.fake_host import FakeHost
 from tests.runners.ssh_host import ssh_host
 
@@ -68,7 +68,7 @@ def ask(machines):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(connectivity, "_last_answers", {})
             try:
-                Hearing(fresh, lambda host: machines[host.name]).connect(host).status(RUN)
+                RecordingConnector(fresh, lambda host: machines[host.name]).connect(host).status(RUN)
             except HostSilentError:
                 return False
         return True
@@ -82,7 +82,7 @@ def entries(dispatch):
 
 def silent(dispatch):
     dispatch.refresh_from_db()
-    return dict(dispatch.silences)
+    return dict(dispatch.open_outages)
 
 
 def test_the_machine_that_was_silent_is_charged_with_its_gap(on_two, machines, ask):
@@ -94,7 +94,7 @@ def test_the_machine_that_was_silent_is_charged_with_its_gap(on_two, machines, a
     (entry,) = entries(on_two)
     assert entry.startswith("no answer from sender for ")
     assert silent(on_two) == {}
-    assert on_two.gaps_ms >= 4000
+    assert on_two.outages_ms >= 4000
 
 
 def test_two_machines_have_gaps_of_their_own(on_two, machines, ask):
@@ -113,14 +113,14 @@ def test_a_machine_that_answers_with_an_error_has_answered(on_two, machines, ask
     machines["sender"].is_silent = True
     ask(on_two, "sender")
     machines["sender"].is_silent = False
-    heard = Hearing(Dispatch.objects.get(pk=on_two.pk), lambda host: machines[host.name])
+    heard = RecordingConnector(Dispatch.objects.get(pk=on_two.pk), lambda host: machines[host.name])
     with pytest.raises(FileMissingError):
         heard.connect(on_two.load_host).read(RUN, "log", 0, 1)
     assert silent(on_two) == {}
 
 
 def test_a_gap_begins_with_the_last_answer_of_the_machine_about_whatever_dispatch(on_two, machines):
-    looked = Hearing(on_two, lambda host: machines[host.name]).connect(on_two.load_host)
+    looked = RecordingConnector(on_two, lambda host: machines[host.name]).connect(on_two.load_host)
     looked.status(RUN)
     machines["sender"].is_silent = True
     with pytest.raises(HostSilentError):
@@ -143,7 +143,7 @@ def test_what_takes_a_connection_in_place_of_the_machine_is_no_answer_of_it(in_s
     dispatch = in_state(State.RUNNING, heartbeat_at=answered_at)
     lab = ssh_host(address="127.0.0.1", port=gateway)
     with pytest.raises(HostSilentError):
-        Hearing(dispatch, SshHost).connect(lab).status(RUN)
+        RecordingConnector(dispatch, SshHost).connect(lab).status(RUN)
     assert silent(dispatch) == {"lab-1": answered_at.isoformat()}
 
 
@@ -158,42 +158,42 @@ def test_only_where_something_may_be_on_a_host_its_silence_is_kept(in_state, mac
 @STANDING
 def test_the_page_names_the_machine_that_is_silent(on_two):
     ago = [(timezone.now() - timedelta(seconds=seconds)).isoformat() for seconds in (30, 12)]
-    on_two.silences = {"local": ago[0], "sender": ago[1]}
-    assert silence_words(on_two) == "no answer from local for 30 s, sender for 12 s"
-    on_two.silences = {"sender": ago[1]}
-    assert silence_words(on_two) == "no answer from sender for 12 s"
-    assert silent_for_s(on_two) == 12
+    on_two.open_outages = {"local": ago[0], "sender": ago[1]}
+    assert outage_message(on_two) == "no answer from local for 30 s, sender for 12 s"
+    on_two.open_outages = {"sender": ago[1]}
+    assert outage_message(on_two) == "no answer from sender for 12 s"
+    assert outage_s(on_two) == 12
 
 
 @STANDING
 def test_while_only_the_heartbeat_tells_it_both_machines_are_named(on_two):
     on_two.heartbeat_at = timezone.now() - timedelta(seconds=40)
-    assert silence_words(on_two) == "no answer from local or sender for 40 s"
+    assert outage_message(on_two) == "no answer from local or sender for 40 s"
 
 
 @STANDING
 def test_the_end_tells_of_a_machine_that_is_silent_still_and_the_rest_is_forgotten(on_two):
-    on_two.silences = {"local": (timezone.now() - timedelta(seconds=31)).isoformat()}
+    on_two.open_outages = {"local": (timezone.now() - timedelta(seconds=31)).isoformat()}
     on_two.save()
-    move(on_two, State.RUNNING, State.FAILED, WORKER, "it failed")
+    transition(on_two, State.RUNNING, State.FAILED, WORKER, "it failed")
     (entry,) = entries(on_two)
     assert entry.startswith("no answer from local for 31 s, since ")
-    assert entry.endswith("; it had not answered when this ended")
+    assert entry.endswith("; it had not answered when this dispatch ended")
     assert silent(on_two) == {}
 
 
 def test_a_lost_one_says_itself_since_when_nobody_answered(on_two):
-    on_two.silences = {"local": (timezone.now() - timedelta(seconds=31)).isoformat()}
+    on_two.open_outages = {"local": (timezone.now() - timedelta(seconds=31)).isoformat()}
     on_two.save()
-    move(on_two, State.RUNNING, State.LOST, WORKER, "no answer since ...")
-    assert (entries(on_two), silent(on_two), on_two.gaps_count) == ([], {}, 0)
+    transition(on_two, State.RUNNING, State.LOST, WORKER, "no answer since ...")
+    assert (entries(on_two), silent(on_two), on_two.outages_count) == ([], {}, 0)
 
 
 @STANDING
 def test_a_row_of_an_earlier_version_is_charged_to_the_drives_host_once(in_state, ask):
     last = timezone.now() - timedelta(seconds=31)
     dispatch = in_state(State.RUNNING, silent_since=last + timedelta(seconds=20), heartbeat_at=last)
-    heard = Hearing(dispatch, lambda host: FakeHost()).connect(dispatch.device.host)
+    heard = RecordingConnector(dispatch, lambda host: FakeHost()).connect(dispatch.device.host)
     heard.status(RUN)
     heard.status(RUN)
     (entry,) = entries(dispatch)
@@ -208,12 +208,12 @@ class Listened(FakeHost):
 
     def __init__(self, silence_s, worked_ms):
         super().__init__()
-        self.ear = Ear()
+        self.timer = ResponseTimer()
         self.silence_s, self.worked_ms = silence_s, worked_ms
 
     def status(self, run):
-        self.ear.longest = Silence(NOON, self.silence_s)
-        self.ear.has_worked(self.worked_ms)
+        self.timer.longest = WaitPeriod(NOON, self.silence_s)
+        self.timer.add_work(self.worked_ms)
         return super().status(run)
 
 
@@ -234,7 +234,7 @@ class Listened(FakeHost):
 def test_an_answer_that_came_late_is_a_gap_also_while_a_log_is_collected(in_state, state, silence_s, worked_ms, told):
     dispatch = in_state(state)
     there = Listened(silence_s, worked_ms)
-    Hearing(dispatch, lambda host: there).connect(dispatch.device.host).status(RUN)
-    assert dispatch.gaps_count == (told is not None)
+    RecordingConnector(dispatch, lambda host: there).connect(dispatch.device.host).status(RUN)
+    assert dispatch.outages_count == (told is not None)
     reasons = [step.reason for step in dispatch.steps.filter(from_state=state, to_state=state)]
     assert reasons == ([f"no answer from local for {told}; it answers again"] if told else [])

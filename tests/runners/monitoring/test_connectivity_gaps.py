@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from runners.hosts.response_timer import Ear, Silence
-from runners.lifecycle.transitions import move
+from runners.hosts.response_timer import ResponseTimer, WaitPeriod
+from runners.lifecycle.transitions import transition
 from runners.models.states import WORKER, State
 from runners.monitoring import connectivity
 from tests.runners.lab import see
@@ -20,10 +20,10 @@ def waits(monkeypatch):
 
     def wait(fake, seconds):
         answer = fake.status
-        fake.ear = Ear()
+        fake.timer = ResponseTimer()
 
         def late(run):
-            fake.ear.longest = Silence(timezone.now() - timedelta(seconds=seconds), seconds)
+            fake.timer.longest = WaitPeriod(timezone.now() - timedelta(seconds=seconds), seconds)
             return answer(run)
 
         monkeypatch.setattr(fake, "status", late)
@@ -39,11 +39,11 @@ def entries(dispatch):
 def test_an_answer_that_came_late_is_a_gap_though_no_look_failed(running, connect, fake, waits, seconds, is_told):
     waits(fake, seconds)
     assert see(running, connect) == State.RUNNING
-    assert running.gaps_count == is_told
+    assert running.outages_count == is_told
     assert len(entries(running)) == is_told
     if is_told:
         assert (
-            f"no answer from local for {connectivity.seconds_of(round(seconds * 1000))} s, since "
+            f"no answer from local for {connectivity.format_seconds(round(seconds * 1000))} s, since "
             in entries(running)[0]
         )
 
@@ -54,7 +54,7 @@ def test_looks_that_failed_and_the_late_answer_after_them_are_one_gap(running, c
     fake.is_silent = False
     waits(fake, 3)
     see(running, connect)
-    assert (running.gaps_count, len(entries(running))) == (1, 1)
+    assert (running.outages_count, len(entries(running))) == (1, 1)
 
 
 def test_a_link_that_flaps_fills_no_history(running, connect, fake):
@@ -63,18 +63,18 @@ def test_a_link_that_flaps_fills_no_history(running, connect, fake):
         see(running, connect)
         fake.is_silent = False
         see(running, connect)
-    assert running.gaps_count == 60
-    assert len(entries(running)) == connectivity.ENTERED_SINGLY + 2  # the 20th and the 50th
-    assert "; 50 gaps, " in entries(running)[-1]
+    assert running.outages_count == 60
+    assert len(entries(running)) == connectivity.LISTED_INDIVIDUALLY + 2  # the 20th and the 50th
+    assert "; 50 outages, " in entries(running)[-1]
 
 
 @pytest.mark.parametrize(("count", "is_told"), [(0, False), (10, False), (37, True), (50, False)])
 def test_the_end_tells_all_gaps_where_the_last_one_has_no_entry(in_state, count, is_told):
-    dispatch = in_state(State.RUNNING, gaps_count=count, gaps_ms=61_500)
-    move(dispatch, State.RUNNING, State.FAILED, WORKER, "it failed")
-    assert entries(dispatch) == ([f"{count} gaps, 62 s in all"] if is_told else [])
+    dispatch = in_state(State.RUNNING, outages_count=count, outages_ms=61_500)
+    transition(dispatch, State.RUNNING, State.FAILED, WORKER, "it failed")
+    assert entries(dispatch) == ([f"{count} outages, 62 s in all"] if is_told else [])
 
 
 @pytest.mark.parametrize(("length_ms", "said"), [(1_400, "1.4"), (9_949, "9.9"), (31_400, "31"), (1_800_000, "1,800")])
 def test_a_length_is_told_in_seconds(length_ms, said):
-    assert connectivity.seconds_of(length_ms) == said
+    assert connectivity.format_seconds(length_ms) == said

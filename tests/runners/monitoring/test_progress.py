@@ -9,10 +9,10 @@ from runners.monitoring.progress import (
     CHUNK_BYTES,
     TAIL_BYTES,
     TAIL_LINES,
-    end_of,
     follow,
-    last_words,
+    last_error_line,
     parse_blocks,
+    read_end,
     summarise,
     tail,
     ycsb_columns,
@@ -125,23 +125,23 @@ def host_with_stderr(content):
 
 def test_zeros_that_a_power_cut_left_are_shown_as_what_a_column_takes():
     assert tail(host_with(b"a\0b\n"), "d-one", 4) == ["a\ufffdb"]
-    assert last_words(host_with_stderr(b"cannot\0write\n"), "d-one") == "cannot\ufffdwrite"
+    assert last_error_line(host_with_stderr(b"cannot\0write\n"), "d-one") == "cannot\ufffdwrite"
 
 
 @pytest.mark.parametrize(("content", "words"), [(b"said\n\0\0\0", "said"), (b"\0" * 40, ""), (b"", "")])
 def test_zeros_alone_are_no_words(content, words):
-    assert last_words(host_with_stderr(content), "d-one") == words
+    assert last_error_line(host_with_stderr(content), "d-one") == words
 
 
 def test_a_warning_from_before_the_load_is_no_last_word():
     warned = b"drivetest: warning: irqbalance does not run (irqbalance)\n"
-    assert last_words(host_with_stderr(warned), "d-one") == ""
-    assert last_words(host_with_stderr(b"drivetest: read failed\n" + warned), "d-one") == "read failed"
+    assert last_error_line(host_with_stderr(warned), "d-one") == ""
+    assert last_error_line(host_with_stderr(b"drivetest: read failed\n" + warned), "d-one") == "read failed"
 
 
 @pytest.mark.parametrize("warning_bytes", [0, TAIL_BYTES - 5, TAIL_BYTES, 3 * TAIL_BYTES])
 def test_the_last_words_are_the_last_of_a_long_speech(warning_bytes):
-    assert last_words(host_with_stderr(b"w" * warning_bytes + b"\nthe end\n"), "d-one") == "the end"
+    assert last_error_line(host_with_stderr(b"w" * warning_bytes + b"\nthe end\n"), "d-one") == "the end"
 
 
 def test_the_last_whole_record_of_a_kind_is_found():
@@ -241,5 +241,5 @@ def test_the_end_of_a_file_of_any_length_is_found_without_fetching_it(length):
     content = random.Random(length).randbytes(length)  # noqa: S311 - no secret
     fake = NoFetch()
     fake.files["d-1"] = {"stderr": content}
-    assert end_of(fake, "d-1", "stderr") == content[-TAIL_BYTES:]
+    assert read_end(fake, "d-1", "stderr") == content[-TAIL_BYTES:]
     assert fake.longest <= TAIL_BYTES

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from runners.dispatch.scheduler import look
-from runners.monitoring.telemetry import last_record, told_of
+from runners.dispatch.scheduler import poll
+from runners.monitoring.telemetry import last_record, summarise_interval
 
 INTERVAL = {
     "record": "interval", "label_s": 5, "achieved_reads_per_s": "199.8", "lag_max_ns": 12,
@@ -32,17 +32,17 @@ def test_where_no_interval_stands_nothing_is_told(chunk):
 
 
 def test_what_the_machine_does_not_tell_is_left_out():
-    told = told_of(INTERVAL)
+    told = summarise_interval(INTERVAL)
     assert told["achieved_reads_per_s"] == "199.8"
     assert [each["celsius"] for each in told["temperatures"]] == [41]
-    assert told_of({"record": "interval"}) == {"temperatures": []}
+    assert summarise_interval({"record": "interval"}) == {"temperatures": []}
 
 
 @pytest.mark.django_db
 def test_a_look_keeps_the_temperature_for_the_page(dispatch, connect, fake):
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     fake.write_log(dispatch.public_id)
     fake.files[dispatch.public_id]["side.jsonl"] = lines(INTERVAL)
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert dispatch.progress["telemetry"]["temperatures"][0]["limit_celsius"] == 70

@@ -11,7 +11,7 @@ from runners.errors import HostSilentError, StartRefusedError
 from runners.locks import DISPATCH
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
-from runners.retention.cleanup import remove_old
+from runners.retention.cleanup import remove_old_run_dirs
 from tests.results.builders import other_session
 from tests.runners.fake_host import REAL_LOG, Program, WorkerKilledError
 from tests.runners.lab import see
@@ -46,7 +46,7 @@ def age(dispatch, seconds=KEPT_S + 1):
 
 def remove(dispatch, connect):
     """Return whether a turn removes it."""
-    remove_old(dispatch.device.host, connect)
+    remove_old_run_dirs(dispatch.device.host, connect)
     dispatch.refresh_from_db()
     return dispatch.run_dirs_removed_at is not None
 
@@ -119,7 +119,7 @@ def test_what_is_left_is_kept_once_whenever_the_worker_is_killed(running, connec
     age(running)
     fake.dies_after = "remove"
     with pytest.raises(WorkerKilledError):
-        remove_old(running.device.host, connect)
+        remove_old_run_dirs(running.device.host, connect)
     assert remove(running, connect)
     assert Event.objects.filter(kind="evidence-kept", subject_id=running.public_id).count() == 1
 
@@ -173,7 +173,7 @@ def test_what_the_host_keeps_is_asked_for_again(followed, connect, fake):
 def test_a_worker_killed_after_the_removal_leaves_it_to_the_next(followed, connect, fake):
     fake.dies_after = "remove"
     with pytest.raises(WorkerKilledError):
-        remove_old(followed.device.host, connect)
+        remove_old_run_dirs(followed.device.host, connect)
     assert remove(followed, connect)
 
 
@@ -185,7 +185,7 @@ def test_a_host_that_falls_silent_is_asked_no_more_in_this_turn(followed, connec
         raise HostSilentError("no answer")
 
     monkeypatch.setattr(fake, "remove", fall_silent)
-    Dispatch.objects.filter(state=State.RUNNING).update(state=State.FAILED, taken_in_at=timezone.now())
+    Dispatch.objects.filter(state=State.RUNNING).update(state=State.FAILED, collected_at=timezone.now())
     for dispatch in Dispatch.objects.exclude(pk=followed.pk):
         age(dispatch)
     see(new_dispatch(), connect)
@@ -224,7 +224,7 @@ def test_one_that_cannot_be_kept_is_named_and_stops_no_other(cancelled_and_done,
     def fail(*told):
         raise error
 
-    monkeypatch.setattr("runners.retention.cleanup.keep_what_is_left", fail)
+    monkeypatch.setattr("runners.retention.cleanup.archive_leftovers", fail)
     cancelled, done = cancelled_and_done
     assert remove(done, connect)
     assert f"{cancelled.public_id}: its run directories stay on local: {error}" in caplog.text
@@ -253,7 +253,7 @@ def test_one_that_another_worker_has_removed_meanwhile_is_asked_for_no_more(
         return ""
 
     monkeypatch.setattr(fake, "remove", remove_as_another_does)
-    remove_old(cancelled_and_done[0].device.host, connect)
+    remove_old_run_dirs(cancelled_and_done[0].device.host, connect)
     assert len(asked) == 1
 
 

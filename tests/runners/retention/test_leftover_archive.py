@@ -5,7 +5,7 @@ import pytest
 from results.evidence.store import TooLargeError
 from results.models import Event, Evidence
 from runners.dispatch.orders import Order, cancel, order
-from runners.evidence.submit import archived
+from runners.evidence.submit import build_archive
 from runners.models.states import State
 from tests.runners.hosts.test_host_pair import beside_of, load_of, lose
 from tests.runners.lab import see
@@ -110,7 +110,10 @@ def test_no_more_of_a_file_is_brought_here_than_may_be_kept(running, settings):
             return b"\0" * size if self.pieces_count < 20 else b""
 
     endless = Endless()
-    with pytest.raises(TooLargeError, match="log: expected at most 10 bytes"), archived(running, [("log", endless)]):
+    with (
+        pytest.raises(TooLargeError, match="log: expected at most 10 bytes"),
+        build_archive(running, [("log", endless)]),
+    ):
         pass
     assert endless.pieces_count == 1
 

@@ -10,16 +10,16 @@ from runners.locks import DISPATCH
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
 from runners.retention import cleanup
-from runners.retention.cleanup import remove_old
+from runners.retention.cleanup import remove_old_run_dirs
 from runners.retention.leftover_archive import (
-    ASKED,
+    FETCH_REQUESTED,
     FOUND_NOTHING,
     FetchRefusedError,
-    ask,
-    is_pending,
-    may_be_asked,
-    told_last,
-    what_was_kept,
+    archive_event,
+    is_fetch_pending,
+    last_fetch_event,
+    may_be_fetched,
+    request_fetch,
 )
 from tests.results.builders import other_session
 from tests.runners.fake_host import REAL_LOG
@@ -39,37 +39,37 @@ def cancelled(running, connect, staff):
 
 @pytest.fixture
 def asked(cancelled, staff):
-    ask(cancelled, staff)
+    request_fetch(cancelled, staff)
     return cancelled
 
 
 def fetched(dispatch, connect):
     """Return whether a turn of its host keeps what it left."""
-    remove_old(dispatch.device.host, connect)
-    return what_was_kept(dispatch) is not None
+    remove_old_run_dirs(dispatch.device.host, connect)
+    return archive_event(dispatch) is not None
 
 
 def test_what_a_cancelled_run_left_is_kept_in_the_next_turn_and_is_no_submission(cancelled, connect, staff):
     assert not fetched(cancelled, connect)
-    ask(cancelled, staff)
-    assert told_last(cancelled).actor == staff
+    request_fetch(cancelled, staff)
+    assert last_fetch_event(cancelled).actor == staff
     assert fetched(cancelled, connect)
     assert left_of(cancelled)[f"{cancelled}/log"] == REAL_LOG
     assert not Submission.objects.exists()
-    assert told_last(cancelled).kind == ASKED
+    assert last_fetch_event(cancelled).kind == FETCH_REQUESTED
 
 
 def test_it_is_asked_for_once(asked, connect, staff):
-    assert not may_be_asked(asked)
+    assert not may_be_fetched(asked)
     with pytest.raises(FetchRefusedError, match="nothing of"):
-        ask(asked, staff)
+        request_fetch(asked, staff)
 
 
 def test_what_a_lost_run_left_is_fetched_once_it_is_known_that_nothing_runs(running, connect, fake, staff):
     Dispatch.objects.update(state=State.LOST)
-    assert not may_be_asked(running)
+    assert not may_be_fetched(running)
     declare_ended(running, staff, "it was switched off")
-    ask(running, staff)
+    request_fetch(running, staff)
     assert not fetched(running, connect)
     fake.end(running.public_id, 5)
     assert fetched(running, connect)
@@ -101,13 +101,13 @@ def test_what_is_too_large_is_fetched_as_soon_as_more_may_be_kept(asked, connect
 def test_a_silent_host_is_asked_again_and_one_that_has_nothing_is_said_to_and_left_as_it_is(asked, connect, fake):
     fake.is_silent = True
     assert not fetched(asked, connect)
-    assert told_last(asked).kind == ASKED
+    assert last_fetch_event(asked).kind == FETCH_REQUESTED
     fake.is_silent = False
     fake.lose(asked.public_id)
     assert not fetched(asked, connect)
-    assert told_last(asked).kind == FOUND_NOTHING
+    assert last_fetch_event(asked).kind == FOUND_NOTHING
     assert asked.public_id not in fake.files
-    remove_old(asked.device.host, connect)
+    remove_old_run_dirs(asked.device.host, connect)
     assert Event.objects.filter(kind=FOUND_NOTHING).count() == 1
     assert not Evidence.objects.exists()
 
@@ -116,11 +116,11 @@ def test_what_was_not_found_may_be_asked_for_again(asked, connect, fake, staff):
     files = fake.files[asked.public_id]
     fake.lose(asked.public_id)
     assert not fetched(asked, connect)
-    assert not is_pending(asked)
+    assert not is_fetch_pending(asked)
     fake.files[asked.public_id] = files
     assert not fetched(asked, connect)
-    ask(asked, staff)
-    assert is_pending(asked)
+    request_fetch(asked, staff)
+    assert is_fetch_pending(asked)
 
 
 def test_one_that_a_silent_host_keeps_back_keeps_no_other_from_being_removed(
@@ -137,25 +137,25 @@ def test_one_that_a_silent_host_keeps_back_keeps_no_other_from_being_removed(
     def silent(dispatch, connect_host):
         raise HostSilentError(f"{dispatch}: its second host does not answer")
 
-    monkeypatch.setattr(cleanup, "fetch", silent)
-    remove_old(asked.device.host, connect)
+    monkeypatch.setattr(cleanup, "fetch_leftovers", silent)
+    remove_old_run_dirs(asked.device.host, connect)
     old.refresh_from_db()
     assert old.run_dirs_removed_at is not None
 
 
 def test_a_retired_host_is_not_asked(cancelled, staff):
     Host.objects.update(retired_at=cancelled.ended_at)
-    assert not may_be_asked(Dispatch.objects.get())
+    assert not may_be_fetched(Dispatch.objects.get())
     Host.objects.update(retired_at=None)
-    ask(Dispatch.objects.get(), staff)
-    assert is_pending(Dispatch.objects.get())
+    request_fetch(Dispatch.objects.get(), staff)
+    assert is_fetch_pending(Dispatch.objects.get())
     Host.objects.update(retired_at=cancelled.ended_at)
-    assert not is_pending(Dispatch.objects.get())
+    assert not is_fetch_pending(Dispatch.objects.get())
 
 
 def test_a_host_over_ssh_is_checked_at_once_for_its_turn_comes_after_that(cancelled, staff):
     host = ssh_host(next_check_at=timezone.now() + timedelta(hours=1))
     Device.objects.update(host=host)
-    ask(Dispatch.objects.get(), staff)
+    request_fetch(Dispatch.objects.get(), staff)
     host.refresh_from_db()
     assert host.next_check_at <= timezone.now()

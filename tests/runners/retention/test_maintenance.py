@@ -18,11 +18,11 @@ LIMIT_S = 90  # an end of patience: where all is well nothing waits for so long
 @pytest.fixture
 def lane(monkeypatch):
     monkeypatch.setattr(maintenance, "close_old_connections", connections.close_all)
-    maintenance.lane.cache_clear()
-    yield maintenance.lane()
-    for each in (maintenance.lane(), maintenance.lane().clearing):
+    maintenance.check_pool.cache_clear()
+    yield maintenance.check_pool()
+    for each in (maintenance.check_pool(), maintenance.check_pool().clearing):
         each.pool.shutdown()
-    maintenance.lane.cache_clear()
+    maintenance.check_pool.cache_clear()
 
 
 @pytest.fixture
@@ -45,9 +45,9 @@ def test_the_task_ends_while_hosts_are_silent_and_the_others_follow(lane, silent
         ssh_host(f"lab-{number}")
     tasks.check_hosts()
     tasks.check_hosts()
-    assert len([future for future in lane.asked if not future.done()]) == maintenance.CHECK_THREADS
+    assert len([future for future in lane.pending if not future.done()]) == maintenance.CHECK_THREADS
     answers.set()
-    for future in lane.asked:
+    for future in lane.pending:
         future.result(LIMIT_S)
     assert sorted(asked) == [f"lab-{number}" for number in range(6)]
 
@@ -59,10 +59,10 @@ def test_a_check_that_stumbles_leaves_its_thread_to_others(lane, monkeypatch):
     monkeypatch.setattr(health, "check", stumble)
     ssh_host("lab-1")
     tasks.check_hosts()
-    lane.asked[0].result(LIMIT_S)
+    lane.pending[0].result(LIMIT_S)
     Host.objects.update(next_check_at="2026-01-01T00:00Z")
     tasks.check_hosts()
-    assert len(lane.asked) == 1
+    assert len(lane.pending) == 1
 
 
 def test_a_host_that_is_slow_to_be_cleared_holds_up_no_check_and_waits_for_it_once(lane, monkeypatch):
@@ -77,29 +77,29 @@ def test_a_host_that_is_slow_to_be_cleared_holds_up_no_check_and_waits_for_it_on
         checked.append(host.name)
         return []
 
-    monkeypatch.setattr(cleanup, "remove_old", remove_old)
+    monkeypatch.setattr(cleanup, "remove_old_run_dirs", remove_old)
     monkeypatch.setattr(health, "check", check)
     names = [ssh_host(f"lab-{number}").name for number in range(6)]
     for _ in range(2):
         Host.objects.update(next_check_at="2026-01-01T00:00Z")
         tasks.check_hosts()
-        for future in lane.asked:
+        for future in lane.pending:
             future.result(LIMIT_S)
     assert sorted(checked) == sorted(names * 2)
     assert begun.wait(LIMIT_S)
     assert len(cleared) == 1
     released.set()
-    for future in lane.clearing.asked.values():
+    for future in lane.clearing.pending.values():
         future.result(LIMIT_S)
     assert sorted(cleared) == names
 
 
 def test_this_machine_is_cleared_though_it_is_not_checked(lane, monkeypatch):
     cleared = []
-    monkeypatch.setattr(cleanup, "remove_old", lambda host: cleared.append(host.name))
+    monkeypatch.setattr(cleanup, "remove_old_run_dirs", lambda host: cleared.append(host.name))
     Host.objects.create(name="local", kind="local")
     Host.objects.create(name="another", kind="local", machine_id="of-another")
     tasks.check_hosts()
-    for future in lane.clearing.asked.values():
+    for future in lane.clearing.pending.values():
         future.result(LIMIT_S)
     assert cleared == ["local"]

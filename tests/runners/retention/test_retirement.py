@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from results.models import Event, Evidence, Preparation
-from runners.campaigns.commands import Wanted, start
+from runners.campaigns.commands import CampaignOrder, start
 from runners.campaigns.terms import Terms
 from runners.dispatch.orders import Order, cancel, order
 from runners.inventory import health
@@ -17,7 +17,7 @@ from runners.inventory.service_state import OutOfServiceError
 from runners.models import Device, Dispatch, Host
 from runners.models.campaign import Campaign
 from runners.models.states import State
-from runners.retention.retirement import RetireError, retire_device, retire_host, take_device_back, take_host_back
+from runners.retention.retirement import RetireError, retire_device, retire_host, return_device, return_host
 from tests.runners.lab import see
 from tests.runners.ssh_host import HEALTH, ssh_host
 from tests.runners.threads import in_threads, wait_until_somebody_waits
@@ -43,7 +43,7 @@ def test_what_is_retired_takes_no_order_and_its_history_says_who_and_why(retire,
     with pytest.raises(OutOfServiceError, match="is retired since"):
         order(Device.objects.get(), a_lab, Order(Decimal(1), 60, 10), staff)
     with pytest.raises(OutOfServiceError):
-        start(Device.objects.get(), a_lab, Wanted(Terms()), staff)
+        start(Device.objects.get(), a_lab, CampaignOrder(Terms()), staff)
     told = Event.objects.get(kind=f"{what}-retired")
     assert (told.actor, told.reason) == (staff, "scrapped")
 
@@ -67,7 +67,7 @@ def test_what_has_ended_stands_in_nothing_s_way(retire, what, in_state, device):
 
 @BOTH
 def test_nothing_is_retired_under_a_campaign(retire, what, device, a_lab, staff):
-    campaign = start(device, a_lab, Wanted(Terms()), staff)
+    campaign = start(device, a_lab, CampaignOrder(Terms()), staff)
     with pytest.raises(RetireError, match=f"campaign {campaign} on fake drive on local is active"):
         retire[what]()
     Campaign.objects.update(state="cancelled")
@@ -75,7 +75,7 @@ def test_nothing_is_retired_under_a_campaign(retire, what, device, a_lab, staff)
 
 
 def test_a_reason_is_asked_for(device, staff):
-    with pytest.raises(RetireError, match="expected why"):
+    with pytest.raises(RetireError, match="expected a reason"):
         retire_device(device, staff, " ")
 
 
@@ -89,9 +89,9 @@ def test_a_host_that_sends_requests_to_a_live_sweep_stays(in_state, device, staf
 def test_what_a_cancelled_run_left_is_lost_only_where_somebody_gives_it_up(running, connect, device, staff):
     cancel(running, staff)
     assert see(running, connect) == State.CANCELLED
-    with pytest.raises(RetireError, match=f"1 run left there .{running}. is not kept here yet"):
+    with pytest.raises(RetireError, match=f"leftover files of 1 run there .{running}. are not archived yet"):
         retire_host(device.host, staff, "scrapped")
-    retire_host(device.host, staff, "scrapped", gives_up_what_is_there=True)
+    retire_host(device.host, staff, "scrapped", abandons_leftovers=True)
     assert Event.objects.get(kind="host-retired").details == {"given_up": [running.public_id]}
 
 
@@ -99,7 +99,7 @@ def test_a_log_that_was_too_large_to_be_taken_in_is_no_less_lost(running, connec
     settings.UPLOAD_MAX_BYTES = 10
     fake.end(running.public_id, 0)
     assert see(running, connect) == State.FAILED
-    with pytest.raises(RetireError, match=f"1 run left there .{running}. is not kept here yet"):
+    with pytest.raises(RetireError, match=f"leftover files of 1 run there .{running}. are not archived yet"):
         retire_host(device.host, staff, "scrapped")
 
 
@@ -139,12 +139,12 @@ def test_a_run_that_was_cancelled_before_its_start_left_nothing(dispatch, connec
 def test_a_retired_host_is_not_checked_and_gets_no_work_until_it_is_back_and_was_checked(staff):
     host = ssh_host(health=HEALTH, checked_at=timezone.now())
     retire_host(host, staff, "gone")
-    assert health.take_due(9) == []
-    assert "it is retired since" in health.why_no_work(host)
-    assert take_host_back(host, staff)
-    assert health.why_no_work(host) == "it has not been checked yet"
-    assert health.take_due(9) == [host]
-    assert not take_host_back(host, staff)
+    assert health.take_due_hosts(9) == []
+    assert "it is retired since" in health.no_work_message(host)
+    assert return_host(host, staff)
+    assert health.no_work_message(host) == "it has not been checked yet"
+    assert health.take_due_hosts(9) == [host]
+    assert not return_host(host, staff)
 
 
 def test_a_retired_device_comes_back_with_all_its_runs_when_its_drive_is_bound_again(device, dispatch, fake, staff):
@@ -158,7 +158,7 @@ def test_a_retired_device_comes_back_with_all_its_runs_when_its_drive_is_bound_a
 
 def test_a_device_comes_back_by_itself_too(device, staff):
     retire_device(device, staff, "sent back")
-    assert take_device_back(device, staff)
+    assert return_device(device, staff)
     assert Event.objects.get(kind="device-back-in-service").actor == staff
 
 

@@ -1,7 +1,7 @@
 import pytest
 from django.test import Client
 
-from runners.campaigns.commands import Wanted, start
+from runners.campaigns.commands import CampaignOrder, start
 from runners.campaigns.terms import Terms
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +23,7 @@ DEEDS = ["/lab/hosts/local/add/", "/lab/devices/{device}/label/", "/lab/hosts/lo
 
 @pytest.fixture
 def address(dispatch, a_lab, staff):
-    campaign = start(dispatch.device, a_lab, Wanted(Terms()), staff)
+    campaign = start(dispatch.device, a_lab, CampaignOrder(Terms()), staff)
     names = {"device": dispatch.device.pk, "dispatch": dispatch.public_id, "campaign": campaign.public_id}
     return lambda pattern: pattern.format(**names)
 

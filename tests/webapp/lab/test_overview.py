@@ -97,7 +97,7 @@ def test_a_host_that_gives_no_answer_about_a_run_is_said_to_be_silent(lab_client
     told = f'about <a class="whole" href="/lab/dispatches/{running}/">{running}</a>'
     assert told not in lab_client.get(place).text
     since = (timezone.now() - timedelta(seconds=30)).isoformat()
-    Dispatch.objects.update(silences={"local": since})
+    Dispatch.objects.update(open_outages={"local": since})
     page = lab_client.get(place).text
     assert f"No answer from local for 30 s, {told}; its program may run on" in page
     assert "It takes work" not in page
@@ -107,5 +107,5 @@ def test_a_host_that_gives_no_answer_about_a_run_is_said_to_be_silent(lab_client
 def test_both_hosts_of_a_run_tell_its_silence(lab_client, running):
     sender = Host.objects.create(name="sender", kind="local")
     since = (timezone.now() - timedelta(seconds=30)).isoformat()
-    Dispatch.objects.update(load_host=sender, silences={"sender": since})
+    Dispatch.objects.update(load_host=sender, open_outages={"sender": since})
     assert lab_client.get("/lab/").text.count("No answer from sender for 30 s") == 2

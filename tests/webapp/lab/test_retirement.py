@@ -102,7 +102,7 @@ def test_the_page_of_a_host_asks_whether_what_is_left_there_is_given_up(lab_clie
     cancel(running, staff)
     assert see(running, connect) == State.CANCELLED
     assert box in lab_client.get(address).text
-    assert "is not kept here yet" in lab_client.post(f"{address}retire/", WHY, follow=True).text
+    assert "are not archived yet" in lab_client.post(f"{address}retire/", WHY, follow=True).text
     lab_client.post(f"{address}retire/", WHY | {"gives_up_what_is_there": "yes"})
     assert Host.objects.get().retired_at
 
@@ -110,7 +110,7 @@ def test_the_page_of_a_host_asks_whether_what_is_left_there_is_given_up(lab_clie
 def test_what_was_given_up_and_is_kept_all_the_same_is_no_more_listed(lab_client, running, connect, staff, settings):
     cancel(running, staff)
     assert see(running, connect) == State.CANCELLED
-    retire_host(running.device.host, staff, "scrapped", gives_up_what_is_there=True)
+    retire_host(running.device.host, staff, "scrapped", abandons_leftovers=True)
     told = f"not kept here, what these left there: {running}."
     assert told in lab_client.get("/lab/hosts/local/").text
     settings.RUN_DIR_RETENTION_S = KEPT_S

@@ -11,8 +11,8 @@ from decimal import Decimal
 
 from results.rules.act.limits import Limit
 from runners.campaigns.ladder import Rung
-from runners.campaigns.messages import named, nx
-from runners.campaigns.terms import LEARNT, Purpose, Result
+from runners.campaigns.messages import nx, step_name
+from runners.campaigns.terms import CONCLUSIVE, Purpose, Result
 from webapp.templatetags import units
 
 WIDTH, HEIGHT = 340, 190
@@ -75,7 +75,9 @@ class _Scale:
 
 def panels_of(rungs: Sequence[Rung], limits: Iterable[Limit], confirmed_nx: Decimal | None) -> list[Panel]:
     """Return a panel for each limit; none before the first run that has shares."""
-    drawn = [rung for rung in rungs if rung.outcome.purpose in DRAWN and rung.outcome.result in LEARNT and rung.shares]
+    drawn = [
+        rung for rung in rungs if rung.outcome.purpose in DRAWN and rung.outcome.result in CONCLUSIVE and rung.shares
+    ]
     if not drawn:
         return []
     scale = _scale_of([rung.outcome.nx for rung in drawn if rung.outcome.nx is not None])
@@ -124,7 +126,7 @@ def _point(rung: Rung, limit: Limit, scale: _Scale) -> Point | None:
         triangle=f"{_units(x)},{_units(y - 5)} {_units(x + 5)},{_units(y + 4)} {_units(x - 5)},{_units(y + 4)}",
         shape="triangle" if is_off else "box" if is_over else "dot",
         is_load_test=rung.outcome.purpose is Purpose.LOAD,
-        words=f"{named(rung.outcome.purpose, rung.outcome.nx)}: {units.share(share.printed, share.over_count)} %",
+        words=f"{step_name(rung.outcome.purpose, rung.outcome.nx)}: {units.share(share.printed, share.over_count)} %",
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from runners.campaigns.commands import EDITABLE, Wanted
+from runners.campaigns.commands import EDITABLE, CampaignOrder
 from runners.campaigns.messages import nx
 from runners.campaigns.scheduler import PREP
 from runners.campaigns.terms import STRESS_FACTOR, Terms
@@ -137,8 +137,8 @@ class CampaignForm(EditableTermsForm, FactsForm):
             self.add_error("start_nx", f"{expected}. Change one of the two.")
         return cleaned
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> CampaignOrder:
         """Return what was asked for."""
         fixed = ("start_nx", "resolution_nx", "resolution_pct", "slice_length_s", "with_prep")
         terms = Terms(**self.changes(), **{name: self.cleaned_data[name] for name in fixed})
-        return Wanted(terms, facts=self.facts())
+        return CampaignOrder(terms, facts=self.facts())

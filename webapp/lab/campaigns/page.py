@@ -14,12 +14,12 @@ from runners.campaigns.forecast import Forecast, forecast
 from runners.campaigns.ladder import Rung, rungs_of
 from runners.campaigns.messages import NAMES
 from runners.campaigns.requirements import conditions_of, has_shortened_runs
-from runners.campaigns.terms import Outcome, Purpose, Result, Terms, terms_of
+from runners.campaigns.terms import Outcome, Purpose, Result, Terms, parse_terms
 from runners.campaigns.voting import is_near
 from runners.models import Dispatch, Step
 from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.states import FINAL, ON_HOST
-from runners.monitoring.connectivity import NO_ANSWER, seconds_of, silence_words, silent_for_s
+from runners.monitoring.connectivity import format_seconds, outage_message, outage_s
 from webapp.lab.campaigns.chart import is_failed, panels_of
 from webapp.lab.campaigns.forms import CampaignForm
 from webapp.lab.shared.live_part import version_of
@@ -83,7 +83,7 @@ class Estimate:
 
 def describe_campaign(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
     """Return the context of the page and of its live part."""
-    terms, limits = terms_of(campaign.terms), parse_limits(campaign.profile.document)
+    terms, limits = parse_terms(campaign.terms), parse_limits(campaign.profile.document)
     state = State(campaign.state)
     under_way, others = _under_way(rungs), alongside(campaign)
     return {
@@ -99,7 +99,7 @@ def describe_campaign(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
         "rows": [_row(rung, limits, terms) for rung in rungs],
         "panels": panels_of(rungs, limits, campaign.confirmed_nx),
         "under_way": under_way,
-        "silence": silence_words(under_way) if under_way else "",
+        "silence": outage_message(under_way) if under_way else "",
         "estimate": None if state in SETTLED else estimate(terms, rungs, timezone.now()),
         "history": history_of(campaign),
         "alongside": [] if state in SETTLED else others,
@@ -117,7 +117,7 @@ def version_of_campaign(campaign: Campaign, rungs: list[Rung], others: list[Disp
         [
             rung.dispatch.shown_state,
             rung.dispatch.last_label_s,
-            rung.dispatch.gaps_count,
+            rung.dispatch.outages_count,
             rung.outcome.result,
             rung.run and rung.run.public_id,
         ]
@@ -125,7 +125,7 @@ def version_of_campaign(campaign: Campaign, rungs: list[Rung], others: list[Disp
     ]
     others_ids = [dispatch.public_id for dispatch in others]
     under_way = _under_way(rungs)
-    return version_of([shown, climbed, others_ids, under_way and silent_for_s(under_way)])
+    return version_of([shown, climbed, others_ids, under_way and outage_s(under_way)])
 
 
 def alongside(campaign: Campaign) -> list[Dispatch]:
@@ -153,7 +153,7 @@ def _row(rung: Rung, limits: tuple[Limit, ...], terms: Terms) -> Row:
         is_near=result in {Result.PASSED, Result.FAILED} and is_near(rung.outcome, terms),
         is_open=result is Result.OPEN,
         reason="" if result in {Result.PASSED, Result.OPEN} else rung.outcome.reason,
-        gaps_s=seconds_of(rung.dispatch.gaps_ms) if rung.dispatch.gaps_count else "",
+        gaps_s=format_seconds(rung.dispatch.outages_ms) if rung.dispatch.outages_count else "",
     )
 
 
@@ -249,7 +249,7 @@ class Told:
 def history_of(campaign: Campaign) -> list[Told]:
     """Return what happened, in its order. A gap is told when it had ended, as in the history of its dispatch."""
     entries = [_of_entry(entry) for entry in campaign.entries.select_related("dispatch")]
-    gaps = Step.objects.filter(dispatch__campaign=campaign, reason__startswith=NO_ANSWER).select_related("dispatch")
+    gaps = Step.objects.filter(dispatch__campaign=campaign, kind=Step.Kind.HOST_OUTAGE).select_related("dispatch")
     told = [*entries, *(_of_gap(step) for step in gaps)]
     return sorted(told, key=lambda line: line.at)
 

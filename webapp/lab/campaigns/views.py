@@ -14,9 +14,9 @@ from results.models import Organisation
 from runners.campaigns import commands
 from runners.campaigns.ladder import rungs_of
 from runners.campaigns.scheduler import PREP
-from runners.campaigns.terms import terms_of
+from runners.campaigns.terms import parse_terms
 from runners.dispatch.orders import Order
-from runners.dispatch.preflight import refusal_foreseen
+from runners.dispatch.preflight import expected_refusal
 from runners.models import Device
 from runners.models.campaign import Campaign
 from runners.recipes import RECIPES
@@ -52,10 +52,12 @@ def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
     return render(request, "lab/campaigns/order.html", context | asked_of(device) | {"section": "lab"})
 
 
-def _start(request: UserRequest, device: Device, organisation: Organisation, wanted: commands.Wanted) -> Campaign:
+def _start(
+    request: UserRequest, device: Device, organisation: Organisation, wanted: commands.CampaignOrder
+) -> Campaign:
     """Start a campaign. Raises DriveTakenError, and ValueError without consent or where an order would be refused."""
     wanted = replace(wanted, options=consented(device, request.POST, wanted.options))
-    if refusal := refusal_foreseen(device, Order(options=wanted.options)):
+    if refusal := expected_refusal(device, Order(options=wanted.options)):
         raise ValueError(refusal)
     return commands.start(device, organisation, wanted, request.user)
 
@@ -74,7 +76,7 @@ def campaign_list(request: UserRequest) -> HttpResponse:
 def detail(request: UserRequest, public_id: str) -> HttpResponse:
     """Show a campaign; the live part renews itself."""
     campaign = _find(public_id)
-    form = EditableTermsForm(initial=vars(terms_of(campaign.terms)))
+    form = EditableTermsForm(initial=vars(parse_terms(campaign.terms)))
     context = describe_campaign(campaign, rungs_of(campaign)) | {"form": form, "section": "lab"}
     return renewed(request, "lab/campaigns/campaign.html", context)
 
@@ -143,7 +145,7 @@ def _do(
 def change_terms(request: UserRequest, public_id: str) -> HttpResponse:
     """Change terms; where one is wrong nothing is changed, and the page says which."""
     campaign = _find(public_id)
-    form = EditableTermsForm(request.POST, initial=vars(terms_of(campaign.terms)))
+    form = EditableTermsForm(request.POST, initial=vars(parse_terms(campaign.terms)))
     if not form.is_valid():
         context = describe_campaign(campaign, rungs_of(campaign)) | {"form": form, "section": "lab"}
         return renewed(request, "lab/campaigns/campaign.html", context)

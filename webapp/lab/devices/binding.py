@@ -11,9 +11,9 @@ from runners.errors import HostError
 from runners.hosts import connect
 from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import Identity
-from runners.inventory.devices import DeviceInUseError, bind, objection_to_moving
-from runners.inventory.safety import MIB_BYTES, SIGNATURE, is_told, objections_to_binding
-from runners.inventory.service_state import OutOfServiceError, retired_words
+from runners.inventory.devices import DeviceInUseError, bind, objection_to_path_change
+from runners.inventory.safety import MIB_BYTES, SIGNATURE, is_signature_reported, objections_to_binding
+from runners.inventory.service_state import OutOfServiceError, retired_message
 from runners.models import Device, Host
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.devices.forms import BindForm, DeviceForm, LabelTakenError, first_free_label, refuse_taken
@@ -27,7 +27,7 @@ from webapp.lab.shared.drive_status import cautions_at_binding
 def find(request: UserRequest, name: str) -> HttpResponse:
     """Ask for a path, and show what the host finds there."""
     host = get_object_or_404(Host, name=name)
-    if retired := retired_words(host):
+    if retired := retired_message(host):
         messages.error(request, f"{host} is {retired}; take it back into service before you add a device.")
         return redirect("lab-host", name)
     form = DeviceForm(request.POST or None, host=host)
@@ -56,7 +56,7 @@ def _show(request: UserRequest, host: Host, form: DeviceForm, identity: Identity
     known = bound_as(host, identity)
     label = form.cleaned_data["label"] or (known.label if known else first_free_label(host, identity))
     refuse_taken(host, label, known)
-    is_in_use = SIGNATURE in identity.document and not is_told(identity.document)
+    is_in_use = SIGNATURE in identity.document and not is_signature_reported(identity.document)
     asked = {"path": identity.path, "drive_key": identity.drive_key, "label": label}
     context = {
         "host": host,
@@ -67,7 +67,7 @@ def _show(request: UserRequest, host: Host, form: DeviceForm, identity: Identity
             host, identity.path, identity.drive_key, identity.document, is_in_use=is_in_use
         ),
         "known": known,
-        "stays_where_it_is": objection_to_moving(known, identity) if known else "",
+        "stays_where_it_is": objection_to_path_change(known, identity) if known else "",
         "is_renaming": known is not None and known.label != label,
         "form": BindForm(initial=asked),
         "section": "lab",

@@ -8,7 +8,7 @@ from django.core.validators import RegexValidator
 from django.db.models import QuerySet
 
 from runners.hosts.protocol import Identity
-from runners.inventory.safety import LEAST_DEVICE_BYTES, MIB_BYTES
+from runners.inventory.safety import MIB_BYTES, MIN_DEVICE_BYTES
 from runners.models import Device, Host
 
 # A path goes into a configuration where commas, semicolons and blanks part devices and # begins a comment; ACT 6.x
@@ -18,7 +18,7 @@ ABSOLUTE_PATH = RegexValidator(
     r"^/[^\s,;#]+\Z", "Expected an absolute path without blanks, commas, semicolons or #, such as /dev/nvme0n1."
 )
 NO_FILES_IN = ("/dev/", "/proc/", "/sys/")
-LEAST_FILE_MIB = LEAST_DEVICE_BYTES // MIB_BYTES
+LEAST_FILE_MIB = MIN_DEVICE_BYTES // MIB_BYTES
 INTEGER_MAX = 2**31 - 1
 
 

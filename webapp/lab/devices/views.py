@@ -7,10 +7,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from results.models import Event, Preparation
-from runners.campaigns.ladder import with_what_was_read
+from runners.campaigns.ladder import with_readings
 from runners.errors import HostError
 from runners.hosts import connect
-from runners.inventory.devices import LookAgainError, look_again
+from runners.inventory.devices import RefreshRefusedError, refresh_identity
 from runners.inventory.service_state import out_of_service, retirement_of
 from runners.models import Device, Dispatch, DriveState, Host
 from runners.models.campaign import Campaign
@@ -30,7 +30,7 @@ LATEST_COUNT = 10
 def detail(request: UserRequest, device_id: int) -> HttpResponse:
     """Show a device with the history of its drive's states, newest first, wherever the drive was then."""
     device = _find(device_id)
-    dispatches = with_what_was_read(Dispatch.objects.filter(device=device).order_by("-ordered_at", "-pk"))
+    dispatches = with_readings(Dispatch.objects.filter(device=device).order_by("-ordered_at", "-pk"))
     states = DriveState.objects.filter(drive_key=device.drive_key).select_related("dispatch")
     context = {
         "states": states.order_by("-at", "-id")[:STATES_SHOWN],
@@ -56,9 +56,9 @@ def look(request: UserRequest, device_id: int) -> HttpResponse:
         messages.error(request, retired)
         return redirect("lab-device", device_id)
     try:
-        look_again(device, connect(device.host), request.user)
+        refresh_identity(device, connect(device.host), request.user)
         messages.success(request, f"{device} was looked at again, at {device.path}.")
-    except (LookAgainError, HostError) as error:
+    except (RefreshRefusedError, HostError) as error:
         messages.error(request, f"Not looked at again: {error}")
     return redirect("lab-device", device_id)
 
@@ -109,7 +109,7 @@ def retire_device(request: UserRequest, device_id: int) -> HttpResponse:
 def take_device_back(request: UserRequest, device_id: int) -> HttpResponse:
     """Take a device back into service."""
     device = _find(device_id)
-    if retirement.take_device_back(device, request.user):
+    if retirement.return_device(device, request.user):
         messages.success(request, f"{device} is in service again.")
     else:
         messages.error(request, f"{device} is in service; nothing was changed.")

@@ -11,7 +11,7 @@ from results.models import Organisation
 from runners.campaigns.commands import open_on
 from runners.dispatch import orders
 from runners.dispatch.orders import Order
-from runners.dispatch.preflight import refusal_foreseen
+from runners.dispatch.preflight import expected_refusal
 from runners.inventory.service_state import out_of_service
 from runners.inventory.ycsb_requirements import missing_programs
 from runners.models import Device, Dispatch, Host
@@ -106,7 +106,7 @@ def order_foreseen(request: UserRequest, device: Device, organisation: Organisat
 def _foreseen(request: UserRequest, device: Device, asked: Order) -> Order:
     """Return what is asked for with its consent. Raises ValueError, as above."""
     asked = replace(asked, options=consented(device, request.POST, asked.options))
-    if refusal := refusal_foreseen(device, asked):
+    if refusal := expected_refusal(device, asked):
         raise ValueError(refusal)
     return asked
 

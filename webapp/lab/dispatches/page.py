@@ -7,26 +7,26 @@ from django.conf import settings
 from results.models import Profile, Run
 from results.rules.act.limits import parse_limits
 from results.rules.act.loads import READS_PER_S
-from runners.campaigns.messages import named
+from runners.campaigns.messages import step_name
 from runners.campaigns.terms import Purpose
-from runners.dispatch.orders import DECLARED, may_be_retried
+from runners.dispatch.orders import may_be_retried
 from runners.evidence.drive_states import begun_at
 from runners.inventory.enrolment import STATE_DIR
-from runners.inventory.health import why_no_work
+from runners.inventory.health import no_work_message
 from runners.inventory.service_state import out_of_service
 from runners.lifecycle.stages import begun_stages, run_dirs_of
-from runners.models import Dispatch, Host
-from runners.models.dispatch import DESTROY
+from runners.models import Dispatch, Host, Step
+from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import FINAL, State
-from runners.monitoring.connectivity import seconds_of, silence_words, silent_for_s
+from runners.monitoring.connectivity import format_seconds, outage_message, outage_s
 from runners.recipes import RECIPES
 from runners.retention.leftover_archive import (
-    ASKED,
-    is_pending,
-    may_be_asked,
-    told_last,
-    what_was_kept,
-    what_was_too_large,
+    FETCH_REQUESTED,
+    archive_event,
+    is_fetch_pending,
+    last_fetch_event,
+    may_be_fetched,
+    too_large_event,
 )
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm
 from webapp.lab.shared.live_part import version_of
@@ -46,13 +46,12 @@ MEANINGS = {
     State.LOST: "the register no longer knows what became of it",
     State.CANCELLED: "it was stopped as asked",
 }
-# What a queued one waits for, by what its reason tells (runners/dispatch/claim.py).
-WAITS = (
-    ("drive busy", "it waits for the drive"),
-    (" gets no work: ", "it waits for the host"),
-    ("host busy", "it waits for the host"),
-    (" is paused; ", "it waits for its campaign"),
-)
+# What a queued dispatch waits for.
+WAITS = {
+    Dispatch.WaitsFor.DRIVE: "it waits for the drive",
+    Dispatch.WaitsFor.HOST: "it waits for the host",
+    Dispatch.WaitsFor.CAMPAIGN: "it waits for its campaign",
+}
 STARTING = "its program was started, and makes sure of the drive before it writes"
 # What a silence means for one that may be on its host.
 SILENT = {
@@ -68,7 +67,7 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
     state = State(dispatch.state)
     is_orphaned = state is State.LOST and dispatch.ended_at is None
     is_ending = is_orphaned and dispatch.cancel_requested_at is not None
-    too_large, is_fetching = what_was_too_large(dispatch), state in FINAL and is_pending(dispatch)
+    too_large, is_fetching = too_large_event(dispatch), state in FINAL and is_fetch_pending(dispatch)
     ((_, found, is_fail),) = found_by([dispatch])
     return {
         "version": version_of_dispatch(dispatch),
@@ -93,9 +92,9 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "may_certify": dispatch.device.may_certify,
         "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
         "options": _worded(dispatch),
-        "gaps_s": seconds_of(dispatch.gaps_ms),
-        "kept": what_was_kept(dispatch),
-        "may_fetch": may_be_asked(dispatch),
+        "gaps_s": format_seconds(dispatch.outages_ms),
+        "kept": archive_event(dispatch),
+        "may_fetch": may_be_fetched(dispatch),
         "fetch": _fetch_words(dispatch),
         "too_large": too_large,
         "run_dirs": _run_dirs(dispatch) if too_large else [],
@@ -108,15 +107,15 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
 
 def _fetch_words(dispatch: Dispatch) -> str:
     """Say of what a person asked to be fetched what it waits for, or that there was nothing; empty once it is kept."""
-    told = told_last(dispatch) if dispatch.state in FINAL else None
-    if told is None or what_was_kept(dispatch) is not None:
+    told = last_fetch_event(dispatch) if dispatch.state in FINAL else None
+    if told is None or archive_event(dispatch) is not None:
         return ""
-    if told.kind != ASKED:
+    if told.kind != FETCH_REQUESTED:
         return f"Its host held no file of it on {moment(told.at)}."
-    if not is_pending(dispatch):
+    if not is_fetch_pending(dispatch):
         return ""
     asked = f"{told.actor} asked on {moment(told.at)} that what it left be fetched."
-    if unfit := why_no_work(dispatch.device.host):
+    if unfit := no_work_message(dispatch.device.host):
         return f"{asked} It waits for {dispatch.device.host}, which is not asked for files now: {unfit}."
     return f"{asked} It is, once nothing is measured on its host."
 
@@ -133,12 +132,12 @@ def _state_dir(host: Host) -> str:
 
 def _meaning(dispatch: Dispatch, state: State) -> str:
     """Return what the state means now: of a silent host nobody knows what it does."""
-    if state in SILENT and (silence := silence_words(dispatch)):
+    if state in SILENT and (silence := outage_message(dispatch)):
         return f"{silence}; {SILENT[state]}"
     if dispatch.is_starting:
         return STARTING
     if state is State.QUEUED:
-        return next((waits for told, waits in WAITS if told in dispatch.reason), MEANINGS[state])
+        return WAITS[Dispatch.WaitsFor(dispatch.waits_for)] if dispatch.waits_for else MEANINGS[state]
     if state is State.CANCELLED and (dispatch.is_never_started or begun_at(dispatch) is None):
         return "it was never started"
     return MEANINGS[state]
@@ -152,10 +151,11 @@ def version_of_dispatch(dispatch: Dispatch) -> str:
     shown = (
         "state",
         "reason",
+        "waits_for",
         "cancel_requested_at",
         "silent_since",
-        "silences",
-        "gaps_count",
+        "open_outages",
+        "outages_count",
         "ended_at",
         "last_label_s",
         "log_bytes",
@@ -166,14 +166,14 @@ def version_of_dispatch(dispatch: Dispatch) -> str:
     )
     retry = getattr(dispatch, "retry", None)
     below = [_is_being_read(dispatch), [run.public_id for run in _runs(dispatch)], retry and retry.public_id]
-    below += [silent_for_s(dispatch), dispatch.steps.count(), _fetch_words(dispatch)]
+    below += [outage_s(dispatch), dispatch.steps.count(), _fetch_words(dispatch)]
     return version_of([[getattr(dispatch, name) for name in shown], dispatch.submission_id, dispatch.pid, below])
 
 
 def title_of(dispatch: Dispatch) -> str:
     """Return what a dispatch is, for people: load test at 30x; ACT storage, 30x; prep."""
     if dispatch.purpose:
-        return named(Purpose(dispatch.purpose), dispatch.nx_load).capitalize()
+        return step_name(Purpose(dispatch.purpose), dispatch.nx_load).capitalize()
     return RECIPES[dispatch.recipe].LABEL
 
 
@@ -197,7 +197,7 @@ def _worded(dispatch: Dispatch) -> list[tuple[str, Any]]:
     options = dispatch.options
     fields = YcsbForm.base_fields if dispatch.recipe == "ycsb" else OrderForm.base_fields
     labels = {name: str(field.label or name.replace("_", " ").capitalize()) for name, field in fields.items()}
-    labels[DESTROY] = "Recognised data is written over"
+    labels[CONSENT_OPTION] = "Recognised data is written over"
     return [(labels[name], _word(value)) for name, value in options.items() if name in labels]
 
 
@@ -209,7 +209,7 @@ def _word(value: Any) -> Any:
 
 def _declared_by(dispatch: Dispatch) -> str:
     """Return the person who said that nothing of a lost dispatch runs; empty where its host did."""
-    step = dispatch.steps.filter(from_state=State.LOST, reason__startswith=DECLARED).last()
+    step = dispatch.steps.filter(kind=Step.Kind.DECLARED_ENDED).last()
     return step.actor if step else ""
 
 

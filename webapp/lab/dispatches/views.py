@@ -70,7 +70,7 @@ def declare_ended(request: UserRequest, public_id: str) -> HttpResponse:
 def fetch_left(request: UserRequest, public_id: str) -> HttpResponse:
     """Have what an ended dispatch left on its host kept soon, which is kept before it is removed otherwise."""
     try:
-        leftover_archive.ask(_find(public_id), request.user)
+        leftover_archive.request_fetch(_find(public_id), request.user)
     except leftover_archive.FetchRefusedError as error:
         messages.error(request, f"Not fetched: {error}")
     return redirect("dispatch-detail", public_id)
@@ -93,7 +93,7 @@ def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
         messages.error(request, objection)
         return redirect("dispatch-detail", public_id)
     try:
-        new = orders.retry(old, _foreseen(request, old.device, orders.asked_of(old)), request.user)
+        new = orders.retry(old, _foreseen(request, old.device, orders.order_of(old)), request.user)
     except ValueError as error:
         messages.error(request, f"Not ordered again: {error}")
         return redirect("dispatch-detail", public_id)

@@ -6,7 +6,7 @@ from django import forms
 
 from results.models.evidence import PLACE_CHARS
 from runners.inventory.enrolment import Pins
-from runners.inventory.service_state import retired_words
+from runners.inventory.service_state import retired_message
 from runners.models import Host
 
 PORT_MAX = 65_535
@@ -31,7 +31,7 @@ class HostForm(forms.Form):
         """Refuse a name that is taken; a host is pinned anew by `manage.py add_host`, not by a slip on a page."""
         name: str = self.cleaned_data["name"]
         host = Host.objects.filter(name=name).first()
-        if host is not None and (retired := retired_words(host)):
+        if host is not None and (retired := retired_message(host)):
             raise forms.ValidationError(f"Host {name} is {retired}. Take it back into service on its page.")
         if host is not None:
             raise forms.ValidationError(f"There is a host {name}. To pin it anew use manage.py add_host --replace.")

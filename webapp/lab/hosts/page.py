@@ -15,14 +15,14 @@ from runners.errors import HostError
 from runners.hosts import connect
 from runners.hosts.drive_keys import is_same_drive
 from runners.hosts.local import LocalHost, parse_drives
-from runners.hosts.machine import is_here
+from runners.hosts.machine import is_this_machine
 from runners.hosts.protocol import FoundDrive
 from runners.inventory.enrolment import own_program_sha256
-from runners.inventory.health import told_at
+from runners.inventory.health import reported_at
 from runners.inventory.ycsb_requirements import allowed_programs, missing_programs, programs_path
 from runners.models import Device, Dispatch, Host
 from runners.models.states import ON_HOST
-from runners.monitoring.connectivity import silence_words
+from runners.monitoring.connectivity import outage_message
 
 MINUTE_S = 60
 TOO_OLD = "Its drivetest is too old to list its drives: install that of this register, and pin it."
@@ -51,7 +51,7 @@ class HostDrives:
     """The drives of a host as it told them `age_s` seconds ago; `why_none` says why they are not known."""
 
     rows: list[ShownDrive]
-    told_at: datetime | None = None
+    reported_at: datetime | None = None
     age_s: int = 0
     why_none: str = ""
 
@@ -95,7 +95,7 @@ def _age_s(told: datetime) -> int:
 
 def _told_at(host: Host) -> datetime | None:
     """Return when the host told, by the register's clock."""
-    told = told_at(host.health)
+    told = reported_at(host.health)
     return told and told - timedelta(seconds=host.health["clock_offset_s"])
 
 
@@ -124,7 +124,7 @@ class OwnMachine:
 
 def own_machine(host: Host) -> OwnMachine | None:
     """Return what this machine is; None where the host is another one, of which it knows nothing."""
-    if not is_here(host.machine_id):
+    if not is_this_machine(host.machine_id):
         return None
     path = programs_path()
     programs, why_none = _programs(host, path)
@@ -162,7 +162,7 @@ def silences_by_host() -> dict[int, list[Silence]]:
     """Return by the host's id the dispatches on it about which a machine gives no answer, with words that say which."""
     found: dict[int, list[Silence]] = defaultdict(list)
     for dispatch in Dispatch.objects.filter(state__in=ON_HOST).select_related("device__host", "load_host"):
-        if words := silence_words(dispatch):
+        if words := outage_message(dispatch):
             for host in {dispatch.device.host, dispatch.load_host or dispatch.device.host}:
                 found[host.pk].append((dispatch, words))
     return found

@@ -9,11 +9,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from runners.hosts.keys import fingerprint
 from runners.inventory import health
-from runners.inventory.enrolment import enrol, own_program_sha256, set_up, state_place, undo
-from runners.inventory.service_state import retired_words, retirement_of
+from runners.inventory.enrolment import enrol, own_program_sha256, set_location, setup_steps, teardown_steps
+from runners.inventory.service_state import retired_message, retirement_of
 from runners.models import Host
 from runners.retention import retirement
-from runners.retention.leftover_archive import unkept
+from runners.retention.leftover_archive import unarchived_on
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.hosts.forms import HostForm, PlaceForm
 from webapp.lab.hosts.page import drives_of, own_machine, silences_by_host
@@ -52,20 +52,20 @@ def place(request: UserRequest, name: str) -> HttpResponse:
     form = PlaceForm(request.POST)
     if not form.is_valid():
         return _page(request, host, form)
-    if state_place(host, form.cleaned_data["region"], form.cleaned_data["zone"], request.user):
+    if set_location(host, form.cleaned_data["region"], form.cleaned_data["zone"], request.user):
         messages.success(request, f"Runs that {host} hands in from now on say where it is.")
     return redirect("lab-host", host.name)
 
 
 def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpResponse:
-    retirement, left = retirement_of(host), list(unkept(host))
+    retirement, left = retirement_of(host), list(unarchived_on(host))
     named = retirement.details.get("given_up", []) if retirement else []
     context: dict[str, Any] = {
         "host": host,
         "is_ssh": host.kind == Host.Kind.SSH,
-        "no_work": health.reasons_for_no_work(host),
+        "no_work": health.no_work_reasons(host),
         "silences": silences_by_host().get(host.pk, []),
-        "told_at": health.told_at(host.health),
+        "told_at": health.reported_at(host.health),
         "devices": with_marks(host.devices.filter(retired_at=None).order_by("pk")),
         "retired_devices": host.devices.filter(retired_at__isnull=False).order_by("pk"),
         "retirement": retirement,
@@ -79,7 +79,11 @@ def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpRespon
     if host.kind == Host.Kind.LOCAL:
         context["own"] = own_machine(host)
     if context["is_ssh"]:
-        context |= {"fingerprint": fingerprint(host.host_key), "set_up": set_up(host), "undo": undo(host)}
+        context |= {
+            "fingerprint": fingerprint(host.host_key),
+            "set_up": setup_steps(host),
+            "undo": teardown_steps(host),
+        }
     return render(request, "lab/hosts/host.html", context)
 
 
@@ -88,7 +92,7 @@ def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpRespon
 def check(request: UserRequest, name: str) -> HttpResponse:
     """Check a host now; the answer stands on its page, and its drives on the page that adds one."""
     host = get_object_or_404(Host, name=name, kind=Host.Kind.SSH)
-    if retired := retired_words(host):
+    if retired := retired_message(host):
         messages.error(request, f"{host} is {retired}; it is not checked.")
     elif objections := health.check(host):
         messages.error(request, f"{host} gets no work: {'; '.join(objections)}")
@@ -103,7 +107,7 @@ def retire_host(request: UserRequest, name: str) -> HttpResponse:
     """Take a host out of service, with why."""
     host, gives_up = get_object_or_404(Host, name=name), bool(request.POST.get(GIVE_UP_FIELD))
     try:
-        retirement.retire_host(host, request.user, request.POST.get("reason", ""), gives_up_what_is_there=gives_up)
+        retirement.retire_host(host, request.user, request.POST.get("reason", ""), abandons_leftovers=gives_up)
         messages.success(request, f"{host} is retired: it is not checked and gets no work.")
     except retirement.RetireError as error:
         messages.error(request, str(error))
@@ -115,7 +119,7 @@ def retire_host(request: UserRequest, name: str) -> HttpResponse:
 def take_host_back(request: UserRequest, name: str) -> HttpResponse:
     """Take a host back into service."""
     host = get_object_or_404(Host, name=name)
-    if retirement.take_host_back(host, request.user):
+    if retirement.return_host(host, request.user):
         again = "check it now: it gets work after that" if host.kind == Host.Kind.SSH else "it takes work"
         messages.success(request, f"{host} is in service again; {again}.")
     else:

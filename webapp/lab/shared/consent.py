@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from runners.dispatch.preflight import last_identified
-from runners.inventory.safety import is_told, may_be_told_to_destroy, signature_of
+from runners.inventory.safety import is_signature_reported, may_consent_on_page, signature_of
 from runners.models import Device
-from runners.models.dispatch import DESTROY
+from runners.models.dispatch import CONSENT_OPTION
 from webapp.lab.shared.drive_status import cautions_of, is_content_known
 
 LABEL_FIELD, SHOWN_FIELD, PLACE_FIELD = "typed_label", "shown_signature", "shown_place"
@@ -22,14 +22,14 @@ def asked_of(device: Device) -> dict[str, Any]:
         "shown_place": _place(device),
         "cautions": cautions_of(device),
         "must_type_label": must_type_label(device),
-        "is_wiped_at_host": not may_be_told_to_destroy(device),
+        "is_wiped_at_host": not may_consent_on_page(device),
     }
 
 
 def must_type_label(device: Device) -> bool:
     """Tell whether an order needs the device's label typed: data was recognised on it, or nobody knows that none is."""
     document, _ = last_identified(device)
-    return not is_told(document) or bool(signature_of(document)) or not is_content_known(device)
+    return not is_signature_reported(document) or bool(signature_of(document)) or not is_content_known(device)
 
 
 def consented(device: Device, posted: Mapping[str, str], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def consented(device: Device, posted: Mapping[str, str], options: Mapping[str, A
         raise ValueError(f"{device.label} is {_place(device)} by now; the page said {place or 'nothing'}; look again")
     if must_type and typed != device.label.strip():
         raise ValueError(f"expected the device's label, {device.label}, typed to confirm; got {typed or 'nothing'}")
-    return {**options, DESTROY: holds} if holds and may_be_told_to_destroy(device) else dict(options)
+    return {**options, CONSENT_OPTION: holds} if holds and may_consent_on_page(device) else dict(options)
 
 
 def _place(device: Device) -> str:

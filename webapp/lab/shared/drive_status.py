@@ -9,13 +9,13 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from runners.campaigns.commands import open_on
-from runners.campaigns.ladder import rung_of, with_what_was_read
+from runners.campaigns.ladder import rung_of, with_readings
 from runners.campaigns.terms import Result, Terms
 from runners.dispatch.preflight import all_last_identified, in_service_since, is_listed, last_identified
-from runners.inventory.health import told_at
-from runners.inventory.safety import SIGNATURE_ERROR, is_told, signature_of
+from runners.inventory.health import reported_at
+from runners.inventory.safety import SIGNATURE_ERROR, is_signature_reported, signature_of
 from runners.inventory.service_state import out_of_service
-from runners.models import HAS_WRITTEN, UNCONFIRMED, Device, Dispatch, Host, exit_codes
+from runners.models import HAS_WRITTEN, LOST_UNCONFIRMED, Device, Dispatch, Host, exit_codes
 from runners.models.campaign import Campaign
 from runners.models.states import LIVE, State
 from runners.recipes.base import YCSB
@@ -87,7 +87,7 @@ def _is_plain_file(drive_key: str, document: Mapping[str, Any]) -> bool:
 def _of_data(host: Host, path: str, document: Mapping[str, Any], as_told: str, is_known: bool) -> list[Caution]:
     if signature := signature_of(document):
         return [Caution(HOLDS_DATA, f"{path} holds {signature}, {as_told}. {_way_with_data(host)}")]
-    if not is_told(document):
+    if not is_signature_reported(document):
         unread = document.get(SIGNATURE_ERROR)
         why = f": it could not be read ({unread})" if unread else ""
         return [
@@ -121,7 +121,7 @@ def _of_overload(device: Device) -> list[Caution]:
     """Tell of a last run that was too much for the drive, for as long as a campaign would let it rest."""
     rest = timedelta(seconds=Terms().overload_rest_s)
     ended = Dispatch.objects.filter(drive_key=device.drive_key, started_at__isnull=False, ended_at__isnull=False)
-    last = with_what_was_read(ended.order_by("-ended_at")[:1]).first()
+    last = with_readings(ended.order_by("-ended_at")[:1]).first()
     if last is None or last.ended_at is None or (age := timezone.now() - last.ended_at) >= rest:
         return []
     if rung_of(last, ()).outcome.result is not Result.OVERLOADED:
@@ -137,7 +137,7 @@ def _of_overload(device: Device) -> list[Caution]:
 def _of_list(host: Host, drive_key: str) -> list[Caution]:
     if host.kind != Host.Kind.SSH:
         return []
-    listed, at = is_listed(host, drive_key), moment(told_at(host.health))
+    listed, at = is_listed(host, drive_key), moment(reported_at(host.health))
     if listed is None:
         return [Caution("list unknown", f"Host {host} has not told yet which drives may be loaded. Check it first.")]
     if listed:
@@ -156,7 +156,7 @@ def _of_list(host: Host, drive_key: str) -> list[Caution]:
 class DriveNow:
     """What has the drive, wherever it is bound: a campaign, a dispatch, each None where none has; how many wait."""
 
-    is_away: bool
+    is_missing: bool
     campaign: Campaign | None
     holder: Dispatch | None
     queued_count: int
@@ -164,12 +164,12 @@ class DriveNow:
     @property
     def is_free(self) -> bool:
         """Tell whether an order would be claimed at once."""
-        return not (self.is_away or self.campaign or self.holder or self.queued_count)
+        return not (self.is_missing or self.campaign or self.holder or self.queued_count)
 
 
 def drive_now(device: Device) -> DriveNow:
     """Return how the drive of a device stands."""
     on_drive = Dispatch.objects.filter(drive_key=device.drive_key)
-    holder = on_drive.filter(Q(state__in=LIVE) | UNCONFIRMED).order_by("-ordered_at").first()
+    holder = on_drive.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED).order_by("-ordered_at").first()
     queued_count = on_drive.filter(state=State.QUEUED).count()
-    return DriveNow(device.is_away, open_on(device.drive_key), holder, queued_count)
+    return DriveNow(device.is_missing, open_on(device.drive_key), holder, queued_count)

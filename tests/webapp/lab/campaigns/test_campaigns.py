@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from results.models import Share
 from runners.campaigns import commands
-from runners.campaigns.terms import Terms, terms_of
+from runners.campaigns.terms import Terms, parse_terms
 from runners.models import Dispatch
 from runners.models.campaign import Campaign
 from runners.recipes import RECIPES
@@ -52,14 +52,14 @@ def test_a_campaign_is_started_for_the_orderer_s_lab(lab_client, device, a_lab, 
     started = Campaign.objects.get()
     assert answer.headers["Location"] == f"/lab/campaigns/{started.public_id}/"
     assert (started.organisation, started.ordered_by, started.device) == (a_lab, staff, device)
-    assert terms_of(started.terms) == TERMS.changed(max_nx=Decimal("466.67"), screening_s=600, with_prep=False)
+    assert parse_terms(started.terms) == TERMS.changed(max_nx=Decimal("466.67"), screening_s=600, with_prep=False)
     assert (started.facts["vendor"], started.facts["over_provisioning_pct"]) == ("Acme", "7.25")
 
 
 def test_prep_is_asked_for_where_there_is_a_recipe(lab_client, device, fake_prep):  # noqa: F811
     assert "checked" in str(lab_client.get(f"/lab/devices/{device.pk}/campaign/").context["form"]["with_prep"])
     lab_client.post(f"/lab/devices/{device.pk}/campaign/", ASKED | {"with_prep": "on"})
-    assert terms_of(Campaign.objects.get().terms).with_prep
+    assert parse_terms(Campaign.objects.get().terms).with_prep
 
 
 def test_prep_is_refused_where_there_is_no_recipe(monkeypatch):
@@ -222,7 +222,7 @@ def test_a_cancel_asks_once_and_keeps_who_asked_and_why(lab_client, campaign, st
     assert f'action="{address}"' in question
     assert 'name="reason"' in question
     shown = lab_client.post(address, {"reason": " the drive is needed "}, follow=True).text
-    assert "a cancel was asked for: the drive is needed" in shown
+    assert "cancel requested: the drive is needed" in shown
     asked = campaign.entries.get(kind="cancel-asked")
     assert (asked.actor, asked.reason) == (staff.get_username(), "the drive is needed")
 
@@ -238,7 +238,7 @@ def test_a_wrong_term_is_told_at_its_field(lab_client, campaign):  # noqa: F811
     kept = {name: str(value) for name, value in campaign.terms.items()}
     text = deed(lab_client, campaign, "terms", **kept | {"ladder_factor": "1"}).text
     assert "<details open>" in text
-    assert terms_of(Campaign.objects.get().terms) == SHORT
+    assert parse_terms(Campaign.objects.get().terms) == SHORT
 
 
 def test_what_a_host_said_is_escaped(lab_client, new_campaign):  # noqa: F811
@@ -253,7 +253,7 @@ def test_the_list_asks_as_often_for_50_rows_as_for_1(lab_client, campaign, staff
         assert campaign.public_id in lab_client.get("/lab/campaigns/").text
     for _ in range(49):
         Campaign.objects.filter(state="active").update(state="finished")
-        commands.start(campaign.device, campaign.organisation, commands.Wanted(SHORT), staff)
+        commands.start(campaign.device, campaign.organisation, commands.CampaignOrder(SHORT), staff)
     with CaptureQueriesContext(connection) as fifty:
         lab_client.get("/lab/campaigns/")
     assert len(fifty) == len(one)
@@ -294,7 +294,7 @@ def test_no_run_is_ordered_beside_a_campaign(lab_client, campaign):  # noqa: F81
 
 def test_nothing_is_ordered_again_beside_a_campaign(lab_client, dispatch, a_lab, staff):
     end(dispatch, "failed")
-    open_one = commands.start(dispatch.device, a_lab, commands.Wanted(SHORT), staff)
+    open_one = commands.start(dispatch.device, a_lab, commands.CampaignOrder(SHORT), staff)
     text = lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", follow=True).text
     assert f"Campaign {open_one.public_id} has this drive" in text
     assert Dispatch.objects.count() == 1

@@ -7,11 +7,11 @@ from django.utils import timezone
 
 from runners.campaigns import commands
 from runners.dispatch.orders import Order, order
-from runners.hosts.response_timer import Ear, Silence
+from runners.hosts.response_timer import ResponseTimer, WaitPeriod
 from runners.inventory.devices import bind
 from runners.models import Dispatch
 from runners.models.states import State
-from runners.monitoring.connectivity import answers_again, enter_late_answer, fell_silent
+from runners.monitoring.connectivity import record_late_answer, record_outage_end, record_outage_start
 from tests.runners.campaigns.lab import (  # noqa: F401 - fixtures
     campaign,
     fake_prep,
@@ -43,9 +43,9 @@ def beside(running_rung, device, a_lab, staff, fake):
 
 def test_a_gap_of_a_run_stands_in_the_campaign_s_history_and_beside_the_run(lab_client, campaign, running_rung):  # noqa: F811
     now = timezone.now()
-    fell_silent(running_rung, "lab-1", now - timedelta(seconds=31))
+    record_outage_start(running_rung, "lab-1", now - timedelta(seconds=31))
     version = page(lab_client, campaign).context["version"]
-    answers_again(running_rung, "lab-1", now)
+    record_outage_end(running_rung, "lab-1", now)
     shown = page(lab_client, campaign, f"live/?version={version}")
     assert "no answer from lab-1 for 31 s, since " in shown.text
     assert "host silent 1 time, 31 s in all" in shown.text
@@ -55,9 +55,9 @@ def test_a_gap_of_a_run_stands_in_the_campaign_s_history_and_beside_the_run(lab_
 
 def test_the_page_renews_itself_for_a_gap_that_no_look_failed_for(lab_client, campaign, running_rung):  # noqa: F811
     version = page(lab_client, campaign).context["version"]
-    ear = Ear()
-    ear.longest = Silence(timezone.now(), 12)
-    enter_late_answer(running_rung, "lab-1", ear)
+    timer = ResponseTimer()
+    timer.longest = WaitPeriod(timezone.now(), 12)
+    record_late_answer(running_rung, "lab-1", timer)
     assert "no answer from lab-1 for 12 s" in page(lab_client, campaign, f"live/?version={version}").text
 
 
@@ -66,14 +66,14 @@ def test_what_a_person_asks_of_a_campaign_names_them(lab_client, campaign, staff
     for deed in (commands.pause, commands.resume, commands.cancel):
         assert deed(campaign, staff)
     history = page(lab_client, campaign).context["history"]
-    assert [line.word for line in history] == ["started", "changed", "paused", "resumed", "cancel asked for"]
+    assert [line.word for line in history] == ["started", "changed", "paused", "resumed", "cancel requested"]
     assert {line.actor for line in history} == {staff.get_username()}
 
 
 def test_a_campaign_s_cancel_is_told_by_its_run(campaign, running_rung, staff):  # noqa: F811
     commands.cancel(campaign, staff)
     step = running_rung.steps.get()
-    assert (step.actor, step.reason) == (staff.get_username(), f"a cancel was asked for: of its campaign {campaign}")
+    assert (step.actor, step.reason) == (staff.get_username(), f"cancel requested: with its campaign {campaign}")
 
 
 @pytest.mark.parametrize(

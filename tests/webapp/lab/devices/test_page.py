@@ -1,9 +1,9 @@
 import pytest
 from django.test import Client
 
-from runners.campaigns.commands import Wanted, start
+from runners.campaigns.commands import CampaignOrder, start
 from runners.campaigns.terms import Terms
-from runners.dispatch.scheduler import look
+from runners.dispatch.scheduler import poll
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
 from tests.runners.prep_record import prep_record
@@ -38,12 +38,12 @@ def test_the_states_of_a_drive_stand_on_its_page_and_on_that_of_the_dispatch(lab
     fake.add_drive(drive_key=device.drive_key, firmware="GDC5", wear_pct=3)
     lab_client.post(address(device, "prepare/"))
     dispatch = Dispatch.objects.get()
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     fake.files[dispatch.public_id] |= {"log": b"salting\n", "side.jsonl": prep_record(dispatch.drive_key)}
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     assert "salt:" in text(lab_client.get(f"/lab/dispatches/{dispatch.public_id}/"))
     fake.end(dispatch.public_id, 0)
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     for page in (address(device), f"/lab/dispatches/{dispatch.public_id}/"):
         shown = text(lab_client.get(page))
         assert shown.count("GDC5") == 2
@@ -94,7 +94,7 @@ def test_the_order_tells_beforehand_that_the_list_of_programs_is_missing(lab_cli
 
 def test_a_sweep_that_cannot_be_run_is_refused_with_the_reason(lab_client, device):
     page = text(lab_client.post(address(device, "ycsb/"), {"preset": "micron-x100-aerospike", "client": "java"}))
-    assert "the source does not say it" in page
+    assert "the source does not state it" in page
     assert not Dispatch.objects.exists()
 
 
@@ -128,13 +128,13 @@ def test_pages_that_order_on_a_drive_tell_what_has_it(lab_client, device, dispat
 
 @pytest.mark.parametrize("part", ORDERS)
 def test_pages_that_order_on_a_drive_tell_an_open_campaign(lab_client, device, a_lab, staff, part):
-    campaign = start(device, a_lab, Wanted(Terms()), staff)
+    campaign = start(device, a_lab, CampaignOrder(Terms()), staff)
     link = f'<a class="whole" href="/lab/campaigns/{campaign}/">{campaign}</a>'
     assert f"Campaign {link} is open on it (active)" in text(lab_client.get(address(device, part)))
 
 
 def test_a_device_s_page_leads_to_its_dispatches_and_campaigns(lab_client, device, dispatch, a_lab, staff):
-    campaign = start(device, a_lab, Wanted(Terms()), staff)
+    campaign = start(device, a_lab, CampaignOrder(Terms()), staff)
     page = text(lab_client.get(address(device)))
     assert f'<th scope="row" class="whole"><a href="/lab/dispatches/{dispatch}/">' in page
     assert f'<li><a class="whole" href="/lab/campaigns/{campaign}/">' in page

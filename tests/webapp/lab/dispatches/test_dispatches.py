@@ -11,11 +11,11 @@ from django.utils import timezone
 from results.models import Profile
 from results.reader.process import ROWS_MAX
 from runners.dispatch import orders
-from runners.dispatch.scheduler import look
-from runners.evidence.submit import facts_of
+from runners.dispatch.scheduler import poll
+from runners.evidence.submit import submission_facts
 from runners.models import Device, Dispatch
 from runners.models.states import FINAL, State
-from runners.retention.cleanup import remove_old
+from runners.retention.cleanup import remove_old_run_dirs
 from tests.results.builders import recorded_reading
 from tests.runners.ssh_host import ssh_host
 from webapp.lab.dispatches.forms import ROWS_PER_SLICE, SLICES_MAX, OrderForm
@@ -60,7 +60,7 @@ def test_only_act_loads_are_ordered_there(lab_client, device):
 def test_a_step_of_a_run_of_a_day_tells_its_date(lab_client, device, fake, connect):
     lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
     dispatch = Dispatch.objects.get()
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     shown = page(lab_client, dispatch).text.partition('<ol class="steps">')[2]
     for step in dispatch.steps.all():
         told = shown.partition(f"<b>{step.to_state}</b>")[2].partition("</time>")[0]
@@ -69,7 +69,7 @@ def test_a_step_of_a_run_of_a_day_tells_its_date(lab_client, device, fake, conne
 
 def test_the_facts_of_an_order_reach_the_one_door(lab_client, device):
     lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
-    facts = facts_of(Dispatch.objects.get())
+    facts = submission_facts(Dispatch.objects.get())
     assert (facts.vendor, facts.over_provisioning_pct, facts.capacity_gb) == ("Acme", Decimal("7.25"), None)
     assert (facts.notes, facts.slice_length_s) == ("bench 3", 10)
 
@@ -148,9 +148,9 @@ def test_every_state_has_its_page(lab_client, in_state, state):
 
 
 def test_a_running_dispatch_is_shown_as_it_goes(lab_client, dispatch, connect, fake):
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     fake.write_log(dispatch.public_id)
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     text = page(lab_client, dispatch, "live/").text
     for shown in ('max="60" value="60"', "480,006", "limit", "read at 1,024 us", "large-block-writes", "pid 4001"):
         assert shown in text.lower()
@@ -207,10 +207,10 @@ def test_a_page_renews_itself_without_script_until_the_end(lab_client, in_state,
 
 
 def test_a_done_dispatch_renews_until_its_log_is_read(lab_client, dispatch, connect, fake):
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     fake.write_log(dispatch.public_id)
     fake.end(dispatch.public_id, 0)
-    look(dispatch.pk, connect)
+    poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     text = page(lab_client, dispatch).text
     assert f"/submissions/{dispatch.submission.public_id}/" in text
@@ -357,7 +357,7 @@ def test_a_lost_run_that_is_known_to_have_ended_has_nothing_to_cancel(lab_client
 def test_the_reason_of_a_cancel_stands_in_the_history_with_who_asked(lab_client, dispatch, staff):
     lab_client.post(f"/lab/dispatches/{dispatch.public_id}/cancel/", {"reason": " wrong\0 drive " + "x" * 600})
     text = page(lab_client, dispatch).text
-    assert "a cancel was asked for: wrong" in text
+    assert "cancel requested: wrong" in text
     assert "x" * 500 not in text
 
 
@@ -371,7 +371,7 @@ def test_the_person_who_asked_for_a_cancel_is_not_taken_for_who_freed_the_drive(
     orders.cancel(lost, staff)
     Dispatch.objects.update(ended_at=timezone.now())
     text = page(lab_client, lost).text
-    assert "a cancel was asked for" in text
+    assert "cancel requested" in text
     assert "Its host said on" in text
 
 
@@ -387,13 +387,13 @@ def test_what_a_cancelled_run_left_is_asked_for_by_a_button_once(lab_client, run
     button = f'action="{address}"'
     assert button not in page(lab_client, running).text
     orders.cancel(running, staff)
-    look(running.pk, connect)
+    poll(running.pk, connect)
     assert button in page(lab_client, running).text
     answer = lab_client.post(address, follow=True).text
     assert "sam asked on" in answer
     assert button not in answer
     assert "Not fetched: nothing of" in lab_client.post(address, follow=True).text
-    remove_old(running.device.host, connect)
+    remove_old_run_dirs(running.device.host, connect)
     kept = page(lab_client, running).text
     assert "What this run left is kept: " in kept
     assert "sam asked on" not in kept
@@ -401,10 +401,10 @@ def test_what_a_cancelled_run_left_is_asked_for_by_a_button_once(lab_client, run
 
 def test_a_host_that_held_nothing_of_what_was_asked_for_is_told(lab_client, running, connect, fake, staff):
     orders.cancel(running, staff)
-    look(running.pk, connect)
+    poll(running.pk, connect)
     fake.lose(running.public_id)
     lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/")
-    remove_old(running.device.host, connect)
+    remove_old_run_dirs(running.device.host, connect)
     told = page(lab_client, running).text
     assert "Its host held no file of it on" in told
     assert f'action="/lab/dispatches/{running.public_id}/fetch/"' in told
@@ -412,7 +412,7 @@ def test_a_host_that_held_nothing_of_what_was_asked_for_is_told(lab_client, runn
 
 def test_a_fetch_that_a_host_s_state_keeps_back_says_so_and_the_page_is_renewed(lab_client, running, connect, staff):
     orders.cancel(running, staff)
-    look(running.pk, connect)
+    poll(running.pk, connect)
     assert 'data-settled="yes"' in page(lab_client, running).text
     before = version_of_dispatch(Dispatch.objects.get())
     lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/")

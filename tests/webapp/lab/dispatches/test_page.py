@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from results.models import Event
 from runners.models.states import State
-from runners.monitoring.connectivity import Hearing
+from runners.monitoring.connectivity import RecordingConnector
 from tests.runners.lab import see
 from webapp.lab.dispatches.page import version_of_dispatch
 from webapp.templatetags.units import size
@@ -20,7 +20,7 @@ STANDING = pytest.mark.usefixtures("standing_clock")
 @STANDING
 def test_a_run_whose_host_is_silent_is_not_said_to_run(lab_client, in_state):
     last = timezone.now() - timedelta(seconds=42)
-    dispatch = in_state(State.RUNNING, silent_since=last, heartbeat_at=last, reason="no answer, asking again: cut")
+    dispatch = in_state(State.RUNNING, silent_since=last, heartbeat_at=last, reason="no answer, retrying: cut")
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
     assert "no answer from local for 42 s; its program may run on" in text
     assert "its program runs on the host" not in text
@@ -48,7 +48,7 @@ def test_a_run_is_starting_until_its_program_has_written_a_line(lab_client, in_s
 @STANDING
 def test_a_silence_is_said_also_before_and_after_the_program(lab_client, in_state, state, meaning):
     last = timezone.now() - timedelta(seconds=12)
-    dispatch = in_state(state, silent_since=timezone.now(), silences={"local": last.isoformat()})
+    dispatch = in_state(state, silent_since=timezone.now(), open_outages={"local": last.isoformat()})
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
     assert f"no answer from local for 12 s; {meaning}" in text
 
@@ -64,9 +64,9 @@ def test_a_silence_is_said_from_the_second_missed_look_on(lab_client, in_state, 
 @STANDING
 def test_the_history_keeps_one_entry_of_a_gap(lab_client, in_state, connect):
     last = timezone.now() - timedelta(seconds=31)
-    dispatch = in_state(State.RUNNING, silences={"local": last.isoformat()})
+    dispatch = in_state(State.RUNNING, open_outages={"local": last.isoformat()})
     for _ in range(2):
-        Hearing(dispatch, connect).connect(dispatch.device.host).status(dispatch.public_id)
+        RecordingConnector(dispatch, connect).connect(dispatch.device.host).status(dispatch.public_id)
     (step,) = dispatch.steps.filter(from_state=State.RUNNING)
     assert "no answer from local for 31 s, since " in step.reason
     assert step.reason in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
@@ -75,7 +75,7 @@ def test_the_history_keeps_one_entry_of_a_gap(lab_client, in_state, connect):
 @STANDING
 def test_a_gap_in_which_the_program_ended_stands_before_its_end(running, connect, fake):
     last = timezone.now() - timedelta(seconds=31)
-    type(running).objects.filter(pk=running.pk).update(silences={"local": last.isoformat()})
+    type(running).objects.filter(pk=running.pk).update(open_outages={"local": last.isoformat()})
     fake.end(running.public_id, 0)
     see(running, connect)
     gap, moved = list(running.steps.all())[3:5]
@@ -84,17 +84,16 @@ def test_a_gap_in_which_the_program_ended_stands_before_its_end(running, connect
 
 
 @pytest.mark.parametrize(
-    ("reason", "meaning"),
+    ("waits_for", "meaning"),
     [
         ("", "a worker looks at it next"),
-        ("drive busy with d-one; waiting until it has ended", "it waits for the drive"),
-        ("lab-1 gets no work: it has not been checked yet", "it waits for the host"),
-        ("host busy with d-one; waiting until it has ended", "it waits for the host"),
-        ("campaign c-one is paused; waiting until it goes on", "it waits for its campaign"),
+        ("drive", "it waits for the drive"),
+        ("host", "it waits for the host"),
+        ("campaign", "it waits for its campaign"),
     ],
 )
-def test_a_queued_one_says_what_it_waits_for(lab_client, in_state, reason, meaning):
-    dispatch = in_state(State.QUEUED, reason=reason)
+def test_a_queued_one_says_what_it_waits_for(lab_client, in_state, waits_for, meaning):
+    dispatch = in_state(State.QUEUED, waits_for=waits_for)
     assert f"<b>queued</b>: {meaning}.</p>" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
 
 
@@ -184,5 +183,5 @@ def test_a_sweep_names_every_directory_that_it_may_have_left_with_its_host(lab_c
 
 
 def test_the_page_tells_how_often_its_host_was_silent(lab_client, in_state):
-    dispatch = in_state(State.RUNNING, gaps_count=3, gaps_ms=12_600)
+    dispatch = in_state(State.RUNNING, outages_count=3, outages_ms=12_600)
     assert "3 times, 13 s in all" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text

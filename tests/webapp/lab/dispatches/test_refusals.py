@@ -77,5 +77,5 @@ def test_data_that_a_host_over_ssh_told_of_is_not_ordered_over_whatever_is_typed
             "shown_place": f"{device.path} of {device.size_bytes} bytes",
         },
     )
-    assert "refuses to write over it. Its operator wipes it there" in said
+    assert "refuses to overwrite it. Its operator wipes it there" in said
     assert not is_ordered

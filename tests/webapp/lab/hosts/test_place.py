@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from results.models import Event
-from runners.evidence.submit import facts_of
+from runners.evidence.submit import submission_facts
 from runners.models import Dispatch, Host
 
 pytestmark = pytest.mark.django_db
@@ -12,10 +12,10 @@ PLACE = {"region": "eu-west-3", "zone": "eu-west-3b"}
 
 
 def test_a_run_on_a_host_is_where_its_host_is(lab_client, dispatch):
-    assert (facts_of(dispatch).region, facts_of(dispatch).zone) == ("", "")
+    assert (submission_facts(dispatch).region, submission_facts(dispatch).zone) == ("", "")
     answer = lab_client.post("/lab/hosts/local/place/", PLACE, follow=True)
     assert 'value="eu-west-3b"' in answer.text
-    facts = facts_of(Dispatch.objects.get(pk=dispatch.pk))
+    facts = submission_facts(Dispatch.objects.get(pk=dispatch.pk))
     assert (facts.region, facts.zone) == ("eu-west-3", "eu-west-3b")
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from runners.models import Device, Dispatch, Host
 from runners.models.campaign import Campaign
-from runners.models.dispatch import DESTROY
+from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import State
 from tests.runners.fake_host import DRIVE_BYTES
 from tests.runners.ssh_host import PINNED
@@ -22,7 +22,7 @@ LABEL = "fake drive"
 PAGES = ["", "order/", "campaign/", "ycsb/"]
 SWEEP = {"preset": "micron-7450-rocksdb", "client": "java"}
 PLACE = {PLACE_FIELD: f"/dev/fake0 of {DRIVE_BYTES} bytes"}
-BOX = {DESTROY: "on"}  # no form has it: whoever posts it consents to nothing
+BOX = {CONSENT_OPTION: "on"}  # no form has it: whoever posts it consents to nothing
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def test_cautions_and_consent_stand_before_the_buttons_of_every_page_that_orders
     text = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
     assert text.index(EXT4) < text.index(f'name="{LABEL_FIELD}"') < text.index('<button class="do">')
     assert shown_on(text) == EXT4
-    assert DESTROY not in text
+    assert CONSENT_OPTION not in text
     holding(device, signature=None)
     Dispatch.objects.update(**WRITTEN, started_at=timezone.now())
     text = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
@@ -75,7 +75,7 @@ def test_a_drive_that_holds_data_is_written_over_only_with_its_label_typed(lab_c
         assert not ordered()
     ask(lab_client, device, part, LABEL)
     (made,) = ordered()
-    assert made.options[DESTROY] == EXT4, "the label says so of what was shown, and the host is told"
+    assert made.options[CONSENT_OPTION] == EXT4, "the label says so of what was shown, and the host is told"
 
 
 @pytest.mark.parametrize("moved", [{"path": "/dev/fake0p4"}, {"size_bytes": DRIVE_BYTES + 512}])
@@ -101,7 +101,7 @@ def test_no_consent_is_told_to_the_host_where_nothing_was_recognised(lab_client,
     device.refresh_from_db()
     assert must_type_label(holding(device, **identity))
     ask(lab_client, device, "order/", LABEL, shown="")
-    assert DESTROY not in Dispatch.objects.get().options, "drivetest refuses what it recognises itself"
+    assert CONSENT_OPTION not in Dispatch.objects.get().options, "drivetest refuses what it recognises itself"
 
 
 @pytest.mark.parametrize("part", PAGES[:3])
@@ -115,13 +115,13 @@ def test_a_host_over_ssh_takes_consent_from_its_operator_alone(lab_client, devic
 
 
 def test_an_order_made_again_takes_no_consent_over(lab_client, device, in_state):
-    old = in_state(State.FAILED, ended_at=timezone.now(), options={DESTROY: True, "report_interval_s": 1})
+    old = in_state(State.FAILED, ended_at=timezone.now(), options={CONSENT_OPTION: True, "report_interval_s": 1})
     lab_client.post(f"/lab/dispatches/{old.public_id}/retry/")
     assert old.retry.options == {"report_interval_s": 1}
 
 
 def test_an_order_made_again_asks_for_the_consent_to_what_lies_there_now(lab_client, device, in_state):
-    old = in_state(State.REFUSED, ended_at=timezone.now(), options={DESTROY: True})
+    old = in_state(State.REFUSED, ended_at=timezone.now(), options={CONSENT_OPTION: True})
     holding(device, **DATA)
     address = f"/lab/dispatches/{old.public_id}/retry/"
     assert shown_on(lab_client.get(f"{address}confirm/").text) == EXT4
@@ -129,4 +129,4 @@ def test_an_order_made_again_asks_for_the_consent_to_what_lies_there_now(lab_cli
         assert why in lab_client.post(address, posted, follow=True).text
         assert Dispatch.objects.count() == 1
     lab_client.post(address, PLACE | {SHOWN_FIELD: EXT4, LABEL_FIELD: LABEL})
-    assert old.retry.options == {DESTROY: EXT4}
+    assert old.retry.options == {CONSENT_OPTION: EXT4}

@@ -8,7 +8,7 @@ from results.models import Event
 from runners.inventory.devices import bind
 from runners.models import HAS_WRITTEN, Device, Dispatch, DriveState, Host
 from runners.models.states import State
-from runners.retention.retirement import retire_device, retire_host, take_device_back, take_host_back
+from runners.retention.retirement import retire_device, retire_host, return_device, return_host
 from tests.runners.fake_host import FakeHost
 from tests.runners.ssh_host import HEALTH, PINNED
 from webapp.lab.devices import binding
@@ -123,11 +123,11 @@ def test_a_drive_that_was_out_of_service_meanwhile_may_hold_data_of_others(devic
     dispatch = in_state(State.DONE, **WRITTEN, started_at=timezone.now(), ended_at=timezone.now())
     DriveState.objects.create(dispatch=dispatch, moment="after", drive_key=device.drive_key, document=DATA)
     if is_host:
-        retire_host(device.host, staff, "lent", gives_up_what_is_there=True)
-        take_host_back(device.host, staff)
+        retire_host(device.host, staff, "lent", abandons_leftovers=True)
+        return_host(device.host, staff)
     else:
         retire_device(device, staff, "lent")
-        take_device_back(device, staff)
+        return_device(device, staff)
     assert words(cautions_of(device)) == ["holds data"], "what was told last stands"
     clean = {"signature": None}
     DriveState.objects.create(dispatch=dispatch, moment="before", drive_key=device.drive_key, document=clean)
