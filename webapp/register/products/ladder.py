@@ -48,7 +48,7 @@ class Ladders:
 
     @property
     def has_several(self) -> bool:
-        """Whether there are at least two runs that a reader can select for a comparison."""
+        """Return whether there are at least two runs that a reader can select for a comparison."""
         return sum(len(ladder.rungs) for ladder in self.ladders) > 1
 
 

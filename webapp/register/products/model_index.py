@@ -64,7 +64,7 @@ class Listed:
 
     @property
     def is_only_published(self) -> bool:
-        """Whether all its current results come from publications."""
+        """Return whether all its current results come from publications."""
         return self.tiers == {Tier.PUBLISHED}
 
 

@@ -80,7 +80,7 @@ class LogView:
 
     @property
     def marks(self) -> bool:
-        """Whether any of the lines is marked."""
+        """Return whether any of the lines is marked."""
         return any(line.is_marked for line in self.lines)
 
 

@@ -71,7 +71,7 @@ class SliceRow:
 
     @property
     def is_over(self) -> bool:
-        """Whether at least one share is over its limit."""
+        """Return whether at least one share is over its limit."""
         return any(share.is_over for share in self.shares)
 
 

@@ -26,7 +26,7 @@ class Step:
 
     @property
     def is_rule(self) -> bool:
-        """Whether its source is the register's rules, which the page lists."""
+        """Return whether its source is the register's rules, which the page lists."""
         return self.source == RULE
 
 

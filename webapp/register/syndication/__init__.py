@@ -1,1 +1,1 @@
-"""What leaves the register for other programs: sitemap, feeds, badges, pictures, citations, permanent ids."""
+"""Output for other programs: sitemap, feeds, badges, pictures, citations and permanent ids."""

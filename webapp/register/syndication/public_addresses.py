@@ -31,7 +31,7 @@ class PublicAddress:
 
     @property
     def is_page(self) -> bool:
-        """Whether it is a page for readers, as the sitemap lists them, not a file."""
+        """Return whether it is a page for readers, as the sitemap lists them, not a file."""
         return self.path.endswith("/")
 
 

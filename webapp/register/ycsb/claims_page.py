@@ -69,7 +69,7 @@ class ClaimRow:
 
     @property
     def is_contradiction(self) -> bool:
-        """Whether the publication's own figures contradict it."""
+        """Return whether the publication's own figures contradict it."""
         return self.status == Status.CONTRADICTS
 
 

@@ -108,7 +108,7 @@ class Figure:
 
     @property
     def is_read_off(self) -> bool:
-        """Whether it was read from a chart, not printed. The catalogue has no code for it, only this text."""
+        """Return whether it was read from a chart, not printed. The catalogue has no code for it, only this text."""
         return not self.row.exactness.startswith(STATED)
 
     @property
