@@ -41,7 +41,7 @@ pub struct Read {
     pub runs: Vec<Run>,
     /// The lines of the log.
     pub lines_count: u64,
-    /// How its letters are stored.
+    /// Text encoding.
     pub encoding: Encoding,
     /// Line at which reading stopped because of too many short lines; `None` otherwise.
     pub flooded_line: Option<u64>,

@@ -42,14 +42,14 @@ pub struct Operation {
     pub outcome: String,
     /// `service` or `response`; `None` if only the missing command line shows it.
     pub time: Option<Time>,
-    /// What recorded it where two did: `hdrhistogram`, `histogram` or `raw`.
+    /// Recorder, if there are two: `hdrhistogram`, `histogram` or `raw`.
     pub recorder: Option<&'static str>,
     /// Whether it is among the operations that YCSB counts as done.
     pub is_counted: bool,
     /// Whether another operation with the same name has the other time.
     #[serde(skip)]
     pub is_intended_twin: bool,
-    /// How many.
+    /// Count.
     pub ops_count: Option<u64>,
     /// The mean.
     pub mean_us: Option<String>,
@@ -80,7 +80,7 @@ pub struct Operation {
 /// Garbage collections since the virtual machine began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Collections {
-    /// How many.
+    /// Count.
     pub count: Option<String>,
     /// Their time.
     pub time_ms: Option<String>,
@@ -112,9 +112,9 @@ pub enum StopKind {
 pub struct Stop {
     /// The kind.
     pub kind: StopKind,
-    /// Where in the log.
+    /// Line number in the log.
     pub line: Option<u64>,
-    /// The words.
+    /// Text of the message.
     pub text: String,
 }
 
@@ -163,7 +163,7 @@ pub struct Run {
     pub binding: Option<String>,
     /// The client's arguments.
     pub command_line: Option<String>,
-    /// What was set, by files and then by the line.
+    /// Properties of the files and the command line, which takes precedence.
     pub properties: Vec<(String, String)>,
     /// Files of `-P` that did not come with the log.
     pub missing_files: Vec<String>,
@@ -181,7 +181,7 @@ pub struct Run {
     pub operation_count: Option<u64>,
     /// The time limit.
     pub time_limit_s: Option<u64>,
-    /// How keys are chosen.
+    /// Distribution of keys.
     pub request_distribution: Option<String>,
     /// The type of measurement.
     pub measurement: Option<&'static str>,
@@ -197,14 +197,14 @@ pub struct Run {
     pub failed_ops_count: Option<u64>,
     /// Garbage collections.
     pub collections: Option<Collections>,
-    /// What the operations took.
+    /// Operations with their times.
     pub operations: Vec<Operation>,
     /// The status lines.
     #[serde(serialize_with = "written_intervals")]
     pub intervals: Vec<StatusText>,
     /// Telemetry of the host with the drive during the run, from a side file of drivetest.
     pub telemetry: Option<Box<Telemetry>>,
-    /// How it ended.
+    /// End of the run.
     pub stop: Stop,
     /// Validity.
     pub validity: Validity,

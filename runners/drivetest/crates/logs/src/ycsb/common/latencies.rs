@@ -122,7 +122,7 @@ impl Latencies {
     }
 
     /// Return the values at the ranks next to a share, which releases of HdrHistogram round to differently: up to 2.1.4 to the
-    /// nearer, after it up. None where the share is none of `SHARES`, or there are no operations.
+    /// nearer, after it up. `None` for a share that is not in `SHARES`, or without operations.
     pub fn around_us(&self, name: &str) -> Option<(u64, u64)> {
         let (_, share) = SHARES.iter().find(|(known, _)| *known == name)?;
         let below = u128::from(self.ops_count) * u128::from(*share) / u128::from(WHOLE);

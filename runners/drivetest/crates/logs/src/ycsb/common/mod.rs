@@ -1,4 +1,4 @@
-//! What the readers of YCSB and of go-ycsb share.
+//! Modules that the readers of YCSB and go-ycsb share.
 
 pub mod latencies;
 pub mod limits;

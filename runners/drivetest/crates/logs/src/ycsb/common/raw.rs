@@ -67,7 +67,7 @@ fn whole(text: &str) -> Option<u64> {
 pub struct RawOperation {
     /// As printed.
     pub name: String,
-    /// What they took.
+    /// Latencies.
     pub latencies: Latencies,
     seconds: BTreeMap<u64, u64>,
 }

@@ -14,7 +14,7 @@ pub struct LineSpan {
     pub first_line: u64,
     /// The last line.
     pub last_line: u64,
-    /// What was found while reading.
+    /// Findings of reading.
     pub findings: Findings,
 }
 

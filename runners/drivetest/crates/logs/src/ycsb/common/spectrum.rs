@@ -19,7 +19,7 @@ pub struct Spectrum {
     pub ops_count: Option<u64>,
     /// From the end of the spectrum.
     pub max: Option<String>,
-    /// Where a line is none of a spectrum.
+    /// Line number of a line that is not part of a spectrum.
     pub unreadable: Option<u64>,
 }
 

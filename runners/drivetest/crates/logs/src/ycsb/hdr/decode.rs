@@ -19,7 +19,7 @@ const INFLATED_BYTES_MAX: u64 = 1 << 20;
 /// Pass each value of a histogram (its bucket's greatest) and how many there are to `each`.
 ///
 /// # Errors
-/// What is wrong with it; some counts may have been handed over by then.
+/// A description of the damage; `each` may have received some counts by then.
 pub fn decode(text: &[u8], mut each: impl FnMut(u64, u64)) -> Result<(), Fault> {
     let bytes = BASE64
         .decode(text)
@@ -67,7 +67,7 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
     Ok(inflated)
 }
 
-/// How indexes are values.
+/// Mapping of indexes to values.
 struct Scale {
     unit_bits: u32,
     half_bits: u32,

@@ -35,7 +35,7 @@ pub enum Form {
 /// A histogram, as it is encoded.
 #[derive(Debug)]
 pub struct Encoding<'a> {
-    /// How its counts are written.
+    /// Format of its counts.
     pub form: Form,
     /// Its significant digits.
     pub digits: u32,

@@ -26,7 +26,7 @@ impl Span {
     }
 }
 
-/// What was read of a file.
+/// Content of a file.
 #[derive(Debug)]
 pub struct HdrFile {
     /// Its name, a label.

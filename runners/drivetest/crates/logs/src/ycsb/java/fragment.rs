@@ -70,7 +70,7 @@ pub struct NamedRow {
 pub struct Cell {
     /// The number.
     pub key: u64,
-    /// What lies beyond it (`>1000`).
+    /// Whether the count is beyond the number (`>1000`).
     pub is_beyond: bool,
     /// As printed.
     pub value: Box<str>,
@@ -107,7 +107,7 @@ pub struct Fragment {
     pub launcher: Option<Command>,
     /// The command line that YCSB printed.
     pub command: Option<Command>,
-    /// What the banner says.
+    /// Version in the banner.
     pub version: Option<String>,
     /// The block in which a database printed all properties.
     pub dumped: Option<Properties>,

@@ -27,7 +27,7 @@ struct Object<'a> {
     value: &'a RawValue,
 }
 
-/// What came out of a line.
+/// Result of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found {
     /// A row.

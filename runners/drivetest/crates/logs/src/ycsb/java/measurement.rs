@@ -1,4 +1,4 @@
-//! What the name of a measurement says.
+//! Names of measurements.
 //!
 //! Source: YCSB, OneMeasurementHdrHistogram.java, OneMeasurementHistogram.java, OneMeasurementRaw.java.
 
@@ -14,7 +14,7 @@ pub enum Unit {
 /// The measurements of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Measurement {
-    /// How many there were.
+    /// Number of operations.
     Operations,
     /// Their mean time.
     Mean(Unit),
@@ -26,11 +26,11 @@ pub enum Measurement {
     Variance,
     /// The percentile of a decimal: `99.9`.
     Percentile(String, Unit),
-    /// How many gave this status.
+    /// Number of operations with this status.
     Return(String),
     /// A row named by a number: a bucket, a value or a time, by the type of the measurement.
     Cell(u64),
-    /// What lies beyond the last bucket.
+    /// Operations beyond the last bucket.
     Beyond(u64),
     /// The heading of a raw summary.
     Heading,

@@ -1,8 +1,8 @@
-//! What the name of a metric says: operation, outcome, which time, which recorder.
+//! Names of metrics: operation, outcome, time and recorder.
 //!
 //! Source: YCSB, Measurements.java, DBWrapper.measure(), TwoInOneMeasurement.java.
 
-/// What records latencies where two record side by side (`hdrhistogram+histogram`, `hdrhistogram+raw`).
+/// Recorder of latencies, if two record at the same time (`hdrhistogram+histogram`, `hdrhistogram+raw`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorder {
     /// `Hdr...`
@@ -22,7 +22,7 @@ pub struct OperationName {
     pub outcome: String,
     /// Counted from when the operation was due (`Intended-`).
     pub is_intended: bool,
-    /// None where one alone records.
+    /// Recorder; `None` if there is only one.
     pub recorder: Option<Recorder>,
 }
 

@@ -66,12 +66,12 @@ pub fn unknown(metric: &str, row: &NamedRow) -> crate::finding::Finding {
     row.place.finding(&rules::ROW_UNKNOWN, &sentence)
 }
 
-/// What all operations of a run have in common.
+/// Facts about all operations of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Common {
     /// The type of the measurement.
     pub measurement: Option<&'static str>,
-    /// Which time plain names hold.
+    /// Time that plain names measure.
     pub plain_time: Option<Time>,
     /// HdrHistogram of 0.2 and 0.3, whose "95th" is the 90th and whose percentiles are whole milliseconds.
     pub is_first_hdr: bool,

@@ -9,7 +9,7 @@ use crate::ycsb::java::command::{Command, standard_workload};
 pub struct ConfigFile {
     /// Its name, a label.
     pub name: String,
-    /// What it sets.
+    /// Properties in the file.
     pub properties: Properties,
 }
 
@@ -34,7 +34,7 @@ pub struct Settings {
     has_variables: bool,
 }
 
-/// What upstream's workload files set, and nothing else.
+/// Properties that the workload files of YCSB set.
 /// Source: YCSB, workloads/workloada to workloadf, all versions.
 const SET_BY_WORKLOAD_FILES: [&str; 14] = [
     "recordcount",

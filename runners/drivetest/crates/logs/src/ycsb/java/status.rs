@@ -15,7 +15,7 @@ pub struct Status {
     pub ops_count: u64,
     /// Rate in the interval; `None` if the line has none or an infinite one.
     pub ops_per_s: Option<String>,
-    /// What the interval's operations took.
+    /// Operations of the interval with their times.
     pub operations: Vec<StatusOperation>,
 }
 
