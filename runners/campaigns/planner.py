@@ -258,7 +258,7 @@ def _confirm(terms: Terms, outcomes: Outcomes, ladder: Bracket) -> Run | Finish:
 
 
 def _is_confirmed(load_passes: bool | None, stress_passes: bool | None) -> bool | None:
-    """A load is confirmed by both tests; one that fails is enough against it."""
+    """Return whether both tests confirm a load; None if undecided. One failed test is enough for False."""
     return load_passes and stress_passes if load_passes else load_passes
 
 

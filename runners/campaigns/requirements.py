@@ -1,6 +1,6 @@
 """The conditions of a certificate, and whether a campaign's runs meet them, with figures.
 
-results/rules/certification decides the certificate once the runs are reviewed. This module says what it will require. A
+results/rules/certification decides the certificate once the runs are reviewed. This module lists its conditions. A
 shortened run shows the procedure and certifies nothing.
 """
 

@@ -18,7 +18,7 @@ class Terms:
     """The limits of a campaign. No run of it, including the stress test, loads the drive with more than `max_nx`.
 
     Loads are whole multiples of `resolution_nx`. The search ends when the highest passing and the lowest failing load
-    differ by one such step or by `resolution_pct` of the load, whichever is more. A share within `near_pct` of its
+    differ by one such step or by `resolution_pct` of the load, the larger of the two. A share within `near_pct` of its
     limit is near it, and its run is repeated.
     """
 
@@ -88,7 +88,7 @@ class Purpose(StrEnum):
 class Result(StrEnum):
     """The result of a step. `open`: not known yet. `overloaded`: the drive could not sustain the load.
 
-    `unusable`: the run says nothing about the drive.
+    `unusable`: the run gives no result for the drive.
     """
 
     OPEN = "open"

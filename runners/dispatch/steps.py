@@ -92,7 +92,7 @@ def _queued(dispatch: Dispatch, connect: Connect) -> bool:
 
 
 def _check_drive(dispatch: Dispatch, host: LabHost) -> bool:
-    """Claimed: check the device at the path before anything is written anywhere."""
+    """Check the claimed device at the path before anything is written anywhere."""
     if dispatch.cancel_requested_at:
         return transition(dispatch, State.CLAIMED, State.CANCELLED, WORKER, "before anything was sent to the host")
     objections = safety.objections_to_start(dispatch, identify_device(dispatch.device, host))
@@ -108,7 +108,7 @@ def _path_change_message(dispatch: Dispatch) -> str:
 
 
 def _start(dispatch: Dispatch, host: LabHost) -> bool:
-    """Preparing: start the program, or find that a worker started it and died before it recorded that."""
+    """Start the program, or find that a worker started it and died before it recorded that."""
     if host.status(current_run(dispatch)).state is Detached.ABSENT:
         if dispatch.cancel_requested_at:
             return _cancel_start(dispatch, host)
@@ -166,7 +166,7 @@ def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bo
 
 
 def _poll_running(dispatch: Dispatch, host: LabHost) -> bool:
-    """Running: record the status and progress; stop the program if that was requested."""
+    """Record the status and progress of a running program; stop it if that was requested."""
     run = current_run(dispatch)
     status = host.status(run)
     _record_observation(dispatch, status)

@@ -57,7 +57,7 @@ class Connections:
         timer.request_sent()
         future = asyncio.run_coroutine_threadsafe(self._timed(address, payload, within_s, timer), self._running_loop())
         try:
-            return future.result(within_s + 1)  # a second for the loop itself: the limit is kept there
+            return future.result(within_s + 1)  # one more second for the loop, which enforces the limit
         except NoAnswerInTimeError as error:
             future.cancel()
             raise HostSilentError(f"{address.name}: no answer within {within_s} s") from error

@@ -172,7 +172,7 @@ def is_unstoppable(dispatch: Dispatch) -> bool:
 def overdue_message(dispatch: Dispatch, exit_status: int | None) -> str:
     """Return an addition to the reason of a program that was stopped at its limit; empty if it ended by itself.
 
-    A late poll must not say so of a program that ended in time before the poll.
+    A late poll must not claim this of a program that ended in time.
     """
     if dispatch.end_requested_at is None or not exit_codes.was_stopped(exit_status):
         return ""

@@ -209,7 +209,7 @@ class DriveState(models.Model):
     """A drive as its host reported it before or after a dispatch: append-only. Null means not reported, never 0.
 
     `document` is the whole drivecert.identity/1. It is empty if the host could not identify the device or found another
-    drive; `reason` says which. `discards_count` counts the trims since the host booted (`boot_id`).
+    drive; `reason` names the cause. `discards_count` counts the trims since the host booted (`boot_id`).
     """
 
     class Moment(models.TextChoices):

@@ -28,7 +28,7 @@ SCANS = {"maxscanlength": "100", "scanlengthdistribution": "uniform"}
 class Preset:
     """One published setup. `operation_count` is None if the source does not state it; then an order has to.
 
-    `distribution` None leaves each workload its own. `configuration` is what the source says about the database beyond
+    `distribution` None leaves each workload its own. `configuration` is what the source states of the database beyond
     the command line, as text: the file itself is not published.
     """
 

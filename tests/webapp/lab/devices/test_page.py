@@ -86,7 +86,7 @@ def test_a_sweep_is_ordered_by_a_preset_and_what_is_changed_of_it(lab_client, de
 
 def test_the_order_tells_beforehand_that_the_list_of_programs_is_missing(lab_client, device, settings, tmp_path):
     settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
-    said = f"A sweep would be refused: {settings.LAB_PROGRAMS} is not there"
+    said = f"A sweep would be refused: {settings.LAB_PROGRAMS} is missing"
     assert said in text(lab_client.get(address(device, "ycsb/")))
     (tmp_path / "programs.json").write_text("{}")
     assert "would be refused" not in text(lab_client.get(address(device, "ycsb/")))

@@ -27,7 +27,7 @@ def over_ssh(device, **health):
 def test_a_sweep_is_not_ordered_where_no_program_is_allowed(lab_client, device, settings, tmp_path):
     settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
     said, is_ordered = ordered(lab_client, device, "ycsb/", SWEEP)
-    assert f"{settings.LAB_PROGRAMS} is not there" in said
+    assert f"{settings.LAB_PROGRAMS} is missing" in said
     assert not is_ordered
 
 

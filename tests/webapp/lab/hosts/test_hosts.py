@@ -154,7 +154,7 @@ def test_this_machine_says_that_it_has_no_list_and_which_programs_a_sweep_may_ru
     settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
     page = lab_client.get("/lab/hosts/local/").text
     assert "no operator&#x27;s list" in page or "no operator's list" in page
-    assert "programs.json is not there" in page
+    assert "programs.json is missing" in page
     Path(settings.LAB_PROGRAMS).write_text('{"schema": "drivecert.programs/1", "programs": {"ycsb": {}, "mount": {}}}')
     assert "mount, ycsb" in lab_client.get("/lab/hosts/local/").text
 
