@@ -160,7 +160,7 @@ def test_a_dump_waits_for_one_that_is_being_written(monkeypatch):
     written = []
     monkeypatch.setattr(writer, "_write", lambda: written.append("dump"))
     second = threading.Thread(target=write_dump)
-    with writer._only_one(waits=False):
+    with writer._writer_lock(waits=False):
         second.start()
         second.join(0.2)
         assert not written

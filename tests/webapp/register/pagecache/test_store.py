@@ -67,7 +67,7 @@ def test_removing_the_unfinished_where_nothing_stands_removes_all(tmp_path):
 
 def test_a_page_is_taken_over_without_its_bytes_being_copied(tmp_path, standing):
     writer = Writer(tmp_path)
-    assert writer.keep("/", standing.entries["/"], standing)
+    assert writer.reuse("/", standing.entries["/"], standing)
     new = writer.publish()
     old_file, new_file = (each.directory / each.entries["/"].file for each in (standing, new))
     assert old_file.stat().st_ino == new_file.stat().st_ino
@@ -75,7 +75,7 @@ def test_a_page_is_taken_over_without_its_bytes_being_copied(tmp_path, standing)
 
 def test_a_file_that_was_cut_is_not_taken_over(tmp_path, standing):
     (standing.directory / standing.entries["/"].file).write_bytes(b"ho")
-    assert not Writer(tmp_path).keep("/", standing.entries["/"], standing)
+    assert not Writer(tmp_path).reuse("/", standing.entries["/"], standing)
 
 
 @pytest.mark.parametrize("told", ["", "{", "{}", json.dumps({"format": 2})])

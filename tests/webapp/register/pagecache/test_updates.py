@@ -197,7 +197,7 @@ def test_another_release_makes_every_page_anew(root, snapshot_of, monkeypatch):
 
 
 def test_only_one_process_writes_at_a_time(root, snapshot_of):
-    with updates._only_one(root) as is_ours:
+    with updates._writer_lock(root) as is_ours:
         assert is_ours
         assert updates.update_snapshot() is None
 
@@ -228,7 +228,7 @@ def test_a_page_that_fails_is_left_out_and_the_others_are_written(root, make_pub
     ],
 )
 def test_an_answer_that_is_not_for_everyone_is_refused(monkeypatch, status, headers):
-    monkeypatch.setattr(rendering, "ask", lambda path: (status, headers, b""))
+    monkeypatch.setattr(rendering, "request_page", lambda path: (status, headers, b""))
     with pytest.raises(rendering.NotPublicError):
         rendering.render("/")
 
