@@ -38,5 +38,5 @@ def test_each_ycsb_publication_says_where_it_is_from_as_far_as_that_was_recorded
 @pytest.mark.parametrize("day", ["", "2025-03-01"])
 def test_a_day_of_retrieval_is_told_where_it_was_recorded(day):
     source = PublishedSource("s", "Title", "Publisher", "", day)
-    said = render_to_string("register/published_source.html", {"source": source}).strip()
+    said = render_to_string("register/tables/published_source.html", {"source": source}).strip()
     assert said == f"Publisher: Title{', retrieved on ' + day if day else ''}."

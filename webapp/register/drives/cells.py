@@ -10,12 +10,11 @@ from html import escape
 
 from django.utils.safestring import SafeString, mark_safe
 
-from results.models import Category, Verdict
+from results.models import Category, Verdict, Visibility
 from webapp.register.drives.limit_check import over_flags
 from webapp.register.drives.order import RowGroup
 from webapp.register.drives.store.column_store import BILLIONTHS, tier_code
 from webapp.register.drives.store.encoded_columns import NOT_REPORTED, ColumnStore, EncodedColumn
-from webapp.register.drives.withdrawn import struck_class, withdrawn_mark
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.tables.columns import Column
 from webapp.register.tables.marks import STRONG_FROM, TIERS_RISING, TRACK_UNITS, tier_mark
@@ -125,6 +124,16 @@ class RowWriter:
             if code not in cells:
                 cells[code] = write("" if code == NOT_REPORTED else encoded.words[code], group)
         return cells
+
+
+def struck_class(visibility: str) -> str:
+    """Return the class attribute that strikes a withdrawn row through (css/withdrawn.css)."""
+    return ' class="withdrawn"' if visibility == Visibility.WITHDRAWN else ""
+
+
+def withdrawn_mark(visibility: str) -> str:
+    """Return the word next to the name of a withdrawn run's drive, for readers who cannot see a struck-through line."""
+    return ' <span class="fail">withdrawn</span>' if visibility == Visibility.WITHDRAWN else ""
 
 
 def _share_cells(encoded: EncodedColumn, used: set[int], group: str, limit_pct: Decimal | None) -> dict[int, str]:

@@ -10,7 +10,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Category
 from webapp.register.drives.filters import CHOICE, Filter
-from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, DrivesPage, PageLayout
+from webapp.register.drives.layouts import PageLayout
+from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, DrivesPage
 from webapp.register.drives.query import ALWAYS_SHOWN, active_filters
 from webapp.register.tables.columns import Column
 from webapp.register.tables.meanings.drives import meaning_address

@@ -1,6 +1,6 @@
 """A page of tables of drives: the matching rows, the hidden ones with reasons, and the effect of reader limits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from html import escape
@@ -10,14 +10,14 @@ from typing import Any
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 
-from results.models import Category
 from results.rules.act.limits import Limit
 from webapp.register.drives import filters
 from webapp.register.drives.cells import RowWriter
-from webapp.register.drives.filters import Filter, FilteredRows, Reason, Test
+from webapp.register.drives.filters import FilteredRows, Reason, Test
+from webapp.register.drives.layouts import PageLayout
 from webapp.register.drives.limit_check import LimitCheck, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
-from webapp.register.drives.query import ALWAYS_SHOWN, INCLUDED, AllowedParameters, DrivesQuery
+from webapp.register.drives.query import ALWAYS_SHOWN, DrivesQuery
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, set_of
 from webapp.register.http.parameter_errors import ParameterError
 from webapp.register.limits.reader_limits import YourLimits
@@ -34,44 +34,6 @@ HIDDEN_BECAUSE = {
     "withdrawn": ("visibility", "withdrawn", "withdrawn"),
     "superseded": ("visibility", "superseded", "superseded by another run"),
 }
-
-
-@dataclass(frozen=True)
-class PageLayout:
-    """The layout of a page: its name, tables and filters, and which kinds of rows it hides by default."""
-
-    name: str
-    specs: tuple[TableSpec, ...]
-    filters: tuple[Filter, ...]
-    included: tuple[str, ...] = INCLUDED
-    is_historical: bool = False
-    categories: tuple[str, ...] = ()  # of its one table, if that has several
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """Every column of its tables, once."""
-        return tuple({column.code: column for spec in self.specs for column in spec.columns}.values())
-
-    def categories_of(self, spec: TableSpec) -> tuple[str, ...]:
-        """Return the categories whose rows one of its tables lists."""
-        return self.categories or (spec.code,)
-
-    def allowed(self, profile: tuple[Limit, ...]) -> AllowedParameters:
-        """Return the parameters that the page accepts."""
-        usual = {column.code for spec in self.specs for column in spec.usual} - {ALWAYS_SHOWN}
-        codes = tuple(column.code for column in self.columns if column.code in usual)
-        return AllowedParameters(self.filters, self.columns, codes, profile, self.included)
-
-
-def category_layout(spec: TableSpec) -> PageLayout:
-    """Return the layout of a category's page."""
-    of_category = {Category.CLOUD: filters.OF_CLOUD, Category.NETWORKED: filters.OF_NETWORKED}
-    return PageLayout(spec.code, (spec,), of_category.get(Category(spec.code), filters.OF_DRIVES))
-
-
-def historical_layout(specs: Sequence[TableSpec]) -> PageLayout:
-    """Return the layout of the page of products that are no longer recommended."""
-    return PageLayout("historical", tuple(specs), filters.OF_DRIVES, INCLUDED[1:], is_historical=True)
 
 
 @dataclass(frozen=True)

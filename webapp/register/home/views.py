@@ -1,4 +1,4 @@
-"""The home page: what is in the register, by category."""
+"""The home page: the number of results and the fastest ones, by category."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ from webapp.register.tables.sentences import number_of, run_name, together
 from webapp.register.tables.tables import Row, build_row
 
 FASTEST_COLUMNS = (columns.SPEED, columns.OVER_1MS, columns.TIER)
-EXAMPLE_TPS = 500_000  # what the forms ask for until a reader says otherwise; empty they ask for any speed
+EXAMPLE_TPS = 500_000  # the forms' initial speed; an empty field means any speed
 
 
 @dataclass(frozen=True)
 class CategoryLine:
-    """One category: how many results, and the fastest of them within the limits."""
+    """One category: its number of results, and the fastest of them within the limits."""
 
     title: str
     address: str
@@ -55,7 +55,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Numbers:
-    """How many results stand in the register."""
+    """The numbers of current results in the register."""
 
     current: dict[str, int]
     historical: int
@@ -63,7 +63,7 @@ class Numbers:
 
     @property
     def sentence(self) -> str:
-        """Say it."""
+        """The numbers as a sentence."""
         current = sum(self.current.values())
         total = current + self.historical
         kind = "published result" if self.published == total else "result"
@@ -97,7 +97,7 @@ def _line(category: Category, numbers: Numbers, fastest: Row | None) -> Category
 
 
 def _drive_choices() -> list[tuple[str, str]]:
-    """Return codes and label of what is asked for by the speed of one: drives of all kinds first, then each kind."""
+    """Return codes and label of the categories that have a speed per drive: all kinds of drives first, then each."""
     kinds = [category for category in Category if category in OF_DRIVES]
     own = [(category.value, f"{category.label} drives") for category in kinds]
     networked = (Category.NETWORKED.value, "networked systems")

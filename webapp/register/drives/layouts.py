@@ -1,0 +1,77 @@
+"""The layouts of the pages of drives: one per category, one of all categories, and one of historical products."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from results.models import Category
+from results.rules.act.limits import Limit
+from webapp.register.drives import filters
+from webapp.register.drives.filters import Filter
+from webapp.register.drives.query import ALWAYS_SHOWN, INCLUDED, AllowedParameters
+from webapp.register.tables import columns
+from webapp.register.tables.categories import (
+    BY_CHOICE,
+    COMMON_NOTES,
+    ENDURANCE_NOTE,
+    EVERY_CLOUD_NOTES,
+    SHARES,
+    STATES_NOTE,
+)
+from webapp.register.tables.columns import Column
+from webapp.register.tables.tables import TableSpec
+
+ALL_COLUMNS = (
+    *(columns.DRIVE, columns.CATEGORY, columns.CAPACITY, columns.STORAGE, columns.SPEED, columns.DEVICES),
+    *(columns.DEVICE_SPEED, *SHARES),
+    *(columns.ENDURANCE, columns.NOTES, columns.ACT, columns.SOURCE, columns.TIER, columns.STARTED, columns.FIRMWARE),
+)
+ALL_NOTES = (*COMMON_NOTES, EVERY_CLOUD_NOTES[0], EVERY_CLOUD_NOTES[1], ENDURANCE_NOTE, STATES_NOTE)
+# Shown by choice only: a desktop has no room for them next to the columns on devices.
+LESS_NEEDED = frozenset({"storage", "endurance_dwpd", "act_version"})
+ALL = TableSpec(
+    "all", "Drives of all categories", ALL_COLUMNS, by_choice=BY_CHOICE | LESS_NEEDED, reading_notes=ALL_NOTES
+)
+ALL_FILTERS = (filters.CATEGORY, filters.DEVICE_TPS, filters.DEVICES, *filters.OF_DRIVES)
+
+
+@dataclass(frozen=True)
+class PageLayout:
+    """The layout of a page: its name, tables and filters, and which kinds of rows it hides by default."""
+
+    name: str
+    specs: tuple[TableSpec, ...]
+    filters: tuple[Filter, ...]
+    included: tuple[str, ...] = INCLUDED
+    is_historical: bool = False
+    categories: tuple[str, ...] = ()  # of its one table, if that has several
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Every column of its tables, once."""
+        return tuple({column.code: column for spec in self.specs for column in spec.columns}.values())
+
+    def categories_of(self, spec: TableSpec) -> tuple[str, ...]:
+        """Return the categories whose rows one of its tables lists."""
+        return self.categories or (spec.code,)
+
+    def allowed(self, profile: tuple[Limit, ...]) -> AllowedParameters:
+        """Return the parameters that the page accepts."""
+        usual = {column.code for spec in self.specs for column in spec.usual} - {ALWAYS_SHOWN}
+        codes = tuple(column.code for column in self.columns if column.code in usual)
+        return AllowedParameters(self.filters, self.columns, codes, profile, self.included)
+
+
+def category_layout(spec: TableSpec) -> PageLayout:
+    """Return the layout of a category's page."""
+    of_category = {Category.CLOUD: filters.OF_CLOUD, Category.NETWORKED: filters.OF_NETWORKED}
+    return PageLayout(spec.code, (spec,), of_category.get(Category(spec.code), filters.OF_DRIVES))
+
+
+def historical_layout(specs: Sequence[TableSpec]) -> PageLayout:
+    """Return the layout of the page of products that are no longer recommended."""
+    return PageLayout("historical", tuple(specs), filters.OF_DRIVES, INCLUDED[1:], is_historical=True)
+
+
+def all_categories_layout() -> PageLayout:
+    """Return the layout of the page of all categories, which shows historical products only on request."""
+    return PageLayout(ALL.code, (ALL,), ALL_FILTERS, categories=tuple(Category.values))
