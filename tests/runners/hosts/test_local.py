@@ -294,7 +294,7 @@ def test_what_is_removed_begins_nowhere_anew(drivetest):
     local.put("d-one", {"log": b"a line"})
     assert local.remove("d-one", "file:1:2", 1) == local.remove("d-one", "file:1:2", 1) == ""
     local.put("d-one", {})
-    with pytest.raises(StartRefusedError, match="generation 1 was already given"):
+    with pytest.raises(StartRefusedError, match="already has generation 1"):
         local.start("d-one", "file:1:2", 1, ["storage", "config"])
     assert local.remove("d-one", "file:1:2", 1) == ""
     assert json.loads(lock.read_text().splitlines()[0])["generation"] == 1
