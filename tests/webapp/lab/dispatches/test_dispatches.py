@@ -392,7 +392,7 @@ def test_what_a_cancelled_run_left_is_asked_for_by_a_button_once(lab_client, run
     answer = lab_client.post(address, follow=True).text
     assert "sam asked on" in answer
     assert button not in answer
-    assert "Not fetched: nothing of" in lab_client.post(address, follow=True).text
+    assert "has no leftover files on a host in service" in lab_client.post(address, follow=True).text
     remove_old_run_dirs(running.device.host, connect)
     kept = page(lab_client, running).text
     assert "What this run left is kept: " in kept
