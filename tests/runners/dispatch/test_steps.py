@@ -199,7 +199,7 @@ def test_zeros_in_what_a_program_left_do_not_hold_up_its_end(running, connect, f
     fake.files[running.public_id][file] = b"before\0after\n"
     fake.end(running.public_id, 3)
     assert see(running, connect) == State.FAILED
-    assert "stumbled" not in running.reason
+    assert "internal error" not in running.reason
 
 
 def test_a_log_too_large_for_the_register_ends_the_dispatch_with_the_log_kept(running, connect, fake, settings):
