@@ -21,12 +21,12 @@ def test_a_superseded_run_leaves_the_table_and_stays_at_its_address(client, rita
     visibility.supersede(run, successor, rita, "A longer run.")
     page = client.get("/drives/nvme-flash/")
     assert len(read_rows(page)) == 1
-    assert "Hidden by your filter: 1, because superseded by another run." in page.text
+    assert "1 hidden: superseded by another run." in page.text
     page = client.get(f"/runs/{run.public_id}/")
     assert page.status_code == 200
     assert f'<a href="/runs/{successor.public_id}/">{successor.public_id}</a> superseded this one' in page.text
     assert "A longer run." in page.text
-    assert f'in the place of <a href="/runs/{run.public_id}/">' in client.get(f"/runs/{successor.public_id}/").text
+    assert f'This run superseded <a href="/runs/{run.public_id}/">' in client.get(f"/runs/{successor.public_id}/").text
 
 
 def test_superseded_rows_are_shown_with_their_mark_when_asked_for(client, rita, make_product, make_log_run):
