@@ -24,7 +24,7 @@ pub(crate) fn block_device(path: &str) -> Result<PathBuf, HostError> {
         true => Ok(named),
         false => Err(unknown(
             path,
-            "expected a block device; a lab host does not load plain files",
+            "expected a block device; a plain file cannot be a device on a lab host",
         )),
     }
 }
@@ -57,7 +57,9 @@ pub(crate) fn check_config(
     let text = drivetest_load::config::text(bytes).map_err(|error| refused(&error))?;
     let (config, _) = Config::read_of(model, &text, 1).map_err(|error| refused(&error))?;
     if config.file_size_mib != 0 {
-        return Err(refused(&"file-size-mbytes: a lab host does not load plain files"));
+        return Err(refused(
+            &"file-size-mbytes: a plain file cannot be a device on a lab host",
+        ));
     }
     config
         .device_names
