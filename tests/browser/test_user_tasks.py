@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 TABS_MOST = 400
 PUBLISH = """
-from results import review
+from results.lifecycle import review
 from tests.results.builders import log_bytes, make_organisation, make_user, send, wait_for
 submission = send(make_organisation(), log_bytes("slow-disk-ms"))
 wait_for(submission.runs.exists)
@@ -117,7 +117,7 @@ def test_a_claim_of_a_brief_is_reproduced_from_its_own_figures(page, publication
 
 def test_ten_slow_reads_a_second_become_forty_thousand(page):
     page.goto("/nines/")
-    assert "10 slow reads a second on one drive become 40,000 in 20 racks." in page.locator("#said").inner_text()
+    assert "10 slow reads per second on one drive become 40,000 in 20 racks." in page.locator("#said").inner_text()
     type_into(page.get_by_label("Its latency target is"), "4")
     expect(page.locator("#said")).to_contain_text("400,000 in 20 racks")
 
