@@ -134,10 +134,10 @@ def test_a_limit_is_relaxed_and_everything_is_judged_again(page):
 
 def test_what_limits_do_is_said_as_they_are_asked_to_do_it(page):
     page.goto("/drives/cloud/?limit_1ms=13")
-    assert page.get_by_text("judge and hide nothing").is_visible()
+    assert page.get_by_text("Results over your limits are flagged, not hidden.").is_visible()
     page.get_by_label("only within the limits").check()
-    page.get_by_text("judge; what is not within them is hidden, because you asked for it.").wait_for()
-    assert not page.get_by_text("judge and hide nothing").is_visible()
+    page.get_by_text("Results over your limits are hidden.").wait_for()
+    assert not page.get_by_text("Results over your limits are flagged, not hidden.").is_visible()
     page.get_by_text("With your limits, 40 of 40 pass; 5 that fail the profile pass").wait_for()
     said = page.locator(".lede").inner_text().replace("\N{NO-BREAK SPACE}", " ")
     assert "0 of 40 are over a limit of yours: at most 13 % over 1 ms" in said
