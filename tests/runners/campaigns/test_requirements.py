@@ -50,7 +50,7 @@ def test_shortened_runs_on_a_virtual_device_lack_all(campaign):
     found = unmet(drive_to_end(campaign, limit_nx=30))
     assert set(found) == ALL
     assert found["stress test at 60x"].endswith("was of 120 seconds")
-    assert found["firmware"] == "told 0 times of 4: it cannot be shown"
+    assert found["firmware"] == "reported 0 times of 4: it cannot be shown"
 
 
 # Of a host without such a counter, and of one that told nothing: the certificate itself is refused for that.

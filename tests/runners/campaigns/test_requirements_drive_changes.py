@@ -14,7 +14,7 @@ SAME = {"firmware": "FW1", "boot_id": "boot-1", "discards_count": 5}
 CHANGES = [
     ({"firmware": "FW2"}, "the firmware changed from FW1 to FW2"),
     ({"discards_count": 6}, "trimmed or formatted"),
-    ({"boot_id": "boot-2", "discards_count": 0}, "the host was restarted"),
+    ({"boot_id": "boot-2", "discards_count": 0}, "the host was rebooted"),
 ]
 
 

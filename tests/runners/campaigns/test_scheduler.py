@@ -41,7 +41,7 @@ def test_a_campaign_begins_with_prep_and_waits_for_its_end(campaign):
     dispatch = campaign.dispatches.get()
     assert (dispatch.purpose, dispatch.recipe, dispatch.nx_load, dispatch.duration_s) == ("prep", "prep", None, None)
     assert kinds(campaign) == ["started", "ordered"]
-    assert "under way" in campaign.reason
+    assert "is running" in campaign.reason
 
 
 def test_a_campaign_climbs_to_the_highest_load_and_confirms_it(campaign):

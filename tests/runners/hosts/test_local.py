@@ -327,5 +327,5 @@ def test_a_device_that_goes_while_devices_are_listed_is_passed_over(local, monke
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept/size").write_text("16\n")
     monkeypatch.setattr(local_host, "BLOCK_DEVICES", tmp_path)
-    monkeypatch.setattr(LocalHost, "_names", lambda _self, path, _key: path == "/dev/kept")
+    monkeypatch.setattr(LocalHost, "_is_drive", lambda _self, path, _key: path == "/dev/kept")
     assert local.find("nvme:M:S", 16 * local_host.SECTOR_BYTES) == ["/dev/kept"]

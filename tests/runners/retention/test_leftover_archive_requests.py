@@ -61,7 +61,7 @@ def test_what_a_cancelled_run_left_is_kept_in_the_next_turn_and_is_no_submission
 
 def test_it_is_asked_for_once(asked, connect, staff):
     assert not may_be_fetched(asked)
-    with pytest.raises(FetchRefusedError, match="nothing of"):
+    with pytest.raises(FetchRefusedError, match="no leftover files"):
         request_fetch(asked, staff)
 
 

@@ -105,13 +105,13 @@ def test_a_log_that_was_too_large_to_be_taken_in_is_no_less_lost(running, connec
 
 def test_so_is_that_of_a_run_whose_start_was_answered_to_nobody(running, device, staff):
     Dispatch.objects.update(state=State.CANCELLED, started_at=None, ended_at=timezone.now())
-    with pytest.raises(RetireError, match="1 run left there"):
+    with pytest.raises(RetireError, match="leftover files of 1 run there"):
         retire_host(device.host, staff, "scrapped")
 
 
 def test_what_a_sweep_left_on_its_second_host_keeps_that_host_too(loading, staff):
     Dispatch.objects.update(state=State.LOST, ended_at=timezone.now())
-    with pytest.raises(RetireError, match="1 run left there"):
+    with pytest.raises(RetireError, match="leftover files of 1 run there"):
         retire_host(loading.load_host, staff, "scrapped")
 
 
