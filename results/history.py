@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def displaced_by(run: Run) -> QuerySet[Run]:
-    """Return the runs in whose place this one stands, by age: those that have been public."""
+    """Return the runs that this one replaced, oldest first, if they have been public."""
     return run.supersedes.filter(visibility__in=["superseded", "withdrawn"]).order_by("pk")
 
 
@@ -25,7 +25,7 @@ def record_event(
     reason: str = "",
     details: dict[str, Any] | None = None,
 ) -> Event:
-    """Write one event about a subject, a pair of its type and public id; no actor is the register itself."""
+    """Record one event about a subject, a pair of type and public id. Without an actor, the register itself acts."""
     subject_type, subject_id = subject
     return Event.objects.create(
         actor_id=actor.pk if actor else None,
@@ -43,7 +43,7 @@ def run_subject(run: Run) -> tuple[str, str]:
 
 
 def history_of(run: Run) -> QuerySet[Event]:
-    """Return what was done to a run and to the submission it came with, in order."""
+    """Return the events of a run and of its submission, in order."""
     of_run = Q(subject_type="run", subject_id=run.public_id)
     if run.submission is None:
         return Event.objects.filter(of_run)
@@ -53,7 +53,7 @@ def history_of(run: Run) -> QuerySet[Event]:
 EVENT_LABELS = {
     "run-published": "published",
     "run-embargoed": "reviewed, under embargo",
-    "run-recalled": "taken back into review",
+    "run-recalled": "returned to review",
     "run-superseded": "superseded by another run",
     "run-unsuperseded": "no longer superseded",
     "run-withdrawn": "withdrawn",
@@ -61,10 +61,10 @@ EVENT_LABELS = {
     "run-annotated": "annotated",
     "annotation-retracted": "annotation retracted",
     "run-corrected": "corrected",
-    "correction-taken-back": "correction taken back",
+    "correction-taken-back": "correction reverted",
     "run-changed": "changed with the published catalogue",
-    "run-judged-anew": "judged anew",
-    "submission-slices-changed": "read in other slices",
+    "run-judged-anew": "re-evaluated",
+    "submission-slices-changed": "slice length changed",
     "run-not-found-again": "not found by a newer reader",
     "certificate-issued": "issued",
     "certificate-withdrawn": "withdrawn",
@@ -73,5 +73,5 @@ EVENT_LABELS = {
 
 
 def event_label(kind: str) -> str:
-    """Return what a kind of event is called; an unknown one by its own name, which is a word or two already."""
+    """Return the label of an event kind; for an unknown kind, its name."""
     return EVENT_LABELS.get(kind, kind.replace("-", " "))

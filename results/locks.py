@@ -7,24 +7,24 @@ from django.db import connection
 
 READING = 0x52454144  # "READ": the first key, so that other locks of the register never meet these
 VALIDATION = 0x56414C49  # "VALI": one reading without a submission for each organisation at a time
-SECONDS = 0x53454353  # "SECS": a log read once more for somebody who looks at its seconds; the key is a slot
-RECOMPUTE = 0x5245434F  # "RECO": a submission that is judged anew
+SECONDS = 0x53454353  # "SECS": a log read again to show its seconds; the key is a slot
+RECOMPUTE = 0x5245434F  # "RECO": a submission that is re-evaluated
 KEY_MASK = 0x7FFFFFFF  # the second key has 31 bits; two ids that share one only wait for each other
 
 
 @contextmanager
 def try_lock(kind: int, key: int) -> Iterator[bool]:
-    """Hold the session's advisory lock on a row; False where another session holds it: leave the row alone then.
+    """Take the session's advisory lock on a row; yield False if another session has it.
 
-    Held by the connection, not by a transaction: after kill -9 the server sees the connection end and frees it.
+    The connection owns it, not a transaction: after kill -9 the server sees the connection end and frees it.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", keys_of(kind, key))
-        (is_held,) = cursor.fetchone()
+        (is_locked,) = cursor.fetchone()
     try:
-        yield is_held
+        yield is_locked
     finally:
-        if is_held:
+        if is_locked:
             unlock(kind, key)
 
 

@@ -1,7 +1,7 @@
-"""What the register tells whoever listens, so that this package needs to know nobody above it."""
+"""Signals that this package sends, so that it does not import the layers above it."""
 
 from django.dispatch import Signal
 
-# Sent after commit with `reading_id`. Only an alarm: a receiver that fails or is not there delays a reading until the
-# next sweep.
+# Sent after commit with `reading_id`. Only a notification: a receiver that fails or is missing delays a reading until
+# the next sweep.
 reading_pending = Signal()

@@ -16,8 +16,8 @@ app = Celery("drivecert")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["runners", "webapp.register"])
 
-HEARD_KEY = "drivecert:worker-heard:{queue}"
-HEARD_S = 15  # Celery's heart beats every 2 s; several beats may be late on a busy machine
+WORKER_KEY = "drivecert:worker-heard:{queue}"
+WORKER_TTL_S = 15  # Celery's heart beats every 2 s; several beats may be late on a busy machine
 
 
 @worker_process_init.connect
@@ -31,12 +31,12 @@ def note_heartbeat(**_: Any) -> None:
     """Leave a key for each queue that this worker takes from; they fade unless its main loop goes on."""
     with app.connection_for_write() as broker:
         for queue in app.amqp.queues.consume_from:
-            redis_of(broker).set(HEARD_KEY.format(queue=queue), "1", ex=HEARD_S)
+            redis_of(broker).set(WORKER_KEY.format(queue=queue), "1", ex=WORKER_TTL_S)
 
 
 def is_worker_alive(broker: Connection) -> bool:
-    """Tell whether every queue has a worker heard lately. Raises redis' and kombu's errors without a broker."""
-    keys = [HEARD_KEY.format(queue=queue.name) for queue in app.conf.task_queues]
+    """Return whether every queue has an active worker. Raises redis' and kombu's errors without a broker."""
+    keys = [WORKER_KEY.format(queue=queue.name) for queue in app.conf.task_queues]
     return bool(redis_of(broker).exists(*keys) == len(keys))
 
 

@@ -49,7 +49,7 @@ class Check:
 
     @property
     def is_ill(self) -> bool:
-        """Tell whether a part of the register itself is not well."""
+        """Return whether a part of the register itself is not well."""
         return self.word == "ill"
 
 
@@ -62,7 +62,7 @@ def effective_settings() -> Iterator[tuple[str, str]]:
 
 
 def mask(name: str, value: object) -> str:
-    """Return a value as it may be shown to somebody looking over the operator's shoulder."""
+    """Return a value without secrets, safe to show on a screen."""
     if name in SECRETS:
         return "set" if value != settings.DEVELOPMENT_SECRET_KEY else "the development key"
     return PASSWORD_IN_URL.sub("***", str(value))
@@ -93,9 +93,9 @@ def examine_data_dir() -> Check:
 
 
 def examine_machine() -> Check:
-    """This machine can be told from others: runs of the host `local` are looked at on theirs alone."""
+    """This machine has an identity: only it polls the runs of the host `local`."""
     if unknown := machine_id_error():
-        return Check("machine", "cannot be told from others", unknown)
+        return Check("machine", "cannot be identified", unknown)
     known = known_machine_id()
     return Check("machine", f"{known[:12]} as the lab knows it" if known else "has no id yet: made at the first start")
 
@@ -104,11 +104,11 @@ def examine_drivetest() -> Check:
     """The native program runs."""
     remedy = "run `make drivetest`, or set DRIVETEST to the program"
     try:
-        told = subprocess.run([settings.DRIVETEST, "--version"], capture_output=True, text=True, check=True, timeout=10)
+        done = subprocess.run([settings.DRIVETEST, "--version"], capture_output=True, text=True, check=True, timeout=10)
     except (OSError, subprocess.SubprocessError) as error:
-        told_why = error.strerror if isinstance(error, OSError) else None
-        return Check("drivetest", f"{settings.DRIVETEST} does not run: {told_why or error}", remedy)
-    return Check("drivetest", told.stdout.strip())
+        reason = error.strerror if isinstance(error, OSError) else None
+        return Check("drivetest", f"{settings.DRIVETEST} does not run: {reason or error}", remedy)
+    return Check("drivetest", done.stdout.strip())
 
 
 def examine_database() -> Iterator[Check]:
@@ -127,7 +127,7 @@ def examine_database() -> Iterator[Check]:
 
 
 def examine_hosts() -> Iterator[Check]:
-    """Each lab host in service takes work, or tells why it does not."""
+    """Each lab host in service accepts work, or the reasons why it does not."""
     for host in Host.objects.filter(retired_at=None).order_by("name"):
         reasons = health.no_work_reasons(host)
         work = "gets no work" if reasons else "takes work"
@@ -150,14 +150,14 @@ def _last_check(host: Host) -> str:
 
 
 def examine_broker() -> Iterator[Check]:
-    """Redis answers, and a worker was heard through it."""
+    """Redis answers, and a worker reported through it."""
     try:
         with app.connection_for_read() as broker:
             version = redis_of(broker).info("server")["redis_version"]
-            heard = is_worker_alive(broker)
+            is_alive = is_worker_alive(broker)
     except (RedisError, KombuError, OSError) as error:
         yield Check("Redis", f"does not answer: {error}", "start it: `make run`, or set REDIS_URL")
         return
     yield Check("Redis", version)
-    remedy = "" if heard else "start it; see var/log/worker.log and var/log/lab.log"
-    yield Check("worker", "heard" if heard else "not heard lately", remedy)
+    remedy = "" if is_alive else "start it; see var/log/worker.log and var/log/lab.log"
+    yield Check("worker", "running" if is_alive else "has not reported lately", remedy)

@@ -13,27 +13,27 @@ OK = "ok"
 
 
 class HealthMiddleware:
-    """Answer both before anything else is asked of a request.
+    """Answer both addresses before any other middleware.
 
-    First in line and not views, because whoever probes comes by address and plain http: the check of the host name
-    and the move to https would turn it away.
+    First in line and not views, because probes come by address and plain http: the check of the host name and the
+    redirect to https would refuse them.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
-        self.answers = {"/healthz": tell_alive, "/readyz": tell_ready}
+        self.answers = {"/healthz": report_alive, "/readyz": report_ready}
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.answers.get(request.path, self.get_response)(request)
 
 
-def tell_alive(_request: HttpRequest) -> HttpResponse:
-    """Answer without a query: what restarts a process on silence must not restart it for a slow database."""
+def report_alive(_request: HttpRequest) -> HttpResponse:
+    """Answer without a query: a supervisor must not restart the process for a slow database."""
     return uncached({"status": "alive"}, 200)
 
 
-def tell_ready(_request: HttpRequest) -> HttpResponse:
-    """Answer 200 when all parts do, else 503; which part is silent is told, why is in the log of that part."""
+def report_ready(_request: HttpRequest) -> HttpResponse:
+    """Answer 200 if all parts answer, else 503 with the silent part; the log of that part has the reason."""
     broker, worker = ask_broker()
     parts = {"database": ask_database(), "broker": broker, "worker": worker}
     is_ready = all(answer == OK for answer in parts.values())
@@ -52,15 +52,15 @@ def ask_database() -> str:
 
 
 def ask_broker() -> tuple[str, str]:
-    """Return how the broker and, through it, the worker are."""
+    """Return the state of the broker and of the worker."""
     try:
         with app.connection_for_read() as broker:
-            heard = is_worker_alive(broker)
+            is_alive = is_worker_alive(broker)
     except (RedisError, KombuError, OSError):
         return "does not answer", "unknown without the broker"
-    return OK, OK if heard else "not heard lately"
+    return OK, OK if is_alive else "not heard lately"
 
 
 def uncached(answer: dict[str, str], status: int) -> HttpResponse:
-    """Return the answer as JSON that nobody keeps."""
+    """Return the answer as JSON that no cache stores."""
     return JsonResponse(answer, status=status, headers={"Cache-Control": "no-store"})

@@ -172,7 +172,7 @@ HOST_FREE_MIB_MIN = env.read_int("HOST_FREE_MIB_MIN", default=1024)
 # How long a run directory stays on its host after the end, where what it holds is stored here; 0 leaves all of them.
 RUN_DIR_RETENTION_S = env.read_int("RUN_DIR_RETENTION_S", default=30 * 86_400)
 
-# How often the snapshot of the public pages is compared with the register, and after how long a page is made anew
+# How often the snapshot of the public pages is compared with the register, and after how long a page is regenerated
 # though nothing is known to have changed it.
 SNAPSHOT_PERIOD_S = env.read_int("SNAPSHOT_PERIOD_S", default=15)
 SNAPSHOT_AGE_MAX_S = env.read_int("SNAPSHOT_AGE_MAX_S", default=6 * 3600)
@@ -187,7 +187,7 @@ CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "drivecert"
 # The lab has a queue and a worker of its own: a cancel must not wait for the reading of long logs. A worker that is
-# told no queue takes both.
+# without a queue takes both.
 CELERY_TASK_QUEUES = (Queue("drivecert", routing_key="drivecert"), Queue("lab", routing_key="lab"))
 LAB_TASKS = (
     "runners.watch_dispatches",
@@ -202,7 +202,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 0}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
-    # `expires` keeps a worker that was away from finding a heap of stale alarms.
+    # `expires` prevents a backlog of stale notifications for a worker that was away.
     "watch-dispatches": {
         "task": "runners.watch_dispatches",
         "schedule": WATCH_PERIOD_S / 2,  # no look is later than a period and a half after the one before

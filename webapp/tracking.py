@@ -1,6 +1,6 @@
 """Marks that mail programs, search engines and networks hang onto links: left out before anything reads a query.
 
-They say where a reader came from and ask for nothing, so a link that carries some is answered as the one without. Any
+They only report where a reader came from, so a link that carries some is answered as the one without. Any
 other parameter that a page does not know is still refused by name.
 """
 
@@ -21,7 +21,7 @@ MARKS = frozenset([
 
 
 def is_mark(name: str) -> bool:
-    """Tell whether a parameter only says where a reader came from.
+    """Return whether a parameter only reports where a reader came from.
 
     >>> [is_mark(name) for name in ("utm_source", "fbclid", "hsCtaTracking", "sort", "utm", "clid")]
     [True, True, True, False, False, False]
@@ -37,8 +37,8 @@ def without_marks(query: str) -> str:
     ('sort=-tps', 'a=1&&b=', '')
     """
     parts = query.split("&")
-    kept = [part for part in parts if not is_mark(unquote_plus(part.partition("=")[0]))]
-    return query if len(kept) == len(parts) else "&".join(kept)
+    remaining = [part for part in parts if not is_mark(unquote_plus(part.partition("=")[0]))]
+    return query if len(remaining) == len(parts) else "&".join(remaining)
 
 
 class TrackingMarksMiddleware:

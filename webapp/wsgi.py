@@ -13,7 +13,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 # Granian's serving processes outlive a main process that was killed, and would keep the port.
 end_with_main_program()
 
-# Its threads are few: a database that takes queries and stands still must not hold them all.
+# Its threads are few: a database that accepts queries and does not answer must not block them all.
 BoundedConnection.answer_most_s = ANSWER_MOST_S
 
 application = serve_snapshots_first(get_wsgi_application())

@@ -1,4 +1,4 @@
-"""What of the histories of public results everyone is told: not that something was kept back, nor since when."""
+"""The public part of histories: it hides that a result was under embargo, and since when."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 EMBARGO_CHANGED = "submission-embargo-changed"
-KEPT_BACK = ("run-embargoed", "run-recalled")
+HIDDEN_KINDS = ("run-embargoed", "run-recalled")
 OPENED, PUBLISHED = "product-created", "run-published"
 
 
 def for_everyone(events: QuerySet[Event]) -> QuerySet[Event]:
-    """Leave out of the events of public results what was done before they were public: it tells since when they waited.
+    """Return the events without those before publication, which would reveal how long a result waited.
 
-    What was corrected then stands in the run, what was annotated stands beside it.
+    Earlier corrections are in the columns of the run, earlier annotations on its page.
     """
-    told = events.exclude(kind__in=KEPT_BACK).alias(entered_for=KeyTextTransform("from", "details"))
-    told = told.exclude(Q(kind=OPENED) & Exists(_embargoed_senders()))
-    return told.exclude(~Q(kind=PUBLISHED) & Q(subject_type="run") & Exists(_published_later()))
+    visible = events.exclude(kind__in=HIDDEN_KINDS).alias(entered_for=KeyTextTransform("from", "details"))
+    visible = visible.exclude(Q(kind=OPENED) & Exists(_embargoed_senders()))
+    return visible.exclude(~Q(kind=PUBLISHED) & Q(subject_type="run") & Exists(_published_later()))
 
 
 def _published_later() -> QuerySet[Run]:
@@ -41,13 +41,15 @@ def _embargoed_senders() -> QuerySet[Submission]:
 
 
 def details_for_everyone(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an event changed: a run that is published was not public before, whatever it waited for."""
-    told = dict(details)
-    return told | {"before": Visibility.UNREVIEWED.value} if told.get("before") == Visibility.EMBARGOED else told
+    """Return the details of an event without the state "embargoed": it becomes "unreviewed"."""
+    visible = dict(details)
+    if visible.get("before") == Visibility.EMBARGOED:
+        visible["before"] = Visibility.UNREVIEWED.value
+    return visible
 
 
 def is_by_reviewer(event: Event) -> bool:
-    """Tell whether a person decided it; what the register discloses, a reviewer had let through before."""
+    """Return whether a person decided it; what the register discloses, a reviewer had let through before."""
     return event.actor_id is not None or event.details.get("before") == Visibility.EMBARGOED
 
 

@@ -59,7 +59,7 @@ class Interval:
 def intervals(series: Packed, from_s: int, to_s: int, ordinals: range | None = None) -> Iterator[Interval]:
     """Yield the whole intervals within [from_s, to_s), of all histograms or of those named, in their order.
 
-    A histogram that a part of the series does not tell had not appeared there: its counts are None. Trailing zeros of
+    A histogram that is missing in a part of the series has the counts None there. Trailing zeros of
     counts are cut. Raises SeriesDamagedError.
     """
     if series.encoding != ENCODING:
@@ -94,7 +94,7 @@ def _chosen(histograms: list["_Histogram"], ordinals: range | None) -> list["_Hi
 
 @dataclass(frozen=True)
 class _Histogram:
-    """A histogram in one chunk: where each interval stands among the known ones, and the counts of each bucket."""
+    """A histogram in one chunk: the index of each interval among the known ones, and the counts of each bucket."""
 
     places: list[int | None]
     columns: dict[int, list[int]]
@@ -171,7 +171,7 @@ def _exactly(stream: BinaryIO, size: int) -> bytes:
     return got
 
 
-AT_ONCE = 1_000  # slices that are held while very many are read
+AT_ONCE = 1_000  # slices in memory at one time
 COUNTED_BEFORE = """
 SELECT coalesce(sum(bucket.counted), 0)::bigint, count(bucket.counted)
 FROM results_slice slice, unnest(slice.counts[%(row)s:%(row)s]) WITH ORDINALITY AS bucket (counted, place)
@@ -243,7 +243,7 @@ def minutes_of(run: Run) -> Packed:
         raise NoIntervalsError(missing_log_message(run))
     if series is None:
         raise NoIntervalsError(
-            f"Run {run.public_id} has no minutes stored: its log tells none, or was read before they were."
+            f"Run {run.public_id} has no stored minutes. Its log reports none, or an older reader read it."
         )
     return Packed(series.interval_s, series.start_s, series.intervals_count, series.encoding, bytes(series.packed))
 
@@ -258,11 +258,11 @@ def seconds_of(run: Run, from_s: int, to_s: int) -> Packed:
     refuse_withheld(run)
     with reading_slot():
         document = _read_again(run, from_s, to_s)
-    told = next((each.get("series") for each in document["runs"] if _is_of(run, each)), None)
-    if told is None:
+    series = next((each.get("series") for each in document["runs"] if _is_of(run, each)), None)
+    if series is None:
         raise NoIntervalsError(f"Run {run.public_id} has no intervals: its log holds no report.")
-    content = base64.b64decode(told["data"], validate=True)
-    return Packed(told["interval_s"], told["start_s"], told["count"], told["encoding"], content)
+    content = base64.b64decode(series["data"], validate=True)
+    return Packed(series["interval_s"], series["start_s"], series["count"], series["encoding"], content)
 
 
 def _read_again(run: Run, from_s: int, to_s: int) -> Document:
@@ -277,9 +277,9 @@ def _read_again(run: Run, from_s: int, to_s: int) -> Document:
     return document
 
 
-def _is_of(run: Run, told: Document) -> bool:
-    """Tell a run by its place in the log: a newer reader may count the runs of a file otherwise."""
-    place = ((told.get("member") or "")[:MEMBER_CHARS], told["first_line"])
+def _is_of(run: Run, document: Document) -> bool:
+    """Return whether a document is of this run, by its position: newer readers may number runs differently."""
+    place = ((document.get("member") or "")[:MEMBER_CHARS], document["first_line"])
     return place == (run.member, run.facts["first_line"])
 
 

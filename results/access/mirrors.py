@@ -5,36 +5,36 @@ from dataclasses import dataclass
 from results.history import record_event
 from results.models import Event, Run, Tier
 
-TAKEN_IN, HERE = "dump-taken-in", ("register", "here")
+DUMP_IMPORTED, HERE = "dump-taken-in", ("register", "here")
 WEB = ("https://", "http://")
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a dump came from: the register's address as the dump tells it, and the day; empty is what it does not."""
+    """The origin of a dump: address of the register and day; empty if not reported."""
 
     address: str
     day: str
 
     def run_address(self, run: Run) -> str:
-        """Return where the run stands there; empty where the dump tells no address of a web site."""
+        """Return the address of the run there; empty if the dump names no web site."""
         return f"{self.address.rstrip('/')}/runs/{run.public_id}/" if self.address.startswith(WEB) else ""
 
 
 def is_mirrored(run: Run) -> bool:
-    """Tell whether a run was read from a log that this register never had."""
+    """Return whether a run was read from a log that this register never had."""
     return run.submission_id is None and run.reading_id is None and run.tier != Tier.PUBLISHED
 
 
 def record_dump_origin(address: str, written_at: str) -> None:
     """Remember which dump was taken in."""
-    record_event(None, TAKEN_IN, HERE, details={"source": address, "written_at": written_at})
+    record_event(None, DUMP_IMPORTED, HERE, details={"source": address, "written_at": written_at})
 
 
 def origin() -> Origin:
     """Return where the dump came from that was taken in; a register takes in one, as long as it is empty."""
-    told = Event.objects.filter(kind=TAKEN_IN, subject_type=HERE[0], subject_id=HERE[1]).last()
-    details = told.details if told else {}
+    event = Event.objects.filter(kind=DUMP_IMPORTED, subject_type=HERE[0], subject_id=HERE[1]).last()
+    details = event.details if event else {}
     return Origin(details.get("source", ""), details.get("written_at", "").partition("T")[0])
 
 

@@ -1,7 +1,7 @@
-"""Whether what came out of the files beside a log is shown: of a sequestered file nothing is, to nobody.
+"""Redaction of withheld evidence. This module alone decides what is shown of a log with sequestered files.
 
-What was read out of one of them, and what out of another or of the log, the rows do not tell: where one file is
-sequestered, all that may come from beside the log is kept back. The log's own figures stay.
+The rows do not record which file a value came from. If one file is sequestered, everything that may come from a
+companion file is hidden from all readers. The figures of the log itself stay.
 """
 
 import copy
@@ -12,19 +12,20 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from results.models import Event, Finding, Reading, Run, Submission, Verdict, YcsbRun
+from results.rules.certification.stress import DEPARTURE_PHRASE
 
-# What YCSB tells on its standard error or in its properties, none of it in the output with the figures. Workload,
-# phase, binding and threads stay: they name the load that the figures are filed under.
-OF_YCSB_BESIDE: Mapping[str, Any] = {
+# Values that YCSB prints on standard error or in its properties. Workload, phase, binding and threads stay: they
+# identify the load of the figures.
+YCSB_REDACTIONS: Mapping[str, Any] = {
     "command_line": "", "properties": [], "reasons": [], "record_count": None, "operation_count": None,
     "time_limit_s": None, "target_ops_per_s": None,
 }  # fmt: skip
-# What a headline tells of the log's own shares (drivetest, judge/headline.rs): a doubt of the host comes after it, and
-# why a verdict is undecided or void may be a sentence of a file beside.
-OF_THE_LOG = re.compile(r"passes: at most [^;]*|fails: slice [^;]*(?:; also over [^;]*)?")
-JUDGED_ANEW = "run-judged-anew"  # its details are headlines
+# The only place that reads stored headlines of drivetest (judge/headline.rs), those of earlier releases included. The
+# match is the part about the log's own shares; what follows may quote a companion file.
+LOG_HEADLINE = re.compile(r"passes: at most [^;]*|fails: slice [^;]*(?:; also over [^;]*)?")
+REEVALUATED = "run-judged-anew"  # its details contain headlines
 WARNINGS = "in_spite_of"  # sentences on devices, in the details of a publication
-DEPARTURES = re.compile(r"(r-[0-9a-z]+) is not what the profile asks: ")  # results/rules/certification/stress.py
+DEPARTURES = re.compile(rf"(r-[0-9a-z]+) {DEPARTURE_PHRASE}: ")
 
 
 class WithheldError(Exception):
@@ -32,18 +33,20 @@ class WithheldError(Exception):
 
 
 def is_withheld(run: Run) -> bool:
-    """Tell whether the run's log is sequestered: then its intervals are not shown either, to nobody."""
+    """Return whether the run's log is sequestered; its intervals are then hidden from everyone."""
     return run.reading is not None and run.reading.evidence.sequestered
 
 
 def refuse_withheld(run: Run) -> None:
-    """Raise WithheldError where the log is sequestered: interval by interval, what was read of it is the log again."""
+    """Raise WithheldError if the log is sequestered: its intervals would reproduce the log."""
     if is_withheld(run):
-        raise WithheldError(f"The log of run {run.public_id} is withheld for legal reasons. Its bytes are kept.")
+        raise WithheldError(
+            f"The log of run {run.public_id} is withheld for legal reasons. The register still stores it."
+        )
 
 
 def has_withheld_file(run: Run) -> bool:
-    """Tell whether the log, its side file or a companion of it is sequestered.
+    """Return whether the log, its side file or a companion of it is sequestered.
 
     Lists ask for their runs with RunQuerySet.with_withheld_flag(): else this is a query for each run.
     """
@@ -56,65 +59,65 @@ def has_withheld_file(run: Run) -> bool:
 
 
 def refuse_withheld_file(run: Run) -> None:
-    """Raise WithheldError where what came from beside the log is kept back."""
+    """Raise WithheldError if the log or one of its companion files is withheld."""
     if has_withheld_file(run):
-        raise WithheldError(f"What came beside the log of run {run.public_id} is withheld for legal reasons.")
+        raise WithheldError(f"The companion files of the log of run {run.public_id} are withheld for legal reasons.")
 
 
 def visible_facts(run: Run, name: str) -> Mapping[str, Any]:
-    """Return a part of a run's facts that a side file told; empty where it told none, or is kept back."""
-    told: Mapping[str, Any] = run.facts.get(name) or {}
-    return {} if told and has_withheld_file(run) else told
+    """Return a part of a run's facts that comes from a side file; empty if missing or withheld."""
+    visible: Mapping[str, Any] = run.facts.get(name) or {}
+    return {} if visible and has_withheld_file(run) else visible
 
 
 def visible_findings(run: Run) -> list[Finding]:
-    """Return a run's findings; none where their sentences may be of a file that is kept back."""
+    """Return a run's findings; none if a withheld file may be quoted in them."""
     findings = list(run.findings.all())
     return [] if findings and has_withheld_file(run) else findings
 
 
 def visible_reading_findings(submission: Submission, reading: Reading) -> list[dict[str, Any]]:
-    """Return the findings on a whole file as received; none where they may be of a file that is kept back."""
+    """Return the findings on a whole file as received; none if a withheld file may be quoted in them."""
     findings: list[dict[str, Any]] = reading.findings
     return [] if findings and _is_withheld_of(submission) else findings
 
 
 def _is_withheld_of(submission: Submission) -> bool:
-    beside = [companion.evidence for companion in submission.companions.all()]
-    files = [submission.log, submission.side_file, *beside]
+    companions = [companion.evidence for companion in submission.companions.all()]
+    files = [submission.log, submission.side_file, *companions]
     return any(evidence is not None and evidence.sequestered for evidence in files)
 
 
 def visible_verdict(run: Run, verdict: Verdict) -> Verdict:
-    """Return what is told of a verdict: the row itself, or a copy with outcome and figures of the log alone."""
+    """Return the verdict, or a copy with only the outcome and the figures of the log."""
     if not has_withheld_file(run):
         return verdict
-    told = copy.copy(verdict)
-    of_the_log = OF_THE_LOG.match(verdict.headline)
-    told.headline = of_the_log[0] if of_the_log else verdict.headline.partition(":")[0]
-    told.document = verdict.document | {"headline": told.headline, "reasons": [], "exact": None}
-    return told
+    visible = copy.copy(verdict)
+    of_the_log = LOG_HEADLINE.match(verdict.headline)
+    visible.headline = of_the_log[0] if of_the_log else verdict.headline.partition(":")[0]
+    visible.document = verdict.document | {"headline": visible.headline, "reasons": [], "exact": None}
+    return visible
 
 
 def visible_events(events: Iterable[Event]) -> list[Event]:
-    """Return events of runs without what is kept back: headlines, and warnings that name the devices of a log."""
-    told = list(events)
+    """Return events of runs without headlines and device warnings of withheld files."""
+    visible = list(events)
     withheld = _withheld_of(
-        {event.subject_id for event in told if event.kind == JUDGED_ANEW or WARNINGS in event.details}
+        {event.subject_id for event in visible if event.kind == REEVALUATED or WARNINGS in event.details}
     )
-    return [_without_words(event) if event.subject_id in withheld else event for event in told]
+    return [_without_sentences(event) if event.subject_id in withheld else event for event in visible]
 
 
-def _without_words(event: Event) -> Event:
-    told = copy.copy(event)
-    told.details = {name: value for name, value in event.details.items() if name != WARNINGS}
-    if event.kind == JUDGED_ANEW:
-        told.details |= {"before": "", "after": ""}
-    return told
+def _without_sentences(event: Event) -> Event:
+    visible = copy.copy(event)
+    visible.details = {name: value for name, value in event.details.items() if name != WARNINGS}
+    if event.kind == REEVALUATED:
+        visible.details |= {"before": "", "after": ""}
+    return visible
 
 
 def redacted_requirements(document: Any) -> Any:
-    """Return what rules said of certificates, without the reasons of a run whose sentences are kept back."""
+    """Return requirements or reasons of a certificate without the departures of runs with withheld files."""
     withheld = _withheld_of(set(DEPARTURES.findall(json.dumps(document, ensure_ascii=False))))
     return _without_departures(document, withheld) if withheld else document
 
@@ -137,10 +140,10 @@ def _withheld_of(public_ids: AbstractSet[str]) -> set[str]:
 
 
 def visible_ycsb(run: Run) -> YcsbRun:
-    """Return what is told of a run of YCSB: the row itself, or a copy without what may come from beside the output."""
+    """Return the YCSB facts of a run, or a copy without the values that may come from a withheld companion file."""
     if not has_withheld_file(run):
         return run.ycsb
-    told = copy.copy(run.ycsb)
-    for name, empty in OF_YCSB_BESIDE.items():
-        setattr(told, name, empty)
-    return told
+    visible = copy.copy(run.ycsb)
+    for name, empty in YCSB_REDACTIONS.items():
+        setattr(visible, name, empty)
+    return visible

@@ -51,14 +51,14 @@ def _upsert(
     """Write all rows in one statement: a first start has some two hundred."""
     manager = model._default_manager
     count_before = manager.count()
-    told = [{"catalogue_key": _key(name, row)} | columns(row) for row in rows]
-    if not told:
+    rows_of_file = [{"catalogue_key": _key(name, row)} | columns(row) for row in rows]
+    if not rows_of_file:
         return 0
     manager.bulk_create(
-        [model(**each) for each in told],
+        [model(**each) for each in rows_of_file],
         update_conflicts=True,
         unique_fields=["catalogue_key"],
-        update_fields=[column for column in told[0] if column != "catalogue_key"],
+        update_fields=[column for column in rows_of_file[0] if column != "catalogue_key"],
     )
     return manager.count() - count_before
 
@@ -116,7 +116,7 @@ class CheckedRow:
 
     @property
     def is_exactly_another(self) -> bool:
-        """Whether the exact value gets another status than the one rounded before; not told of words and points."""
+        """Whether the exact value has another status than the rounded one; false for words and chart points."""
         is_of_digits = self.check.span is None and not self.is_in_words
         return is_of_digits and self.check.status != self.check.printed_status
 

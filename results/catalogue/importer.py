@@ -35,7 +35,7 @@ def import_catalogue(path: Path = PUBLISHED_CATALOGUE) -> ImportCounts:
     """Bring the register in line with the file, all or nothing.
 
     Runs that the file no longer names stay: results are withdrawn by a reviewer with a reason, never deleted. Raises
-    CatalogueError where the file is not as expected; mend the file at the line it names.
+    CatalogueError where the file is not as expected; fix the file at the named line.
     """
     rows = read_catalogue(path)
     products = _products_of(rows)
@@ -166,7 +166,7 @@ def product_identity(row: CatalogueRow) -> dict[str, Any]:
 
 
 def product_facts(row: CatalogueRow) -> dict[str, Any]:
-    """Return what the row states of its product beside the name."""
+    """Return the facts of the product in a row, without its name."""
     historical = row.flag("historical")
     if historical is None:
         raise row.fail("historical", "yes or no")

@@ -49,7 +49,7 @@ COLUMNS = (
     *("tps", *SHARE_COLUMNS, "endurance_dwpd", "compress_pct", "act_version", "source", "duration_hours", "notes"),
     "source_row",
 )
-# What tells one result of the page from another: what was tested, and with which version of ACT.
+# The identity of a published result: the tested system and the version of ACT.
 IDENTITY_COLUMNS = (
     *("category", "vendor", "model", "provider", "instance", "capacity_gb", "over_provisioned_to_gb", "sole_tenant"),
     *("device_count", "device_gb", "backing_device", "protocol", "act_version"),
@@ -75,16 +75,16 @@ class CatalogueRow:
 
     @property
     def key(self) -> str:
-        """The result's permanent key: a hash of what tells it from others."""
+        """The result's permanent key: a hash of its identity."""
         return hashlib.sha256("\n".join(self.cells[column] for column in IDENTITY_COLUMNS).encode()).hexdigest()
 
     @property
     def category(self) -> Category:
-        """The table of the page that the row stands in."""
+        """The table of the page that contains the row."""
         return self._read("category", Category, f"one of {', '.join(Category.values)}")
 
     def text(self, column: str) -> str:
-        """Return a cell as it stands; empty is not stated."""
+        """Return the text of a cell; empty means not stated."""
         return self.cells[column]
 
     def number(self, column: str) -> int | None:

@@ -104,8 +104,8 @@ Candidates = dict[str, "CandidateRun"]
 def refresh_certificates(product_ids: Iterable[int | None]) -> None:
     """Issue what the runs of these products certify now, and withdraw what they certify no longer.
 
-    Belongs into the transaction that changed the runs. Products are locked by rising key, after the runs: whoever
-    comes second sees what the first one wrote.
+    Belongs into the transaction that changed the runs. Products are locked by rising key, after the runs, so
+    that a second transaction sees what the first one wrote.
     """
     wanted = sorted({product_id for product_id in product_ids if product_id is not None})
     for product in Product.objects.select_for_update(no_key=True).filter(pk__in=wanted).order_by("pk"):
@@ -115,11 +115,11 @@ def refresh_certificates(product_ids: Iterable[int | None]) -> None:
 def attempts(product: Product) -> list[dict[str, Any]]:
     """Return how far the product's runs came, for each profile and number of devices: what is present and missing.
 
-    Kept with the product whenever a run of it changes, since the rules compare every load test with every stress test
-    (200 runs: 2 s); computed here only for a product whose runs have not changed since that is kept.
+    Stored with the product when one of its runs changes, because the rules compare every load test with every stress
+    test (200 runs: 2 s); computed here only for a product without a stored value.
     """
-    kept: list[dict[str, Any]] | None = product.attempts
-    return kept if kept is not None else _told(_found(by_profile(candidate_runs(product))))
+    stored: list[dict[str, Any]] | None = product.attempts
+    return stored if stored is not None else _attempt_documents(_found(by_profile(candidate_runs(product))))
 
 
 Found = list[tuple[Profile, "Certified"]]
@@ -133,7 +133,7 @@ def _found(judged: dict[Profile, Candidates]) -> Found:
     ]
 
 
-def _told(found: Found) -> list[dict[str, Any]]:
+def _attempt_documents(found: Found) -> list[dict[str, Any]]:
     return [
         document_of(certified)
         | {
@@ -161,11 +161,11 @@ def _refresh(product: Product) -> None:
     for profile, certified in found:
         if certified.is_certified:
             _issue(product, profile, certified)
-    Product.objects.filter(pk=product.pk).update(attempts=_told(found))
+    Product.objects.filter(pk=product.pk).update(attempts=_attempt_documents(found))
 
 
 def _withdraw_groundless(certificate: Certificate, candidates: Candidates) -> None:
-    """A certificate stands on its own runs: another one at a higher load takes nothing from it."""
+    """Withdraw a certificate whose own runs no longer certify it; one at a higher load does not replace it."""
     own = [run.public_id for run in certificate.runs.all()]
     gone = [public_id for public_id in own if public_id not in candidates]
     if not gone and _still_certified(certificate, [candidates[public_id] for public_id in own]):
@@ -177,8 +177,8 @@ def _withdraw_groundless(certificate: Certificate, candidates: Candidates) -> No
 
 def _lost(gone: list[str], profile: Profile) -> str:
     if gone:
-        return f"It rested on {', '.join(gone)}, which no longer stands as a run judged under {profile}."
-    return "Its runs, judged anew, do not certify it any more."
+        return f"It rested on {', '.join(gone)}, which is no longer a current run judged under {profile}."
+    return "After re-evaluation, its runs no longer certify it."
 
 
 def _still_certified(certificate: Certificate, runs: list[CandidateRun]) -> bool:
@@ -208,7 +208,7 @@ def _issue(product: Product, profile: Profile, certified: Certified) -> None:
 
 def _columns(profile: Profile, certified: Certified) -> dict[str, Any]:
     nx_load = certified.nx_load
-    assert nx_load is not None  # noqa: S101 - is_certified says so, for the type checker
+    assert nx_load is not None  # noqa: S101 - follows from is_certified; for the type checker
     return {
         "profile": profile,
         "device_count": certified.device_count,

@@ -15,13 +15,13 @@ import zstandard
 from results.evidence.store import EvidenceDamagedError, open_evidence
 from results.models import Evidence
 
-LINE_BYTES = 1024**2  # what is looked at of a line; an array of JSON stands on one
+LINE_BYTES = 1024**2  # longest part of a line that is read; a JSON array can be one line
 ZIP = b"PK\x03\x04"
 Numbered = Iterator[tuple[int, bytes]]
 
 
 class MemberMissingError(Exception):
-    """An archive has no member of the name that its reading told, or none that can be opened here."""
+    """An archive has no readable member with the name from its reading."""
 
 
 NOT_LOOKED_UP = (
@@ -63,8 +63,8 @@ def _zip_member(opened: ExitStack, stored: BinaryIO, member: str) -> IO[bytes]:
 def _tar_member(opened: ExitStack, stored: BinaryIO, member: str) -> IO[bytes]:
     plain = opened.enter_context(_decompressed(stored))
     archive = opened.enter_context(tarfile.TarFile.open(fileobj=plain, mode="r|"))
-    for told in archive:
-        found = archive.extractfile(told) if told.name == member and told.isfile() else None
+    for entry in archive:
+        found = archive.extractfile(entry) if entry.name == member and entry.isfile() else None
         if found is not None:
             return found
     raise MemberMissingError(member)

@@ -1,6 +1,6 @@
-"""Stored bytes under the names that their sender gave them: what a companion is, its name tells the reader.
+"""Stored files under the names from their sender: the reader recognises a companion by its name.
 
-The names are links beside the store, made when they are asked for and never removed: a worker that is killed leaves
+The names are links next to the store, created on demand and never removed: a worker that is killed leaves
 nothing that would not be made again.
 """
 
@@ -13,7 +13,7 @@ from django.conf import settings
 from results.evidence.store import open_evidence, path_of
 from results.models import Evidence, Submission
 
-NAME_BYTES = 200  # of the 255 that a file system takes: the end is kept, which tells the kind
+NAME_BYTES = 200  # of the 255 that a file system takes: the end stays, because it shows the kind
 NAMES = "named"
 
 
@@ -22,8 +22,8 @@ def companion_paths(submission: Submission) -> list[Path]:
 
     Raises EvidenceDamagedError where the bytes of one are missing.
     """
-    told = submission.companions.select_related("evidence")
-    files = [(companion.evidence, companion.filename) for companion in told]
+    companions = submission.companions.select_related("evidence")
+    files = [(companion.evidence, companion.filename) for companion in companions]
     if submission.side_file is not None:
         files.append((submission.side_file, submission.side_file.filename))
     return [named_path(evidence, filename) for evidence, filename in files]
@@ -46,5 +46,5 @@ def named_path(evidence: Evidence, filename: str) -> Path:
 
 def file_name(filename: str) -> str:
     """Return a name that every file system takes; "." and ".." are none."""
-    kept = filename.replace("/", "_").encode(errors="replace")[-NAME_BYTES:].decode(errors="ignore")
-    return kept if kept.strip(".") else "companion"
+    name = filename.replace("/", "_").encode(errors="replace")[-NAME_BYTES:].decode(errors="ignore")
+    return name if name.strip(".") else "companion"

@@ -1,7 +1,7 @@
 """The bytes of evidence on disk, addressed by their hash: written once, never altered, never deleted.
 
-A file is complete before it has its name, and has its name before a row speaks of it. A crash in between leaves a file
-that nothing points to, which is harmless; what lies in `incoming/` is a copy that was cut off.
+A file is complete before it has its name, and has its name before a row refers to it. A crash in between leaves a file
+that nothing points to, which is harmless; a file in `incoming/` is an incomplete copy.
 """
 
 import errno
@@ -57,7 +57,7 @@ class Stored:
 def store(stream: ByteStream) -> Stored:
     """Keep the bytes of a stream and return their address once they are safe on disk.
 
-    Raises TooLargeError beyond UPLOAD_MAX_BYTES and StoreFullError without room; tell the sender, nothing is kept.
+    Raises TooLargeError beyond UPLOAD_MAX_BYTES and StoreFullError without room; nothing is stored then.
     """
     with _incoming_file() as (temporary, descriptor):
         stored = _copy(stream, descriptor)
@@ -128,7 +128,7 @@ def _give_name(temporary: Path, stored: Stored) -> None:
     except FileExistsError:
         if path.stat().st_size != stored.size_bytes:
             raise EvidenceDamagedError(f"{path}: expected {stored.size_bytes} bytes; restore a backup") from None
-    # Also where the file was there: whoever linked it may not have come as far as this.
+    # Also where the file was there: another process may have linked it without reaching this line.
     _sync_directory(path.parent)
 
 

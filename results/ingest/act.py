@@ -43,7 +43,7 @@ def match_product(submission: Submission) -> Product | None:
     """Return the product with exactly the stated identity; None: nothing is guessed, it awaits identity.
 
     One that is not public is matched for the organisation alone that has submissions of it: to others it does not
-    exist, and what they state must not tell that it does. A reviewer who enters it for them takes the one there is.
+    exist, and their statement must not reveal that it does. A reviewer who enters it for them takes the one there is.
     """
     public = Product.objects.public().values("pk")
     own = Submission.objects.filter(organisation=submission.organisation_id, product__isnull=False).values("product")
@@ -76,13 +76,13 @@ FACTS = [
 
 
 def record_input(evidence: Evidence, document: Document) -> None:
-    """Note the hash and length of the decompressed bytes, once, and what the files beside the log are."""
-    told = document["input"]
-    for companion in told.get("companions", []):
+    """Record hash and length of the decompressed bytes, once, and the roles of the companion files."""
+    source = document["input"]
+    for companion in source.get("companions", []):
         evidence.submission.companions.filter(evidence__sha256=companion["sha256"]).update(role=companion["role"][:20])
-    if told["content_sha256"] is None:
+    if source["content_sha256"] is None:
         return  # the bytes could not be had to their end: neither is of the whole
-    content = {key: told[key] for key in ["content_sha256", "content_size_bytes"]}
+    content = {key: source[key] for key in ["content_sha256", "content_size_bytes"]}
     Evidence.objects.filter(pk=evidence.pk, content_sha256="").update(**content)
 
 
@@ -115,7 +115,7 @@ def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) 
         "product": submission.product,
         "source": submission.organisation.name,
         "tier": Tier.LAB_VERIFIED if submission.origin == Submission.Origin.DISPATCH else Tier.VENDOR_REPORTED,
-        "is_virtual": submission.is_virtual or _is_told_virtual(read),
+        "is_virtual": submission.is_virtual or _reports_virtual_device(read),
         "member": (read.get("member") or "")[:MEMBER_CHARS],
         "tool": read["tool"][:40],
         "tool_version": (read["tool_version"] or "")[:20],
@@ -131,10 +131,10 @@ def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) 
     return run if is_new else None
 
 
-def _is_told_virtual(read: Document) -> bool:
-    """Tell whether the side file says that a device was no drive. A name alone is a finding for the reviewer."""
-    told = read.get("side_file") or {}
-    return any(drive["kind"] == VIRTUAL for drive in told.get("drives", []))
+def _reports_virtual_device(read: Document) -> bool:
+    """Return whether the side file says that a device was no drive. A name alone is a finding for the reviewer."""
+    source = read.get("side_file") or {}
+    return any(drive["kind"] == VIRTUAL for drive in source.get("drives", []))
 
 
 def _act_columns(read: Document) -> Document:
@@ -172,14 +172,14 @@ def _write_below(run: Run, read: Document, reader_version: str, profile: Profile
         _write_verdict(run, read["verdict"], reader_version, profile)
 
 
-def _histogram(run: Run, told: Document) -> Histogram:
+def _histogram(run: Run, source: Document) -> Histogram:
     return Histogram(
         run=run,
-        name=told["name"][:NAME_CHARS],
-        role=told["role"],
-        device=(told["device"] or "")[:NAME_CHARS],
-        time=told["time"] or "",
-        **{column: told[column] for column in ("ordinal", "unit", "edges", "is_meaningless", "ops_count", "counts")},
+        name=source["name"][:NAME_CHARS],
+        role=source["role"],
+        device=(source["device"] or "")[:NAME_CHARS],
+        time=source["time"] or "",
+        **{column: source[column] for column in ("ordinal", "unit", "edges", "is_meaningless", "ops_count", "counts")},
     )
 
 
@@ -192,9 +192,9 @@ def _slices(run: Run, read: Document) -> Iterator[list[Any]]:
 
 
 def _counts_by_ordinal(rows_count: int, parts: list[Document]) -> list[list[int | None]]:
-    """Return a row for each ordinal, all of one length as PostgreSQL has them; of nulls where no part tells it."""
+    """Return a row for each ordinal, all of one length as PostgreSQL has them; nulls if no part contains it."""
     length = max([1, *(len(part["counts"]) for part in parts)])
-    # One for each: psycopg refuses a list that stands in two places.
+    # One for each: psycopg refuses a list that occurs twice.
     rows: list[list[int | None]] = [[None] * length for _ in range(rows_count)]
     for part in parts:
         rows[part["ordinal"]] = part["counts"] + [0] * (length - len(part["counts"]))

@@ -15,7 +15,7 @@ MOMENTS = ("before", "after")
 
 @dataclass(frozen=True)
 class RecordedState:
-    """A drive before or after a run; None is what nobody recorded. `never_reset`: not since its preparation began."""
+    """A drive before or after a run; None means not recorded. `never_reset`: not since its preparation began."""
 
     firmware: str | None = None
     over_provisioning_pct: Decimal | None = None
@@ -47,8 +47,8 @@ class LabRecord:
 
 
 def _drive_as_json(drive: RecordedDrive) -> dict[str, Any]:
-    told = {"key": drive.key, "preparation_id": drive.preparation_id}
-    return told | {moment: _state_as_json(getattr(drive, moment)) for moment in MOMENTS}
+    document = {"key": drive.key, "preparation_id": drive.preparation_id}
+    return document | {moment: _state_as_json(getattr(drive, moment)) for moment in MOMENTS}
 
 
 def _state_as_json(state: RecordedState) -> dict[str, Any]:

@@ -129,7 +129,7 @@ def _refuse_damage(evidence: Evidence, document: Document) -> None:
     """Compare what was read with what was stored: a disk's fault must not become the log's."""
     path, got = path_of(evidence.sha256), document["input"]["sha256"]
     if got is None and (error := document["error"]) is not None and error["id"] != FILE_UNREADABLE:
-        return  # the reader stopped before the last byte, for a reason that lies in the log
+        return  # the reader stopped before the last byte, for a reason in the log
     if got is None:
         raise EvidenceDamagedError(f"{path}: its bytes could not be read to their end; restore a backup")
     if got != evidence.sha256:
@@ -142,7 +142,7 @@ def _finish(reading: Reading, document: Document, profile: Profile) -> None:
         done = {"findings": document["findings"], "reader_version": document["reader"]["version"], "error": None}
         _end(reading, Reading.State.DONE, done | {"members": document["input"].get("members", [])})
         record_input(reading.evidence, document)
-        _tell(reading, "reading-done", {"runs": record_runs(reading, document, profile)})
+        _record(reading, "reading-done", {"runs": record_runs(reading, document, profile)})
 
 
 def _fail(reading: Reading, error: Document, document: Document | None) -> None:
@@ -150,7 +150,7 @@ def _fail(reading: Reading, error: Document, document: Document | None) -> None:
         _end(reading, Reading.State.FAILED, {"error": error})
         if document is not None:
             record_input(reading.evidence, document)
-        _tell(reading, "reading-failed", {"error": error["id"]})
+        _record(reading, "reading-failed", {"error": error["id"]})
 
 
 def _end(reading: Reading, state: str, columns: Document) -> None:
@@ -180,7 +180,7 @@ def _give_up(reading: Reading) -> None:
     _fail(reading, gave_up(reading.error), None)
 
 
-def _tell(reading: Reading, kind: str, details: Document) -> None:
+def _record(reading: Reading, kind: str, details: Document) -> None:
     subject_id = reading.evidence.submission.public_id
     details |= {"reading": reading.pk, "attempts": reading.attempts}
     Event.objects.create(kind=kind, subject_type="submission", subject_id=subject_id, details=details)
@@ -217,5 +217,5 @@ def retry_reading(submission: Submission, actor: AbstractBaseUser | None, detail
 
 
 def notify_reader(reading_id: int) -> None:
-    """Tell the listeners after the commit; what they raise is logged by Django and undoes nothing."""
+    """Send the signal after the commit. Django logs exceptions of receivers; they undo nothing."""
     transaction.on_commit(partial(reading_pending.send_robust, sender=Reading, reading_id=reading_id))

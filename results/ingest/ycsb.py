@@ -9,7 +9,7 @@ from results.models import Run, YcsbInterval, YcsbOperation, YcsbRun
 from results.models.row_operations import copy_rows
 from results.reader.process import Document
 
-# Asked of every run of a sweep, and told in `properties` where the output or a file beside it tells them.
+# Properties that all runs of a sweep share; in `properties` if the output or a companion file contains them.
 OF_THE_LOAD = frozenset({
     "readproportion", "updateproportion", "insertproportion", "scanproportion", "readmodifywriteproportion",
     "requestdistribution", "fieldcount", "fieldlength", "fieldlengthdistribution", "readallfields", "writeallfields",
@@ -23,9 +23,12 @@ REQUIRED = ("phase", "workload", "binding", "record_count")
 
 
 def sweep_key(read: Document) -> str:
-    """Return the key of a YCSB run as the reader told it, 64 hexadecimal digits; "" where too little is known.
+    """Return the sweep key of a YCSB run, 64 hexadecimal digits; "" if too little is known.
 
-    The drive is not in it: a sweep is asked for by drive and key, and a drive may be named after the reading.
+    Source: what YCSB's own outputs report of a point: tool and version, binding and its options, workload, proportions
+    and distribution, phase, records and their bytes, operations or time limit, target, kind of times.
+
+    The drive is not in it: sweeps are queried by drive and key, and a drive may be named after the reading.
     """
     if any(read[name] is None for name in REQUIRED):
         return ""
@@ -41,7 +44,7 @@ def _options(read: Document) -> list[list[str]]:
 
 
 def is_of_the_load(name: str) -> bool:
-    """Tell whether a property decides what a run does, and not only where it does it."""
+    """Return whether a property decides what a run does, and not only where it does it."""
     is_of_a_binding = "." in name and not name.startswith(NOT_OF_A_BINDING)
     return name in OF_THE_LOAD or (is_of_a_binding and name not in OF_THE_PLACE)
 
@@ -78,27 +81,27 @@ def write_ycsb(run: Run, read: Document) -> None:
     copy_rows(YcsbInterval, INTERVAL_COLUMNS, _intervals(ycsb_run, read))
 
 
-def _operation(ycsb_run: YcsbRun, ordinal: int, told: Document) -> YcsbOperation:
-    by_percentile = {name: double_of(value) for name, value in told["percentiles"]}
+def _operation(ycsb_run: YcsbRun, ordinal: int, source: Document) -> YcsbOperation:
+    by_percentile = {name: double_of(value) for name, value in source["percentiles"]}
     return YcsbOperation(
         ycsb_run=ycsb_run,
         ordinal=ordinal,
-        name=told["name"][:160],
-        outcome=told["outcome"][:40],
-        time=told["time"] or "",  # only the command line tells which time plain names hold
-        ops_count=told["ops_count"],
-        percentiles=told["percentiles"],
-        returns=told["returns"],
-        taken_from=told["from"],
-        **{name: double_of(told[name]) for name in ("mean_us", "min_us", "max_us")},
+        name=source["name"][:160],
+        outcome=source["outcome"][:40],
+        time=source["time"] or "",  # only the command line shows which time a plain name means
+        ops_count=source["ops_count"],
+        percentiles=source["percentiles"],
+        returns=source["returns"],
+        taken_from=source["from"],
+        **{name: double_of(source[name]) for name in ("mean_us", "min_us", "max_us")},
         **{column: by_percentile.get(name) for name, column in PERCENTILE_COLUMNS.items()},
     )
 
 
 def _intervals(ycsb_run: YcsbRun, read: Document) -> Iterator[list[object]]:
-    for ordinal, told in enumerate(read["intervals"]):
-        rate = decimal_of(told["ops_per_s"])
-        yield [ycsb_run.pk, ordinal, told["elapsed_s"], told["ops_count"], rate, json.dumps(told["operations"])]
+    for ordinal, source in enumerate(read["intervals"]):
+        rate = decimal_of(source["ops_per_s"])
+        yield [ycsb_run.pk, ordinal, source["elapsed_s"], source["ops_count"], rate, json.dumps(source["operations"])]
 
 
 def decimal_of(text: str | None) -> Decimal | None:

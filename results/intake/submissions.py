@@ -1,7 +1,7 @@
-"""The one door: every log enters here, whether it comes by form, by API or from a dispatch.
+"""The intake of all logs: from the form, the API and the dispatches.
 
 The bytes are safe before anything reads them; evidence, submission, reading and event are one transaction; the worker
-is woken after the commit.
+is notified after the commit.
 """
 
 from collections.abc import Sequence
@@ -26,14 +26,14 @@ COMPANIONS_MAX = 32  # YCSB writes an HDR file for each operation: a dozen; more
 
 
 class TooManyCompanionsError(Exception):
-    """More files beside one log than are taken: the sender puts them into one archive with the log."""
+    """Too many companion files for one log; the sender can put them into one archive with the log."""
 
 
 @dataclass(frozen=True)
 class SubmissionMetadata:
-    """What the sender states about the product and wishes for the reading; capacity in GB of 10^9 bytes.
+    """The statements of a sender about the product and the reading; capacity in GB of 10^9 bytes.
 
-    `embargo_until` is a wish that results/lifecycle/embargo.py is asked about once the bytes are known.
+    `embargo_until` is a request; results/lifecycle/embargo.py decides about it once the bytes are known.
     `is_virtual` is no statement of a sender: only the lab knows that it ran on a device that is no drive. Nor is
     `lab_record`, what the lab recorded of the drives (results/ingest/lab_record.py).
     """
@@ -56,7 +56,7 @@ class SubmissionMetadata:
 
 @dataclass(frozen=True)
 class CompanionUpload:
-    """A file that belongs to the log: its stderr, command line, configuration, an HDR file."""
+    """A companion file of a log: stderr, command line, configuration, an HDR file."""
 
     stream: ByteStream
     filename: str
@@ -86,9 +86,9 @@ def receive(  # noqa: PLR0913, PLR0917 - what the three senders know, and no mor
     actor: AbstractBaseUser | None,
     side_file: ByteStream | None = None,
 ) -> Submission:
-    """Keep a log and return its submission, the earlier one where this organisation has sent the same bytes before.
+    """Store a log and return its submission; the earlier one if this organisation sent the same bytes before.
 
-    Raises StoreError where the bytes cannot be kept; nothing is recorded then.
+    Raises StoreError if the bytes cannot be stored; nothing is recorded then.
     """
     return accept_submission(organisation, stream, filename, facts, origin, actor, side_file).submission
 
@@ -104,19 +104,19 @@ def accept_submission(  # noqa: PLR0913, PLR0917 - as receive()
     companions: Sequence[CompanionUpload] = (),
     key: str = "",
 ) -> Receipt:
-    """Do what receive() does with a log and the files beside it, and tell also whether the bytes are new.
+    """Store a log and its companion files like receive(), and return whether the bytes are new.
 
-    Where their reading failed, and other slices are asked for or files beside the log are new, they are read again,
-    with the facts as stated now. An embargo that is stated holds for known bytes, too, but not where the sender's `key`
-    names them already: that request is one sent before, and the embargo may have been moved since. Raises
-    TooManyCompanionsError before anything is kept, MomentError where an embargo is stated that is none to wait for, and
-    ReviewRefusedError where one is stated of what has been public; no row is written then.
+    If their reading failed, and the slice length or the companion files are new, they are read again, with the facts as
+    stated now. An embargo that is stated holds for known bytes, too, but not where the sender's `key` names them
+    already: that request is one sent before, and the embargo may have been moved since. Raises TooManyCompanionsError
+    before anything is stored, MomentError where an embargo is stated that is none to wait for, and ReviewRefusedError
+    where one is stated of what has been public; no row is written then.
     """
     if len(companions) > COMPANIONS_MAX:
-        raise TooManyCompanionsError(f"expected at most {COMPANIONS_MAX} files beside the log, got {len(companions)}")
+        raise TooManyCompanionsError(f"expected at most {COMPANIONS_MAX} companion files, got {len(companions)}")
     stored = store(stream)
     stored_side_file = store(side_file) if side_file is not None else None
-    beside = [(store(companion.stream), clean_filename(companion.filename)) for companion in companions]
+    stored_companions = [(store(companion.stream), clean_filename(companion.filename)) for companion in companions]
     with transaction.atomic():
         log = _record_evidence(organisation, stored, filename)
         stated = asdict(facts) | {"organisation": organisation, "submitted_by": actor, "origin": origin}
@@ -125,12 +125,12 @@ def accept_submission(  # noqa: PLR0913, PLR0917 - as receive()
         submission, is_new = Submission.objects.get_or_create(log=log, defaults=stated)
         if is_new:
             refuse_moment(facts.embargo_until)
-            _add_companions(submission, beside)
+            _add_companions(submission, stored_companions)
             _queue_reading(submission)
             return Receipt(submission, is_new)
         if key and submission.keys.filter(key=key).exists():
             facts = replace(facts, embargo_until=None)
-        return _receive_again(submission, facts, beside, actor)
+        return _receive_again(submission, facts, stored_companions, actor)
 
 
 def store_record(
@@ -141,9 +141,9 @@ def store_record(
     subject: tuple[str, str],
     actor: AbstractBaseUser | None,
 ) -> Evidence:
-    """Keep a record that is no log, such as that of a preparation: evidence with an event, and nothing to be read.
+    """Store a record that is not a log, for example of a preparation, as evidence with an event.
 
-    The same bytes again are the same evidence. Raises StoreError where the bytes cannot be kept.
+    The same bytes again are the same evidence. Raises StoreError if the bytes cannot be stored.
     """
     stored = store(stream)
     with transaction.atomic():
@@ -157,13 +157,16 @@ def store_record(
 
 
 def _receive_again(
-    submission: Submission, facts: SubmissionMetadata, beside: list[tuple[Stored, str]], actor: AbstractBaseUser | None
+    submission: Submission,
+    facts: SubmissionMetadata,
+    companions: list[tuple[Stored, str]],
+    actor: AbstractBaseUser | None,
 ) -> Receipt:
     """Take what is new about bytes that are known: a log that was read keeps the companions that it was read with."""
-    # The reading before the submission, as whoever reads locks them (results/models/evidence.py).
+    # The reading before the submission: the lock order of results/models/row_operations.py.
     reading = Reading.objects.select_for_update().filter(evidence=submission.log_id).order_by("-created_at").first()
     is_moved = _take_embargo(submission, facts.embargo_until, actor)
-    missing = [(stored, name) for stored, name in beside if not _has_companion(submission, stored)]
+    missing = [(stored, name) for stored, name in companions if not _has_companion(submission, stored)]
     if missing and reading is not None and reading.state in {Reading.State.READING, Reading.State.DONE}:
         left_out = tuple(name for _, name in missing)
         return Receipt(submission, is_new=False, left_out=left_out, is_embargo_changed=is_moved)
@@ -173,9 +176,9 @@ def _receive_again(
 
 
 def _take_embargo(submission: Submission, until: datetime | None, actor: AbstractBaseUser | None) -> bool:
-    """Let an embargo that comes with known bytes hold, and tell whether it is another one.
+    """Apply an embargo that was sent with known bytes, and return whether it changed.
 
-    One that is not stated ends none: a script that sends once more may have forgotten it. The one that stands may be
+    A missing embargo ends none: a script that sends again may have omitted it. The current one may be
     stated again, also when it has passed.
     """
     if until is None or until == submission.embargo_until:
@@ -193,12 +196,12 @@ def _has_companion(submission: Submission, stored: Stored) -> bool:
     return submission.companions.filter(evidence__sha256=stored.sha256).exists()
 
 
-def _add_companions(submission: Submission, beside: list[tuple[Stored, str]]) -> list[str]:
+def _add_companions(submission: Submission, companions: list[tuple[Stored, str]]) -> list[str]:
     """Record each file as evidence of its own and bind it to the log; return the names."""
-    for stored, name in beside:
+    for stored, name in companions:
         evidence = _record_evidence(submission.organisation, stored, name)
         Companion.objects.get_or_create(submission=submission, evidence=evidence, filename=name)
-    return [name for _, name in beside]
+    return [name for _, name in companions]
 
 
 def _record_evidence(
@@ -228,8 +231,8 @@ def _read_again_otherwise(
     stated = asdict(facts).items()
     changes = {name: [getattr(submission, name), value] for name, value in stated if value != getattr(submission, name)}
     changes.pop("embargo_until", None)  # it has an event of its own (_take_embargo)
-    told = {name: [str(before), str(after)] for name, (before, after) in changes.items()}
-    if not retry_reading(submission, actor, {"facts": told, "companions": added}):
+    changed_values = {name: [str(before), str(after)] for name, (before, after) in changes.items()}
+    if not retry_reading(submission, actor, {"facts": changed_values, "companions": added}):
         return False
     for name in changes:
         setattr(submission, name, getattr(facts, name))

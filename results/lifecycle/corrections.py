@@ -31,7 +31,7 @@ Values = dict[str, Any]
 
 
 def correct(run: Run, stated: Values, actor: AbstractBaseUser, reason: str) -> Event:
-    """Write the values that differ from what stands, and return the event that tells both.
+    """Write the values that differ from the current ones, and return the event with both.
 
     Raises ReviewRefusedError for a field that is read from the log, where nothing differs, without a reason, and for a
     run of the actor's own.
@@ -51,31 +51,35 @@ def take_back(event: Event, actor: AbstractBaseUser, reason: str) -> Event:
     refuse_own(run, actor, "take back a correction of")
     changes: dict[str, list[str | int | None]] = event.details["changes"]
     with transaction.atomic():
-        held = Run.objects.select_for_update().get(pk=run.pk)
-        later = sorted(name for name, (_, after) in changes.items() if told(getattr(held, name)) != after)
+        locked = Run.objects.select_for_update().get(pk=run.pk)
+        later = sorted(name for name, (_, after) in changes.items() if json_value(getattr(locked, name)) != after)
         if later:
             raise ReviewRefusedError(f"{run.public_id}: {', '.join(later)} was changed since; correct it instead.")
         before = {name: _value(name, before) for name, (before, _) in changes.items()}
-        return _write(held, before, actor, (TAKEN_BACK, reason))
+        return _write(locked, before, actor, (TAKEN_BACK, reason))
 
 
 def _write(run: Run, stated: Values, actor: AbstractBaseUser, kind_and_reason: tuple[str, str]) -> Event:
     kind, reason = kind_and_reason
     if not reason.strip():
-        raise ReviewRefusedError("A reason is needed: it stands in the history beside the two values.")
+        raise ReviewRefusedError("A reason is needed. The history shows it with both values.")
     with transaction.atomic():
-        held = Run.objects.select_for_update().get(pk=run.pk)
-        changes = {name: value for name, value in stated.items() if told(getattr(held, name)) != told(value)}
+        locked = Run.objects.select_for_update().get(pk=run.pk)
+        changes = {
+            name: value for name, value in stated.items() if json_value(getattr(locked, name)) != json_value(value)
+        }
         if not changes:
-            raise ReviewRefusedError(f"{run.public_id} says so already; nothing was changed.")
-        details = {"changes": {name: [told(getattr(held, name)), told(value)] for name, value in changes.items()}}
-        Run.objects.filter(pk=held.pk).update(**changes)
-        event = record_event(actor, kind, run_subject(held), reason, details)
-        refresh_certificates([held.product_id])
+            raise ReviewRefusedError(f"{run.public_id} already has these values. Nothing was changed.")
+        details = {
+            "changes": {name: [json_value(getattr(locked, name)), json_value(value)] for name, value in changes.items()}
+        }
+        Run.objects.filter(pk=locked.pk).update(**changes)
+        event = record_event(actor, kind, run_subject(locked), reason, details)
+        refresh_certificates([locked.product_id])
     return event
 
 
-def told(value: Any) -> str | int | None:
+def json_value(value: Any) -> str | int | None:
     """Return a value as an event's JSON holds it: decimals as text without trailing zeros."""
     if isinstance(value, Decimal):
         text = f"{value:f}"
@@ -88,13 +92,13 @@ def _value(name: str, before: str | int | None) -> Any:
 
 
 def annotate(run: Run, text: str, actor: AbstractBaseUser) -> Annotation:
-    """Put a sentence beside a run's figures, for everyone who sees the run.
+    """Add a sentence to a run's figures, for everyone who sees the run.
 
-    Raises ReviewRefusedError without a sentence, and where the same one stands there already.
+    Raises ReviewRefusedError without a sentence, or if the run already has the same one.
     """
     sentence = text.strip()
     if not sentence:
-        raise ReviewRefusedError("An annotation needs a sentence.")
+        raise ReviewRefusedError("Enter the text of the annotation.")
     with transaction.atomic():
         Run.objects.select_for_update().get(pk=run.pk)  # of two reviewers at once, the second one sees the first
         if run.annotations.standing().filter(text=sentence).exists():
@@ -105,7 +109,7 @@ def annotate(run: Run, text: str, actor: AbstractBaseUser) -> Annotation:
 
 
 def retract(annotation: Annotation, actor: AbstractBaseUser, reason: str) -> None:
-    """Take an annotation from beside the figures; the history keeps it.
+    """Remove an annotation from the page; it stays in the history.
 
     Raises ReviewRefusedError for a run of the actor's own, without a reason, and where it was retracted already.
     """

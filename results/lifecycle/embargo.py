@@ -1,7 +1,7 @@
 """The embargo of a submission: the minute before which none of its runs is public, who sets it, and its end.
 
-Who asks for public runs never looks at the time: until the register itself discloses them, reviewed runs of such a
-submission stand in a state of their own (Visibility.EMBARGOED), which no public query names. Where nothing runs that
+Queries for public runs never compare times: until the register itself discloses them, reviewed runs of such a
+submission have a state of their own (Visibility.EMBARGOED), which no public query names. Where nothing runs that
 could disclose them, they stay unseen.
 """
 
@@ -30,24 +30,24 @@ SHOWN_BEFORE = "It has been public: an embargo takes nothing back that everyone 
 
 
 class MomentError(ReviewRefusedError):
-    """What was asked for is no moment to wait for: whoever asks has to state another one."""
+    """The requested end of an embargo is not valid; the sender has to state another one."""
 
 
 def refuse_moment(until: datetime | None) -> None:
-    """Raise MomentError where the end of an embargo that somebody asks for is none to wait for."""
+    """Raise MomentError if the requested end of an embargo is not valid."""
     if until is not None and (complaint := complaint_about(until)):
         raise MomentError(complaint)
 
 
 def complaint_about(until: datetime) -> str:
-    """Return what is wrong with the end of an embargo that somebody asks for; "" where nothing is."""
+    """Return what is wrong with the requested end of an embargo; "" if it is valid."""
     now = timezone.now()
     if until.second or until.microsecond:
         return "Expected a whole minute, such as 2027-01-31T09:00Z."
     if until <= now:
-        return f"Expected a moment after now, {_said(now)}; got {_said(until)}."
+        return f"Expected a moment after now, {_text_of(now)}; got {_text_of(until)}."
     if until > now + timedelta(days=DAYS_MAX):
-        return f"Expected at most {DAYS_MAX} days from now; got {_said(until)}."
+        return f"Expected at most {DAYS_MAX} days from now; got {_text_of(until)}."
     return ""
 
 
@@ -64,28 +64,28 @@ def move_end(submission: Submission, until: datetime | None, actor: AbstractBase
     """Note another end of an embargo, and disclose nothing; False where it ends then already. Raises as above."""
     refuse_moment(until)
     with transaction.atomic():
-        held = Submission.objects.select_for_update().get(pk=submission.pk)
-        if not may_change_embargo(held):
+        locked = Submission.objects.select_for_update().get(pk=submission.pk)
+        if not may_change_embargo(locked):
             raise ReviewRefusedError(SHOWN_BEFORE)
-        before = held.embargo_until
+        before = locked.embargo_until
         if before == until:
             return False
-        Submission.objects.filter(pk=held.pk).update(embargo_until=until)
+        Submission.objects.filter(pk=locked.pk).update(embargo_until=until)
         record_event(
-            actor, EMBARGO_CHANGED, ("submission", held.public_id), "", {"before": _iso(before), "after": _iso(until)}
+            actor, EMBARGO_CHANGED, ("submission", locked.public_id), "", {"before": _iso(before), "after": _iso(until)}
         )
     return True
 
 
 def may_change_embargo(submission: Submission) -> bool:
-    """Tell whether nothing of a submission was ever shown to everyone."""
+    """Return whether nothing of a submission was ever shown to everyone."""
     return not submission.runs.exclude(visibility__in=[Visibility.UNREVIEWED, Visibility.EMBARGOED]).exists()
 
 
 def disclose_due() -> int:
     """Show everyone the reviewed runs whose embargo has ended; return how many. It may be asked at any time, twice.
 
-    One that could not be published any more, since it was judged anew, goes back into review.
+    A run that can no longer be published after a re-evaluation goes back into review.
     """
     ended = Q(submission__embargo_until__lte=timezone.now()) | Q(submission__embargo_until=None)
     due = Run.objects.embargoed().filter(ended, submission__isnull=False).order_by("pk")
@@ -95,22 +95,22 @@ def disclose_due() -> int:
 def _end_alone(run: Run) -> bool:
     try:
         return _end(run)
-    except Exception:  # one run that cannot be shown must not keep back all others, nor what purges withdrawn pages
+    except Exception:  # one run that cannot be shown must not delay the others, nor the purge of withdrawn pages
         log.exception("run %s: its embargo has ended, and it could not be shown", run.public_id)
         return False
 
 
 def _end(run: Run) -> bool:
-    """Disclose one run; False where another process did, or somebody moved the moment in between."""
+    """Disclose one run; False if another process did, or the embargo was changed meanwhile."""
     with transaction.atomic():
         submission = Submission.objects.select_for_update(of=("self",)).get(runs=run)
-        held = submission.runs.embargoed().filter(pk=run.pk).first()
-        if held is None or visibility.embargo_of(held) is not None:
+        locked = submission.runs.embargoed().filter(pk=run.pk).first()
+        if locked is None or visibility.embargo_of(locked) is not None:
             return False
         try:
-            visibility.disclose(held)
+            visibility.disclose(locked)
         except ReviewRefusedError as refusal:
-            visibility.recall(held, None, str(refusal))
+            visibility.recall(locked, None, str(refusal))
             return False
     return True
 
@@ -119,5 +119,5 @@ def _iso(moment: datetime | None) -> str:
     return moment.astimezone(UTC).isoformat() if moment else ""
 
 
-def _said(moment: datetime) -> str:
+def _text_of(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -21,7 +21,7 @@ REQUIRED_IDENTITY: tuple[Literal["category", "vendor", "model"], ...] = ("catego
 def publish(submission: Submission, reviewer: AbstractBaseUser, in_spite_of: Sequence[str] = ()) -> None:
     """Show the submission's runs to everyone, or let them wait for the end of its embargo: all that wait, or none.
 
-    `in_spite_of` are the warnings that the reviewer saw and accepted; the event of each run keeps them.
+    `in_spite_of` are the warnings that the reviewer saw and accepted; they are stored in the event of each run.
 
     Raises ReviewRefusedError where nothing waits, and where a run may not be published
     (results.lifecycle.visibility.publish).
@@ -29,8 +29,8 @@ def publish(submission: Submission, reviewer: AbstractBaseUser, in_spite_of: Seq
     if submission.submitted_by_id == reviewer.pk:
         raise ReviewRefusedError("You sent this submission yourself; another reviewer has to publish it.")
     with transaction.atomic():
-        held = Submission.objects.select_for_update().get(pk=submission.pk)
-        waiting = list(held.runs.filter(visibility=Visibility.UNREVIEWED).order_by("pk"))
+        locked = Submission.objects.select_for_update().get(pk=submission.pk)
+        waiting = list(locked.runs.filter(visibility=Visibility.UNREVIEWED).order_by("pk"))
         if not waiting:
             raise ReviewRefusedError("No run of this submission waits for review.")
         for run in waiting:
@@ -43,23 +43,23 @@ def decline(submission: Submission, reviewer: AbstractBaseUser, reason: str) -> 
     Of a submission with runs past review those that wait for one are meant: the others stay what they are.
     """
     with transaction.atomic():
-        held = Submission.objects.select_for_update().get(pk=submission.pk)
-        if held.runs.exists() and not held.runs.filter(visibility=Visibility.UNREVIEWED).exists():
+        locked = Submission.objects.select_for_update().get(pk=submission.pk)
+        if locked.runs.exists() and not locked.runs.filter(visibility=Visibility.UNREVIEWED).exists():
             raise ReviewRefusedError(
                 "It is published already, or waits for the end of its embargo; withdraw or recall its runs instead."
             )
-        record_event(reviewer, DECLINED_KIND, ("submission", held.public_id), reason)
+        record_event(reviewer, DECLINED_KIND, ("submission", locked.public_id), reason)
 
 
 def name_product(submission: Submission, product: Product, reviewer: AbstractBaseUser) -> None:
     """Say which product a submission and its runs speak of, in place of what was said before."""
     with transaction.atomic():
-        held = Submission.objects.select_for_update().get(pk=submission.pk)
-        before = held.product
-        Submission.objects.filter(pk=held.pk).update(product=product)
-        held.runs.update(product=product)
+        locked = Submission.objects.select_for_update().get(pk=submission.pk)
+        before = locked.product
+        Submission.objects.filter(pk=locked.pk).update(product=product)
+        locked.runs.update(product=product)
         details = {"before": before.slug if before else "", "after": product.slug}
-        record_event(reviewer, "identity-named", ("submission", held.public_id), "", details)
+        record_event(reviewer, "identity-named", ("submission", locked.public_id), "", details)
         refresh_certificates([before.pk if before else None, product.pk])
 
 

@@ -1,4 +1,4 @@
-"""Where a submission stands. Nothing stores it: it is what reading, product, runs and events say together."""
+"""The state of a submission, derived from its reading, product, runs and events; it is not stored."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REVIEWABLE = frozenset({SubmissionState.AWAITING_IDENTITY, SubmissionState.IN_RE
 
 
 class StateColumn(TypedDict):
-    """What with_state() adds to a row: `has_unreviewed` tells of runs that no reviewer has let through, or no more."""
+    """The columns that with_state() adds; `has_unreviewed` means runs without an approval."""
 
     state: str
     is_published: bool
@@ -73,7 +73,7 @@ def _recalls(runs: QuerySet[Run]) -> QuerySet[Event]:
 
 
 def _state() -> Case:
-    """The first that holds. A run that waits for a reviewer outweighs what became of others beside it.
+    """Return the first matching state. A run that waits for a reviewer outweighs the state of the other runs.
 
     It waits no more where it was declined; it does again where it was recalled after that.
     """

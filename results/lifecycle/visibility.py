@@ -1,7 +1,7 @@
-"""The life of a result: the one place that changes who sees a run, by a table of the moves that are allowed.
+"""Visibility of runs. Only this module changes it, by a table of the allowed transitions.
 
-Each move is one transaction: a conditional update that only one of two reviewers can win, and one event. Nothing is
-deleted, and every move of what everyone sees has one that takes it back.
+Each transition is one database transaction: a conditional update that only one of two reviewers can win, and one event.
+Nothing is deleted, and each transition of a public run has one that reverts it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Transition:
-    """One way from state to state; `is_approval` where nobody may do it for what they sent themselves."""
+    """One allowed change of state; `is_approval` if reviewers may not do it for their own runs."""
 
     name: str
     before: frozenset[Visibility]
@@ -37,7 +37,7 @@ class Transition:
     meaning: str
 
 
-def _move(name: str, before: str, after: str, event_kind: str, *, is_approval: bool, meaning: str) -> Transition:
+def _transition(name: str, before: str, after: str, event_kind: str, *, is_approval: bool, meaning: str) -> Transition:
     return Transition(name, _states(before), _states(after), event_kind, is_approval, meaning)
 
 
@@ -46,64 +46,64 @@ def _states(words: str) -> frozenset[Visibility]:
 
 
 TRANSITIONS = {
-    move.name: move
-    for move in (
-        _move("publish", "unreviewed", "public", "run-published", is_approval=True, meaning="everyone sees it"),
-        _move(
+    transition.name: transition
+    for transition in (
+        _transition("publish", "unreviewed", "public", "run-published", is_approval=True, meaning="everyone sees it"),
+        _transition(
             "embargo",
             "unreviewed",
             "embargoed",
             "run-embargoed",
             is_approval=True,
-            meaning="publish, where its submission is under embargo: reviewed, and seen as before until the moment",
+            meaning="publish a run under embargo: reviewed now, public when the embargo ends",
         ),
-        _move(
+        _transition(
             "disclose",
             "embargoed",
             "public",
             "run-published",
             is_approval=False,
-            meaning="the register itself does it when the embargo ends: everyone sees it",
+            meaning="the register publishes it when the embargo ends",
         ),
-        _move(
+        _transition(
             "recall",
             "embargoed",
             "unreviewed",
             "run-recalled",
             is_approval=False,
-            meaning="back to review before anybody saw it",
+            meaning="return it to review before it becomes public",
         ),
-        _move(
+        _transition(
             "supersede",
             "public",
             "superseded",
             "run-superseded",
             is_approval=False,
-            meaning="a better run of the same product stands in its place; both link to each other",
+            meaning="a better run of the same product replaces it; both link to each other",
         ),
-        _move(
+        _transition(
             "unsupersede",
             "superseded",
             "public",
             "run-unsuperseded",
             is_approval=True,
-            meaning="it stands again beside the run that had taken its place",
+            meaning="it is listed again, together with the run that replaced it",
         ),
-        _move(
+        _transition(
             "withdraw",
             "public superseded",
             "withdrawn",
             "run-withdrawn",
             is_approval=False,
-            meaning="not to be relied on; it stays readable, with the notice and the reason",
+            meaning="mark it as unreliable; its page stays, with the notice and the reason",
         ),
-        _move(
+        _transition(
             "reinstate",
             "withdrawn",
             "public superseded",
             "run-reinstated",
             is_approval=True,
-            meaning="back to where it was withdrawn from",
+            meaning="restore the state before the withdrawal",
         ),
     )
 }
@@ -124,44 +124,44 @@ def publish(run: Run, actor: AbstractBaseUser, in_spite_of: Sequence[str] = ()) 
     """Show an unreviewed run to everyone, as reviewed or, from a lab of the register, as lab-verified.
 
     Under embargo it is reviewed now and shown when that ends. `in_spite_of` are warnings that the actor saw and
-    accepted: the event keeps them. Raises ReviewRefusedError where it is the actor's own, has no product, ran on a
-    virtual device, or is void.
+    accepted; they are stored in the event. Raises ReviewRefusedError where it is the actor's own, has no product, ran
+    on a virtual device, or is void.
     """
     with transaction.atomic():
-        held = _hold(run)
-        _refuse_unpublishable(held)
-        tier = held.tier if held.tier == Tier.LAB_VERIFIED else Tier.REVIEWED
+        locked = _lock(run)
+        _refuse_unpublishable(locked)
+        tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.REVIEWED
         details = {"in_spite_of": list(in_spite_of)} if in_spite_of else {}
-        if ends_at := embargo_of(held):
-            told = details | {"until": ends_at.isoformat()}
-            _carry_out("embargo", held, actor, "", _Change({"tier": tier}, told))
+        if ends_at := embargo_of(locked):
+            embargo_details = details | {"until": ends_at.isoformat()}
+            _carry_out("embargo", locked, actor, "", _Change({"tier": tier}, embargo_details))
         else:
-            _carry_out("publish", held, actor, "", _Change({"tier": tier, "published_at": timezone.now()}, details))
+            _carry_out("publish", locked, actor, "", _Change({"tier": tier, "published_at": timezone.now()}, details))
 
 
 def disclose(run: Run) -> None:
-    """Show a run whose embargo has ended to everyone: the register does it, nobody else.
+    """Publish a run whose embargo has ended; only the register itself does this.
 
     The warnings that its reviewer accepted go with it: everyone may read them from here on.
     Raises ReviewRefusedError while the embargo lasts, and where the run could not be published now: it may have been
-    judged anew since.
+    re-evaluated since.
     """
     with transaction.atomic():
-        held = _hold(run)
-        if ends_at := embargo_of(held):
-            raise ReviewRefusedError(f"{held.public_id} is under embargo until {ends_at:%Y-%m-%d %H:%M} UTC.")
-        _refuse_unpublishable(held)
-        in_spite_of = accepted_warnings(history_of(held).filter(subject_type="run"))
+        locked = _lock(run)
+        if ends_at := embargo_of(locked):
+            raise ReviewRefusedError(f"{locked.public_id} is under embargo until {ends_at:%Y-%m-%d %H:%M} UTC.")
+        _refuse_unpublishable(locked)
+        in_spite_of = accepted_warnings(history_of(locked).filter(subject_type="run"))
         details = {"in_spite_of": in_spite_of} if in_spite_of else {}
-        _carry_out("disclose", held, None, "", _Change({"published_at": timezone.now()}, details))
+        _carry_out("disclose", locked, None, "", _Change({"published_at": timezone.now()}, details))
 
 
 def recall(run: Run, actor: AbstractBaseUser | None, reason: str) -> None:
-    """Take a run that waits for the end of its embargo back into review: nobody has approved it then."""
+    """Return a run that waits for the end of its embargo to review; its approval is void then."""
     with transaction.atomic():
-        held = _hold(run)
-        tier = held.tier if held.tier == Tier.LAB_VERIFIED else Tier.VENDOR_REPORTED
-        _carry_out("recall", held, actor, reason, _Change({"tier": tier}))
+        locked = _lock(run)
+        tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.VENDOR_REPORTED
+        _carry_out("recall", locked, actor, reason, _Change({"tier": tier}))
 
 
 def embargo_of(run: Run) -> datetime | None:
@@ -185,68 +185,74 @@ def supersede(run: Run, successor: Run, actor: AbstractBaseUser, reason: str) ->
     with transaction.atomic():
         # By rising key, so that two who supersede each other's run wait instead of locking each other out.
         both = Run.objects.select_for_update().filter(pk__in=[run.pk, successor.pk]).order_by("pk")
-        held = {each.pk: each for each in both}
-        _refuse_successor(held[run.pk], held[successor.pk])
+        locked = {each.pk: each for each in both}
+        _refuse_successor(locked[run.pk], locked[successor.pk])
         details = {"successor": successor.public_id}
-        _carry_out("supersede", held[run.pk], actor, reason, _Change({"superseded_by": successor}, details))
+        _carry_out("supersede", locked[run.pk], actor, reason, _Change({"superseded_by": successor}, details))
 
 
 def unsupersede(run: Run, actor: AbstractBaseUser, reason: str) -> None:
     """Let a superseded run stand again."""
     with transaction.atomic():
-        held = _hold(run)
-        details = {"successor": held.superseded_by.public_id} if held.superseded_by else {}
-        _carry_out("unsupersede", held, actor, reason, _Change({"superseded_by": None}, details))
+        locked = _lock(run)
+        details = {"successor": locked.superseded_by.public_id} if locked.superseded_by else {}
+        _carry_out("unsupersede", locked, actor, reason, _Change({"superseded_by": None}, details))
 
 
 def allowed_transitions(run: Run, actor: AbstractBaseUser) -> list[Transition]:
-    """Return the moves that the actor may make with a run as it stands, in the order of the table."""
+    """Return the transitions that the actor may make with a run now, in the order of the table."""
     own = is_own(run, actor)
-    return [move for move in TRANSITIONS.values() if run.visibility in move.before and not (own and move.is_approval)]
+    return [
+        transition
+        for transition in TRANSITIONS.values()
+        if run.visibility in transition.before and not (own and transition.is_approval)
+    ]
 
 
 def is_own(run: Run, actor: AbstractBaseUser) -> bool:
-    """Tell whether the actor sent the run."""
+    """Return whether the actor sent the run."""
     return run.submission is not None and run.submission.submitted_by_id == actor.pk
 
 
 def refuse_own(run: Run, actor: AbstractBaseUser, what: str) -> None:
-    """Raise ReviewRefusedError where the actor sent the run: nobody approves their own."""
+    """Raise ReviewRefusedError if the actor sent the run: approval needs another person."""
     if is_own(run, actor):
-        raise ReviewRefusedError(f"{run.public_id}: you sent it yourself; another reviewer has to {what} it.")
+        raise ReviewRefusedError(f"{run.public_id}: you submitted it, so another reviewer has to {what} it.")
 
 
 def _do(name: str, run: Run, actor: AbstractBaseUser, reason: str) -> None:
     with transaction.atomic():
-        _carry_out(name, _hold(run), actor, reason, _Change())
+        _carry_out(name, _lock(run), actor, reason, _Change())
 
 
-def _hold(run: Run) -> Run:
+def _lock(run: Run) -> Run:
     """Lock the run's row until the transaction ends; what is read of it then is what the move is judged by."""
     return Run.objects.select_for_update(of=("self",)).select_related("submission", "superseded_by").get(pk=run.pk)
 
 
-def _carry_out(name: str, held: Run, actor: AbstractBaseUser | None, reason: str, change: _Change) -> None:
-    move = TRANSITIONS[name]
-    if move.is_approval and actor is not None:
-        refuse_own(held, actor, move.name)
+def _carry_out(name: str, locked: Run, actor: AbstractBaseUser | None, reason: str, change: _Change) -> None:
+    transition = TRANSITIONS[name]
+    if transition.is_approval and actor is not None:
+        refuse_own(locked, actor, transition.name)
     if name not in WITHOUT_REASON and not reason.strip():
-        raise ReviewRefusedError(f"A reason is needed to {name} a run: it is shown with it.")
-    after = _after(move, held)
-    standing = Run.objects.filter(pk=held.pk, visibility__in=move.before)
+        raise ReviewRefusedError(f"A reason is needed to {name} a run. It is shown on its page.")
+    after = _after(transition, locked)
+    standing = Run.objects.filter(pk=locked.pk, visibility__in=transition.before)
     if not standing.update(visibility=after, **change.columns):
-        expected = " or ".join(sorted(move.before))
-        raise ReviewRefusedError(f"{held.public_id} is {held.visibility}; only a run that is {expected} can be: {name}")
-    details = {"before": held.visibility, "after": after.value} | change.details
-    record_event(actor, move.event_kind, run_subject(held), reason, details)
-    refresh_certificates([held.product_id])
+        expected = " or ".join(sorted(transition.before))
+        raise ReviewRefusedError(
+            f"{locked.public_id} is {locked.visibility}; only a run that is {expected} can be: {name}"
+        )
+    details = {"before": locked.visibility, "after": after.value} | change.details
+    record_event(actor, transition.event_kind, run_subject(locked), reason, details)
+    refresh_certificates([locked.product_id])
 
 
-def _after(move: Transition, held: Run) -> Visibility:
+def _after(transition: Transition, locked: Run) -> Visibility:
     """Return the state that the move leads to; a reinstated run is superseded where it was."""
-    if len(move.after) == 1:
-        return next(iter(move.after))
-    return Visibility.SUPERSEDED if held.superseded_by_id else Visibility.PUBLIC
+    if len(transition.after) == 1:
+        return next(iter(transition.after))
+    return Visibility.SUPERSEDED if locked.superseded_by_id else Visibility.PUBLIC
 
 
 def _refuse_unpublishable(run: Run) -> None:

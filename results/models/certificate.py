@@ -19,8 +19,8 @@ class Certificate(models.Model):
     """A set of runs that together certify a product at N, for a number of devices, under a profile.
 
     `ground` is a hash of all that it rests on, so that the same ground found again is the same certificate.
-    `exact_nx` is N as a fraction; `nx_load` is rounded to 4 places, for sorting and showing. `document` is what the
-    rules said: requirements present, reasons.
+    `exact_nx` is N as a fraction; `nx_load` is rounded to 4 places, for sorting and showing. `document` is the
+    result of the rules: requirements present, reasons.
     """
 
     class State(models.TextChoices):

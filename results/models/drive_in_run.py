@@ -34,7 +34,7 @@ class Preparation(models.Model):
 
 
 class DriveInRun(models.Model):
-    """One physical drive in one run, and its state before and after; null is what nobody recorded.
+    """One physical drive in one run, and its state before and after; null means not recorded.
 
     `reset_at_*` is the last format or trim; `never_reset_*` that the drive was never formatted or trimmed, or not since
     its preparation began, which is all that counts.
@@ -53,7 +53,7 @@ class DriveInRun(models.Model):
     never_reset_after = models.BooleanField(null=True)
 
     class Meta:
-        """A drive stands in a run once, however many devices it shows."""
+        """A drive occurs once in a run, even if it has several devices."""
 
         ordering = ["key"]
         constraints = [models.UniqueConstraint(fields=["run", "key"], name="drive_unique_in_run")]

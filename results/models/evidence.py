@@ -37,7 +37,7 @@ PLACE_CHARS = 60  # of a region or zone, as "northamerica-northeast1-a"
 class Evidence(models.Model):
     """One file as received, addressed by its hash; never deleted, never altered.
 
-    Rows are per organisation, so that a hash known from elsewhere tells nothing; the bytes on disk are shared.
+    Rows are per organisation, so that a hash known from elsewhere reveals nothing; the bytes on disk are shared.
     """
 
     class Kind(models.TextChoices):
@@ -156,12 +156,12 @@ class Companion(models.Model):
 class Reading(models.Model):
     """What `drivetest read` made of a log, or why it could not; the row is the queue.
 
-    `attempts` only grows and tells an overtaken attempt from ours; `counted_attempts` are those that the limit is for.
-    `members` are the files of an archive as the reader tells them; empty for a log that came as it is.
+    `attempts` only grows, so that an overtaken attempt is recognised; `counted_attempts` are those that the limit is
+    for. `members` are the files of an archive as the reader reports them; empty for a log that came as it is.
     """
 
     class State(models.TextChoices):
-        """`reading` with nobody holding its lock is a reader that died: the sweeper takes it again."""
+        """`reading` without a lock means that the reader died: the sweeper takes it again."""
 
         PENDING = "pending"
         READING = "reading"

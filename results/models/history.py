@@ -45,7 +45,7 @@ class AnnotationQuerySet(models.QuerySet["Annotation"]):
 
 
 class Annotation(models.Model):
-    """A sentence that stands beside a run's figures until it is retracted; its text is never altered."""
+    """A sentence that is shown with a run's figures until it is retracted; its text never changes."""
 
     run = models.ForeignKey(Run, models.PROTECT, related_name="annotations")
     text = models.TextField()
@@ -56,7 +56,7 @@ class Annotation(models.Model):
     objects = AnnotationQuerySet.as_manager()
 
     class Meta:
-        """In the order they were made; the same words stand once beside a run."""
+        """Oldest first; a run has the same current text only once."""
 
         ordering = ["created_at", "id"]
         constraints = [
@@ -75,7 +75,7 @@ class Annotation(models.Model):
 
 
 class EarlierResult(models.Model):
-    """All that was read of a run before it was judged anew, where the new reading says anything else.
+    """The earlier reading of a run, stored when a re-evaluation gave a different result.
 
     `document` holds the run's columns and the rows below it (docs/decisions/0005); its verdict stays a row of its own.
     The database refuses to change or delete a row.

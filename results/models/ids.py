@@ -25,7 +25,7 @@ def new_submission_id() -> str:
 
 
 def new_link_key() -> str:
-    """Return a secret that opens one unreviewed result to whoever holds the link."""
+    """Return a secret for the link that opens one unreviewed result."""
     return secrets.token_urlsafe(16)
 
 

@@ -98,14 +98,14 @@ class RunQuerySet(models.QuerySet["Run"]):
         )
 
     def withheld(self) -> RunQuerySet:
-        """Runs of a log, side file or companion that is sequestered: what was read out of it is shown to nobody."""
+        """Runs with a sequestered log, side file or companion; its content is hidden from everyone."""
         sequestered = apps.get_model("results", "Evidence").objects.filter(sequestered=True).values("pk")
-        beside = apps.get_model("results", "Companion").objects.filter(evidence__in=sequestered)
+        companions = apps.get_model("results", "Companion").objects.filter(evidence__in=sequestered)
         return self.filter(
             Q(reading__evidence__in=sequestered)
             | Q(submission__log__in=sequestered)
             | Q(submission__side_file__in=sequestered)
-            | Q(submission__in=beside.values("submission"))
+            | Q(submission__in=companions.values("submission"))
         )
 
     def with_withheld_flag(self) -> RunQuerySet:
@@ -121,7 +121,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.public().filter(visibility="public")
 
     def embargoed(self) -> RunQuerySet:
-        """Reviewed, and public to nobody before the embargo of their submission ends."""
+        """Reviewed, and not public before the embargo of their submission ends."""
         return self.filter(visibility="embargoed")
 
     def withdrawn(self) -> RunQuerySet:
@@ -129,7 +129,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.public().filter(visibility="withdrawn")
 
     def superseded(self) -> RunQuerySet:
-        """Published, and another run of the product stands in their place."""
+        """Published, and replaced by another run of the product."""
         return self.public().filter(visibility="superseded")
 
     def rated(self) -> RunQuerySet:
@@ -179,13 +179,13 @@ class RunQuerySet(models.QuerySet["Run"]):
     def holding(self, threshold_us: int, at_most_pct: Decimal, statistic: str = "worst-slice") -> RunQuerySet:
         """Runs with at most so many percent over a threshold, exact to nine places; one index answers it."""
         shares = apps.get_model("results", "Share").objects
-        held = shares.filter(statistic=statistic, threshold_us=threshold_us, share_pct__lte=at_most_pct)
-        return self.filter(pk__in=held.values("run"))
+        within = shares.filter(statistic=statistic, threshold_us=threshold_us, share_pct__lte=at_most_pct)
+        return self.filter(pk__in=within.values("run"))
 
     def with_ranked_tps(self) -> RunQuerySet:
         """With the speed that runs are ranked by: of one device, of a system as a whole; null where unknown.
 
-        A published result of a drive that states no number of devices is taken as one; a log that states none tells
+        A published result of a drive that states no number of devices is taken as one; a log that states none reports
         nothing.
         """
         is_of_a_drive = Q(device_count__gte=1) | Q(device_count=None, statistic="steady-as-published")
@@ -205,7 +205,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 def _mark_reason() -> Case:
-    """Why a run was superseded or withdrawn, by the newest event that made it so; empty for one that stands."""
+    """Why a run was superseded or withdrawn, by the newest event that made it so; empty for a current one."""
     moves = apps.get_model("results", "Event").objects.filter(
         subject_type="run", subject_id=OuterRef("public_id"), kind=Concat(Value("run-"), OuterRef("visibility"))
     )

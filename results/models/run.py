@@ -68,8 +68,8 @@ class Statistic(models.TextChoices):
 class Run(models.Model):
     """One execution of one workload on one set of devices; rates are for all devices together.
 
-    `region` and `zone` are a provider's names of where a cloud instance ran, empty where nobody states them. A run that
-    `is_virtual` is never public; one `is_on_no_drive` by the names of its devices may be, where a reviewer says so.
+    `region` and `zone` are a provider's names of where a cloud instance ran, empty if not reported. A run that
+    `is_virtual` is never public; one `is_on_no_drive` by the names of its devices may be, if a reviewer decides so.
     """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_run_id)
@@ -111,7 +111,7 @@ class Run(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     published_at = models.DateTimeField(null=True)
     superseded_by = models.ForeignKey("self", models.PROTECT, null=True, related_name="supersedes")
-    # Beside the facts, which tables of thousands of runs do not read; null where nothing tells.
+    # A copy of a fact, because tables of thousands of runs do not load the facts; null if not reported.
     is_on_no_drive = models.GeneratedField(
         expression=ExpressionWrapper(Q(facts__is_virtual_device=True), output_field=models.BooleanField()),
         output_field=models.BooleanField(),
@@ -122,7 +122,7 @@ class Run(models.Model):
     objects = RunQuerySet.as_manager()
 
     class Meta:
-        """A reading yields each of its runs once; a run is superseded by another one, and stands only if by none."""
+        """A reading yields each of its runs once; a run is superseded by another one, and is current if by none."""
 
         constraints = [
             models.UniqueConstraint(fields=["reading", "ordinal"], name="run_unique_in_reading"),
@@ -145,8 +145,8 @@ class Run(models.Model):
 class Histogram(models.Model):
     """One histogram of a run's log: counts of the whole run by bucket, and what they mean (docs/formats.md).
 
-    `edges` "act": bucket 0 is below 1 unit, bucket b is [2^(b-1), 2^b) units. "act-1", of ACT 1.x: bucket 0 is below
-    2 ms, bucket b is [2^b, 2^(b+1)) ms. `role` is empty where the reading is older than the column: the name tells it.
+    `edges` "act": bucket 0 is below 1 unit, bucket b is [2^(b-1), 2^b) units. "act-1", of ACT 1.x: bucket 0 is below 2
+    ms, bucket b is [2^b, 2^(b+1)) ms. `role` is empty if the reading is older than the column; the name then shows it.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="histograms")
@@ -264,12 +264,12 @@ class Finding(models.Model):
 class Verdict(models.Model):
     """drivetest's judgement of a run under a profile; `document` is its full JSON (docs/formats.md).
 
-    `is_decided_by_limits`: nothing but shares over limits speaks against a pass, so that under wider limits it may be
-    one. A run that was too short or could not keep up gives a reason beside them.
+    `is_decided_by_limits`: only shares over limits prevent a pass, so that it may pass
+    under wider limits. A run that was too short or could not keep up has further reasons.
     """
 
     class Outcome(models.TextChoices):
-        """Undecided: the log cannot tell. Void: not a valid run."""
+        """Undecided: the log does not show it. Void: not a valid run."""
 
         PASS = "pass"
         FAIL = "fail"
@@ -294,7 +294,7 @@ class Verdict(models.Model):
     )
 
     class Meta:
-        """The latest stands; earlier ones stay readable."""
+        """The latest is current; earlier ones stay readable."""
 
         ordering = ["-created_at", "-id"]
         indexes = [models.Index(fields=["run", "-created_at", "-id"], name="verdict_newest_of_run")]
@@ -311,7 +311,7 @@ class Verdict(models.Model):
 class Series(models.Model):
     """Counts of every histogram of a run by interval; `packed` is the reader's, in the form that `encoding` names.
 
-    A run without one was read before series were kept, or has no interval of that length.
+    A run without one was read by an older reader, or has no interval of that length.
     """
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="series")

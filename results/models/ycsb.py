@@ -1,4 +1,4 @@
-"""What a YCSB run has beside the columns of every run: its facts, operations and status lines."""
+"""YCSB runs: facts, operations and status lines, in addition to the columns of every run."""
 
 from django.db import models
 
@@ -6,13 +6,13 @@ from results.models.run import Run
 
 
 class YcsbRun(models.Model):
-    """The facts of one execution of YCSB or go-ycsb, as far as its output tells them.
+    """The facts of one execution of YCSB or go-ycsb, as far as its output contains them.
 
-    `sweep_key` is the same for runs that differ in their threads only; empty where the output does not say enough.
+    `sweep_key` is the same for runs that differ in their threads only; empty if the output reports too little.
     """
 
     class Validity(models.TextChoices):
-        """Undecided: the output cannot tell, for example without its command line."""
+        """Undecided: the output does not show it, for example without its command line."""
 
         VALID = "valid"
         INVALID = "invalid"
@@ -56,7 +56,7 @@ class YcsbRun(models.Model):
 class YcsbOperation(models.Model):
     """One kind of operation with one outcome: counts and times in us; null is what the output does not print.
 
-    `percentiles` holds every one that was printed, as pairs of text; the columns are those that are asked for most.
+    `percentiles` holds every one that was printed, as pairs of text; the columns are those that are queried most.
     """
 
     ycsb_run = models.ForeignKey(YcsbRun, models.CASCADE, related_name="operations")

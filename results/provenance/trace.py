@@ -19,7 +19,7 @@ class TracedValue:
     origin: str
 
 
-HEAD_LINES = 5_000  # the configuration stands above the first block; a block of many devices has thousands of lines
+HEAD_LINES = 5_000  # the configuration is above the first block; a block of many devices has thousands of lines
 # Published column -> what the names of the configuration keys have that it comes from, over all versions of ACT.
 CONFIG_KEYS = {
     "tps": ("read-reqs-per-sec", "write-reqs-per-sec", "reads-per-sec", "writes-per-sec", "load-multiplier"),
@@ -85,8 +85,8 @@ def _slice_origin(run: Run, number: int, verdict: Verdict | None) -> str:
     """Name the blocks that a slice is the difference of, by the lines of the log."""
     name = verdict.document["histogram"] if verdict else "reads"
     histogram = run.histograms.filter(name=name).first()
-    held = run.slices.of_histogram(histogram.ordinal) if histogram else run.slices.none()
-    piece = held.filter(number=number).first()
+    slices = run.slices.of_histogram(histogram.ordinal) if histogram else run.slices.none()
+    piece = slices.filter(number=number).first()
     if piece is None:
         return f"slice {number} of {name}, which is not stored"
     return f"slice {number} of {name} ({piece.start_s}-{piece.end_s} s), {_lines(piece.first_line, piece.last_line)}"
@@ -126,7 +126,7 @@ def _search(log: Evidence, first_line: int, keys: list[str]) -> dict[str, str]:
 
 COMMAND = re.compile(rb"^\s*Command line:|\s-threads\s|\s--threads\s")
 SEARCHED_ROLES = {"stderr", "command", "export"}
-ASKED = ("threads_count", "target_ops_per_s", "record_count", "operation_count", "time_limit_s")
+ORDERED_COLUMNS = ("threads_count", "target_ops_per_s", "record_count", "operation_count", "time_limit_s")
 OVERALL_ROWS = {"runtime_ms": re.compile(r"RunTime.*"), "throughput_ops_per_s": re.compile(r"Throughput.*")}
 MEASUREMENTS = {
     "ops_count": re.compile(r"(Total )?Operations"),
@@ -143,7 +143,7 @@ def trace_ycsb(run: Run) -> Iterator[TracedValue]:
         role = companion.role or "of no known role"
         yield TracedValue("companion", f"sha256 {companion.evidence.sha256}", f"{companion.filename}, read as {role}")
     yield TracedValue("validity", run.ycsb.validity, "; ".join(run.ycsb.reasons) or "no finding decides against it")
-    yield from _asked(run, files)
+    yield from _ordered(run, files)
     yield from _whole(run, files)
     for operation in run.ycsb.operations.all():
         yield from _operation(run, operation, files)
@@ -185,18 +185,18 @@ def _files(run: Run) -> Iterator[_File]:
         yield _File(run, companion.evidence, companion.filename, is_log=False)
 
 
-def _asked(run: Run, files: list[_File]) -> Iterator[TracedValue]:
+def _ordered(run: Run, files: list[_File]) -> Iterator[TracedValue]:
     places = [f"line {file.command} of {file.name}" for file in files if file.command]
     origin = f"command line, {places[0]}" if places else _unknown(files, "the properties that the output prints")
-    for column in ASKED:
+    for column in ORDERED_COLUMNS:
         if (value := getattr(run.ycsb, column)) is not None:
-            yield TracedValue(column, _said(value), f"{origin}, or YCSB's default where it does not say")
+            yield TracedValue(column, _text_of(value), f"{origin}, or YCSB's default if it does not state one")
 
 
 def _whole(run: Run, files: list[_File]) -> Iterator[TracedValue]:
     for column, measurement in OVERALL_ROWS.items():
         if (value := getattr(run.ycsb, column)) is not None:
-            yield TracedValue(column, _said(value), _place(files, [OVERALL, GO_RUN], measurement, float(value)))
+            yield TracedValue(column, _text_of(value), _place(files, [OVERALL, GO_RUN], measurement, float(value)))
     if run.ycsb.done_ops_count is not None:
         yield TracedValue(
             "done_ops_count", str(run.ycsb.done_ops_count), "throughput x runtime, rounded; of go-ycsb the counts"
@@ -205,15 +205,17 @@ def _whole(run: Run, files: list[_File]) -> Iterator[TracedValue]:
         yield TracedValue("failed_ops_count", str(run.ycsb.failed_ops_count), "sum of the operations below that failed")
 
 
-def _operation(run: Run, told: YcsbOperation, files: list[_File]) -> Iterator[TracedValue]:
-    name = " ".join(part for part in (told.name, told.outcome, told.time and f"{told.time} time") if part)
+def _operation(run: Run, operation: YcsbOperation, files: list[_File]) -> Iterator[TracedValue]:
+    name = " ".join(
+        part for part in (operation.name, operation.outcome, operation.time and f"{operation.time} time") if part
+    )
     for column, measurement in MEASUREMENTS.items():
-        if (value := getattr(told, column)) is not None:
+        if (value := getattr(operation, column)) is not None:
             yield TracedValue(
-                f"{name}, {column}", _said(value), _operation_place(told, files, measurement, float(value))
+                f"{name}, {column}", _text_of(value), _operation_place(operation, files, measurement, float(value))
             )
-    for percentile, value in told.percentiles:
-        place = _operation_place(told, files, _percentile_row(percentile), float(value))
+    for percentile, value in operation.percentiles:
+        place = _operation_place(operation, files, _percentile_row(percentile), float(value))
         yield TracedValue(f"{name}, percentile {percentile}", f"{value} us", place)
 
 
@@ -223,17 +225,17 @@ def _percentile_row(percentile: str) -> re.Pattern[str]:
     return re.compile(rf"p{re.escape(percentile)}|({re.escape(percentile)}{misnamed})(st|nd|rd|th)?PercentileLatency.*")
 
 
-def _operation_place(told: YcsbOperation, files: list[_File], measurement: re.Pattern[str], value: float) -> str:
-    if told.taken_from != "rows":
-        return f"not printed: computed from its {told.taken_from} values, all added first"
-    return _place(files, _metrics(told), measurement, value)
+def _operation_place(operation: YcsbOperation, files: list[_File], measurement: re.Pattern[str], value: float) -> str:
+    if operation.taken_from != "rows":
+        return f"not printed: computed from its {operation.taken_from} values, all added first"
+    return _place(files, _metrics(operation), measurement, value)
 
 
-def _metrics(told: YcsbOperation) -> list[str]:
+def _metrics(operation: YcsbOperation) -> list[str]:
     """Return the names under which an operation may be printed."""
-    suffixes = {"ok": ["", "_OK"], "failed": ["-FAILED", "_ERROR"]}.get(told.outcome, [f"-{told.outcome}"])
-    prefixes = ["Intended-", ""] if told.time == "response" else [""]
-    return [f"{prefix}{told.name}{suffix}" for prefix in prefixes for suffix in suffixes]
+    suffixes = {"ok": ["", "_OK"], "failed": ["-FAILED", "_ERROR"]}.get(operation.outcome, [f"-{operation.outcome}"])
+    prefixes = ["Intended-", ""] if operation.time == "response" else [""]
+    return [f"{prefix}{operation.name}{suffix}" for prefix in prefixes for suffix in suffixes]
 
 
 def _place(files: list[_File], metrics: list[str], measurement: re.Pattern[str], value: float) -> str:
@@ -261,5 +263,5 @@ def _unknown(files: list[_File], otherwise: str) -> str:
     return "; ".join(file.problem for file in files if file.problem) or otherwise
 
 
-def _said(value: object) -> str:
+def _text_of(value: object) -> str:
     return f"{value:f}".rstrip("0").rstrip(".") if hasattr(value, "as_tuple") else str(value)

@@ -21,7 +21,7 @@ JSON_FIELDS = 3
 OVERALL, GO_RUN = "OVERALL", "Run finished"
 
 
-Stated = tuple[int, str]  # a line, and the value as it stands there
+Stated = tuple[int, str]  # a line number and its value as text
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Rows:
         self.by_measurement.setdefault(metric, {}).setdefault(measurement, []).append(stated)
 
     def line_of(self, metrics: Iterable[str], measurements: re.Pattern[str], value: float) -> int | None:
-        """Return the line that states this value, else the only one of such a row, else where the metric stands.
+        """Return the line that states this value, else the only line of such a row, else the line of the metric.
 
         None where nothing does, or several rows could be meant.
         """

@@ -5,15 +5,15 @@ from django.conf import settings
 from results.reader.process import ROWS_MAX, Document, ReaderKilledError, TooManySlicesError
 
 SHORTER = "Send the same file again and ask for longer slices (the profile judges slices of 3600 s)"
-APART = "Send the runs of a file or archive apart, each as a log of its own"
+SEPARATE = "Send the runs of a file or archive separately, each as its own log"
 # What its sender can do about a log that meets a limit at every attempt.
 REMEDIES = {
-    "time": f"{APART}: a shorter log is read in less time",
-    "memory": f"{SHORTER}, or send the runs of a file or archive apart",
+    "time": f"{SEPARATE}: a shorter log is read in less time",
+    "memory": f"{SHORTER}, or send the runs of a file or archive separately",
 }
 OPERATOR = (
-    "This is no judgement of the log, and its bytes are kept: once the operator has mended the cause or raised the "
-    "limit, a reviewer can have it read again."
+    "This is not a verdict on the log, and the register still stores it. After the operator has fixed the cause or "
+    "raised the limit, a reviewer can retry the reading."
 )
 
 
@@ -27,7 +27,7 @@ def failed_attempt(before: Document | None, error: Exception) -> Document:
 
 def gave_up(last: Document | None) -> Document:
     """Return the error of a reading whose attempts are used up; `last` is what is kept of the one before."""
-    sentence = last["sentence"] if last else "the reader ended without a word"
+    sentence = last["sentence"] if last else "the reader ended without a message"
     met = last.get("limits", []) if last else []
     remedies = list(dict.fromkeys(REMEDIES[each["limit"]] for each in met if each["limit"] in REMEDIES))
     return {
@@ -45,11 +45,11 @@ def printed_too_much(error: ReaderKilledError) -> Document:
     """Return the error of a log that makes a longer answer than is taken: the same bytes would make it again."""
     return {
         "id": "reading-too-large",
-        "sentence": f"What was read out of this file is more than the register takes: {error}.",
+        "sentence": f"The reading of this file is larger than the register accepts: {error}.",
         "line": None,
         "expected": f"at most {settings.READ_OUTPUT_BYTES} bytes of slices, minutes and findings",
         "got": "more",
-        "remedy": f"{SHORTER}, or send the runs of a file or archive apart. The bytes are kept.",
+        "remedy": f"{SHORTER}, or send the runs of a file or archive separately. The register still stores the file.",
         "limits": [{"limit": error.limit, "allowed": error.allowed}],
     }
 
@@ -58,11 +58,11 @@ def too_many_slices(error: TooManySlicesError) -> Document:
     """Return the error of a log that makes more rows than are kept."""
     return {
         "id": "too-many-slices",
-        "sentence": f"This file makes more rows than the register keeps: {error}.",
+        "sentence": f"This file makes more rows than the register stores: {error}.",
         "line": None,
         "expected": f"at most {ROWS_MAX} slices times histograms, or status lines times operations",
         "got": str(error.rows),
-        "remedy": f"{SHORTER}, or send the runs of a file or archive apart. The bytes are kept.",
+        "remedy": f"{SHORTER}, or send the runs of a file or archive separately. The register still stores the file.",
     }
 
 
@@ -70,9 +70,9 @@ def out_of_range(error: Exception) -> Document:
     """Return the error of a log with a number that no column holds."""
     return {
         "id": "value-out-of-range",
-        "sentence": "The log states a number that no drive reaches.",
+        "sentence": "The log contains a number that is too large for any drive.",
         "line": None,
         "expected": "rates, times and counts within the columns of the register",
         "got": str(error).splitlines()[0] if str(error) else type(error).__name__,
-        "remedy": "Look at the configuration at the head of the log; upload the log as the program wrote it.",
+        "remedy": "Check the configuration at the top of the log, and upload the log exactly as the program wrote it.",
     }

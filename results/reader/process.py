@@ -26,8 +26,8 @@ VERSION_TIMEOUT_S = 10
 # Slices times histograms: a day in slices of 60 s, of 64 histograms, is more than anybody looks at. Status lines times
 # operations: three days of YCSB at its own pace of a line every 10 s.
 ROWS_MAX = 100_000
-NO_SLICE_S = 10**9  # longer than any log: slices are not asked for, and there may be too many of them
-SERIES_S = 60  # what is kept in the database beside the slices; seconds are read again
+NO_SLICE_S = 10**9  # longer than any log: no slices are requested, because there may be too many
+SERIES_S = 60  # interval stored in the database with the slices; seconds are read again
 READ, UNREADABLE = 0, 3  # exit statuses of docs/formats.md
 STDERR_SHOWN_BYTES = 2000
 
@@ -72,15 +72,15 @@ class ReaderBrokenError(Exception):
 def read(path: Path, slice_length_s: int, profile_document: str, companions: Sequence[Path] = ()) -> Document:
     """Return what `drivetest read --json` says about a log, checked against its schema.
 
-    Raises FormatError and TooManySlicesError (tell the sender), ReaderKilledError (try again), ReaderBrokenError (tell
-    the operator).
+    Raises FormatError and TooManySlicesError (report to the sender), ReaderKilledError (try again), ReaderBrokenError
+    (report the operator).
     """
     with TemporaryFile() as profile:  # a file without a name: a worker that is killed leaves none behind
         profile.write(profile_document.encode())  # the hash is over these bytes
         profile.flush()
         judged = ["--slice-sec", str(slice_length_s), "--profile", f"/proc/self/fd/{profile.fileno()}"]
-        asked = [*judged, "--series-sec", str(SERIES_S), *_with(companions), str(path)]
-        return _answer(asked, [profile])
+        arguments = [*judged, "--series-sec", str(SERIES_S), *_with(companions), str(path)]
+        return _answer(arguments, [profile])
 
 
 def read_intervals(path: Path, from_s: int, to_s: int, companions: Sequence[Path] = ()) -> Document:
@@ -96,10 +96,10 @@ def _with(companions: Sequence[Path]) -> list[str]:
     return [word for companion in companions for word in ("--with", str(companion))]
 
 
-def _answer(asked: list[str], handed: Sequence[IO[bytes]]) -> Document:
+def _answer(arguments: list[str], handed: Sequence[IO[bytes]]) -> Document:
     with ExitStack() as files:
         stdout, stderr = files.enter_context(TemporaryFile()), files.enter_context(TemporaryFile())
-        status = _run_confined(["read", "--json", *asked], handed, stdout, stderr)
+        status = _run_confined(["read", "--json", *arguments], handed, stdout, stderr)
         _refuse_failure(status, stderr)
         document = _parse(stdout)
     if document["error"] is not None:
@@ -145,15 +145,15 @@ def _refuse_failure(status: int, stderr: IO[bytes]) -> None:
     if status in {READ, UNREADABLE}:
         return
     stderr.seek(0)
-    said = stderr.read(STDERR_SHOWN_BYTES).decode(errors="replace").strip()
+    output = stderr.read(STDERR_SHOWN_BYTES).decode(errors="replace").strip()
     # Rust ends itself with SIGABRT and these words when the kernel refuses it more memory.
-    if status == -signal.SIGABRT and "memory allocation" in said:
+    if status == -signal.SIGABRT and "memory allocation" in output:
         raise ReaderKilledError("memory", f"{settings.READ_MEMORY_BYTES} bytes")
     if status == -signal.SIGXFSZ:
         raise OutputLimitError
     if status == -signal.SIGXCPU:
         raise ReaderKilledError("time", f"{settings.READ_TIMEOUT_S} s of a processor")
-    raise ReaderBrokenError(f"drivetest read: expected exit status 0 or 3, got {status}: {said or 'nothing said'}")
+    raise ReaderBrokenError(f"drivetest read: expected exit status 0 or 3, got {status}: {output or 'no output'}")
 
 
 def _parse(stdout: IO[bytes]) -> Document:

@@ -1,8 +1,8 @@
-"""Judging anew what is stored: what a new reader or rule version changes, told first, and applied with a reason.
+"""Re-evaluation of stored logs: changes by a new reader or rule version are reported, then applied with a reason.
 
-Each log is read by the same confined reader as at first and written in one transaction; telling what would change is
-the same, rolled back. A run keeps its row and its public id, and gets columns, slices, shares, findings and verdict of
-the newest reading; what stood before stays readable (docs/decisions/0005).
+Each log is read by the same confined reader as at first and written in one transaction; a dry run is the same
+transaction, rolled back. A run retains its row and its public id, and gets columns, slices, shares, findings and
+verdict of the newest reading; the earlier result stays readable (docs/decisions/0005).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-JUDGED_ANEW, NOT_FOUND_AGAIN = "run-judged-anew", "run-not-found-again"
+REEVALUATED, NOT_FOUND_AGAIN = "run-judged-anew", "run-not-found-again"
 UNREADABLE = (FormatError, TooManySlicesError, ReaderKilledError, ReaderBrokenError, EvidenceDamagedError, OSError,
               DataError, InvalidOperation)  # fmt: skip
 # In the order of their weight; a case is named by the first that differs.
@@ -104,7 +104,7 @@ class Order:
 
 
 def recompute(order: Order) -> Report:
-    """Judge anew every log whose runs were judged by another reader or rule version, the oldest submission first.
+    """Re-evaluate every log whose runs were judged by another reader or rule version, oldest submission first.
 
     Raises ReaderBrokenError where there is no reader. May be ended and begun again at any time: what is done is done.
     """
@@ -160,12 +160,12 @@ def _recompute_one(submission: Submission, profile: Profile, order: Order) -> li
             document = read_evidence(submission.log, profile)
             return rewrite_runs(submission, document, profile, order)
         except UNREADABLE as error:
-            logger.warning("%s: not judged anew: %s", submission.public_id, error)
+            logger.warning("%s: not re-evaluated: %s", submission.public_id, error)
             return [Case(UNREADABLE_NOW, submission.public_id, after=f"{error}; nothing was changed")]
 
 
 def rewrite_runs(submission: Submission, document: Document, profile: Profile, order: Order) -> list[Case]:
-    """Write what was read of a log in the place of its runs, or in a dry run only tell it: rolled back."""
+    """Replace the runs of a log with those of a new reading; a dry run reports the changes and rolls back."""
     with transaction.atomic():
         cases = list(_replace(submission, document, profile, order.reason))
         transaction.set_rollback(order.is_dry)
@@ -186,7 +186,7 @@ def _replace(submission: Submission, document: Document, profile: Profile, reaso
     for index, run in enumerate(runs):
         run.reading = readings[run.pk]
         found = written[pairs[index]] if index in pairs else None
-        yield _take_over(run, found, reading, reason) if found else _keep(run, reading, len(written) + index)
+        yield _take_over(run, found, reading, reason) if found else _leave_unchanged(run, reading, len(written) + index)
     for index, run in enumerate(written):
         if index not in pairs.values():
             yield Case(NEW, submission.public_id, run.public_id, run.visibility, after=str(_judged(run)))
@@ -212,28 +212,28 @@ def _place(run: Run) -> Place:
 
 
 def _take_over(run: Run, found: Run, reading: Reading, reason: str) -> Case:
-    """Give a run what the new reading found, under its own id, and keep what stood before."""
+    """Give a run what the new reading found, under its own id, and store the earlier result."""
     before, was, verdict = _judged(run), document_of(run), run.verdicts.first()
     after, now = _judged(found), document_of(found)
     kind = _kind(before, after, was, now)
-    number = None if kind == SAME else _keep_earlier(run, was, verdict)
+    number = None if kind == SAME else _store_earlier(run, was, verdict)
     hand_over(found, run)
     ordinal, columns = found.ordinal, {name: getattr(found, name) for name in read_columns()}
-    found.delete()  # an empty row by now, which nobody outside of this transaction has seen
+    found.delete()  # an empty row by now, never visible outside of this transaction
     Run.objects.filter(pk=run.pk).update(reading=reading, ordinal=ordinal, **columns)
     details = {"kind": kind, "before": str(before), "after": str(after), "earlier_result": number}
-    record_event(None, JUDGED_ANEW, run_subject(run), reason, details)
+    record_event(None, REEVALUATED, run_subject(run), reason, details)
     return Case(kind, _submission_id(run), run.public_id, run.visibility, str(before), str(after))
 
 
-def _keep_earlier(run: Run, was: dict[str, Any], verdict: Verdict | None) -> int:
+def _store_earlier(run: Run, was: dict[str, Any], verdict: Verdict | None) -> int:
     assert run.reading is not None  # noqa: S101 - only runs that were read come here; for the type checker
     number = run.earlier_results.count() + 1
     EarlierResult.objects.create(run=run, number=number, reading=run.reading, verdict=verdict, document=was)
     return number
 
 
-def _keep(run: Run, reading: Reading, free_ordinal: int) -> Case:
+def _leave_unchanged(run: Run, reading: Reading, free_ordinal: int) -> Case:
     """Leave a run that the new reading does not find as it was, and say so once for each reader version."""
     ordinal = free_ordinal if run.reading == reading else run.ordinal
     Run.objects.filter(pk=run.pk).update(reading=run.reading, ordinal=ordinal)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a run stands in its log: member of an archive, first and last line (0 where unknown), ordinal."""
+    """The position of a run in its log: member of an archive, first and last line (0 where unknown), ordinal."""
 
     member: str
     first_line: int
@@ -31,7 +31,7 @@ class Place:
 def match_places(earlier: Sequence[Place], found: Sequence[Place]) -> dict[int, int]:
     """Return index of an earlier place -> index of its place in the new reading, each at most once.
 
-    The lines decide, the largest overlap first: a new reader may tell more runs or fewer in a file, and count them
+    The lines decide, the largest overlap first: a new reader may find more or fewer runs in a file, and count them
     otherwise. Where lines are not known, the same ordinal does.
     """
     matched: dict[int, int] = {}
@@ -64,7 +64,7 @@ def _overlap(one: Place, other: Place) -> float:
 
 Document = dict[str, Any]
 # What a sender stated, a reviewer decided or the register gave; every other column is what a reading found.
-KEPT_COLUMNS = frozenset({
+STATED_COLUMNS = frozenset({
     "id", "public_id", "product", "submission", "reading", "ordinal", "catalogue_key", "source", "source_row", "tier",
     "visibility", "firmware", "over_provisioned_to_gb", "over_provisioning_pct", "device_gb", "backing_device",
     "protocol", "sole_tenant", "region", "zone", "notes", "is_virtual", "started_at", "created_at", "published_at",
@@ -75,18 +75,18 @@ KEPT_COLUMNS = frozenset({
 def read_columns() -> list[str]:
     """Return the names of the run's columns that a reading fills."""
     written = (field.name for field in Run._meta.concrete_fields if not field.generated)
-    return [name for name in written if name not in KEPT_COLUMNS]
+    return [name for name in written if name not in STATED_COLUMNS]
 
 
 def document_of(run: Run) -> Document:
     """Return what a reading found of a run: its columns, and all rows below it by the name of their table."""
     found = {"columns": {name: getattr(run, name) for name in read_columns()}, "below": _below(Run, [run.pk])[run.pk]}
-    told: Document = json.loads(json.dumps(found, cls=_Encoder))
-    return told
+    document: Document = json.loads(json.dumps(found, cls=_Encoder))
+    return document
 
 
 def hand_over(source: Run, run: Run) -> None:
-    """Put what a reading wrote below `source` in the place of what stands below `run`; earlier verdicts stay."""
+    """Replace the rows that a reading wrote below `run` by those below `source`; earlier verdicts stay."""
     for model, field in _filled_by_readings(Run):
         if model is not Verdict:
             model._default_manager.filter(**{field: run}).delete()
@@ -109,8 +109,8 @@ def _below(model: type[models.Model], keys: Iterable[Any]) -> dict[Any, Document
         deeper = _below(child, [row.pk for row in rows]) if rows else {}
         for row in rows:
             parent = getattr(row, f"{field}_id")
-            told = _columns(row, field) | ({"below": deeper[row.pk]} if deeper.get(row.pk) else {})
-            below[parent].setdefault(str(child._meta.model_name), []).append(told)
+            document = _columns(row, field) | ({"below": deeper[row.pk]} if deeper.get(row.pk) else {})
+            below[parent].setdefault(str(child._meta.model_name), []).append(document)
     return below
 
 

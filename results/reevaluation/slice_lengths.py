@@ -22,17 +22,17 @@ PUBLISHED = (
     "Its figures were published, or are reviewed and wait for the end of an embargo: they stay in the slices that they "
     "were reviewed in."
 )
-UNFINISHED = "The log is still to be read; ask again when it is."
-BUSY = "The log is being read anew just now; ask again."
+UNFINISHED = "The log has not been read yet. Try again later."
+BUSY = "The log is being read now. Try again later."
 
 
 def may_change_slices(submission: Submission) -> bool:
-    """Tell whether nothing of a submission was reviewed to be shown to everyone: its slices may still be others."""
+    """Return whether nothing of a submission was reviewed to be shown to everyone: its slices may still be others."""
     return not submission.runs.exclude(visibility=Visibility.UNREVIEWED).exists()
 
 
 def read_in_slices(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
-    """Read and judge a stored log in other slices; its runs keep their ids, and what stood before stays readable.
+    """Read and judge a stored log in other slices; its runs keep their ids, and the earlier result stays readable.
 
     One that could not be read is put into the queue again. Raises ReviewRefusedError where that is not to be done or
     the log cannot be read so; nothing is changed then.
@@ -60,7 +60,7 @@ def _queue(submission: Submission, slice_length_s: int, actor: AbstractBaseUser)
 
 def _read(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
     profile, before_s = judging_profile(), submission.slice_length_s
-    submission.slice_length_s = slice_length_s  # what the reader is asked for; kept only with what it finds
+    submission.slice_length_s = slice_length_s  # passed to the reader; saved only with the result
     try:
         document = read_evidence(submission.log, profile)
         with transaction.atomic():

@@ -43,7 +43,7 @@ def requests_together(arrivals: str | None, service_threads: int | None) -> int 
     """Return how many requests begin at one moment; None where that is unknown.
 
     ACT 6.x starts all its service threads together: on one slow device at one load 10 threads gave 0.08 % over 1.024 ms
-    and 64 gave 5.12 %. Requests that arrive evenly begin one by one, whatever the number of threads.
+    and 64 gave 5.12 %. Requests that arrive evenly begin one by one for any number of threads.
     """
     if arrivals == LOCKSTEP:
         return service_threads
@@ -51,7 +51,7 @@ def requests_together(arrivals: str | None, service_threads: int | None) -> int 
 
 
 def is_weak(not_stated: int, conditions: int) -> bool:
-    """Tell whether a comparison rests on silence: half of its conditions, or more, are not stated by every run."""
+    """Return whether a comparison rests on silence: half of its conditions, or more, are not stated by every run."""
     return 2 * not_stated >= conditions
 
 
@@ -96,7 +96,7 @@ class ActConditions:
     disable_odsync: bool | None = field(default=None, metadata={WHY: "without it every write waits for the medium"})
     commit_to_device: bool | None = field(default=None, metadata={WHY: "every single write goes to the device"})
     tomb_raider: bool | None = field(
-        default=None, metadata={WHY: "the tomb raider reads the whole device beside the load"}
+        default=None, metadata={WHY: "the tomb raider reads the whole device during the load"}
     )
     device_count: int | None = field(default=None, metadata={WHY: "devices share the host's links and processors"})
     devices_per_drive: Fraction | None = field(
@@ -115,9 +115,9 @@ class ActConditions:
 class SweepConditions:
     """The conditions of a YCSB sweep over thread counts. `mix` holds actual proportions by operation, in a fixed order.
 
-    `fill_pct` is how full the drive was when the run began, `index_placement` where the database keeps its index
+    `fill_pct` is how full the drive was when the run began, `index_placement` where the database stores its index
     (`memory`, `drive`), `pending_limit` how many transactions may wait for one record (0: any number).
-    `tool` tells forks apart: the LargeRecordCount fork draws another Zipfian distribution. `statistic` is what the
+    `tool` distinguishes forks: the LargeRecordCount fork draws another Zipfian distribution. `statistic` is what the
     latencies are (`read p99.99`), `time` service or response. A limit or target of 0 is none.
     """
 
@@ -148,7 +148,7 @@ class SweepConditions:
         default=None, metadata={WHY: "the database refuses or queues what is more for one record"}
     )
     devices_per_drive: Fraction | None = field(
-        default=None, metadata={WHY: "a drive in partitions is asked by more threads"}
+        default=None, metadata={WHY: "a partitioned drive receives requests from more threads"}
     )
     over_provisioning_pct: Decimal | None = field(
         default=None, metadata={WHY: "spare room lets a drive write with less delay"}

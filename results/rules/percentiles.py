@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-SURE_TAIL_COUNT = 10  # samples beyond a percentile below which it is told with a mark: one outlier more moves it
+SURE_TAIL_COUNT = 10  # samples beyond a percentile below which it is shown with a mark: one outlier more moves it
 
 
 def tail_count(ops_count: int, percentile_pct: Decimal) -> int:
@@ -47,7 +47,7 @@ def percentile_of_counts(counts: Sequence[tuple[int, int]], percentile_pct: Deci
 
 
 def has_enough_samples(ops_count: int, percentile_pct: Decimal) -> bool:
-    """Tell whether at least ten samples lie beyond a percentile: 100,000 operations for p99.99."""
+    """Return whether at least ten samples lie beyond a percentile: 100,000 operations for p99.99."""
     return tail_count(ops_count, percentile_pct) >= SURE_TAIL_COUNT
 
 
@@ -101,7 +101,7 @@ def slow_reads(scale: Scale) -> tuple[Step, ...]:
 def chance_of_a_slow_read(nines: int, reads_count: int) -> float:
     """Return how likely at least one of so many independent reads is slow: 1 - (1 - 10^-nines)^n, a ratio.
 
-    By logarithms, so that tiny shares keep their digits. Reads that queue behind one another are not independent: a
+    By logarithms, so that tiny shares do not lose digits. Reads that queue behind one another are not independent: a
     drive that stalls slows many at once, and then fewer requests meet more of them.
 
     >>> round(chance_of_a_slow_read(2, 100), 3)

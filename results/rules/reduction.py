@@ -21,7 +21,7 @@ def spans(count: int, most: int) -> list[range]:
 
 
 def place_of_greatest(values: Sequence[Number | None], span: range) -> int | None:
-    """Return where in a span the greatest value stands, the first of equal ones; None where no value is known there.
+    """Return the index of the greatest value in a span, the first of equal ones; None without a known value.
 
     >>> place_of_greatest([1, 5, None, 5], range(0, 4))
     1
@@ -30,7 +30,7 @@ def place_of_greatest(values: Sequence[Number | None], span: range) -> int | Non
 
 
 def place_of_least(values: Sequence[Number | None], span: range) -> int | None:
-    """Return where in a span the least value stands, the first of equal ones; None where no value is known there.
+    """Return the index of the least value in a span, the first of equal ones; None without a known value.
 
     >>> place_of_least([None, 5, 2, 2], range(0, 4))
     2

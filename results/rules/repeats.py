@@ -2,7 +2,7 @@
 
 The interval is Student's t and not a bootstrap. Runs repeat three to five times, and resampling so few values draws
 only values that were seen: its intervals come out far too narrow. The t interval assumes that runs scatter about their
-mean as a normal law does; it says how little few runs tell (12.7 standard errors with two), and needs no seed.
+mean as a normal law does; it shows how little few runs prove (12.7 standard errors with two), and needs no seed.
 """
 
 import math

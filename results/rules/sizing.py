@@ -1,4 +1,4 @@
-"""How many drives a cluster needs, by throughput, capacity and endurance; exact, with every step told.
+"""How many drives a cluster needs, by throughput, capacity and endurance; exact, with every step shown.
 
 Only what was tested is answered: a load of other objects or of another ratio of reads to writes than the profile's is
 untested, and no answer is scaled from one that was tested otherwise.
@@ -53,7 +53,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Needs:
-    """The drives that each need asks for alone; None where it cannot be told."""
+    """The drives that each need requires alone; None if unknown."""
 
     throughput: int | None
     capacity: int
@@ -62,7 +62,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class Least:
-    """What capacity and endurance ask for alone, whatever the load: the drives and nodes there must be at least."""
+    """The minimum of drives and nodes for capacity and endurance alone, for any load."""
 
     binding: str
     nodes: int
@@ -135,7 +135,7 @@ def untested(demand: Demand, tested: Tested) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def read_alike(demand: Demand, tested: Tested) -> str:
+def object_size_note(demand: Demand, tested: Tested) -> str:
     """Say that objects of another size are read as the tested ones; empty where they are of the tested size, or not."""
     sectors = read_sectors(demand.object_bytes)
     if demand.object_bytes == tested.object_bytes or sectors != read_sectors(tested.object_bytes):
@@ -203,12 +203,12 @@ def size(demand: Demand, offer: Offer, tested: Tested) -> Size:
 
 
 def _bound(demand: Demand, needs: Needs) -> tuple[str, int]:
-    """Return what asks for most, as far as it can be told, and the working nodes that it asks for."""
+    """Return the need that requires most drives, if known, and the working nodes for it."""
     needed = {THROUGHPUT: needs.throughput, CAPACITY: needs.capacity, ENDURANCE: needs.endurance}
-    asked = {name: drives for name, drives in needed.items() if drives is not None}
-    binding = max(asked, key=lambda name: asked[name])
-    working_nodes = max(ceil(Fraction(asked[binding], demand.drives_per_node)), 1)
-    if working_nodes < demand.replication_factor:  # each copy stands on a node of its own
+    required = {name: drives for name, drives in needed.items() if drives is not None}
+    binding = max(required, key=lambda name: required[name])
+    working_nodes = max(ceil(Fraction(required[binding], demand.drives_per_node)), 1)
+    if working_nodes < demand.replication_factor:  # each copy needs its own node
         return COPIES, demand.replication_factor
     return binding, working_nodes
 

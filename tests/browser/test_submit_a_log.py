@@ -22,7 +22,7 @@ def upload(page, path, **facts):
         page.locator(f"[name={name}]").fill(value)
     page.locator("[name=category]").select_option("nvme-flash")
     page.get_by_role("button", name="Send and read the log").click()
-    page.get_by_text("Where it stands").wait_for()
+    page.get_by_role("heading", name="Progress").wait_for()
 
 
 def upstream_rows(case):
@@ -66,7 +66,7 @@ def test_a_file_that_is_no_log_is_kept_and_explained(staff_page, tmp_path):
     letter = tmp_path / "letter.txt"
     letter.write_text("Dear register,\nour drive is very fast.\n")
     upload(staff_page, letter)
-    staff_page.get_by_text("The bytes are kept").first.wait_for(timeout=READ_WITHIN_MS)
+    staff_page.get_by_text("The file is stored").first.wait_for(timeout=READ_WITHIN_MS)
     staff_page.wait_for_load_state()
     said = staff_page.locator("main").inner_text()
     assert all(word in said for word in ("Expected", "Got", "Remedy"))

@@ -25,7 +25,7 @@ def told():
 @pytest.fixture
 def _no_worker(monkeypatch):
     """Hear no worker: one that another test has just killed is heard for a quarter of a minute more."""
-    monkeypatch.setattr(celery, "HEARD_KEY", f"drivecert:doctor-{os.getpid()}:{{queue}}")
+    monkeypatch.setattr(celery, "WORKER_KEY", f"drivecert:doctor-{os.getpid()}:{{queue}}")
 
 
 @pytest.mark.django_db
@@ -35,7 +35,7 @@ def test_every_part_is_told_with_a_remedy_where_it_is_ill():
     assert status == 1
     assert "well PostgreSQL: 18." in text
     assert "well migrations: 0 pending" in text
-    assert "ill  worker: not heard lately\n     -> start it" in text
+    assert "ill  worker: has not reported lately\n     -> start it" in text
 
 
 @pytest.mark.django_db

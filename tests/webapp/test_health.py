@@ -11,8 +11,8 @@ from webapp.celery import app, redis_of
 @pytest.fixture
 def broker(monkeypatch):
     """The broker, with heartbeats that no test in another process can take for its own."""
-    monkeypatch.setattr(celery, "HEARD_KEY", f"drivecert:test-{os.getpid()}:{{queue}}")
-    keys = [celery.HEARD_KEY.format(queue=queue) for queue in ("drivecert", "lab")]
+    monkeypatch.setattr(celery, "WORKER_KEY", f"drivecert:test-{os.getpid()}:{{queue}}")
+    keys = [celery.WORKER_KEY.format(queue=queue) for queue in ("drivecert", "lab")]
     with app.connection_for_write() as connection:
         yield redis_of(connection)
         redis_of(connection).delete(*keys)
@@ -57,7 +57,7 @@ def test_one_worker_does_not_speak_for_another_queue(client, broker, taking_from
 @pytest.mark.parametrize("queue", ["drivecert", "lab"])
 def test_a_heartbeat_fades(broker, queue):
     celery.note_heartbeat()
-    assert 0 < broker.ttl(celery.HEARD_KEY.format(queue=queue)) <= 15
+    assert 0 < broker.ttl(celery.WORKER_KEY.format(queue=queue)) <= 15
 
 
 @pytest.mark.parametrize(

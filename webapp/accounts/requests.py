@@ -22,7 +22,7 @@ def organisations_of(user: User) -> QuerySet[Organisation]:
 
 
 def acts_for(user: User | AnonymousUser, organisation_id: int) -> bool:
-    """Tell whether a signed-in person is a member of an organisation."""
+    """Return whether a signed-in person is a member of an organisation."""
     return isinstance(user, User) and user.memberships.filter(organisation=organisation_id).exists()
 
 
@@ -48,7 +48,7 @@ def members_only(view: Callable[Concatenate[UserRequest, P], HttpResponseBase]) 
 
 
 def staff_only(view: Callable[Concatenate[UserRequest, P], HttpResponseBase]) -> View[P]:
-    """As members_only, and answer 403 to whoever is no reviewer."""
+    """Like members_only, and answer 403 to people who are not reviewers."""
 
     @wraps(view)
     def answer(request: UserRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:

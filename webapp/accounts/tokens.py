@@ -16,7 +16,7 @@ def bearer_secret(authorization: str) -> str | None:
 def find_token(secret: str) -> APIToken | None:
     """Return the token that a secret opens the register with; None for one unknown, revoked or expired.
 
-    Nor does a token outlive its maker's account or their membership of the organisation that it speaks for.
+    A token also ends with the account of its owner, and with the owner's membership of its organisation.
     """
     tokens = APIToken.objects.valid().filter(digest=hash_token(secret), user__is_active=True)
     tokens = tokens.filter(user__memberships__organisation=F("organisation"))

@@ -8,7 +8,10 @@ from webapp.accounts.models import APIToken, User
 from webapp.accounts.tokens import SCHEME, bearer_secret, find_token
 
 # One text for every reason: a stranger learns nothing about tokens that were.
-REFUSED = "The token is unknown, revoked, expired or of somebody who has left. Make a new one under /accounts/tokens/."
+REFUSED = (
+    "The token is unknown, revoked or expired, or its owner has left the organisation. Create a new one at "
+    "/accounts/tokens/."
+)
 
 
 class TokenAuthentication(BaseAuthentication):

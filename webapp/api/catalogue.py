@@ -51,12 +51,12 @@ class RunList(ListAPIView[Run]):
         return super().get(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Run]:
-        asked = HoldingSerializer(data=self.request.query_params)
-        asked.is_valid(raise_exception=True)
-        told = asked.validated_data
-        if "over_us" not in told:
+        query = HoldingSerializer(data=self.request.query_params)
+        query.is_valid(raise_exception=True)
+        parameters = query.validated_data
+        if "over_us" not in parameters:
             return PUBLIC_RUNS.all()
-        return PUBLIC_RUNS.holding(told["over_us"], told["at_most_pct"], told["statistic"])
+        return PUBLIC_RUNS.holding(parameters["over_us"], parameters["at_most_pct"], parameters["statistic"])
 
 
 class RunDetail(RetrieveAPIView[Run]):

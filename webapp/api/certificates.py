@@ -81,17 +81,17 @@ class CertificateList(ListAPIView[Certificate]):
     throttle_classes = [ReadThrottle]
 
     def get_queryset(self) -> QuerySet[Certificate]:
-        asked = self.request.query_params
-        unknown = sorted(set(asked) - set(FILTERS))
+        query = self.request.query_params
+        unknown = sorted(set(query) - set(FILTERS))
         if unknown:
             raise ValidationError({unknown[0]: f"Expected one of the parameters {', '.join(FILTERS)}."})
         certificates = PUBLIC.all()
-        if "product" in asked:
-            certificates = certificates.filter(product__slug=_slug(asked["product"]))
-        if "min_nx" in asked:
-            certificates = certificates.filter(nx_load__gte=_decimal(asked["min_nx"]))
-        if "state" in asked:
-            certificates = certificates.filter(state=_state(asked["state"]))
+        if "product" in query:
+            certificates = certificates.filter(product__slug=_slug(query["product"]))
+        if "min_nx" in query:
+            certificates = certificates.filter(nx_load__gte=_decimal(query["min_nx"]))
+        if "state" in query:
+            certificates = certificates.filter(state=_state(query["state"]))
         return certificates
 
 

@@ -64,27 +64,27 @@ def operations() -> list[Operation]:
 
 
 def _operation(schema: dict[str, Any], path: str, method: str) -> Operation:
-    told = schema["paths"][path][method]
+    operation = schema["paths"][path][method]
     return Operation(
         method=method.upper(),
         path=path,
-        summary=told.get("summary", ""),
-        description=told.get("description", ""),
-        needs_token={} not in told.get("security", [{}]),
-        fields=_parameters(told) + _body_fields(schema, told),
-        answers=[(code, HTTPStatus(int(code)).phrase) for code in told["responses"]],
+        summary=operation.get("summary", ""),
+        description=operation.get("description", ""),
+        needs_token={} not in operation.get("security", [{}]),
+        fields=_parameters(operation) + _body_fields(schema, operation),
+        answers=[(code, HTTPStatus(int(code)).phrase) for code in operation["responses"]],
     )
 
 
-def _parameters(told: dict[str, Any]) -> list[dict[str, Any]]:
+def _parameters(operation: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {"name": part["name"], "place": part["in"], "is_required": part.get("required", False)}
-        for part in told.get("parameters", [])
+        for part in operation.get("parameters", [])
     ]
 
 
-def _body_fields(schema: dict[str, Any], told: dict[str, Any]) -> list[dict[str, Any]]:
-    content = told.get("requestBody", {}).get("content", {})
+def _body_fields(schema: dict[str, Any], operation: dict[str, Any]) -> list[dict[str, Any]]:
+    content = operation.get("requestBody", {}).get("content", {})
     if not content:
         return []
     reference = next(iter(content.values()))["schema"].get("$ref")
@@ -99,7 +99,7 @@ def _body_fields(schema: dict[str, Any], told: dict[str, Any]) -> list[dict[str,
 
 @extend_schema(exclude=True)
 class Unknown(APIView):
-    """Whatever else is asked for below /api/: an error in the API's own shape."""
+    """All other addresses below /api/: an error in the format of the API."""
 
     permission_classes = []
 

@@ -20,7 +20,7 @@ from webapp.register.products.model_index import register_index
 
 
 class AnyParser(BaseParser):
-    """Takes a body as it is, whatever it is called: tools print JSON, tables are CSV, and both come as text."""
+    """Accepts a body of any content type: tools print JSON, tables are CSV, and both are sent as text."""
 
     media_type = "*/*"
 
@@ -42,7 +42,7 @@ class FleetCheck(APIView):
     @extend_schema(
         summary="Check a list of drives",
         description="The body is what `nvme list -o json`, `lsblk -O -J` or `smartctl -j` print, or CSV with a column "
-        "model; a column count tells of how many drives a row is. States: certified, other-firmware, tested, "
+        "model; a column count gives the number of drives of a row. States: certified, other-firmware, tested, "
         "published, withdrawn, unknown. Nothing is stored.",
         request={"application/json": OpenApiTypes.STR, "text/csv": OpenApiTypes.STR},
         responses={200: OpenApiTypes.OBJECT},
@@ -54,6 +54,6 @@ class FleetCheck(APIView):
             found = answers(read_drives(decoded(content)), register_index())
         except FleetError as error:
             raise ParseError(str(error)) from error
-        told = {state.value: number for state, _, number, _ in counts(found)}
-        body = {"schema": SCHEMA, "counts": told, "rows": [values_of(each) for each in found]}
+        counts_by_state = {state.value: number for state, _, number, _ in counts(found)}
+        body = {"schema": SCHEMA, "counts": counts_by_state, "rows": [values_of(each) for each in found]}
         return Response(body, headers={"Cache-Control": NO_STORE})

@@ -36,7 +36,7 @@ class EventSerializer(serializers.ModelSerializer[Event]):
 
 
 class AnnotationSerializer(serializers.ModelSerializer[Annotation]):
-    """A sentence beside a run's figures; `created_at` is not before the run was public."""
+    """A sentence shown with a run's figures; `created_at` is not before the run was public."""
 
     created_at = serializers.DateTimeField(source="public_since")
 
@@ -64,12 +64,12 @@ class EarlierVerdictSerializer(serializers.ModelSerializer[Verdict]):
         fields = ["outcome", "headline", "reader_version", "rule_version", "created_at", "document", "figures"]
 
     def get_figures(self, verdict: Verdict) -> str | None:
-        kept = getattr(verdict, "earlier_result", None)
-        return f"/runs/{kept.run.public_id}/earlier/{kept.number}.json" if kept else None
+        earlier = getattr(verdict, "earlier_result", None)
+        return f"/runs/{earlier.run.public_id}/earlier/{earlier.number}.json" if earlier else None
 
 
 class RunDetailSerializer(RunSerializer):
-    """A run with its life: what it stands in the place of, annotations, certificates, earlier verdicts, history."""
+    """A run with its lifecycle: replaced runs, annotations, certificates, earlier verdicts, history."""
 
     supersedes = serializers.SerializerMethodField()
     annotations = serializers.SerializerMethodField()

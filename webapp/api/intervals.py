@@ -84,11 +84,11 @@ class RunIntervals(APIView):
     def get(self, request: Request, public_id: str) -> HttpResponseBase:
         """Answer 304 without reading where the asker has it already."""
         run = find_run(request, public_id)
-        # Before anything is said of what the asker has already. Status lines may come from beside the log.
+        # Before any answer about cached copies. Status lines may come from a companion file.
         _refusing(lambda: refuse_withheld_file(run) if run.workload == YCSB else refuse_withheld(run))
-        asked = WindowSerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        window = Window(**asked.validated_data)
+        query = WindowSerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        window = Window(**query.validated_data)
         etag = _etag(run, window)
         answer = get_conditional_response(request._request, etag=etag) or Response(_answer(run, window))
         answer.headers["ETag"] = etag
@@ -103,7 +103,7 @@ def find_run(request: Request, public_id: str) -> Run:
     if run is not None and request.auth and _is_of_sender(token_of(request), run):
         return run
     asker = request._request
-    # Of the session, in whose place the API has put nobody; asked only where the run is not public.
+    # From the session, because the API authenticates by token only; needed only if the run is not public.
     asker.user = SimpleLazyObject(lambda: get_user(asker))  # type: ignore[assignment]
     return require_access(asker, public_id, run)
 
@@ -121,9 +121,9 @@ def _etag(run: Run, window: Window) -> str:
 
 
 def _answer(run: Run, window: Window) -> dict[str, Any]:
-    told = {"schema": SCHEMA, "run": run.public_id, "from_s": window.from_s, "to_s": window.to_s}
+    document = {"schema": SCHEMA, "run": run.public_id, "from_s": window.from_s, "to_s": window.to_s}
     if run.workload == YCSB:
-        return told | {"read_from": "database", "intervals": _status_lines(run, window)}
+        return document | {"read_from": "database", "intervals": _status_lines(run, window)}
     histograms = _histograms(run, window)
     packed = _refusing(lambda: _packed(run, window))
     count = (window.to_s - window.from_s) // packed.interval_s
@@ -132,7 +132,7 @@ def _answer(run: Run, window: Window) -> dict[str, Any]:
             {"histogram": f"Expected at most {CELLS_MAX} intervals times histograms; name one, or less."}
         )
     ordinals = range(histograms[0].ordinal, histograms[-1].ordinal + 1) if histograms else range(0)
-    return told | {
+    return document | {
         "read_from": "evidence" if window.every_s == 1 else "database",
         "interval_s": packed.interval_s,
         "histograms": [{"ordinal": each.ordinal, "name": each.name, "unit": each.unit} for each in histograms],

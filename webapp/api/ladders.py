@@ -14,7 +14,7 @@ from webapp.register.limits.profile import current_limits
 
 
 class RungSerializer(serializers.Serializer[Any]):
-    """One run; `mark` is said beside a figure that is no worst slice of a stored log."""
+    """One run; `mark` is shown with a figure that is not the worst slice of a stored log."""
 
     run = serializers.CharField(source="run_id")
     nx_load = serializers.SerializerMethodField()
@@ -46,7 +46,7 @@ class ProductDetailSerializer(ProductSerializer):
     ladders = serializers.SerializerMethodField()
 
     class Meta(ProductSerializer.Meta):
-        """What the list tells, and the ladders."""
+        """The facts of the list, and the ladders."""
 
         fields = [*ProductSerializer.Meta.fields, "ladders"]
 
@@ -54,8 +54,8 @@ class ProductDetailSerializer(ProductSerializer):
     def get_ladders(self, product: Product) -> list[dict[str, Any]]:
         """Return a ladder for each threshold that a limit or a run has, of the runs that say something of the drive."""
         runs = Run.objects.standing().on_drives().filter(product=product, workload="act-storage")
-        told = [_ladder_run(run) for run in runs.prefetch_related("shares", "verdicts")]
-        return [dict(row) for row in LadderSerializer(ladders(told, current_limits()), many=True).data]
+        ladder_runs = [_ladder_run(run) for run in runs.prefetch_related("shares", "verdicts")]
+        return [dict(row) for row in LadderSerializer(ladders(ladder_runs, current_limits()), many=True).data]
 
 
 def _ladder_run(run: Run) -> LadderRun:

@@ -1,4 +1,4 @@
-"""Errors of the API in their one shape: problem details (RFC 9457)."""
+"""Errors of the API as problem details (RFC 9457)."""
 
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
@@ -28,52 +28,50 @@ class KeyReusedProblem(APIException):
 
 
 class CompanionsLateProblem(APIException):
-    """The log is known and was read without the files that come beside it now."""
+    """The log is known and was read without the companion files that were sent now."""
 
     status_code = status.HTTP_409_CONFLICT
 
     def __init__(self, names: Iterable[str], *, is_embargo_changed: bool = False) -> None:
-        moved = " The embargo holds as it is stated now." if is_embargo_changed else ""
+        moved = " The embargo was changed as stated." if is_embargo_changed else ""
         super().__init__(
-            f"Not taken: {', '.join(names)}. The log is being read, or was read, without them. Put log and files into "
-            f"one tar or zip and send that: it is a submission of its own.{moved}"
+            f"Not accepted: {', '.join(names)}. The log is being read, or was read, without them. Put log and files "
+            f"into one tar or zip and send that as a new submission.{moved}"
         )
 
 
 class RefusedProblem(APIException):
-    """What was asked for is not to be done as things stand."""
+    """The request is not possible in the current state."""
 
     status_code = status.HTTP_409_CONFLICT
 
 
 class StoreFullProblem(APIException):
-    """The register has no room; nothing was kept."""
+    """The register has no space left; nothing was stored."""
 
     status_code = status.HTTP_507_INSUFFICIENT_STORAGE
-    default_detail = "The register has no room for the log now; nothing was kept. Try again later."
+    default_detail = "The register has no space for the log now. Nothing was stored. Try again later."
 
 
 class ReaderProblem(APIException):
-    """The reader could not do its work: our matter."""
+    """The reader failed for a reason of the register."""
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
-    default_detail = "The reader did not come to an end. Try again later, or submit the log: it is then read in turn."
+    default_detail = "The reader did not finish. Try again later, or submit the log to have it read in the queue."
 
 
 class BusyProblem(APIException):
-    """The sender's organisation has all the readings at once that it may have."""
+    """The organisation has reached its limit of concurrent readings."""
 
     status_code = status.HTTP_429_TOO_MANY_REQUESTS
-    default_detail = (
-        "Another log of your organisation is being read. Ask again when that is answered, or submit the log."
-    )
+    default_detail = "Another log of your organisation is being read. Wait for that response, or submit the log."
 
 
 class SlotsProblem(APIException):
-    """As many logs are being read again for onlookers as the register allows at one time."""
+    """The limit of logs that are read again at the same time is reached."""
 
     status_code = status.HTTP_429_TOO_MANY_REQUESTS
-    default_detail = "Other logs are being read for their seconds now. Ask again in a second, or ask for minutes."
+    default_detail = "Other logs are being read for their seconds now. Try again in a second, or request minutes."
 
 
 class WithheldProblem(APIException):
@@ -106,18 +104,18 @@ def problem_details(error: Exception, context: dict[str, Any]) -> Response | Non
     return response
 
 
-def _problem(status_code: int, told: Any) -> dict[str, Any]:
+def _problem(status_code: int, detail: Any) -> dict[str, Any]:
     phrase = HTTPStatus(status_code).phrase
     problem: dict[str, Any] = {"type": "about:blank", "title": phrase, "status": status_code}
-    if isinstance(told, dict) and set(told) == {"detail"}:
-        return problem | {"detail": str(told["detail"])}
-    errors = list(_failing_fields(told))
+    if isinstance(detail, dict) and set(detail) == {"detail"}:
+        return problem | {"detail": str(detail["detail"])}
+    errors = list(_failing_fields(detail))
     return problem | {"detail": "; ".join(error["detail"] for error in errors), "errors": errors}
 
 
-def _failing_fields(told: Any) -> list[dict[str, str]]:
+def _failing_fields(detail: Any) -> list[dict[str, str]]:
     """Return one entry per message, each with the name of its field where it has one."""
-    by_field = told if isinstance(told, dict) else {"": told}
+    by_field = detail if isinstance(detail, dict) else {"": detail}
     return [
         {"field": "" if field in UNNAMED else field, "detail": str(message)}
         for field, messages in by_field.items()

@@ -82,7 +82,7 @@ class SubmissionList(ListAPIView[Submission]):
             "The same bytes from the same organisation are the same submission: 201 the first time, 200 again, with "
             "the facts as first stated. Where their reading failed and slice_length_s is another one, or companions "
             "(stderr, command line, configuration, HDR files) are new, they are read again, with the facts as stated "
-            "now. A log that was read keeps the companions it was read with: others answer 409. An embargo_until "
+            "now. A log that was read retains the companions of that reading: others answer 409. An embargo_until "
             "that comes with known bytes holds from now on; of what has been public it answers 409. A key names one "
             "submission: with other bytes it answers 409, and with its own once more it moves no embargo."
         ),
@@ -179,18 +179,18 @@ class SubmissionEmbargo(APIView):
         summary="Set, move or end an embargo",
         description=(
             "A whole minute within the next 366 days, or null: what is reviewed is then public at once. Refused with "
-            "409 once anything of the submission has been public; each change is kept."
+            "409 once a run of the submission has been public; each change is recorded."
         ),
         request=EmbargoSerializer,
         responses=SubmissionSerializer,
     )
     def post(self, request: Request, public_id: str) -> Response:
-        """Change it, and return the submission as it stands then."""
+        """Change the embargo, and return the submission after the change."""
         submission = get_object_or_404(of_sender(request), public_id=public_id)
-        asked = EmbargoSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        payload = EmbargoSerializer(data=request.data)
+        payload.is_valid(raise_exception=True)
         try:
-            change_embargo(submission, asked.validated_data["embargo_until"], token_of(request).user)
+            change_embargo(submission, payload.validated_data["embargo_until"], token_of(request).user)
         except ReviewRefusedError as refusal:
             raise RefusedProblem(str(refusal)) from refusal
         return Response(SubmissionSerializer(of_sender(request).get(pk=submission.pk)).data)

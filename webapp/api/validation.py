@@ -44,22 +44,24 @@ class Validation(APIView):
     def post(self, request: Request) -> Response:
         """Read and judge; 422 with the reader's error object where the log cannot be read."""
         refuse_size(request)
-        asked = LogSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        payload = LogSerializer(data=request.data)
+        payload.is_valid(raise_exception=True)
         with locks.try_lock(locks.VALIDATION, token_of(request).organisation_id) as is_ours:
             if not is_ours:  # each holds a server thread and a reader's memory, which are there for everyone
                 raise BusyProblem
-            document = _read(asked.validated_data)
+            document = _read(payload.validated_data)
         runs = [{key: value for key, value in run.items() if key not in BULKY} for run in document["runs"]]
         return Response(document | {"runs": runs})
 
 
-def _read(asked: dict[str, Any]) -> Document:
+def _read(payload: dict[str, Any]) -> Document:
     with tempfile.TemporaryDirectory(prefix="drivecert-validate-") as directory:
-        path = _written(asked["log"], Path(directory), "log")
-        beside = [_written(each, Path(directory) / str(n), each.name) for n, each in enumerate(asked["companions"])]
+        path = _written(payload["log"], Path(directory), "log")
+        companions = [
+            _written(each, Path(directory) / str(n), each.name) for n, each in enumerate(payload["companions"])
+        ]
         try:
-            return reader_process.read(path, asked["slice_length_s"], judging_profile().document, beside)
+            return reader_process.read(path, payload["slice_length_s"], judging_profile().document, companions)
         except FormatError as error:
             raise UnreadableProblem(error.error) from error
         except TooManySlicesError as error:

@@ -1,6 +1,6 @@
 """Connections that do not wait for ever: PostgreSQL's processes may be there, take a query and stand still.
 
-`connect_timeout` is for new connections alone, and no system call tells that nobody reads at the other end of a unix
+`connect_timeout` is for new connections alone, and no system call reports that the other end of a unix
 socket. What serves pages has a limit (webapp/wsgi.py); what migrates, reads logs or writes dumps waits as long as it
 takes.
 """
@@ -29,8 +29,8 @@ class BoundedConnection(psycopg.Connection[Any]):
             return super().wait(gen, interval, self.answer_most_s)
         except psycopg.errors._WaitTimeout as error:
             self.close()  # an answer that comes later would be taken for that of the next query
-            said = f"database: expected an answer in {self.answer_most_s} s, got none"
-            raise psycopg.OperationalError(said) from error
+            message = f"database: expected an answer in {self.answer_most_s} s, got none"
+            raise psycopg.OperationalError(message) from error
 
 
 class BoundedDriver:
@@ -45,10 +45,10 @@ class BoundedDriver:
 class DatabaseWrapper(base.DatabaseWrapper):
     """Django's own, with such connections."""
 
-    Database = BoundedDriver()  # type: ignore[assignment]  # Django has the module here, and asks it by name
+    Database = BoundedDriver()  # type: ignore[assignment]  # Django expects the module here and uses its names
 
     def get_connection_params(self) -> dict[str, Any]:
-        """Return how to connect; with a limit for answers the server is told one, too, unless a setting says it."""
+        """Return the connection parameters; a limit for answers is also set on the server, unless a setting does it."""
         params: dict[str, Any] = super().get_connection_params()
         if BoundedConnection.answer_most_s is not None:
             given = params.get("options", "")

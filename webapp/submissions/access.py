@@ -1,4 +1,4 @@
-"""Who may see a submission: members of its organisation, staff, and whoever holds its link."""
+"""Access to submissions: for members of the organisation, staff, and people with the link."""
 
 from typing import TypeGuard
 
@@ -13,12 +13,12 @@ from webapp.submissions.review_warnings import with_virtual_device_flag
 
 
 def holds_link(request: HttpRequest, submission: Submission) -> bool:
-    """Tell whether the address carries the submission's secret key."""
+    """Return whether the address carries the submission's secret key."""
     return constant_time_compare(request.GET.get("key", ""), submission.link_key)
 
 
 def is_owner_or_staff(request: HttpRequest, submission: Submission) -> bool:
-    """Tell whether the person who is signed in may see the submission without a link."""
+    """Return whether the person who is signed in may see the submission without a link."""
     user = request.user
     return (isinstance(user, User) and user.is_staff) or acts_for(user, submission.organisation_id)
 
@@ -30,7 +30,7 @@ def find_submission(public_id: str) -> StatedSubmission | None:
 
 
 def may_open(submission: StatedSubmission | None, request: HttpRequest) -> TypeGuard[StatedSubmission]:
-    """Tell whether there is a submission and this request may see it; to others it does not exist."""
+    """Return whether there is a submission and this request may see it; to others it does not exist."""
     if submission is None:
         return False
     return holds_link(request, submission) or is_owner_or_staff(request, submission)

@@ -37,7 +37,7 @@ def _move(request: UserRequest, submission: StatedSubmission, form: EmbargoForm)
         raise ReviewRefusedError("Nothing was changed. " + " ".join(map(str, form.errors["embargo_until"])))
     until = form.cleaned_data["embargo_until"]
     change_embargo(submission, until, request.user)
-    return f"Nothing of it is public before {units.moment(until)}." if until else "It is under no embargo."
+    return f"No run of it is public before {units.moment(until)}." if until else "The embargo has ended."
 
 
 def embargo_form(request: HttpRequest, submission: StatedSubmission) -> EmbargoForm | None:
@@ -55,7 +55,7 @@ def embargo_sentence(submission: Submission) -> str:
         return ""
     if submission.embargo_until <= timezone.now() and not submission.runs.embargoed().exists():
         return ""  # nothing was reviewed when it ended: what is published now is public at once
-    return f"Under embargo: nothing of it is public before {units.moment(submission.embargo_until)}."
+    return f"Under embargo: no run of it is public before {units.moment(submission.embargo_until)}."
 
 
 @require_POST
@@ -66,15 +66,15 @@ def change_slices(request: UserRequest, public_id: str) -> HttpResponse:
     if submission is None or not is_owner_or_staff(request, submission):
         raise Http404(f"No submission is named {public_id}.")
     try:
-        slice_length_s = _asked(SlicesForm(request.POST))
+        slice_length_s = _slice_length(SlicesForm(request.POST))
         read_in_slices(submission, slice_length_s, request.user)
-        messages.success(request, f"It is read in slices of {units.duration(slice_length_s)}.")
+        messages.success(request, f"The log was read in slices of {units.duration(slice_length_s)}.")
     except ReviewRefusedError as refusal:
         messages.error(request, str(refusal))
     return redirect("submission-detail", public_id)
 
 
-def _asked(form: SlicesForm) -> int:
+def _slice_length(form: SlicesForm) -> int:
     if not form.is_valid():
         raise ReviewRefusedError(f"Nothing was changed: expected a slice length of 1 to {SLICE_LENGTH_MAX_S} s.")
     return int(form.cleaned_data["slice_length_s"])

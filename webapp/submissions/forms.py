@@ -34,7 +34,7 @@ class SeveralFilesInput(forms.ClearableFileInput):
 
 
 class SeveralFilesField(forms.FileField):
-    """The files chosen, none where none was; an empty one is a file too, such as a stderr that said nothing."""
+    """The files chosen, none where none was; an empty one is a file too, such as an empty stderr."""
 
     widget = SeveralFilesInput
 
@@ -75,12 +75,12 @@ class SubmissionForm(forms.Form):
         error_messages={"required": "No file was sent. Choose the log that act_storage wrote.", "empty": EMPTY},
     )
     companions = SeveralFilesField(
-        label="Files that belong to it",
+        label="Other files of the run",
         required=False,
         allow_empty_file=True,
         max_length=255,
-        help_text="What the tool wrote beside the log: standard error, its command line, configuration, HDR files. "
-        "Without its command line a YCSB output does not say what was run.",
+        help_text="Other files of the run: standard error, command line, configuration, HDR files. "
+        "Without the command line, a YCSB output does not show what was run.",
     )
     organisation = forms.ModelChoiceField(Organisation.objects.none(), empty_label=None, label="Submit for")
     vendor = forms.CharField(max_length=200)
@@ -108,9 +108,9 @@ class SubmissionForm(forms.Form):
     region = forms.CharField(
         max_length=PLACE_CHARS,
         required=False,
-        help_text="Of a cloud instance, in its provider's words, such as us-east-1. Empty: not stated.",
+        help_text="Region of a cloud instance, as named by its provider, for example us-east-1.",
     )
-    zone = forms.CharField(max_length=PLACE_CHARS, required=False, help_text="Such as us-east-1a.")
+    zone = forms.CharField(max_length=PLACE_CHARS, required=False, help_text="For example us-east-1a.")
     slice_length_s = forms.IntegerField(
         label="Slice length, s",
         min_value=1,
@@ -119,10 +119,11 @@ class SubmissionForm(forms.Form):
         help_text="The profile judges slices of 3600 s. In shorter ones a run can fail, but never pass.",
     )
     notes = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False, max_length=5000)
-    embargo_until = MinuteField(  # which one may be stated depends on the bytes: the one door judges it
+    embargo_until = MinuteField(  # the valid range depends on the bytes, so that the intake checks it
         label="Not public before, UTC",
         required=False,
-        help_text="An embargo: it is reviewed meanwhile, and public at that minute. Empty for none.",
+        help_text="Sets an embargo: the result is reviewed meanwhile and becomes public at that minute. "
+        "Empty for none.",
     )
 
     def __init__(self, organisations: list[Organisation], *args: Any, **kwargs: Any) -> None:
@@ -178,13 +179,13 @@ class SlicesForm(forms.Form):
 
 
 class ProductForm(forms.Form):
-    """The product that a submission speaks of, among those of its category."""
+    """The product of a submission, among those of its category."""
 
     product = forms.ModelChoiceField(Product.objects.none(), empty_label="Choose one")
 
     def __init__(self, submission: Submission, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        stated = Case(When(vendor__iexact=submission.vendor, then=0), default=1)  # the maker stated stands on top
+        stated = Case(When(vendor__iexact=submission.vendor, then=0), default=1)  # the stated maker comes first
         products = Product.objects.order_by(stated, "vendor", "model", "capacity_gb")
         field = self.fields["product"]
         assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
@@ -214,7 +215,7 @@ class IdentityForm(forms.Form):
 
 
 def describe_product(product: Product) -> str:
-    """Return a product's identity in one line, enough to tell namesakes apart."""
+    """Return a product's identity in one line, distinct for products of the same name."""
     size = f"{product.capacity_gb} GB" if product.capacity_gb else ""
     return " ".join(part for part in [product.vendor, product.model, product.part_number, size] if part)
 
@@ -226,20 +227,20 @@ class ReasonForm(forms.Form):
 
 
 class SupersedeForm(ReasonForm):
-    """The run that stands in the place of another one, and why."""
+    """The run that replaces another one, and why."""
 
     successor = forms.CharField(label="Superseded by run", max_length=20)
     field_order = ["successor", "reason"]
 
 
 class AnnotationForm(forms.Form):
-    """A sentence that everyone reads beside the figures."""
+    """A sentence that everyone reads with the figures."""
 
     text = forms.CharField(label="Annotation", max_length=1000, widget=forms.Textarea(attrs={"rows": 2}))
 
 
 class CorrectionForm(ReasonForm):
-    """What was stated about the drive, as it should read; begins with what stands."""
+    """What was stated about the drive, as it should read; starts with the current values."""
 
     firmware = forms.CharField(max_length=100, required=False)
     over_provisioning_pct = forms.DecimalField(

@@ -1,4 +1,4 @@
-"""What a submission's page shows, computed here so that its template computes nothing."""
+"""The content of a submission's page, computed here so that its template computes nothing."""
 
 import json
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from results.access.intervals import histogram_slices
 from results.access.redaction import visible_verdict, visible_ycsb
 from results.models import Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.act.latency_table import LatencyRow, latency_table
-from webapp.register.runs.headline import plain_text
+from webapp.register.runs.headline import OUTCOME_WORDS, other_reasons, plain_text
 from webapp.register.runs.histograms import judged_sentence
 from webapp.register.runs.slices import FIRST_EDGES, no_slice_sentence
 from webapp.register.runs.verdict import SHOWN_VIOLATIONS
@@ -86,7 +86,7 @@ class RunPart:
 
 @dataclass(frozen=True)
 class Members:
-    """The files of an archive as the reader told them, the first of very many."""
+    """The files of an archive as the reader reported them; only the first ones of a large archive."""
 
     shown: list[dict[str, Any]]
     total: int
@@ -108,7 +108,7 @@ def members_of(reading: Reading | None) -> Members:
 def run_parts(submission: Submission) -> list[RunPart]:
     """Return what was read out of a submission, run by run, in a fixed number of queries.
 
-    What every run tells is left to the list of findings that all share (shared_findings).
+    Findings that all runs share are listed separately (shared_findings).
     """
     runs = list(_runs_in_full(submission))
     own = shared_findings(runs).own_by_run
@@ -139,17 +139,15 @@ def _run_part(run: Run, findings: list[Finding]) -> RunPart:
     newest = next(iter(run.verdicts.all()), None)
     verdict = visible_verdict(run, newest) if newest else None
     violations = verdict.document["violations"] if verdict else []
+    word = OUTCOME_WORDS[Verdict.Outcome(verdict.outcome)] if verdict else ""
     headline = plain_text(verdict.headline, verdict.document) if verdict else ""
-    word, _, reason = headline.partition(": ")
     histogram: Histogram | None = next(iter(run.reads_histograms), None)  # type: ignore[attr-defined]
     return RunPart(
         run=run,
         verdict=verdict,
         verdict_word=word,
-        verdict_reason=reason,
-        further_reasons=[text for text in verdict.document["reasons"] if text not in verdict.headline]
-        if verdict
-        else [],
+        verdict_reason=headline.removeprefix(word).removeprefix(": "),
+        further_reasons=other_reasons(verdict) if verdict else [],
         worst=_worst_figures(run.shares.all(), verdict, violations),
         violations=violations[:SHOWN_VIOLATIONS],
         violations_cut_sentence=_violations_cut(len(violations)),

@@ -23,10 +23,10 @@ class Step:
 
 
 def steps_of(submission: StatedSubmission, reading: Reading | None, events: list[Event]) -> list[Step]:
-    """Return the steps in their order; the reason of a decision stands at its step."""
+    """Return the steps in their order; a decision is shown with its reason."""
     state = SubmissionState(submission.state)
     return [
-        Step("Stored", "done", f"{submission.log.filename}, hash kept", submission.received_at),
+        Step("Stored", "done", f"{submission.log.filename}, hash recorded", submission.received_at),
         _reading_step(state, reading),
         _identity_step(state, submission),
         _review_step(state, events),
@@ -40,7 +40,7 @@ def _reading_step(state: SubmissionState, reading: Reading | None) -> Step:
     if state == SubmissionState.READING:
         return Step("Being read", "now", f"attempt {reading.attempts}", reading.started_at)
     if state == SubmissionState.FAILED:
-        return Step("Could not be read", "now", "the bytes are kept", reading.finished_at)
+        return Step("Could not be read", "now", "the file is stored", reading.finished_at)
     return Step("Read", "done", f"drivetest {reading.reader_version}", reading.finished_at)
 
 
@@ -53,14 +53,14 @@ def _identity_step(state: SubmissionState, submission: StatedSubmission) -> Step
 def _unidentified(state: SubmissionState) -> str:
     """Say why there is no product: it is looked for only once the log is read."""
     if state == SubmissionState.FAILED:
-        return "no product is looked for: the log could not be read"
+        return "no product: the log could not be read"
     if state in UNFINISHED:
-        return "the product is looked for once the log is read"
-    return "no product of the register has exactly the stated identity; a reviewer names it"
+        return "the product is identified after the log is read"
+    return "no product of the register has exactly the stated identity; a reviewer assigns one"
 
 
 def product_sentence(submission: StatedSubmission) -> str:
-    """Return what stands in the place of the product of a submission that has none."""
+    """Return the text that is shown for a submission without a product."""
     state = SubmissionState(submission.state)
     return _unidentified(state) if state == SubmissionState.FAILED or state in UNFINISHED else "awaiting identity"
 
@@ -90,13 +90,15 @@ def _publication_step(state: SubmissionState, submission: StatedSubmission, even
 
 
 def attempts_sentences(reading: Reading | None) -> list[str]:
-    """Return what is to be said of attempts that did not come to an end; nothing where there was none."""
+    """Return sentences about unfinished attempts; empty without any."""
     if reading is None or not reading.error or "limits" not in reading.error:
         return []
-    said = [_tried(reading.counted_attempts, Counter((each["limit"], each["allowed"]) for each in _limits(reading)))]
+    sentences = [
+        _tried(reading.counted_attempts, Counter((each["limit"], each["allowed"]) for each in _limits(reading)))
+    ]
     if reading.state == Reading.State.PENDING and reading.next_attempt_at is not None:
-        said.append(f"The next attempt is at {units.moment(reading.next_attempt_at)}.")
-    return said
+        sentences.append(f"The next attempt is at {units.moment(reading.next_attempt_at)}.")
+    return sentences
 
 
 def _limits(reading: Reading) -> list[dict[str, str]]:
@@ -146,5 +148,5 @@ def _line(event: Event) -> HistoryLine:
     return replace(line, details=f"{before} -> {after}")
 
 
-def _moment(told: str) -> str:
-    return units.moment(datetime.fromisoformat(told)) if told else NO_EMBARGO
+def _moment(moment: str) -> str:
+    return units.moment(datetime.fromisoformat(moment)) if moment else NO_EMBARGO

@@ -61,7 +61,7 @@ def _create_product(request: UserRequest, submission: Submission) -> str:
         complaints = "; ".join(
             f"{name}: {' '.join(str(error) for error in errors)}" for name, errors in form.errors.items()
         )
-        raise ReviewRefusedError(f"The product was not entered. {complaints}")
+        raise ReviewRefusedError(f"The product was not added. {complaints}")
     product = review.create_product(submission, request.user, form.identity())
     return f"The product {product} is in the register."
 
@@ -71,7 +71,7 @@ def _publish(request: UserRequest, submission: Submission) -> str:
     warnings = review_warnings(submission, runs)
     unticked = [sentence for sentence in warnings if sentence not in request.POST.getlist("in_spite_of")]
     if unticked and submission.submitted_by_id != request.user.pk and not submission.is_virtual:
-        raise ReviewRefusedError(f"Not published. Tick each warning to publish in spite of it: {' '.join(unticked)}")
+        raise ReviewRefusedError(f"Not published. Tick each warning to publish despite it: {' '.join(unticked)}")
     review.publish(submission, request.user, warnings)
     is_waiting = submission.runs.embargoed().exists()
     return f"Reviewed; {embargo_sentence(submission)}" if is_waiting else "Published."
@@ -79,7 +79,7 @@ def _publish(request: UserRequest, submission: Submission) -> str:
 
 def _decline(request: UserRequest, submission: Submission) -> str:
     review.decline(submission, request.user, _reason(request))
-    return "Declined; the organisation sees the reason."
+    return "Declined. The organisation sees the reason."
 
 
 def _withdraw(request: UserRequest, submission: Submission) -> str:
@@ -87,19 +87,19 @@ def _withdraw(request: UserRequest, submission: Submission) -> str:
     if run is None:
         raise ReviewRefusedError("No run of this submission was named.")
     visibility.withdraw(run, request.user, _reason(request))
-    return f"{run.public_id} is withdrawn; its page stays, with the notice."
+    return f"{run.public_id} is withdrawn. Its page stays, with the notice."
 
 
 def _read_again(request: UserRequest, submission: Submission) -> str:
     if not retry_reading(submission, request.user, {"by": "reviewer"}):
-        raise ReviewRefusedError("Its reading has not failed: there is nothing to read again.")
-    return "It is read again."
+        raise ReviewRefusedError("The reading of this submission has not failed, so there is nothing to retry.")
+    return "The reading is retried."
 
 
 def _reason(request: UserRequest) -> str:
     form = ReasonForm(request.POST)
     if not form.is_valid():
-        raise ReviewRefusedError("A reason is needed: it is shown with the decision.")
+        raise ReviewRefusedError("A reason is needed. It is shown with the decision.")
     reason: str = form.cleaned_data["reason"]
     return reason
 

@@ -11,26 +11,25 @@ from results.models import Run, Submission
 from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_REASON, first_names, virtual_devices_sentence
 from webapp.templatetags import units
 
-WITHHELD = "The log is withheld for legal reasons: whether its devices are the drive stated cannot be seen here."
+WITHHELD = "The log is withheld for legal reasons, so its devices cannot be compared with the stated drive."
 
 
 def with_virtual_device_flag(submissions: QuerySet[StatedSubmission]) -> QuerySet[StatedSubmission]:
-    """Return the submissions with `has_virtual_device`, for a mark beside their state.
+    """Return the submissions with `has_virtual_device`, for a mark next to their state.
 
-    True where the lab, a side file or the name of a device tells of memory or a file; of a withheld log, too: the mark
+    True if the lab, a side file or a device name shows memory or a file; also for a withheld log, because the mark
     names no device.
     """
     runs = Run.objects.filter(submission=OuterRef("pk"))
-    told = Q(is_virtual=True) | Exists(runs.filter(Q(is_virtual=True) | Q(is_on_no_drive=True)))
-    return submissions.annotate(has_virtual_device=told)
+    is_virtual = Q(is_virtual=True) | Exists(runs.filter(Q(is_virtual=True) | Q(is_on_no_drive=True)))
+    return submissions.annotate(has_virtual_device=is_virtual)
 
 
 def review_warnings(submission: Submission, runs: Iterable[Run]) -> list[str]:
-    """Return why the log may be of no drive, or of another one; none where nothing speaks against it.
+    """Return why the log may be of a virtual device or of another drive; empty without warnings.
 
-    What a side file proves to be no drive is not published at all (results.lifecycle.visibility); a name alone is
-    weighed here. Of a
-    withheld log no device is named: the sentences stand in the run's history.
+    A virtual device that a side file proves is never published (results.lifecycle.visibility); here only names count.
+    For a withheld log, no device is named, because the history of the run shows the sentences.
     """
     every = list(runs)
     if any(is_withheld(run) for run in every):
@@ -44,10 +43,10 @@ LEAST_PART, MOST_PART = Decimal("0.9"), Decimal("1.1")  # a drive sold as 960 GB
 
 
 def size_sentences(submission: Submission, runs: Iterable[Run]) -> list[str]:
-    """Return a sentence for each size of the logs' devices that is not the capacity stated; partitions are told too.
+    """Return a sentence for each device size that differs from the stated capacity, also for partitions.
 
-    A smaller device may be over-provisioned: what the submission says of that is taken off the capacity. Of a withheld
-    log nothing is said: its devices are withheld with it.
+    A smaller device may be over-provisioned: the stated percentage is subtracted from the capacity. A withheld log
+    gives no sentence: its devices are withheld too.
     """
     capacity_gb = submission.product.capacity_gb if submission.product else submission.capacity_gb
     if not capacity_gb:
@@ -56,16 +55,16 @@ def size_sentences(submission: Submission, runs: Iterable[Run]) -> list[str]:
     part = 1 - (submission.over_provisioning_pct or Decimal(0)) / 100
     least = capacity_gb * GB_BYTES * LEAST_PART * part
     return [
-        f"{_each_holds(names, size_bytes)}; the drive stated holds {units.capacity(capacity_gb)}."
+        f"{_each_holds(names, size_bytes)}; the stated drive has {units.capacity(capacity_gb)}."
         for size_bytes, names in _names_by_size(runs).items()
         if not least <= size_bytes <= most
     ]
 
 
 def _names_by_size(runs: Iterable[Run]) -> dict[int, list[str]]:
-    """Return the devices of all runs by their size, each once, where it is told."""
-    told = [run for run in runs if not is_withheld(run)]
-    devices = {(each["name"], each["size_bytes"]) for run in told for each in run.facts.get("devices", [])}
+    """Return the devices of all runs by size, each once, if the size is known."""
+    visible = [run for run in runs if not is_withheld(run)]
+    devices = {(each["name"], each["size_bytes"]) for run in visible for each in run.facts.get("devices", [])}
     found: dict[int, list[str]] = {}
     for name, size_bytes in sorted(devices, key=str):
         if size_bytes:
@@ -75,4 +74,4 @@ def _names_by_size(runs: Iterable[Run]) -> dict[int, list[str]]:
 
 def _each_holds(names: Sequence[str], size_bytes: int) -> str:
     size = units.size(size_bytes)
-    return f"{names[0]} holds {size}" if len(names) == 1 else f"{first_names(names)} hold {size} each"
+    return f"{names[0]} has {size}" if len(names) == 1 else f"{first_names(names)} have {size} each"

@@ -1,4 +1,4 @@
-"""A reviewer's page of one run: the moves that are open, annotations, corrections, and the whole history with names."""
+"""The review page of one run: open transitions, annotations, corrections, and the full history with names."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -27,7 +27,7 @@ Act = Callable[[UserRequest, Run], str]
 @require_safe
 @staff_only
 def run_review(request: UserRequest, public_id: str) -> HttpResponse:
-    """Show what may be done with a run, and what was done."""
+    """Show the possible decisions about a run, and its history."""
     run = _find(public_id)
     moves = {move.name for move in visibility.allowed_transitions(run, request.user)}
     history = list(history_of(run).select_related("actor"))
@@ -71,7 +71,7 @@ def _find(public_id: str) -> Run:
 
 
 def _named(rows: QuerySet[Row], key: str) -> Row:
-    """Return the row that a form names by its key; a key that no row can have is one that is not there."""
+    """Return the row with the key from a form. Raises Http404 for an unknown or impossible key."""
     row = rows.filter(pk=key).first() if key.isdecimal() and len(key) <= KEY_DIGITS else None
     if row is None:
         raise Http404(f"Nothing of this run has the key {key[:KEY_DIGITS]}.")
@@ -79,10 +79,10 @@ def _named(rows: QuerySet[Row], key: str) -> Row:
 
 
 def _filled(form: Form) -> Form:
-    """Return the form where it is filled in rightly; else refuse with its complaints."""
+    """Return a valid form. Raises ReviewRefusedError with its errors otherwise."""
     if not form.is_valid():
         complaints = (f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
-        raise ReviewRefusedError("Nothing was done. " + "; ".join(complaints))
+        raise ReviewRefusedError("Nothing was changed. " + "; ".join(complaints))
     return form
 
 
@@ -92,7 +92,7 @@ def _reason(request: UserRequest) -> str:
 
 def _withdraw(request: UserRequest, run: Run) -> str:
     visibility.withdraw(run, request.user, _reason(request))
-    return "Withdrawn; its page stays, with the notice."
+    return "Withdrawn. Its page stays, with the notice."
 
 
 def _reinstate(request: UserRequest, run: Run) -> str:
@@ -102,12 +102,12 @@ def _reinstate(request: UserRequest, run: Run) -> str:
 
 def _recall(request: UserRequest, run: Run) -> str:
     visibility.recall(run, request.user, _reason(request))
-    return "Back in review."
+    return "Returned to review."
 
 
 def _unsupersede(request: UserRequest, run: Run) -> str:
     visibility.unsupersede(run, request.user, _reason(request))
-    return "It stands again."
+    return "The run is listed again."
 
 
 def _supersede(request: UserRequest, run: Run) -> str:
@@ -116,7 +116,7 @@ def _supersede(request: UserRequest, run: Run) -> str:
     if successor is None:
         raise ReviewRefusedError(f"No run is named {stated['successor']}.")
     visibility.supersede(run, successor, request.user, stated["reason"])
-    return f"Run {successor.public_id} stands in its place."
+    return f"Run {successor.public_id} replaces it."
 
 
 def _annotate(request: UserRequest, run: Run) -> str:
@@ -127,20 +127,20 @@ def _annotate(request: UserRequest, run: Run) -> str:
 def _retract(request: UserRequest, run: Run) -> str:
     annotation = _named(Annotation.objects.filter(run=run), request.POST.get("annotation", ""))
     retract(annotation, request.user, _reason(request))
-    return "The annotation is retracted; the history keeps it."
+    return "The annotation is retracted. It stays in the history."
 
 
 def _correct(request: UserRequest, run: Run) -> str:
     form = _filled(CorrectionForm(request.POST))
     correct(run, form.stated(), request.user, form.cleaned_data["reason"])
-    return "Corrected; the history keeps both values."
+    return "Corrected. The history shows both values."
 
 
 def _take_back(request: UserRequest, run: Run) -> str:
     events = Event.objects.filter(subject_type="run", subject_id=run.public_id)
     event = _named(events, request.POST.get("event", ""))
     take_back(event, request.user, _reason(request))
-    return "The correction is taken back."
+    return "The correction is reverted."
 
 
 ACTS: dict[str, Act] = {

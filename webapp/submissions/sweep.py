@@ -9,7 +9,7 @@ from webapp.register.runs.page import in_order, shared_by_all
 from webapp.register.runs.ycsb import PERCENTILES, operation_row
 from webapp.templatetags import units
 
-DONE = "ok"  # the outcome of an operation that did what was asked
+DONE = "ok"  # the outcome of a successful operation
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class SweepRow:
 
 @dataclass(frozen=True)
 class SharedFindings:
-    """The findings that every run of a submission has, told once, and those that each has besides."""
+    """The findings that all runs of a submission share, listed once, and the other findings of each run."""
 
     shared: list[Finding]
     own_by_run: dict[int, list[Finding]]
@@ -56,12 +56,12 @@ def _row(run: Run) -> SweepRow:
 
 def shared_findings(runs: Sequence[Run]) -> SharedFindings:
     """Return the findings of several runs, each that all of them have only once."""
-    told = {run.pk: in_order(visible_findings(run)) for run in runs}
-    keys = shared_by_all(list(told.values()))
-    first: list[Finding] = next(iter(told.values()), [])
+    findings_by_run = {run.pk: in_order(visible_findings(run)) for run in runs}
+    keys = shared_by_all(list(findings_by_run.values()))
+    first: list[Finding] = next(iter(findings_by_run.values()), [])
     shared = [finding for finding in first if (finding.rule_id, finding.sentence) in keys]
     own = {
         pk: [finding for finding in findings if (finding.rule_id, finding.sentence) not in keys]
-        for pk, findings in told.items()
+        for pk, findings in findings_by_run.items()
     }
     return SharedFindings(shared, own)

@@ -23,11 +23,11 @@ class HasMeta(Protocol):
 
 
 class UploadLimitHandler(FileUploadHandler):
-    """Stands before Django's own handlers: stops a stranger's file, counts, and skips what is beyond UPLOAD_MAX_BYTES.
+    """Runs before Django's own handlers: refuses files of unknown senders, and skips files beyond UPLOAD_MAX_BYTES.
 
-    The form's token is looked for in the body before any view asks who is there, so this is where a stranger has to be
-    stopped. The count is of all files of a request. The fields around a file too large are still read, so that the
-    form keeps what was typed.
+    Django searches the body for the form's token before any view checks the user, so unknown senders must be refused
+    here. The count is of all files of a request. The other fields are still read, so that the form
+    shows them again.
     """
 
     def __init__(self, request: HttpRequest | None = None) -> None:
@@ -52,7 +52,7 @@ class UploadLimitHandler(FileUploadHandler):
 
 
 def may_upload(request: HttpRequest) -> bool:
-    """Tell whether the address takes a file, and whether somebody known sends it."""
+    """Return whether the address accepts files and the sender is known."""
     if request.resolver_match is None or request.resolver_match.url_name not in UPLOAD_ADDRESSES:
         return False
     secret = bearer_secret(request.headers.get("Authorization", ""))
@@ -60,7 +60,7 @@ def may_upload(request: HttpRequest) -> bool:
 
 
 def is_too_large(request: HasMeta) -> bool:
-    """Tell whether a file of this request was skipped for its size."""
+    """Return whether a file of this request was skipped for its size."""
     return bool(request.META.get(TOO_LARGE))
 
 
@@ -77,5 +77,5 @@ def files_complaint(files: "MultiValueDict[str, UploadedFile[bytes]]") -> str:
 
 
 def size_complaint() -> str:
-    """Return what the sender of such a file is told."""
+    """Return the message to the sender of such a file."""
     return f"The file is larger than {settings.UPLOAD_MAX_BYTES:,} bytes. Compress it with gzip and send it again."

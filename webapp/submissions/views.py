@@ -30,17 +30,15 @@ from webapp.submissions.sweep import shared_findings, sweep_rows
 from webapp.submissions.uploads import is_too_large
 
 PAGE_ROWS = 50
-KNOWN_BYTES = (
-    "These bytes were submitted before. This is the submission they belong to, with the facts as first stated."
-)
+KNOWN_BYTES = "These bytes were submitted before. This is their submission, with the facts as first stated."
 READ_AGAIN = (
-    "These bytes were submitted before and could not be read. They are read again, in the slices asked for now and "
-    "with the files sent beside them."
+    "These bytes were submitted before and could not be read. They are read again, with the new slice length and "
+    "the new companion files."
 )
-MOVED = "The embargo is as stated now."
+MOVED = "The embargo was changed as stated."
 LEFT_OUT = (
-    "Not taken: {names}. The log is being read, or was read, without them. Put log and files into one tar or zip and "
-    "send that: it is a submission of its own."
+    "Not accepted: {names}. The log is being read, or was read, without them. Put log and files into one tar or zip "
+    "and send that as a new submission."
 )
 
 
@@ -58,14 +56,14 @@ def submit(request: UserRequest) -> HttpResponse:
         return _show_form(request, form, 413)
     if not form.is_valid():
         return _show_form(request, form, 400)
-    return _take_in(request, form)
+    return _accept(request, form)
 
 
 def _show_form(request: HttpRequest, form: SubmissionForm, status: int) -> HttpResponse:
     return render(request, "submissions/submit.html", {"form": form, "section": "submit"}, status=status)
 
 
-def _take_in(request: UserRequest, form: SubmissionForm) -> HttpResponse:
+def _accept(request: UserRequest, form: SubmissionForm) -> HttpResponse:
     log: UploadedFile[bytes] = form.cleaned_data["log"]
     origin = Submission.Origin.FORM
     try:
@@ -79,7 +77,7 @@ def _take_in(request: UserRequest, form: SubmissionForm) -> HttpResponse:
             companions=form.companion_uploads(),
         )
     except StoreFullError:
-        form.add_error("log", "The register has no room for the log now; nothing was kept. Try again later.")
+        form.add_error("log", "The register has no space for the log now. Nothing was stored. Try again later.")
         return _show_form(request, form, 507)
     except ReviewRefusedError as refusal:
         form.add_error("embargo_until", str(refusal))
@@ -132,7 +130,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "runs": runs,
         "sweep": sweep_rows(all_runs),
         "shared_findings": shared_findings(all_runs).shared,
-        "grave": review_warnings(submission, all_runs),
+        "warnings": review_warnings(submission, all_runs),
         "size_sentences": size_sentences(submission, all_runs),
         "is_virtual": submission.is_virtual or any(run.is_virtual for run in all_runs),
         "public_runs": [run for run in all_runs if is_public(run)],
@@ -156,10 +154,10 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
 
 
 def _is_declined(submission: StatedSubmission) -> bool:
-    """Tell whether a reviewer declined what of it waited, the whole or some runs beside others."""
+    """Return whether a reviewer declined the submission or some of its runs."""
     past_review = {SubmissionState.EMBARGOED, SubmissionState.PUBLISHED, SubmissionState.WITHDRAWN}
-    is_beside_others = submission.state in past_review and submission.has_unreviewed
-    return submission.state == SubmissionState.DECLINED or is_beside_others
+    has_other_runs = submission.state in past_review and submission.has_unreviewed
+    return submission.state == SubmissionState.DECLINED or has_other_runs
 
 
 def _events_of(submission: Submission, run_ids: list[str]) -> list[Event]:

@@ -19,7 +19,7 @@ CHOICES = {
 
 
 class Command(BaseCommand):
-    help = "Make one decision about all public runs that share what is asked; tell it first with --dry-run."
+    help = "Apply one decision to all public runs that match the options; --dry-run only lists them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("decision", choices=sorted(DECISIONS))
@@ -27,7 +27,7 @@ class Command(BaseCommand):
             parser.add_argument(f"--{name.replace('_', '-')}", default="", help=meaning)
         parser.add_argument("--reason", required=True, help="why; for annotate and retract the annotation's words")
         parser.add_argument("--actor", required=True, help="username of the reviewer who decides")
-        parser.add_argument("--dry-run", action="store_true", help="tell only; nothing is written")
+        parser.add_argument("--dry-run", action="store_true", help="print only; nothing is written")
 
     def handle(self, *args: Any, **options: Any) -> None:
         choice = Choice(**{name: options[name] for name in CHOICES})

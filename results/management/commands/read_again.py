@@ -10,7 +10,7 @@ from results.models import Submission
 
 
 class Command(BaseCommand):
-    help = "Queue a failed reading again, with all its attempts, once the cause is mended."
+    help = "Retry a failed reading with all attempts, after its cause is fixed."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("submission", help="its public id, s-...")
@@ -21,5 +21,5 @@ class Command(BaseCommand):
         if submission is None:
             raise CommandError(f"{public_id}: expected the id of a submission, as its page shows it")
         if not retry_reading(submission, None, {"by": "manage.py read_again"}):
-            raise CommandError(f"{public_id}: expected a reading that failed; its page shows how it stands")
+            raise CommandError(f"{public_id}: expected a failed reading; the page of the submission shows its state")
         self.stdout.write(f"{public_id}: queued; the next sweep reads it")

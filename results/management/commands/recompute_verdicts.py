@@ -1,4 +1,4 @@
-"""`manage.py recompute_verdicts`: judge stored logs anew after a new reader or rule version."""
+"""`manage.py recompute_verdicts`: re-evaluate stored logs after a new reader or rule version."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -14,10 +14,10 @@ TO_FORCE = "A newer reader version or rule version makes work: see drivetest --v
 
 
 class Command(BaseCommand):
-    help = "Tell what a new reader or rule version changes, counts first, or apply it with a reason."
+    help = "Print what a new reader or rule version changes, counts first, or apply it with a reason."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="tell only; nothing is written")
+        parser.add_argument("--dry-run", action="store_true", help="print only; nothing is written")
         parser.add_argument("--reason", default="", help="why, for the history of every run; needed without --dry-run")
         parser.add_argument("--limit", type=int, help="read at most so many logs")
         parser.add_argument("--run", action="append", default=[], help="only the log of this run; may come again")
@@ -29,9 +29,9 @@ class Command(BaseCommand):
             report = recompute(order)
         except ReaderBrokenError as error:
             raise CommandError(str(error)) from error
-        self._tell(report, order)
+        self._print_report(report, order)
 
-    def _tell(self, report: Report, order: Order) -> None:
+    def _print_report(self, report: Report, order: Order) -> None:
         by = f"drivetest {report.reader_version} and profile {report.profile}"
         self.stdout.write(f"Looked at {counted(report.runs_count, 'run')} read from a log, by {by}.")
         if not report.cases and not report.remaining:
@@ -46,12 +46,12 @@ class Command(BaseCommand):
                 self.stdout.write(str(case))
         if report.remaining:
             more = f"go on with --after {report.last_submission_id}"
-            self.stdout.write(f"{counted(report.remaining, 'log')} to be judged anew not yet read; {more}")
+            self.stdout.write(f"{counted(report.remaining, 'log')} still to be re-evaluated; {more}")
 
 
 def _order(options: dict[str, Any]) -> Order:
     if not options["dry_run"] and not options["reason"].strip():
-        raise CommandError("--reason: expected why the runs are judged anew, or --dry-run")
+        raise CommandError("--reason: expected why the runs are re-evaluated, or --dry-run")
     if options["limit"] is not None and options["limit"] < 1:
         raise CommandError(f"--limit: expected 1 or more, got {options['limit']}")
     for run_id in options["run"]:

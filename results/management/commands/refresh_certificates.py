@@ -11,10 +11,10 @@ from results.models import Event, Product
 
 
 class Command(BaseCommand):
-    help = "Issue and withdraw certificates as the rules say now, each by an event; --dry-run only tells."
+    help = "Issue and withdraw certificates by the current rules, each with an event; --dry-run only prints."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="tell only; nothing is written")
+        parser.add_argument("--dry-run", action="store_true", help="print only; nothing is written")
 
     def handle(self, *args: Any, **options: Any) -> None:
         for product in Product.objects.order_by("pk").iterator():

@@ -1,7 +1,7 @@
 """Where the buckets of a histogram begin, and which edge a log has for a threshold.
 
 Limits are read at the least edge that is not below the threshold (1024 us for 1 ms in a microsecond log), as ACT's own
-practice does; the true share over the threshold lies between the share there and that at the greatest edge not above.
+practice does; the true share over the threshold is between the share there and that at the greatest edge not above.
 """
 
 from collections.abc import Iterator

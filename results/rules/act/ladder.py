@@ -1,7 +1,7 @@
-"""The ladder of a drive: all its runs, load against the share over each threshold, beside the limit.
+"""The ladder of a drive: all its runs, load against the share over each threshold, with the limit.
 
-Shares of two statistics are never sorted together: figures that were published as steady state stand apart, each with
-the mark that says so.
+Shares of two statistics are never sorted together: figures that were published as steady state are listed separately,
+each with a mark.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,7 +40,7 @@ class LadderRun:
 
 @dataclass(frozen=True)
 class Rung:
-    """One run on a ladder; `mark` is empty for the worst slice of a log, else it must be shown beside the figure."""
+    """One run on a ladder; `mark` is empty for the worst slice of a log, else it must be shown with the figure."""
 
     run_id: str
     nx_load: Fraction | None
@@ -69,7 +69,7 @@ class Ladder:
 def ladders(runs: Sequence[LadderRun], limits: Iterable[Limit]) -> tuple[Ladder, ...]:
     """Return a ladder for every threshold that a limit or a run has, by rising threshold.
 
-    Raises ValueError for a statistic that stands on no ladder, such as the share of a whole run.
+    Raises ValueError for a statistic that no ladder contains, such as the share of a whole run.
     """
     limit_pct = {limit.threshold_us: limit.limit_pct for limit in limits}
     thresholds = limit_pct.keys() | {share.threshold_us for run in runs for share in run.shares}

@@ -1,6 +1,6 @@
 """The comparison of a share with a limit: on counts where they are known, on printed digits where they are not.
 
-The same comparison stands in the reader (Rust) and in the pages' script; tests/data/verdict_vectors.jsonl holds the
+The same comparison is in the reader (Rust) and in the pages' script; tests/data/verdict_vectors.jsonl holds the
 answers that all of them must give.
 """
 
@@ -28,7 +28,7 @@ def parse_limits(profile_document: str) -> tuple[Limit, ...]:
 
 
 def is_count_within(over_count: int, ops_count: int, limit_pct: Decimal) -> bool:
-    """Tell whether a share keeps within a limit, exactly, on whole numbers; a share equal to its limit does.
+    """Return whether a share keeps within a limit, exactly, on whole numbers; a share equal to its limit does.
 
     Where there were no operations none was over: whether such a slice counts at all is for the caller to decide.
 
@@ -40,7 +40,7 @@ def is_count_within(over_count: int, ops_count: int, limit_pct: Decimal) -> bool
 
 
 def is_share_within(share_pct: Decimal, limit_pct: Decimal) -> bool:
-    """Tell whether a published percentage keeps within a limit, taking its digits as they were printed.
+    """Return whether a published percentage keeps within a limit, taking its digits as they were printed.
 
     Source: aerospike/act README.md ("should not exceed"); the published page lists a drive at 5.00 %.
     """
@@ -90,7 +90,7 @@ class CountedShare:
 def nearest_limit(shares: Iterable[CountedShare], limits: Iterable[Limit]) -> tuple[CountedShare, Fraction] | None:
     """Return the share that is nearest to its limit, or furthest beyond it, with its margin as a ratio of the limit.
 
-    Of equal margins the lower threshold counts. None where no share has a limit that a margin can be told for.
+    Of equal margins the lower threshold counts. None if no share has a limit with a margin.
     """
     limit_pct = {limit.threshold_us: limit.limit_pct for limit in limits}
     margins = [

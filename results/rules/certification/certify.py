@@ -17,7 +17,7 @@ from results.rules.certification.stress import STRESS_FACTOR, StressTests, stres
 
 PASS, FAIL = "pass", "fail"
 DAY_S = 86_400
-NEAREST_COUNT = 3  # shortcomings that a sentence names: enough to see what to mend
+NEAREST_COUNT = 3  # shortcomings that a sentence names: enough to see what to fix
 
 Runs = Sequence[CandidateRun]
 
@@ -70,7 +70,7 @@ def certify(runs: Runs, device_count: int = 1, duration_s: int = DAY_S) -> Certi
     ids = [run.id for run in runs]
     if device_count < 1 or len(set(ids)) < len(ids):
         raise ValueError(f"certify: expected a device or more and runs of different ids, got {device_count}, {ids}")
-    runs = sorted(runs, key=lambda run: run.id)  # of equal sets of runs the same is chosen, in whatever order they come
+    runs = sorted(runs, key=lambda run: run.id)  # the choice among equal sets must not depend on their order
     best = _best(_attempts(runs, device_count, duration_s), 1 if device_count == 1 else 2)
     if best is None:
         return _without_load_test(runs, device_count)
@@ -141,7 +141,7 @@ def _stages(runs: Runs, device_count: int, duration_s: int) -> Iterator[_Stage]:
     for nx, load in _load_tests(runs, device_count):
         like = (nx, likeness(load))
         if like in tried and nx:
-            continue  # whatever it shows, the first one like it shows too
+            continue  # the first run of this kind shows the same
         tried.add(like)
         for stress in stress_tests.choices(load, nx) or (None,):
             yield _stage(load, nx, stress, heaviest, duration_s)
@@ -166,7 +166,7 @@ def _stage(load: CandidateRun, nx: Fraction, stress: CandidateRun | None, heavie
 
 def _stress_shown(nx: Fraction, stress: CandidateRun) -> str:
     ran = printed_nx(stress.nx_load or Fraction(0))
-    return f"stress test {stress.id} ran to completion at {ran}, {printed_nx(STRESS_FACTOR * nx)} being asked"
+    return f"stress test {stress.id} ran to completion at {ran}, {printed_nx(STRESS_FACTOR * nx)} was required"
 
 
 def _stress_fault(load: CandidateRun, nx: Fraction, heaviest: Runs, duration_s: int) -> str:
@@ -207,11 +207,11 @@ def _heavier_stress(best: _Attempt) -> Iterator[str]:
     wanted = STRESS_FACTOR * best.nx
     for stage in best.stages:
         if stage.stress and stage.stress.nx_load and stage.stress.nx_load > wanted:
-            yield f"{stage.stress.id} was heavier than {printed_nx(wanted)} and stands for it"
+            yield f"{stage.stress.id} was heavier than {printed_nx(wanted)} and replaces it"
 
 
 def _failures(best: _Attempt, runs: Runs, device_count: int) -> Iterator[str]:
-    """Name the runs that failed at no higher a load: the certificate stands, and who reads it should know."""
+    """Name the runs that failed at no higher a load: the certificate is valid, and its readers should know."""
     for run in runs:
         if run.outcome != FAIL or run.device_count != device_count or run.nx_load is None or run.nx_load > best.nx:
             continue

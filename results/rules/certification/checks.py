@@ -20,7 +20,7 @@ class Likeness:
 
 
 def likeness(run: CandidateRun) -> Likeness:
-    """Return what tells a run from another one to the checks; runs that agree in it can stand for each other."""
+    """Return what the checks compare of a run; runs that agree in it are interchangeable."""
     drives = run.drives or ()
     seen = frozenset((_state_seen(drive.before), _state_seen(drive.after)) for drive in drives)
     is_prepared = all(_preparation_fault(run, drive) is None for drive in drives)
@@ -34,7 +34,7 @@ def _state_seen(state: DriveState | None) -> tuple[str | None, Decimal | None]:
 
 
 def check_drives(runs: Runs, device_count: int) -> Requirement:
-    """Tell whether all runs of a stage were made on the same drives, as many as there are devices."""
+    """Return whether all runs of a stage were made on the same drives, as many as there are devices."""
     fault = next(filter(None, (_drive_fault(run, device_count) for run in runs)), None)
     if fault is None and len({_keys(run) for run in runs}) > 1:
         fault = f"{_names(runs)} ran on different drives"
@@ -43,7 +43,7 @@ def check_drives(runs: Runs, device_count: int) -> Requirement:
 
 
 def check_real(runs: Runs, device_count: int) -> Requirement:
-    """Tell whether every run was made on real drives: a virtual device never certifies."""
+    """Return whether every run was made on real drives: a virtual device never certifies."""
     virtual = [run.id for run in runs if run.is_virtual]
     unknown = [run.id for run in runs if run.is_virtual is None]
     fault = None
@@ -55,7 +55,7 @@ def check_real(runs: Runs, device_count: int) -> Requirement:
 
 
 def check_preparation(runs: Runs, device_count: int) -> Requirement:
-    """Tell whether the runs of a stage follow one preparation of each drive, made after its last format or trim."""
+    """Return whether the runs of a stage follow one preparation of each drive, made after its last format or trim."""
     parts = [(run, drive) for run in runs for drive in run.drives or ()]
     fault = next(filter(None, (_preparation_fault(run, drive) for run, drive in parts)), None)
     if fault is None:
@@ -64,12 +64,12 @@ def check_preparation(runs: Runs, device_count: int) -> Requirement:
 
 
 def check_firmware(runs: Runs, device_count: int) -> Requirement:
-    """Tell whether every drive had the same firmware before and after every run; a change voids the set."""
+    """Return whether every drive had the same firmware before and after every run; a change voids the set."""
     return _check_state(runs, device_count, "firmware", lambda state: state.firmware or None)
 
 
 def check_over_provisioning(runs: Runs, device_count: int) -> Requirement:
-    """Tell whether every drive was over-provisioned alike before and after every run."""
+    """Return whether every drive was over-provisioned equally before and after every run."""
     return _check_state(
         runs,
         device_count,
@@ -79,7 +79,7 @@ def check_over_provisioning(runs: Runs, device_count: int) -> Requirement:
 
 
 def check_includes(single: Runs, all_devices: Runs, device_count: int) -> Requirement:
-    """Tell whether the drive that was tested alone is one of those tested together."""
+    """Return whether the drive that was tested alone is one of those tested together."""
     alone = {key for run in single for key in _keys(run)}
     together = {key for run in all_devices for key in _keys(run)}
     fault = None
@@ -107,7 +107,7 @@ def _keys(run: CandidateRun) -> frozenset[str]:
 
 
 def _drive_fault(run: CandidateRun, device_count: int) -> str | None:
-    """Tell of too few drives even where their names are unknown: that is certain, the rest cannot be shown."""
+    """Report too few drives even if their names are unknown: that is certain, the rest cannot be shown."""
     known_count = run.drive_count if run.drives is None else len(_keys(run))
     if known_count is not None and known_count != device_count:
         return f"{run.id} ran on {_drives(known_count)}, as {counted(device_count, 'device')}"

@@ -7,13 +7,13 @@ from functools import cached_property
 
 from results.rules.act.loads import TPS, Rate, nx_load
 
-# For `reset_at_s`: somebody recorded that the drive was not formatted or trimmed since its preparation began, or ever.
+# For `reset_at_s`: a record shows that the drive was not formatted or trimmed since its preparation began, or ever.
 NEVER_RESET_S = 0
 
 
 @dataclass(frozen=True)
 class DriveState:
-    """How one drive stood before or after a run; None is what nobody recorded.
+    """The state of one drive before or after a run; None means not recorded.
 
     `reset_at_s` is the last format or trim, in seconds since 1970.
     """
@@ -47,11 +47,11 @@ class DriveInRun:
 class CandidateRun:
     """What a certificate asks of a run; None is unknown, and what is unknown is never taken as met.
 
-    `outcome` is the verdict under the profile, `departures` are its sentences on what the run is not as it asks (ratio,
-    object size, duration, slices, the rate that was reached; limits apart). Rates are those asked for, of all devices
-    together. `drive_count` counts distinct physical drives: two partitions of one are one. `drives` is None where the
-    log's devices cannot be told; `started_at_s` in seconds since 1970. `generator` names program, version and arrivals
-    ("act_storage 6.6, lock-step").
+    `outcome` is the verdict under the profile, `departures` are its sentences on differences from the profile (ratio,
+    object size, duration, slices, the rate that was reached; limits excluded). Rates are the requested ones, of all
+    devices together. `drive_count` counts distinct physical drives: two partitions of one are one. `drives` is None
+    where the log's devices cannot be identified; `started_at_s` in seconds since 1970. `generator` names program,
+    version and arrivals ("act_storage 6.6, lock-step").
     """
 
     id: str
@@ -81,7 +81,7 @@ class CandidateRun:
 
 @dataclass(frozen=True)
 class Requirement:
-    """One thing that a certificate needs, shown or not, in a sentence; `device_count` tells the stage."""
+    """One thing that a certificate needs, shown or not, in a sentence; `device_count` identifies the stage."""
 
     id: str
     device_count: int
@@ -93,7 +93,7 @@ class Requirement:
 class Certificate:
     """What a set of runs certifies for a number of devices.
 
-    `nx_load` is the highest N with everything shown, else None. Where it is None, `present` and `missing` tell how far
+    `nx_load` is the highest N with everything shown, else None. Where it is None, `present` and `missing` show how far
     the best attempt came, at `attempted_nx`. `highest_nx` is the highest N at which a load test passes at all.
     """
 

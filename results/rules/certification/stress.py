@@ -12,15 +12,17 @@ from results.rules.certification.facts import CandidateRun
 from results.rules.plural import counted
 
 FINISHED = "finished"
-JUDGED = {"pass", "fail"}  # undecided: not the run that the profile asks for; void: not a valid run
+JUDGED = {"pass", "fail"}  # undecided: not the run that the profile requires; void: not a valid run
+# Stored certificates contain this phrase, so it cannot change; results/access/redaction.py finds departures by it.
+DEPARTURE_PHRASE = "is not what the profile asks"
 STRESS_FACTOR = 2  # aerospike/act README.md, test 2: 60x for a certificate at 30x
 
 
 def stress_shortcoming(run: CandidateRun, load: Fraction, device_count: int, duration_s: int) -> str | None:
     """Return why a run is no stress test for a load of N, in a sentence; None where it is one.
 
-    A heavier load than 2N does as well: the test asks only that the rate is held. A failing verdict does not matter
-    ("regardless of the error rate"), an undecided or void one does: then the log does not show the run that was asked.
+    A heavier load than 2N does as well: the test requires only that the rate is sustained. A failing verdict does not
+    matter ("regardless of the error rate"), an undecided or void one does: then the log does not show the required run.
     Source: aerospike/act README.md, tests 2 and 4.
     """
     for shortcoming in (
@@ -34,26 +36,27 @@ def stress_shortcoming(run: CandidateRun, load: Fraction, device_count: int, dur
 
 
 def is_stress_like(run: CandidateRun, device_count: int, duration_s: int) -> bool:
-    """Tell whether a run is a stress test for some load: all but the load is as stress_shortcoming() asks."""
+    """Return whether a run is a stress test for some load: all but the load is as stress_shortcoming() asks."""
     return _shape_shortcoming(run, device_count) is None and _end_shortcoming(run, duration_s) is None
 
 
 def _shape_shortcoming(run: CandidateRun, device_count: int) -> str | None:
     if run.device_count is None:
-        return "does not say how many devices it ran on"
+        return "does not report how many devices it ran on"
     if run.device_count != device_count:
         return f"ran on {counted(run.device_count, 'device')}, not {device_count}"
-    return f"is not what the profile asks: {'; '.join(run.departures)}" if run.departures else None
+    return f"{DEPARTURE_PHRASE}: {'; '.join(run.departures)}" if run.departures else None
 
 
 def _load_shortcoming(run: CandidateRun, wanted: Fraction) -> str | None:
     """Compare exactly, to the fraction of a request: what prints as 60x may be less."""
     if run.nx_load is None:
-        return "does not say its load"
+        return "does not report its load"
     if run.nx_load >= wanted:
         return None
-    asked, needed = (printed_decimal(load * TPS, 2) for load in (run.nx_load, wanted))
-    return f"asked {printed_nx(run.nx_load)}, less than {printed_nx(wanted)} ({asked} of {needed} tps for each device)"
+    requested, needed = (printed_decimal(load * TPS, 2) for load in (run.nx_load, wanted))
+    each = f"{requested} of {needed} tps for each device"
+    return f"requested {printed_nx(run.nx_load)}, less than {printed_nx(wanted)} ({each})"
 
 
 def _end_shortcoming(run: CandidateRun, duration_s: int) -> str | None:
@@ -62,7 +65,7 @@ def _end_shortcoming(run: CandidateRun, duration_s: int) -> str | None:
     if run.duration_s is None or run.duration_s < duration_s:
         lasted = "an unknown time" if run.duration_s is None else f"{run.duration_s} s"
         return f"ran {lasted}, not {duration_s} s"
-    return None if run.outcome in JUDGED else f"has the verdict {run.outcome}: its log does not show a run as asked"
+    return None if run.outcome in JUDGED else f"has the verdict {run.outcome}: its log does not show the required run"
 
 
 @dataclass
@@ -106,7 +109,7 @@ class StressTests:
         """Return those to try with a load test at `nx`, lightest first.
 
         Of each likeness these are the lightest on the same drives, the lightest that follows the same preparations, and
-        the lightest anywhere: on other drives no certificate comes about, and one of them tells as much as all.
+        the lightest anywhere: on other drives no certificate comes about, and one of them shows as much as all.
         """
         like = likeness(load)
         own = self._places_by_keys.get(like.keys, set())

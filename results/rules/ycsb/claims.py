@@ -1,7 +1,7 @@
 """Claims of publications, recomputed from the figures that the same publications state.
 
-A claim names its computation as a formula of a (the drive praised) and b (the one it is held against). What a and b are
-follows from the claim's words: a metric, and where it says so a fixed throughput or latency.
+A claim names its computation as a formula of a (the drive praised) and b (the one it is compared with). What a and b
+are follows from the claim's words: a metric, and if stated a fixed throughput or latency.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ AT_A_FIXED = " at a fixed "
 class Figure:
     """One figure of a publication; `threads` and `at_ops_per_s` are None where it does not state them.
 
-    `is_read_off`: nobody printed it, neither the value nor what it is held at.
+    `is_read_off`: neither the value nor its fixed point was printed.
     """
 
     publication: str
@@ -56,7 +56,7 @@ class ClaimCheck:
 
     `printed_status` is the status that the printed value would get, rounded once more; where it differs from `status`
     the second rounding made the difference, or the claim is in words, which are not refuted by a number. `span` is
-    between what the value lies where figures were read off, and the status then is of that; None where all are printed.
+    the range of the value if figures were read off, and the status then is of that; None where all are printed.
     """
 
     claim: Claim
@@ -69,11 +69,11 @@ class ClaimCheck:
 
 
 class _MissingError(Exception):
-    """Something that the computation needs is not among the figures; the text tells what."""
+    """Something that the computation needs is not among the figures; the text names it."""
 
 
 def check_claim(claim: Claim, figures: Sequence[Figure]) -> ClaimCheck:
-    """Return what a claim's own publication gives for it. Whatever lacks is told in `reason`, never filled in."""
+    """Return what a claim's own publication gives for it. Missing figures are named in `reason`, never filled in."""
     try:
         results = [_result(claim, workload, figures) for workload in claim_terms.workloads(claim.workload)]
     except _MissingError as missing:

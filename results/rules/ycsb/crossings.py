@@ -2,7 +2,7 @@
 
 With more threads throughput rises, stalls, and may fall again while latency goes on rising: a curve of one over the
 other folds back, and one throughput may be met twice. So the curve is followed from the lowest thread count on, the
-first crossing is the answer and the others are told beside it. Nothing is told beyond what was measured.
+first crossing is the answer and the others are listed with it. Nothing is extrapolated.
 """
 
 from collections.abc import Iterator, Sequence

@@ -23,9 +23,9 @@ class FigureFlight:
 
 
 def flights(figures: Sequence[Figure]) -> tuple[FigureFlight, ...]:
-    """Return what can be told, in the order of the figures: runs with threads and the mean of each operation.
+    """Return the known flights, in the order of the figures: runs with threads and the mean of each operation.
 
-    A workload whose only stated operation is the insert is its load phase, whatever its letter (E of the FL6 brief).
+    A workload whose only stated operation is the insert is its load phase, for any letter (E of the FL6 brief).
     """
     return tuple(_flights(figures))
 

@@ -56,13 +56,13 @@ def judge(stated: str, value: Fraction) -> Status:
     places = places_of(stated)
     if places is None:
         raise ValueError(f"stated value: expected a number, got {stated!r}")
-    scaled, said = value * 10**places, Fraction(stated) * 10**places
+    scaled, claimed = value * 10**places, Fraction(stated) * 10**places
     for status, reached in (
         (Status.REPRODUCES, round(scaled)),
         (Status.TRUNCATED, math.trunc(scaled)),
         (Status.ROUNDED_UP, math.ceil(scaled)),
     ):
-        if said == reached:
+        if claimed == reached:
             return status
     return Status.CONTRADICTS
 
@@ -100,7 +100,7 @@ DECIDABLE_TIMES = 2
 
 
 def is_decidable(low: Fraction, high: Fraction) -> bool:
-    """Tell whether a span is narrow enough for a number within it to mean something.
+    """Return whether a span is narrow enough for a number within it to mean something.
 
     Its greater end is at most twice its lesser one, and both are on the same side of nothing; a single value always is.
     """
@@ -113,16 +113,16 @@ def is_decidable(low: Fraction, high: Fraction) -> bool:
 def judge_read_off(stated: str, values: Sequence[Fraction], low: Fraction, high: Fraction) -> Status:
     """Return whether a stated number, as it may have been rounded, lies where figures that were read off allow.
 
-    Neither rounding nor cutting can be told apart there. What lies outside contradicts, however wide the span is; what
-    lies within agrees only where the span is decidable, else at most with the `values` of the points as they were read.
+    Rounding and truncation cannot be distinguished there. A value outside contradicts, however wide the span is; one
+    within agrees only where the span is decidable, else at most with the `values` of the points as they were read.
     Raises ValueError where `stated` is no number.
     """
     places = places_of(stated)
     if places is None:
         raise ValueError(f"stated value: expected a number, got {stated!r}")
     half = Fraction(1, 2 * 10**places)
-    said = Fraction(stated)
-    if said + half < low or high < said - half:
+    claimed = Fraction(stated)
+    if claimed + half < low or high < claimed - half:
         return Status.CONTRADICTS
     if is_decidable(low, high):
         return Status.AS_READ

@@ -10,7 +10,7 @@ from results.rules.ycsb.gains import Better, Number, gain
 US_PER_S = 1_000_000
 
 # Proportions of YCSB's core workloads and its load phase (brianfrankcooper/YCSB workloads/workloada to workloadf). F's
-# read-modify-writes hold a read and an update each, which are also told as such and must not be counted again.
+# read-modify-writes contain a read and an update each, which are also reported as such and must not be counted again.
 CORE_MIX: Mapping[str, Mapping[str, Fraction]] = MappingProxyType(
     {
         "A": {"read": Fraction(1, 2), "update": Fraction(1, 2)},

@@ -102,7 +102,7 @@ def test_a_run_that_fails_when_judged_anew_takes_its_certificate(product):
     judge(load, "fail")
     refresh(product)
     assert Certificate.objects.get().state == "withdrawn"
-    assert "judged anew" in Event.objects.get(kind="certificate-withdrawn").reason
+    assert "After re-evaluation" in Event.objects.get(kind="certificate-withdrawn").reason
 
 
 def test_a_higher_certificate_takes_nothing_from_a_lower_one(product):

@@ -78,7 +78,7 @@ def test_a_correction_is_not_taken_back_over_a_later_one(run, rita):
     ("stated", "reason", "complaint"),
     [
         ({"tps": 1}, "faster", "Not corrected by hand: tps"),
-        ({"firmware": "FW1"}, "the same", "says so already"),
+        ({"firmware": "FW1"}, "the same", "already has these values"),
         ({"firmware": "FW2"}, " ", "reason is needed"),
     ],
 )

@@ -102,8 +102,8 @@ def test_spare_nodes_come_on_top_of_what_does_the_work(per_node, spare, nodes, d
 def test_an_object_that_is_read_as_the_same_sectors_counts_as_tested_and_is_said(object_bytes, is_tested):
     demand = replace(DEMAND, object_bytes=object_bytes)
     assert (sized(object_bytes=object_bytes).drives is not None) == is_tested
-    assert bool(sizing.read_alike(demand, PROFILE)) == is_tested
-    assert sizing.read_alike(DEMAND, PROFILE) == ""
+    assert bool(sizing.object_size_note(demand, PROFILE)) == is_tested
+    assert sizing.object_size_note(DEMAND, PROFILE) == ""
 
 
 @pytest.mark.parametrize("object_bytes", [1024, 1537, 4096])

@@ -108,7 +108,7 @@ def test_files_that_come_too_late_are_refused_and_the_moment_holds(script, submi
     told = {"log": log, "companions": [late], "embargo_until": minute(days=4).isoformat()}
     refused = script.post("/api/v1/submissions/", told)
     assert (refused.status_code, "load.err" in refused.json()["detail"]) == (409, True)
-    assert "The embargo holds as it is stated now." in refused.json()["detail"]
+    assert "The embargo was changed as stated." in refused.json()["detail"]
     submission.refresh_from_db()
     assert submission.embargo_until == minute(days=4)
 

@@ -45,7 +45,7 @@ def test_401_for_a_token_that_opens_nothing_says_the_same_whatever_the_reason(sc
     assert script.get("/api/v1/submissions/").status_code == 200
     change(APIToken.objects.get())
     problem = is_problem(script.get("/api/v1/submissions/"), 401)
-    assert problem["detail"].startswith("The token is unknown, revoked, expired or of somebody who has left.")
+    assert problem["detail"].startswith("The token is unknown, revoked or expired, or its owner has left")
 
 
 def test_404_for_unknown_rows_and_addresses(script, client):

@@ -21,7 +21,7 @@ from webapp.templatetags import units
 
 pytestmark = pytest.mark.django_db
 OF_A_VERDICT = ("run", "profile", "outcome", "headline", "document", "reader_version")
-WORDS = ("embargo", "taken back into review", "run-recalled", "the wrong product")
+WORDS = ("embargo", "returned to review", "run-recalled", "the wrong product")
 
 
 @pytest.fixture

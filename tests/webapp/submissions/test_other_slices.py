@@ -112,7 +112,7 @@ def test_what_cannot_be_read_so_changes_nothing(as_user, vera, submission, setti
 
 def test_a_log_that_is_still_to_be_read_waits(as_user, vera, submission):
     submission.log.readings.update(state="pending")
-    assert "still to be read" in ask(as_user(vera), submission, 10).text
+    assert "has not been read yet" in ask(as_user(vera), submission, 10).text
 
 
 def test_strangers_and_holders_of_the_link_may_not_ask(as_user, client, otto, submission):

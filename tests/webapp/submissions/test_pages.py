@@ -193,8 +193,8 @@ def test_a_page_shows_100_violations_and_says_what_it_leaves_out(as_user, vera, 
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        ("failed", "no product is looked for: the log could not be read"),
-        ("pending", "the product is looked for once the log is read"),
+        ("failed", "no product: the log could not be read"),
+        ("pending", "the product is identified after the log is read"),
         ("done", "awaiting identity"),
     ],
 )
@@ -209,8 +209,8 @@ def test_a_slice_length_is_shown_of_act_and_not_of_ycsb(as_user, vera, exemplar,
     answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN]))
     of_ycsb = send(exemplar, YCSB_LOG, vera)
     sweep()
-    assert "Slice length asked" in as_user(vera).get(address(submission)).text
-    assert "Slice length asked" not in as_user(vera).get(address(of_ycsb)).text
+    assert "Requested slice length" in as_user(vera).get(address(submission)).text
+    assert "Requested slice length" not in as_user(vera).get(address(of_ycsb)).text
 
 
 def test_several_devices_of_another_size_are_told_in_one_box(as_user, vera, submission):
@@ -222,6 +222,6 @@ def test_several_devices_of_another_size_are_told_in_one_box(as_user, vera, subm
     submission.capacity_gb = 3_200
     submission.save()
     page = as_user(vera).get(address(submission)).content.decode()
-    assert page.count("<b>Another size than stated.</b>") == 1
-    assert "/dev/sda, /dev/sdb hold " in page
-    assert "/dev/sdc holds " in page
+    assert page.count("<b>Size differs from the stated capacity.</b>") == 1
+    assert "/dev/sda, /dev/sdb have " in page
+    assert "/dev/sdc has " in page

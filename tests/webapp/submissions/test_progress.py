@@ -44,7 +44,7 @@ def test_a_log_that_ran_out_of_time_is_to_be_sent_in_parts(as_user, vera, submis
     attempt(3)
     page = page_of(as_user(vera), submission)
     assert "each attempt met the limit of time, 60 s of a processor." in page
-    assert "Remedy: Send the runs of a file or archive apart" in page
+    assert "Remedy: Send the runs of a file or archive separately" in page
 
 
 def test_limits_and_other_ends_are_told_apart(as_user, vera, submission, ends_by):

@@ -42,7 +42,7 @@ def test_a_reviewer_enters_the_product_and_publishes(as_user, rita, submission):
 
 def test_a_product_that_is_not_fully_stated_is_not_entered(as_user, rita, submission):
     answer = decide(as_user(rita), submission, "new-product", **NEW_PRODUCT | {"vendor": ""})
-    assert "The product was not entered. vendor: " in answer.content.decode()
+    assert "The product was not added. vendor: " in answer.content.decode()
     assert not Product.objects.exists()
 
 
@@ -60,7 +60,7 @@ def test_nobody_publishes_their_own_submission(as_user, vera, submission):
     vera.save()
     client = as_user(vera)
     page = decide(client, submission, "new-product", **NEW_PRODUCT).content.decode()
-    assert "somebody else has to publish it" in page
+    assert "another reviewer has to publish it" in page
     assert "/publish/" not in page
     assert b"another reviewer" in decide(client, submission, "publish").content
     assert submission.runs.get().visibility == "unreviewed"
@@ -80,7 +80,7 @@ def test_a_declined_submission_is_offered_for_publication(as_user, rita, submiss
     offered = [decision for decision in ("product", "publish", "decline") if f'/{decision}/"' in page]
     assert offered == ["product", "publish"]
     assert "may still be published" in page
-    assert "Nothing to decide here" not in page
+    assert "No decision is needed" not in page
     assert b"Published." in decide(client, submission, "publish").content
     assert submission.runs.get().visibility == "public"
 
@@ -176,10 +176,10 @@ def test_where_nothing_speaks_against_a_run_there_is_nothing_to_tick(as_user, ri
 
 def test_a_reviewer_has_a_failed_reading_read_again(as_user, rita, submission):
     client = as_user(rita)
-    assert "there is nothing to read again" in decide(client, submission, "read-again").text
+    assert "there is nothing to retry" in decide(client, submission, "read-again").text
     submission.log.readings.update(state="failed", error={"id": "reader-gave-up", "sentence": "stopped"})
-    assert "Read it again" in client.get(f"/submissions/{submission.public_id}/").text
-    assert "It is read again." in decide(client, submission, "read-again").text
+    assert "Retry reading" in client.get(f"/submissions/{submission.public_id}/").text
+    assert "The reading is retried." in decide(client, submission, "read-again").text
     assert submission.log.readings.get().state == "pending"
 
 

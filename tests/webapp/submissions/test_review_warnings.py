@@ -73,8 +73,8 @@ def test_a_device_about_as_large_as_the_drive_is_the_drive(size_bytes):
 @pytest.mark.parametrize("size_bytes", [900 * GB - 1, 1100 * GB + 1])
 def test_another_size_is_told_once_with_both_sizes(size_bytes):
     (told,) = sentences(size_bytes)
-    assert told.startswith("/dev/nvme0n1 holds ")
-    assert "the drive stated holds 1\N{NO-BREAK SPACE}TB" in told
+    assert told.startswith("/dev/nvme0n1 has ")
+    assert "the stated drive has 1\N{NO-BREAK SPACE}TB" in told
 
 
 @pytest.mark.parametrize(("size_bytes", "is_told"), [(720 * GB, False), (720 * GB - 1, True)])
@@ -92,11 +92,11 @@ def test_devices_of_one_size_are_told_in_one_sentence():
     other = {"name": "/dev/sda", "size_bytes": 2 * GB, "minimum_io_bytes": 512}
     told = size_sentences(Submission(capacity_gb=1000), [Run(facts={"devices": [*devices, other]})])
     assert len(told) == 2
-    assert any(each.startswith("/dev/zram1, /dev/zram2, /dev/zram3, /dev/zram4 hold ") for each in told)
-    assert any(each.startswith("/dev/sda holds ") for each in told)
+    assert any(each.startswith("/dev/zram1, /dev/zram2, /dev/zram3, /dev/zram4 have ") for each in told)
+    assert any(each.startswith("/dev/sda has ") for each in told)
 
 
-@pytest.mark.parametrize(("count", "ending"), [(8, "/dev/x7 hold "), (9, "/dev/x7 and 1 more hold ")])
+@pytest.mark.parametrize(("count", "ending"), [(8, "/dev/x7 have "), (9, "/dev/x7 and 1 more have ")])
 def test_of_very_many_devices_the_first_are_named(count, ending):
     devices = [{"name": f"/dev/x{number}", "size_bytes": GB, "minimum_io_bytes": 512} for number in range(count)]
     (told,) = size_sentences(Submission(capacity_gb=1000), [Run(facts={"devices": devices})])

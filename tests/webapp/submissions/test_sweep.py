@@ -38,11 +38,11 @@ def test_runs_stand_in_the_order_of_their_threads(make_page):
 
 def test_what_every_run_tells_is_told_once(make_page):
     text = make_page(8, 64)
-    assert (text.count("Few samples."), text.count("Two failed."), text.count("Of every run")) == (1, 1, 1)
+    assert (text.count("Few samples."), text.count("Two failed."), text.count("Findings of all runs")) == (1, 1, 1)
 
 
 def test_a_single_run_is_no_sweep(make_page):
     text = make_page(8)
     assert "Sweep" not in text
-    assert (text.count("Few samples."), text.count("Of every run")) == (1, 0)
+    assert (text.count("Few samples."), text.count("Findings of all runs")) == (1, 0)
     assert text.index("Two failed.") < text.index("Few samples.")

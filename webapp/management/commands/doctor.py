@@ -1,6 +1,6 @@
-"""`manage.py doctor`: what this register runs with, and what ails it.
+"""`manage.py doctor`: the register's settings and problems.
 
-Its exit status is about the register: 1 where a part of it is ill, 0 where all are well, whatever its lab hosts are.
+Its exit status is about the register: 1 if a part of it has a problem, else 0. Lab hosts do not count.
 """
 
 import sys
@@ -13,8 +13,8 @@ from webapp.doctor import effective_settings, examine
 
 class Command(BaseCommand):
     help = (
-        "Show the settings in force and whether each part answers, with a remedy where one does not. Exit status: 1 "
-        "where a part of the register is ill, else 0; a lab host that gets no work is told by `warn`, and is no part."
+        "Show the settings in force and whether each part answers, with a remedy if one does not. Exit status: 1 "
+        "if a part of the register has a problem, else 0. A lab host that gets no work is only a warning."
     )
     requires_system_checks: list[str] = []
 

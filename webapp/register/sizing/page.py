@@ -12,7 +12,7 @@ from results.rules.sizing import (
     Demand,
     Size,
     Tested,
-    read_alike,
+    object_size_note,
     reads_as_tested,
     reads_pct,
     size,
@@ -156,7 +156,7 @@ class SizingPage:
     shown: SizingRow | None
     steps: Sequence[Step]
     sentence: str
-    read_alike: str
+    object_size_note: str
 
     @property
     def count_sentence(self) -> str:
@@ -184,7 +184,7 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
         _row(shown) if shown else None,
         steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
         _sentence(_row(fewest) if fewest else None, _row(cheapest) if cheapest else None, reasons),
-        read_alike(question.demand, tested),
+        object_size_note(question.demand, tested),
     )
 
 

@@ -65,7 +65,7 @@ def _throughput(demand: Demand, candidate: Candidate, found: Size, tested: Teste
             "Workload as tested?",
             f"{percent} reads on the drives, tested at {tested.reads_pct} ± {tested.tolerance_points}; objects of "
             f"{demand.object_bytes:,d} bytes, tested with {tested.object_bytes:,d}",
-            "; ".join(sizing.untested(demand, tested)) or sizing.read_alike(demand, tested) or "yes",
+            "; ".join(sizing.untested(demand, tested)) or sizing.object_size_note(demand, tested) or "yes",
             "the profile",
         ),
         Step("Drives by throughput", f"{number(total)} tps / {number(tps)} tps, rounded up", answer, candidate.basis),

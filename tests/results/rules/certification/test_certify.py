@@ -56,7 +56,7 @@ def test_a_load_test_that_does_not_pass_certifies_nothing(outcome):
         ({"outcome": "void"}, "verdict void"),
         ({"outcome": "undecided"}, "verdict undecided"),
         ({"departures": ("objects of 4096 bytes",)}, "4096 bytes"),
-        ({"reads_per_s": None}, "does not say its load"),
+        ({"reads_per_s": None}, "does not report its load"),
         ({"device_count": None}, "how many devices"),
     ],
 )
@@ -87,13 +87,13 @@ def test_a_load_that_is_no_whole_nx_is_exact():
 
 def test_a_shortage_that_rounding_hides_is_told_in_requests():
     certificate = certify([run(), stress(reads_per_s=Decimal("119999.99"))])
-    assert "asked 60x, less than 60x (179999.99 of 180000 tps for each device)" in said(certificate)
+    assert "requested 60x, less than 60x (179999.99 of 180000 tps for each device)" in said(certificate)
 
 
 def test_a_heavier_stress_test_stands_for_twice_the_load_and_is_named():
     certificate = certify([run(), stress(nx=61)])
     assert certificate.nx_load == 30
-    assert certificate.reasons == ("r-stress was heavier than 60x and stands for it",)
+    assert certificate.reasons == ("r-stress was heavier than 60x and replaces it",)
 
 
 def test_no_load_between_two_tests_is_certified():

@@ -38,7 +38,7 @@ def test_a_withdrawn_certificate_stays_with_its_reason(client, product):
     visibility.withdraw(load, make_user("rita"), "Wrong drive.")
     page = client.get(f"/drive/{product.slug}/").text
     assert '<span class="fail">withdrawn</span>, under profile' in page
-    assert f"It rested on {load.public_id}, which no longer stands" in page
+    assert f"It rested on {load.public_id}, which is no longer a current run" in page
 
 
 def test_without_a_certificate_the_page_says_what_is_missing(client, product):
