@@ -38,4 +38,4 @@ def test_declined_it_leaves_the_list_and_may_still_be_published(as_user, rita, s
     visibility.recall(submission.runs.get(visibility="embargoed"), rita, "cut short")
     client.post(f"{page}decline/", {"reason": "cut short"})
     assert submission.public_id not in client.get("/submissions/review/").text
-    assert "It was declined, and may still be published." in client.get(page).text
+    assert "This submission was declined. It can still be published." in client.get(page).text

@@ -79,7 +79,7 @@ def test_a_declined_submission_is_offered_for_publication(as_user, rita, submiss
     page = decide(client, submission, "decline", reason="wrong drive").content.decode()
     offered = [decision for decision in ("product", "publish", "decline") if f'/{decision}/"' in page]
     assert offered == ["product", "publish"]
-    assert "may still be published" in page
+    assert "can still be published" in page
     assert "No decision is needed" not in page
     assert b"Published." in decide(client, submission, "publish").content
     assert submission.runs.get().visibility == "public"
@@ -158,7 +158,7 @@ def test_what_speaks_against_a_run_is_ticked_sentence_by_sentence_before_it_is_p
     page = client.get(f"/submissions/{submission.public_id}/").text
     ticks = re.findall(r'name="in_spite_of" value="([^"]+)" required', page)
     assert [tick.split()[0] for tick in ticks] == ["/dev/loop4", "/dev/loop4"]
-    assert "says nothing of a drive" in ticks[0]
+    assert "says nothing about a drive" in ticks[0]
     assert "536.9" in ticks[1] or "537" in ticks[1]
     for given in ([], ticks[:1], [*ticks[:1], "something else"]):
         assert "Not published. Tick each warning" in decide(client, submission, "publish", in_spite_of=given).text
