@@ -1,8 +1,8 @@
-"""Every ACT log of a folder: what drivetest reads in it, and how its tables agree with those of upstream next to the log.
+"""Agreement of drivetest with upstream's tables, for every ACT log of a folder.
 
 Plain Python 3. The folder holds `<version>/<case>.log`, upstream's tables as `<case>.latency*.txt` and, where it is
 there, INDEX.tsv. Prints the table of docs/agreement.md, or writes it there with --write; exit status 1 when a table
-differs and nothing says why.
+differs without an explanation.
 """
 
 import argparse
@@ -20,20 +20,20 @@ LOGS = HERE.parent / "tests/data/act"
 DOCUMENT = HERE.parent / "docs/agreement.md"
 PROFILE = "operational-database"
 ECHO = "act_latency.py "
-# What drivetest says on its error stream where upstream's script prints something else.
+# The message of drivetest where upstream's script prints something else.
 DIFFERENCE = "act_latency.py"
 OPTIONS = {"": "-t 10 -n 17 -x", "-n7": "-t 10", "-w": "-t 10 -n 17 -x -w"}
 MARKER = "<!-- below: printed by benchmarks/act_agreement.py -->"
 
 
 class Table(NamedTuple):
-    """One of upstream's tables and what became of it."""
+    """One of upstream's tables and the result of its comparison."""
 
     kind: str
     state: str  # equal, without figures, explained or unexplained
     reason: str = ""
 
-    def told(self) -> str:
+    def summary(self) -> str:
         name = f"latency{self.kind}"
         return f"{name}: {self.state}" if self.state in ("equal", "no figures") else f"{name}: **{self.reason}**"
 
@@ -49,7 +49,7 @@ class Row(NamedTuple):
     tables: list[Table]
 
     def cells(self) -> list[str]:
-        tables = "; ".join(table.told() for table in self.tables) or "-"
+        tables = "; ".join(table.summary() for table in self.tables) or "-"
         return [self.name, self.upstream, self.reading, self.verdicts, " ".join(self.findings) or "-", tables]
 
 
@@ -58,10 +58,10 @@ def has_figures(table: str) -> bool:
 
 
 def printed(drivetest: Path, log: Path, kind: str, theirs: str) -> tuple[str, str]:
-    """Ask `latency` for a table as upstream was asked, and return it with what was said of it."""
+    """Run `latency` with upstream's options; return its table and its messages."""
     first = theirs.partition("\n")[0]
-    asked = first.removeprefix(ECHO) if first.startswith(ECHO) else f"-l {log.name} {OPTIONS.get(kind, OPTIONS[''])}"
-    command: list[str | Path] = [drivetest, "latency", *asked.split(" ")]
+    options = first.removeprefix(ECHO) if first.startswith(ECHO) else f"-l {log.name} {OPTIONS.get(kind, OPTIONS[''])}"
+    command: list[str | Path] = [drivetest, "latency", *options.split(" ")]
     done = subprocess.run(command, cwd=log.parent, capture_output=True, check=False)
     return done.stdout.decode(), done.stderr.decode()
 
@@ -69,27 +69,27 @@ def printed(drivetest: Path, log: Path, kind: str, theirs: str) -> tuple[str, st
 def compare(drivetest: Path, log: Path, path: Path) -> Table:
     kind = path.name.removeprefix(f"{log.stem}.latency").removesuffix(".txt")
     theirs = path.read_bytes().decode(errors="replace")
-    ours, said = printed(drivetest, log, kind, theirs)
+    ours, messages = printed(drivetest, log, kind, theirs)
     if ours == theirs:
         return Table(kind, "equal")
     if not has_figures(theirs):
         return Table(kind, "no figures")
-    reasons = [line[line.index(DIFFERENCE) :] for line in said.splitlines() if DIFFERENCE in line]
+    reasons = [line[line.index(DIFFERENCE) :] for line in messages.splitlines() if DIFFERENCE in line]
     if reasons:
         return Table(kind, "explained", "; ".join(dict.fromkeys(reasons)))
-    return Table(kind, "unexplained", "differs, and nothing says why")
+    return Table(kind, "unexplained", "differs without an explanation")
 
 
 def end(run: dict[str, Any]) -> str:
-    asked = "?" if run["asked_duration_s"] is None else run["asked_duration_s"]
-    return f"{run['tool']} {run['tool_version']} {run['stop']['kind']} {run['reached_s']}/{asked} s"
+    requested = "?" if run["asked_duration_s"] is None else run["asked_duration_s"]
+    return f"{run['tool']} {run['tool_version']} {run['stop']['kind']} {run['reached_s']}/{requested} s"
 
 
 def read(drivetest: Path, log: Path) -> tuple[str, str, list[str]]:
     """Return a log's reading, its verdicts with the exit status of `check`, and the ids of its findings."""
-    asked: list[str | Path] = [log, "--profile", PROFILE]
-    answer = subprocess.run([drivetest, "read", "--json", *asked], capture_output=True, check=False)
-    check = subprocess.run([drivetest, "check", *asked], capture_output=True, check=False)
+    arguments: list[str | Path] = [log, "--profile", PROFILE]
+    answer = subprocess.run([drivetest, "read", "--json", *arguments], capture_output=True, check=False)
+    check = subprocess.run([drivetest, "check", *arguments], capture_output=True, check=False)
     document = json.loads(answer.stdout)
     if document["error"]:
         return f"not read: {document['error']['id']}", f"- ({check.returncode})", []
@@ -110,7 +110,7 @@ def row(drivetest: Path, folder: Path, log: Path, accepted: dict[str, str]) -> R
 
 
 def accepted_by_upstream(folder: Path) -> dict[str, str]:
-    """Return what INDEX.tsv says of each log; nothing where it is not there."""
+    """Return the remark of INDEX.tsv for each log; empty if there is no such file."""
     index = folder / "INDEX.tsv"
     if not index.is_file():
         return {}

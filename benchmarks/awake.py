@@ -1,4 +1,4 @@
-"""Keep processors from halting while something is measured on a machine whose host takes them away when they do."""
+"""Prevent processors from halting during a measurement on a machine that loses halting processors to its host."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ class Awake:
     """Programs that keep every processor busy with what anything else goes before, so that none of them halts.
 
     The host puts a virtual processor that halted aside, and brings it back when it pleases: up to 75 % of a processor
-    was stolen so from loads that sleep between requests, 0 to 1 % with these beside them.
+    was stolen so from loads that sleep between requests, 0 to 1 % with these programs.
 
     They need a control group that is idle as a whole. The idle policy alone ranks a program within its own session
     only (kernel/sched/autogroup.c): the kernel's thread that serves a loop device belongs to none, waited for its turn
@@ -47,7 +47,7 @@ def in_group(group: Path, command: list[str]) -> list[str]:
 
 
 def idle_group() -> Path | None:
-    """Make a control group that is idle as a whole; None, said aloud, where none can be made."""
+    """Make an idle control group; print a message and return None if that is not possible."""
     for hierarchy in HIERARCHIES:
         group = hierarchy / f"drivecert-awake-{os.getpid()}"
         with suppress(OSError):

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-TOLD = json.loads(Path(os.environ["BARE_ANSWER"]).read_text()) if "BARE_ANSWER" in os.environ else {}
-HEADERS = [(name, value) for name, value in TOLD.get("headers", [])]
-CONTENT = Path(TOLD["content"]).read_bytes() if TOLD else b""
+RESPONSE = json.loads(Path(os.environ["BARE_ANSWER"]).read_text()) if "BARE_ANSWER" in os.environ else {}
+HEADERS = [(name, value) for name, value in RESPONSE.get("headers", [])]
+CONTENT = Path(RESPONSE["content"]).read_bytes() if RESPONSE else b""
 
 
 def application(_environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

@@ -1,7 +1,7 @@
-"""A thousand simulated hosts with a run each: look-ups, statements, delays and memory of real Celery workers.
+"""A thousand simulated hosts with one run each: polls, statements, delays and memory of real Celery workers.
 
 Needs DATABASE_URL (a PostgreSQL where it may create a database of its own, which it drops), REDIS_URL and the built
-drivetest. The hosts answer from a process of their own and note when they were asked. Without `--finish`
+drivetest. The hosts respond from a separate process and record the time of each request. Without `--finish`
 it measures amid 24 h runs, where each look finds the log of a period; with it the runs end, at a speed for a short day.
 """
 
@@ -55,14 +55,14 @@ class Workers:
         return sum(int(path.read_text()) for path in self.counts.glob("[0-9]*"))
 
     def peak_mib(self) -> float:
-        """Return the most memory that one process which looks has taken so far."""
+        """Return the peak memory of the polling processes so far."""
         pids = [path.name for path in self.counts.glob("[0-9]*")]
         return max(_status_kib(pid, "VmHWM") for pid in pids) / 1024
 
     def cpu_s(self) -> float:
-        """Return the processor time of the processes that look."""
-        told = [Path(f"/proc/{path.name}/stat").read_text() for path in self.counts.glob("[0-9]*")]
-        ticks = [field for one in told for field in one.rsplit(")", 1)[1].split()[11:13]]  # user, system
+        """Return the processor time of the polling processes."""
+        stats = [Path(f"/proc/{path.name}/stat").read_text() for path in self.counts.glob("[0-9]*")]
+        ticks = [field for one in stats for field in one.rsplit(")", 1)[1].split()[11:13]]  # user, system
         return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> None:
@@ -77,7 +77,7 @@ def _status_kib(pid: str, field: str) -> int:
 
 
 def order_on_all(lab: LabProcess, organisation: Organisation, staff: Any, interval_s: int) -> None:
-    """Order a day's run on every host at once, without the alarm that each order rings."""
+    """Order a run of one day on every host at once, without enqueueing each dispatch."""
     fit = {"kind": KIND, "checked_at": FOUND_FIT}
     hosts = Host.objects.bulk_create([Host(name=name, **fit) for name in lab.names])
     seen = [(host, lab.host(host.name).identify(PATH)) for host in hosts]
@@ -93,9 +93,9 @@ def order_on_all(lab: LabProcess, organisation: Organisation, staff: Any, interv
         )
         for host, found in seen
     )
-    told = {"nx_load": 1, "duration_s": DAY_S, "slice_length_s": 3600, "options": {"report_interval_s": interval_s}}
+    settings = {"nx_load": 1, "duration_s": DAY_S, "slice_length_s": 3600, "options": {"report_interval_s": interval_s}}
     Dispatch.objects.bulk_create(
-        Dispatch(organisation=organisation, ordered_by=staff, device=device, drive_key=device.drive_key, **told)
+        Dispatch(organisation=organisation, ordered_by=staff, device=device, drive_key=device.drive_key, **settings)
         for device in devices
     )
 
@@ -110,19 +110,19 @@ def wait_until_running(hosts_count: int) -> float:
     return time.monotonic() - began_s
 
 
-def measure_looks(lab: LabProcess, workers: Workers, seconds: int, period_s: int) -> None:
-    """Print what the hosts noted of the looks in the middle of their runs."""
+def measure_polls(lab: LabProcess, workers: Workers, seconds: int, period_s: int) -> None:
+    """Print the polls that the hosts recorded in the middle of their runs."""
     lab.ask("", "take_asked_at")
     before, cpu_before_s = workers.statements(), workers.cpu_s()
     time.sleep(seconds)
-    asked: dict[str, list[float]] = lab.ask("", "take_asked_at")
+    polled_at: dict[str, list[float]] = lab.ask("", "take_asked_at")
     statements, cpu_s = workers.statements() - before, workers.cpu_s() - cpu_before_s
-    gaps = sorted(later - sooner for at in asked.values() for sooner, later in pairwise(at))
-    looks = sum(len(at) for at in asked.values())
-    print(f"hosts asked {len(asked)}; looks/s {looks / seconds:.0f}; statements/s {statements / seconds:.0f}")
-    print(f"statements per look {statements / looks:.2f}; processor time per look {cpu_s / looks * 1000:.2f} ms")
-    print(f"between looks, s: median {statistics.median(gaps):.2f}, p99 {_at(gaps, 0.99):.2f}, most {gaps[-1]:.2f}")
-    print(f"period {period_s} s; looks later than twice their period {sum(gap > 2 * period_s for gap in gaps)}")
+    gaps = sorted(later - sooner for at in polled_at.values() for sooner, later in pairwise(at))
+    polls = sum(len(at) for at in polled_at.values())
+    print(f"hosts polled {len(polled_at)}; polls/s {polls / seconds:.0f}; statements/s {statements / seconds:.0f}")
+    print(f"statements per poll {statements / polls:.2f}; processor time per poll {cpu_s / polls * 1000:.2f} ms")
+    print(f"between polls, s: median {statistics.median(gaps):.2f}, p99 {_at(gaps, 0.99):.2f}, most {gaps[-1]:.2f}")
+    print(f"period {period_s} s; polls later than twice their period {sum(gap > 2 * period_s for gap in gaps)}")
 
 
 def measure_ends(lab: LabProcess, hosts_count: int) -> None:
@@ -150,19 +150,19 @@ def main() -> None:
     arguments.add_argument("--speed", type=float, default=1)
     arguments.add_argument("--seconds", type=int, default=40)
     arguments.add_argument("--finish", action="store_true")
-    asked = arguments.parse_args()
-    interval_s = 300 if asked.finish else 1
+    options = arguments.parse_args()
+    interval_s = 300 if options.finish else 1
     with simulated_register() as (organisation, staff), tempfile.TemporaryDirectory() as name:
-        lab = LabProcess(Path(name), asked.hosts, speed=asked.speed)
+        lab = LabProcess(Path(name), options.hosts, speed=options.speed)
         order_on_all(lab, organisation, staff, interval_s)
-        workers = Workers(lab, Path(name), asked.workers, asked.period)
+        workers = Workers(lab, Path(name), options.workers, options.period)
         try:
-            if asked.finish:
-                measure_ends(lab, asked.hosts)
+            if options.finish:
+                measure_ends(lab, options.hosts)
             else:
-                print(f"all running after {wait_until_running(asked.hosts):.0f} s")
-                measure_looks(lab, workers, asked.seconds, asked.period)
-            print(f"workers {asked.workers}; most memory of one {workers.peak_mib():.0f} MiB")
+                print(f"all running after {wait_until_running(options.hosts):.0f} s")
+                measure_polls(lab, workers, options.seconds, options.period)
+            print(f"workers {options.workers}; most memory of one {workers.peak_mib():.0f} MiB")
         finally:
             workers.end()
             lab.end()

@@ -30,8 +30,7 @@ SERVICE_THREADS = (5, 40, 320, 640)
 
 DEVICES_COUNT = 128
 
-# A run that other programs, or the host for other machines, took more of a processor from is run again, so often at
-# most.
+# A run that lost more of a processor to other programs or machines is repeated, at most this many times.
 OTHERS_PCT = 3.0
 TRIES = 4
 
@@ -41,7 +40,7 @@ MINUTE_S = 60
 
 @dataclass(frozen=True)
 class Bench:
-    """What the rows are run on and how often."""
+    """The devices and the number of rounds of all rows."""
 
     disk: str
     ram: str | None
@@ -107,7 +106,7 @@ def cpu_model() -> str:
 
 
 def in_turn(programs: dict[str, Program], load: Load, rounds: int) -> dict[str, list[Ran]]:
-    """Run every program that is there as often as rounds; who goes first changes, the very first is drivetest."""
+    """Run every available program once per round; the order rotates and drivetest is first in the first round."""
     present = {name: run for name, run in programs.items() if not is_missing(name.split()[0])}
     found: dict[str, list[Ran]] = {name: [] for name in present}
     for number in range(rounds):
@@ -118,7 +117,7 @@ def in_turn(programs: dict[str, Program], load: Load, rounds: int) -> dict[str, 
 
 
 def quietest(program: Program, load: Load) -> Ran:
-    """Run until nobody else wants the machine, or return the run that was disturbed the least."""
+    """Repeat the run until it is undisturbed; return the least disturbed one."""
     runs: list[Ran] = []
     while len(runs) < TRIES:
         runs.append(program(load))
@@ -128,11 +127,11 @@ def quietest(program: Program, load: Load) -> Ran:
 
 
 def median(values: list[float | None]) -> str:
-    """Return the median of what was told, with least and most."""
-    told = [value for value in values if value is not None]
-    if not told:
+    """Return the median of the reported values, with minimum and maximum."""
+    known = [value for value in values if value is not None]
+    if not known:
         return "-"
-    return f"{statistics.median(told):.2f} ({min(told):.2f} - {max(told):.2f})"
+    return f"{statistics.median(known):.2f} ({min(known):.2f} - {max(known):.2f})"
 
 
 def missing(programs: dict[str, Program], columns: int) -> Iterator[str]:
@@ -181,7 +180,7 @@ def with_lines(*lines: str) -> Program:
 
 
 def trueness(bench: Bench) -> Iterator[str]:
-    """The answer must not depend on the host's CPUs, and be the device's."""
+    """Check that the result is that of the device and does not depend on the host's CPUs."""
     programs: dict[str, Program] = {f"drivetest, {count} workers": with_lines(f"workers: {count}") for count in WORKERS}
     programs |= {f"act_storage {count} threads": act_storage(count) for count in SERVICE_THREADS}
     programs["fio"] = fio()
@@ -189,26 +188,26 @@ def trueness(bench: Bench) -> Iterator[str]:
 
 
 def honesty(bench: Bench) -> Iterator[str]:
-    """A fifth more than the device holds, by fio, is asked of it."""
+    """Request a fifth more than the device sustains according to fio."""
     load = Load(bench.disk, 0, 0, bench.seconds)
-    asked = 60_000 if is_missing("fio") else round(1.2 * fio(depth=256)(load).reads_per_s)
-    yield f"Asked: {asked} reads/s.\n"
+    requested = 60_000 if is_missing("fio") else round(1.2 * fio(depth=256)(load).reads_per_s)
+    yield f"Requested: {requested} reads/s.\n"
     found = in_turn(
-        {"drivetest": drivetest, "act_storage": act_storage(10)}, Load(bench.disk, asked, 0, bench.seconds), 1
+        {"drivetest": drivetest, "act_storage": act_storage(10)}, Load(bench.disk, requested, 0, bench.seconds), 1
     )
     for name, (ran,) in found.items():
         yield f"* {name}: ran {ran.reads_per_s:.0f} reads/s, over 1024 us {ran.over_pct:.2f} %"
         if ran.side:
             end = ran.side[-1]
             response, rate = end["response"], end["rate"]
-            yield f"  * says: {rate['word']}: {rate['sentence']}"
+            yield f"  * reports: {rate['word']}: {rate['sentence']}"
             yield f"  * response p50 {response['p50_ns'] / 1e6:.1f} ms, p99 {response['p99_ns'] / 1e6:.1f} ms"
     if is_missing("act_storage"):
         yield f"* act_storage: {MISSING['act_storage']}"
 
 
 def pacing_and_cpu(bench: Bench) -> Iterator[str]:
-    """At 20,000 reads and 10,000 writes a second: CPU, and how late requests go out, in the same runs."""
+    """Compare CPU time and lateness of requests at 20,000 reads/s and 10,000 writes/s."""
     programs: dict[str, Program] = {"drivetest": drivetest, "act_storage": act_storage(), "fio": fio()}
     found = in_turn(programs, Load(bench.disk, 20_000, 10_000, bench.seconds), bench.rounds)
     yield from table(programs, found)
@@ -223,7 +222,7 @@ def pacing_and_cpu(bench: Bench) -> Iterator[str]:
 
 
 def cpu_read_only(bench: Bench) -> Iterator[str]:
-    """60,000 reads a second and nothing else."""
+    """Compare CPU time at 60,000 reads/s without writes."""
     programs: dict[str, Program] = {"drivetest": drivetest, "act_storage": act_storage()}
     for device in filter(None, (bench.disk, bench.ram)):
         found = in_turn(programs, Load(device, 60_000, 0, bench.seconds), bench.rounds)
@@ -236,7 +235,7 @@ def cpu_read_only(bench: Bench) -> Iterator[str]:
 
 
 def top_rate(bench: Bench) -> Iterator[str]:
-    """More is asked of memory than it holds: what is reached."""
+    """Request more than a memory device sustains, and compare the rates reached."""
     if bench.ram is None:
         yield "missing: a zram device"
         return
@@ -254,7 +253,7 @@ def top_rate(bench: Bench) -> Iterator[str]:
 
 
 def latency(bench: Bench) -> Iterator[str]:
-    """2,000 reads a second: the device's own time."""
+    """Compare latencies at 2,000 reads/s, where the time is that of the device."""
     programs: dict[str, Program] = {"drivetest": drivetest, "fio": fio(), "fio psync": fio("psync", 1, 1)}
     found = in_turn(programs, Load(bench.disk, 2_000, 0, bench.seconds), bench.rounds)
     yield from table(programs, found)
@@ -265,7 +264,7 @@ def latency(bench: Bench) -> Iterator[str]:
 
 
 def memory(bench: Bench) -> Iterator[str]:
-    """128 plain files for devices, and one."""
+    """Compare memory with 128 plain files and with one."""
     limit_mib = {1: 64 + 4, DEVICES_COUNT: 64 + 4 * DEVICES_COUNT}
     yield "| devices | engine | peak MiB | limit MiB |"
     yield "|---|---|---|---|"

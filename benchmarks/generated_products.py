@@ -1,4 +1,4 @@
-"""Products with results, drawn with a fixed seed: half as a page publishes them, half as logs leave them."""
+"""Products with results, generated with a fixed seed: half published figures, half from logs."""
 
 import random
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ OPERATIONS = 172_800_000
 
 
 def generate(count: int, seed: int = SEED) -> None:
-    """Store as many flash drives, each with one result, beside those that are there."""
+    """Store as many flash drives, each with one result, in addition to the existing ones."""
     draw = random.Random(seed)  # noqa: S311 - drives to measure with, no secret
     taken = set(Product.objects.values_list("slug", flat=True))
     products = Product.objects.bulk_create(_product(draw, taken) for _ in range(count))

@@ -54,7 +54,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def worker(reading_id: int) -> None:
-    """Read one evidence as the Celery worker does, and tell time and memory."""
+    """Read one log as the Celery worker does, and print time and memory."""
     reader_process.reader_version()
     idle_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     seconds, _ = timed(lambda: ingest_queue.read_one(reading_id))
@@ -77,8 +77,8 @@ def register_of_its_own() -> Iterator[Path]:
             connection.creation.destroy_test_db(name, verbosity=0)
 
 
-def take_in_and_read(log: Path, number: int) -> dict[str, Any]:
-    """Send a log once, as an organisation that nobody else is, and follow it to its run page."""
+def submit_and_read(log: Path, number: int) -> dict[str, Any]:
+    """Submit a log as a new organisation, and measure until its run page."""
     vendor = Organisation.objects.create(slug=f"bench-{number}", name=f"Bench {number}", kind="vendor")
     with log.open("rb") as stream:
         store_s, receipt = timed(
@@ -86,8 +86,8 @@ def take_in_and_read(log: Path, number: int) -> dict[str, Any]:
         )
     reading_id = receipt.submission.log.readings.get().pk
     command = [sys.executable, __file__, "--worker", str(reading_id)]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    told: dict[str, Any] = json.loads(said.splitlines()[-1])
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    reading: dict[str, Any] = json.loads(output.splitlines()[-1])
     run = Run.objects.filter(submission=receipt.submission).first()
     if run is None:
         sys.exit(f"{log}: not read: {receipt.submission.log.readings.get().error}")
@@ -95,7 +95,7 @@ def take_in_and_read(log: Path, number: int) -> dict[str, Any]:
     page_s, answer = timed(lambda: Client().get(page, headers={"host": "localhost"}))
     if answer.status_code != 200:
         sys.exit(f"{page}: expected 200; got {answer.status_code}")
-    return told | {"store_s": store_s, "page_s": page_s, "run": run, "vendor": vendor}
+    return reading | {"store_s": store_s, "page_s": page_s, "run": run, "vendor": vendor}
 
 
 def sizes(run: Any) -> dict[str, int]:
@@ -107,7 +107,7 @@ def sizes(run: Any) -> dict[str, int]:
 
 
 def among_many(table: str) -> dict[str, float]:
-    """Return the bytes a run of a table's rows and of its indexes, where it stands among RUNS_MANY runs like it.
+    """Return the bytes a run of a table's rows and of its indexes, among RUNS_MANY similar runs.
 
     In a table of a few runs the pages that every table and index has weigh more than the rows.
     """
@@ -147,7 +147,7 @@ def parts() -> Iterator[tuple[str, int, int]]:
 
 
 def plain_sizes(run: Any) -> dict[str, int]:
-    """Return zstd -19 of the plain differences in the layouts that anybody would think of first."""
+    """Return the sizes of the plain differences in the simplest layouts, compressed with zstd -19."""
     minutes = list(intervals(minutes_of(run), 0, 10**9))
     rows = [counts or [] for minute in minutes for counts in minute.counts]
     layouts = {
@@ -183,7 +183,7 @@ def reread_s(run: Any) -> float:
 
 def measure(log: Path, times: int) -> None:
     with register_of_its_own():
-        runs = [take_in_and_read(log, number) for number in range(times)]
+        runs = [submit_and_read(log, number) for number in range(times)]
         run = runs[-1]["run"]
         reread = [reread_s(run) for _ in range(times)]
         stored, plain, tables = sizes(run), plain_sizes(run), list(parts())
@@ -210,14 +210,14 @@ def measure(log: Path, times: int) -> None:
         print(f"{'  zstd -19, ' + name:34}{size:8} bytes, ratio {stored['stored'] / size:.2f}")
     for name, each in many.items():
         print(f"{name + f', a run of {RUNS_MANY}':34}{each['rows']:8.0f} bytes, indexes {each['indexes']:.0f}")
-    kept = sum(sum(each.values()) for each in many.values())
-    print(f"{'both':34}{kept:8.0f} bytes, ratio {kept / min(plain.values()):.2f} to the least of the above")
+    total = sum(sum(each.values()) for each in many.values())
+    print(f"{'both':34}{total:8.0f} bytes, ratio {total / min(plain.values()):.2f} to the least of the above")
     for name, size, rows in tables:
         print(f"  {name:60}{size / times:10.0f} bytes a run, {rows / times:.0f} rows")
 
 
 def repeated(log: Path, vendor: Any) -> tuple[float, int]:
-    """Send the same bytes again and return the time, and how many rows it has left."""
+    """Submit the same bytes again; return the time and the number of new rows."""
 
     def count() -> int:
         tables: list[type[models.Model]] = list(apps.get_app_config("results").get_models())
@@ -239,16 +239,16 @@ def main() -> None:
     arguments.add_argument("log", nargs="?", type=Path, help="default: a made-up day of four devices")
     arguments.add_argument("--times", type=int, default=5)
     arguments.add_argument("--worker", type=int, help=argparse.SUPPRESS)
-    asked = arguments.parse_args()
-    if asked.worker is not None:
-        worker(asked.worker)
-    elif asked.log is not None:
-        measure(asked.log, asked.times)
+    options = arguments.parse_args()
+    if options.worker is not None:
+        worker(options.worker)
+    elif options.log is not None:
+        measure(options.log, options.times)
     else:
         with tempfile.NamedTemporaryFile(suffix=".log") as made:
             maker = [sys.executable, str(HERE / "make_log.py"), "--hours", "24", "--devices", "4"]
             subprocess.run(maker, check=True, stdout=made)
-            measure(Path(made.name), asked.times)
+            measure(Path(made.name), options.times)
 
 
 if __name__ == "__main__":

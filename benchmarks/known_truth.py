@@ -1,7 +1,8 @@
-"""Hold what drivetest and upstream's act_storage print against a drive whose truth is known.
+"""Compare the figures of drivetest and upstream's act_storage with a drive whose true delays are known.
 
-The drive is a FUSE file that delays a stated share of reads by stated times, and counts itself how long it held each
-answer (runners/drivetest/crates/fault-drive). It is loaded as a file and below a loop device. Needs root and /dev/fuse;
+The drive is a FUSE file that delays a stated share of reads by stated times, and records the delay of each
+response (runners/drivetest/crates/fault-drive). It is loaded as a file and below a loop device. Needs root and
+/dev/fuse;
 `ACT_STORAGE=/path/act_storage` runs upstream's program on the same drive.
 """
 
@@ -34,11 +35,11 @@ Z = 3.290527
 
 # The limits of the operational-database profile (5, 1, 0.1 %), just under and just over them: shares that are held over
 # 1, 8 and 64 ms.
-# "none" shows what the host itself adds: it is told and not checked.
+# "none" shows what the host itself adds: it is printed and not checked.
 SHARES_PCT = {"none": (0.0, 0.0, 0.0), "under": (4.5, 0.9, 0.09), "at": (5.0, 1.0, 0.1), "over": (5.5, 1.1, 0.11)}
 
 # Held well over 1, 8 and 64 ms, and well under the next: no edge decides.
-HELD_MS = (3, 20, 100)
+DELAYS_MS = (3, 20, 100)
 
 # What other programs may take of a processor, and what the host may give of it to other machines; a run
 # that lost more is run again, whatever it printed. Every read that becomes due while this machine stands still is late:
@@ -57,7 +58,7 @@ EDGES_US = (1024, 8192, 65536)
 
 
 class Drive:
-    """The drive of known truth: a program that takes a command a line and answers in JSON."""
+    """The drive with known delays: a program that reads one command per line and responds in JSON."""
 
     def __init__(self, program: Path, mount_point: Path) -> None:
         # A drive has processors of its own. In real time, else it waits for milliseconds behind whatever runs: beside
@@ -72,10 +73,10 @@ class Drive:
         line = self.answers.readline()
         if not line:
             sys.exit("the fault drive ended; it needs root and /dev/fuse")
-        told: dict[str, Any] = json.loads(line)
-        if "error" in told:
-            sys.exit(f"the fault drive: {told['error']}")
-        return told
+        response: dict[str, Any] = json.loads(line)
+        if "error" in response:
+            sys.exit(f"the fault drive: {response['error']}")
+        return response
 
     def do(self, *commands: str) -> None:
         for command in commands:
@@ -84,7 +85,7 @@ class Drive:
             self.answer()
 
     def truth(self) -> "Truth":
-        """What it did to reads since the last `forget`."""
+        """Return the true delays of reads since the last `forget`."""
         self.commands.write("truth\n")
         self.commands.flush()
         reads = self.answer()["read"]
@@ -98,7 +99,7 @@ class Drive:
 
 @dataclass(frozen=True)
 class Truth:
-    """Answers to reads of records, those that a delay befell, and how many were held that many us or longer."""
+    """Counts of answered reads, of delayed reads, and of reads delayed by at least a number of us."""
 
     answered_count: int
     delayed_count: int
@@ -106,8 +107,8 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a program printed about its reads."""
+class Printed:
+    """The figures that a program printed about its reads."""
 
     reads_count: int
     achieved_per_s: float
@@ -118,7 +119,7 @@ class Told:
 
     @property
     def disturbance(self) -> float:
-        """How far the run was disturbed: up to 1 is undisturbed."""
+        """Return how much the run was disturbed; up to 1 counts as undisturbed."""
         return max(self.programs_pct / PROGRAMS_PCT, self.stolen_pct / STOLEN_PCT)
 
 
@@ -185,93 +186,101 @@ def known_truth(drive: Drive, args: argparse.Namespace) -> int:
         with placed(drive, place) as device:
             for rate, shares, case in ((r, s, c) for r in args.rates for s in args.shares for c in cases(args)):
                 inject(drive, SHARES_PCT[shares])
-                told, truth = quietest(drive, case, device, rate, args.seconds)
-                verdicts.update(rows(f"{place} | {rate} | {case.name}", case, told, truth, own))
+                figures, truth = quietest(drive, case, device, rate, args.seconds)
+                verdicts.update(rows(f"{place} | {rate} | {case.name}", case, figures, truth, own))
     if "ACT_STORAGE" not in os.environ:
         print("| | | act_storage | missing: set ACT_STORAGE to the program built from aerospike/act | | | | | |")
     print("\nOf drivetest's counts: " + ", ".join(f"{verdicts[word]} {word}" for word in JUDGED) + "\n")
     return verdicts[OUTSIDE]
 
 
-def quietest(drive: Drive, case: Case, device: str, rate: int, seconds: int) -> tuple[Told, Truth]:
-    """Run until nobody else wants the machine, or return the run that was disturbed the least."""
-    runs: list[tuple[Told, Truth]] = []
-    while len(runs) < TRIES and not any(told.disturbance <= 1 for told, _ in runs):
+def quietest(drive: Drive, case: Case, device: str, rate: int, seconds: int) -> tuple[Printed, Truth]:
+    """Repeat the run until it is undisturbed; return the least disturbed one."""
+    runs: list[tuple[Printed, Truth]] = []
+    while len(runs) < TRIES and not any(figures.disturbance <= 1 for figures, _ in runs):
         drive.do("forget")
-        told = run(drive, case, device, rate, seconds)
-        runs.append((told, drive.truth()))
-        if told.disturbance > 1:
+        figures = run(drive, case, device, rate, seconds)
+        runs.append((figures, drive.truth()))
+        if figures.disturbance > 1:
             lost = (
-                f"{told.programs_pct:.1f} % of a processor to other programs, {told.stolen_pct:.1f} % to other machines"
+                f"{figures.programs_pct:.1f} % of a processor to other programs, "
+                f"{figures.stolen_pct:.1f} % to other machines"
             )
             print(f"{case.name} lost {lost}: again", file=sys.stderr, flush=True)
     return min(runs, key=lambda ran: ran[0].disturbance)
 
 
 def inject(drive: Drive, shares_pct: tuple[float, ...]) -> None:
-    """Hold disjoint shares of reads so long that the shares over 1, 8 and 64 ms are the given ones."""
+    """Return delays of disjoint shares of reads that add up to the given shares over 1, 8 and 64 ms."""
     beyond = (*shares_pct[1:], 0.0)
     shares = [share - more for share, more in zip(shares_pct, beyond, strict=True)]
-    delays = [f"delay read {share:.4f}% {held}ms" for share, held in zip(shares, HELD_MS, strict=True)]
+    delays = [f"delay read {share:.4f}% {delay_ms}ms" for share, delay_ms in zip(shares, DELAYS_MS, strict=True)]
     drive.do("clear", f"only read {RECORD_BYTES}", *delays, "forget")
 
 
-def rows(head: str, case: Case, told: Told, truth: Truth, own: dict[tuple[str, int], float]) -> Iterator[str]:
+def rows(head: str, case: Case, figures: Printed, truth: Truth, own: dict[tuple[str, int], float]) -> Iterator[str]:
     """Print a run's rows; give the verdicts (upstream's do not count).
 
-    `own` is told by runs without delays and taken by those after them: shares that the host itself adds, by head and
-    threshold.
+    `own` holds the shares that the host itself adds, by head and threshold. Runs without delays set it; later runs
+    use it.
     """
     for threshold_us in case.thresholds_us:
-        injected, printed = truth.over[threshold_us] / truth.answered_count, told.over[threshold_us]
+        injected, printed = truth.over[threshold_us] / truth.answered_count, figures.over[threshold_us]
         if truth.delayed_count == 0:
-            own[head, threshold_us] = printed / told.reads_count - injected
-        verdict = checked(injected, own.get((head, threshold_us), 0.0), told, threshold_us, truth.delayed_count > 0)
-        low, high = interval(injected, told)
-        shares = f"{100 * injected:.3f} | {pct(low, told)} - {pct(high, told)} | {pct(printed, told)} | {verdict}"
-        print(f"| {head} | {threshold_us} us | {shares} | {told.programs_pct:.1f}, {told.stolen_pct:.1f} |", flush=True)
+            own[head, threshold_us] = printed / figures.reads_count - injected
+        verdict = checked(injected, own.get((head, threshold_us), 0.0), figures, threshold_us, truth.delayed_count > 0)
+        low, high = interval(injected, figures)
+        shares = (
+            f"{100 * injected:.3f} | {pct(low, figures)} - {pct(high, figures)} | {pct(printed, figures)} | {verdict}"
+        )
+        print(
+            f"| {head} | {threshold_us} us | {shares} | {figures.programs_pct:.1f}, {figures.stolen_pct:.1f} |",
+            flush=True,
+        )
         if case.name != "act_storage":
             yield verdict
 
 
-def checked(injected: float, own: float, told: Told, threshold_us: int, is_injected: bool) -> str:
-    """Return where the printed count lies: reads that the drive did not hold can be held by the host."""
+def checked(injected: float, own: float, figures: Printed, threshold_us: int, is_injected: bool) -> str:
+    """Return whether the printed count is within the interval; the host itself may also delay reads."""
     if not is_injected:
         return "the host's own"
-    printed = told.over[threshold_us]
+    printed = figures.over[threshold_us]
     for verdict, share in ((INSIDE, injected), (WITH_OWN, injected + (1 - injected) * own)):
-        low, high = interval(share, told)
+        low, high = interval(share, figures)
         if low <= printed <= high:
             return verdict
     return OUTSIDE
 
 
-def interval(share: float, told: Told) -> tuple[float, float]:
+def interval(share: float, figures: Printed) -> tuple[float, float]:
     """Return the counts that a share comes to in 99.9 of 100 runs."""
-    expected = share * told.reads_count
+    expected = share * figures.reads_count
     spread = Z * math.sqrt(expected * (1 - share))
     return expected - spread, expected + spread
 
 
-def pct(count: float, told: Told) -> str:
-    return f"{100 * max(count, 0.0) / told.reads_count:.3f}"
+def pct(count: float, figures: Printed) -> str:
+    return f"{100 * max(count, 0.0) / figures.reads_count:.3f}"
 
 
 def honesty(drive: Drive, args: argparse.Namespace) -> None:
-    """Ask for 60,000 reads a second of a drive that holds some 52,000: four at once, 77 us each."""
-    print("60,000 reads/s asked of a drive that holds 51,948/s (four at once, 77 us each), file, max-lag-sec 0\n")
-    print("| program | reads/s achieved | over 1 ms, % | what it says of it |")
+    """Request 60,000 reads/s of a drive that sustains about 52,000: four at once, 77 us each."""
+    print(
+        "60,000 reads/s requested of a drive that sustains 51,948/s (four at once, 77 us each), file, max-lag-sec 0\n"
+    )
+    print("| program | reads/s achieved | over 1 ms, % | message |")
     print("|---|---|---|---|")
     for case in cases(args):
         drive.do("clear", f"only read {RECORD_BYTES}", "servers 4 77us", "forget")
-        told = run(drive, case, drive.file, 60_000, min(args.seconds, 10))
-        share = pct(told.over[case.thresholds_us[0]], told)
-        print(f"| {case.name} | {told.achieved_per_s:.0f} | {share} | {told.words} |", flush=True)
+        figures = run(drive, case, drive.file, 60_000, min(args.seconds, 10))
+        share = pct(figures.over[case.thresholds_us[0]], figures)
+        print(f"| {case.name} | {figures.achieved_per_s:.0f} | {share} | {figures.words} |", flush=True)
 
 
 @contextmanager
 def placed(drive: Drive, place: str) -> Iterator[str]:
-    """The device to name in the configuration."""
+    """Yield the device to name in the configuration."""
     if place == "file":
         yield drive.file
         return
@@ -283,8 +292,8 @@ def placed(drive: Drive, place: str) -> Iterator[str]:
         subprocess.run(["losetup", "--detach", device], check=True)
 
 
-def run(drive: Drive, case: Case, device: str, rate: int, seconds: int) -> Told:
-    """Run one program once; one that refuses or stops ends the benchmark with its own words."""
+def run(drive: Drive, case: Case, device: str, rate: int, seconds: int) -> Printed:
+    """Run one program once. If it refuses or stops, end the benchmark with its message."""
     size = "" if device.startswith("/dev/") else f"file-size-mbytes: {SIZE_MIB}\n"
     config = (
         f"device-names: {device}\n{size}test-duration-sec: {seconds}\nread-reqs-per-sec: {rate}\n"
@@ -298,17 +307,17 @@ def run(drive: Drive, case: Case, device: str, rate: int, seconds: int) -> Told:
         if "ERROR" in used.output:
             sys.exit(f"{case.name} ended with an error:\n{used.output[-500:]}")
         lost = (used.programs_pct, used.stolen_pct)
-        return side_told(side, used.output, *lost) if case.lines else log_told(used.output, seconds, *lost)
+        return side_file_figures(side, used.output, *lost) if case.lines else log_figures(used.output, seconds, *lost)
 
 
-def side_told(side: Path, log: str, programs_pct: float, stolen_pct: float) -> Told:
-    """What the side file's end record tells, with the words of the log that are drivetest's own."""
+def side_file_figures(side: Path, log: str, programs_pct: float, stolen_pct: float) -> Printed:
+    """Return the figures of the side file's end record, with the messages of drivetest in the log."""
     end = json.loads(side.read_text().splitlines()[-1])
     own = [line for line in log.splitlines() if line.startswith("drivetest: ")]
     response = end["response"]
     words = "; ".join(own) or "nothing"
     response_ms = ", ".join(f"{name} {response[f'{name}_ns'] / 1e6:.3f}" for name in ("p50", "p99"))
-    return Told(
+    return Printed(
         reads_count=end["reads_count"],
         achieved_per_s=float(end["achieved_reads_per_s"]),
         over={int(us): count for us, count in end["over"].items()},
@@ -318,12 +327,12 @@ def side_told(side: Path, log: str, programs_pct: float, stolen_pct: float) -> T
     )
 
 
-def log_told(log: str, seconds: int, programs_pct: float, stolen_pct: float) -> Told:
-    """What the last block's `reads` tell."""
+def log_figures(log: str, seconds: int, programs_pct: float, stolen_pct: float) -> Printed:
+    """Return the figures of `reads` in the last block."""
     counts = last_reads(log)
     total = sum(counts.values())
     over = {edge: sum(n for bucket, n in counts.items() if bucket > edge.bit_length() - 1) for edge in EDGES_US}
-    return Told(total, total / seconds, over, "nothing", programs_pct, stolen_pct)
+    return Printed(total, total / seconds, over, "nothing", programs_pct, stolen_pct)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The link of lab hosts cut in mid run, at full length: log bytes lost, second loads, and what the page says.
+"""Cut links of lab hosts during full-length runs: log bytes lost, second loads, and the texts of the page.
 
 Needs root, what tests/lab_hosts/install_sshd.sh installs, and the built drivetest. Without DATABASE_URL and REDIS_URL
 it starts servers of its own. All settings are those of a register as it is installed. It ends with status 1 where a
@@ -54,12 +54,12 @@ CLEAN = (State.DONE, "finished")
 
 @dataclass
 class Cut:
-    """One run on one host, and what was seen of it."""
+    """One run on one host, and what was observed."""
 
     there: NamespaceHost
     dispatch: Dispatch
     most_loads: int = 0
-    said: list[str] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
 
     def look(self) -> None:
         """Count the loads on the host as its kernel shows them."""
@@ -69,8 +69,8 @@ class Cut:
         """Return how many bytes of the log that the host has the register lacks."""
         self.dispatch.refresh_from_db()
         found = self.there.path(f"{STATE_DIR}/{self.dispatch.public_id}/log").stat().st_size
-        kept = self.dispatch.submission.log.size_bytes if self.dispatch.submission else 0
-        return found - kept
+        stored = self.dispatch.submission.log.size_bytes if self.dispatch.submission else 0
+        return found - stored
 
     def starts_count(self) -> int:
         return sum(1 for _ in self.there.path(STATE_DIR).glob("d-*/pid"))
@@ -85,7 +85,7 @@ def loads_count(there: NamespaceHost) -> int:
     return sum(each[1:2] == [b"storage"] for each in words)
 
 
-def page_says(client: Client, dispatch: Dispatch) -> str:
+def page_texts(client: Client, dispatch: Dispatch) -> str:
     """Return the sentences at the head of a dispatch's page."""
     page = client.get(reverse("dispatch-live", args=[dispatch.public_id])).content.decode()
     paragraphs = re.findall(r"<p(?: class=\"(?:verdict|callout|note)\")?>(.*?)</p>", page, re.DOTALL)
@@ -114,7 +114,7 @@ def order_on(there: NamespaceHost, organisation: Organisation, staff: User, cut_
 
 
 def wait(cuts: list[Cut], is_so: Callable[[Dispatch], bool], for_s: float) -> None:
-    """Wait until something is so of all, counting loads meanwhile. What has not come by then is told in the table."""
+    """Wait until something is so of all, counting loads meanwhile. The table shows what is missing by then."""
     end = time.monotonic() + for_s
     while time.monotonic() < end:
         for cut in cuts:
@@ -132,22 +132,22 @@ def carry_out(cuts: list[Cut], cut_s: int, client: Client) -> None:
         cut.there.cut()
     wait(cuts, lambda _: False, cut_s)
     for cut in cuts:
-        cut.said.append(page_says(client, cut.dispatch))
+        cut.sentences.append(page_texts(client, cut.dispatch))
         cut.there.restore()
     wait(cuts, lambda dispatch: dispatch.state in FINAL, AFTER_S + END_S)
     for cut in cuts:
-        cut.said.append(page_says(client, cut.dispatch))
+        cut.sentences.append(page_texts(client, cut.dispatch))
 
 
-def tell(cuts: list[Cut], cut_s: int) -> list[str]:
+def report(cuts: list[Cut], cut_s: int) -> list[str]:
     """Print the row of a length, and return what is wrong."""
     lost = sum(cut.bytes_lost() for cut in cuts)
     second = sum(cut.starts_count() - 1 for cut in cuts) + sum(cut.most_loads > 1 for cut in cuts)
     clean = sum((cut.dispatch.state, cut.dispatch.reason) == CLEAN for cut in cuts)
-    kept = sum(cut.dispatch.submission.log.size_bytes for cut in cuts if cut.dispatch.submission)
-    print(f"| {cut_s} s | {len(cuts)} | {clean} | {kept:,} | {lost} | {second} |", flush=True)
+    stored_bytes = sum(cut.dispatch.submission.log.size_bytes for cut in cuts if cut.dispatch.submission)
+    print(f"| {cut_s} s | {len(cuts)} | {clean} | {stored_bytes:,} | {lost} | {second} |", flush=True)
     for cut in cuts[:1]:
-        for when, sentence in zip(("at the end of the cut", "at the end"), cut.said, strict=False):
+        for when, sentence in zip(("at the end of the cut", "at the end"), cut.sentences, strict=False):
             print(f"  page, {when}: {sentence}", flush=True)
     is_bad = lost or second or clean < len(cuts) or Submission.objects.count() != len(cuts)
     return [f"{cut_s} s: see above"] if is_bad else []
@@ -167,19 +167,19 @@ def measure(cut_s: int, runs_count: int) -> list[str]:
         client.force_login(staff)
         cuts = [order_on(there, organisation, staff, cut_s) for there in hosts]
         carry_out(cuts, cut_s, client)
-        return tell(cuts, cut_s)
+        return report(cuts, cut_s)
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("cut_s", type=int, nargs="*", default=[60, 600], help="how long a link is cut, seconds")
     arguments.add_argument("--runs", type=int, default=2, help="hosts that are cut at once")
-    asked = arguments.parse_args()
+    options = arguments.parse_args()
     if reason := missing():
         sys.exit(reason)
     print("| cut | runs | ended as if never cut | log bytes in the register | log bytes lost | second loads |")
     print("|---|---|---|---|---|---|", flush=True)
-    wrong = [fault for cut_s in asked.cut_s for fault in measure(cut_s, asked.runs)]
+    wrong = [fault for cut_s in options.cut_s for fault in measure(cut_s, options.runs)]
     sys.exit("\n".join(wrong) or 0)
 
 

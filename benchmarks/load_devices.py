@@ -18,13 +18,13 @@ ZRAM = Path("/sys/class/zram-control")
 
 @contextmanager
 def loop_on_disk(directory: Path, size_mib: int) -> Iterator[str]:
-    """A loop device with direct I/O over a file that lies in the directory."""
+    """Yield a loop device with direct I/O over a file in the directory."""
     # Closed before the load begins: drivetest refuses a device whose file another process has open.
     descriptor, name = tempfile.mkstemp(dir=directory, prefix="load-", suffix=".img")
     os.close(descriptor)
     try:
         fill(Path(name), size_mib)
-        device = told("losetup", "--find", "--show", "--direct-io=on", name)
+        device = output_of("losetup", "--find", "--show", "--direct-io=on", name)
         try:
             yield device
         finally:
@@ -35,7 +35,7 @@ def loop_on_disk(directory: Path, size_mib: int) -> Iterator[str]:
 
 @contextmanager
 def memory(size_mib: int) -> Iterator[str | None]:
-    """A zram device; None where the kernel makes none."""
+    """Yield a zram device, or None if the kernel has none."""
     try:
         number = (ZRAM / "hot_add").read_text().strip()
     except OSError:
@@ -51,7 +51,7 @@ def memory(size_mib: int) -> Iterator[str | None]:
 
 
 def fill(path: Path, size_mib: int) -> None:
-    """Write data everywhere: a hole, or a page of zeros, is read without the device."""
+    """Fill a file with random data, because holes and zero pages are read without the device."""
     with path.open("r+b", buffering=0) as file:
         for _ in range(size_mib):
             file.write(os.urandom(MIB))
@@ -59,16 +59,16 @@ def fill(path: Path, size_mib: int) -> None:
 
 
 def described(device: str) -> str:
-    """Say what a device is, as far as the kernel tells."""
+    """Return a description of a device from the kernel."""
     queue = Path(f"/sys/block/{Path(device).name}/queue")
-    size_mib = int(told("blockdev", "--getsize64", device)) // MIB
+    size_mib = int(output_of("blockdev", "--getsize64", device)) // MIB
     # A device of memory has no queue of requests and so no schedulers.
     there = [name for name in ("logical_block_size", "nr_requests", "scheduler") if (queue / name).exists()]
     facts = [f"{name} {(queue / name).read_text().strip()}" for name in there]
     return f"{device}, {size_mib} MiB, {', '.join(facts)}"
 
 
-def told(*command: str) -> str:
+def output_of(*command: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: {done.stderr.strip()}; this benchmark needs root and loop devices")

@@ -1,4 +1,4 @@
-"""How evenly requests reach a device, seen from the kernel: one measure for every program, whatever it says."""
+"""Lateness of requests at a device as seen by the kernel: the same measure for every program."""
 
 import shutil
 import statistics
@@ -57,11 +57,11 @@ def issued(device: str, program: Program, load: Load) -> list[float]:
         ]
         subprocess.run(record, capture_output=True, check=False)
         script = ["perf", "script", "-i", str(data), "--ns", "-F", "time,trace"]
-        told = subprocess.run(script, capture_output=True, text=True, check=False).stdout
+        output = subprocess.run(script, capture_output=True, text=True, check=False).stdout
     run.join()
     number = Path(f"/sys/block/{Path(device).name}/dev").read_text().strip().replace(":", ",")
     wanted = f"{number} R {record_bytes(device)} "
-    return [float(line.split(":", 1)[0]) for line in told.splitlines() if wanted in line]
+    return [float(line.split(":", 1)[0]) for line in output.splitlines() if wanted in line]
 
 
 def lateness_us(times_s: list[float], reads: int) -> list[float]:

@@ -1,4 +1,4 @@
-"""The programs whose loads are compared: drivetest, upstream's act_storage 6.6, fio; what one run of each told."""
+"""The programs whose loads are compared: drivetest, upstream's act_storage 6.6, fio, and the figures of one run."""
 
 import json
 import os
@@ -37,7 +37,7 @@ BLOCKS_PER_WRITE = 2 / 85
 
 @dataclass(frozen=True)
 class Load:
-    """What is asked of a device; `more` are further lines of the configuration."""
+    """The load of a device; `more` are further lines of the configuration."""
 
     device: str
     reads: int
@@ -61,10 +61,9 @@ class Load:
 
 @dataclass(frozen=True)
 class Ran:
-    """What one run showed. Service times and lateness in us, None where the program does not tell.
+    """The figures of one run. Service times and lateness are in us, or None if the program does not report them.
 
-    `others_pct` is what others had of one processor meanwhile: programs that were not measured, and other machines of
-    the same host.
+    `others_pct` is the share of one processor that other programs and other machines of the same host used.
     """
 
     reads_per_s: float
@@ -86,9 +85,9 @@ class Ran:
 
 @dataclass(frozen=True)
 class Used:
-    """What a program used, what others had of one processor meanwhile, and what it printed.
+    """The resources that a program used, the share of others in one processor, and the output of the program.
 
-    `stolen_pct` is time in which the host ran other machines though this one had work: no share is told rightly then.
+    `stolen_pct` is time in which the host ran other machines although this one had work. Shares are then not reliable.
     """
 
     cpu_s: float
@@ -191,16 +190,16 @@ def is_missing(name: str) -> bool:
 
 
 def timed(command: list[Any], ours: Collection[int] = ()) -> Used:
-    """Run a program. CPU is that of the process, with the kernel's on its behalf.
+    """Run a program. Its CPU time includes the kernel's work for the process.
 
-    Threads of the kernel count for nobody, nor do the processes `ours`, which belong to the measurement.
+    Kernel threads and the processes `ours`, which belong to the measurement, are not counted.
     """
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=err)
-        apart = {os.getpid(), child.pid, *ours}
-        programs_s, stolen_s, begun = processes_s(apart), processors_stolen_s(), time.monotonic()
+        excluded_pids = {os.getpid(), child.pid, *ours}
+        programs_s, stolen_s, begun = processes_s(excluded_pids), processors_stolen_s(), time.monotonic()
         _, status, usage = os.wait4(child.pid, 0)
-        programs_s, stolen_s = processes_s(apart) - programs_s, processors_stolen_s() - stolen_s
+        programs_s, stolen_s = processes_s(excluded_pids) - programs_s, processors_stolen_s() - stolen_s
         length_s = time.monotonic() - begun
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
@@ -218,14 +217,14 @@ SCHED_IDLE = 5
 
 
 def processors_stolen_s() -> float:
-    """Return the time of all processors in which the host ran other machines though this one had work."""
+    """Return the time of all processors in which the host ran other machines although this one had work."""
     return int(Path("/proc/stat").read_text().split("\n")[0].split()[8]) / TICKS_PER_S
 
 
-def processes_s(apart: Collection[int]) -> float:
+def processes_s(excluded_pids: Collection[int]) -> float:
     """Return what all other programs have used so far, with their children that ended.
 
-    Those of the idle policy count for nobody: they run when nothing else wants to (awake.py).
+    Programs of the idle policy are not counted: they run only when a processor is idle (awake.py).
 
     Summed by process: the processors' own counters are sampled by the clock's ticks, and gave up to 5 % of a processor
     to programs that do not exist where requests come with the ticks.
@@ -237,8 +236,8 @@ def processes_s(apart: Collection[int]) -> float:
         except (FileNotFoundError, ProcessLookupError):
             continue  # it ended meanwhile: its parent has its time
         words = after_name.split()
-        counts_for_nobody = int(words[6]) & KERNEL_THREAD or int(words[38]) == SCHED_IDLE
-        if not counts_for_nobody and int(file.parent.name) not in apart:
+        is_idle_policy = int(words[6]) & KERNEL_THREAD or int(words[38]) == SCHED_IDLE
+        if not is_idle_policy and int(file.parent.name) not in excluded_pids:
             total += sum(int(word) for word in words[11:15])
     return total / TICKS_PER_S
 

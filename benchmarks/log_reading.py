@@ -1,4 +1,4 @@
-"""Reading a day's log: `drivetest read --json` against upstream's act_latency.py, and what is kept of it.
+"""Reading a day's log: `drivetest read --json` against upstream's act_latency.py, and the bytes stored.
 
 Plain Python 3. Upstream's script is not part of this repository: name it with ACT_LATENCY=/path/to/act_latency.py.
 """
@@ -38,7 +38,7 @@ class Figures(NamedTuple):
 
 
 class Program(NamedTuple):
-    """What is measured, or why it is not."""
+    """A measured program, or why it is not measured."""
 
     name: str
     command: list[str]
@@ -46,7 +46,7 @@ class Program(NamedTuple):
 
 
 def measure(command: list[str]) -> Figures | None:
-    """Run a command, None where it fails; its peak memory is not told below that of this benchmark."""
+    """Run a command, None where it fails; its peak memory is never reported below that of this benchmark."""
     begin = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         _, status, used = os.wait4(process.pid, 0)
@@ -57,7 +57,7 @@ def measure(command: list[str]) -> Figures | None:
 
 
 def in_turns(programs: list[Program], times: int) -> dict[str, list[Figures | None]]:
-    """Run all programs one after the other, then again: the machine's moods meet all of them alike."""
+    """Run all programs in turn, several times, so that a change of the machine affects all of them."""
     present = [program for program in programs if not program.missing]
     for program in present:
         measure(program.command)
@@ -70,7 +70,7 @@ def span(values: list[float]) -> str:
 
 
 def rows_of(programs: list[Program], times: int, content_mb: float) -> list[Row]:
-    """Give a row for each program; the ratio is to the last one's median."""
+    """Return a row for each program; the ratio is to the median of the last one."""
     runs = in_turns(programs, times)
     last = [figures.wall_s for figures in runs.get(programs[-1].name, []) if figures]
     rows = []
@@ -106,7 +106,7 @@ def upstream(log: Path) -> Program:
 
 
 def compressed(log: Path) -> list[Program]:
-    """Give the same log in gzip and in zstd, each beside its decoder alone."""
+    """Return programs that read the log in gzip and zstd, each with its decoder alone."""
     packed = log.with_name(log.name + ".gz")
     with log.open("rb") as plain, gzip.open(packed, "wb", compresslevel=6) as target:
         shutil.copyfileobj(plain, target)
@@ -150,7 +150,7 @@ def compare(directory: Path, hours: int, devices: int, times: int) -> None:
 
 
 def minutes(log: stretch_log.Log) -> list[stretch_log.Dump]:
-    """Give what came in each minute of the stretched day."""
+    """Return the counts of each minute of the stretched day."""
     sums: list[stretch_log.Dump] = []
     for second, interval in enumerate(stretch_log.draws(log, DAY_S, SEED)):
         if second % 60 == 0:
@@ -170,7 +170,7 @@ def as_text(name: str, dump: stretch_log.Dump) -> str:
 
 
 def plain_layouts(dumps: list[stretch_log.Dump]) -> dict[str, bytes]:
-    """Give the deltas as anybody would lay them out."""
+    """Return the differences in the simplest layouts."""
     columns = [(name, bucket) for name in dumps[0] for bucket in range(65) if any(d[name].get(bucket) for d in dumps)]
 
     def cell(dump: stretch_log.Dump, column: tuple[str, int]) -> bytes:
@@ -184,7 +184,7 @@ def plain_layouts(dumps: list[stretch_log.Dump]) -> dict[str, bytes]:
     }
 
 
-def kept_bytes(log: Path) -> int:
+def stored_bytes(log: Path) -> int:
     answer = subprocess.run(reading(str(log), "--series-sec", "60"), capture_output=True, check=True).stdout
     return len(base64.b64decode(json.loads(answer)["runs"][0]["series"]["data"]))
 
@@ -194,13 +194,13 @@ def series_row(case: str, directory: Path, zstd: str) -> Row:
     log = directory / "stretched.log"
     with log.open("w") as target:
         target.writelines(stretch_log.stretched(real, DAY_S, SEED))
-    kept = kept_bytes(log)
+    stored = stored_bytes(log)
     sizes = {}
     for name, plain in plain_layouts(minutes(real)).items():
         packed = subprocess.run([zstd, "-19", "-c"], input=plain, capture_output=True, check=True).stdout
         sizes[name] = len(packed)
-    cells = [f"{size:,} ({kept / size:.2f})" for size in sizes.values()]
-    return [case, f"{log.stat().st_size / 1e6:.0f} MB", f"{kept:,}", *cells]
+    cells = [f"{size:,} ({stored / size:.2f})" for size in sizes.values()]
+    return [case, f"{log.stat().st_size / 1e6:.0f} MB", f"{stored:,}", *cells]
 
 
 def series(directory: Path) -> None:
@@ -217,12 +217,12 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--hours", type=int, default=24)
     arguments.add_argument("--times", type=int, default=9)
-    asked = arguments.parse_args()
+    options = arguments.parse_args()
     machine = platform.uname()
     print(f"{machine.system} {machine.release} {machine.machine}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as directory:
         for devices in (1, 4):
-            compare(Path(directory), asked.hours, devices, asked.times)
+            compare(Path(directory), options.hours, devices, options.times)
         series(Path(directory))
 
 

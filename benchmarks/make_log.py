@@ -1,4 +1,4 @@
-"""Writes a made-up log of ACT 6.6 storage for benchmarks of reading: right in form and arithmetic, of no drive."""
+"""Write a synthetic log of ACT 6.6 storage for reading benchmarks, correct in format and arithmetic."""
 
 import argparse
 import random
@@ -104,11 +104,11 @@ def main() -> None:
     arguments.add_argument("--hours", type=int, default=24)
     arguments.add_argument("--devices", type=int, default=1)
     arguments.add_argument("--seed", type=int, default=1)
-    asked = arguments.parse_args()
-    devices = [f"/dev/nvme{number}n1" for number in range(asked.devices)]
-    duration_s = asked.hours * REPORTS_PER_HOUR
+    options = arguments.parse_args()
+    devices = [f"/dev/nvme{number}n1" for number in range(options.devices)]
+    duration_s = options.hours * REPORTS_PER_HOUR
     sys.stdout.write(header(devices, duration_s))
-    sys.stdout.writelines(blocks(devices, duration_s, random.Random(asked.seed)))  # noqa: S311 - no secret is made
+    sys.stdout.writelines(blocks(devices, duration_s, random.Random(options.seed)))  # noqa: S311 - no secret is made
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What a page of 5,000 products costs: processor time, queries, latency at a rate, the data file, and filter to paint.
 
-`python3 benchmarks/pages.py [NUMBER]`, with DATABASE_URL and REDIS_URL set, makes a database of its own beside the one
-named and drops it. Pages are asked for with other questions each time, so that no cache of answers can help.
+`python3 benchmarks/pages.py [NUMBER]`, with DATABASE_URL and REDIS_URL set, creates a separate database on that
+server and drops it. Each request has other parameters, so that no cache can answer it.
 """
 
 import os
@@ -49,7 +49,7 @@ PAINT = """async vendor => {
 
 
 def question() -> str:
-    """Return the address of a page that was not asked for before."""
+    """Return the address of a page that was not requested before."""
     number = next(numbers)
     questions = (
         "min_tps={}",
@@ -87,15 +87,15 @@ def after_change_ms(client: Client) -> list[float]:
 
 
 def state_ms() -> tuple[float, float]:
-    """Return how long it takes to ask whether anything changed, ms: where a transaction ended since, and where none."""
-    asked = []
+    """Return the time of a check for changes, ms: after a transaction and without one."""
+    times_ms = []
     for _ in range(20):
         column_store._known[0] = ("", "")
         for _ in range(2):
             begun = time.perf_counter()
             column_store.current_version()
-            asked.append(1000 * (time.perf_counter() - begun))
-    return statistics.median(asked[::2]), statistics.median(asked[1::2])
+            times_ms.append(1000 * (time.perf_counter() - begun))
+    return statistics.median(times_ms[::2]), statistics.median(times_ms[1::2])
 
 
 def queries_count(client: Client) -> int:
@@ -107,7 +107,7 @@ def queries_count(client: Client) -> int:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return a free port."""
     with socket.socket() as trial:
         trial.bind(("127.0.0.1", 0))
         port: int = trial.getsockname()[1]
@@ -136,7 +136,7 @@ def server() -> Iterator[str]:
 
 
 def wait_for(address: str) -> None:
-    """Wait until somebody answers."""
+    """Wait until the server answers."""
     for _ in range(300):
         try:
             urllib.request.urlopen(address, timeout=5).close()  # noqa: S310 - our own http address
@@ -156,19 +156,19 @@ def fetch_ms(address: str) -> float:
 
 
 def open_loop_ms(base: str, fetch: Callable[[str], float] = fetch_ms) -> list[float]:
-    """Return latencies, ms, sorted, of pages asked for at a rate whether or not earlier ones are answered."""
+    """Return latencies, ms, sorted, of pages requested at a fixed rate."""
     latencies: list[float] = []
     begun = time.perf_counter()
-    asked = []
+    threads = []
     for number in range(RATE_PER_S * OPEN_LOOP_S):
         time.sleep(max(0.0, begun + number / RATE_PER_S - time.perf_counter()))
         thread = threading.Thread(target=lambda address: latencies.append(fetch(address)), args=(base + question(),))
         thread.start()
-        asked.append(thread)
-    for thread in asked:
+        threads.append(thread)
+    for thread in threads:
         thread.join()
-    if len(latencies) != len(asked):
-        raise SystemExit(f"open loop: expected {len(asked)} answers, got {len(latencies)}")
+    if len(latencies) != len(threads):
+        raise SystemExit(f"open loop: expected {len(threads)} answers, got {len(latencies)}")
     return sorted(latencies)
 
 
@@ -187,7 +187,7 @@ def paint_ms(base: str) -> list[float]:
 
 
 def at(part: float, ordered: list[float]) -> float:
-    """Return the value below which a part of them lies."""
+    """Return a quantile of sorted values."""
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
 
 

@@ -1,4 +1,4 @@
-"""Workers killed at random on simulated hosts that fail in every way at once: what became of every dispatch.
+"""Workers killed at random on simulated hosts that fail in every way at once: the end of every dispatch.
 
 Needs DATABASE_URL (a PostgreSQL where it may create a database of its own, which it drops) and the built drivetest.
 """
@@ -24,28 +24,28 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--kills", type=int, default=1000)
     arguments.add_argument("--seed", type=int, default=1)
-    asked = arguments.parse_args()
+    options = arguments.parse_args()
     with simulated_register() as (lab_organisation, staff), tempfile.TemporaryDirectory() as directory:
-        lab = LabProcess(Path(directory), HOSTS_COUNT, faults=FAULTS | {"seed": asked.seed}, shared_drives=True)
+        lab = LabProcess(Path(directory), HOSTS_COUNT, faults=FAULTS | {"seed": options.seed}, shared_drives=True)
         parents = [WorkerParent(lab, Path(directory)) for _ in range(2)]
 
         def order_one(where: LabProcess, name: str) -> Dispatch:
             return order_on(where, name, lab_organisation, staff)
 
-        chaos = Chaos(lab, parents, order_one, asked.seed, queued_at_most=40)
+        chaos = Chaos(lab, parents, order_one, options.seed, queued_at_most=40)
         try:
             began_s = time.monotonic()
-            chaos.play(asked.kills)
+            chaos.play(options.kills)
             is_settled = chaos.settle(SETTLE_S)
-            tell(asked.kills, time.monotonic() - began_s, lab.truth(), is_settled)
+            report(options.kills, time.monotonic() - began_s, lab.truth(), is_settled)
         finally:
             for parent in parents:
                 parent.end()
             lab.end()
 
 
-def tell(kills_count: int, seconds: float, truth: dict[str, Any], is_settled: bool) -> None:
-    """Print what the hosts counted and what the register says."""
+def report(kills_count: int, seconds: float, truth: dict[str, Any], is_settled: bool) -> None:
+    """Print the counts of the hosts and of the register."""
     print(f"kills {kills_count} in {seconds:.0f} s; dispatches {Dispatch.objects.count()}: {ends()}")
     print(f"by the hosts: starts {truth['starts_count']}, most loads on a drive {truth['most_loads']}")
     print(f"overlaps {truth['overlaps']}; faults that happened {truth['happened']}")

@@ -1,4 +1,4 @@
-"""A register over an empty database of its own, with a lab and somebody who orders, for benchmarks."""
+"""A register over an empty database of its own, with a lab and a user who orders, for benchmarks."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ from webapp.accounts.models import User  # noqa: E402
 
 @contextmanager
 def simulated_register() -> Iterator[tuple[Organisation, Any]]:
-    """Yield who measures and who orders; the database is dropped afterwards."""
+    """Yield the lab and the ordering user; drop the database afterwards."""
     name = connection.settings_dict["NAME"]
     connection.creation.create_test_db(verbosity=0, autoclobber=True)
     try:

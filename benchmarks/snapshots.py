@@ -1,4 +1,4 @@
-"""Pages from the snapshot beside a bare WSGI program that returns the same bytes, on the same server in the same run.
+"""Pages of the snapshot compared with a bare WSGI program that returns the same bytes on the same server.
 
 Needs DATABASE_URL (a PostgreSQL where it may create a database of its own, which it drops) and `wrk`, which takes turns
 with both servers. Then requests for every page of the snapshot come open-loop at a fixed rate, each timed from when it
@@ -42,7 +42,7 @@ PERCENTILES = "done = function(_, latency) io.write('p95us ', latency:percentile
 
 @dataclass(frozen=True)
 class Closed:
-    """What a closed loop gave: requests a second, p95 in ms, CPU of the server for a request in us."""
+    """Result of a closed loop: requests per second, p95 in ms, server CPU per request in us."""
 
     per_s: float
     p95_ms: float
@@ -72,7 +72,7 @@ def server(application: str, environment: dict[str, str]) -> Iterator[tuple[int,
 
 
 def ask(port: int, path: str) -> int:
-    """Return the status of a page; 0 while nobody answers."""
+    """Return the status of a page; 0 while no server answers."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
             answer.read()
@@ -89,7 +89,7 @@ def cpu_s(process: subprocess.Popen[bytes]) -> float:
 
 
 def closed_loop(served: tuple[int, subprocess.Popen[bytes]], path: str, seconds: int, script: Path) -> Closed:
-    """Ask for a page over and over on a few connections."""
+    """Request a page repeatedly on a few connections."""
     port, process = served
     before = cpu_s(process)
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", str(script), "-H", "Accept-Encoding: gzip"]
@@ -104,8 +104,8 @@ def closed_loop(served: tuple[int, subprocess.Popen[bytes]], path: str, seconds:
 
 
 def open_loop(port: int, paths: list[str], per_s: int, seconds: int) -> list[float]:
-    """Ask at a fixed rate, whatever comes back; return the time of each from when it was due, in ms, sorted."""
-    told: list[float] = []
+    """Send requests at a fixed rate; return the latency of each from its due time, in ms, sorted."""
+    latencies: list[float] = []
     begin = time.perf_counter() + 0.5
 
     def ask_every(first: int) -> None:
@@ -114,45 +114,45 @@ def open_loop(port: int, paths: list[str], per_s: int, seconds: int) -> list[flo
                 due = begin + number / per_s
                 time.sleep(max(0.0, due - time.perf_counter()))
                 exchange(connection, paths[number % len(paths)])
-                told.append((time.perf_counter() - due) * 1000)
+                latencies.append((time.perf_counter() - due) * 1000)
 
     threads = [threading.Thread(target=ask_every, args=(first,)) for first in range(CONNECTIONS)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return sorted(told)
+    return sorted(latencies)
 
 
 def exchange(connection: socket.socket, path: str) -> None:
-    """Ask for a page and take its bytes: as little work as can be, as the server has the same processors."""
+    """Request a page and read its bytes with little work, because the server uses the same processors."""
     connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: gzip\r\n\r\n".encode())
-    told = b""
-    while not (head := HEAD.match(told)):
-        told += connection.recv(1 << 16)
+    received = b""
+    while not (head := HEAD.match(received)):
+        received += connection.recv(1 << 16)
     if head[1] != b"200":
         raise SystemExit(f"{path}: {head[1].decode()}")
-    left = head.end() + int(head[2]) - len(told)
+    left = head.end() + int(head[2]) - len(received)
     while left > 0:
         left -= len(connection.recv(1 << 16))
 
 
 def bare(directory: Path, port: int, path: str) -> dict[str, str]:
-    """Write down what the register answers for a page, and return where a bare program finds it."""
+    """Store the register's response for a page; return the environment of the bare program."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     connection.request("GET", path, headers={"Accept-Encoding": "gzip"})
     answer = connection.getresponse()
     content = answer.read()
     headers = [each for each in answer.getheaders() if each[0].lower() not in {"date", "server", "connection"}]
     (directory / "content").write_bytes(content)
-    told = directory / "answer.json"
-    told.write_text(json.dumps({"headers": headers, "content": str(directory / "content")}))
-    return {"BARE_ANSWER": str(told)}
+    answer_file = directory / "answer.json"
+    answer_file.write_text(json.dumps({"headers": headers, "content": str(directory / "content")}))
+    return {"BARE_ANSWER": str(answer_file)}
 
 
 @contextmanager
 def looked_at(root: Path) -> Iterator[None]:
-    """Have the snapshot believed, as where a worker compares it."""
+    """Mark the snapshot as recently compared, as a worker does."""
     ended = threading.Event()
 
     def keep() -> None:
@@ -212,7 +212,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=4, help="of each closed loop; the open loop takes twice that")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rate", type=int, default=2000, help="of the open loop, a second")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     if shutil.which("wrk") is None:
         raise SystemExit("no wrk on this machine: install the package wrk")
     with tempfile.TemporaryDirectory() as name, simulated_register():
@@ -221,9 +221,9 @@ def main() -> None:
         import_catalogue()
         began, made = time.process_time(), updates.update_snapshot()
         if made is None:
-            raise SystemExit("somebody else writes a snapshot")
+            raise SystemExit("another process is writing a snapshot")
         print(f"Snapshot of {made.rendered} pages and files: {time.process_time() - began:.1f} s of CPU\n", flush=True)
-        measure(Path(name), asked.seconds, asked.rounds, asked.rate)
+        measure(Path(name), options.seconds, options.rounds, options.rate)
 
 
 if __name__ == "__main__":

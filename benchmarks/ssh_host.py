@@ -1,4 +1,4 @@
-"""How long a warm lab host over SSH takes from an order to the first I/O, and what a look costs it.
+"""How long a warm lab host over SSH takes from an order to the first I/O, and the cost of a poll.
 
 Needs root and what tests/lab_hosts/install_sshd.sh installs: the host is made of namespaces on this machine.
 """
@@ -33,7 +33,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def first_io_s(host: SshHost, loop: str, generation: int) -> float:
-    """Return the seconds from an order to the first read that the device sees: what the steps ask, in their order."""
+    """Return the seconds from an order to the first read on the device, with the requests of the steps."""
     counted = Path(f"/sys/class/block/{Path(loop).name}/stat")
     run, begun = f"d-bench{generation}", time.monotonic()
     key = host.identify(PATH).drive_key
@@ -48,8 +48,8 @@ def first_io_s(host: SshHost, loop: str, generation: int) -> float:
     return time.monotonic() - begun
 
 
-def looks(host: SshHost, run: str, there: NamespaceHost) -> tuple[list[float], float]:
-    """Return how long looks at a running load take, seconds, and what each costs the host, CPU seconds."""
+def polls(host: SshHost, run: str, there: NamespaceHost) -> tuple[list[float], float]:
+    """Return the duration of polls of a running load, s, and the CPU time of each on the host, s."""
     host.status(run)
     before, took = cpu_s(there), []
     for _ in range(LOOKS):
@@ -77,7 +77,7 @@ def measure(there: NamespaceHost, loop: str) -> None:
         starts.append(first_io_s(host, loop, generation))
         if generation < STARTS:
             end(host, f"d-bench{generation}")
-    took, cost_s = looks(host, f"d-bench{STARTS}", there)
+    took, cost_s = polls(host, f"d-bench{STARTS}", there)
     end(host, f"d-bench{STARTS}")
     print(f"order to first I/O, warm: median {statistics.median(starts):.2f} s, worst {max(starts):.2f} s of {STARTS}")
     print(

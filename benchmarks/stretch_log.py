@@ -1,4 +1,4 @@
-"""Stretches a real log of ACT 6.x to a longer run: its own noise, shuffled, for benchmarks of what is kept.
+"""Stretch a real log of ACT 6.x to a longer run with its own shuffled noise, for storage benchmarks.
 
 What came to every bucket in an interval of the real log is drawn again and again, all histograms together, and the
 sums are carried on. No drive behaves so for a day; but nothing repeats in order, as in a drive's own log.
@@ -54,7 +54,7 @@ def grown(now: Dump, before: Dump) -> Dump:
 
 
 def draws(log: Log, seconds: int, seed: int) -> Iterator[Dump]:
-    """Give the intervals of the stretched run: the same for the same seed."""
+    """Yield the intervals of the stretched run: the same for the same seed."""
     dice = random.Random(seed)  # noqa: S311 - no secret is made
     return (dice.choice(log.intervals) for _ in range(seconds))
 
@@ -76,7 +76,7 @@ def printed(label_s: int, sums: Dump) -> str:
 
 
 def stretched(log: Log, seconds: int, seed: int) -> Iterator[str]:
-    """Give the text of the stretched run, block by block."""
+    """Yield the text of the stretched run, block by block."""
     yield re.sub(r"test-duration-sec: \d+", f"test-duration-sec: {seconds}", log.header)
     sums: Dump = {}
     for label_s, interval in enumerate(draws(log, seconds, seed), start=1):
@@ -89,8 +89,8 @@ def main() -> None:
     arguments.add_argument("log", type=Path)
     arguments.add_argument("--seconds", type=int, default=86_400)
     arguments.add_argument("--seed", type=int, default=1)
-    asked = arguments.parse_args()
-    sys.stdout.writelines(stretched(parse(asked.log.read_text()), asked.seconds, asked.seed))
+    options = arguments.parse_args()
+    sys.stdout.writelines(stretched(parse(options.log.read_text()), options.seconds, options.seed))
 
 
 if __name__ == "__main__":

@@ -94,13 +94,13 @@ def start_campaigns(organisation: Organisation, staff: User) -> list[Campaign]:
 
 
 class Cut:
-    """Cuts a host's link for a minute while a load test runs there, whoever may be watching."""
+    """Cuts a host's link for a minute during a load test."""
 
     def __init__(self, there: NamespaceHost) -> None:
         self.there, self.begun_s, self.is_over = there, 0.0, False
 
     def step(self) -> str:
-        """Do what is due, and return what was done."""
+        """Cut or restore the link when due; return what was done."""
         if self.is_over:
             return ""
         if self.begun_s == 0 and self._is_mid_run():
@@ -119,14 +119,14 @@ class Cut:
 
 
 def watch(campaigns: list[Campaign], cut: Cut, began_s: float) -> None:
-    """Print each thing that happens as the register's tables tell it, until every campaign has ended."""
-    told: set[str] = set()
+    """Print each change in the register's tables until every campaign has ended."""
+    printed: set[str] = set()
     ids = [campaign.pk for campaign in campaigns]
     while time.monotonic() - began_s < PATIENCE_S:
         done = cut.step()
         for line in [*([done] if done else []), *happened(ids)]:
-            if line not in told:
-                told.add(line)
+            if line not in printed:
+                printed.add(line)
                 print(f"{since(began_s):>6}  {line}", flush=True)
         if not Campaign.objects.filter(pk__in=ids, state=Campaign.State.ACTIVE).exists():
             return
@@ -134,7 +134,7 @@ def watch(campaigns: list[Campaign], cut: Cut, began_s: float) -> None:
 
 
 def happened(ids: list[int]) -> list[str]:
-    """Return what campaigns and dispatches have come to, and which hosts give no answer now, as lines."""
+    """Return the states of campaigns and dispatches and the current outages as lines."""
     campaigns = Campaign.objects.filter(pk__in=ids).select_related("device")
     dispatches = Dispatch.objects.filter(campaign__in=ids).select_related("device").order_by("ordered_at")
     lines = [
@@ -161,8 +161,8 @@ def since(began_s: float) -> str:
     return f"{time.monotonic() - began_s:.0f} s"
 
 
-def tell(campaigns: list[Campaign], hosts: dict[str, NamespaceHost], staff: User) -> list[str]:
-    """Print the ladder of each campaign and what its page says; return what is wrong."""
+def report(campaigns: list[Campaign], hosts: dict[str, NamespaceHost], staff: User) -> list[str]:
+    """Print the ladder of each campaign and the texts of its page; return the problems."""
     wrong = []
     client = Client(headers={"host": "localhost"})
     client.force_login(staff)
@@ -177,7 +177,7 @@ def tell(campaigns: list[Campaign], hosts: dict[str, NamespaceHost], staff: User
         print("  its page, missing for a certificate:")
         sentences = missing_on(page)
         print("".join(f"    - {sentence}\n" for sentence in sentences), end="")
-        if campaign.state != Campaign.State.FINISHED or not says_what_is_short(sentences):
+        if campaign.state != Campaign.State.FINISHED or not names_short_runs(sentences):
             wrong.append(f"{campaign.device.label}: its page does not say which full-length runs are missing")
         print(f"  published: {why_not_published(rungs, staff)}")
     return wrong
@@ -190,12 +190,12 @@ def row_of(rung: Rung) -> str:
 
 
 def fault_of_bytes(dispatch: Dispatch, there: NamespaceHost) -> list[str]:
-    """Compare the log as it lies on the host with what the register has kept of it."""
+    """Compare the log on the host with the log in the register."""
     if dispatch.submission is None:
         return []
     found = there.path(f"/var/lib/drivecert/{dispatch.public_id}/log").stat().st_size
-    kept = dispatch.submission.log.size_bytes
-    return [] if found == kept else [f"{dispatch}: {found} bytes on the host, {kept} in the register"]
+    stored = dispatch.submission.log.size_bytes
+    return [] if found == stored else [f"{dispatch}: {found} bytes on the host, {stored} in the register"]
 
 
 def missing_on(page: str) -> list[str]:
@@ -203,7 +203,7 @@ def missing_on(page: str) -> list[str]:
     return [html.unescape(item) for item in missing]
 
 
-def says_what_is_short(sentences: list[str]) -> bool:
+def names_short_runs(sentences: list[str]) -> bool:
     return all(any(each.startswith(f"a {name} at") for each in sentences) for name in ("load test", "stress test"))
 
 
@@ -232,7 +232,7 @@ def main() -> None:
     if reason := missing():
         sys.exit(reason)
     with simulated_register() as (organisation, staff), ExitStack() as stack:
-        # A machine whose own host takes halting processors away would else fail every load test, and say so.
+        # Otherwise, a machine that loses halting processors to its own host fails every load test.
         stack.enter_context(Awake())
         hosts = boot_hosts(stack)
         stack.enter_context(workers())
@@ -240,7 +240,7 @@ def main() -> None:
         began_s = time.monotonic()
         cut = Cut(hosts[HOSTS[0]])
         watch(campaigns, cut, began_s)
-        wrong = tell(campaigns, hosts, staff) + ([] if cut.is_over else ["no link was cut"])
+        wrong = report(campaigns, hosts, staff) + ([] if cut.is_over else ["no link was cut"])
         print(f"\n{since(began_s)} in all; dispatches at once: {most_at_once(campaigns)} on {len(campaigns)} drives")
     sys.exit("\n".join(wrong) or 0)
 

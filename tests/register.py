@@ -1,4 +1,4 @@
-"""A whole register under test: `manage.py up` with servers, port and data directory of its own."""
+"""A complete register under test: `manage.py up` with its own servers, port and data directory."""
 
 import json
 import os
@@ -17,8 +17,8 @@ from webapp.supervisor.sockets import remove_socket_dir
 
 ROOT = Path(__file__).parent.parent
 PATIENCE_S = 300  # a first start takes seconds of a processor, 46 s where two cores have much else to do
-# Seven hundred pages, made a quarter of a minute after every first start and every change: no test but those of
-# snapshots depends on them, and all wait for the processors that they take.
+# A snapshot has seven hundred pages and is made a quarter of a minute after each first start and each change. Only the
+# tests of snapshots need it, and it would slow down all others.
 WITHOUT_SNAPSHOTS = {"SNAPSHOT_PERIOD_S": "86400"}
 GIVEN_BY_THE_SESSION = ("DATABASE_URL", "REDIS_URL", "DRIVECERT_TEST_REDIS_URL", "SECRET_KEY", "HOST", "ALLOWED_HOSTS")
 
@@ -34,7 +34,7 @@ class Register:
         self.supervisor: Any = None  # before the first start
 
     def start(self):
-        """Start the supervisor; it is not up yet."""
+        """Start the supervisor without waiting for it."""
         with self.output.open("w") as output:
             self.supervisor = subprocess.Popen(
                 [sys.executable, "manage.py", "up"],
@@ -45,18 +45,18 @@ class Register:
             )
 
     def start_and_wait(self):
-        """Start it and return once it says that it is up."""
+        """Start the supervisor and wait until it reports that it is up."""
         self.start()
-        wait_for(self._has_come_up, self.tell_output)
+        wait_for(self._has_come_up, self.output_summary)
 
     def environment(self):
-        """What a new user's shell would hold, besides port, data directory and the settings of this test."""
-        kept = {name: value for name, value in os.environ.items() if name not in GIVEN_BY_THE_SESSION}
+        """Return the environment of a new user's shell, with port, data directory and the settings of this test."""
+        inherited = {name: value for name, value in os.environ.items() if name not in GIVEN_BY_THE_SESSION}
         own = {"PORT": str(self.port), "DRIVECERT_DATA": str(self.data_dir)} | self.settings
-        return kept | own | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
+        return inherited | own | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
 
     def run_command(self, *words, **environment):
-        """Run a management command on the same data directory to its end."""
+        """Run a management command on the same data directory."""
         return subprocess.run(
             [sys.executable, "manage.py", *words],
             cwd=ROOT,
@@ -68,24 +68,24 @@ class Register:
         )
 
     def stop(self):
-        """Ask it to stop; return its exit status."""
+        """Stop the supervisor; return its exit status."""
         self.supervisor.send_signal(signal.SIGTERM)
         return self.supervisor.wait(PATIENCE_S)
 
     def kill(self):
-        """Take the supervisor away without a word."""
+        """Kill the supervisor."""
         self.supervisor.kill()
         self.supervisor.wait(PATIENCE_S)
 
     def end(self):
-        """Leave nothing behind, whatever the test did."""
+        """End all processes and remove all files of the register."""
         if self.supervisor is not None and self.supervisor.poll() is None:
             self.stop()
-        wait_for(lambda: not self.processes(), self.tell_processes)
+        wait_for(lambda: not self.processes(), self.processes_summary)
         remove_socket_dir(self.data_dir / "run" / "sockets", None)
 
     def ready(self):
-        """What /readyz says; the status comes with it."""
+        """Return the document of /readyz with its status."""
         try:
             with urllib.request.urlopen(f"{self.url}/readyz", timeout=5) as answer:  # noqa: S310 - our own http address
                 return answer.status, json.load(answer)
@@ -93,28 +93,31 @@ class Register:
             return 0, str(error)
 
     def processes(self):
-        """Every process that has to do with the data directory, the supervisor too."""
+        """Return every process that uses the data directory, including the supervisor."""
         return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if belongs_to(entry, self.data_dir)]
 
-    def tell_processes(self):
+    def processes_summary(self):
         return "left: " + "; ".join(f"{pid} {command_of(pid)}" for pid in self.processes())
 
     def pid_of(self, name):
-        """The main process of a child: the one that the supervisor started among those that hold its lock."""
-        held, processes = self.data_dir / "run" / f"{name}.held", [Path(f"/proc/{pid}") for pid in self.processes()]
+        """Return the main process of a child: the one with its lock that the supervisor started."""
+        lock_file, processes = (
+            self.data_dir / "run" / f"{name}.held",
+            [Path(f"/proc/{pid}") for pid in self.processes()],
+        )
         ours = [process for process in processes if parent_of(process) == self.supervisor.pid]
-        return next(int(process.name) for process in ours if held in opened_by(process))
+        return next(int(process.name) for process in ours if lock_file in opened_by(process))
 
-    def tell_output(self):
+    def output_summary(self):
         return self.output.read_text()
 
     def _has_come_up(self):
-        assert self.supervisor.poll() is None, self.tell_output()
-        return "Drivecert is up" in self.tell_output()
+        assert self.supervisor.poll() is None, self.output_summary()
+        return "Drivecert is up" in self.output_summary()
 
 
 def belongs_to(process, directory):
-    """Tell whether a process of /proc was started for the directory, works in it, or has a file of it open.
+    """Return whether a process of /proc was started for the directory, works in it, or has a file of it open.
 
     Three signs, because redis and PostgreSQL write their titles over the environment they were given.
     """
@@ -129,7 +132,7 @@ def belongs_to(process, directory):
 
 
 def command_of(pid):
-    """The command line of a process; nothing where it has ended."""
+    """Return the command line of a process; empty if it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except (FileNotFoundError, ProcessLookupError):
@@ -137,7 +140,7 @@ def command_of(pid):
 
 
 def parent_of(process):
-    """The number of a process's parent; None where it has ended, as servers' processes do at any moment."""
+    """Return the pid of a process's parent; None if the process has ended."""
     try:
         return int((process / "stat").read_text().rpartition(")")[2].split()[1])
     except (FileNotFoundError, ProcessLookupError):
@@ -145,18 +148,20 @@ def parent_of(process):
 
 
 def opened_by(process):
-    """The files that a process of /proc has open; none where it has ended."""
+    """Return the files that a process of /proc has open; none if it has ended."""
     try:
         return [link_target(link) for link in list((process / "fd").iterdir())]
     except (PermissionError, FileNotFoundError, ProcessLookupError):
         return []
 
 
-def wait_for(is_true: Callable[[], bool], tell: Callable[[], str] = lambda: "", patience_s: float = PATIENCE_S) -> None:
-    """Wait for something that has to happen; the patience is no measurement, only an end."""
+def wait_for(
+    is_true: Callable[[], bool], describe: Callable[[], str] = lambda: "", patience_s: float = PATIENCE_S
+) -> None:
+    """Wait until a condition is true; fail after `patience_s`."""
     deadline = time.monotonic() + patience_s
     while not is_true():
-        assert time.monotonic() < deadline, f"did not happen in {patience_s} s. {tell()}"
+        assert time.monotonic() < deadline, f"did not happen in {patience_s} s. {describe()}"
         time.sleep(0.1)
 
 

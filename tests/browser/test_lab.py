@@ -116,7 +116,7 @@ def test_a_live_part_is_not_sent_again_while_nothing_changes(staff_page, drive):
     with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 204, timeout=PATIENCE_MS):
         pass
     page.get_by_role("link", name="Cancel the campaign").click()
-    page.get_by_label("Why").fill("the drive is needed")
+    page.get_by_label("Reason").fill("the drive is needed")
     page.get_by_role("button", name="Cancel the campaign").click()
     page.wait_for_selector(".verdict >> text=cancelled", timeout=PATIENCE_MS)
 

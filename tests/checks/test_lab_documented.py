@@ -4,7 +4,7 @@ from django.conf import settings
 
 from runners.models.exit_codes import REASONS
 from runners.models.states import FINAL, TRANSITIONS, State
-from webapp.lab.dispatches.page import MEANINGS
+from webapp.lab.dispatches.page import STATE_MEANINGS
 
 LAB = (settings.BASE_DIR / "docs/reference/lab.md").read_text()
 
@@ -19,7 +19,7 @@ def test_the_documented_states_are_those_of_the_table():
 
 
 def test_every_state_has_a_meaning_for_its_page():
-    assert set(MEANINGS) == set(State)
+    assert set(STATE_MEANINGS) == set(State)
 
 
 def test_every_exit_status_is_documented_here_and_in_the_formats():

@@ -1,4 +1,4 @@
-"""Random kills of workers while everything else goes wrong too, all from one seed; the hosts keep the truth."""
+"""Random kills of workers and random faults of hosts from one seed; the hosts record the true course."""
 
 import os
 import random
@@ -32,7 +32,7 @@ KILL_AFTER_S = (0.02, 0.4)
 
 @dataclass
 class Chaos:
-    """A lab, workers on it, and who orders; `play` kills, `settle` lets everything come to its end."""
+    """A lab with workers and orders: `play` kills workers, `settle` waits until every dispatch has ended."""
 
     lab: Any
     parents: list[Any]
@@ -45,7 +45,7 @@ class Chaos:
         self.pids = {}
 
     def play(self, kills_count: int) -> None:
-        """Kill so many workers at random moments, and order new runs as old ones end."""
+        """Kill workers at random moments, and order new runs when old ones end."""
         for parent in self.parents:
             self._start(parent)
         for _ in range(kills_count):
@@ -54,18 +54,18 @@ class Chaos:
             self._kill(self.dice.choice(self.parents))
 
     def settle(self, within_s: float) -> bool:
-        """Without faults from now on, wait until every dispatch has ended; return whether that was in time."""
+        """Stop the faults and wait until every dispatch has ended; return whether that was in time."""
         self.lab.ask("", "set_faults", **NO_FAULTS)
         deadline = time.monotonic() + within_s
         while is_work_left() and time.monotonic() < deadline:
-            self._look_at_machines()
+            self._declare_ended()
             time.sleep(0.05)
         for parent in self.parents:
             self._end(parent)
         return not is_work_left()
 
-    def _look_at_machines(self):
-        """The operator: says of what was lost, and left nothing on its host, that it does not run, where that is so."""
+    def _declare_ended(self):
+        """Act as the operator: confirm the end of lost dispatches whose program does not run."""
         lost = Dispatch.objects.filter(state=State.LOST, ended_at__isnull=True, pid__isnull=False)
         running = set(self.lab.truth()["running"]) if lost.exists() else set()
         for dispatch in lost.exclude(public_id__in=running).select_related("ordered_by"):
@@ -88,12 +88,12 @@ class Chaos:
 
 
 def is_work_left() -> bool:
-    """Whether a dispatch or a campaign is on its way to an end."""
+    """Return whether a dispatch or a campaign has not ended yet."""
     moving = Campaign.objects.filter(state__in=(Campaign.State.ACTIVE, Campaign.State.CANCELLING))
     return moving.exists() or Dispatch.objects.exclude(state__in=FINAL).exists()
 
 
 def ends() -> dict[str, int]:
-    """How many dispatches ended in each state."""
+    """Return the number of dispatches in each state."""
     states = list(Dispatch.objects.values_list("state", flat=True))
     return {state.value: states.count(state) for state in State if state in states}

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent.parent
 SPEED = 60  # a minute of the hosts takes a second
 PATIENCE_S = 300
 KILLED = -9
-DEEPEST = 24  # moments beside commits that a worker lives to see at most
+DEEPEST = 24  # the highest number of commits before a worker is killed
 LIVES_MAX = 400  # also for a log: one that takes three workers along is given up on purpose
 QUICK = {
     "WATCH_PERIOD_S": 0.05,
@@ -40,7 +40,7 @@ QUICK = {
 
 
 def environment(data_dir: Path) -> dict[str, str]:
-    """A worker's: the test's database and a data directory of its own."""
+    """Return the environment of a worker: the test's database and a separate data directory."""
     database = connection.settings_dict
     url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
     own = {"DATABASE_URL": url, "DRIVECERT_DATA": str(data_dir), "DJANGO_SETTINGS_MODULE": "webapp.settings"}
@@ -48,7 +48,7 @@ def environment(data_dir: Path) -> dict[str, str]:
 
 
 class LabProcess:
-    """The simulated lab in a process of its own; calling it asks a host or the lab itself."""
+    """The simulated lab in a separate process; calls are sent to one of its hosts or to the lab."""
 
     def __init__(
         self, directory: Path, hosts_count: int, speed: float = SPEED, faults: Any = None, shared_drives: bool = False
@@ -95,14 +95,14 @@ class WorkerParent:
                 start_new_session=True,
             )
 
-    def start(self, **told):
+    def start(self, **options):
         """Fork a worker and return its pid."""
-        self.process.stdin.write(json.dumps(QUICK | told) + "\n")
+        self.process.stdin.write(json.dumps(QUICK | options) + "\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline())
 
     def wait(self):
-        """Return with which status the worker ended, a signal's number negative."""
+        """Return the exit status of the worker; negative for a signal."""
         return int(self.process.stdout.readline())
 
     def end(self) -> None:
@@ -156,7 +156,7 @@ def new_order(sim_lab, staff):
 
 
 def identity_of(host: RemoteHost) -> Identity:
-    """What the host says of its drive; asked again where a fault swallows the answer, as who binds it would."""
+    """Return the identity of a host's drive; repeat the request if a fault drops the response."""
     for _ in range(PATIENCE_S * 10):
         with contextlib.suppress(HostSilentError):
             seen: Identity = host.identify(PATH)
@@ -166,7 +166,7 @@ def identity_of(host: RemoteHost) -> Identity:
 
 
 def device_on(lab: Any, name: str, staff: Any) -> Device:
-    """The drive of a host of the simulated lab, bound at the first call."""
+    """Return the device of a simulated host; bind it at the first call."""
     host, _ = Host.objects.get_or_create(name=name, kind=KIND, defaults={"checked_at": FOUND_FIT})
     return host.devices.first() or bind(host, identity_of(lab.host(name)), "simulated drive", staff)
 
@@ -181,7 +181,7 @@ def order_on(
 
 
 def kill_one_after_the_other(worker: WorkerParent) -> int:
-    """Start workers that die beside their 1st, 2nd ... commit, over and over, until one has nothing left to do.
+    """Start workers that are killed at their 1st, 2nd ... commit, until one has no work left.
 
     Return how many were killed.
     """

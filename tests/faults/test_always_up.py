@@ -1,4 +1,4 @@
-"""Public pages and files are there while PostgreSQL, Redis and Celery are not, and none outlives a withdrawal."""
+"""Public pages and files stay available without PostgreSQL, Redis and Celery; none shows a withdrawn run."""
 
 import json
 import os
@@ -30,7 +30,7 @@ ANSWER_S = 30  # how long the page itself may take then, of two busy cores
 
 
 class Site:
-    """Servers, web server and worker, each to be stopped by itself: nobody starts them again."""
+    """Servers, web server and worker, each of which can be stopped and is not restarted."""
 
     def __init__(self, directory):
         self.data_dir, self.port = directory / "var", free_port()
@@ -55,10 +55,10 @@ class Site:
             )
 
     def environment(self):
-        kept = {name: value for name, value in os.environ.items() if name not in GIVEN_BY_THE_SESSION}
+        inherited = {name: value for name, value in os.environ.items() if name not in GIVEN_BY_THE_SESSION}
         own = {"PORT": str(self.port), "DRIVECERT_DATA": str(self.data_dir), "SNAPSHOT_PERIOD_S": "2"}
         own |= {"DATABASE_URL": self.postgres.url, "REDIS_URL": self.redis.url}
-        return kept | own | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
+        return inherited | own | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
 
     def command(self, *words):
         done = subprocess.run(
@@ -74,7 +74,7 @@ class Site:
         return done.stdout
 
     def get(self, path):
-        """Return status, text and whether the snapshot answered; status 0 while nobody does."""
+        """Return status, text and whether the snapshot answered; status 0 if no server responds."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=90) as answer:
                 return answer.status, answer.read(), "X-Drivecert-Snapshot" in answer.headers
@@ -84,11 +84,11 @@ class Site:
             return 0, b"", False
 
     def pages(self):
-        told = ElementTree.fromstring(self.get("/sitemap.xml")[1])  # noqa: S314 - our own
-        return [urlsplit(element.text).path for element in told.iter(LOC)]
+        sitemap = ElementTree.fromstring(self.get("/sitemap.xml")[1])  # noqa: S314 - our own
+        return [urlsplit(element.text).path for element in sitemap.iter(LOC)]
 
     def files(self):
-        """Every data file: those of the snapshot, and those of the dump."""
+        """Return the paths of all data files of the snapshot and of the dump."""
         index = json.loads((self.data_dir / "snapshots" / "current" / "index.json").read_text())
         dumped = [f"/data/{path.parent.name}/{path.name}" for path in (self.data_dir / "dumps").glob("20*/*")]
         return [path for path in index["entries"] if not path.endswith("/")] + dumped
@@ -135,7 +135,7 @@ def site(tmp_path_factory):
 
 
 def test_the_worker_makes_a_snapshot_by_itself_and_a_withdrawal_is_out_within_a_minute(site):
-    """One after the other, because every part is stopped at the end."""
+    """The checks are one test, because every part is stopped at the end."""
     pages = site.pages()
     assert len(pages) > 190
     run = next(path for path in pages if path.startswith("/runs/"))
@@ -156,10 +156,10 @@ def check_everything_is_there_without_servers(site, run):
     before = {path: site.get(path)[1] for path in pages}
     site.stop_all_but_web()
     for age in ("fresh", "old"):
-        told = {path: site.get(path) for path in [*pages, *files]}
-        assert {path for path, (status, _, _) in told.items() if status != 200} == set(), age
-        assert {path for path in pages if told[path][1] != before[path]} == set(), age
-        assert b"Withdrawn by a test." in told[run][1]
+        responses = {path: site.get(path) for path in [*pages, *files]}
+        assert {path for path, (status, _, _) in responses.items() if status != 200} == set(), age
+        assert {path for path in pages if responses[path][1] != before[path]} == set(), age
+        assert b"Withdrawn by a test." in responses[run][1]
         site.let_the_snapshot_age()
     check_parameters_name_the_snapshot(site)
     site.postgres.start()

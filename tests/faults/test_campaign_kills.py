@@ -1,4 +1,4 @@
-"""Workers killed beside their commits all through a campaign, and at random while its hosts fail too."""
+"""Workers killed at each commit of a campaign, and at random while its hosts fail too."""
 
 from decimal import Decimal
 
@@ -37,7 +37,7 @@ def new_campaign(sim_lab, staff):
     return create
 
 
-def test_workers_killed_beside_commits_all_through_a_campaign_leave_each_step_made_once(
+def test_workers_killed_at_each_commit_of_a_campaign_leave_each_step_made_once(
     new_lab, new_worker, new_campaign, drivetest
 ):
     lab = new_lab(hosts_count=1, speed=600)
@@ -48,7 +48,7 @@ def test_workers_killed_beside_commits_all_through_a_campaign_leave_each_step_ma
 
 
 def check_made_once(campaign, lab):
-    """Each step has one dispatch, one load on the drive, and one run; the entries tell each once."""
+    """Each step has one dispatch, one load on the drive, and one run; the history lists each once."""
     assert (campaign.state, campaign.end) == (Campaign.State.FINISHED, "at-limit"), campaign.reason
     made = campaign.dispatches.order_by("campaign_step")
     assert [dispatch.purpose for dispatch in made] == PURPOSES
@@ -67,7 +67,7 @@ def test_campaigns_whose_hosts_fail_while_workers_are_killed_at_random_load_no_d
     campaigns = [new_campaign(lab, name) for name in lab.names]
     chaos = Chaos(lab, [new_worker(lab), new_worker(lab)], None, SEED, queued_at_most=0)
     chaos.play(KILLS_COUNT)
-    # On a busy machine no worker may have lived long enough to order anything.
+    # On a busy machine, every worker may have been killed before it ordered a run.
     wait_for(lambda: all(campaign.dispatches.exists() for campaign in campaigns), chaos.parents[0].log.read_text)
     for campaign in campaigns:
         cancel(campaign, staff)
@@ -79,7 +79,7 @@ def test_campaigns_whose_hosts_fail_while_workers_are_killed_at_random_load_no_d
 
 
 def check_counted_once(campaign):
-    """Whatever became of its steps, each is counted, entered and ordered once."""
+    """Check that each step is counted, recorded and ordered once."""
     campaign.refresh_from_db()
     assert campaign.state in {Campaign.State.CANCELLED, Campaign.State.FINISHED}, campaign.reason
     numbers = list(campaign.dispatches.order_by("campaign_step").values_list("campaign_step", flat=True))

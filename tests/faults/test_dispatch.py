@@ -1,4 +1,4 @@
-"""A dispatch outlives the death of its worker at any moment: the same process runs on, one run, one evidence."""
+"""A dispatch survives the death of its worker at any moment: one process, one run, one evidence file."""
 
 import json
 import time
@@ -27,7 +27,7 @@ pytestmark = [
 PATIENCE_S = 300  # two busy cores may take long
 MIB = 1024 * 1024
 RUN_S = 6
-# For a run that must still go on when it is looked at, after what a busy machine took to see that it had begun.
+# Long enough that the run has not ended when the test observes its start on a busy machine.
 long_enough_to_be_seen = pytest.mark.parametrize("run_s", [20])
 
 
@@ -101,7 +101,7 @@ def check_one_of_everything(dispatch, worker, pid):
 
 
 def records(dispatch):
-    """What the program wrote beside its log: a second start would have written a second record."""
+    """Count the records of the side file: a second start would have written a second record."""
     lines = (Path(django_settings.LAB_DIR) / dispatch.public_id / "side.jsonl").read_text().splitlines()
     kinds = [json.loads(line)["record"] for line in lines]
     return {kind: kinds.count(kind) for kind in kinds}
@@ -183,7 +183,7 @@ def test_two_schedulers_and_doubled_and_late_tasks_make_one_run(ordered, worker,
         wait_for_state(ordered, {State.RUNNING}, worker)
         pid = host.status(ordered.public_id).pid
         check_one_of_everything(ordered, worker, pid)
-        advance_dispatch.apply_async(args=(ordered.pk,))  # as the broker would deliver again what it was not told of
+        advance_dispatch.apply_async(args=(ordered.pk,))  # as the broker redelivers an unacknowledged task
         check_one_of_everything(ordered, worker, pid)
         begun = ordered.steps.filter(to_state=State.RUNNING).exclude(from_state=State.RUNNING)
         assert begun.count() == 1
@@ -195,7 +195,7 @@ def test_new_code_is_deployed_in_mid_run(ordered, worker, host):
     worker.start()
     wait_for_state(ordered, {State.RUNNING}, worker)
     pid = host.status(ordered.public_id).pid
-    worker.process.terminate()  # as a service manager restarts it: asked, not killed
+    worker.process.terminate()  # as a service manager stops it: with SIGTERM
     worker.process.wait(PATIENCE_S)  # its own end may take longer than what is left of the run, which is not its matter
     worker.start()
     check_one_of_everything(ordered, worker, pid)

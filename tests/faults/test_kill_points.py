@@ -17,7 +17,7 @@ LEAST_MOMENTS = 20  # order to run takes at least ten commits; fewer would mean 
 MOST_MOMENTS = 300
 
 
-def test_a_worker_killed_beside_any_commit_leaves_one_load_and_one_run(new_lab, new_worker, new_order, drivetest):
+def test_a_worker_killed_at_any_commit_leaves_one_load_and_one_run(new_lab, new_worker, new_order, drivetest):
     lab = new_lab(hosts_count=1, speed=600)
     worker = new_worker(lab)
     for moment in range(1, MOST_MOMENTS):
@@ -34,7 +34,7 @@ def test_a_worker_killed_beside_any_commit_leaves_one_load_and_one_run(new_lab, 
 
 
 def check_one_of_everything(dispatch, lab, moment):
-    """Every order so far, also this one, has made one load, one submission, one evidence, one reading, one run."""
+    """Check that every order so far made one load, one submission, one evidence file, one reading and one run."""
     dispatch.refresh_from_db()
     assert (dispatch.state, dispatch.reason) == (State.DONE, "finished"), moment
     counts = [model.objects.count() for model in (Dispatch, Submission, Reading, Run)]

@@ -1,4 +1,7 @@
-"""Real hosts over a real sshd: killed, cut off, rebooted, full. One run or a named failure, and every byte they had."""
+"""Real hosts over a real sshd: killed, cut off, rebooted, full. Each dispatch ends in one run or a stated failure.
+
+No byte of a log is lost.
+"""
 
 import time
 from decimal import Decimal
@@ -75,13 +78,13 @@ def log_of(there, dispatch):
     return there.path(f"/var/lib/drivecert/{dispatch.public_id}/log").read_bytes()
 
 
-def check_all_bytes_are_kept(there, dispatch):
+def check_all_bytes_are_stored(there, dispatch):
     assert dispatch.submission.log.size_bytes == len(log_of(there, dispatch)) > 0
     assert Submission.objects.count() == 1
 
 
 def loads(there):
-    """The monitor and the load, where one runs."""
+    """Return the processes of the monitor and the load."""
     return len(there.pids_of("drivetest"))
 
 
@@ -92,7 +95,7 @@ def test_an_sshd_killed_in_mid_run_is_waited_for(there, running):
     there.start_sshd()
     look_until(running, lambda: running.state in FINAL)
     assert (running.state, running.reason) == (State.DONE, "finished")
-    check_all_bytes_are_kept(there, running)
+    check_all_bytes_are_stored(there, running)
 
 
 def test_a_link_cut_in_mid_run_is_waited_for(there, running, settings):
@@ -103,7 +106,7 @@ def test_a_link_cut_in_mid_run_is_waited_for(there, running, settings):
     settings.HOST_ANSWER_TIMEOUT_S = ours  # a new login may take a busy machine longer
     look_until(running, lambda: running.state in FINAL)
     assert (running.state, running.reason) == (State.DONE, "finished")
-    check_all_bytes_are_kept(there, running)
+    check_all_bytes_are_stored(there, running)
 
 
 @outlasting
@@ -125,7 +128,7 @@ def test_a_rebooted_host_fails_the_dispatch_with_all_its_bytes(there, running):
     assert (running.state, running.pid) == (State.FAILED, pid)
     assert "ended unobserved: the host was restarted" in running.reason
     assert loads(there) == 0
-    check_all_bytes_are_kept(there, running)
+    check_all_bytes_are_stored(there, running)
 
 
 @outlasting
@@ -135,4 +138,4 @@ def test_a_full_disk_of_the_host_ends_in_a_named_failure_with_all_its_bytes(ther
     assert running.state == State.FAILED
     assert running.reason
     assert SshHost(running.device.host).status(running.public_id).state is Detached.ENDED
-    check_all_bytes_are_kept(there, running)
+    check_all_bytes_are_stored(there, running)

@@ -1,4 +1,4 @@
-"""Workers killed at random moments on hosts that fail in every way: no two loads on a drive, and every end is told."""
+"""Workers killed at random moments while hosts fail: no two loads on a drive, and every end is recorded."""
 
 import pytest
 
@@ -14,7 +14,7 @@ __all__ = ["data_dir", "drivetest", "new_lab", "new_order", "new_worker", "sim_l
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 
 KILLS_COUNT = 50
-# Silence, the run itself and its log, for every dispatch that still waits; two busy cores may take long over them.
+# Time for outages, runs and logs of all waiting dispatches on two busy processors.
 LIMIT_S = 300
 
 
@@ -28,8 +28,8 @@ def test_random_kills_among_random_faults_never_load_a_drive_twice(seed, new_lab
     assert truth["overlaps"] == []
     assert (truth["most_loads"], truth["starts_count"] > 0) == (1, True)
     assert not Dispatch.objects.filter(reason="").exists()
-    # A worker may be killed as soon as it has handed in a log, and the host lose or cut it before the next look.
-    # (Logs that were cut before their first interval may be the same bytes, which the one door takes for one.)
+    # A worker may be killed right after it submitted a log, and the host may lose or cut the log before the next poll.
+    # (Logs that were cut before their first interval may be identical; the register stores them once.)
     unnamed = Submission.objects.filter(dispatches__isnull=True).values_list("log__filename", flat=True)
     of_them = {name.removesuffix(".log") for name in unnamed}
     found = Dispatch.objects.filter(public_id__in=of_them)

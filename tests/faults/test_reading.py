@@ -1,4 +1,4 @@
-"""kill -9 of the process that reads: the next sweep takes the reading up at once, and there is one run."""
+"""kill -9 of the reading process: the next sweep repeats the reading at once, and there is one run."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A lab's run belongs to its host: the register may stop or die under it, and takes it up again."""
+"""A run belongs to its host: the register may stop or die during the run, and resumes it."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ from webapp.supervisor.processes import link_target
 
 pytestmark = pytest.mark.faults
 RUN_S = 1800  # longer than the test: it is cancelled at the end
-# Scripts are put together and run in one: each start of Django takes a second or two of a processor.
+# Each start of Django takes one or two seconds, so scripts are combined into one.
 ORDER = """
 from decimal import Decimal
 from uuid import uuid4
@@ -32,7 +32,7 @@ lab = Organisation.objects.get(slug="this-lab")
 public_id = order(device, lab, Order(Decimal("0.1"), {run_s}, 5), admin).public_id
 """
 OF_BEFORE = "public_id = {public_id!r}\n"
-# Looks until it is so, or for as long as the tests have patience.
+# Polls until the condition is true or the time limit of the tests is reached.
 LOOK = """
 import json, time
 from runners.models import Dispatch
@@ -66,7 +66,7 @@ def register(tmp_path_factory):
 
 
 def run_processes(register):
-    """The detached program and who waits for it: they work in the run's own directory."""
+    """Return the background program and its monitor; both work in the directory of the run."""
     lab = register.data_dir / "lab"
     return [pid for pid in register.processes() if lab in (link_target(Path(f"/proc/{pid}/cwd")) or Path()).parents]
 
@@ -78,7 +78,7 @@ def run_script(register, script):
 
 
 def wait_for_dispatch(register, script, is_so):
-    """Run a script that names a dispatch; return the dispatch once it is so."""
+    """Run a script that prints a dispatch; return the dispatch when the condition is true."""
     look = LOOK.format(is_so=is_so, patience_s=PATIENCE_S / 2)
     has_come, found = json.loads(run_script(register, script + look))
     assert has_come, found
@@ -94,20 +94,20 @@ def wait_for_more_of(register, before):
 
 
 @pytest.mark.parametrize("goes", ["stop", "kill"])
-def test_a_run_goes_on_while_the_register_is_away_and_is_taken_up_again(register, goes):
+def test_a_run_continues_while_the_register_is_away_and_is_resumed(register, goes):
     before = order_and_wait(register)
     getattr(register, goes)()
     wait_for(lambda: register.processes() == run_processes(register), lambda: str(register.processes()))
     assert before["pid"] in run_processes(register)
     message = f"these lab runs continue, and the next start watches them again: {before['public_id']}"
-    assert (message in register.tell_output()) == (goes == "stop")
+    assert (message in register.output_summary()) == (goes == "stop")
     register.start_and_wait()
     wait_for_more_of(register, before)
     check_it_can_be_cancelled(register, before)
 
 
 def check_it_can_be_cancelled(register, before):
-    """The same process runs, and ends when it is told to."""
+    """Check that the same process runs and ends on request."""
     cancelled = wait_for_dispatch(register, OF_BEFORE.format(**before) + CANCEL, IS_CANCELLED)
     assert cancelled["pid"] == before["pid"]
     wait_for(lambda: not Path(f"/proc/{before['pid']}").exists())
@@ -117,19 +117,19 @@ def kill_all(register, *names):
     for pid in [register.pid_of(name) for name in names]:
         os.kill(pid, signal.SIGKILL)
     for name in names:
-        wait_for(lambda: f"{name} restarted" in register.tell_output(), register.tell_output)  # noqa: B023 - at once
+        wait_for(lambda: f"{name} restarted" in register.output_summary(), register.output_summary)  # noqa: B023 - at once
     wait_for(lambda: register.ready()[0] == 200, lambda: str(register.ready()))
 
 
 def flush_redis(register):
-    """With the address that the register's own processes were given: it holds the password."""
+    """Flush Redis with the address of the register's own processes, which includes the password."""
     environment = Path(f"/proc/{register.pid_of('lab')}/environ").read_bytes().decode().split("\0")
     url = next(line.removeprefix("REDIS_URL=") for line in environment if line.startswith("REDIS_URL="))
     with Connection(url) as broker:
         redis_of(broker).flushall()
 
 
-def test_a_run_goes_on_while_every_process_of_the_register_is_killed(register):
+def test_a_run_continues_while_every_process_of_the_register_is_killed(register):
     before = order_and_wait(register)
     flush_redis(register)
     kill_all(register, "redis", "lab", "beat", "web", "worker")

@@ -1,4 +1,4 @@
-"""Workers killed beside their commits all through a dispatch of several stages."""
+"""Workers killed at each commit of a dispatch with several stages."""
 
 import pytest
 
@@ -16,7 +16,7 @@ LEAST_DEATHS = 10
 SWEEP = {"preset": "micron-7450-rocksdb", "record_count": 10, "operation_count": 20, "threads": [1, 2]}
 
 
-def test_a_sweep_whose_workers_are_killed_beside_commits_starts_each_stage_once(
+def test_a_sweep_whose_workers_are_killed_at_each_commit_starts_each_stage_once(
     new_lab, new_worker, sim_lab, staff, drivetest
 ):
     lab = new_lab(hosts_count=1, speed=600)

@@ -1,4 +1,4 @@
-"""The register on one machine: what is killed, refused, restarted, and left behind."""
+"""The register on one machine: killed, refused and restarted processes, and leftovers."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ NAMES = ["postgres", "redis", "web", "worker", "lab", "beat"]
 
 
 def register_under(directory):
-    # Longer than a socket's path may be, and closed to everybody else.
+    # The path is longer than a socket path may be, and private.
     parent = directory / ("long" * 25)
     parent.mkdir(mode=0o700)
     return Register(parent / "var", **WITHOUT_SNAPSHOTS)
@@ -33,7 +33,7 @@ def register(tmp_path):
 
 @pytest.fixture(scope="module")
 def survivor(tmp_path_factory):
-    """One that several tests stop, kill and damage, each in its turn: the first start is the long one."""
+    """Yield a register that several tests stop, kill and damage in turn; only the first start is slow."""
     register = register_under(tmp_path_factory.mktemp("survivor"))
     yield register
     register.end()
@@ -48,7 +48,7 @@ def running(survivor):
 
 @pytest.fixture
 def stopped(survivor):
-    """One that has run, and does not now; a start only to be stopped takes as long as any."""
+    """Return a register that has run and is stopped now."""
     if survivor.supervisor is None:
         survivor.start_and_wait()
     if survivor.supervisor.poll() is None:
@@ -58,7 +58,7 @@ def stopped(survivor):
 
 @pytest.fixture
 def stranger():
-    """A process that has nothing to do with the register."""
+    """Yield a process that does not belong to the register."""
     process = subprocess.Popen(["sleep", "600"])
     yield process
     process.kill()
@@ -73,25 +73,25 @@ def test_term_stops_every_process_with_status_0(running):
     directory = sockets(running)
     assert running.stop() == 0
     assert not directory.exists()
-    # The processes of a PostgreSQL that had to be killed, as one that writes to a busy drive may, end by themselves.
-    wait_for(lambda: running.processes() == [], running.tell_processes)
+    # If PostgreSQL had to be killed because its drive is busy, its processes end by themselves.
+    wait_for(lambda: running.processes() == [], running.processes_summary)
 
 
 def test_a_killed_supervisor_takes_all_its_processes_along(running):
     assert len(running.processes()) > 10  # supervisor, servers, web, worker, beat and their own children
     running.kill()
-    wait_for(lambda: running.processes() == [], running.tell_processes)
+    wait_for(lambda: running.processes() == [], running.processes_summary)
 
 
 def test_a_supervisor_killed_while_its_web_processes_start_takes_them_along(stopped):
     stopped.start()
-    wait_for(lambda: serving_processes(stopped), stopped.tell_output)
+    wait_for(lambda: serving_processes(stopped), stopped.output_summary)
     stopped.kill()
-    wait_for(lambda: stopped.processes() == [], stopped.tell_processes)
+    wait_for(lambda: stopped.processes() == [], stopped.processes_summary)
 
 
 def serving_processes(register):
-    """Those that granian's main process has started, be they ready or not."""
+    """Return the processes that granian's main process has started, ready or not."""
     of_web = [pid for pid in register.processes() if "granian" in command_of(pid)]
     return [pid for pid in of_web if parent_of(Path(f"/proc/{pid}")) != register.supervisor.pid]
 
@@ -101,7 +101,7 @@ def test_the_next_start_comes_up_at_once_after_a_kill(running):
     running.kill()
     running.start_and_wait()
     assert running.ready()[0] == 200
-    assert login in running.tell_output()
+    assert login in running.output_summary()
 
 
 def test_stale_lock_files_that_name_a_living_stranger_do_not_stop_a_start(running, stranger):
@@ -109,8 +109,8 @@ def test_stale_lock_files_that_name_a_living_stranger_do_not_stop_a_start(runnin
     lines = pid_file.read_text().splitlines()
     os.kill(running.pid_of("postgres"), signal.SIGKILL)
     running.kill()
-    wait_for(lambda: running.processes() == [], running.tell_processes)
-    # As after a power cut, when the number has been given to somebody else since.
+    wait_for(lambda: running.processes() == [], running.processes_summary)
+    # As after a power cut, when the pid belongs to another process.
     pid_file.write_text("\n".join([str(stranger.pid), *lines[1:]]) + "\n")
     (sockets(running) / ".s.PGSQL.5432.lock").write_text(pid_file.read_text())
     running.start_and_wait()
@@ -119,7 +119,7 @@ def test_stale_lock_files_that_name_a_living_stranger_do_not_stop_a_start(runnin
 
 
 def test_a_server_that_is_not_ours_in_the_cluster_stops_a_start(stopped):
-    """An operator may have started PostgreSQL on the cluster by hand: two on one cluster would destroy it."""
+    """Two PostgreSQL servers on one cluster would destroy it; an operator may have started one manually."""
     cluster = stopped.data_dir / "postgres"
     foreign = subprocess.Popen([sleep_named_postgres(stopped), "600"], cwd=cluster)
     try:
@@ -138,7 +138,7 @@ def sleep_named_postgres(register):
     return str(copy)
 
 
-def test_a_taken_port_is_told_before_anything_starts(register):
+def test_a_port_in_use_is_reported_before_any_process_starts(register):
     with socket.socket() as other:
         other.bind(("127.0.0.1", register.port))
         other.listen()
@@ -148,7 +148,7 @@ def test_a_taken_port_is_told_before_anything_starts(register):
     assert not (register.data_dir / "postgres").exists()
 
 
-def test_a_second_supervisor_says_so_and_leaves_the_first_alone(running):
+def test_a_second_supervisor_reports_the_first_and_does_not_change_it(running):
     before = [running.pid_of(name) for name in NAMES]  # of PostgreSQL's others some come and go
     done = running.run_command("up", PORT="1")
     assert done.returncode == 1
@@ -159,9 +159,9 @@ def test_a_second_supervisor_says_so_and_leaves_the_first_alone(running):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_child_that_was_killed_is_started_again(running, name):
     first, message = running.pid_of(name), f"{name} restarted"
-    count_before = running.tell_output().count(message)
+    count_before = running.output_summary().count(message)
     os.kill(first, signal.SIGKILL)
-    wait_for(lambda: running.tell_output().count(message) > count_before, running.tell_output)
+    wait_for(lambda: running.output_summary().count(message) > count_before, running.output_summary)
     wait_for(lambda: running.ready()[0] == 200, lambda: str(running.ready()))
     assert running.pid_of(name) != first
 
@@ -176,7 +176,7 @@ def test_another_user_of_the_machine_cannot_reach_a_server(running, name):
 
 
 def connect_as(uid, path):
-    """Connect with another user's rights to files, in this process and for this call only."""
+    """Connect with another user's file permissions, in this process and for this call only."""
     own = os.geteuid()
     os.seteuid(uid)
     try:

@@ -1,4 +1,4 @@
-"""A real Celery worker with its alarm clock, in a process group of its own that can be killed as a whole."""
+"""A real Celery worker with its scheduler, in a separate process group that can be killed as a whole."""
 
 import os
 import signal
@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db import connection
 
 ROOT = Path(__file__).parent.parent.parent
-SAY_AS_SHELL = """#!/bin/sh
-# Stands before the real program and kills the worker that called it, once, at one moment.
+KILLING_WRAPPER = """#!/bin/sh
+# Wraps the real program and kills the calling worker once, at one moment.
 read group < {group}
 once() {{ ( set -C; : > {fired} ) 2>/dev/null; }}
 if [ "{moment}" = "before $1" ] && once; then kill -9 "-$group"; fi
@@ -35,7 +35,7 @@ class Worker:
         """Let the worker be killed once around a command of drivetest: "before start", "after start", "before read"."""
         wrapper = self.data_dir / "drivetest"
         places = {"group": self.group, "fired": self.fired, "program": self.program, "moment": moment}
-        wrapper.write_text(SAY_AS_SHELL.format(**places))
+        wrapper.write_text(KILLING_WRAPPER.format(**places))
         wrapper.chmod(0o700)
         self.program = wrapper
 

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class LabConfig(AppConfig):
-    """Staff pages: hosts, devices, dispatches."""
+    """Staff pages of the lab: hosts, devices, dispatches and campaigns."""
 
     name = "webapp.lab"
     label = "lab"

@@ -1,4 +1,4 @@
-"""Addresses of this app."""
+"""URL patterns of the lab pages."""
 
 from django.urls import URLPattern, URLResolver, path
 
@@ -18,15 +18,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("hosts/<slug:name>/check/", hosts.check, name="lab-host-check"),
     path("hosts/<slug:name>/place/", hosts.place, name="lab-host-place"),
     path("hosts/<slug:name>/retire/", hosts.retire_host, name="lab-host-retire"),
-    path("hosts/<slug:name>/back/", hosts.take_host_back, name="lab-host-back"),
-    path("hosts/<slug:name>/devices/add/", binding.find, name="lab-device-find"),
-    path("hosts/<slug:name>/devices/bind/", binding.bind_found, name="lab-device-bind"),
+    path("hosts/<slug:name>/back/", hosts.restore_host, name="lab-host-back"),
+    path("hosts/<slug:name>/devices/add/", binding.find_device, name="lab-device-find"),
+    path("hosts/<slug:name>/devices/bind/", binding.bind_device, name="lab-device-bind"),
     path("devices/<int:device_id>/", devices.detail, name="lab-device"),
-    path("devices/<int:device_id>/look/", devices.look, name="lab-device-look"),
+    path("devices/<int:device_id>/look/", devices.refresh, name="lab-device-look"),
     path("devices/<int:device_id>/prepare/", orders.prepare, name="lab-prepare"),
     path("devices/<int:device_id>/label/", devices.rename, name="lab-device-rename"),
     path("devices/<int:device_id>/retire/", devices.retire_device, name="lab-device-retire"),
-    path("devices/<int:device_id>/back/", devices.take_device_back, name="lab-device-back"),
+    path("devices/<int:device_id>/back/", devices.restore_device, name="lab-device-back"),
     path("devices/<int:device_id>/ycsb/", orders.order_ycsb, name="lab-ycsb-order"),
     path("devices/<int:device_id>/order/", orders.order_run, name="lab-order"),
     path("dispatches/<slug:public_id>/", dispatches.detail, name="dispatch-detail"),
@@ -34,7 +34,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("dispatches/<slug:public_id>/cancel/confirm/", dispatches.confirm_cancel, name="dispatch-cancel-confirm"),
     path("dispatches/<slug:public_id>/cancel/", dispatches.cancel_dispatch, name="dispatch-cancel"),
     path("dispatches/<slug:public_id>/ended/", dispatches.declare_ended, name="dispatch-declare-ended"),
-    path("dispatches/<slug:public_id>/fetch/", dispatches.fetch_left, name="dispatch-fetch"),
+    path("dispatches/<slug:public_id>/fetch/", dispatches.archive_leftovers, name="dispatch-fetch"),
     path("dispatches/<slug:public_id>/retry/confirm/", dispatches.confirm_retry, name="dispatch-retry-confirm"),
     path("dispatches/<slug:public_id>/retry/", dispatches.retry_dispatch, name="dispatch-retry"),
     path("devices/<int:device_id>/campaign/", campaigns.order_campaign, name="campaign-order"),

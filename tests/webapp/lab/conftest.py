@@ -1,4 +1,4 @@
-"""A person who runs the lab, and somebody who does not."""
+"""Clients of a lab member and of another user."""
 
 import pytest
 from django.test import Client
@@ -22,7 +22,7 @@ from webapp.accounts.models import Membership
 
 @pytest.fixture
 def fake():
-    """A drive that is a plain file: what it holds is known, and nobody is asked for its label."""
+    """A drive that is a plain file: its content is known, so orders do not need its label."""
     host = FakeHost()
     host.add_drive(drive_key="file:lab1:8:5")
     return host

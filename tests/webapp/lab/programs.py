@@ -6,7 +6,7 @@ NEEDED = ("mkfs-xfs", "mount", "unmount", "ycsb", "go-ycsb", "aerospike-start", 
 
 
 def allow(path, names=NEEDED):
-    """Write a list, and return where it lies."""
+    """Write a list, and return its path."""
     programs = {name: {"path": f"/usr/bin/{name}"} for name in names}
     path.write_text(json.dumps({"schema": "drivecert.programs/1", "programs": programs}))
     return path

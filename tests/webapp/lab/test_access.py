@@ -51,7 +51,7 @@ def test_a_deed_needs_a_post_with_a_token(address, staff, lab_client, deed):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_of_the_lab_is_kept_out_of_caches_and_search_engines(address, lab_client, page):
+def test_a_lab_page_is_not_cached_or_indexed(address, lab_client, page):
     headers = lab_client.get(address(page)).headers
     assert "no-store" in headers["Cache-Control"]
     assert headers["X-Robots-Tag"] == "noindex"

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 WHY = {"reason": "sent back"}
 
 
-def test_a_retired_device_is_in_no_list_and_its_page_says_why(lab_client, device, dispatch):
+def test_a_retired_device_is_in_no_list_and_its_page_shows_why(lab_client, device, dispatch):
     address = f"/lab/devices/{device.pk}/"
     assert (
         f"dispatch {dispatch} on fake drive on local is queued"
@@ -28,7 +28,7 @@ def test_a_retired_device_is_in_no_list_and_its_page_says_why(lab_client, device
     assert "Order a run on fake drive" not in lab_client.get("/lab/").text
     page = lab_client.get("/lab/hosts/local/").text
     assert f'<a href="{address}">fake drive</a>' in page
-    assert "No other device is bound to this host." in page
+    assert "This host has no other devices." in page
     for part in ("order/", "campaign/", "ycsb/"):
         assert "Device fake drive on local is retired since" in lab_client.get(address + part).text
     assert "is in service again" in lab_client.post(f"{address}back/", follow=True).text
@@ -41,7 +41,7 @@ def test_no_order_is_taken_for_a_retired_device(lab_client, device, staff):
     assert "Device fake drive on local is retired since" in page
 
 
-def test_a_retired_host_is_told_by_name_only(lab_client, staff):
+def test_a_retired_host_is_listed_by_name_only(lab_client, staff):
     ssh_host()
     lab_client.post("/lab/hosts/lab-1/retire/", WHY)
     assert Host.objects.get().retired_at
@@ -52,17 +52,17 @@ def test_a_retired_host_is_told_by_name_only(lab_client, staff):
     assert "by sam: sent back" in page
     for deed in ("Check it now", "Add a device"):
         assert deed not in page
-    assert "it is not checked" in lab_client.post("/lab/hosts/lab-1/check/", follow=True).text
-    assert "take it back into service before" in lab_client.get("/lab/hosts/lab-1/devices/add/", follow=True).text
-    asked = {"name": "lab-1", **PINNED}
-    assert "Host lab-1 is retired since" in lab_client.post("/lab/hosts/add/", asked).text
-    assert "check it now" in lab_client.post("/lab/hosts/lab-1/back/", follow=True).text
+    assert "Retired hosts are not checked" in lab_client.post("/lab/hosts/lab-1/check/", follow=True).text
+    assert "Return it to service before" in lab_client.get("/lab/hosts/lab-1/devices/add/", follow=True).text
+    form_data = {"name": "lab-1", **PINNED}
+    assert "Host lab-1 is retired since" in lab_client.post("/lab/hosts/add/", form_data).text
+    assert "Check it now" in lab_client.post("/lab/hosts/lab-1/back/", follow=True).text
 
 
-def test_a_retired_host_s_drives_are_told_and_neither_looked_for_nor_added(lab_client, staff):
+def test_drives_of_a_retired_host_are_listed_but_cannot_be_added(lab_client, staff):
     found = {"path": "/dev/sda", "kind": "scsi", "drive_key": "scsi:naa.5", "size_bytes": 2**30}
     host = ssh_host(health=HEALTH | {"found": [found | {"model": None, "serial": None}]})
-    deeds = ("Look again now", 'aria-label="Identify /dev/sda"')
+    deeds = ("Refresh list", 'aria-label="Identify /dev/sda"')
     assert all(deed in lab_client.get("/lab/hosts/lab-1/").text for deed in deeds)
     retire_host(host, staff, "scrapped")
     page = lab_client.get("/lab/hosts/lab-1/").text
@@ -70,14 +70,14 @@ def test_a_retired_host_s_drives_are_told_and_neither_looked_for_nor_added(lab_c
     assert not any(deed in page for deed in deeds)
 
 
-def test_what_is_undone_on_a_host_is_said_before_and_after_it_is_retired(lab_client):
+def test_teardown_steps_are_shown_before_and_after_a_host_is_retired(lab_client):
     ssh_host()
     page = lab_client.get("/lab/hosts/lab-1/").text
-    assert page.index("What its operator undoes on it after that") < page.index("rm /etc/drivecert/host.toml")
-    assert "Set-up, as root on the host" in page
+    assert page.index("Teardown steps on the host after that") < page.index("rm /etc/drivecert/host.toml")
+    assert "Set-up steps" in page
     page = lab_client.post("/lab/hosts/lab-1/retire/", WHY, follow=True).text
-    assert page.index("To be undone on it") < page.index("rm /etc/drivecert/host.toml")
-    assert "Set-up, as root on the host" not in page
+    assert page.index('id="undo"') < page.index("rm /etc/drivecert/host.toml")
+    assert "Set-up steps" not in page
 
 
 def test_what_is_retired_has_no_form_but_to_take_it_back(lab_client, device, in_state, staff):
@@ -107,15 +107,15 @@ def test_the_page_of_a_host_asks_whether_what_is_left_there_is_given_up(lab_clie
     assert Host.objects.get().retired_at
 
 
-def test_what_was_given_up_and_is_kept_all_the_same_is_no_more_listed(lab_client, running, connect, staff, settings):
+def test_discarded_files_that_were_archived_after_all_are_not_listed(lab_client, running, connect, staff, settings):
     cancel(running, staff)
     assert see(running, connect) == State.CANCELLED
     retire_host(running.device.host, staff, "scrapped", abandons_leftovers=True)
-    told = f"not kept here, what these left there: {running}."
-    assert told in lab_client.get("/lab/hosts/local/").text
+    expected = f"were discarded and not archived: {running}."
+    assert expected in lab_client.get("/lab/hosts/local/").text
     settings.RUN_DIR_RETENTION_S = KEPT_S
     assert remove(age(running), connect)
-    assert told not in lab_client.get("/lab/hosts/local/").text
+    assert expected not in lab_client.get("/lab/hosts/local/").text
 
 
 def test_a_device_of_a_retired_host_takes_no_order(lab_client, device, staff):

@@ -1,7 +1,7 @@
-"""The ladder as pictures: load against the worst share over each threshold, beside its limit; drawn as SVG attributes.
+"""Charts of the ladder: load against the share over each threshold, as SVG attributes.
 
-Three panels that each reach to one and a half times the limit, so that the limit lines sit at one height and height
-reads as nearness. What lies higher is drawn at the upper edge, as a triangle.
+The axis of each panel ends at one and a half times its limit. All limit lines are therefore at the same height. Points
+above the axis are drawn as triangles at the upper edge.
 """
 
 import math
@@ -17,8 +17,8 @@ from webapp.templatetags import units
 
 WIDTH, HEIGHT = 340, 190
 LEFT, RIGHT, TOP, BOTTOM = 34, 12, 16, 28
-REACH = Decimal("1.5")  # of the limit
-DRAWN = (Purpose.SCREENING, Purpose.LOAD)  # of a stress test only that it runs to completion counts
+AXIS_MAX_RATIO = Decimal("1.5")  # of the limit
+PLOTTED = (Purpose.SCREENING, Purpose.LOAD)  # A stress test only has to run to completion.
 TICK_STEPS = (1, 2, 3, 5, 7)
 TICKS_MAX = 6
 RADIUS = 4
@@ -26,7 +26,7 @@ RADIUS = 4
 
 @dataclass(frozen=True)
 class Point:
-    """One run; `x`, `y` in units of the picture. `shape` is dot, box or triangle (off the scale)."""
+    """One run; `x` and `y` are SVG units. `shape` is dot, box (over the limit) or triangle (off the scale)."""
 
     x: str
     y: str
@@ -35,25 +35,25 @@ class Point:
     triangle: str
     shape: str
     is_load_test: bool
-    words: str
+    title: str
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A place on an axis with its word."""
+    """A position on an axis with its label."""
 
     at: str
-    word: str
+    label: str
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The picture of one threshold."""
+    """The chart of one threshold."""
 
     threshold_us: int
     limit_pct: Decimal
     limit_y: str
-    words_y: str
+    label_y: str
     points: tuple[Point, ...]
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
@@ -63,29 +63,29 @@ class Panel:
 
 @dataclass(frozen=True)
 class _Scale:
-    """Loads by their logarithm: rungs of a geometric ladder stand at equal distances."""
+    """A logarithmic scale of loads: steps by the same factor have the same distance."""
 
-    least: float
-    most: float
+    min_load: float
+    max_load: float
 
     def x(self, load: Decimal) -> float:
-        span = math.log(self.most / self.least)
-        return LEFT + (WIDTH - LEFT - RIGHT) * math.log(float(load) / self.least) / span
+        span = math.log(self.max_load / self.min_load)
+        return LEFT + (WIDTH - LEFT - RIGHT) * math.log(float(load) / self.min_load) / span
 
 
 def panels_of(rungs: Sequence[Rung], limits: Iterable[Limit], confirmed_nx: Decimal | None) -> list[Panel]:
-    """Return a panel for each limit; none before the first run that has shares."""
-    drawn = [
-        rung for rung in rungs if rung.outcome.purpose in DRAWN and rung.outcome.result in CONCLUSIVE and rung.shares
+    """Return a panel for each limit; none before the first run with shares."""
+    plotted = [
+        rung for rung in rungs if rung.outcome.purpose in PLOTTED and rung.outcome.result in CONCLUSIVE and rung.shares
     ]
-    if not drawn:
+    if not plotted:
         return []
-    scale = _scale_of([rung.outcome.nx for rung in drawn if rung.outcome.nx is not None])
-    return [_panel(drawn, limit, scale, confirmed_nx) for limit in limits]
+    scale = _scale_of([rung.outcome.nx for rung in plotted if rung.outcome.nx is not None])
+    return [_panel(plotted, limit, scale, confirmed_nx) for limit in limits]
 
 
 def _scale_of(loads: Sequence[Decimal]) -> _Scale:
-    """Leave a fifth of room at each side, so that no point stands on the frame."""
+    """Return a scale with a margin of a fifth on each side, so that no point touches the frame."""
     return _Scale(float(min(loads)) / 1.2, float(max(loads)) * 1.2)
 
 
@@ -97,7 +97,7 @@ def _panel(rungs: Sequence[Rung], limit: Limit, scale: _Scale, confirmed_nx: Dec
         threshold_us=limit.threshold_us,
         limit_pct=limit.limit_pct,
         limit_y=_units(limit_y),
-        words_y=_units(limit_y - 4),
+        label_y=_units(limit_y - 4),
         points=tuple(points),
         x_ticks=_x_ticks(scale),
         y_ticks=tuple(Tick(_units(_y(share, limit.limit_pct)), units.decimal(share)) for share in (Decimal(0), half)),
@@ -116,8 +116,8 @@ def _point(rung: Rung, limit: Limit, scale: _Scale) -> Point | None:
     if share is None or rung.outcome.nx is None:
         return None
     is_over = share.share_pct > limit.limit_pct
-    is_off = share.share_pct > REACH * limit.limit_pct
-    x, y = scale.x(rung.outcome.nx), _y(min(share.share_pct, REACH * limit.limit_pct), limit.limit_pct)
+    is_off = share.share_pct > AXIS_MAX_RATIO * limit.limit_pct
+    x, y = scale.x(rung.outcome.nx), _y(min(share.share_pct, AXIS_MAX_RATIO * limit.limit_pct), limit.limit_pct)
     return Point(
         x=_units(x),
         y=_units(y),
@@ -126,22 +126,22 @@ def _point(rung: Rung, limit: Limit, scale: _Scale) -> Point | None:
         triangle=f"{_units(x)},{_units(y - 5)} {_units(x + 5)},{_units(y + 4)} {_units(x - 5)},{_units(y + 4)}",
         shape="triangle" if is_off else "box" if is_over else "dot",
         is_load_test=rung.outcome.purpose is Purpose.LOAD,
-        words=f"{step_name(rung.outcome.purpose, rung.outcome.nx)}: {units.share(share.printed, share.over_count)} %",
+        title=f"{step_name(rung.outcome.purpose, rung.outcome.nx)}: {units.share(share.printed, share.over_count)} %",
     )
 
 
 def _y(share_pct: Decimal, limit_pct: Decimal) -> float:
-    ratio = float(share_pct / (REACH * limit_pct)) if limit_pct else float(share_pct > 0)
+    ratio = float(share_pct / (AXIS_MAX_RATIO * limit_pct)) if limit_pct else float(share_pct > 0)
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ratio
 
 
 def _x_ticks(scale: _Scale) -> tuple[Tick, ...]:
-    """Return round loads between the ends, thinned to what a phone has room for."""
-    lowest, highest = math.floor(math.log10(scale.least)), math.ceil(math.log10(scale.most))
+    """Return round loads between the ends, at most as many as fit on a phone."""
+    lowest, highest = math.floor(math.log10(scale.min_load)), math.ceil(math.log10(scale.max_load))
     loads = [Decimal(step).scaleb(power) for power in range(lowest, highest + 1) for step in TICK_STEPS]
-    within = [load for load in loads if scale.least * 1.05 <= float(load) <= scale.most / 1.05]
+    within = [load for load in loads if scale.min_load * 1.05 <= float(load) <= scale.max_load / 1.05]
     if len(within) < 2:
-        within = [_rounded(scale.least * 1.2), _rounded(scale.most / 1.2)]
+        within = [_rounded(scale.min_load * 1.2), _rounded(scale.max_load / 1.2)]
     stride = -(-len(within) // TICKS_MAX)
     return tuple(Tick(_units(scale.x(load)), nx(load)) for load in dict.fromkeys(within[::stride]))
 
@@ -150,10 +150,10 @@ def _rounded(load: float) -> Decimal:
     return Decimal(f"{load:.3g}")
 
 
-def _units(place: float) -> str:
-    return f"{place:.1f}"
+def _units(position: float) -> str:
+    return f"{position:.1f}"
 
 
 def is_failed(rung: Rung) -> bool:
-    """Tell whether a run's result is against the drive."""
+    """Return whether a run shows that the drive does not sustain the load."""
     return rung.outcome.result in {Result.FAILED, Result.OVERLOADED}

@@ -1,4 +1,4 @@
-"""What the page of a campaign shows, all of it from the register's own tables."""
+"""Contents of a campaign's page. They come from the register's own tables."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,19 +28,19 @@ from webapp.templatetags import units
 
 State = Campaign.State
 SETTLED = frozenset({State.CANCELLED, State.FINISHED})
-MEANINGS = {
-    State.ACTIVE: "it makes its steps by itself",
-    State.PAUSED: "it orders nothing until somebody lets it go on",
-    State.CANCELLING: "its host has not said yet that nothing of it runs",
-    State.CANCELLED: "it was ended as asked",
-    State.FINISHED: "it has come to its end",  # its page says which
+STATE_MEANINGS = {
+    State.ACTIVE: "its next steps start by themselves",
+    State.PAUSED: "it orders no runs until it is resumed",
+    State.CANCELLING: "the host has not confirmed yet that its program ended",
+    State.CANCELLED: "it was stopped on request",
+    State.FINISHED: "it has ended",  # the page shows the reason instead
 }
-RESULT_WORDS = {
-    Result.OPEN: "under way",
+RESULT_LABELS = {
+    Result.OPEN: "running",
     Result.PASSED: "passes",
     Result.FAILED: "fails",
     Result.OVERLOADED: "cannot keep up",
-    Result.UNUSABLE: "told nothing",
+    Result.UNUSABLE: "no usable result",
     Result.REFUSED: "refused",
     Result.CANCELLED: "cancelled",
 }
@@ -48,7 +48,7 @@ RESULT_WORDS = {
 
 @dataclass(frozen=True)
 class ShareCell:
-    """A share beside its limit."""
+    """A share and its distance from the limit."""
 
     printed: str
     is_over: bool
@@ -64,32 +64,32 @@ class Row:
     dispatch: Dispatch
     run_id: str
     cells: list[tuple[Limit, ShareCell | None]]
-    word: str
+    result: str
     is_fail: bool
     is_near: bool
     is_open: bool
     reason: str
-    gaps_s: str
+    outages_s: str
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """When the campaign may end."""
+    """The earliest and latest end of a campaign."""
 
     earliest: datetime
     latest: datetime
     forecast: Forecast
 
 
-def describe_campaign(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
-    """Return the context of the page and of its live part."""
+def campaign_context(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
+    """Return the template context of the page and of its live part."""
     terms, limits = parse_terms(campaign.terms), parse_limits(campaign.profile.document)
     state = State(campaign.state)
-    under_way, others = _under_way(rungs), alongside(campaign)
+    current, others = _current_dispatch(rungs), concurrent_dispatches(campaign)
     return {
         "version": version_of_campaign(campaign, rungs, others),
         "campaign": campaign,
-        "meaning": MEANINGS[state],
+        "meaning": STATE_MEANINGS[state],
         "is_settled": state in SETTLED,
         "is_finished": state is State.FINISHED,
         "is_paused": state is State.PAUSED,
@@ -98,22 +98,22 @@ def describe_campaign(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
         "limits": limits,
         "rows": [_row(rung, limits, terms) for rung in rungs],
         "panels": panels_of(rungs, limits, campaign.confirmed_nx),
-        "under_way": under_way,
-        "silence": outage_message(under_way) if under_way else "",
+        "current": current,
+        "outage": outage_message(current) if current else "",
         "estimate": None if state in SETTLED else estimate(terms, rungs, timezone.now()),
         "history": history_of(campaign),
-        "alongside": [] if state in SETTLED else others,
+        "concurrent_dispatches": [] if state in SETTLED else others,
         "may_certify": campaign.device.may_certify,
         "conditions": conditions_of(campaign, rungs) if state is State.FINISHED else [],
         "is_shortened": has_shortened_runs(campaign),
-        "terms": term_words(terms),
+        "terms": term_rows(terms),
     }
 
 
 def version_of_campaign(campaign: Campaign, rungs: list[Rung], others: list[Dispatch]) -> str:
-    """Return the version of its live part; the estimate is told anew with whatever else changes."""
-    shown = [campaign.state, campaign.reason, campaign.next_at, campaign.terms, campaign.steps_count]
-    climbed = [
+    """Return the version of the live part; the estimate is refreshed when something else changes."""
+    of_campaign = [campaign.state, campaign.reason, campaign.next_at, campaign.terms, campaign.steps_count]
+    of_rungs = [
         [
             rung.dispatch.shown_state,
             rung.dispatch.last_label_s,
@@ -124,18 +124,18 @@ def version_of_campaign(campaign: Campaign, rungs: list[Rung], others: list[Disp
         for rung in rungs
     ]
     others_ids = [dispatch.public_id for dispatch in others]
-    under_way = _under_way(rungs)
-    return version_of([shown, climbed, others_ids, under_way and outage_s(under_way)])
+    current = _current_dispatch(rungs)
+    return version_of([of_campaign, of_rungs, others_ids, current and outage_s(current)])
 
 
-def alongside(campaign: Campaign) -> list[Dispatch]:
-    """Return what else of the register may run on the campaign's host: it takes from the machine that is measured."""
+def concurrent_dispatches(campaign: Campaign) -> list[Dispatch]:
+    """Return other dispatches that may run on the campaign's host and may influence its measurements."""
     host = campaign.device.host
-    there = Dispatch.objects.filter(Q(device__host=host) | Q(load_host=host), state__in=ON_HOST)
-    return list(there.exclude(campaign=campaign).order_by("pk"))
+    on_host = Dispatch.objects.filter(Q(device__host=host) | Q(load_host=host), state__in=ON_HOST)
+    return list(on_host.exclude(campaign=campaign).order_by("pk"))
 
 
-def _under_way(rungs: list[Rung]) -> Dispatch | None:
+def _current_dispatch(rungs: list[Rung]) -> Dispatch | None:
     return next((rung.dispatch for rung in rungs if rung.dispatch.state not in FINAL), None)
 
 
@@ -148,19 +148,19 @@ def _row(rung: Rung, limits: tuple[Limit, ...], terms: Terms) -> Row:
         dispatch=rung.dispatch,
         run_id=rung.run.public_id if rung.run else "",
         cells=[(limit, _cell(by_threshold.get(limit.threshold_us), limit)) for limit in limits],
-        word=_word(rung.outcome),
+        result=_result_label(rung.outcome),
         is_fail=is_failed(rung),
         is_near=result in {Result.PASSED, Result.FAILED} and is_near(rung.outcome, terms),
         is_open=result is Result.OPEN,
         reason="" if result in {Result.PASSED, Result.OPEN} else rung.outcome.reason,
-        gaps_s=format_seconds(rung.dispatch.outages_ms) if rung.dispatch.outages_count else "",
+        outages_s=format_seconds(rung.dispatch.outages_ms) if rung.dispatch.outages_count else "",
     )
 
 
-def _word(outcome: Outcome) -> str:
+def _result_label(outcome: Outcome) -> str:
     if outcome.result is Result.PASSED and outcome.purpose in {Purpose.PREP, Purpose.STRESS}:
         return "done" if outcome.purpose is Purpose.PREP else "ran to completion"
-    return RESULT_WORDS[outcome.result]
+    return RESULT_LABELS[outcome.result]
 
 
 def _cell(share: Share | None, limit: Limit) -> ShareCell | None:
@@ -175,16 +175,18 @@ def _cell(share: Share | None, limit: Limit) -> ShareCell | None:
 
 
 def estimate(terms: Terms, rungs: list[Rung], now: datetime) -> Estimate | None:
-    """Return when the campaign may end, from now on; None where a person has to look first."""
+    """Return when the campaign may end; None if it waits for a person."""
     outcomes = [_expected(rung) for rung in rungs]
-    told = forecast(terms, outcomes, int(now.timestamp()))
-    if told is None:
+    expected = forecast(terms, outcomes, int(now.timestamp()))
+    if expected is None:
         return None
-    return Estimate(datetime.fromtimestamp(told.earliest_s, UTC), datetime.fromtimestamp(told.latest_s, UTC), told)
+    return Estimate(
+        datetime.fromtimestamp(expected.earliest_s, UTC), datetime.fromtimestamp(expected.latest_s, UTC), expected
+    )
 
 
 def _expected(rung: Rung) -> Outcome:
-    """Return an outcome that is open with the time at which it should end."""
+    """Return the outcome of a rung; an open outcome gets its expected end."""
     dispatch = rung.dispatch
     if rung.outcome.result is not Result.OPEN or dispatch.duration_s is None:
         return rung.outcome
@@ -193,8 +195,8 @@ def _expected(rung: Rung) -> Outcome:
     return Outcome(rung.outcome.id, rung.outcome.purpose, rung.outcome.nx, Result.OPEN, dispatch.duration_s, ends_s)
 
 
-def term_words(terms: Terms) -> list[tuple[str, Any]]:
-    """Return the terms in the words of the form."""
+def term_rows(terms: Terms) -> list[tuple[str, Any]]:
+    """Return the terms with the labels of the form."""
     return [(label_of(name), _plain(value)) for name, value in terms.as_json().items()]
 
 
@@ -203,7 +205,7 @@ def _plain(value: Any) -> Any:
 
 
 def ladder_document(campaign: Campaign) -> dict[str, Any]:
-    """Return the ladder for scripts: what the table shows."""
+    """Return the ladder as a JSON document with the content of the table."""
     rungs, limits = rungs_of(campaign), parse_limits(campaign.profile.document)
     return {
         "schema": "drivecert.campaign-ladder/1",
@@ -236,40 +238,40 @@ def _text(load: Decimal | None) -> str | None:
 
 
 @dataclass(frozen=True)
-class Told:
-    """One line of the history; `sentence` may be empty."""
+class HistoryLine:
+    """One line of the history; `detail` may be empty."""
 
     at: datetime
-    word: str
+    label: str
     dispatch: Dispatch | None
-    sentence: str
+    detail: str
     actor: str
 
 
-def history_of(campaign: Campaign) -> list[Told]:
-    """Return what happened, in its order. A gap is told when it had ended, as in the history of its dispatch."""
-    entries = [_of_entry(entry) for entry in campaign.entries.select_related("dispatch")]
-    gaps = Step.objects.filter(dispatch__campaign=campaign, kind=Step.Kind.HOST_OUTAGE).select_related("dispatch")
-    told = [*entries, *(_of_gap(step) for step in gaps)]
-    return sorted(told, key=lambda line: line.at)
+def history_of(campaign: Campaign) -> list[HistoryLine]:
+    """Return the history in the order of time. An outage is listed at its end, as in the steps of its dispatch."""
+    entries = [_entry_line(entry) for entry in campaign.entries.select_related("dispatch")]
+    outages = Step.objects.filter(dispatch__campaign=campaign, kind=Step.Kind.HOST_OUTAGE).select_related("dispatch")
+    lines = [*entries, *(_outage_line(step) for step in outages)]
+    return sorted(lines, key=lambda line: line.at)
 
 
-def _of_entry(entry: CampaignEntry) -> Told:
-    sentence = "; ".join(part for part in [entry.reason, changed_words(entry)] if part)
-    return Told(entry.at, entry.get_kind_display().lower(), entry.dispatch, sentence, entry.actor)
+def _entry_line(entry: CampaignEntry) -> HistoryLine:
+    detail = "; ".join(part for part in [entry.reason, changes_message(entry)] if part)
+    return HistoryLine(entry.at, entry.get_kind_display().lower(), entry.dispatch, detail, entry.actor)
 
 
-def _of_gap(step: Step) -> Told:
-    return Told(step.at, "silence", step.dispatch, step.reason, step.actor)
+def _outage_line(step: Step) -> HistoryLine:
+    return HistoryLine(step.at, "outage", step.dispatch, step.reason, step.actor)
 
 
-def changed_words(entry: CampaignEntry) -> str:
-    """Return what a change changed: Highest load, Nx from 400 to 12."""
+def changes_message(entry: CampaignEntry) -> str:
+    """Return the changed terms, for example "Highest load, Nx from 400 to 12"."""
     if entry.kind != CampaignEntry.Kind.CHANGED:
         return ""
     return "; ".join(f"{label_of(name)} from {was} to {is_now}" for name, (was, is_now) in entry.details.items())
 
 
 def label_of(name: str) -> str:
-    """Return what the form calls a term."""
+    """Return the label of a term in the form."""
     return str(CampaignForm.base_fields[name].label)

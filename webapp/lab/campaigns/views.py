@@ -1,4 +1,4 @@
-"""Starting a campaign, watching it climb, holding it, changing its terms, ending it."""
+"""Views of campaigns: start, watch, pause, resume, change the terms, cancel."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,12 +23,12 @@ from runners.recipes import RECIPES
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.campaigns.forms import CampaignForm, EditableTermsForm
-from webapp.lab.campaigns.page import alongside, describe_campaign, ladder_document, version_of_campaign
-from webapp.lab.dispatches.orders import NO_LAB, lab_of
-from webapp.lab.shared.confirmation import ask, of_campaign_cancel
-from webapp.lab.shared.consent import asked_of, consented
-from webapp.lab.shared.drive_status import drive_now
-from webapp.lab.shared.live_part import is_known, renewed, unchanged
+from webapp.lab.campaigns.page import campaign_context, concurrent_dispatches, ladder_document, version_of_campaign
+from webapp.lab.dispatches.orders import NO_LAB_MESSAGE, lab_of
+from webapp.lab.shared.confirmation import campaign_cancel_question, confirmation_page
+from webapp.lab.shared.consent import consent_context, options_with_consent
+from webapp.lab.shared.drive_status import availability_of
+from webapp.lab.shared.live_part import is_current, not_changed, render_live
 
 PAGE_ROWS = 50
 
@@ -36,30 +36,36 @@ PAGE_ROWS = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
-    """Start a campaign on a device, for the lab that the orderer belongs to."""
+    """Start a campaign on a device, for the lab of the orderer."""
     device = get_object_or_404(Device.objects.select_related("host"), pk=device_id)
     organisation = lab_of(request.user)
     form = CampaignForm(request.POST or None, initial={"with_prep": PREP in RECIPES})
     if request.method == "POST" and organisation is None:
-        form.add_error(None, NO_LAB)
+        form.add_error(None, NO_LAB_MESSAGE)
     if request.method == "POST" and organisation is not None and form.is_valid():
         try:
-            campaign = _start(request, device, organisation, form.wanted())
+            campaign = _start(request, device, organisation, form.campaign_order())
             return redirect("campaign-detail", campaign.public_id)
         except (commands.DriveTakenError, ValueError) as error:
             form.add_error(None, str(error))
-    context = {"form": form, "organisation": organisation, "may_certify": device.may_certify, "now": drive_now(device)}
-    return render(request, "lab/campaigns/order.html", context | asked_of(device) | {"section": "lab"})
+    context = {
+        "form": form,
+        "organisation": organisation,
+        "may_certify": device.may_certify,
+        "availability": availability_of(device),
+    }
+    return render(request, "lab/campaigns/order.html", context | consent_context(device) | {"section": "lab"})
 
 
-def _start(
-    request: UserRequest, device: Device, organisation: Organisation, wanted: commands.CampaignOrder
-) -> Campaign:
-    """Start a campaign. Raises DriveTakenError, and ValueError without consent or where an order would be refused."""
-    wanted = replace(wanted, options=consented(device, request.POST, wanted.options))
-    if refusal := expected_refusal(device, Order(options=wanted.options)):
+def _start(request: UserRequest, device: Device, organisation: Organisation, order: commands.CampaignOrder) -> Campaign:
+    """Start a campaign.
+
+    Raises DriveTakenError, and ValueError if the consent is missing or its runs would be refused.
+    """
+    order = replace(order, options=options_with_consent(device, request.POST, order.options))
+    if refusal := expected_refusal(device, Order(options=order.options)):
         raise ValueError(refusal)
-    return commands.start(device, organisation, wanted, request.user)
+    return commands.start(device, organisation, order, request.user)
 
 
 @require_safe
@@ -74,85 +80,91 @@ def campaign_list(request: UserRequest) -> HttpResponse:
 @require_safe
 @staff_only
 def detail(request: UserRequest, public_id: str) -> HttpResponse:
-    """Show a campaign; the live part renews itself."""
+    """Show a campaign; its live part refreshes itself."""
     campaign = _find(public_id)
     form = EditableTermsForm(initial=vars(parse_terms(campaign.terms)))
-    context = describe_campaign(campaign, rungs_of(campaign)) | {"form": form, "section": "lab"}
-    return renewed(request, "lab/campaigns/campaign.html", context)
+    context = campaign_context(campaign, rungs_of(campaign)) | {"form": form, "section": "lab"}
+    return render_live(request, "lab/campaigns/campaign.html", context)
 
 
 @require_safe
 @staff_only
 def live(request: UserRequest, public_id: str) -> HttpResponse:
-    """Answer with the part of the page that changes, and with 204 while it has not."""
+    """Return the live part of the page, or 204 if it has not changed."""
     campaign = _find(public_id)
     rungs = rungs_of(campaign)
-    if is_known(request, version_of_campaign(campaign, rungs, alongside(campaign))):
-        return unchanged()
-    return renewed(request, "lab/campaigns/live.html", describe_campaign(campaign, rungs))
+    if is_current(request, version_of_campaign(campaign, rungs, concurrent_dispatches(campaign))):
+        return not_changed()
+    return render_live(request, "lab/campaigns/live.html", campaign_context(campaign, rungs))
 
 
 @require_safe
 @staff_only
 def ladder_json(request: UserRequest, public_id: str) -> HttpResponse:
-    """Answer with the ladder for scripts."""
+    """Return the ladder as JSON."""
     return JsonResponse(ladder_document(_find(public_id)))
 
 
 @require_POST
 @staff_only
 def pause_campaign(request: UserRequest, public_id: str) -> HttpResponse:
-    """Order nothing more for now."""
-    done = "Paused. A run that is under way goes on to its end."
-    return _do(request, public_id, commands.pause, done, "Nothing to pause: it is not active.")
+    """Pause a campaign: it orders no more runs."""
+    success = "Paused. A current run continues to its end."
+    return _run_command(request, public_id, commands.pause, success, "Not paused: the campaign is not active.")
 
 
 @require_POST
 @staff_only
 def resume_campaign(request: UserRequest, public_id: str) -> HttpResponse:
-    """Go on."""
-    return _do(request, public_id, commands.resume, "It goes on.", "Nothing to go on with: it is not paused.")
+    """Resume a paused campaign."""
+    return _run_command(request, public_id, commands.resume, "Resumed.", "Not resumed: the campaign is not paused.")
 
 
 @require_POST
 @staff_only
 def cancel_campaign(request: UserRequest, public_id: str) -> HttpResponse:
-    """End it, and the run that is under way."""
-    done = "Cancel asked for. Here it says when the host has confirmed it."
+    """Cancel a campaign and its current run."""
+    success = "Cancellation requested. This page shows when the host has confirmed it."
     cancel = partial(commands.cancel, reason=request.POST.get("reason", ""))
-    return _do(request, public_id, cancel, done, "Nothing to cancel: it has ended, or a cancel was asked for.")
+    return _run_command(
+        request,
+        public_id,
+        cancel,
+        success,
+        "Not cancelled: the campaign has ended, or its cancellation was already requested.",
+    )
 
 
 @require_safe
 @staff_only
 def confirm_cancel(request: UserRequest, public_id: str) -> HttpResponse:
-    """Ask once before it is ended."""
-    return ask(request, of_campaign_cancel(_find(public_id)))
+    """Ask for confirmation before a campaign is cancelled."""
+    return confirmation_page(request, campaign_cancel_question(_find(public_id)))
 
 
-def _do(
-    request: UserRequest, public_id: str, deed: Callable[[Campaign, User], bool], done: str, not_done: str
+def _run_command(
+    request: UserRequest, public_id: str, command: Callable[[Campaign, User], bool], success: str, failure: str
 ) -> HttpResponse:
-    if deed(_find(public_id), request.user):
-        messages.success(request, done)
+    if command(_find(public_id), request.user):
+        messages.success(request, success)
     else:
-        messages.error(request, not_done)
+        messages.error(request, failure)
     return redirect("campaign-detail", public_id)
 
 
 @require_POST
 @staff_only
 def change_terms(request: UserRequest, public_id: str) -> HttpResponse:
-    """Change terms; where one is wrong nothing is changed, and the page says which."""
+    """Change the terms; if one of them is invalid, change nothing and show the error."""
     campaign = _find(public_id)
     form = EditableTermsForm(request.POST, initial=vars(parse_terms(campaign.terms)))
     if not form.is_valid():
-        context = describe_campaign(campaign, rungs_of(campaign)) | {"form": form, "section": "lab"}
-        return renewed(request, "lab/campaigns/campaign.html", context)
+        context = campaign_context(campaign, rungs_of(campaign)) | {"form": form, "section": "lab"}
+        return render_live(request, "lab/campaigns/campaign.html", context)
     if commands.change(campaign, form.changes(), request.user):
-        messages.success(request, "Changed. The next step is decided by the new terms.")
+        messages.success(request, "Terms changed. They apply from the next step on.")
     else:
-        messages.error(request, "Nothing was changed: the terms are as they were, or the campaign has ended.")
+        messages.error(request, "No term was changed: the values are the same, or the campaign has ended.")
     return redirect("campaign-detail", public_id)
 
 

@@ -11,53 +11,53 @@ from runners.hosts.protocol import Identity
 from runners.inventory.safety import MIB_BYTES, MIN_DEVICE_BYTES
 from runners.models import Device, Host
 
-# A path goes into a configuration where commas, semicolons and blanks part devices and # begins a comment; ACT 6.x
-# takes 127 characters.
+# In ACT's configuration, commas, semicolons and blanks separate devices, and # begins a comment. ACT 6.x accepts 127
+# characters.
 PATH_CHARS_MAX = 127
 ABSOLUTE_PATH = RegexValidator(
-    r"^/[^\s,;#]+\Z", "Expected an absolute path without blanks, commas, semicolons or #, such as /dev/nvme0n1."
+    r"^/[^\s,;#]+\Z", "Enter an absolute path without blanks, commas, semicolons or #, for example /dev/nvme0n1."
 )
-NO_FILES_IN = ("/dev/", "/proc/", "/sys/")
-LEAST_FILE_MIB = MIN_DEVICE_BYTES // MIB_BYTES
+KERNEL_FOLDERS = ("/dev/", "/proc/", "/sys/")
+MIN_FILE_MIB = MIN_DEVICE_BYTES // MIB_BYTES
 INTEGER_MAX = 2**31 - 1
 
 
 class DeviceForm(forms.Form):
-    """Where a device is; a size creates a plain file there."""
+    """The path of a device; with a size, a plain file is created there."""
 
     path = forms.CharField(
         max_length=PATH_CHARS_MAX,
         validators=[ABSOLUTE_PATH],
-        help_text="As the host sees it: a block device, a loop or zram device, or a plain file.",
+        help_text="A path on the host: a block device, a loop or zram device, or a plain file.",
     )
     create_mib = forms.IntegerField(
         label="Create a file of this size, MiB",
         required=False,
-        min_value=LEAST_FILE_MIB,
+        min_value=MIN_FILE_MIB,
         max_value=INTEGER_MAX // MIB_BYTES * 1024,
-        help_text="Only where nothing is at the path yet. An existing file is left as it is.",
+        help_text="Only if the path does not exist yet. An existing file is not changed.",
     )
     label = forms.CharField(
-        max_length=100, required=False, help_text="What you call it. Empty: its model or file name."
+        max_length=100, required=False, help_text="Your name for the device. Default: its model or file name."
     )
 
     def __init__(self, *args: Any, host: Host | None = None, **more: Any) -> None:
-        """Offer no plain file on a host over SSH: it refuses them (docs/lab.md)."""
+        """Remove the file size for a host over SSH, which refuses plain files."""
         super().__init__(*args, **more)
         if host is not None and host.kind == Host.Kind.SSH:
             del self.fields["create_mib"]
-            self.fields["path"].help_text = "As the host sees it: a block device under /dev."
+            self.fields["path"].help_text = "A block device under /dev on the host."
 
     def clean(self) -> dict[str, Any]:
-        """Refuse to make files where the kernel keeps its own."""
+        """Refuse to create files in the folders of the kernel."""
         cleaned = super().clean() or {}
-        if cleaned.get("create_mib") and cleaned.get("path", "").startswith(NO_FILES_IN):
-            self.add_error("path", "Files are not created in /dev, /proc or /sys. Name a directory on a disk.")
+        if cleaned.get("create_mib") and cleaned.get("path", "").startswith(KERNEL_FOLDERS):
+            self.add_error("path", "Files cannot be created in /dev, /proc or /sys. Enter a path on a disk.")
         return cleaned
 
 
 class BindForm(forms.Form):
-    """What was shown to the person who confirms it."""
+    """The device that the confirmation page showed."""
 
     path = forms.CharField(max_length=PATH_CHARS_MAX, validators=[ABSOLUTE_PATH], widget=forms.HiddenInput)
     drive_key = forms.CharField(max_length=255, widget=forms.HiddenInput)
@@ -65,31 +65,31 @@ class BindForm(forms.Form):
 
 
 class LabelForm(forms.Form):
-    """What a device is called."""
+    """A new label of a device."""
 
     label = forms.CharField(max_length=100)
 
 
 class LabelTakenError(Exception):
-    """Another drive of the host has the label; the text says which."""
+    """Another drive of the host already has the label."""
 
 
-def refuse_taken(host: Host, label: str, device: Device | None = None) -> None:
-    """Raise LabelTakenError where a drive of the host other than `device` has a label, in whatever case."""
-    if (other := _named(host, label).exclude(pk=device.pk if device else 0).first()) is not None:
+def require_free_label(host: Host, label: str, device: Device | None = None) -> None:
+    """Raise LabelTakenError if another drive of the host has the label; upper and lower case are equal."""
+    if (other := _devices_with_label(host, label).exclude(pk=device.pk if device else 0).first()) is not None:
         raise LabelTakenError(
-            f"{host} has another drive called {other.label}, {other.path} ({other.drive_key}). The label is what is "
-            "typed before a drive is written over: expected one that no other drive of the host has."
+            f"The label {other.label} is already used on host {host} for {other.path} ({other.drive_key}). The label "
+            "is typed to confirm that a drive is overwritten, so it must be unique on the host. Choose another label."
         )
 
 
-def first_free_label(host: Host, identity: Identity) -> str:
-    """Return what a drive is called where nobody says: its model or file name, with its serial or a number if taken."""
+def default_label(host: Host, identity: Identity) -> str:
+    """Return a free label for a drive: its model or file name, if necessary with its serial number or a count."""
     name = str(identity.document.get("model") or identity.path.rsplit("/", 1)[-1]).strip()
     serial = identity.document.get("serial")
-    wanted = chain([name], [f"{name} {serial}"] if serial else [], (f"{name} {number}" for number in count(2)))
-    return next(label for label in wanted if not _named(host, label).exists())
+    candidates = chain([name], [f"{name} {serial}"] if serial else [], (f"{name} {number}" for number in count(2)))
+    return next(label for label in candidates if not _devices_with_label(host, label).exists())
 
 
-def _named(host: Host, label: str) -> QuerySet[Device]:
+def _devices_with_label(host: Host, label: str) -> QuerySet[Device]:
     return host.devices.filter(label__iexact=label.strip())

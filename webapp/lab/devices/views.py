@@ -16,10 +16,10 @@ from runners.models import Device, Dispatch, DriveState, Host
 from runners.models.campaign import Campaign
 from runners.retention import retirement
 from webapp.accounts.requests import UserRequest, staff_only
-from webapp.lab.devices.forms import LabelForm, LabelTakenError, refuse_taken
-from webapp.lab.shared.consent import asked_of
-from webapp.lab.shared.drive_status import drive_now
-from webapp.lab.shared.run_results import found_by
+from webapp.lab.devices.forms import LabelForm, LabelTakenError, require_free_label
+from webapp.lab.shared.consent import consent_context
+from webapp.lab.shared.drive_status import availability_of
+from webapp.lab.shared.run_results import with_results
 
 STATES_SHOWN = 100
 LATEST_COUNT = 10
@@ -28,62 +28,62 @@ LATEST_COUNT = 10
 @require_safe
 @staff_only
 def detail(request: UserRequest, device_id: int) -> HttpResponse:
-    """Show a device with the history of its drive's states, newest first, wherever the drive was then."""
+    """Show a device with the states of its drive on all hosts, newest first."""
     device = _find(device_id)
     dispatches = with_readings(Dispatch.objects.filter(device=device).order_by("-ordered_at", "-pk"))
     states = DriveState.objects.filter(drive_key=device.drive_key).select_related("dispatch")
     context = {
         "states": states.order_by("-at", "-id")[:STATES_SHOWN],
         "preparations": Preparation.objects.filter(drive_key=device.drive_key).order_by("-finished_at"),
-        "dispatches": found_by(dispatches[:LATEST_COUNT]),
+        "dispatches": with_results(dispatches[:LATEST_COUNT]),
         "campaigns": Campaign.objects.filter(device=device).order_by("-ordered_at", "-pk")[:LATEST_COUNT],
-        "now": drive_now(device),
+        "availability": availability_of(device),
         "may_certify": device.may_certify,
         "retirement": retirement_of(device),
         "out_of_service": out_of_service(device),
         "may_be_swept": device.host.kind == Host.Kind.LOCAL,
         "section": "lab",
     }
-    return render(request, "lab/devices/device.html", context | asked_of(device))
+    return render(request, "lab/devices/device.html", context | consent_context(device))
 
 
 @require_POST
 @staff_only
-def look(request: UserRequest, device_id: int) -> HttpResponse:
-    """Ask the host what the drive is and holds now."""
+def refresh(request: UserRequest, device_id: int) -> HttpResponse:
+    """Update the identity and the recognised data of a device from its host."""
     device = _find(device_id)
     if retired := out_of_service(device):
         messages.error(request, retired)
         return redirect("lab-device", device_id)
     try:
         refresh_identity(device, connect(device.host), request.user)
-        messages.success(request, f"{device} was looked at again, at {device.path}.")
+        messages.success(request, f"Device {device} was refreshed. Its path is {device.path}.")
     except (RefreshRefusedError, HostError) as error:
-        messages.error(request, f"Not looked at again: {error}")
+        messages.error(request, f"Device {device} was not refreshed: {error}")
     return redirect("lab-device", device_id)
 
 
 @require_POST
 @staff_only
 def rename(request: UserRequest, device_id: int) -> HttpResponse:
-    """Give a device another label; the history keeps both."""
+    """Rename a device; the history records both labels."""
     device, form = get_object_or_404(Device, pk=device_id), LabelForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Nothing was changed: expected a label of 1 to 100 characters.")
+        messages.error(request, "The label was not changed. Enter 1 to 100 characters.")
         return redirect("lab-device", device_id)
     before, label = device.label, form.cleaned_data["label"]
     try:
-        refuse_taken(device.host, label, device)
+        require_free_label(device.host, label, device)
     except LabelTakenError as error:
-        messages.error(request, f"Nothing was changed: {error}")
+        messages.error(request, f"The label was not changed. {error}")
         return redirect("lab-device", device_id)
     if before != label:
-        _keep(request, device, label)
-        messages.success(request, f"{before} is called {label} now.")
+        _save_label(request, device, label)
+        messages.success(request, f"Device {before} was renamed to {label}.")
     return redirect("lab-device", device_id)
 
 
-def _keep(request: UserRequest, device: Device, label: str) -> None:
+def _save_label(request: UserRequest, device: Device, label: str) -> None:
     details = {"label": label, "before": device.label}
     with transaction.atomic():
         Device.objects.filter(pk=device.pk).update(label=label)
@@ -94,11 +94,11 @@ def _keep(request: UserRequest, device: Device, label: str) -> None:
 @require_POST
 @staff_only
 def retire_device(request: UserRequest, device_id: int) -> HttpResponse:
-    """Take a device out of service, with why."""
+    """Retire a device for a stated reason."""
     device = _find(device_id)
     try:
         retirement.retire_device(device, request.user, request.POST.get("reason", ""))
-        messages.success(request, f"{device} is retired: it takes no order.")
+        messages.success(request, f"Device {device} is retired. It accepts no more orders.")
     except retirement.RetireError as error:
         messages.error(request, str(error))
     return redirect("lab-device", device_id)
@@ -106,13 +106,13 @@ def retire_device(request: UserRequest, device_id: int) -> HttpResponse:
 
 @require_POST
 @staff_only
-def take_device_back(request: UserRequest, device_id: int) -> HttpResponse:
-    """Take a device back into service."""
+def restore_device(request: UserRequest, device_id: int) -> HttpResponse:
+    """Return a device to service."""
     device = _find(device_id)
     if retirement.return_device(device, request.user):
-        messages.success(request, f"{device} is in service again.")
+        messages.success(request, f"Device {device} is in service again.")
     else:
-        messages.error(request, f"{device} is in service; nothing was changed.")
+        messages.error(request, f"Device {device} is already in service.")
     return redirect("lab-device", device_id)
 
 

@@ -17,25 +17,25 @@ from runners.recipes.ycsb_presets import PRESETS, Preset
 from runners.recipes.ycsb_setup import COUNT_MAX, PROGRAMS, Setup, load_line, run_line
 
 INTEGER_MAX = 2**31 - 1
-# drivetest takes records of up to 8 MiB that fit into a large block, and the recipe leaves large blocks at 128 KiB.
+# drivetest accepts records of up to 8 MiB that fit into a large block. The recipe uses large blocks of 128 KiB.
 LARGE_BLOCK_KIB = 128
-LARGEST_RECORD_BYTES = LARGE_BLOCK_KIB * 1024
+MAX_RECORD_BYTES = LARGE_BLOCK_KIB * 1024
 RECORD_ERRORS = {
-    "min_value": f"Expected 1 to {LARGEST_RECORD_BYTES:,} bytes, got %(show_value)s.",
-    "max_value": f"Expected blocks that hold a record of %(show_value)s bytes, got {LARGE_BLOCK_KIB} KiB: ask for at "
-    f"most {LARGEST_RECORD_BYTES:,} bytes.",
+    "min_value": f"Expected 1 to {MAX_RECORD_BYTES:,} bytes, got %(show_value)s.",
+    "max_value": f"A record of %(show_value)s bytes does not fit into a block of {LARGE_BLOCK_KIB} KiB. Enter at most "
+    f"{MAX_RECORD_BYTES:,} bytes.",
 }
 DAY_S = 86_400
-LONGEST_RUN_S = 30 * DAY_S
-# What one slice of one device's run adds to a reading: 4 histograms (reads, of all and of the device; reads and writes
-# of large blocks) and a violation of each of 3 limits. The whole run adds less than 100 rows.
+MAX_RUN_S = 30 * DAY_S
+# Each slice adds rows to a reading: 4 histograms (all reads, reads of the device, large-block reads and writes) and up
+# to 3 violated limits. The whole run adds less than 100 rows.
 ROWS_PER_SLICE = 4 + 3
 SLICES_MAX = (ROWS_MAX - 100) // ROWS_PER_SLICE
-# Three decimals: N x 1000 writes a second is then a whole number, which ACT's configuration needs.
-LEAST_LOAD = Decimal("0.001")
-# 20 million reads a second: ten times what the fastest drive of today is sold with. More is a slip of the finger.
-MOST_LOAD = Decimal(10_000)
-TOO_MUCH = {"max_value": f"Expected at most {MOST_LOAD:,}x, which is {MOST_LOAD * 2000:,} reads/s on one drive."}
+# With three decimals, N x 1000 writes/s is a whole number, as ACT's configuration requires.
+MIN_LOAD = Decimal("0.001")
+# 20 million reads/s is ten times the rating of the fastest drive on the market. A higher value is a typing error.
+MAX_LOAD = Decimal(10_000)
+LOAD_ERRORS = {"max_value": f"Expected at most {MAX_LOAD:,}x, which is {MAX_LOAD * 2000:,} reads/s on one drive."}
 
 FACT_FIELDS = (
     "vendor",
@@ -54,7 +54,7 @@ THREADS_MAX = 10_000
 
 
 class FactsForm(forms.Form):
-    """What the orderer states about the product; it may be stated later, in review."""
+    """Facts about the product that the orderer may state now or later in review."""
 
     vendor = forms.CharField(max_length=200, required=False)
     model = forms.CharField(max_length=200, required=False)
@@ -68,36 +68,36 @@ class FactsForm(forms.Form):
     notes = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False, max_length=5000)
 
     def facts(self) -> dict[str, Any]:
-        """Return what is stated, as JSON keeps it."""
-        return {name: _storable(self.cleaned_data[name]) for name in FACT_FIELDS}
+        """Return the stated facts as JSON values."""
+        return {name: _as_json(self.cleaned_data[name]) for name in FACT_FIELDS}
 
 
 class OrderForm(FactsForm):
     """An ACT run on one device."""
 
     recipe = forms.ChoiceField(
-        label="Load of",
+        label="Workload",
         choices=[(name, RECIPES[name].LABEL) for name in ACT_RECIPES],
         initial=STORAGE,
         required=False,
-        help_text="The index load is pages of 4,096 bytes; no certificate rests on it.",
+        help_text="The index workload reads and writes pages of 4,096 bytes. It cannot be certified.",
     )
     nx_load = forms.DecimalField(
         label="Load, Nx",
-        min_value=LEAST_LOAD,
-        max_value=MOST_LOAD,
+        min_value=MIN_LOAD,
+        max_value=MAX_LOAD,
         max_digits=9,
         decimal_places=3,
         initial=1,
-        help_text="1x is 2,000 reads/s and 1,000 writes/s on the device.",
-        error_messages=TOO_MUCH,
+        help_text="1x means 2,000 reads/s and 1,000 writes/s on the device.",
+        error_messages=LOAD_ERRORS,
     )
     duration_s = forms.IntegerField(
         label="Duration, s",
         min_value=1,
-        max_value=LONGEST_RUN_S,
+        max_value=MAX_RUN_S,
         initial=DAY_S,
-        help_text="A certificate asks 86,400 s. A shorter run shows the path and decides nothing.",
+        help_text="A certificate requires 86,400 s. A shorter run gets no verdict.",
     )
     slice_length_s = forms.IntegerField(
         label="Slice length, s",
@@ -110,32 +110,38 @@ class OrderForm(FactsForm):
     record_bytes = forms.IntegerField(
         label="Record size, bytes",
         min_value=1,
-        max_value=LARGEST_RECORD_BYTES,
+        max_value=MAX_RECORD_BYTES,
         initial=1536,
-        help_text="A certificate asks 1,536. A record is read in whole blocks of the drive, however small it is.",
+        help_text="A certificate requires 1,536. Reads always cover whole blocks of the drive.",
         error_messages=RECORD_ERRORS,
     )
     microsecond_histograms = forms.BooleanField(required=False, initial=True)
     service_threads = forms.IntegerField(
-        required=False, min_value=1, max_value=1024, help_text="Empty: 5 for each CPU of the host."
+        required=False, min_value=1, max_value=1024, help_text="Default: 5 per CPU of the host."
     )
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a slice longer than the run, a report longer than a slice, and more slices than can be read."""
+        """Refuse a slice longer than the run, a report interval longer than a slice, and too many slices."""
         cleaned = super().clean() or {}
         duration_s, slice_length_s = cleaned.get("duration_s"), cleaned.get("slice_length_s")
         interval_s = cleaned.get("report_interval_s")
         if duration_s and slice_length_s and slice_length_s > duration_s:
-            self.add_error("slice_length_s", f"A run of {duration_s} s holds no slice of {slice_length_s} s.")
+            self.add_error(
+                "slice_length_s", f"Expected at most the duration of the run, {duration_s} s, got {slice_length_s} s."
+            )
         if duration_s and slice_length_s and duration_s // slice_length_s > SLICES_MAX:
-            least_s = -(-duration_s // SLICES_MAX)
-            self.add_error("slice_length_s", f"Expected slices of at least {least_s} s for a run of {duration_s} s.")
+            min_s = -(-duration_s // SLICES_MAX)
+            self.add_error(
+                "slice_length_s", f"Expected at least {min_s} s for a run of {duration_s} s, got {slice_length_s} s."
+            )
         if interval_s and slice_length_s and interval_s > slice_length_s:
-            self.add_error("report_interval_s", f"A slice of {slice_length_s} s holds no report of {interval_s} s.")
+            self.add_error(
+                "report_interval_s", f"Expected at most the slice length, {slice_length_s} s, got {interval_s} s."
+            )
         return cleaned
 
     def order(self) -> Order:
-        """Return what was asked for."""
+        """Return the order."""
         cleaned = self.cleaned_data
         return Order(
             nx_load=cleaned["nx_load"],
@@ -147,18 +153,18 @@ class OrderForm(FactsForm):
         )
 
     def _option_names(self) -> list[str]:
-        """An index load knows no records: its pages have one size."""
+        """Return the options of the workload; the index workload has pages of one size and no records."""
         return [name for name in OPTION_FIELDS if name != "record_bytes" or self.cleaned_data["recipe"] != INDEX]
 
 
-def _storable(fact: Any) -> Any:
-    """Return a fact as JSON keeps it; decimals as text, so that no digit is lost."""
+def _as_json(fact: Any) -> Any:
+    """Return a fact as a JSON value; decimals become text, so that no digit is lost."""
     return str(fact) if isinstance(fact, Decimal) else fact
 
 
 @dataclass(frozen=True)
-class PresetLines:
-    """A preset with its command lines: the load, and the first run of the sweep."""
+class PresetCommands:
+    """A preset with two command lines: the load phase and the first run of the sweep."""
 
     label: str
     preset: Preset
@@ -166,50 +172,54 @@ class PresetLines:
     run: str
 
 
-def lines_of_presets() -> list[PresetLines]:
-    """Return what each preset comes to with Java's YCSB; a count that the source does not say is left out."""
-    return [_lines(name, preset) for name, preset in PRESETS.items()]
+def preset_commands() -> list[PresetCommands]:
+    """Return the command lines of each preset for YCSB in Java, without counts that the source does not state."""
+    return [_commands_of(name, preset) for name, preset in PRESETS.items()]
 
 
-def _lines(name: str, preset: Preset) -> PresetLines:
+def _commands_of(name: str, preset: Preset) -> PresetCommands:
     setup = Setup(preset=name, plan=preset)
     load = shlex.join(load_line(setup))
     run = shlex.join(run_line(setup, preset.workloads[0], preset.threads[0]))
-    return PresetLines(preset.label, preset, load, run)
+    return PresetCommands(preset.label, preset, load, run)
 
 
 class YcsbForm(forms.Form):
-    """A preset, and what the order changes of it; what is left empty stays as the preset has it."""
+    """A preset and the settings that the order changes; empty fields keep the value of the preset."""
 
     preset = forms.ChoiceField(choices=[(name, preset.label) for name, preset in PRESETS.items()])
     client = forms.ChoiceField(choices=[(name, program) for name, program in PROGRAMS.items()])
     record_count = forms.IntegerField(required=False, min_value=1, max_value=COUNT_MAX)
     operation_count = forms.IntegerField(required=False, min_value=1, max_value=COUNT_MAX)
-    workloads = forms.RegexField(r"^[a-f](,[a-f])*\Z", required=False, help_text="Letters with commas: a,b,c")
-    threads = forms.RegexField(r"^[0-9]{1,5}(,[0-9]{1,5})*\Z", required=False, help_text="With commas: 4,8,16")
-    max_execution_s = forms.IntegerField(label="Time limit of a run, s", required=False, min_value=1)
-    database_host = forms.CharField(required=False, max_length=253, help_text="Empty: the drive's own host.")
+    workloads = forms.RegexField(
+        r"^[a-f](,[a-f])*\Z", required=False, help_text="Letters separated by commas, for example a,b,c"
+    )
+    threads = forms.RegexField(
+        r"^[0-9]{1,5}(,[0-9]{1,5})*\Z", required=False, help_text="Numbers separated by commas, for example 4,8,16"
+    )
+    max_execution_s = forms.IntegerField(label="Time limit per run, s", required=False, min_value=1)
+    database_host = forms.CharField(required=False, max_length=253, help_text="Default: the host of the drive.")
     namespace = forms.CharField(required=False, max_length=31)
     configuration = forms.CharField(
-        label="The database's configuration file", required=False, widget=forms.Textarea(attrs={"rows": 6})
+        label="Database configuration file", required=False, widget=forms.Textarea(attrs={"rows": 6})
     )
     load_host = forms.ModelChoiceField(
         Host.objects.filter(retired_at=None).exclude(kind=Host.Kind.SSH).order_by("name"),
         required=False,
-        empty_label="the drive's own host",
+        empty_label="the host of the drive",
     )
 
     def clean_threads(self) -> list[int]:
-        """Return the thread counts; each must be one."""
+        """Return the thread counts."""
         counts = [int(word) for word in self.cleaned_data["threads"].split(",") if word]
         if any(not 1 <= count <= THREADS_MAX for count in counts):
             raise forms.ValidationError(f"Expected thread counts from 1 to {THREADS_MAX}.")
         return counts
 
     def clean_workloads(self) -> list[str]:
-        """Return the letters."""
+        """Return the letters of the workloads."""
         return [letter for letter in self.cleaned_data["workloads"].split(",") if letter]
 
     def options(self) -> dict[str, Any]:
-        """Return the options of the order: what was filled in."""
+        """Return the options of the order: all fields that are not empty."""
         return {name: value for name, value in self.cleaned_data.items() if value and name != "load_host"}

@@ -17,17 +17,17 @@ from runners.inventory.ycsb_requirements import missing_programs
 from runners.models import Device, Dispatch, Host
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
-from webapp.lab.dispatches.forms import OrderForm, YcsbForm, lines_of_presets
-from webapp.lab.shared.consent import asked_of, consented
-from webapp.lab.shared.drive_status import drive_now
+from webapp.lab.dispatches.forms import OrderForm, YcsbForm, preset_commands
+from webapp.lab.shared.consent import consent_context, options_with_consent
+from webapp.lab.shared.drive_status import availability_of
 
-NO_LAB = "You act for no lab: ask an operator to make you a member of an organisation of the kind lab."
+NO_LAB_MESSAGE = "You are not a member of a lab. Ask an operator to add you to an organisation of the kind lab."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def order_run(request: UserRequest, device_id: int) -> HttpResponse:
-    """Order an ACT storage run on a device, for the lab that the orderer belongs to."""
+    """Order an ACT run on a device, for the lab of the orderer."""
     device = get_object_or_404(Device.objects.select_related("host"), pk=device_id)
     organisation = lab_of(request.user)
     form = OrderForm(request.POST or None)
@@ -35,27 +35,32 @@ def order_run(request: UserRequest, device_id: int) -> HttpResponse:
         form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
         try:
-            dispatch = order_foreseen(request, device, organisation, form.order())
+            dispatch = place_order(request, device, organisation, form.order())
             return redirect("dispatch-detail", dispatch.public_id)
         except ValueError as error:
             form.add_error(None, str(error))
-    context = {"form": form, "organisation": organisation, "may_certify": device.may_certify, "now": drive_now(device)}
-    return render(request, "lab/dispatches/order.html", context | asked_of(device) | {"section": "lab"})
+    context = {
+        "form": form,
+        "organisation": organisation,
+        "may_certify": device.may_certify,
+        "availability": availability_of(device),
+    }
+    return render(request, "lab/dispatches/order.html", context | consent_context(device) | {"section": "lab"})
 
 
 @require_POST
 @staff_only
 def prepare(request: UserRequest, device_id: int) -> HttpResponse:
-    """Order a preparation."""
+    """Order the preparation of a drive."""
     device, organisation = _find(device_id), lab_of(request.user)
     objection = objection_to_order(device, organisation)
     if organisation is None or objection:
         messages.error(request, objection)
         return redirect("lab-device", device_id)
     try:
-        dispatch = order_foreseen(request, device, organisation, Order(recipe="prep"))
+        dispatch = place_order(request, device, organisation, Order(recipe="prep"))
     except ValueError as error:
-        messages.error(request, f"Not ordered: {error}")
+        messages.error(request, f"The preparation was not ordered. {error}")
         return redirect("lab-device", device_id)
     return redirect("dispatch-detail", dispatch.public_id)
 
@@ -63,7 +68,7 @@ def prepare(request: UserRequest, device_id: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
-    """Order a YCSB sweep by a preset; each preset shows the command lines that it comes to."""
+    """Order a YCSB sweep from a preset; the page shows the command lines of each preset."""
     device, organisation = _find(device_id), lab_of(request.user)
     form = YcsbForm(request.POST or None)
     if request.method == "POST" and (
@@ -71,58 +76,60 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
     ):
         form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
-        asked = Order(recipe="ycsb", options=form.options(), load_host=form.cleaned_data["load_host"])
+        order = Order(recipe="ycsb", options=form.options(), load_host=form.cleaned_data["load_host"])
         try:
-            dispatch = order_foreseen(request, device, organisation, asked)
+            dispatch = place_order(request, device, organisation, order)
         except ValueError as error:
             form.add_error(None, str(error))
         else:
             return redirect("dispatch-detail", dispatch.public_id)
-    context = {"form": form, "presets": lines_of_presets(), "organisation": organisation}
-    context |= {"missing_programs": missing_programs(device.host), "now": drive_now(device)}
-    return render(request, "lab/dispatches/order_ycsb.html", context | asked_of(device) | {"section": "lab"})
+    context = {"form": form, "presets": preset_commands(), "organisation": organisation}
+    context |= {"missing_programs": missing_programs(device.host), "availability": availability_of(device)}
+    return render(request, "lab/dispatches/order_ycsb.html", context | consent_context(device) | {"section": "lab"})
 
 
 def _objection_to_sweep(device: Device) -> str:
-    """A host over SSH formats, mounts and starts nothing for a register."""
+    """Return why a sweep cannot be ordered; hosts over SSH do not format, mount or start databases for a register."""
     if device.host.kind == Host.Kind.LOCAL:
         return ""
-    return f"Host {device.host.name} is reached over SSH and runs no YCSB sweep; the register's own machine does."
+    return f"Host {device.host.name} is a host over SSH. YCSB sweeps run only on the register's own machine."
 
 
 def _find(device_id: int) -> Device:
     return get_object_or_404(Device.objects.select_related("host"), pk=device_id)
 
 
-def order_foreseen(request: UserRequest, device: Device, organisation: Organisation, asked: Order) -> Dispatch:
-    """Order what a page asked for, with the consent that it sent.
+def place_order(request: UserRequest, device: Device, organisation: Organisation, order: Order) -> Dispatch:
+    """Create a dispatch from an order of a page.
 
-    Raises ValueError without that consent, and where the order would be refused by what is known already: nothing is
-    left behind then.
+    Raises ValueError, before anything is stored, if the consent is missing or the order would be refused.
     """
-    return orders.order(device, organisation, _foreseen(request, device, asked), request.user)
+    return orders.order(device, organisation, check_order(request, device, order), request.user)
 
 
-def _foreseen(request: UserRequest, device: Device, asked: Order) -> Order:
-    """Return what is asked for with its consent. Raises ValueError, as above."""
-    asked = replace(asked, options=consented(device, request.POST, asked.options))
-    if refusal := expected_refusal(device, asked):
+def check_order(request: UserRequest, device: Device, order: Order) -> Order:
+    """Return an order with the consent of the page.
+
+    Raises ValueError if the consent is missing or the order would be refused.
+    """
+    order = replace(order, options=options_with_consent(device, request.POST, order.options))
+    if refusal := expected_refusal(device, order):
         raise ValueError(refusal)
-    return asked
+    return order
 
 
 def objection_to_order(device: Device, organisation: Organisation | None) -> str:
-    """Say why nothing can be ordered on a device now; empty where it can."""
+    """Return why no run can be ordered on a device now; empty if it can."""
     if organisation is None:
-        return NO_LAB
+        return NO_LAB_MESSAGE
     if retired := out_of_service(device):
         return retired
     campaign = open_on(device.drive_key)
-    return f"Campaign {campaign} has this drive. Wait for its end, or cancel it." if campaign else ""
+    return f"Campaign {campaign} uses this drive. Wait until it ends, or cancel it." if campaign else ""
 
 
 def lab_of(user: User) -> Organisation | None:
-    """Return the lab that a person orders for: the first that they joined."""
+    """Return the lab of a user: the first one that they joined."""
     memberships = user.memberships.filter(organisation__kind=Organisation.Kind.LAB).select_related("organisation")
     first = memberships.order_by("pk").first()
     return first.organisation if first else None

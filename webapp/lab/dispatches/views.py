@@ -9,96 +9,98 @@ from runners.dispatch import orders
 from runners.models import Dispatch
 from runners.retention import leftover_archive
 from webapp.accounts.requests import UserRequest, staff_only
-from webapp.lab.dispatches.orders import _foreseen, objection_to_order
-from webapp.lab.dispatches.page import describe, version_of_dispatch
-from webapp.lab.shared.confirmation import ask, of_cancel, of_retry
-from webapp.lab.shared.consent import asked_of
-from webapp.lab.shared.live_part import is_known, renewed, unchanged
+from webapp.lab.dispatches.orders import check_order, objection_to_order
+from webapp.lab.dispatches.page import dispatch_context, version_of_dispatch
+from webapp.lab.shared.confirmation import cancel_question, confirmation_page, retry_question
+from webapp.lab.shared.consent import consent_context
+from webapp.lab.shared.live_part import is_current, not_changed, render_live
 
 
 @require_safe
 @staff_only
 def detail(request: UserRequest, public_id: str) -> HttpResponse:
-    """Show a dispatch; the live part renews itself."""
-    return renewed(request, "lab/dispatches/dispatch.html", describe(_find(public_id)) | {"section": "lab"})
+    """Show a dispatch; its live part refreshes itself."""
+    return render_live(request, "lab/dispatches/dispatch.html", dispatch_context(_find(public_id)) | {"section": "lab"})
 
 
 @require_safe
 @staff_only
 def live(request: UserRequest, public_id: str) -> HttpResponse:
-    """Answer with the part of the page that changes, and with 204 while it has not."""
+    """Return the live part of the page, or 204 if it has not changed."""
     dispatch = _find(public_id)
-    if is_known(request, version_of_dispatch(dispatch)):
-        return unchanged()
-    return renewed(request, "lab/dispatches/live.html", describe(dispatch))
+    if is_current(request, version_of_dispatch(dispatch)):
+        return not_changed()
+    return render_live(request, "lab/dispatches/live.html", dispatch_context(dispatch))
 
 
 @require_POST
 @staff_only
 def cancel_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
-    """Ask for a dispatch to be cancelled."""
+    """Request the cancellation of a dispatch."""
     if orders.cancel(_find(public_id), request.user, request.POST.get("reason", "")):
-        messages.success(request, "Cancel asked for. The worker ends the program and says here when it has ended.")
+        messages.success(request, "Cancellation requested. This page shows when the host has stopped the program.")
     else:
-        messages.error(request, "Nothing to cancel: it has ended, or a cancel was asked for before.")
+        messages.error(request, "Not cancelled: the run has already ended, or its cancellation was already requested.")
     return redirect("dispatch-detail", public_id)
 
 
 @require_safe
 @staff_only
 def confirm_cancel(request: UserRequest, public_id: str) -> HttpResponse:
-    """Ask once before the program is ended."""
-    return ask(request, of_cancel(_find(public_id)))
+    """Ask for confirmation before a run is cancelled."""
+    return confirmation_page(request, cancel_question(_find(public_id)))
 
 
 @require_POST
 @staff_only
 def declare_ended(request: UserRequest, public_id: str) -> HttpResponse:
-    """Take a person's word that nothing of a lost dispatch runs, with how they know."""
+    """Record that a person confirmed that a lost dispatch no longer runs, with their reason."""
     reason = request.POST.get("reason", "")
     if not reason.strip():
-        messages.error(request, "Say how you know that nothing of it runs; the history keeps it.")
+        messages.error(request, "Enter how you verified that the program does not run. The history shows it.")
     elif orders.declare_ended(_find(public_id), request.user, reason):
-        messages.success(request, "The drive is free. What you said stands in the steps of the dispatch.")
+        messages.success(request, "The drive is free. Your statement is shown in the steps of the dispatch.")
     else:
-        messages.error(request, "Nothing to say: it is not lost, or it is known already that nothing of it runs.")
+        messages.error(request, "Nothing was changed: the dispatch is not lost, or its end was already confirmed.")
     return redirect("dispatch-detail", public_id)
 
 
 @require_POST
 @staff_only
-def fetch_left(request: UserRequest, public_id: str) -> HttpResponse:
-    """Have what an ended dispatch left on its host kept soon, which is kept before it is removed otherwise."""
+def archive_leftovers(request: UserRequest, public_id: str) -> HttpResponse:
+    """Request that the leftover files of an ended dispatch are archived soon, not only before they are removed."""
     try:
         leftover_archive.request_fetch(_find(public_id), request.user)
     except leftover_archive.FetchRefusedError as error:
-        messages.error(request, f"Not fetched: {error}")
+        messages.error(request, f"The leftover files are not archived: {error}")
     return redirect("dispatch-detail", public_id)
 
 
 @require_safe
 @staff_only
 def confirm_retry(request: UserRequest, public_id: str) -> HttpResponse:
-    """Ask once before the drive is written over again, for its label too where an order would."""
+    """Ask for confirmation before a run is ordered again; like an order, it may need the label."""
     old = _find(public_id)
-    return ask(request, of_retry(old), **asked_of(old.device))
+    return confirmation_page(request, retry_question(old), **consent_context(old.device))
 
 
 @require_POST
 @staff_only
 def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
-    """Order the same again, linked to the old one; a consent to write over data is asked for anew."""
+    """Order the same run again, linked to the old one; it needs a new consent to overwrite data."""
     old = _find(public_id)
     if objection := objection_to_order(old.device, old.organisation):
         messages.error(request, objection)
         return redirect("dispatch-detail", public_id)
     try:
-        new = orders.retry(old, _foreseen(request, old.device, orders.order_of(old)), request.user)
+        new = orders.retry(old, check_order(request, old.device, orders.order_of(old)), request.user)
     except ValueError as error:
-        messages.error(request, f"Not ordered again: {error}")
+        messages.error(request, f"The run was not ordered again. {error}")
         return redirect("dispatch-detail", public_id)
     if new is None:
-        messages.error(request, "Nothing to order again: it has not ended so, or it was ordered again before.")
+        messages.error(
+            request, "The run was not ordered again: its state does not allow it, or it was already ordered again."
+        )
         return redirect("dispatch-detail", public_id)
     return redirect("dispatch-detail", new.public_id)
 

@@ -1,4 +1,4 @@
-"""The forms that enrol a host over SSH, and that state where a host is."""
+"""Forms that add a host over SSH and state its location."""
 
 from typing import Any
 
@@ -13,32 +13,36 @@ PORT_MAX = 65_535
 
 
 class HostForm(forms.Form):
-    """What is pinned about a host."""
+    """The address, host key and program of a new host; the key and the program are pinned."""
 
-    name = forms.SlugField(max_length=40, help_text="What the register calls it, such as lab-1.")
+    name = forms.SlugField(max_length=40, help_text="The name of the host in the register, for example lab-1.")
     address = forms.CharField(max_length=255, help_text="Host name or IP address.")
     port = forms.IntegerField(min_value=1, max_value=PORT_MAX, initial=22)
-    user = forms.CharField(max_length=32, initial="drivecert", help_text="The register's account there, not root.")
+    user = forms.CharField(
+        max_length=32, initial="drivecert", help_text="The account of the register on the host. Do not use root."
+    )
     host_key = forms.CharField(
         max_length=2000,
-        help_text="As `cat /etc/ssh/ssh_host_ed25519_key.pub` prints it on the host itself.",
+        help_text="The output of `cat /etc/ssh/ssh_host_ed25519_key.pub` on the host.",
     )
     program_sha256 = forms.CharField(
-        label="SHA-256 of its drivetest", max_length=64, help_text="That of the register's own program is filled in."
+        label="SHA-256 of drivetest", max_length=64, help_text="Default: the drivetest of this register."
     )
 
     def clean_name(self) -> str:
-        """Refuse a name that is taken; a host is pinned anew by `manage.py add_host`, not by a slip on a page."""
+        """Refuse the name of an existing host; only `manage.py add_host --replace` changes what is pinned."""
         name: str = self.cleaned_data["name"]
         host = Host.objects.filter(name=name).first()
         if host is not None and (retired := retired_message(host)):
-            raise forms.ValidationError(f"Host {name} is {retired}. Take it back into service on its page.")
+            raise forms.ValidationError(f"Host {name} is {retired}. Return it to service on its page.")
         if host is not None:
-            raise forms.ValidationError(f"There is a host {name}. To pin it anew use manage.py add_host --replace.")
+            raise forms.ValidationError(
+                f"Host {name} already exists. To change what is pinned, use manage.py add_host --replace."
+            )
         return name
 
     def clean(self) -> dict[str, Any]:
-        """Refuse what nobody could be known by."""
+        """Refuse pins that cannot identify a host."""
         cleaned = super().clean() or {}
         if not self.errors:
             for field, sentence in self.pins().objections().items():
@@ -46,13 +50,15 @@ class HostForm(forms.Form):
         return cleaned
 
     def pins(self) -> Pins:
-        """Return what was given."""
+        """Return the pins of the host."""
         names = ("address", "port", "user", "host_key", "program_sha256")
         return Pins(**{name: self.cleaned_data[name] for name in names})
 
 
 class PlaceForm(forms.Form):
-    """Where a host is, in its provider's words."""
+    """The location of a host, in the terms of its cloud provider."""
 
-    region = forms.CharField(max_length=PLACE_CHARS, required=False, help_text="Such as us-east-1. Empty: not stated.")
-    zone = forms.CharField(max_length=PLACE_CHARS, required=False, help_text="Such as us-east-1a.")
+    region = forms.CharField(
+        max_length=PLACE_CHARS, required=False, help_text="For example us-east-1. Leave empty if it does not apply."
+    )
+    zone = forms.CharField(max_length=PLACE_CHARS, required=False, help_text="For example us-east-1a.")

@@ -1,4 +1,4 @@
-"""Contents of a host's page: its drives, the register's own machine, and dispatches whose host does not answer."""
+"""Contents of a host's page: its drives, details of the register's own machine, and current outages."""
 
 import platform
 from collections import defaultdict
@@ -25,92 +25,98 @@ from runners.models.states import ON_HOST
 from runners.monitoring.connectivity import outage_message
 
 MINUTE_S = 60
-TOO_OLD = "Its drivetest is too old to list its drives: install that of this register, and pin it."
-NOT_ASKED = "Its drives are not known yet: its last check did not ask for them; look again now."
-NOT_CHECKED = "Its drives are not known yet: no check has reached it."
+TOO_OLD = "The host's drivetest is too old to list drives. Install the drivetest of this register and pin it."
+NOT_REQUESTED = "The last check did not list the drives of this host. Refresh the list."
+NOT_CHECKED = "No check has reached this host yet, so its drives are not known."
 
-Silence = tuple[Dispatch, str]
+Outage = tuple[Dispatch, str]
 
 
 @dataclass(frozen=True)
-class ShownDrive:
-    """A drive, as which device it is bound, and whether its operator lets it be loaded; None where nobody lists."""
+class HostDrive:
+    """A drive of a host, the device it is bound as, and whether the operator listed it.
 
-    found: FoundDrive
+    `is_listed` is None for hosts that have no list of drives.
+    """
+
+    drive: FoundDrive
     device: Device | None
     is_listed: bool | None
 
     @property
     def is_device(self) -> bool:
-        """Tell whether what is bound is what stands at this path: all namespaces of a drive have its key."""
-        return self.device is not None and self.device.path == self.found.path
+        """Return whether the device is bound at this path; all namespaces of a drive have the same key."""
+        return self.device is not None and self.device.path == self.drive.path
 
 
 @dataclass(frozen=True)
 class HostDrives:
-    """The drives of a host as it told them `age_s` seconds ago; `why_none` says why they are not known."""
+    """The drives of a host as reported `age_s` seconds ago, or the reason why they are not known."""
 
-    rows: list[ShownDrive]
+    rows: list[HostDrive]
     reported_at: datetime | None = None
     age_s: int = 0
-    why_none: str = ""
+    unknown_reason: str = ""
 
 
 def drives_of(host: Host) -> HostDrives:
-    """Return the drives of a host: this machine is asked now, another one told them at its last check."""
+    """Return the drives of a host: from the last check, or listed now if it is the register's own machine."""
     if host.kind == Host.Kind.LOCAL:
-        return _asked_now(host)
-    found, told = host.health.get("found"), _told_at(host)
-    if found is None or told is None:
-        return HostDrives([], why_none=_why_not_known(host.health))
+        return _list_now(host)
+    found, reported_at = host.health.get("found"), _reported_at(host)
+    if found is None or reported_at is None:
+        return HostDrives([], unknown_reason=_unknown_reason(host.health))
     try:
-        return HostDrives(_shown(host, parse_drives({"drives": found})), told, _age_s(told))
-    except HostError as error:  # kept by an earlier version, which took what it was told
-        return HostDrives([], why_none=_not_listed(host, error))
+        return HostDrives(_rows(host, parse_drives({"drives": found})), reported_at, _age_s(reported_at))
+    except HostError as error:  # stored by an earlier release, which did not check the report
+        return HostDrives([], unknown_reason=_listing_error(host, error))
 
 
-def _why_not_known(health: dict[str, Any]) -> str:
-    """Return why a host's drives are not known: a check of an earlier version of the register asked for none."""
+def _unknown_reason(health: dict[str, Any]) -> str:
+    """Return why the drives are not known; checks of earlier releases did not list them."""
     if not health:
         return NOT_CHECKED
-    return TOO_OLD if "found" in health else NOT_ASKED
+    return TOO_OLD if "found" in health else NOT_REQUESTED
 
 
-def _asked_now(host: Host) -> HostDrives:
+def _list_now(host: Host) -> HostDrives:
     try:
-        return HostDrives(_shown(host, connect(host).list_drives()), timezone.now())
+        return HostDrives(_rows(host, connect(host).list_drives()), timezone.now())
     except HostError as error:
-        return HostDrives([], why_none=_not_listed(host, error))
+        return HostDrives([], unknown_reason=_listing_error(host, error))
 
 
-def _not_listed(host: Host, error: HostError) -> str:
+def _listing_error(host: Host, error: HostError) -> str:
     return f"The drives of {host} cannot be listed: {error}"
 
 
-def _age_s(told: datetime) -> int:
-    """Return how long ago that was; whole minutes from the first on."""
-    age_s = max(0, round((timezone.now() - told).total_seconds()))
+def _age_s(reported_at: datetime) -> int:
+    """Return the age of a report; from one minute on, in whole minutes."""
+    age_s = max(0, round((timezone.now() - reported_at).total_seconds()))
     return age_s if age_s < MINUTE_S else age_s - age_s % MINUTE_S
 
 
-def _told_at(host: Host) -> datetime | None:
-    """Return when the host told, by the register's clock."""
-    told = reported_at(host.health)
-    return told and told - timedelta(seconds=host.health["clock_offset_s"])
+def _reported_at(host: Host) -> datetime | None:
+    """Return the time of the last report by the register's clock."""
+    by_host_clock = reported_at(host.health)
+    return by_host_clock and by_host_clock - timedelta(seconds=host.health["clock_offset_s"])
 
 
-def _shown(host: Host, drives: list[FoundDrive]) -> list[ShownDrive]:
+def _rows(host: Host, drives: list[FoundDrive]) -> list[HostDrive]:
     devices = list(host.devices.order_by("pk"))
-    return [ShownDrive(drive, _bound_as(drive, devices), is_listed(host, drive.drive_key)) for drive in drives]
+    return [HostDrive(drive, _bound_device(drive, devices), is_listed(host, drive.drive_key)) for drive in drives]
 
 
-def _bound_as(drive: FoundDrive, devices: list[Device]) -> Device | None:
+def _bound_device(drive: FoundDrive, devices: list[Device]) -> Device | None:
     return next((device for device in devices if is_same_drive(device.drive_key, drive.drive_key)), None)
 
 
 @dataclass(frozen=True)
 class OwnMachine:
-    """This machine; `programs` are those that its operator lets a sweep run, `why_no_programs` why there are none."""
+    """The register's own machine.
+
+    `programs` are those that its operator allows for a sweep; `programs_problem` says why there are none.
+    """
 
     hostname: str
     kernel: str
@@ -119,15 +125,15 @@ class OwnMachine:
     program_sha256: str
     programs_path: str
     programs: list[str] = field(default_factory=list)
-    why_no_programs: str = ""
+    programs_problem: str = ""
 
 
 def own_machine(host: Host) -> OwnMachine | None:
-    """Return what this machine is; None where the host is another one, of which it knows nothing."""
+    """Return the details of this machine; None if the host is another machine."""
     if not is_this_machine(host.machine_id):
         return None
     path = programs_path()
-    programs, why_none = _programs(host, path)
+    programs, unknown_reason = _programs(host, path)
     return OwnMachine(
         platform.node(),
         platform.release(),
@@ -136,7 +142,7 @@ def own_machine(host: Host) -> OwnMachine | None:
         own_program_sha256(),
         str(path),
         programs,
-        why_none,
+        unknown_reason,
     )
 
 
@@ -153,16 +159,16 @@ def _programs(host: Host, path: Path) -> tuple[list[str], str]:
     try:
         return sorted(allowed_programs()), ""
     except PermissionError:
-        return [], f"{path} may be read by root alone: what it allows, drivetest tells when a sweep starts"
+        return [], f"Only root can read {path}. drivetest checks it when a sweep starts"
     except (OSError, ValueError) as error:
-        return [], f"{path}: expected drivecert.programs/1 (docs/formats.md), got none that can be read: {error}"
+        return [], f"{path} cannot be read. Expected the format drivecert.programs/1 (docs/formats.md), got: {error}"
 
 
-def silences_by_host() -> dict[int, list[Silence]]:
-    """Return by the host's id the dispatches on it about which a machine gives no answer, with words that say which."""
-    found: dict[int, list[Silence]] = defaultdict(list)
+def outages_by_host() -> dict[int, list[Outage]]:
+    """Return the current outages by host id: each dispatch whose host does not answer, with a message."""
+    outages: dict[int, list[Outage]] = defaultdict(list)
     for dispatch in Dispatch.objects.filter(state__in=ON_HOST).select_related("device__host", "load_host"):
-        if words := outage_message(dispatch):
+        if message := outage_message(dispatch):
             for host in {dispatch.device.host, dispatch.load_host or dispatch.device.host}:
-                found[host.pk].append((dispatch, words))
-    return found
+                outages[host.pk].append((dispatch, message))
+    return outages

@@ -16,22 +16,22 @@ from runners.retention import retirement
 from runners.retention.leftover_archive import unarchived_on
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.hosts.forms import HostForm, PlaceForm
-from webapp.lab.hosts.page import drives_of, own_machine, silences_by_host
-from webapp.lab.shared.drive_status import with_marks
+from webapp.lab.hosts.page import drives_of, outages_by_host, own_machine
+from webapp.lab.shared.drive_status import with_warning_labels
 
-THEN_DEVICES = "devices"
+RETURN_TO_DEVICES = "devices"
 
-GIVE_UP_FIELD = "gives_up_what_is_there"
+DISCARD_FIELD = "gives_up_what_is_there"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def add(request: UserRequest) -> HttpResponse:
-    """Ask for what is pinned about a host, and enrol it."""
+    """Show the form that adds a host, and enrol the host."""
     form = HostForm(request.POST or None, initial={"program_sha256": own_program_sha256()})
     if request.method == "POST" and form.is_valid():
         host = enrol(form.cleaned_data["name"], form.pins(), request.user)
-        messages.success(request, f"{host} is enrolled. Carry out its set-up below, then check it.")
+        messages.success(request, f"Host {host} was added. Carry out the set-up below, then check the host.")
         return redirect("lab-host", host.name)
     return render(request, "lab/hosts/add.html", {"form": form, "section": "lab"})
 
@@ -39,39 +39,39 @@ def add(request: UserRequest) -> HttpResponse:
 @require_safe
 @staff_only
 def detail(request: UserRequest, name: str) -> HttpResponse:
-    """Show how a host is, why it gets no work where that is so, and what its operator does on it."""
+    """Show a host: its health, why it gets no work, its drives and its set-up."""
     host = get_object_or_404(Host, name=name)
-    return _page(request, host, PlaceForm(initial={"region": host.region, "zone": host.zone}))
+    return _render_host(request, host, PlaceForm(initial={"region": host.region, "zone": host.zone}))
 
 
 @require_POST
 @staff_only
 def place(request: UserRequest, name: str) -> HttpResponse:
-    """Keep what is stated of where a host is."""
+    """Save the region and zone of a host."""
     host = get_object_or_404(Host, name=name)
     form = PlaceForm(request.POST)
     if not form.is_valid():
-        return _page(request, host, form)
+        return _render_host(request, host, form)
     if set_location(host, form.cleaned_data["region"], form.cleaned_data["zone"], request.user):
-        messages.success(request, f"Runs that {host} hands in from now on say where it is.")
+        messages.success(request, f"Saved. New runs of {host} show this location.")
     return redirect("lab-host", host.name)
 
 
-def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpResponse:
-    retirement, left = retirement_of(host), list(unarchived_on(host))
-    named = retirement.details.get("given_up", []) if retirement else []
+def _render_host(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpResponse:
+    last_retirement, leftovers = retirement_of(host), list(unarchived_on(host))
+    discarded_ids = last_retirement.details.get("given_up", []) if last_retirement else []
     context: dict[str, Any] = {
         "host": host,
         "is_ssh": host.kind == Host.Kind.SSH,
         "no_work": health.no_work_reasons(host),
-        "silences": silences_by_host().get(host.pk, []),
-        "told_at": health.reported_at(host.health),
-        "devices": with_marks(host.devices.filter(retired_at=None).order_by("pk")),
+        "outages": outages_by_host().get(host.pk, []),
+        "reported_at": health.reported_at(host.health),
+        "devices": with_warning_labels(host.devices.filter(retired_at=None).order_by("pk")),
         "retired_devices": host.devices.filter(retired_at__isnull=False).order_by("pk"),
-        "retirement": retirement,
-        "unkept": left,
-        # Of a host that the register still reaches, its own machine say, what was given up is kept all the same.
-        "given_up": [dispatch.public_id for dispatch in left if dispatch.public_id in named],
+        "retirement": last_retirement,
+        "leftovers": leftovers,
+        # The register may archive discarded files after all if it still reaches the host, for example its own machine.
+        "discarded": [dispatch.public_id for dispatch in leftovers if dispatch.public_id in discarded_ids],
         "host_drives": drives_of(host),
         "place_form": place_form,
         "section": "lab",
@@ -81,8 +81,8 @@ def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpRespon
     if context["is_ssh"]:
         context |= {
             "fingerprint": fingerprint(host.host_key),
-            "set_up": setup_steps(host),
-            "undo": teardown_steps(host),
+            "set_up_steps": setup_steps(host),
+            "teardown_steps": teardown_steps(host),
         }
     return render(request, "lab/hosts/host.html", context)
 
@@ -90,25 +90,25 @@ def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpRespon
 @require_POST
 @staff_only
 def check(request: UserRequest, name: str) -> HttpResponse:
-    """Check a host now; the answer stands on its page, and its drives on the page that adds one."""
+    """Check a host now, then show its page or the page that adds a device."""
     host = get_object_or_404(Host, name=name, kind=Host.Kind.SSH)
     if retired := retired_message(host):
-        messages.error(request, f"{host} is {retired}; it is not checked.")
+        messages.error(request, f"Host {host} is {retired}. Retired hosts are not checked.")
     elif objections := health.check(host):
-        messages.error(request, f"{host} gets no work: {'; '.join(objections)}")
+        messages.error(request, f"Host {host} gets no work: {'; '.join(objections)}")
     else:
-        messages.success(request, f"{host} was checked and takes work.")
-    return redirect("lab-device-find" if request.POST.get("then") == THEN_DEVICES else "lab-host", host.name)
+        messages.success(request, f"Host {host} was checked. It is ready for work.")
+    return redirect("lab-device-find" if request.POST.get("then") == RETURN_TO_DEVICES else "lab-host", host.name)
 
 
 @require_POST
 @staff_only
 def retire_host(request: UserRequest, name: str) -> HttpResponse:
-    """Take a host out of service, with why."""
-    host, gives_up = get_object_or_404(Host, name=name), bool(request.POST.get(GIVE_UP_FIELD))
+    """Retire a host for a stated reason."""
+    host, discards = get_object_or_404(Host, name=name), bool(request.POST.get(DISCARD_FIELD))
     try:
-        retirement.retire_host(host, request.user, request.POST.get("reason", ""), abandons_leftovers=gives_up)
-        messages.success(request, f"{host} is retired: it is not checked and gets no work.")
+        retirement.retire_host(host, request.user, request.POST.get("reason", ""), abandons_leftovers=discards)
+        messages.success(request, f"Host {host} is retired. It is no longer checked and gets no work.")
     except retirement.RetireError as error:
         messages.error(request, str(error))
     return redirect("lab-host", name)
@@ -116,12 +116,14 @@ def retire_host(request: UserRequest, name: str) -> HttpResponse:
 
 @require_POST
 @staff_only
-def take_host_back(request: UserRequest, name: str) -> HttpResponse:
-    """Take a host back into service."""
+def restore_host(request: UserRequest, name: str) -> HttpResponse:
+    """Return a host to service."""
     host = get_object_or_404(Host, name=name)
     if retirement.return_host(host, request.user):
-        again = "check it now: it gets work after that" if host.kind == Host.Kind.SSH else "it takes work"
-        messages.success(request, f"{host} is in service again; {again}.")
+        next_step = (
+            "Check it now: it gets work after the check." if host.kind == Host.Kind.SSH else "It is ready for work."
+        )
+        messages.success(request, f"Host {host} is in service again. {next_step}")
     else:
-        messages.error(request, f"{host} is in service; nothing was changed.")
+        messages.error(request, f"Host {host} is already in service.")
     return redirect("lab-host", name)

@@ -1,4 +1,7 @@
-"""Asking once, on a page that does not renew itself, before something is ended or drives are written over again."""
+"""Confirmation pages, shown before a run or campaign is cancelled and before a drive is overwritten again.
+
+A confirmation page does not refresh itself, so that its button does not move under the pointer.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,89 +18,87 @@ from webapp.accounts.requests import UserRequest
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, what a yes does, and the addresses of both answers: `deed` is posted to, `back` leads back."""
+    """One confirmation: its texts, the address that the form posts to and the address of the page before."""
 
     subject: str
-    words: str
-    what_happens: str
+    heading: str
+    consequence: str
     button: str
-    deed: str
-    back: str
-    back_words: str
-    keeps_reason: bool = True
+    action_url: str
+    back_url: str
+    back_label: str
+    has_reason_field: bool = True
 
 
-def ask(request: UserRequest, question: Question, **more: Any) -> HttpResponse:
-    """Answer with the page that asks; `more` are cautions, and the device whose label has to be typed."""
-    return render(request, "lab/shared/confirm.html", {"question": question, "section": "lab"} | more)
+def confirmation_page(request: UserRequest, question: Question, **context: Any) -> HttpResponse:
+    """Render a confirmation; `context` may add warnings and the device whose label has to be typed."""
+    return render(request, "lab/shared/confirm.html", {"question": question, "section": "lab"} | context)
 
 
-# What a yes does, in the state in which a dispatch stands; what has ended, and may be cancelled no more, has none.
-CANCELS = {
-    State.QUEUED: "Nothing of it was started. It is taken out of the queue.",
-    State.CLAIMED: "Nothing of it was started yet. A program that starts meanwhile is ended on the host.",
-    State.PREPARING: "It is being started. A program of it that runs by then is ended on the host; what that has "
-    "measured is not taken in.",
-    State.RUNNING: "Its program is ended on the host and cannot go on from there; what it has measured so far is not "
-    "taken in.",
-    State.COLLECTING: "Its program has ended, and its log is taken in all the same. Only where that cannot be is it "
-    "cancelled: the log then stays on the host.",
-    State.LOST: "It stays lost. A program of it that still runs is ended, and the drive is free once the host says "
-    "that nothing runs.",
+# The effect of a cancellation by the state of the dispatch. States that are missing here cannot be cancelled.
+CANCEL_EFFECTS = {
+    State.QUEUED: "No program was started. The run is taken out of the queue.",
+    State.CLAIMED: "No program was started yet. If one starts in the meantime, the host stops it.",
+    State.PREPARING: "The program is being started. The host stops it; its measurements are discarded.",
+    State.RUNNING: "The host stops the program. The run cannot be continued; its measurements are discarded.",
+    State.COLLECTING: "The program has ended. Its log is still stored. If that fails, the run is cancelled and the log "
+    "stays on the host.",
+    State.LOST: "The run stays lost. If its program still runs, the host stops it. The drive is free once the host "
+    "confirms that no program runs.",
 }
-ENDED = "It has ended: nothing is left to cancel."
+NOTHING_TO_CANCEL = "The run has already ended. There is nothing to cancel."
 
 
-def of_cancel(dispatch: Dispatch) -> Question:
-    """Return the question before a run is cancelled."""
+def cancel_question(dispatch: Dispatch) -> Question:
+    """Return the confirmation of a cancelled run."""
     names = [dispatch.public_id]
     return Question(
         subject=dispatch.public_id,
-        words="Cancel this run?",
-        what_happens=f"{_where(dispatch)}, is {dispatch.state}. {_what_a_cancel_does(dispatch)}",
+        heading="Cancel this run?",
+        consequence=f"{_location(dispatch)}, is {dispatch.state}. {_cancel_effect(dispatch)}",
         button="Cancel this run",
-        deed=reverse("dispatch-cancel", args=names),
-        back=reverse("dispatch-detail", args=names),
-        back_words="Leave it",
+        action_url=reverse("dispatch-cancel", args=names),
+        back_url=reverse("dispatch-detail", args=names),
+        back_label="Do not cancel",
     )
 
 
-def _what_a_cancel_does(dispatch: Dispatch) -> str:
+def _cancel_effect(dispatch: Dispatch) -> str:
     is_freed = dispatch.state == State.LOST and dispatch.ended_at is not None
-    return ENDED if is_freed else CANCELS.get(State(dispatch.state), ENDED)
+    return NOTHING_TO_CANCEL if is_freed else CANCEL_EFFECTS.get(State(dispatch.state), NOTHING_TO_CANCEL)
 
 
-def of_retry(dispatch: Dispatch) -> Question:
-    """Return the question before a run is ordered again."""
+def retry_question(dispatch: Dispatch) -> Question:
+    """Return the confirmation of a repeated order."""
     names = [dispatch.public_id]
     return Question(
         subject=dispatch.public_id,
-        words="Order it again?",
-        what_happens=f"{_where(dispatch)}, {dispatch.state}. The same is queued anew and overwrites "
+        heading="Order this run again?",
+        consequence=f"{_location(dispatch)}, is {dispatch.state}. The new run has the same settings and overwrites "
         f"{dispatch.device.path}.",
-        button="Order it again",
-        deed=reverse("dispatch-retry", args=names),
-        back=reverse("dispatch-detail", args=names),
-        back_words="Leave it",
-        keeps_reason=False,
+        button="Order again",
+        action_url=reverse("dispatch-retry", args=names),
+        back_url=reverse("dispatch-detail", args=names),
+        back_label="Go back",
+        has_reason_field=False,
     )
 
 
-def of_campaign_cancel(campaign: Campaign) -> Question:
-    """Return the question before a campaign is cancelled."""
+def campaign_cancel_question(campaign: Campaign) -> Question:
+    """Return the confirmation of a cancelled campaign."""
     names = [campaign.public_id]
     return Question(
         subject=campaign.public_id,
-        words="Cancel the campaign?",
-        what_happens=f"{campaign.public_id} on {campaign.device.label}, host {campaign.device.host.name}, is "
-        f"{campaign.state}. A run that is under way is ended and not taken in, and the campaign cannot go on from "
-        "there. The runs that it has made stay.",
+        heading="Cancel the campaign?",
+        consequence=f"{campaign.public_id} on {campaign.device.label}, host {campaign.device.host.name}, is "
+        f"{campaign.state}. A current run is stopped and its measurements are discarded. The campaign cannot be "
+        "resumed. Completed runs stay.",
         button="Cancel the campaign",
-        deed=reverse("campaign-cancel", args=names),
-        back=reverse("campaign-detail", args=names),
-        back_words="Leave it",
+        action_url=reverse("campaign-cancel", args=names),
+        back_url=reverse("campaign-detail", args=names),
+        back_label="Do not cancel",
     )
 
 
-def _where(dispatch: Dispatch) -> str:
+def _location(dispatch: Dispatch) -> str:
     return f"{dispatch.public_id} on {dispatch.device.label}, host {dispatch.device.host.name}"

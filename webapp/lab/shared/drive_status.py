@@ -1,4 +1,4 @@
-"""What a person should know about a drive before an order: whether it is free, and warnings."""
+"""The status of a drive before an order: whether it is free, and warnings about its data and its host."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,99 +26,101 @@ HOLDS_DATA, NOT_LISTED = "holds data", "not listed"
 
 
 @dataclass(frozen=True)
-class Caution:
-    """Two words, and the sentence that they stand before."""
+class DriveWarning:
+    """A warning about a drive: two words as its label, and its text."""
 
-    words: str
-    sentence: str
+    label: str
+    text: str
 
 
-def cautions_at_binding(
+def binding_warnings(
     host: Host, path: str, drive_key: str, document: Mapping[str, Any], *, is_in_use: bool = False
-) -> list[Caution]:
-    """Return what stands against a drive that its host has identified just now; one in use was not looked at."""
+) -> list[DriveWarning]:
+    """Return the warnings about a drive that its host has just identified."""
     if is_in_use:
-        unseen = f"Whether {path} holds data was not looked at, because it is in use."
-        return [Caution("not looked at", unseen), *_of_list(host, drive_key)]
+        unread = f"{path} is in use. Its content was not checked."
+        return [DriveWarning("not checked", unread), *_listing_warnings(host, drive_key)]
     is_empty = _is_plain_file(drive_key, document)
-    return _of_data(host, path, document, "as its host says now", is_empty) + _of_list(host, drive_key)
+    return _data_warnings(host, path, document, "reported now", is_empty) + _listing_warnings(host, drive_key)
 
 
-def cautions_of(device: Device) -> list[Caution]:
-    """Return what stands against a device, as far as its host has told so far."""
+def drive_warnings(device: Device) -> list[DriveWarning]:
+    """Return the warnings about a device, from the last report of its host."""
     if retired := out_of_service(device):
-        return [Caution("retired", retired)]
+        return [DriveWarning("retired", retired)]
     document, at = last_identified(device)
-    told = _of_data(device.host, device.path, document, f"as its host said on {moment(at)}", is_content_known(device))
-    return told + _of_list(device.host, device.drive_key) + _of_overload(device)
+    reported = f"reported on {moment(at)}"
+    about_data = _data_warnings(device.host, device.path, document, reported, is_content_known(device))
+    return about_data + _listing_warnings(device.host, device.drive_key) + _overload_warnings(device)
 
 
-def with_marks(devices: QuerySet[Device]) -> list[tuple[Device, list[str]]]:
-    """Return devices, each with what a list says against it in two words; its own page has the sentences."""
-    told = all_last_identified(devices)
-    return [(device, _marks(device, told)) for device in devices.select_related("host")]
+def with_warning_labels(devices: QuerySet[Device]) -> list[tuple[Device, list[str]]]:
+    """Return devices, each with the labels of its warnings; the device's own page shows the texts."""
+    reports = all_last_identified(devices)
+    return [(device, _warning_labels(device, reports)) for device in devices.select_related("host")]
 
 
-def _marks(device: Device, told: Mapping[int, tuple[Mapping[str, Any], datetime]]) -> list[str]:
-    holds_data = device.pk in told and bool(signature_of(told[device.pk][0]))
+def _warning_labels(device: Device, reports: Mapping[int, tuple[Mapping[str, Any], datetime]]) -> list[str]:
+    holds_data = device.pk in reports and bool(signature_of(reports[device.pk][0]))
     is_unlisted = is_listed(device.host, device.drive_key) is False
     return [HOLDS_DATA] * holds_data + [NOT_LISTED] * is_unlisted
 
 
 def is_content_known(device: Device) -> bool:
-    """Tell whether it is known what lies on a drive where nothing is recognised: a database may use it without a mark.
+    """Return whether a drive without recognised data is known to be empty or to hold only data of the register.
 
-    Since it was bound or taken back into service a run of the register has written there, which a person has ordered;
-    or it is a plain file, which is bound only when empty. A run has started before drivetest looks at the drive: one
-    that was refused then has written nothing there, and its log holds the refusal alone. Of a sweep the lines are its
-    client's: it has written over the drive only where a stage was begun that formats or wipes it.
+    A database may use a drive without a file system or partition table, so a missing signature proves nothing.
+    The content is known for a plain file, which can only be added while it is empty.
+    It is also known once a run of the register has written to the drive since it was added or returned to service.
+    A refused run has written nothing, because drivetest checks the drive before it writes. A YCSB sweep has
+    overwritten the drive only if a stage that formats or wipes it was started.
     """
     if _is_plain_file(device.drive_key, device.identity):
         return True
-    wrote_there = HAS_WRITTEN & (~Q(recipe=YCSB) | Q(resets_drive_at__isnull=False))
-    since = Dispatch.objects.filter(wrote_there, drive_key=device.drive_key, started_at__gte=in_service_since(device))
-    return since.exclude(Q(state=State.REFUSED) | Q(exit_status=exit_codes.REFUSED)).exists()
+    has_overwritten = HAS_WRITTEN & (~Q(recipe=YCSB) | Q(resets_drive_at__isnull=False))
+    since = in_service_since(device)
+    runs = Dispatch.objects.filter(has_overwritten, drive_key=device.drive_key, started_at__gte=since)
+    return runs.exclude(Q(state=State.REFUSED) | Q(exit_status=exit_codes.REFUSED)).exists()
 
 
 def _is_plain_file(drive_key: str, document: Mapping[str, Any]) -> bool:
     return drive_key.startswith("file:") and not document.get("backing")
 
 
-def _of_data(host: Host, path: str, document: Mapping[str, Any], as_told: str, is_known: bool) -> list[Caution]:
+def _data_warnings(
+    host: Host, path: str, document: Mapping[str, Any], reported: str, is_known: bool
+) -> list[DriveWarning]:
     if signature := signature_of(document):
-        return [Caution(HOLDS_DATA, f"{path} holds {signature}, {as_told}. {_way_with_data(host)}")]
+        return [DriveWarning(HOLDS_DATA, f"{path} holds {signature} ({reported}). {_overwrite_instruction(host)}")]
     if not is_signature_reported(document):
-        unread = document.get(SIGNATURE_ERROR)
-        why = f": it could not be read ({unread})" if unread else ""
+        error = document.get(SIGNATURE_ERROR)
+        cause = f" The host could not read the drive: {error}." if error else ""
         return [
-            Caution(
+            DriveWarning(
                 "data unknown",
-                f"Whether {path} holds data is not known, {as_told}{why}. A run is refused where a file system or a "
-                "partition table is found then, and destroys everything else.",
+                f"It is not known whether {path} holds data ({reported}).{cause} A run is refused if it finds a file "
+                "system or a partition table. It destroys all other data.",
             )
         ]
     if not is_known:
         return [
-            Caution(
+            DriveWarning(
                 "may hold data",
-                f"Nothing was recognised on {path}, {as_told}. That does not say that it is empty: a database may use "
-                "a drive without a file system. A run destroys what is there.",
+                f"No data was recognised on {path} ({reported}). The drive may still hold data: a database can use a "
+                "drive without a file system. A run destroys all data.",
             )
         ]
     return []
 
 
-def _way_with_data(host: Host) -> str:
+def _overwrite_instruction(host: Host) -> str:
     if host.kind == Host.Kind.SSH:
-        return (
-            f"Host {host} refuses to write over it, whatever is ordered here: its operator must wipe it there; look "
-            "again after that."
-        )
-    return "An order asks for the device's label: typing it says that this data is written over."
+        return f"Host {host} refuses every run on it. Wipe the drive at the host, then refresh the device."
+    return "To overwrite this data, type the label of the device when you order."
 
 
-def _of_overload(device: Device) -> list[Caution]:
-    """Tell of a last run that was too much for the drive, for as long as a campaign would let it rest."""
+def _overload_warnings(device: Device) -> list[DriveWarning]:
+    """Warn after a run that overloaded the drive, for as long as a campaign would let the drive rest."""
     rest = timedelta(seconds=Terms().overload_rest_s)
     ended = Dispatch.objects.filter(drive_key=device.drive_key, started_at__isnull=False, ended_at__isnull=False)
     last = with_readings(ended.order_by("-ended_at")[:1]).first()
@@ -127,49 +129,50 @@ def _of_overload(device: Device) -> list[Caution]:
     if rung_of(last, ()).outcome.result is not Result.OVERLOADED:
         return []
     minutes = counted(int(age.total_seconds()) // MINUTE_S, "minute")
-    sentence = (
-        f"The last run, {last}, overloaded the drive and ended {minutes} ago: for some hours it may look worse than it "
-        f"is. A campaign leaves it alone for {duration(rest.seconds)} first."
+    text = (
+        f"The last run, {last}, overloaded the drive and ended {minutes} ago. The drive may be slower than usual for "
+        f"some hours. A campaign waits {duration(rest.seconds)} before the next run."
     )
-    return [Caution("overloaded", sentence)]
+    return [DriveWarning("overloaded", text)]
 
 
-def _of_list(host: Host, drive_key: str) -> list[Caution]:
+def _listing_warnings(host: Host, drive_key: str) -> list[DriveWarning]:
     if host.kind != Host.Kind.SSH:
         return []
     listed, at = is_listed(host, drive_key), moment(reported_at(host.health))
     if listed is None:
-        return [Caution("list unknown", f"Host {host} has not told yet which drives may be loaded. Check it first.")]
+        text = f"Host {host} has not reported yet which drives may be overwritten. Check the host first."
+        return [DriveWarning("list unknown", text)]
     if listed:
         return []
-    asked = f"as it said on {at}" if at else "as it said at its last check"
+    reported = f"reported on {at}" if at else "reported at the last check"
     return [
-        Caution(
+        DriveWarning(
             NOT_LISTED,
-            f"The operator of host {host} has not listed drive {drive_key} in /etc/drivecert/host.toml, {asked}. "
-            "No run starts on it until then.",
+            f"Drive {drive_key} is not in /etc/drivecert/host.toml of host {host} ({reported}). No run starts on it "
+            "until the operator of the host lists it.",
         )
     ]
 
 
 @dataclass(frozen=True)
-class DriveNow:
-    """What has the drive, wherever it is bound: a campaign, a dispatch, each None where none has; how many wait."""
+class DriveAvailability:
+    """What uses a drive on any of its hosts: the open campaign, the current dispatch and the number of queued ones."""
 
     is_missing: bool
     campaign: Campaign | None
-    holder: Dispatch | None
+    dispatch: Dispatch | None
     queued_count: int
 
     @property
     def is_free(self) -> bool:
-        """Tell whether an order would be claimed at once."""
-        return not (self.is_missing or self.campaign or self.holder or self.queued_count)
+        """Return whether an order would be claimed at once."""
+        return not (self.is_missing or self.campaign or self.dispatch or self.queued_count)
 
 
-def drive_now(device: Device) -> DriveNow:
-    """Return how the drive of a device stands."""
+def availability_of(device: Device) -> DriveAvailability:
+    """Return what uses the drive of a device."""
     on_drive = Dispatch.objects.filter(drive_key=device.drive_key)
-    holder = on_drive.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED).order_by("-ordered_at").first()
+    current = on_drive.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED).order_by("-ordered_at").first()
     queued_count = on_drive.filter(state=State.QUEUED).count()
-    return DriveNow(device.is_missing, open_on(device.drive_key), holder, queued_count)
+    return DriveAvailability(device.is_missing, open_on(device.drive_key), current, queued_count)

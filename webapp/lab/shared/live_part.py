@@ -1,4 +1,4 @@
-"""The live part of a page: asked for every two seconds, answered with nothing while nothing has changed."""
+"""The live part of a page: the browser requests it every two seconds and gets 204 while nothing has changed."""
 
 import hashlib
 import json
@@ -12,22 +12,22 @@ PERIOD_S = 2
 DIGEST_CHARS = 16
 
 
-def version_of(facts: Any) -> str:
-    """Return what tells one content of a live part from another; `facts` is all that it shows, times apart."""
-    text = json.dumps(facts, cls=DjangoJSONEncoder, sort_keys=True, default=str)
+def version_of(content: Any) -> str:
+    """Return a digest of the content of a live part; `content` is everything that it shows except relative times."""
+    text = json.dumps(content, cls=DjangoJSONEncoder, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARS]
 
 
-def is_known(request: HttpRequest, version: str) -> bool:
-    """Tell whether the page that asks shows this version already."""
+def is_current(request: HttpRequest, version: str) -> bool:
+    """Return whether the requesting page already shows this version."""
     return request.GET.get("version") == version
 
 
-def unchanged() -> HttpResponse:
-    """Answer that the part stays as it is: 204, which htmx leaves the page alone at."""
+def not_changed() -> HttpResponse:
+    """Return 204: htmx then leaves the page as it is."""
     return HttpResponse(status=204)
 
 
-def renewed(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    """Answer with the part as it is now."""
+def render_live(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """Render a live part, or a page that contains one."""
     return render(request, template, context | {"period_s": PERIOD_S})

@@ -1,4 +1,4 @@
-"""What the runs of dispatches found, for a list: done tells that a run has ended, not whether the drive passes."""
+"""Results of dispatches for lists. The state "done" says that a run ended, not that the drive passed."""
 
 from collections.abc import Iterable
 
@@ -9,33 +9,34 @@ from runners.campaigns.ladder import Rung, rung_of
 from runners.campaigns.terms import Purpose, Result
 from runners.models import Dispatch
 
-WORDS = {Result.PASSED: "within the limits", Result.FAILED: "over a limit", Result.OVERLOADED: "cannot keep up"}
-FAILS = frozenset({"fail", WORDS[Result.FAILED], WORDS[Result.OVERLOADED]})
-JUDGED = frozenset({Verdict.Outcome.PASS, Verdict.Outcome.FAIL, Verdict.Outcome.VOID})
+RESULT_LABELS = {Result.PASSED: "within the limits", Result.FAILED: "over a limit", Result.OVERLOADED: "cannot keep up"}
+FAILED_LABELS = frozenset({"fail", RESULT_LABELS[Result.FAILED], RESULT_LABELS[Result.OVERLOADED]})
+SHOWN_OUTCOMES = frozenset({Verdict.Outcome.PASS, Verdict.Outcome.FAIL, Verdict.Outcome.VOID})
 
 
-def found_by(dispatches: Iterable[Dispatch]) -> list[tuple[Dispatch, str, bool]]:
-    """Return each dispatch, what its run found (empty: not read, or nothing to be judged), and whether that is a fail.
+def with_results(dispatches: Iterable[Dispatch]) -> list[tuple[Dispatch, str, bool]]:
+    """Return each dispatch with the label of its result and whether that is a failure.
 
-    The dispatches come as `with_what_was_read` fetches them.
+    The label is empty if the log was not read yet or cannot be judged.
+    `with_readings` prefetches what this function needs.
     """
     profile = Profile.objects.filter(name=PROFILE).order_by("-rule_version").first()
     limits = parse_limits(profile.document) if profile else ()
-    words = [(dispatch, _word(dispatch, limits)) for dispatch in dispatches]
-    return [(dispatch, word, word in FAILS) for dispatch, word in words]
+    labelled = [(dispatch, _result_label(dispatch, limits)) for dispatch in dispatches]
+    return [(dispatch, label, label in FAILED_LABELS) for dispatch, label in labelled]
 
 
-def _word(dispatch: Dispatch, limits: tuple[Limit, ...]) -> str:
-    """Prefer the verdict's word; a run that is too short for one is held against the limits."""
+def _result_label(dispatch: Dispatch, limits: tuple[Limit, ...]) -> str:
+    """Return the outcome of the verdict; if the run is too short for a verdict, compare it with the limits."""
     if not dispatch.recipe.startswith("act-"):
         return ""
     rung = rung_of(dispatch, limits)
     if rung.run is None or rung.outcome.result is Result.OVERLOADED:
-        return WORDS.get(rung.outcome.result, "")
+        return RESULT_LABELS.get(rung.outcome.result, "")
     if rung.outcome.purpose is Purpose.STRESS:
         return "ran to completion" if rung.outcome.result is Result.PASSED else ""
-    return _of_verdict(rung) or WORDS.get(rung.outcome.result, "")
+    return _verdict_label(rung) or RESULT_LABELS.get(rung.outcome.result, "")
 
 
-def _of_verdict(rung: Rung) -> str:
-    return str(rung.verdict.outcome) if rung.verdict and rung.verdict.outcome in JUDGED else ""
+def _verdict_label(rung: Rung) -> str:
+    return str(rung.verdict.outcome) if rung.verdict and rung.verdict.outcome in SHOWN_OUTCOMES else ""

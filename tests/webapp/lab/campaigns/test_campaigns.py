@@ -29,7 +29,7 @@ from webapp.lab.campaigns.forms import CampaignForm
 pytestmark = pytest.mark.django_db
 
 TERMS = Terms()
-ASKED = {name: str(value) for name, value in TERMS.as_json().items() if name != "with_prep"} | {
+ORDER = {name: str(value) for name, value in TERMS.as_json().items() if name != "with_prep"} | {
     "max_nx": "466.67", "screening_s": "600", "vendor": "Acme", "over_provisioning_pct": "7.25",
 }  # fmt: skip
 
@@ -38,8 +38,8 @@ def page(client, campaign, part=""):  # noqa: F811
     return client.get(f"/lab/campaigns/{campaign.public_id}/{part}")
 
 
-def deed(client, campaign, name, **asked):  # noqa: F811
-    return client.post(f"/lab/campaigns/{campaign.public_id}/{name}/", asked, follow=True)
+def deed(client, campaign, name, **form_data):  # noqa: F811
+    return client.post(f"/lab/campaigns/{campaign.public_id}/{name}/", form_data, follow=True)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def climbed(campaign):  # noqa: F811
 
 
 def test_a_campaign_is_started_for_the_orderer_s_lab(lab_client, device, a_lab, staff):
-    answer = lab_client.post(f"/lab/devices/{device.pk}/campaign/", ASKED)
+    answer = lab_client.post(f"/lab/devices/{device.pk}/campaign/", ORDER)
     started = Campaign.objects.get()
     assert answer.headers["Location"] == f"/lab/campaigns/{started.public_id}/"
     assert (started.organisation, started.ordered_by, started.device) == (a_lab, staff, device)
@@ -56,25 +56,25 @@ def test_a_campaign_is_started_for_the_orderer_s_lab(lab_client, device, a_lab, 
     assert (started.facts["vendor"], started.facts["over_provisioning_pct"]) == ("Acme", "7.25")
 
 
-def test_prep_is_asked_for_where_there_is_a_recipe(lab_client, device, fake_prep):  # noqa: F811
+def test_prep_is_the_default_if_there_is_a_recipe(lab_client, device, fake_prep):  # noqa: F811
     assert "checked" in str(lab_client.get(f"/lab/devices/{device.pk}/campaign/").context["form"]["with_prep"])
-    lab_client.post(f"/lab/devices/{device.pk}/campaign/", ASKED | {"with_prep": "on"})
+    lab_client.post(f"/lab/devices/{device.pk}/campaign/", ORDER | {"with_prep": "on"})
     assert parse_terms(Campaign.objects.get().terms).with_prep
 
 
 def test_prep_is_refused_where_there_is_no_recipe(monkeypatch):
     monkeypatch.delitem(RECIPES, "prep", raising=False)
-    assert "with_prep" in CampaignForm(ASKED | {"with_prep": "on"}).errors
+    assert "with_prep" in CampaignForm(ORDER | {"with_prep": "on"}).errors
 
 
-def test_staff_of_no_lab_are_told_what_is_missing(device, staff):
+def test_staff_without_a_lab_see_what_is_missing(device, staff):
     client = Client()
     client.force_login(staff)
-    assert "act for no lab" in client.post(f"/lab/devices/{device.pk}/campaign/", ASKED).text
+    assert "not a member of a lab" in client.post(f"/lab/devices/{device.pk}/campaign/", ORDER).text
 
 
-def test_a_drive_that_another_campaign_has_is_told(lab_client, campaign):  # noqa: F811
-    text = lab_client.post(f"/lab/devices/{campaign.device.pk}/campaign/", ASKED).text
+def test_a_drive_of_another_campaign_is_refused(lab_client, campaign):  # noqa: F811
+    text = lab_client.post(f"/lab/devices/{campaign.device.pk}/campaign/", ORDER).text
     assert f"campaign {campaign.public_id} is open on it" in text
 
 
@@ -98,13 +98,13 @@ def test_a_drive_that_another_campaign_has_is_told(lab_client, campaign):  # noq
     ],
 )
 def test_terms_are_checked_at_both_sides_of_each_edge(field, value, is_taken):
-    form = CampaignForm(ASKED | {field: value})
+    form = CampaignForm(ORDER | {field: value})
     assert form.is_valid() is is_taken
     assert is_taken or field in form.errors
 
 
 @pytest.mark.parametrize(
-    ("start_nx", "step_nx", "told"),
+    ("start_nx", "step_nx", "expected"),
     [
         ("0.05", "1", ["Expected a multiple of the step, 1x; got 0.05x. Change one of the two."]),
         ("0.15", "0.1", ["Expected a multiple of the step, 0.1x; got 0.15x. Change one of the two."]),
@@ -112,14 +112,14 @@ def test_terms_are_checked_at_both_sides_of_each_edge(field, value, is_taken):
         ("0.2", "0.1", None),
     ],
 )
-def test_a_first_load_that_would_be_run_as_another_one_is_refused(start_nx, step_nx, told):
-    form = CampaignForm(ASKED | {"start_nx": start_nx, "resolution_nx": step_nx})
-    assert form.errors.get("start_nx") == told
+def test_a_first_load_that_would_be_run_as_another_one_is_refused(start_nx, step_nx, expected):
+    form = CampaignForm(ORDER | {"start_nx": start_nx, "resolution_nx": step_nx})
+    assert form.errors.get("start_nx") == expected
 
 
 @pytest.mark.parametrize(("load_s", "is_taken"), [("14271", True), ("14272", False)])
 def test_a_run_in_more_slices_than_a_reading_takes_is_not_ordered(load_s, is_taken):
-    form = CampaignForm(ASKED | {"load_s": load_s, "stress_s": "60", "screening_s": "60", "slice_length_s": "1"})
+    form = CampaignForm(ORDER | {"load_s": load_s, "stress_s": "60", "screening_s": "60", "slice_length_s": "1"})
     assert form.is_valid() is is_taken
     assert is_taken or list(form.errors) == ["load_s"]
 
@@ -140,7 +140,7 @@ def test_the_page_of_a_campaign_shows_ladder_history_and_what_is_missing(lab_cli
     assert text.count('<svg class="climb"') == 3
 
 
-def test_a_share_of_something_is_told_as_nothing_neither_in_the_ladder_nor_in_its_picture(lab_client, climbed):
+def test_a_small_share_is_not_shown_as_0_in_the_ladder_or_the_chart(lab_client, climbed):
     Share.objects.filter(threshold_us=64_000).update(printed="0.00", over_count=1)
     text = page(lab_client, climbed).text
     assert "<span>&lt;0.01" in text
@@ -148,7 +148,7 @@ def test_a_share_of_something_is_told_as_nothing_neither_in_the_ladder_nor_in_it
     assert re.search(r"\b0\.00\b", text) is None
 
 
-def test_the_chart_tells_passes_from_fails_by_shape(lab_client, climbed):
+def test_the_chart_distinguishes_pass_and_fail_by_shape(lab_client, climbed):
     panels = page(lab_client, climbed).context["panels"]
     assert {point.shape for point in panels[0].points} == {"dot", "triangle"}
     assert len(panels[0].points) == climbed.dispatches.filter(purpose__in=["screening", "load"]).count()
@@ -184,9 +184,9 @@ def test_the_live_part_answers_204_until_something_changes(lab_client, campaign)
     version = page(lab_client, campaign).context["version"]
     assert page(lab_client, campaign, f"live/?version={version}").status_code == 204
     Dispatch.objects.update(last_label_s=7)
-    renewed = page(lab_client, campaign, f"live/?version={version}")
-    assert renewed.status_code == 200
-    assert renewed.context["version"] != version
+    render_live = page(lab_client, campaign, f"live/?version={version}")
+    assert render_live.status_code == 200
+    assert render_live.context["version"] != version
 
 
 @pytest.mark.parametrize(("is_over", "renews"), [(False, True), (True, False)])
@@ -202,20 +202,20 @@ def test_the_end_is_estimated_while_it_climbs(lab_client, campaign):  # noqa: F8
     look_at(campaign)
     text = page(lab_client, campaign).text
     assert "Ends between" in text
-    assert "the time of prep is not in it" in text
+    assert "The time of the preparation is not included" in text
 
 
 def test_pause_go_on_and_cancel(lab_client, campaign):  # noqa: F811
     assert "Paused." in deed(lab_client, campaign, "pause").text
-    assert "Nothing to pause" in deed(lab_client, campaign, "pause").text
-    assert "It goes on." in deed(lab_client, campaign, "resume").text
-    assert "Cancel asked for" in deed(lab_client, campaign, "cancel").text
-    assert "Nothing to cancel" in deed(lab_client, campaign, "cancel").text
+    assert "Not paused" in deed(lab_client, campaign, "pause").text
+    assert "Resumed." in deed(lab_client, campaign, "resume").text
+    assert "Cancellation requested" in deed(lab_client, campaign, "cancel").text
+    assert "Not cancelled" in deed(lab_client, campaign, "cancel").text
     look_at(campaign)
     assert "nothing of it runs on the host" in page(lab_client, campaign).text
 
 
-def test_a_cancel_asks_once_and_keeps_who_asked_and_why(lab_client, campaign, staff):  # noqa: F811
+def test_a_cancellation_is_confirmed_and_recorded_with_person_and_reason(lab_client, campaign, staff):  # noqa: F811
     address = f"/lab/campaigns/{campaign.public_id}/cancel/"
     assert f'href="{address}confirm/"' in page(lab_client, campaign).text
     question = lab_client.get(f"{address}confirm/").text
@@ -223,25 +223,25 @@ def test_a_cancel_asks_once_and_keeps_who_asked_and_why(lab_client, campaign, st
     assert 'name="reason"' in question
     shown = lab_client.post(address, {"reason": " the drive is needed "}, follow=True).text
     assert "cancel requested: the drive is needed" in shown
-    asked = campaign.entries.get(kind="cancel-asked")
-    assert (asked.actor, asked.reason) == (staff.get_username(), "the drive is needed")
+    entry = campaign.entries.get(kind="cancel-asked")
+    assert (entry.actor, entry.reason) == (staff.get_username(), "the drive is needed")
 
 
-def test_terms_are_changed_on_the_page_and_told_in_the_history(lab_client, campaign):  # noqa: F811
+def test_changed_terms_are_listed_in_the_history(lab_client, campaign):  # noqa: F811
     kept = {name: str(value) for name, value in campaign.terms.items()}
-    assert "Changed." in deed(lab_client, campaign, "terms", **kept | {"max_nx": "12"}).text
+    assert "Terms changed." in deed(lab_client, campaign, "terms", **kept | {"max_nx": "12"}).text
     assert "Highest load, Nx from 400 to 12" in page(lab_client, campaign).text
-    assert "Nothing was changed" in deed(lab_client, campaign, "terms", **kept | {"max_nx": "12"}).text
+    assert "No term was changed" in deed(lab_client, campaign, "terms", **kept | {"max_nx": "12"}).text
 
 
-def test_a_wrong_term_is_told_at_its_field(lab_client, campaign):  # noqa: F811
+def test_an_invalid_term_is_an_error_of_its_field(lab_client, campaign):  # noqa: F811
     kept = {name: str(value) for name, value in campaign.terms.items()}
     text = deed(lab_client, campaign, "terms", **kept | {"ladder_factor": "1"}).text
     assert "<details open>" in text
     assert parse_terms(Campaign.objects.get().terms) == SHORT
 
 
-def test_what_a_host_said_is_escaped(lab_client, new_campaign):  # noqa: F811
+def test_the_text_of_a_host_is_escaped(lab_client, new_campaign):  # noqa: F811
     started = look_at(new_campaign(SHORT.changed(with_prep=False)))
     end(newest(started), "refused", reason="<script>alert(1)</script>")
     look_at(started)
@@ -277,8 +277,8 @@ def test_a_dispatch_of_a_campaign_names_it(lab_client, campaign):  # noqa: F811
     assert f'Prep on <a href="/lab/devices/{campaign.device_id}/">fake drive</a>' in text
 
 
-def test_no_run_is_ordered_beside_a_campaign(lab_client, campaign):  # noqa: F811
-    asked = {
+def test_no_run_is_ordered_during_a_campaign(lab_client, campaign):  # noqa: F811
+    form_data = {
         "nx_load": "1",
         "duration_s": "60",
         "slice_length_s": "60",
@@ -286,15 +286,15 @@ def test_no_run_is_ordered_beside_a_campaign(lab_client, campaign):  # noqa: F81
         "record_bytes": "1536",
     }
     address = f"/lab/devices/{campaign.device.pk}/order/"
-    assert f"Campaign {campaign.public_id} has this drive" in lab_client.post(address, asked).text
+    assert f"Campaign {campaign.public_id} uses this drive" in lab_client.post(address, form_data).text
     assert not Dispatch.objects.exists()
     Campaign.objects.update(state="finished")
-    assert lab_client.post(address, asked).status_code == 302
+    assert lab_client.post(address, form_data).status_code == 302
 
 
-def test_nothing_is_ordered_again_beside_a_campaign(lab_client, dispatch, a_lab, staff):
+def test_no_run_is_ordered_again_during_a_campaign(lab_client, dispatch, a_lab, staff):
     end(dispatch, "failed")
     open_one = commands.start(dispatch.device, a_lab, commands.CampaignOrder(SHORT), staff)
     text = lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", follow=True).text
-    assert f"Campaign {open_one.public_id} has this drive" in text
+    assert f"Campaign {open_one.public_id} uses this drive" in text
     assert Dispatch.objects.count() == 1

@@ -1,4 +1,4 @@
-"""What a campaign's page tells of its host: gaps in its history, and what else runs there."""
+"""Outages and concurrent runs of the host on the campaign page."""
 
 from datetime import timedelta
 
@@ -41,16 +41,16 @@ def beside(running_rung, device, a_lab, staff, fake):
     return order(other, a_lab, Order(recipe="prep"), staff)
 
 
-def test_a_gap_of_a_run_stands_in_the_campaign_s_history_and_beside_the_run(lab_client, campaign, running_rung):  # noqa: F811
+def test_an_outage_is_listed_in_the_campaign_history_and_with_the_run(lab_client, campaign, running_rung):  # noqa: F811
     now = timezone.now()
     record_outage_start(running_rung, "lab-1", now - timedelta(seconds=31))
     version = page(lab_client, campaign).context["version"]
     record_outage_end(running_rung, "lab-1", now)
     shown = page(lab_client, campaign, f"live/?version={version}")
     assert "no answer from lab-1 for 31 s, since " in shown.text
-    assert "host silent 1 time, 31 s in all" in shown.text
-    told = [(line.word, line.dispatch) for line in shown.context["history"]]
-    assert told[-1] == ("silence", running_rung)
+    assert "1 outage of the host, 31 s in total" in shown.text
+    lines = [(line.label, line.dispatch) for line in shown.context["history"]]
+    assert lines[-1] == ("outage", running_rung)
 
 
 def test_the_page_renews_itself_for_a_gap_that_no_look_failed_for(lab_client, campaign, running_rung):  # noqa: F811
@@ -66,11 +66,11 @@ def test_what_a_person_asks_of_a_campaign_names_them(lab_client, campaign, staff
     for deed in (commands.pause, commands.resume, commands.cancel):
         assert deed(campaign, staff)
     history = page(lab_client, campaign).context["history"]
-    assert [line.word for line in history] == ["started", "changed", "paused", "resumed", "cancel requested"]
+    assert [line.label for line in history] == ["started", "changed", "paused", "resumed", "cancel requested"]
     assert {line.actor for line in history} == {staff.get_username()}
 
 
-def test_a_campaign_s_cancel_is_told_by_its_run(campaign, running_rung, staff):  # noqa: F811
+def test_the_run_shows_the_cancellation_of_its_campaign(campaign, running_rung, staff):  # noqa: F811
     commands.cancel(campaign, staff)
     step = running_rung.steps.get()
     assert (step.actor, step.reason) == (staff.get_username(), f"cancel requested: with its campaign {campaign}")
@@ -82,7 +82,7 @@ def test_a_campaign_s_cancel_is_told_by_its_run(campaign, running_rung, staff): 
 def test_another_run_on_the_host_is_warned_of_while_it_runs(lab_client, campaign, beside, state, is_told):  # noqa: F811
     Dispatch.objects.filter(pk=beside.pk).update(state=state)
     text = page(lab_client, campaign).text
-    assert ("On the same host, local, there is also" in text) is is_told
+    assert ("Also running on host local: " in text) is is_told
     assert (beside.public_id in text) is is_told
 
 
@@ -94,10 +94,10 @@ def test_the_page_renews_itself_when_another_run_begins_on_the_host(lab_client, 
 
 def test_a_run_on_another_host_is_not_warned_of(lab_client, campaign, beside):  # noqa: F811
     Dispatch.objects.filter(pk=beside.pk).update(state=State.RUNNING)
-    assert len(page(lab_client, campaign).context["alongside"]) == 1
+    assert len(page(lab_client, campaign).context["concurrent_dispatches"]) == 1
     host = campaign.device.host
     host.pk, host.name = None, "another"
     host.save()
     beside.device.host = host
     beside.device.save()
-    assert page(lab_client, campaign).context["alongside"] == []
+    assert page(lab_client, campaign).context["concurrent_dispatches"] == []

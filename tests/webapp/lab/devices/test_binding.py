@@ -8,7 +8,7 @@ from runners.dispatch.orders import Order, order
 from runners.hosts.protocol import Identity
 from runners.models import Device, Host
 from tests.runners.ssh_host import ssh_host
-from webapp.lab.devices.forms import DeviceForm, first_free_label
+from webapp.lab.devices.forms import DeviceForm, default_label
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,7 @@ def host(db, drivetest):
 
 @pytest.fixture
 def found(host, lab_client, tmp_path):
-    """The page that shows a file just created, and what its form would send."""
+    """The page that shows a new file, and the values of its form."""
     path = tmp_path / "drive.img"
     answer = lab_client.post(FIND, {"path": path, "create_mib": "64", "label": ""})
     return answer, dict(answer.context["form"].initial)
@@ -42,7 +42,7 @@ def test_a_file_that_is_there_is_not_created_again(found, lab_client):
     _, shown = found
     Path(shown["path"]).write_bytes(b"precious")
     answer = lab_client.post(FIND, {"path": shown["path"], "create_mib": "64"})
-    assert "left as it is" in answer.text
+    assert "exists already and was not changed" in answer.text
     assert Path(shown["path"]).read_bytes() == b"precious"
 
 
@@ -51,7 +51,7 @@ def test_a_path_that_names_another_drive_at_the_confirmation_binds_nothing(found
     path = Path(shown["path"])
     path.rename(path.with_suffix(".old"))
     path.write_bytes(bytes(64 * 1024 * 1024))
-    assert "Nothing was added" in lab_client.post(BIND, shown, follow=True).text
+    assert "No device was added" in lab_client.post(BIND, shown, follow=True).text
     assert not Device.objects.exists()
 
 
@@ -60,7 +60,7 @@ def test_what_forbids_writing_is_shown(host, lab_client, tmp_path):
     path.write_bytes(bytes(64 * 1024 * 1024 + 512))
     text = lab_client.post(FIND, {"path": path}).text
     assert "must not be written to" in text
-    assert "It cannot be added while this stands" in text
+    assert "The device cannot be added" in text
     assert "Add this device" not in text
 
 
@@ -79,7 +79,7 @@ def test_a_file_that_is_bound_may_hold_what_runs_wrote(found, lab_client):
     lab_client.post(BIND, shown)
     with Path(shown["path"]).open("r+b") as stream:
         stream.write(b"x")
-    assert "It may be written to" in lab_client.post(FIND, {"path": shown["path"]}).text
+    assert "It can be overwritten" in lab_client.post(FIND, {"path": shown["path"]}).text
 
 
 def test_the_register_s_own_files_are_no_devices(host, lab_client, settings, tmp_path):
@@ -96,11 +96,11 @@ def test_a_drive_that_is_bound_is_not_renamed_by_adding_it_again(found, lab_clie
     _, shown = found
     lab_client.post(BIND, shown)
     device = Device.objects.get()
-    told = f'already bound as <a href="/lab/devices/{device.pk}/">drive.img</a>'
-    looked_at = lab_client.post(FIND, {"path": shown["path"], "label": "another"}).text
-    assert told in looked_at
-    assert "Add this device" not in looked_at
-    assert told in lab_client.post(BIND, shown | {"label": "another"}, follow=True).text
+    message = f'already the device <a href="/lab/devices/{device.pk}/">drive.img</a>'
+    page = lab_client.post(FIND, {"path": shown["path"], "label": "another"}).text
+    assert message in page
+    assert "Add this device" not in page
+    assert message in lab_client.post(BIND, shown | {"label": "another"}, follow=True).text
     assert Device.objects.get().label == "drive.img"
 
 
@@ -109,8 +109,8 @@ def test_a_drive_that_is_bound_keeps_its_label_when_its_path_is_taken_anew(found
     lab_client.post(BIND, shown | {"label": "bench 3"})
     again = lab_client.post(FIND, {"path": shown["path"]})
     assert again.context["form"].initial["label"] == "bench 3"
-    assert "Adding it again takes its path and size anew" in again.text
-    assert "is added" in lab_client.post(BIND, dict(again.context["form"].initial), follow=True).text
+    assert "its path and size are updated" in again.text
+    assert "was added" in lab_client.post(BIND, dict(again.context["form"].initial), follow=True).text
 
 
 def other_found(lab_client, path, label=""):
@@ -118,20 +118,20 @@ def other_found(lab_client, path, label=""):
 
 
 def test_no_two_drives_of_a_host_have_one_label(found, lab_client, tmp_path):
-    """It is what is typed before a drive is written over."""
+    """The label confirms that a drive is overwritten, so it must be unique."""
     _, shown = found
     lab_client.post(BIND, shown | {"label": "bay-1"})
     other = other_found(lab_client, tmp_path / "other.img", "Bay-1")
-    told = f"has another drive called bay-1, {shown['path']}"
-    assert told in other.text
+    message = f"The label bay-1 is already used on host local for {shown['path']}"
+    assert message in other.text
     form = dict(other_found(lab_client, tmp_path / "other.img").context["form"].initial)
-    assert told in lab_client.post(BIND, form | {"label": "bay-1"}, follow=True).text
+    assert message in lab_client.post(BIND, form | {"label": "bay-1"}, follow=True).text
     assert Device.objects.count() == 1
     lab_client.post(BIND, form | {"label": "bay-2"})
     second = Device.objects.get(label="bay-2")
     renamed = lab_client.post(f"/lab/devices/{second.pk}/label/", {"label": "bay-1"}, follow=True).text
-    assert "Nothing was changed: " in renamed
-    assert told in renamed
+    assert "The label was not changed. " in renamed
+    assert message in renamed
     second.refresh_from_db()
     assert second.label == "bay-2"
 
@@ -152,16 +152,16 @@ def test_a_drive_that_is_called_nothing_gets_a_label_that_is_free(found, lab_cli
     assert other.context["form"].initial["label"] == "drive.img 2"
 
 
-def test_two_drives_of_one_model_are_told_apart_by_their_serials(host):
+def test_two_drives_of_one_model_are_labelled_by_serial_number(host):
     def drive(serial):
         return Identity(
             "/dev/nvme0n1", "nvme", f"nvme:P5510:{serial}", 1, document={"model": "P5510", "serial": serial}
         )
 
-    assert first_free_label(host, drive("S1")) == "P5510"
+    assert default_label(host, drive("S1")) == "P5510"
     Device.objects.create(host=host, label="P5510", identity_kind="nvme", identity={}, drive_key="nvme:P5510:S1",
                           path="/dev/nvme0n1", size_bytes=1)  # fmt: skip
-    assert first_free_label(host, drive("S2")) == "P5510 S2"
+    assert default_label(host, drive("S2")) == "P5510 S2"
 
 
 def test_a_bound_drive_keeps_its_path_while_something_is_ordered_on_it(found, lab_client, a_lab, staff):
@@ -171,14 +171,16 @@ def test_a_bound_drive_keeps_its_path_while_something_is_ordered_on_it(found, la
     order(device, a_lab, Order(Decimal(1), 60, 10), staff)
     link = Path(shown["path"]).with_name("link.img")
     link.symlink_to(shown["path"])
-    looked_at = lab_client.post(FIND, {"path": link}).text
-    assert f"cannot become {link} of" in looked_at
-    assert "Add this device" not in looked_at
-    assert "Nothing was added: drive.img on local is" in lab_client.post(BIND, shown | {"path": link}, follow=True).text
+    page = lab_client.post(FIND, {"path": link}).text
+    assert f"cannot become {link} of" in page
+    assert "Add this device" not in page
+    assert (
+        "No device was added: drive.img on local is" in lab_client.post(BIND, shown | {"path": link}, follow=True).text
+    )
     assert Device.objects.get().path == device.path
 
 
-def test_data_that_is_recognised_is_told_before_the_device_is_added(found, lab_client):
+def test_recognised_data_is_shown_before_the_device_is_added(found, lab_client):
     """The magic number of ext2, ext3 and ext4 at its place: Linux, fs/ext4/ext4.h."""
     _, shown = found
     with Path(shown["path"]).open("r+b") as stream:
@@ -189,7 +191,7 @@ def test_data_that_is_recognised_is_told_before_the_device_is_added(found, lab_c
     Device.objects.create(host=Host.objects.get(), label="drive.img", identity_kind="virtual", identity={},
                           drive_key=shown["drive_key"], path=shown["path"], size_bytes=1)  # fmt: skip
     text = lab_client.post(FIND, {"path": shown["path"]}).text
-    assert "It may be written to" not in text
+    assert "It can be overwritten" not in text
     assert text.index("ext2, ext3 or ext4 file system") < text.index("Add this device")
 
 
@@ -201,13 +203,13 @@ def test_a_plain_file_is_offered_only_where_the_host_takes_one(lab_client, kind)
     assert ("plain file" in text, 'name="create_mib"' in text) == (kind == "local", kind == "local")
 
 
-def test_a_path_that_leads_nowhere_is_told_at_the_field(host, lab_client, tmp_path):
+def test_a_missing_path_is_an_error_of_its_field(host, lab_client, tmp_path):
     answer = lab_client.post(FIND, {"path": tmp_path / "none"})
     assert "none" in answer.context["form"].errors["path"][0]
 
 
 def test_a_confirmation_that_came_incomplete_binds_nothing(host, lab_client):
-    assert "Nothing was added" in lab_client.post(BIND, {"path": "/dev/fake0"}, follow=True).text
+    assert "No device was added" in lab_client.post(BIND, {"path": "/dev/fake0"}, follow=True).text
     assert not Device.objects.exists()
 
 

@@ -30,8 +30,8 @@ def text(answer):
 
 def test_a_drive_that_nothing_was_run_on_has_no_states(lab_client, device):
     page = text(lab_client.get(address(device)))
-    assert "No dispatch has looked at this drive yet" in page
-    assert "no evidence of a preparation" in page
+    assert "No dispatch has recorded the state of this drive yet" in page
+    assert "No preparation of this drive is recorded" in page
 
 
 def test_the_states_of_a_drive_stand_on_its_page_and_on_that_of_the_dispatch(lab_client, device, fake, connect):
@@ -47,7 +47,7 @@ def test_the_states_of_a_drive_stand_on_its_page_and_on_that_of_the_dispatch(lab
     for page in (address(device), f"/lab/dispatches/{dispatch.public_id}/"):
         shown = text(lab_client.get(page))
         assert shown.count("GDC5") == 2
-        assert "not told" in shown
+        assert "not reported" in shown
     dispatch.refresh_from_db()
     assert (dispatch.state, dispatch.options) == (State.DONE, {})
     assert dispatch.preparation.evidence.sha256[:12] in text(lab_client.get(address(device)))
@@ -58,7 +58,7 @@ def test_no_sweep_is_offered_or_ordered_over_ssh(lab_client, device):
     Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED)
     assert address(device, "ycsb/") not in text(lab_client.get(address(device)))
     said = text(lab_client.post(address(device, "ycsb/"), {"preset": "no-database", "client": "java"}))
-    assert "reached over SSH" in said
+    assert "is a host over SSH" in said
     assert not Dispatch.objects.exists()
 
 
@@ -69,8 +69,8 @@ def test_presets_are_shown_as_command_lines(lab_client, device):
 
 
 def test_a_sweep_is_ordered_by_a_preset_and_what_is_changed_of_it(lab_client, device):
-    asked = {"preset": "micron-7450-rocksdb", "client": "java", "threads": "4,8", "record_count": "1000"}
-    lab_client.post(address(device, "ycsb/"), asked)
+    form_data = {"preset": "micron-7450-rocksdb", "client": "java", "threads": "4,8", "record_count": "1000"}
+    lab_client.post(address(device, "ycsb/"), form_data)
     dispatch = Dispatch.objects.get()
     assert (dispatch.recipe, dispatch.nx_load, dispatch.duration_s) == ("ycsb", None, None)
     assert dispatch.options == {
@@ -84,9 +84,9 @@ def test_a_sweep_is_ordered_by_a_preset_and_what_is_changed_of_it(lab_client, de
     assert "ycsb" in text(lab_client.get("/lab/"))
 
 
-def test_the_order_tells_beforehand_that_the_list_of_programs_is_missing(lab_client, device, settings, tmp_path):
+def test_the_order_page_warns_that_the_list_of_programs_is_missing(lab_client, device, settings, tmp_path):
     settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
-    said = f"A sweep would be refused: {settings.LAB_PROGRAMS} is missing"
+    said = f"A sweep would be refused now. {settings.LAB_PROGRAMS} is missing"
     assert said in text(lab_client.get(address(device, "ycsb/")))
     (tmp_path / "programs.json").write_text("{}")
     assert "would be refused" not in text(lab_client.get(address(device, "ycsb/")))
@@ -103,10 +103,10 @@ def test_a_look_again_takes_away_what_is_no_longer_on_the_drive(lab_client, devi
     Device.objects.update(identity={"signature": "an XFS file system"})
     assert "holds an XFS file system" in text(lab_client.get(address(device)))
     page = text(lab_client.post(address(device, "look/"), follow=True))
-    assert "was looked at again, at /dev/fake0" in page
+    assert "was refreshed. Its path is /dev/fake0" in page
     assert "holds an XFS" not in page
     fake.drives.clear()
-    assert "Not looked at again: local does not find drive" in text(
+    assert "was not refreshed: local does not find drive" in text(
         lab_client.post(address(device, "look/"), follow=True)
     )
 
@@ -116,21 +116,21 @@ ORDERS = ["", "order/", "ycsb/", "campaign/"]
 
 @pytest.mark.parametrize("part", ORDERS)
 def test_pages_that_order_on_a_drive_tell_what_has_it(lab_client, device, dispatch, in_state, part):
-    assert "In the queue for it: 1 dispatch." in text(lab_client.get(address(device, part)))
+    assert "1 dispatch in the queue for this drive." in text(lab_client.get(address(device, part)))
     in_state(State.RUNNING, log_bytes=1)
     page = text(lab_client.get(address(device, part)))
     assert f'Busy with <a class="whole" href="/lab/dispatches/{dispatch}/">{dispatch}</a>, which is running' in page
     in_state(State.LOST)
-    assert "which was lost and may still run" in text(lab_client.get(address(device, part)))
+    assert "which is lost and may still run" in text(lab_client.get(address(device, part)))
     in_state(State.DONE)
-    assert "Free: nothing runs on it" in text(lab_client.get(address(device, part)))
+    assert "The drive is free." in text(lab_client.get(address(device, part)))
 
 
 @pytest.mark.parametrize("part", ORDERS)
 def test_pages_that_order_on_a_drive_tell_an_open_campaign(lab_client, device, a_lab, staff, part):
     campaign = start(device, a_lab, CampaignOrder(Terms()), staff)
     link = f'<a class="whole" href="/lab/campaigns/{campaign}/">{campaign}</a>'
-    assert f"Campaign {link} is open on it (active)" in text(lab_client.get(address(device, part)))
+    assert f"Campaign {link} uses this drive (active)" in text(lab_client.get(address(device, part)))
 
 
 def test_a_device_s_page_leads_to_its_dispatches_and_campaigns(lab_client, device, dispatch, a_lab, staff):
@@ -141,12 +141,12 @@ def test_a_device_s_page_leads_to_its_dispatches_and_campaigns(lab_client, devic
 
 
 @pytest.mark.parametrize("place", ["/lab/", "/lab/hosts/local/", "device", "order"])
-def test_a_drive_that_the_last_check_did_not_find_is_said_to_be_away(lab_client, device, place):
+def test_a_drive_that_the_last_check_did_not_find_is_shown_as_not_found(lab_client, device, place):
     seen = {"label": device.label, "drive_key": device.drive_key, "paths": [], "listed": True}
     Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED, health=HEALTH | {"devices": [seen]})
     page = text(lab_client.get({"device": address(device), "order": address(device, "order/")}.get(place, place)))
     assert '<span class="fail">not found</span>' in page
-    assert ("Attach it, and check the host on <a" in page) is (place in {"device", "order"})
+    assert ("Attach the drive, then check the host on <a" in page) is (place in {"device", "order"})
     Host.objects.update(health=HEALTH | {"devices": [seen | {"paths": ["/dev/fake0"]}]})
     assert ">not found<" not in text(lab_client.get("/lab/"))
 
@@ -158,13 +158,13 @@ def test_only_staff_sees_devices(db, device, part):
 
 def test_a_sweep_with_requests_over_ssh_cannot_be_chosen(lab_client, device):
     host = ssh_host()
-    asked = {"preset": "micron-7450-rocksdb", "client": "java", "load_host": str(host.pk)}
-    assert "Select a valid choice" in text(lab_client.post(address(device, "ycsb/"), asked))
+    form_data = {"preset": "micron-7450-rocksdb", "client": "java", "load_host": str(host.pk)}
+    assert "Select a valid choice" in text(lab_client.post(address(device, "ycsb/"), form_data))
     assert not Dispatch.objects.exists()
 
 
 def test_a_sweep_on_a_drive_over_ssh_is_refused_with_the_reason(lab_client, device):
     Device.objects.filter(pk=device.pk).update(host=ssh_host())
-    asked = {"preset": "micron-7450-rocksdb", "client": "java"}
-    assert "lab-1 is reached over SSH" in text(lab_client.post(address(device, "ycsb/"), asked))
+    form_data = {"preset": "micron-7450-rocksdb", "client": "java"}
+    assert "lab-1 is a host over SSH" in text(lab_client.post(address(device, "ycsb/"), form_data))
     assert not Dispatch.objects.exists()

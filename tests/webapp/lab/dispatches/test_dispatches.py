@@ -23,7 +23,7 @@ from webapp.lab.dispatches.page import version_of_dispatch
 
 pytestmark = pytest.mark.django_db
 
-ASKED = {
+ORDER = {
     "nx_load": "0.5", "duration_s": "60", "slice_length_s": "10", "report_interval_s": "1", "record_bytes": "1536",
     "microsecond_histograms": "on", "vendor": "Acme", "over_provisioning_pct": "7.25", "notes": "bench 3",
 }  # fmt: skip
@@ -34,7 +34,7 @@ def page(client, dispatch, part=""):
 
 
 def test_an_order_becomes_a_dispatch_of_the_orderer_s_lab(lab_client, device, a_lab, staff):
-    answer = lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
+    answer = lab_client.post(f"/lab/devices/{device.pk}/order/", ORDER)
     dispatch = Dispatch.objects.get()
     assert answer.headers["Location"] == f"/lab/dispatches/{dispatch.public_id}/"
     assert (dispatch.organisation, dispatch.ordered_by, dispatch.state) == (a_lab, staff, State.QUEUED)
@@ -45,7 +45,7 @@ def test_an_order_becomes_a_dispatch_of_the_orderer_s_lab(lab_client, device, a_
 def test_an_index_load_is_ordered_on_the_same_page(lab_client, device):
     address = f"/lab/devices/{device.pk}/order/"
     assert "ACT index" in lab_client.get(address).text
-    answer = lab_client.post(address, ASKED | {"recipe": "act-index"}, follow=True)
+    answer = lab_client.post(address, ORDER | {"recipe": "act-index"}, follow=True)
     dispatch = Dispatch.objects.get()
     assert dispatch.recipe == "act-index"
     assert dispatch.options == {"report_interval_s": 1, "microsecond_histograms": True}
@@ -53,22 +53,22 @@ def test_an_index_load_is_ordered_on_the_same_page(lab_client, device):
 
 
 def test_only_act_loads_are_ordered_there(lab_client, device):
-    lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED | {"recipe": "ycsb"})
+    lab_client.post(f"/lab/devices/{device.pk}/order/", ORDER | {"recipe": "ycsb"})
     assert not Dispatch.objects.exists()
 
 
-def test_a_step_of_a_run_of_a_day_tells_its_date(lab_client, device, fake, connect):
-    lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
+def test_a_step_shows_its_date(lab_client, device, fake, connect):
+    lab_client.post(f"/lab/devices/{device.pk}/order/", ORDER)
     dispatch = Dispatch.objects.get()
     poll(dispatch.pk, connect)
     shown = page(lab_client, dispatch).text.partition('<ol class="steps">')[2]
     for step in dispatch.steps.all():
-        told = shown.partition(f"<b>{step.to_state}</b>")[2].partition("</time>")[0]
-        assert f"{step.at:%-d %B %Y, %H:%M:%S} UTC" in told
+        line = shown.partition(f"<b>{step.to_state}</b>")[2].partition("</time>")[0]
+        assert f"{step.at:%-d %B %Y, %H:%M:%S} UTC" in line
 
 
 def test_the_facts_of_an_order_reach_the_one_door(lab_client, device):
-    lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
+    lab_client.post(f"/lab/devices/{device.pk}/order/", ORDER)
     facts = submission_facts(Dispatch.objects.get())
     assert (facts.vendor, facts.over_provisioning_pct, facts.capacity_gb) == ("Acme", Decimal("7.25"), None)
     assert (facts.notes, facts.slice_length_s) == ("bench 3", 10)
@@ -76,14 +76,14 @@ def test_the_facts_of_an_order_reach_the_one_door(lab_client, device):
 
 def test_an_order_wakes_the_worker_after_the_commit(lab_client, device, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks() as callbacks:
-        lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
+        lab_client.post(f"/lab/devices/{device.pk}/order/", ORDER)
     assert [callback.args for callback in callbacks] == [(Dispatch.objects.get().pk,)]
 
 
-def test_staff_of_no_lab_are_told_what_is_missing(device, staff):
+def test_staff_without_a_lab_see_what_is_missing(device, staff):
     client = Client()
     client.force_login(staff)
-    assert "act for no lab" in client.post(f"/lab/devices/{device.pk}/order/", ASKED).text
+    assert "not a member of a lab" in client.post(f"/lab/devices/{device.pk}/order/", ORDER).text
     assert not Dispatch.objects.exists()
 
 
@@ -109,7 +109,7 @@ def test_staff_of_no_lab_are_told_what_is_missing(device, staff):
     ],
 )
 def test_an_order_is_checked_at_both_sides_of_each_edge(field, value, is_taken):
-    form = OrderForm(ASKED | {field: value})
+    form = OrderForm(ORDER | {field: value})
     assert form.is_valid() is is_taken
     assert is_taken or field in form.errors
 
@@ -121,18 +121,18 @@ def test_the_form_takes_the_records_that_the_program_takes(drivetest, tmp_path, 
     config.write_text(f"device-names: {tmp_path}/none\n{rates}\nrecord-bytes: {record_bytes}\n")
     ended = subprocess.run([drivetest, "storage", config], capture_output=True, check=False)
     assert (ended.returncode != usage) is is_taken
-    assert OrderForm(ASKED | {"record_bytes": str(record_bytes)}).is_valid() is is_taken
+    assert OrderForm(ORDER | {"record_bytes": str(record_bytes)}).is_valid() is is_taken
 
 
 @pytest.mark.parametrize(("duration_s", "is_taken"), [("14271", True), ("14272", False)])
 def test_a_run_in_more_slices_than_a_reading_takes_is_not_ordered(duration_s, is_taken):
-    form = OrderForm(ASKED | {"duration_s": duration_s, "slice_length_s": "1"})
+    form = OrderForm(ORDER | {"duration_s": duration_s, "slice_length_s": "1"})
     assert form.is_valid() is is_taken
-    assert is_taken or form.errors["slice_length_s"] == ["Expected slices of at least 2 s for a run of 14272 s."]
+    assert is_taken or form.errors["slice_length_s"] == ["Expected at least 2 s for a run of 14272 s, got 1 s."]
 
 
 def test_the_slices_of_a_recorded_run_add_the_rows_that_the_form_reckons_with():
-    """The recorded load is the recipe's: one device, no updates."""
+    """The recorded load has one device and no updates, as in the recipe."""
     document = recorded_reading("slow-disk-ms")["runs"][0]
     rows = [len(each["histograms"]) for each in document["slices"]]
     assert set(rows) == {ROWS_PER_SLICE - len(json.loads(Profile.objects.get().document)["limits"])}
@@ -152,7 +152,7 @@ def test_a_running_dispatch_is_shown_as_it_goes(lab_client, dispatch, connect, f
     fake.write_log(dispatch.public_id)
     poll(dispatch.pk, connect)
     text = page(lab_client, dispatch, "live/").text
-    for shown in ('max="60" value="60"', "480,006", "limit", "read at 1,024 us", "large-block-writes", "pid 4001"):
+    for shown in ('max="60" value="60"', "480,006", "limit", "measured at 1,024 us", "large-block-writes", "pid 4001"):
         assert shown in text.lower()
 
 
@@ -180,8 +180,8 @@ def test_the_live_part_answers_204_until_something_changes(lab_client, in_state,
     version = page(lab_client, dispatch).context["version"]
     assert page(lab_client, dispatch, f"live/?version={version}").status_code == 204
     Dispatch.objects.filter(pk=dispatch.pk).update(**columns)
-    renewed = page(lab_client, dispatch, f"live/?version={version}")
-    assert (renewed.status_code, renewed.context["version"] != version) == (200, True)
+    render_live = page(lab_client, dispatch, f"live/?version={version}")
+    assert (render_live.status_code, render_live.context["version"] != version) == (200, True)
 
 
 def test_a_heartbeat_alone_changes_nothing_on_the_page(lab_client, in_state):
@@ -219,19 +219,19 @@ def test_a_done_dispatch_renews_until_its_log_is_read(lab_client, dispatch, conn
     assert "being read" not in page(lab_client, dispatch).text
 
 
-def test_a_cancel_is_asked_for_once(lab_client, in_state):
+def test_a_cancellation_is_requested_once(lab_client, in_state):
     dispatch = in_state(State.RUNNING)
     address = f"/lab/dispatches/{dispatch.public_id}/cancel/"
-    assert "Cancel asked for" in lab_client.post(address, follow=True).text
+    assert "Cancellation requested" in lab_client.post(address, follow=True).text
     dispatch.refresh_from_db()
     assert dispatch.cancel_requested_at is not None
-    assert "Nothing to cancel" in lab_client.post(address, follow=True).text
+    assert "Not cancelled" in lab_client.post(address, follow=True).text
 
 
 @pytest.mark.parametrize("state", sorted(FINAL - {State.LOST}))
 def test_what_has_ended_cannot_be_cancelled(lab_client, in_state, state):
     dispatch = in_state(state)
-    assert "Nothing to cancel" in lab_client.post(f"/lab/dispatches/{dispatch.public_id}/cancel/", follow=True).text
+    assert "Not cancelled" in lab_client.post(f"/lab/dispatches/{dispatch.public_id}/cancel/", follow=True).text
     dispatch.refresh_from_db()
     assert dispatch.cancel_requested_at is None
 
@@ -239,13 +239,13 @@ def test_what_has_ended_cannot_be_cancelled(lab_client, in_state, state):
 @pytest.mark.parametrize(("ended_at", "may_end"), [(None, True), (timezone.now(), False)])
 def test_the_program_of_a_lost_dispatch_can_be_ended_while_it_may_run(lab_client, in_state, ended_at, may_end):
     dispatch = in_state(State.LOST, ended_at=ended_at)
-    assert ("End its program" in page(lab_client, dispatch).text) is may_end
+    assert ("Stop the program" in page(lab_client, dispatch).text) is may_end
 
 
-def test_the_page_says_that_a_program_left_behind_is_being_ended_until_it_has(lab_client, in_state):
+def test_the_page_shows_that_a_lost_program_is_being_stopped(lab_client, in_state):
     lost = in_state(State.LOST, cancel_requested_at=timezone.now())
     text = page(lab_client, lost).text
-    assert "at every look" in text
+    assert "repeats the request until" in text
     assert 'data-settled="no"' in text
     Dispatch.objects.filter(pk=lost.pk).update(ended_at=timezone.now())
     text = page(lab_client, lost).text
@@ -265,45 +265,45 @@ def test_what_ended_badly_or_was_cancelled_is_ordered_again_once(lab_client, in_
     new = old.retry
     assert answer.headers["Location"] == f"/lab/dispatches/{new.public_id}/"
     assert (new.nx_load, new.duration_s, new.options, new.state) == (old.nx_load, old.duration_s, old.options, "queued")
-    assert f'In place of <a href="/lab/dispatches/{old.public_id}/' in page(lab_client, new).text
-    assert f'ordered again as <a href="/lab/dispatches/{new.public_id}/' in page(lab_client, old).text
-    assert "Nothing to order again" in lab_client.post(f"/lab/dispatches/{old.public_id}/retry/", follow=True).text
+    assert f'Replaces <a href="/lab/dispatches/{old.public_id}/' in page(lab_client, new).text
+    assert f'Ordered again as <a href="/lab/dispatches/{new.public_id}/' in page(lab_client, old).text
+    assert "was not ordered again" in lab_client.post(f"/lab/dispatches/{old.public_id}/retry/", follow=True).text
 
 
 @pytest.mark.parametrize("state", [State.RUNNING, State.DONE, State.LOST])
 def test_what_did_not_end_badly_or_may_still_run_is_not_ordered_again(lab_client, in_state, state):
     dispatch = in_state(state)
-    assert "Order it again" not in page(lab_client, dispatch).text
-    assert "Nothing to order again" in lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", follow=True).text
+    assert "Order again" not in page(lab_client, dispatch).text
+    assert "was not ordered again" in lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", follow=True).text
     assert Dispatch.objects.count() == 1
 
 
-def test_the_page_says_when_a_cancel_is_asked_for_and_when_it_is_confirmed(lab_client, in_state):
+def test_the_page_shows_when_a_cancellation_is_requested_and_confirmed(lab_client, in_state):
     asked_at = timezone.now()
     dispatch = in_state(State.RUNNING, cancel_requested_at=asked_at)
-    assert "has not confirmed yet" in page(lab_client, dispatch).text
+    assert "The host has not confirmed that the program ended" in page(lab_client, dispatch).text
     in_state(State.CANCELLED, ended_at=asked_at + timedelta(seconds=3))
     assert "confirmed 3\N{NO-BREAK SPACE}s later" in page(lab_client, dispatch).text
 
 
-def test_temperatures_and_the_rate_asked_are_shown(lab_client, in_state):
+def test_temperatures_and_the_requested_rate_are_shown(lab_client, in_state):
     warmth = {"disk": "nvme0n1", "sensor": "nvme Composite", "celsius": 41, "limit_celsius": 70}
     counted = {"interval_reads_count": 10, "reads_count": 10, "label_s": 5, "reads_per_s": "1999.8"}
-    told = counted | {"telemetry": {"temperatures": [warmth]}}
-    text = page(lab_client, in_state(State.RUNNING, progress=told)).text
+    progress = counted | {"telemetry": {"temperatures": [warmth]}}
+    text = page(lab_client, in_state(State.RUNNING, progress=progress)).text
     assert "nvme0n1, nvme Composite, warns at 70</dt><dd>41" in text
-    assert "2,000 asked</dt><dd>1999.8" in text
+    assert "2,000 requested</dt><dd>1999.8" in text
 
 
 def test_a_person_frees_the_drive_of_a_lost_dispatch_with_a_reason(lab_client, in_state, staff):
     lost = in_state(State.LOST)
-    assert "Nothing of it runs: free the drive" in page(lab_client, lost).text
+    assert "Confirm end and free the drive" in page(lab_client, lost).text
     lab_client.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": " "})
     lost.refresh_from_db()
     assert lost.ended_at is None
     lab_client.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": "powered off by hand"})
     shown = page(lab_client, lost).text
-    assert f"{staff.get_username()} said on" in shown
+    assert f"{staff.get_username()} confirmed on" in shown
     assert "nothing of it runs: powered off by hand" in shown
 
 
@@ -315,12 +315,12 @@ def test_a_visitor_frees_no_drive(visitor, in_state):
 
 
 def test_an_absurd_load_is_refused_in_words():
-    assert OrderForm(ASKED | {"nx_load": "100000"}).errors["nx_load"] == [
+    assert OrderForm(ORDER | {"nx_load": "100000"}).errors["nx_load"] == [
         "Expected at most 10,000x, which is 20,000,000 reads/s on one drive."
     ]
 
 
-def test_a_cancel_is_asked_once_on_a_page_of_its_own(lab_client, dispatch):
+def test_a_cancellation_is_confirmed_on_a_separate_page(lab_client, dispatch):
     address = f"/lab/dispatches/{dispatch.public_id}/cancel/"
     shown = page(lab_client, dispatch).text
     assert f'href="{address}confirm/"' in shown
@@ -331,30 +331,30 @@ def test_a_cancel_is_asked_once_on_a_page_of_its_own(lab_client, dispatch):
 
 
 @pytest.mark.parametrize(
-    ("state", "told"),
+    ("state", "expected"),
     [
-        (State.QUEUED, "Nothing of it was started. It is taken out of the queue."),
-        (State.CLAIMED, "Nothing of it was started yet."),
-        (State.PREPARING, "It is being started."),
-        (State.RUNNING, "Its program is ended on the host and cannot go on from there"),
-        (State.COLLECTING, "Its program has ended, and its log is taken in all the same."),
-        (State.LOST, "It stays lost."),
-        (State.DONE, "It has ended: nothing is left to cancel."),
+        (State.QUEUED, "No program was started. The run is taken out of the queue."),
+        (State.CLAIMED, "No program was started yet."),
+        (State.PREPARING, "The program is being started."),
+        (State.RUNNING, "The host stops the program. The run cannot be continued"),
+        (State.COLLECTING, "The program has ended. Its log is still stored."),
+        (State.LOST, "The run stays lost."),
+        (State.DONE, "The run has already ended. There is nothing to cancel."),
     ],
 )
-def test_the_question_before_a_cancel_says_what_a_yes_does_now(lab_client, in_state, state, told):
+def test_the_confirmation_explains_the_effect_of_a_cancellation(lab_client, in_state, state, expected):
     dispatch = in_state(state)
-    asked = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/cancel/confirm/").text
-    assert f"is {state}. {told}" in asked
-    assert ("Its program is ended" in asked) is (state is State.RUNNING)
+    page = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/cancel/confirm/").text
+    assert f"is {state}. {expected}" in page
+    assert ("The host stops the program. The run cannot be continued" in page) is (state is State.RUNNING)
 
 
 def test_a_lost_run_that_is_known_to_have_ended_has_nothing_to_cancel(lab_client, in_state):
     dispatch = in_state(State.LOST, ended_at=timezone.now())
-    assert "nothing is left to cancel" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/cancel/confirm/").text
+    assert "There is nothing to cancel" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/cancel/confirm/").text
 
 
-def test_the_reason_of_a_cancel_stands_in_the_history_with_who_asked(lab_client, dispatch, staff):
+def test_the_history_shows_the_reason_of_a_cancellation_and_its_requester(lab_client, dispatch, staff):
     lab_client.post(f"/lab/dispatches/{dispatch.public_id}/cancel/", {"reason": " wrong\0 drive " + "x" * 600})
     text = page(lab_client, dispatch).text
     assert "cancel requested: wrong" in text
@@ -366,23 +366,23 @@ def test_the_history_begins_with_who_ordered(lab_client, dispatch, staff):
     assert queued.endswith(f"UTC, {staff.get_username()}")
 
 
-def test_the_person_who_asked_for_a_cancel_is_not_taken_for_who_freed_the_drive(lab_client, in_state, staff):
+def test_the_requester_of_a_cancellation_is_not_shown_as_freeing_the_drive(lab_client, in_state, staff):
     lost = in_state(State.LOST)
     orders.cancel(lost, staff)
     Dispatch.objects.update(ended_at=timezone.now())
     text = page(lab_client, lost).text
     assert "cancel requested" in text
-    assert "Its host said on" in text
+    assert "The host confirmed on" in text
 
 
 def test_an_order_calls_optional_what_can_be_left_empty(lab_client, device):
     text = lab_client.get(f"/lab/devices/{device.pk}/order/").text
     labels = {label for label in re.findall(r"<label [^>]*>(.*?)</label>", text) if "optional" in label}
     assert 'Service threads <span class="dim">(optional)</span>' in labels
-    assert not [label for label in labels if label.startswith(("Load of", "Microsecond"))]
+    assert not [label for label in labels if label.startswith(("Workload", "Microsecond"))]
 
 
-def test_what_a_cancelled_run_left_is_asked_for_by_a_button_once(lab_client, running, connect, staff):
+def test_leftover_files_of_a_cancelled_run_are_requested_once(lab_client, running, connect, staff):
     address = f"/lab/dispatches/{running.public_id}/fetch/"
     button = f'action="{address}"'
     assert button not in page(lab_client, running).text
@@ -390,27 +390,27 @@ def test_what_a_cancelled_run_left_is_asked_for_by_a_button_once(lab_client, run
     poll(running.pk, connect)
     assert button in page(lab_client, running).text
     answer = lab_client.post(address, follow=True).text
-    assert "sam asked on" in answer
+    assert "sam requested on" in answer
     assert button not in answer
     assert "has no leftover files on a host in service" in lab_client.post(address, follow=True).text
     remove_old_run_dirs(running.device.host, connect)
     kept = page(lab_client, running).text
-    assert "What this run left is kept: " in kept
-    assert "sam asked on" not in kept
+    assert "The leftover files of this run are archived: " in kept
+    assert "sam requested on" not in kept
 
 
-def test_a_host_that_held_nothing_of_what_was_asked_for_is_told(lab_client, running, connect, fake, staff):
+def test_the_page_states_that_the_host_has_no_leftover_files(lab_client, running, connect, fake, staff):
     orders.cancel(running, staff)
     poll(running.pk, connect)
     fake.lose(running.public_id)
     lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/")
     remove_old_run_dirs(running.device.host, connect)
-    told = page(lab_client, running).text
-    assert "Its host held no file of it on" in told
-    assert f'action="/lab/dispatches/{running.public_id}/fetch/"' in told
+    text = page(lab_client, running).text
+    assert "the host had no leftover files of this run" in text
+    assert f'action="/lab/dispatches/{running.public_id}/fetch/"' in text
 
 
-def test_a_fetch_that_a_host_s_state_keeps_back_says_so_and_the_page_is_renewed(lab_client, running, connect, staff):
+def test_an_archive_request_that_waits_for_its_host_is_shown_and_refreshed(lab_client, running, connect, staff):
     orders.cancel(running, staff)
     poll(running.pk, connect)
     assert 'data-settled="yes"' in page(lab_client, running).text
@@ -418,7 +418,7 @@ def test_a_fetch_that_a_host_s_state_keeps_back_says_so_and_the_page_is_renewed(
     lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/")
     host = ssh_host(objections=["it has 3 MiB free"], checked_at=timezone.now())
     Device.objects.update(host=host)
-    told = page(lab_client, running).text
-    assert "It waits for lab-1, which is not asked for files now: it has 3 MiB free." in told
-    assert 'data-settled="no"' in told
+    text = page(lab_client, running).text
+    assert "Host lab-1 is not available for this now: it has 3 MiB free." in text
+    assert 'data-settled="no"' in text
     assert version_of_dispatch(Dispatch.objects.get()) != before

@@ -1,4 +1,4 @@
-"""What the page of a dispatch says of a silent host, and of files that are gone."""
+"""The dispatch page during outages and after files were removed."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -18,35 +18,35 @@ STANDING = pytest.mark.usefixtures("standing_clock")
 
 
 @STANDING
-def test_a_run_whose_host_is_silent_is_not_said_to_run(lab_client, in_state):
+def test_a_run_is_not_shown_as_running_during_an_outage(lab_client, in_state):
     last = timezone.now() - timedelta(seconds=42)
     dispatch = in_state(State.RUNNING, silent_since=last, heartbeat_at=last, reason="no answer, retrying: cut")
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
-    assert "no answer from local for 42 s; its program may run on" in text
-    assert "its program runs on the host" not in text
+    assert "no answer from local for 42 s; the program may still run" in text
+    assert "the program runs on the host" not in text
 
 
 def test_a_run_is_starting_until_its_program_has_written_a_line(lab_client, in_state, dispatch, connect, fake):
     address = f"/lab/dispatches/{dispatch.public_id}/"
     assert see(dispatch, connect) == State.RUNNING
     in_state(State.RUNNING, heartbeat_at=None)  # a slow test must not pass for a silent host
-    assert "<b>starting</b>: its program was started, and makes sure of the drive" in lab_client.get(address).text
+    assert "<b>starting</b>: the program was started and checks the drive" in lab_client.get(address).text
     assert "<span>starting" in lab_client.get("/lab/").text
     fake.write_log(dispatch.public_id, b"a line\n")
     see(dispatch, connect)
     in_state(State.RUNNING, heartbeat_at=None)
-    assert "<b>running</b>: its program runs on the host" in lab_client.get(address).text
+    assert "<b>running</b>: the program runs on the host" in lab_client.get(address).text
 
 
 @pytest.mark.parametrize(
     ("state", "meaning"),
     [
-        (State.PREPARING, "the same start is asked for again"),
-        (State.COLLECTING, "its log is taken in once there is an answer"),
+        (State.PREPARING, "the start will be repeated"),
+        (State.COLLECTING, "the log will be stored when the host answers"),
     ],
 )
 @STANDING
-def test_a_silence_is_said_also_before_and_after_the_program(lab_client, in_state, state, meaning):
+def test_an_outage_is_also_shown_before_and_after_the_program(lab_client, in_state, state, meaning):
     last = timezone.now() - timedelta(seconds=12)
     dispatch = in_state(state, silent_since=timezone.now(), open_outages={"local": last.isoformat()})
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
@@ -55,7 +55,7 @@ def test_a_silence_is_said_also_before_and_after_the_program(lab_client, in_stat
 
 @pytest.mark.parametrize(("age_s", "is_said"), [(8, False), (12, True)])
 @STANDING
-def test_a_silence_is_said_from_the_second_missed_look_on(lab_client, in_state, age_s, is_said):
+def test_an_outage_is_shown_from_the_second_missed_poll_on(lab_client, in_state, age_s, is_said):
     dispatch = in_state(State.RUNNING, heartbeat_at=timezone.now() - timedelta(seconds=age_s))
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
     assert (f"no answer from local for {age_s} s" in text) is is_said
@@ -73,7 +73,7 @@ def test_the_history_keeps_one_entry_of_a_gap(lab_client, in_state, connect):
 
 
 @STANDING
-def test_a_gap_in_which_the_program_ended_stands_before_its_end(running, connect, fake):
+def test_an_outage_in_which_the_program_ended_is_listed_before_its_end(running, connect, fake):
     last = timezone.now() - timedelta(seconds=31)
     type(running).objects.filter(pk=running.pk).update(open_outages={"local": last.isoformat()})
     fake.end(running.public_id, 0)
@@ -86,13 +86,13 @@ def test_a_gap_in_which_the_program_ended_stands_before_its_end(running, connect
 @pytest.mark.parametrize(
     ("waits_for", "meaning"),
     [
-        ("", "a worker looks at it next"),
+        ("", "it waits for a worker"),
         ("drive", "it waits for the drive"),
         ("host", "it waits for the host"),
         ("campaign", "it waits for its campaign"),
     ],
 )
-def test_a_queued_one_says_what_it_waits_for(lab_client, in_state, waits_for, meaning):
+def test_a_queued_dispatch_shows_what_it_waits_for(lab_client, in_state, waits_for, meaning):
     dispatch = in_state(State.QUEUED, waits_for=waits_for)
     assert f"<b>queued</b>: {meaning}.</p>" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
 
@@ -100,74 +100,76 @@ def test_a_queued_one_says_what_it_waits_for(lab_client, in_state, waits_for, me
 @pytest.mark.parametrize(
     ("from_state", "is_never_started", "meaning"),
     [
-        (State.QUEUED, False, "it was never started"),
-        (State.PREPARING, True, "it was never started"),
-        (State.PREPARING, False, "it was stopped as asked"),
+        (State.QUEUED, False, "no program was started"),
+        (State.PREPARING, True, "no program was started"),
+        (State.PREPARING, False, "the run was stopped on request"),
     ],
 )
-def test_a_cancelled_one_says_whether_it_was_started(lab_client, in_state, from_state, is_never_started, meaning):
+def test_a_cancelled_dispatch_shows_whether_it_was_started(lab_client, in_state, from_state, is_never_started, meaning):
     dispatch = in_state(State.CANCELLED, is_never_started=is_never_started)
     if from_state is State.PREPARING:
         dispatch.steps.create(from_state=State.CLAIMED, to_state=State.PREPARING, actor="worker")
     assert f"<b>cancelled</b>: {meaning}.</p>" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
 
 
-def test_a_cancel_that_is_not_confirmed_tells_its_day_and_its_time(lab_client, in_state):
+def test_an_unconfirmed_cancellation_shows_its_date_and_time(lab_client, in_state):
     dispatch = in_state(State.RUNNING, cancel_requested_at=datetime(2026, 11, 22, 11, 36, 5, tzinfo=UTC))
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
-    assert "A cancel was asked for on 22 November 2026 at 11:36:05 UTC." in text
+    assert "Cancellation was requested on 22 November 2026 at 11:36:05 UTC." in text
 
 
 def test_the_drive_before_and_after_is_renewed_with_the_page(lab_client, in_state):
     dispatch = in_state(State.PREPARING)
     address = f"/lab/dispatches/{dispatch.public_id}/live/"
     version = version_of_dispatch(dispatch)
-    assert "The drive was not looked at yet." in lab_client.get(address).text
+    assert "No drive state was recorded yet." in lab_client.get(address).text
     dispatch.drive_states.create(moment="before", drive_key=dispatch.drive_key, firmware="FW1")
     in_state(State.RUNNING)
     answer = lab_client.get(address, {"version": version})
     assert answer.status_code == 200
     assert "FW1" in answer.text
-    assert "not looked at" not in answer.text
+    assert "No drive state was recorded" not in answer.text
 
 
 @pytest.mark.parametrize(
     ("state", "log_bytes", "told"),
     [
-        (State.REFUSED, 0, "its end; no report in it"),
-        (State.RUNNING, 0, "its end; no report in it yet"),
+        (State.REFUSED, 0, "only the end, without a report"),
+        (State.RUNNING, 0, "only the end, without a report so far"),
         (State.RUNNING, 1, size(1)),
     ],
 )
-def test_a_log_whose_end_is_shown_is_not_told_as_unread(lab_client, in_state, state, log_bytes, told):
+def test_a_log_whose_end_is_shown_is_not_shown_as_unread(lab_client, in_state, state, log_bytes, told):
     dispatch = in_state(state, log_bytes=log_bytes, progress={"tail": ["device-names: /dev/fake0"]})
     shown = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
     assert f"<dt>Log read</dt><dd>{told}</dd>" in shown
 
 
-def test_a_drive_that_was_never_looked_at_is_not_awaited_at_the_end(lab_client, in_state):
+def test_a_final_dispatch_without_drive_states_does_not_wait_for_them(lab_client, in_state):
     dispatch = in_state(State.CANCELLED)
-    assert "The drive was not looked at." in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
+    assert "No drive state was recorded." in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
 
 
-def test_a_dispatch_says_when_its_files_were_removed_from_its_host(lab_client, in_state):
+def test_the_page_shows_when_files_were_removed_from_the_host(lab_client, in_state):
     removed_at = datetime(2026, 11, 21, 22, 15, 52, tzinfo=UTC)
     dispatch = in_state(State.DONE, run_dirs_removed_at=removed_at)
-    assert "removed from its host on 21 November 2026" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
+    assert "removed from the host on 21 November 2026" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
 
 
-def test_a_dispatch_says_that_what_it_left_was_too_large_to_be_kept(lab_client, in_state, settings):
+def test_the_page_shows_that_leftover_files_are_too_large(lab_client, in_state, settings):
     dispatch = in_state(State.CANCELLED)
     about = {"subject_type": "dispatch", "subject_id": dispatch.public_id}
     Event.objects.create(kind="evidence-too-large", reason="d-x.tar: expected at most 10 bytes, found more", **about)
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
-    said = "What this run left was too large to be kept (d-x.tar: expected at most 10 bytes, found more)"
-    assert text.count(said) == 1
+    message = (
+        "The leftover files of this run are too large to be archived (d-x.tar: expected at most 10 bytes, found more)"
+    )
+    assert text.count(message) == 1
     assert f'<li>local: <span class="mono">{settings.LAB_DIR}/{dispatch.public_id}</span></li>' in text
     in_state(State.CANCELLED, run_dirs_removed_at=timezone.now())
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
-    assert "was too large to be kept, and was seen to be there no more" in text
-    assert "its evidence is in the register" not in text
+    assert "were too large to be archived. They were no longer on the host" in text
+    assert "The register stores its evidence" not in text
 
 
 def test_a_sweep_names_every_directory_that_it_may_have_left_with_its_host(lab_client, loading, settings):
@@ -182,6 +184,6 @@ def test_a_sweep_names_every_directory_that_it_may_have_left_with_its_host(lab_c
     ]  # fmt: skip
 
 
-def test_the_page_tells_how_often_its_host_was_silent(lab_client, in_state):
+def test_the_page_shows_the_number_of_outages(lab_client, in_state):
     dispatch = in_state(State.RUNNING, outages_count=3, outages_ms=12_600)
-    assert "3 times, 13 s in all" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
+    assert "3 outages, 13 s in total" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text

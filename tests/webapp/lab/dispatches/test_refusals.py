@@ -1,4 +1,4 @@
-"""An order that what is known already speaks against is refused at its form, and leaves nothing behind."""
+"""Orders that are already known to be refused are errors of the form, and nothing is stored."""
 
 import pytest
 from django.utils import timezone
@@ -6,28 +6,28 @@ from django.utils import timezone
 from runners.models import Device, Dispatch, Host
 from runners.models.campaign import Campaign
 from tests.runners.ssh_host import HEALTH, PINNED
-from tests.webapp.lab.dispatches.test_dispatches import ASKED
+from tests.webapp.lab.dispatches.test_dispatches import ORDER
 from tests.webapp.lab.programs import NEEDED, allow
 
 pytestmark = pytest.mark.django_db
 SWEEP = {"preset": "micron-7450-rocksdb", "client": "java"}
 
 
-def ordered(client, device, part, asked):
-    """Return what the page says, and whether something was ordered."""
-    text = client.post(f"/lab/devices/{device.pk}/{part}", asked, follow=True).text
+def ordered(client, device, part, form_data):
+    """Return the page, and whether a dispatch was ordered."""
+    text = client.post(f"/lab/devices/{device.pk}/{part}", form_data, follow=True).text
     return text, Dispatch.objects.exists() or Campaign.objects.exists()
 
 
 def over_ssh(device, **health):
-    told = {"kind": "ssh", "health": HEALTH | health, "checked_at": timezone.now()} | PINNED
-    Host.objects.filter(pk=device.host_id).update(**told)
+    columns = {"kind": "ssh", "health": HEALTH | health, "checked_at": timezone.now()} | PINNED
+    Host.objects.filter(pk=device.host_id).update(**columns)
 
 
 def test_a_sweep_is_not_ordered_where_no_program_is_allowed(lab_client, device, settings, tmp_path):
     settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
-    said, is_ordered = ordered(lab_client, device, "ycsb/", SWEEP)
-    assert f"{settings.LAB_PROGRAMS} is missing" in said
+    message, is_ordered = ordered(lab_client, device, "ycsb/", SWEEP)
+    assert f"{settings.LAB_PROGRAMS} is missing" in message
     assert not is_ordered
 
 
@@ -35,8 +35,8 @@ def test_a_sweep_is_not_ordered_where_one_of_its_programs_is_not_allowed(lab_cli
     path = tmp_path / "programs.json"
     settings.LAB_PROGRAMS = str(path)
     allow(path, set(NEEDED) - {"mkfs-xfs", "ycsb"})
-    said, is_ordered = ordered(lab_client, device, "ycsb/", SWEEP)
-    assert "allows no mkfs-xfs, ycsb; it allows aerospike-start," in said
+    message, is_ordered = ordered(lab_client, device, "ycsb/", SWEEP)
+    assert "allows no mkfs-xfs, ycsb; it allows aerospike-start," in message
     assert not is_ordered
     allow(path, {"mkfs-xfs", "mount", "unmount", "ycsb"})
     assert ordered(lab_client, device, "ycsb/", SWEEP)[1]
@@ -48,34 +48,34 @@ def test_a_list_of_programs_that_is_none_is_named(lab_client, device, settings, 
     assert "cannot be read as drivecert.programs/1" in ordered(lab_client, device, "ycsb/", SWEEP)[0]
 
 
-@pytest.mark.parametrize(("part", "asked"), [("order/", ASKED), ("prepare/", {})])
-def test_a_drive_that_is_not_listed_or_was_not_found_takes_no_order(lab_client, device, part, asked):
+@pytest.mark.parametrize(("part", "form_data"), [("order/", ORDER), ("prepare/", {})])
+def test_a_drive_that_is_not_listed_or_was_not_found_takes_no_order(lab_client, device, part, form_data):
     over_ssh(device, drives=["nvme:M:S1"])
-    said, is_ordered = ordered(lab_client, device, part, asked)
-    assert "its operator has not listed drive file:lab1:8:5" in said
+    message, is_ordered = ordered(lab_client, device, part, form_data)
+    assert "its operator has not listed drive file:lab1:8:5" in message
     seen = {"label": "fake drive", "drive_key": "file:lab1:8:5", "paths": [], "listed": True}
     over_ssh(device, drives=["file:lab1:8:5"], devices=[seen])
-    said, was_ordered = ordered(lab_client, device, part, asked)
-    assert "does not find drive file:lab1:8:5" in said
+    message, was_ordered = ordered(lab_client, device, part, form_data)
+    assert "does not find drive file:lab1:8:5" in message
     assert not is_ordered
     assert not was_ordered
     over_ssh(device, drives=["file:lab1:8:5"], devices=[seen | {"paths": ["/dev/fake0"]}])
-    assert ordered(lab_client, device, part, asked)[1]
+    assert ordered(lab_client, device, part, form_data)[1]
 
 
-def test_data_that_a_host_over_ssh_told_of_is_not_ordered_over_whatever_is_typed(lab_client, device):
+def test_data_on_a_host_over_ssh_is_never_overwritten(lab_client, device):
     over_ssh(device, drives=["file:lab1:8:5"])
     Device.objects.update(identity={"signature": "ext4"})
-    said, is_ordered = ordered(
+    message, is_ordered = ordered(
         lab_client,
         device,
         "order/",
-        ASKED
+        ORDER
         | {
             "typed_label": "fake drive",
             "shown_signature": "ext4",
             "shown_place": f"{device.path} of {device.size_bytes} bytes",
         },
     )
-    assert "refuses to overwrite it. Its operator wipes it there" in said
+    assert "refuses to overwrite it. Its operator wipes it there" in message
     assert not is_ordered

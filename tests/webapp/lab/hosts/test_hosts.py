@@ -21,15 +21,15 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def asked():
+def form_data():
     return {"name": "lab-1", "address": "lab-1.example", "port": "22", "user": "drivecert"} | {
         "host_key": PINNED["host_key"],
         "program_sha256": PINNED["program_sha256"],
     }
 
 
-def test_a_host_is_enrolled_and_its_page_says_what_to_do_there(lab_client, asked):
-    page = lab_client.post("/lab/hosts/add/", asked, follow=True).text
+def test_a_host_is_added_and_its_page_shows_the_set_up(lab_client, form_data):
+    page = lab_client.post("/lab/hosts/add/", form_data, follow=True).text
     assert Host.objects.get().address == "lab-1.example"
     assert Event.objects.get().kind == "host-added"
     assert "it has not been checked yet" in page
@@ -42,35 +42,35 @@ def test_a_host_is_enrolled_and_its_page_says_what_to_do_there(lab_client, asked
     ("field", "value"),
     [("user", "root"), ("user", "a b"), ("host_key", "ssh-ed25519 x"), ("program_sha256", "abc"), ("address", "a;b")],
 )
-def test_what_nobody_can_be_known_by_is_refused_at_its_field(lab_client, asked, field, value):
-    page = lab_client.post("/lab/hosts/add/", asked | {field: value})
+def test_an_invalid_pin_is_an_error_of_its_field(lab_client, form_data, field, value):
+    page = lab_client.post("/lab/hosts/add/", form_data | {field: value})
     assert page.context["form"].errors[field]
     assert not Host.objects.exists()
 
 
-def test_a_host_is_not_pinned_anew_by_a_slip(lab_client, asked):
-    lab_client.post("/lab/hosts/add/", asked)
-    page = lab_client.post("/lab/hosts/add/", asked | {"address": "elsewhere.example"})
-    assert "There is a host lab-1" in page.text
+def test_the_form_does_not_change_the_pins_of_a_host(lab_client, form_data):
+    lab_client.post("/lab/hosts/add/", form_data)
+    page = lab_client.post("/lab/hosts/add/", form_data | {"address": "elsewhere.example"})
+    assert "Host lab-1 already exists" in page.text
     assert Host.objects.get().address == "lab-1.example"
 
 
-def test_the_page_says_why_a_host_gets_no_work(lab_client):
+def test_the_page_shows_why_a_host_gets_no_work(lab_client):
     ssh_host(objections=["its clock is +600 s from the register's"], health=HEALTH, checked_at=timezone.now())
     page = lab_client.get("/lab/hosts/lab-1/").text
     assert "gets no work" in page
     assert "its clock is +600 s" in page
 
 
-def test_the_page_of_a_fit_host_shows_what_it_told(lab_client):
+def test_the_page_of_a_ready_host_shows_its_report(lab_client):
     ssh_host(health=HEALTH, checked_at=timezone.now())
     page = lab_client.get("/lab/hosts/lab-1/").text
-    assert "It takes work" in page
+    assert "Ready for work" in page
     for shown in ("lab-host", "6.1.0", "nvme:M:S1", "/var/lib/drivecert"):
         assert shown in page
 
 
-def test_a_check_on_demand_says_that_a_host_is_silent(lab_client, settings):
+def test_a_check_shows_that_a_host_does_not_answer(lab_client, settings):
     settings.HOST_ANSWER_TIMEOUT_S = 1
     ssh_host(address="127.0.0.1", port=1)
     page = lab_client.post("/lab/hosts/lab-1/check/", follow=True).text
@@ -85,15 +85,15 @@ FOUND = [
 
 
 def rows_of(page):
-    """Return the lines of the table of drives, without what stands between its words."""
+    """Return the lines of the table of drives, without the markup."""
     table = page.partition('aria-label="Drives of lab-1"')[2].partition("</table>")[0]
     return [" ".join(re.sub("<[^>]+>", " ", row).split()) for row in table.split("<tr>")[2:]]
 
 
 @pytest.mark.parametrize("part", ["", "devices/add/"])
 def test_the_drives_of_a_host_are_listed_with_what_may_be_done_with_them(lab_client, staff, part):
-    told = timezone.now() - timedelta(minutes=4, seconds=20)
-    health = HEALTH | {"found": FOUND, "clock_unix_ns": int(told.timestamp()) * 10**9, "clock_offset_s": 0}
+    reported_at = timezone.now() - timedelta(minutes=4, seconds=20)
+    health = HEALTH | {"found": FOUND, "clock_unix_ns": int(reported_at.timestamp()) * 10**9, "clock_offset_s": 0}
     host = ssh_host(health=health, checked_at=timezone.now())
     bind(host, Identity("/dev/sda", "scsi", "scsi:naa.5", 2**30), "bench 3", staff)
     page = lab_client.get(f"/lab/hosts/lab-1/{part}").text
@@ -103,21 +103,22 @@ def test_the_drives_of_a_host_are_listed_with_what_may_be_done_with_them(lab_cli
     assert "not listed" in bound
     assert "bench 3" in bound
     assert "Identify" not in bound
-    assert "as the host told 4\xa0min ago" in page
+    assert "reported 4\xa0min ago" in page
 
 
 @pytest.mark.parametrize(("health", "why"), [
-    ({}, "no check has reached it"), (HEALTH, "look again now"), (HEALTH | {"found": None}, "too old to list"),
+    ({}, "No check has reached this host yet"), (HEALTH, "Refresh the list"),
+    (HEALTH | {"found": None}, "too old to list"),
 ])  # fmt: skip
-def test_why_the_drives_of_a_host_are_not_known_is_told(lab_client, health, why):
+def test_the_page_shows_why_the_drives_of_a_host_are_not_known(lab_client, health, why):
     ssh_host(health=health)
     assert why in lab_client.get("/lab/hosts/lab-1/devices/add/").text
 
 
 def test_a_drive_that_an_earlier_drivetest_names_is_shown_as_what_it_is_bound_as(lab_client, staff):
     now, before = "file:lab~0123456789ab:8:5", "file:lab:8:5"
-    told = asdict(FoundDrive("/srv/a", "file", before, 2**30))
-    host = ssh_host(health=HEALTH | {"drives": [now], "found": [told]})
+    stored = asdict(FoundDrive("/srv/a", "file", before, 2**30))
+    host = ssh_host(health=HEALTH | {"drives": [now], "found": [stored]})
     bind(host, Identity("/srv/a", "file", now, 2**30), "bench 3", staff)
     (row,) = rows_of(lab_client.get("/lab/hosts/lab-1/").text)
     assert "bench 3" in row
@@ -137,7 +138,7 @@ def test_a_register_s_own_host_that_is_another_machine_is_named(lab_client):
     Host.objects.create(name="local", kind="local", machine_id="another")
     page = html.unescape(lab_client.get("/lab/hosts/local/").text)
     assert "The drives of local cannot be listed: local is the machine another" in page
-    assert "local has no operator's list" in page
+    assert "Every device that you add on local may be overwritten" in page
     assert "his machine has" not in page
 
 
@@ -149,11 +150,11 @@ def test_a_look_on_demand_leads_back_to_the_drives_with_what_speaks_against_the_
     assert f"lab-1 gets no work: {Host.objects.get().objections[0]}" in html.unescape(answer.text)
 
 
-def test_this_machine_says_that_it_has_no_list_and_which_programs_a_sweep_may_run(lab_client, settings, tmp_path):
+def test_the_own_machine_has_no_drive_list_and_shows_the_allowed_programs(lab_client, settings, tmp_path):
     Host.objects.create(name="local", kind="local")
     settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
     page = lab_client.get("/lab/hosts/local/").text
-    assert "no operator&#x27;s list" in page or "no operator's list" in page
+    assert "Every device that you add on local" in page
     assert "programs.json is missing" in page
     Path(settings.LAB_PROGRAMS).write_text('{"schema": "drivecert.programs/1", "programs": {"ycsb": {}, "mount": {}}}')
     assert "mount, ycsb" in lab_client.get("/lab/hosts/local/").text
@@ -163,28 +164,26 @@ def test_this_machine_says_that_it_has_no_list_and_which_programs_a_sweep_may_ru
     "{", "[]", '{"schema": "drivecert.programs/1", "programs": 5}', '{"schema": "drivecert.programs/1"}',
     '{"schema": "another/1", "programs": {"ycsb": {}}}',
 ])  # fmt: skip
-def test_a_list_of_programs_that_is_none_is_said_to_be_none(lab_client, settings, tmp_path, written):
+def test_an_invalid_list_of_programs_is_shown(lab_client, settings, tmp_path, written):
     host = Host.objects.create(name="local", kind="local")
     settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
     Path(settings.LAB_PROGRAMS).write_text(written)
-    assert "expected drivecert.programs/1" in lab_client.get("/lab/hosts/local/").text
+    assert "Expected the format drivecert.programs/1" in lab_client.get("/lab/hosts/local/").text
     assert "cannot be read as drivecert.programs/1" in ycsb_requirements.objection_to_programs(host, {"ycsb"})
 
 
 @pytest.mark.parametrize("question", ["stat", "read_bytes"])
-def test_a_list_of_programs_that_root_alone_may_read_is_not_said_to_be_wrong(
-    lab_client, settings, tmp_path, monkeypatch, question
-):
-    """Tests may run as root, who may read everything."""
+def test_a_list_of_programs_that_only_root_can_read_is_no_error(lab_client, settings, tmp_path, monkeypatch, question):
+    """The test replaces the read, because root may read every file."""
     host = Host.objects.create(name="local", kind="local")
     settings.LAB_PROGRAMS = str(allow(tmp_path / "programs.json"))
     monkeypatch.setattr(ycsb_requirements, "programs_path", lambda: OfRoot(settings.LAB_PROGRAMS, question))
     assert ycsb_requirements.objection_to_programs(host, {"ycsb"}) == ""
-    assert "may be read by root alone" in lab_client.get("/lab/hosts/local/").text
+    assert "Only root can read" in lab_client.get("/lab/hosts/local/").text
 
 
 class OfRoot:
-    """A file of which nobody else is told the one or the other."""
+    """A path whose status or content only root can read."""
 
     def __init__(self, path, question):
         self.path, self.question = Path(path), question
@@ -201,14 +200,14 @@ class OfRoot:
         return getattr(self.path, question)()
 
 
-def test_the_drives_of_this_machine_are_asked_for_when_the_page_is_opened(lab_client, monkeypatch):
+def test_the_drives_of_the_own_machine_are_listed_when_the_page_opens(lab_client, monkeypatch):
     Host.objects.create(name="local", kind="local")
     monkeypatch.setattr(LocalHost, "list_drives", lambda self: [FoundDrive("/dev/vdb", "virtual", "block:x", 2**30)])
     page = lab_client.get("/lab/hosts/local/devices/add/").text
-    assert "as it tells now" in page
+    assert "reported now" in page
     assert 'aria-label="Identify /dev/vdb"' in page
 
 
-def test_drives_that_an_earlier_version_kept_unchecked_do_not_break_the_page(lab_client):
+def test_drives_stored_by_an_earlier_release_do_not_break_the_page(lab_client):
     ssh_host(health=HEALTH | {"found": [FOUND[0] | {"drive_key": None}]}, checked_at=timezone.now())
     assert "The drives of lab-1 cannot be listed: " in lab_client.get("/lab/hosts/lab-1/").text

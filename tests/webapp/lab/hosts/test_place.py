@@ -1,4 +1,4 @@
-"""Where a lab's host is: stated on its page, and by what is run there from then on."""
+"""The location of a host: entered on its page, recorded with its later runs."""
 
 import pytest
 from django.test import Client
@@ -19,7 +19,7 @@ def test_a_run_on_a_host_is_where_its_host_is(lab_client, dispatch):
     assert (facts.region, facts.zone) == ("eu-west-3", "eu-west-3b")
 
 
-def test_the_history_tells_both_places_and_a_repeat_tells_nothing(lab_client, device):
+def test_the_history_records_changes_of_a_location_once(lab_client, device):
     for _ in range(2):
         lab_client.post("/lab/hosts/local/place/", PLACE)
     event = Event.objects.get(kind="host-place-stated")

@@ -1,4 +1,4 @@
-"""A drive that holds data is written over only with its label typed, for what the page showed."""
+"""A drive that holds data is overwritten only if its label was typed on a page that showed the data."""
 
 import re
 
@@ -11,17 +11,17 @@ from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import State
 from tests.runners.fake_host import DRIVE_BYTES
 from tests.runners.ssh_host import PINNED
-from tests.webapp.lab.dispatches.test_dispatches import ASKED
+from tests.webapp.lab.dispatches.test_dispatches import ORDER
 from tests.webapp.lab.programs import allow
 from tests.webapp.lab.shared.test_drive_status import DATA, EXT4, WRITTEN, holding
-from webapp.lab.shared.consent import LABEL_FIELD, PLACE_FIELD, SHOWN_FIELD, must_type_label
+from webapp.lab.shared.consent import LABEL_FIELD, LOCATION_FIELD, SHOWN_FIELD, must_type_label
 
 pytestmark = pytest.mark.django_db
 
 LABEL = "fake drive"
 PAGES = ["", "order/", "campaign/", "ycsb/"]
 SWEEP = {"preset": "micron-7450-rocksdb", "client": "java"}
-PLACE = {PLACE_FIELD: f"/dev/fake0 of {DRIVE_BYTES} bytes"}
+PLACE = {LOCATION_FIELD: f"/dev/fake0 of {DRIVE_BYTES} bytes"}
 BOX = {CONSENT_OPTION: "on"}  # no form has it: whoever posts it consents to nothing
 
 
@@ -31,22 +31,22 @@ def every_program_is_allowed(settings, tmp_path):
 
 
 def shown_on(text):
-    """Return what a page says that the drive holds, as its form sends it."""
+    """Return the signature that the form of a page sends."""
     return re.search(f'name="{SHOWN_FIELD}" value="([^"]*)"', text).group(1)
 
 
 def ask(client, device, part, label="", shown=EXT4):
-    """Order by a page that showed a signature, and return what it answers."""
+    """Order on a page that showed a signature, and return the page after that."""
     address = f"/lab/devices/{device.pk}/{part}"
-    asked = {"prepare/": {}, "order/": ASKED, "ycsb/": SWEEP}.get(part)
-    if asked is None:
+    form_data = {"prepare/": {}, "order/": ORDER, "ycsb/": SWEEP}.get(part)
+    if form_data is None:
         form = client.get(address).context["form"]
-        asked = {field.html_name: field.value() for field in form if field.value() is not None}
-    return client.post(address, asked | BOX | PLACE | {LABEL_FIELD: label, SHOWN_FIELD: shown}, follow=True).text
+        form_data = {field.html_name: field.value() for field in form if field.value() is not None}
+    return client.post(address, form_data | BOX | PLACE | {LABEL_FIELD: label, SHOWN_FIELD: shown}, follow=True).text
 
 
 def ordered():
-    """Return what was ordered, whatever page it came from."""
+    """Return the order, from any of the pages."""
     return [*Dispatch.objects.all(), *Campaign.objects.all()]
 
 
@@ -68,10 +68,12 @@ def test_cautions_and_consent_stand_before_the_buttons_of_every_page_that_orders
 def test_a_drive_that_holds_data_is_written_over_only_with_its_label_typed(lab_client, device, part):
     holding(device, **DATA)
     for label in ("", "fake"):
-        assert "expected the device&#x27;s label, fake drive" in ask(lab_client, device, part, label)
+        assert "Expected fake drive, got" in ask(lab_client, device, part, label)
         assert not ordered()
     for shown in ("", "a BTRFS file system"):
-        assert f"holds {EXT4} by now; the page said {shown or 'nothing'}" in ask(lab_client, device, part, LABEL, shown)
+        assert f"the page showed {shown or 'no recognised data'}, the drive now holds {EXT4}" in ask(
+            lab_client, device, part, LABEL, shown
+        )
         assert not ordered()
     ask(lab_client, device, part, LABEL)
     (made,) = ordered()
@@ -82,21 +84,21 @@ def test_a_drive_that_holds_data_is_written_over_only_with_its_label_typed(lab_c
 def test_a_label_typed_for_one_part_of_a_drive_is_none_for_another(lab_client, device, moved):
     holding(device, **DATA)
     shown = lab_client.get(f"/lab/devices/{device.pk}/order/").text
-    assert f'name="{PLACE_FIELD}" value="{PLACE[PLACE_FIELD]}"' in shown
+    assert f'name="{LOCATION_FIELD}" value="{PLACE[LOCATION_FIELD]}"' in shown
     Device.objects.update(**moved)
-    assert "look again" in ask(lab_client, device, "prepare/", LABEL)
+    assert "Check the drive, then order again" in ask(lab_client, device, "prepare/", LABEL)
     assert not ordered()
 
 
-def test_a_drive_that_was_wiped_since_the_page_is_looked_at_again(lab_client, device):
+def test_the_order_is_refused_if_the_drive_was_wiped_since_the_page(lab_client, device):
     holding(device, signature=None)
     said = ask(lab_client, device, "prepare/", LABEL)
-    assert f"holds nothing that is recognised by now; the page said {EXT4}; look again" in said
+    assert f"the page showed {EXT4}, the drive now holds no recognised data" in said
     assert not ordered()
 
 
 @pytest.mark.parametrize("identity", [{}, {"signature": None}])
-def test_no_consent_is_told_to_the_host_where_nothing_was_recognised(lab_client, device, identity):
+def test_no_consent_is_sent_to_the_host_if_no_data_was_recognised(lab_client, device, identity):
     Device.objects.filter(pk=device.pk).update(drive_key="nvme:M:S1")
     device.refresh_from_db()
     assert must_type_label(holding(device, **identity))
@@ -125,7 +127,7 @@ def test_an_order_made_again_asks_for_the_consent_to_what_lies_there_now(lab_cli
     holding(device, **DATA)
     address = f"/lab/dispatches/{old.public_id}/retry/"
     assert shown_on(lab_client.get(f"{address}confirm/").text) == EXT4
-    for posted, why in ({}, "by now; the page said"), (PLACE | {SHOWN_FIELD: EXT4}, "expected the device"):
+    for posted, why in ({}, "the page showed"), (PLACE | {SHOWN_FIELD: EXT4}, "The label does not match"):
         assert why in lab_client.post(address, posted, follow=True).text
         assert Dispatch.objects.count() == 1
     lab_client.post(address, PLACE | {SHOWN_FIELD: EXT4, LABEL_FIELD: LABEL})

@@ -13,7 +13,7 @@ from tests.runners.fake_host import FakeHost
 from tests.runners.ssh_host import HEALTH, PINNED
 from webapp.lab.devices import binding
 from webapp.lab.shared.consent import must_type_label
-from webapp.lab.shared.drive_status import cautions_at_binding, cautions_of
+from webapp.lab.shared.drive_status import binding_warnings, drive_warnings
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,7 @@ WRITTEN = {"log_bytes": 1}
 
 @pytest.fixture
 def fake():
-    """A drive of which nobody knows what it holds."""
+    """A drive of unknown content."""
     host = FakeHost()
     host.add_drive()
     return host
@@ -41,24 +41,24 @@ def over_ssh(device, **columns):
     return Device.objects.select_related("host").get(pk=device.pk)
 
 
-def words(cautions):
-    return [caution.words for caution in cautions]
+def labels(warnings):
+    return [warning.label for warning in warnings]
 
 
-def test_a_drive_in_use_is_said_not_to_have_been_looked_at(device, fake, lab_client, monkeypatch):
+def test_the_page_states_that_a_drive_in_use_was_not_checked(device, fake, lab_client, monkeypatch):
     monkeypatch.setattr(binding, "connect", lambda host: fake)
     mounted = {"id": "mounted", "sentence": "/dev/fake0: mounted at /mnt"}
     fake.add_drive(refusals=[mounted["sentence"]])
     fake.drives["/dev/fake0"].document["refusals"] = [mounted]
     said = lab_client.post("/lab/hosts/local/devices/add/", {"path": "/dev/fake0"}).text
-    assert "Whether /dev/fake0 holds data was not looked at, because it is in use." in said
-    assert "Nothing was recognised" not in said
+    assert "/dev/fake0 is in use. Its content was not checked." in said
+    assert "No data was recognised" not in said
     fake.add_drive()
-    assert "Nothing was recognised" in lab_client.post("/lab/hosts/local/devices/add/", {"path": "/dev/fake0"}).text
+    assert "No data was recognised" in lab_client.post("/lab/hosts/local/devices/add/", {"path": "/dev/fake0"}).text
 
 
 @pytest.mark.parametrize(
-    ("identity", "told"),
+    ("identity", "expected"),
     [
         ({"signature": None}, ["may hold data"]),
         (DATA, ["holds data"]),
@@ -68,8 +68,8 @@ def test_a_drive_in_use_is_said_not_to_have_been_looked_at(device, fake, lab_cli
         ({"signature": None, "signature_error": "Input/output error (os error 5)"}, ["data unknown"]),
     ],
 )
-def test_data_on_a_drive_is_told_and_so_is_that_nobody_knows(device, identity, told):
-    assert words(cautions_of(holding(device, **identity))) == told
+def test_recognised_and_unknown_data_both_give_a_warning(device, identity, expected):
+    assert labels(drive_warnings(holding(device, **identity))) == expected
     assert must_type_label(device)
 
 
@@ -95,26 +95,26 @@ def row_of(page, label):
     return next(row for row in rows if f">{label}</a>" in row and "Last seen at" in row)
 
 
-def test_a_drive_that_cannot_be_read_says_why_nobody_knows_what_it_holds(device):
-    (told,) = cautions_of(holding(device, signature=None, signature_error="Input/output error (os error 5)"))
-    assert "it could not be read (Input/output error (os error 5))" in told.sentence
+def test_an_unreadable_drive_gives_a_warning_with_the_cause(device):
+    (warning,) = drive_warnings(holding(device, signature=None, signature_error="Input/output error (os error 5)"))
+    assert "The host could not read the drive: Input/output error (os error 5)." in warning.text
 
 
-def test_a_drive_that_a_run_has_written_since_it_was_bound_holds_nobody_else_s_data(device, dispatch, staff, fake):
+def test_the_content_is_known_after_a_run_has_written_since_binding(device, dispatch, staff, fake):
     Dispatch.objects.update(**WRITTEN, started_at=timezone.now())
-    assert cautions_of(device) == []
+    assert drive_warnings(device) == []
     assert not must_type_label(device)
     bind(device.host, fake.drives[device.path], device.label, staff)
-    assert words(cautions_of(device)) == ["may hold data"]
+    assert labels(drive_warnings(device)) == ["may hold data"]
     assert must_type_label(device)
 
 
-def test_nobody_knows_what_a_drive_in_use_holds_whatever_a_run_wrote_before(device, in_state):
+def test_the_content_of_a_drive_in_use_is_unknown_even_after_a_run(device, in_state):
     dispatch = in_state(State.DONE, **WRITTEN, started_at=timezone.now())
-    assert cautions_of(device) == []
+    assert drive_warnings(device) == []
     mounted = {"signature": None, "refusals": [{"id": "mounted", "sentence": "it is"}]}
     DriveState.objects.create(dispatch=dispatch, moment="after", drive_key=device.drive_key, document=mounted)
-    assert words(cautions_of(device)) == ["data unknown"]
+    assert labels(drive_warnings(device)) == ["data unknown"]
     assert must_type_label(device)
 
 
@@ -128,12 +128,12 @@ def test_a_drive_that_was_out_of_service_meanwhile_may_hold_data_of_others(devic
     else:
         retire_device(device, staff, "lent")
         return_device(device, staff)
-    assert words(cautions_of(device)) == ["holds data"], "what was told last stands"
+    assert labels(drive_warnings(device)) == ["holds data"], "the last report is used"
     clean = {"signature": None}
     DriveState.objects.create(dispatch=dispatch, moment="before", drive_key=device.drive_key, document=clean)
-    assert words(cautions_of(device)) == ["may hold data"]
+    assert labels(drive_warnings(device)) == ["may hold data"]
     Dispatch.objects.update(started_at=timezone.now())
-    assert cautions_of(device) == []
+    assert drive_warnings(device) == []
 
 
 @pytest.mark.parametrize(
@@ -158,11 +158,11 @@ def test_what_a_drive_holds_is_known_only_of_a_run_that_drivetest_let_write(devi
 
 
 @pytest.mark.parametrize(
-    ("kind", "way"), [("local", "typing it says that this data is written over"), ("ssh", "must wipe it")]
+    ("kind", "way"), [("local", "type the label of the device"), ("ssh", "Wipe the drive at the host")]
 )
-def test_the_caution_says_who_lets_data_be_written_over(device, kind, way):
+def test_the_warning_explains_how_to_overwrite_data(device, kind, way):
     holding(device, **DATA)
-    assert way in cautions_of(over_ssh(device) if kind == "ssh" else device)[0].sentence
+    assert way in drive_warnings(over_ssh(device) if kind == "ssh" else device)[0].text
 
 
 @pytest.mark.parametrize(("identity", "is_file"), [({}, True), ({"backing": "/srv/drive.img"}, False)])
@@ -171,53 +171,58 @@ def test_a_plain_file_was_empty_when_it_was_bound_and_what_a_loop_device_shows_i
     assert must_type_label(holding(device, signature=None, **identity)) is not is_file
 
 
-def test_what_was_told_last_counts_with_its_time(device, dispatch):
+def test_the_last_report_is_used_and_dated(device, dispatch):
     holding(device, **DATA)
     bound = Event.objects.get(kind="device-bound")
-    assert f"{bound.at:%-d %B %Y, %H:%M} UTC" in cautions_of(device)[0].sentence
+    assert f"{bound.at:%-d %B %Y, %H:%M} UTC" in drive_warnings(device)[0].text
     DriveState.objects.create(dispatch=dispatch, moment="before", drive_key=device.drive_key, reason="away")
-    assert words(cautions_of(device)) == ["holds data"]
+    assert labels(drive_warnings(device)) == ["holds data"]
     DriveState.objects.create(
         dispatch=dispatch, moment="after", drive_key=device.drive_key, document={"signature": None}
     )
-    assert words(cautions_of(device)) == ["may hold data"]
+    assert labels(drive_warnings(device)) == ["may hold data"]
 
 
 @pytest.mark.parametrize(
-    ("health", "told"),
+    ("health", "expected"),
     [({}, ["list unknown"]), (HEALTH, ["not listed"]), (HEALTH | {"drives": ["loop:1:2"]}, [])],
 )
-def test_a_drive_that_its_host_s_operator_has_not_listed_is_told(device, dispatch, health, told):
+def test_an_unlisted_drive_gives_a_warning(device, dispatch, health, expected):
     Dispatch.objects.update(**WRITTEN, started_at=timezone.now())
     device = over_ssh(device, health=health)
-    assert words(cautions_of(device)) == told
+    assert labels(drive_warnings(device)) == expected
     clean = {"signature": None}
-    assert words(cautions_at_binding(device.host, device.path, device.drive_key, clean)) == ["may hold data", *told]
+    assert labels(binding_warnings(device.host, device.path, device.drive_key, clean)) == ["may hold data", *expected]
 
 
 def test_the_time_of_the_list_is_that_of_the_last_check(device):
-    *_, caution = cautions_of(over_ssh(device, health=HEALTH))
-    assert datetime.fromtimestamp(1_800_000_000, UTC).strftime("%-d %B %Y, %H:%M UTC") in caution.sentence
+    *_, caution = drive_warnings(over_ssh(device, health=HEALTH))
+    assert datetime.fromtimestamp(1_800_000_000, UTC).strftime("%-d %B %Y, %H:%M UTC") in caution.text
 
 
 def test_a_device_is_renamed_by_its_own_form_and_the_history_keeps_both(lab_client, device):
     address = f"/lab/devices/{device.pk}/label/"
-    assert "Nothing was changed" in lab_client.post(address, {"label": " "}, follow=True).text
-    assert "fake drive is called bench 3 now" in lab_client.post(address, {"label": "bench 3"}, follow=True).text
+    assert "The label was not changed" in lab_client.post(address, {"label": " "}, follow=True).text
+    assert (
+        "Device fake drive was renamed to bench 3" in lab_client.post(address, {"label": "bench 3"}, follow=True).text
+    )
     device.refresh_from_db()
     assert device.label == "bench 3"
     assert Event.objects.get(kind="device-renamed").details == {"label": "bench 3", "before": "fake drive"}
 
 
 @pytest.mark.parametrize(
-    ("minutes", "exit_status", "told"), [(12, 4, ["overloaded"]), (119, 4, ["overloaded"]), (121, 4, []), (12, 0, [])]
+    ("minutes", "exit_status", "expected"),
+    [(12, 4, ["overloaded"]), (119, 4, ["overloaded"]), (121, 4, []), (12, 0, [])],
 )
-def test_a_drive_that_was_overloaded_lately_says_so_where_runs_are_ordered(
-    lab_client, device, in_state, minutes, exit_status, told
+def test_a_recent_overload_gives_a_warning_on_the_order_pages(
+    lab_client, device, in_state, minutes, exit_status, expected
 ):
     ended_at = timezone.now() - timedelta(minutes=minutes)
     dispatch = in_state(State.DONE, started_at=ended_at, ended_at=ended_at, exit_status=exit_status)
-    assert [each for each in words(cautions_of(device)) if each != "may hold data"] == told
+    assert [each for each in labels(drive_warnings(device)) if each != "may hold data"] == expected
     for part in ("", "order/"):
         page = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
-        assert (f"The last run, {dispatch}, overloaded the drive and ended {minutes} minutes ago" in page) is bool(told)
+        assert (f"The last run, {dispatch}, overloaded the drive and ended {minutes} minutes ago" in page) is bool(
+            expected
+        )

@@ -1,4 +1,4 @@
-"""What the lab's list says beside done."""
+"""Results in the list of dispatches."""
 
 import pytest
 from django.db import connection
@@ -24,7 +24,7 @@ def found(client):
         ("0.5", "void", "void", False),
     ],
 )
-def test_a_run_that_was_read_says_what_it_found(lab_client, dispatch, over_ratio, outcome, word, is_fail):
+def test_the_list_shows_the_result_of_a_run_that_was_read(lab_client, dispatch, over_ratio, outcome, word, is_fail):
     read_as(dispatch, over_ratio, outcome)
     assert found(lab_client) == [(word, is_fail)]
     mark = f'done: <span class="fail">{word}</span>' if is_fail else f"done: <span>{word}</span>"
@@ -32,20 +32,20 @@ def test_a_run_that_was_read_says_what_it_found(lab_client, dispatch, over_ratio
 
 
 @pytest.mark.parametrize(("outcome", "shown"), [("fail", '<span class="fail">fail</span>'), ("pass", "<b>pass</b>")])
-def test_the_page_of_a_dispatch_tells_the_same_word_and_leads_to_the_run(lab_client, dispatch, outcome, shown):
+def test_the_dispatch_page_shows_the_result_with_a_link_to_the_run(lab_client, dispatch, outcome, shown):
     address = f"/lab/dispatches/{dispatch.public_id}/"
     assert "Result:" not in lab_client.get(address).text
     run = read_as(dispatch, "2", outcome).public_id
     assert f'Result: {shown}, <a href="/runs/{run}/">run {run}</a>.</p>' in lab_client.get(address).text
 
 
-def test_a_drive_that_could_not_keep_up_is_told_without_a_run(lab_client, dispatch):
+def test_an_overload_is_shown_without_a_run(lab_client, dispatch):
     end(dispatch, exit_status=4)
     assert found(lab_client) == [("cannot keep up", True)]
 
 
 @pytest.mark.parametrize("state", ["queued", "running", "failed", "cancelled"])
-def test_nothing_is_said_of_what_was_not_read(lab_client, dispatch, state):
+def test_a_log_that_was_not_read_has_no_result(lab_client, dispatch, state):
     end(dispatch, state)
     assert found(lab_client) == [("", False)]
 
