@@ -7,7 +7,7 @@ from django.db.models import F
 
 from results.models import Product, Run
 from results.rules.act.limits import Limit
-from tests.results.rows import limit_check
+from tests.results.rows import judge
 from tests.webapp.register.held_cases import CASES, OWN_PCT, PROFILE_PCT
 from webapp.register.drives.limit_check import LimitCheck
 from webapp.register.drives.store.column_store import current_store
@@ -31,7 +31,7 @@ def make_case(make_published_run, outcome, has_reasons, share):
     if not outcome:
         return make_published_run({1000: share})
     run = make_published_run({1000: share}, statistic="worst-slice")
-    limit_check(run, outcome, reasons=["it was too short"] if has_reasons else [])
+    judge(run, outcome, reasons=["it was too short"] if has_reasons else [])
     return run
 
 

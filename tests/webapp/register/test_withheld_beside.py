@@ -30,7 +30,8 @@ from webapp.register.dumps import store as dumps_store
 from webapp.register.dumps.importer import read_rows
 from webapp.register.dumps.tables import TABLES
 from webapp.register.dumps.writer import write_dump
-from webapp.register.syndication.public_addresses import LOAD_KEY_DIGITS, public_addresses, read_subjects
+from webapp.register.syndication.public_addresses import public_addresses, read_subjects
+from webapp.register.ycsb.loads import LOAD_KEY_DIGITS
 from webapp.register.ycsb.machine import machine_of
 
 pytestmark = pytest.mark.django_db

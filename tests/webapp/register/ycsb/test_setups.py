@@ -8,7 +8,7 @@ import pytest
 from results.models import DriveInRun, Run
 from tests.webapp.register.pages import TableReader
 from tests.webapp.register.ycsb.test_loads import PAGE, measured
-from webapp.register.comparability.conditions import BESIDE_THE_LOAD, setup_of, sweep_conditions
+from webapp.register.comparability.conditions import SETUP_CONDITIONS, setup_of, sweep_conditions
 from webapp.register.compare.sweep_lines import sweep_line
 
 __all__ = ["measured"]
@@ -110,8 +110,8 @@ def test_a_size_that_was_left_is_told_as_a_part_of_the_capacity(ex9, measured):
 
 
 def test_what_no_output_of_ycsb_tells_is_unknown_and_not_equal(ex9, measured):
-    told = dict(zip(("firmware", *BESIDE_THE_LOAD), setup_of(measured(ex9, 4, 100)), strict=True))
-    assert told == dict.fromkeys(("firmware", *BESIDE_THE_LOAD))
+    told = dict(zip(("firmware", *SETUP_CONDITIONS), setup_of(measured(ex9, 4, 100)), strict=True))
+    assert told == dict.fromkeys(("firmware", *SETUP_CONDITIONS))
 
 
 def test_the_csv_tells_the_setup(client, ex9, measured):
