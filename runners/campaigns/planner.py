@@ -4,7 +4,7 @@ So any worker can resume a campaign at any step: the same rows give the same ste
 are its core: the ladder of screening runs, and the loads to confirm.
 
 After a load that was too much the drive rests, because it looks worse for hours than it is. Source: users of upstream's
-ACT, who saw failing runs make the next ones fail (docs/lab.md, Campaigns).
+ACT, who saw failing runs make the next ones fail (docs/explanation/campaigns.md).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""The wire format of `drivetest host`: requests and responses as bytes, several per exchange (docs/lab.md)."""
+"""The wire format of `drivetest host`: requests and responses as bytes, several per exchange.
+
+Source: docs/reference/lab.md.
+"""
 
 import json
 from collections.abc import Sequence

@@ -163,7 +163,8 @@ def _room(report: dict[str, Any]) -> Iterable[str]:
     if free_mib < settings.HOST_FREE_MIB_MIN:
         yield (
             f"{report['state_dir']}: {free_mib} MiB free, expected at least {settings.HOST_FREE_MIB_MIN} MiB; "
-            "enlarge that file system, or remove run directories of ended dispatches, and nothing else (docs/lab.md)"
+            "enlarge that file system, or remove run directories of ended dispatches, and nothing else "
+            "(docs/reference/lab.md)"
         )
 
 

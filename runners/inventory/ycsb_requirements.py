@@ -37,7 +37,7 @@ def missing_programs(host: Host) -> str:
     path = programs_path()
     if not _is_this_machine(host) or not _is_missing(path):
         return ""
-    return f"{path} is missing: the operator of {host} lists there which programs a sweep may run (docs/lab.md)"
+    return f"{path} is missing: the operator of {host} lists the programs of a sweep there (docs/reference/lab.md)"
 
 
 def objection_to_programs(host: Host, needed: Set[str]) -> str:
@@ -58,7 +58,7 @@ def objection_to_programs(host: Host, needed: Set[str]) -> str:
         return ""
     there = ", ".join(sorted(allowed)) or "nothing"
     allows = f"{programs_path()} allows no {', '.join(lacking)}; it allows {there}"
-    return f"{allows}; the operator of {host} adds them (docs/lab.md)"
+    return f"{allows}; the operator of {host} adds them (docs/reference/lab.md)"
 
 
 def allowed_programs() -> set[str]:

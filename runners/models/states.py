@@ -1,6 +1,7 @@
 """The states of a dispatch and the table of transitions between them.
 
-The table is data: the state machine checks every transition against it, the tests walk it, docs/lab.md prints it.
+The table is data: the state machine checks every transition against it, the tests walk it, and docs/reference/lab.md
+prints it.
 """
 
 from django.db import models
