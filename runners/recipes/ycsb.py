@@ -1,8 +1,8 @@
 """A YCSB sweep: format, mount, start the database, load, settle, one run per thread count, stop, unmount.
 
 Each stage is one program that the host's operator allows by name (docs/reference/lab.md). `drivetest watch` runs it and
-records telemetry of the drive. Progress is the number of operations. The result is one submission: an archive with the outputs
-of every stage, standard output, standard error, HDR files, side file, command line and configuration.
+records telemetry of the drive. Progress is the number of operations. The result is one submission: an archive with the
+outputs of every stage, standard output, standard error, HDR files, side file, command line and configuration.
 """
 
 from collections.abc import Iterable, Iterator
