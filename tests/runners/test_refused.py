@@ -70,7 +70,7 @@ def test_the_program_ends_its_refusal_of_data_in_words_that_are_known_here(drive
     drive = tmp_path / "drive.img"
     drive.write_bytes(b"XFSB".ljust(MIB_BYTES, b"\0"))
     told = refused(drivetest, command, drive)
-    assert "holds an XFS file system" in told
+    assert "contains an XFS file system" in told
     assert "type the device's label" in with_lab_remedy(told, may_consent=True)
     assert drive.read_bytes().startswith(b"XFSB\0")
 

@@ -322,7 +322,7 @@ def test_what_was_read_keeps_its_facts_whatever_slices_are_asked_for(evidence_di
 def test_only_what_has_failed_is_read_again(evidence_dir, stand_in):
     submission = send(make_organisation(), log_bytes("four-us"))
     for _ in range(2):
-        with pytest.raises(CommandError, match="expected a reading that failed"):
+        with pytest.raises(CommandError, match="expected a failed reading"):
             call_command("read_again", submission.public_id)
         sweep()
     with pytest.raises(CommandError, match="expected the id of a submission"):

@@ -48,7 +48,7 @@ def test_an_unreadable_log_is_the_logs_fault(stand_in):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("exit 7", "expected exit status 0 or 3, got 7: nothing said"),
+        ("exit 7", "expected exit status 0 or 3, got 7: no output"),
         ("echo worse >&2; exit 1", "got 1: worse"),
         ("kill -SEGV $$", f"got -{int(signal.SIGSEGV)}"),
         ("echo no json", "expected drivecert.reading/2"),

@@ -116,7 +116,7 @@ def test_a_withheld_log_is_not_read_again(script, run):
 def test_a_run_without_minutes_says_so(script, run):
     run.series.delete()
     answer = ask(script, run)
-    assert (answer.status_code, "no minutes stored" in answer.json()["detail"]) == (404, True)
+    assert (answer.status_code, "has no stored minutes" in answer.json()["detail"]) == (404, True)
 
 
 def test_a_damaged_row_is_our_fault(script, run):

@@ -73,7 +73,7 @@ def test_limits_outlast_the_choice_of_drives(client, make_published_run):
     asked = client.get(f"/compare/{OWN}&drive={one.slug}")
     assert f"/compare/{KEPT}" in carrying(asked)
     assert [f'<input type="hidden" name="{name}"' in asked.text for name in ("limit_1ms", "limit_8ms")] == [True, True]
-    assert f'<a href="?drive={one.slug}">Back to the profile' in asked.text
+    assert f'<a href="?drive={one.slug}">Use the profile' in asked.text
     assert "Your limits go along" not in client.get(f"/compare/?drive={one.slug}").text
     slip = client.get(f"/compare/{OWN}&drive={one.slug}&drive={two.slug.upper()}")
     assert (slip.status_code, "limit_1ms=7&limit_8ms=0.5" in slip["Location"]) == (302, True)

@@ -45,7 +45,7 @@ def test_nothing_is_read_before_the_first_line_is_taken(make_log_run, django_ass
 
 def test_a_day_of_intervals_takes_72_bytes_each():
     rows = [1.5, *[None] * (len(telemetry.QUANTITIES) - 1)]
-    told = telemetry.Intervals((float(second), rows) for second in range(1, 86_401))
-    held = sum(column.itemsize * len(column) for column in (told.ends, *told._columns))
-    assert held == 86_400 * 8 * (1 + len(telemetry.QUANTITIES))
-    assert (told.told(), told.values(0)[:2], told.values(1)[:2]) == ([0], [1.5, 1.5], [None, None])
+    intervals = telemetry.Intervals((float(second), rows) for second in range(1, 86_401))
+    size_bytes = sum(column.itemsize * len(column) for column in (intervals.ends, *intervals._columns))
+    assert size_bytes == 86_400 * 8 * (1 + len(telemetry.QUANTITIES))
+    assert (intervals.reported(), intervals.values(0)[:2], intervals.values(1)[:2]) == ([0], [1.5, 1.5], [None, None])

@@ -137,7 +137,7 @@ def test_names_with_markup_stay_text(client, make_product, make_published_run):
     ("path", "sentence"),
     [
         ("/drives/tape/", "No category of drives is named tape."),
-        ("/drive/no-such-drive/", "No drive is named no-such-drive."),
+        ("/drive/no-such-drive/", "There is no drive no-such-drive."),
         ("/runs/r-nothing/", "No run is named r-nothing."),
         ("/no/such/page", "There is no page at /no/such/page."),
     ],
