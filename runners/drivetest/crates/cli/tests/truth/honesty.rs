@@ -16,7 +16,7 @@ fn an_overloaded_drive_is_reported_in_log_and_side_file() {
         assert!(achieved <= 2_020.0, "{engine}: {achieved} a second");
         assert_eq!(end["rate"]["is_held"], false, "{engine}: {end}");
         assert!(
-            loaded.bench.log().contains("drivetest: rate not duration: reads"),
+            loaded.bench.log().contains("drivetest: rate not held: reads"),
             "{}",
             loaded.bench.log()
         );
