@@ -83,15 +83,15 @@ def test_figures_that_do_not_load_are_said_to(page):
 @pytest.mark.parametrize(
     ("numbers", "sentence"),
     [
-        ((288, 1440, "minutes"), "each the least and the greatest of up to 5 minutes"),
-        ((24, 24, "slices"), "each of one of 24 slices"),
-        ((288, 86_400, "intervals"), "each the least and the greatest of up to 300 intervals"),
+        ((288, 1440, "minutes"), "each has the least and the greatest of up to 5 minutes"),
+        ((24, 24, "slices"), "one for each of 24 slices"),
+        ((288, 86_400, "intervals"), "each has the least and the greatest of up to 300 intervals"),
     ],
 )
 def test_the_table_says_how_far_it_is_reduced(page, numbers, sentence):
     page.goto("/explain/")
     told = page.evaluate(REDUCED, [*numbers])
-    assert told == f"{numbers[0]} lines, the points of the chart: {sentence}. A CSV has every one."
+    assert told == f"{numbers[0]} lines, the points of the chart: {sentence}. The CSV file has all {numbers[2]}."
 
 
 def test_the_rate_of_a_run_stands_in_a_table_behind_its_chart_and_keys_open_it(staff_page):
@@ -104,5 +104,5 @@ def test_the_rate_of_a_run_stands_in_a_table_behind_its_chart_and_keys_open_it(s
     rows.first.wait_for()
     assert rows.count() == 2
     assert staff_page.locator("#rate-table thead th").all_inner_texts()[0].split() == ["From", "s"]
-    assert staff_page.get_by_text("2 lines, the points of the chart: each of one of 2 slices.").count() == 1
+    assert staff_page.get_by_text("2 lines, the points of the chart: one for each of 2 slices.").count() == 1
     assert faults_of(staff_page, fits=(320, 1280), accessible=(320, 1280)) == {}

@@ -83,7 +83,7 @@ def start_campaign(page, path):
         page.get_by_label("Prepare the drive first").uncheck()
     terms = {"First load, Nx": "0.2", "Highest load, Nx": "0.4", "Step, Nx": "0.1", "Screening run, s": "4",
              "Load test, s": "6", "Stress test, s": "4", "Slice length, s": "2", "Rest after an overload, s": "0",
-             "Rest after a run that fails, s": "0"}  # fmt: skip
+             "Rest after a failed run, s": "0"}  # fmt: skip
     for label, value in terms.items():
         page.get_by_label(label, exact=True).fill(value)
     page.get_by_role("button", name="Start the campaign").click()

@@ -25,7 +25,7 @@ def test_a_log_shorter_than_a_slice_is_read_in_others_from_its_page(staff_page):
     assert_fits(staff_page)
     staff_page.get_by_label("Slices of, s").fill("10")
     staff_page.get_by_role("button", name="Read with this slice length").click()
-    staff_page.get_by_text("It is read in slices of 10").wait_for()
+    staff_page.get_by_text("The log was read in slices of 10").wait_for()
     assert_fits(staff_page)
 
 

@@ -19,10 +19,10 @@ from webapp.embedded import DataDirectory, Postgres, Redis
 pytestmark = pytest.mark.faults
 LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
 WITHDRAW = """
-from results import life
+from results.lifecycle import visibility
 from results.models import Run
 from webapp.accounts.models import User
-life.withdraw(Run.objects.get(public_id="{public_id}"), User.objects.get(username="admin"), "Withdrawn by a test.")
+visibility.withdraw(Run.objects.get(public_id="{public_id}"), User.objects.get(username="admin"), "Withdrawn by a test.")
 """
 SNAPSHOT_PATIENCE_S = 900  # seven hundred pages; two busy cores may take long
 WITHIN_S = 60  # the register's promise: a withdrawal shows within a minute

@@ -22,7 +22,8 @@ from uuid import uuid4
 from django.conf import settings
 from results.models import Organisation
 from runners.hosts.local import LocalHost
-from runners.dispatch.orders import Order, add_local_host, bind, order
+from runners.dispatch.orders import Order, order
+from runners.inventory.devices import add_local_host, bind
 from webapp.accounts.models import User
 admin, host = User.objects.get(username="admin"), LocalHost()
 path = str(settings.DATA_DIR.parent / f"drive-{{uuid4()}}.img")

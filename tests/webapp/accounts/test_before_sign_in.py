@@ -6,7 +6,9 @@ from django.test import Client
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize(("room", "said"), [("/submit/", "Requirements, and how to run a test"), ("/lab/", "order runs")])
+@pytest.mark.parametrize(
+    ("room", "said"), [("/submit/", "Requirements, and how to run a test"), ("/lab/", "order runs")]
+)
 def test_the_page_before_sign_in_tells_what_the_room_is(client, room, said):
     assert said in client.get(room, follow=True).text
     assert said not in client.get("/accounts/login/").text
