@@ -22,7 +22,7 @@ WITHDRAW = """
 from results.lifecycle import visibility
 from results.models import Run
 from webapp.accounts.models import User
-visibility.withdraw(Run.objects.get(public_id="{public_id}"), User.objects.get(username="admin"), "Withdrawn by a test.")
+visibility.withdraw(Run.objects.get(public_id="{public_id}"), User.objects.get(username="admin"), "By a test.")
 """
 SNAPSHOT_PATIENCE_S = 900  # seven hundred pages; two busy cores may take long
 WITHIN_S = 60  # the register's promise: a withdrawal shows within a minute
