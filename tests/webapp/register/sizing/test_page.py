@@ -116,11 +116,11 @@ def test_that_one_drive_is_assumed_is_said_where_a_publication_states_no_count(
     make_published_run(product=assumed)
     make_published_run(product=stated, device_count=1)
     found = answer(client)
-    assert found[assumed.slug]["basis"].endswith(", one drive assumed, because the publication has no number")
+    assert found[assumed.slug]["basis"].endswith(", one drive assumed: the publication states no count")
     assert "assumed" not in found[stated.slug]["basis"]
     text = client.get(f"/sizing/?{ASKED}&drive={assumed.slug}").text
     assert (
-        text.count("one drive assumed, because the publication has no number") == 2
+        text.count("one drive assumed: the publication states no count") == 2
     )  # of the load, and over the steps
 
 
