@@ -119,9 +119,7 @@ def test_that_one_drive_is_assumed_is_said_where_a_publication_states_no_count(
     assert found[assumed.slug]["basis"].endswith(", one drive assumed: the publication states no count")
     assert "assumed" not in found[stated.slug]["basis"]
     text = client.get(f"/sizing/?{ASKED}&drive={assumed.slug}").text
-    assert (
-        text.count("one drive assumed: the publication states no count") == 2
-    )  # of the load, and over the steps
+    assert text.count("one drive assumed: the publication states no count") == 2  # of the load, and over the steps
 
 
 def test_a_log_that_does_not_tell_its_devices_is_no_answer(client, make_product, make_log_run, make_published_run):
