@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from heapq import nlargest
-from itertools import pairwise
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from rapidfuzz import fuzz, process
 
 from results.models import Product, Run
 from webapp.register.compare.choice import refuse_missing
@@ -24,8 +22,7 @@ from webapp.register.tables.sentences import product_name
 LISTED_DRIVES = 500  # names that the form's fields suggest
 OFFERED_MOST = 6  # drives offered for an ambiguous name
 WORDS_MOST = 24  # of a typed name; the longest name of a drive has twelve
-COMPARED_MOST = 50  # slugs compared letter by letter with an unknown name
-SIMILARITY = 0.7  # of two names, for one to be offered instead of the other
+SIMILARITY_PCT = 70  # of two names, for one to be offered instead of the other
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,7 @@ def _named(store: ColumnStore, typed: str) -> NamedDrive:
         len(having) == 1 and wanted and not found.sentence
     ):  # a corrected name may mean another drive, so the reader confirms it
         return NamedDrive(typed, having[0])
-    meant = having if wanted and having else _similar_slugs(store, "-".join(wanted), rows)
+    meant = having if wanted and having else _similar_slugs("-".join(wanted), list(rows))
     offered = tuple((slug, name_of(store, rows[slug])) for slug in meant[:OFFERED_MOST])
     if wanted and len(having) > 1 and not found.sentence:
         several = f"{len(having)} drives match; add the capacity or the part number"
@@ -97,16 +94,14 @@ def _by_whole_name(store: ColumnStore, rows: Mapping[str, int]) -> dict[tuple[st
     return {name: sorted(slugs) for name, slugs in found.items() if name}
 
 
-def _similar_slugs(store: ColumnStore, name: str, rows: Iterable[str]) -> list[str]:
-    """Return the slugs most similar to a name; only those with most pairs of letters are compared letter by letter."""
-    pairs = store.cached("pairs of letters of each drive", lambda: {slug: _pairs(slug) for slug in rows})
-    own = _pairs(name)
-    among = nlargest(COMPARED_MOST, pairs, key=lambda slug: len(own & pairs[slug]) / (len(own) + len(pairs[slug]) or 1))
-    return get_close_matches(name, among, OFFERED_MOST, SIMILARITY)
-
-
-def _pairs(text: str) -> set[tuple[str, str]]:
-    return set(pairwise(text))
+def _similar_slugs(name: str, slugs: Iterable[str]) -> list[str]:
+    """Return the slugs most similar to a name."""
+    return [
+        slug
+        for slug, _, _ in process.extract(
+            name, slugs, scorer=fuzz.ratio, limit=OFFERED_MOST, score_cutoff=SIMILARITY_PCT
+        )
+    ]
 
 
 def _whole_names(store: ColumnStore, row: int) -> list[list[str]]:

@@ -1,6 +1,6 @@
 """Matching of listed drives with products: by part number, otherwise by model words; with the nearest products."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from webapp.register.fleet.drives import ListedDrive
@@ -13,6 +13,7 @@ from webapp.register.products.model_index import (
     is_near,
     name_words,
 )
+from webapp.register.products.names import one_error_away
 from webapp.register.products.part_numbers import Part, part_of
 from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
@@ -107,14 +108,13 @@ class Matcher:
         makers = set(self.index.named_vendors(drive.vendor, drive.model))
         found: dict[int, Listed] = {}  # each product once: DC SN861 is also called SN861
         for word in filter(is_distinctive, name_words(drive.model)):
-            for each in self._one_error_from(word):
+            known = one_error_away(word, list(self.index.by_word))
+            for each in (
+                each for part in known for name in self.index.by_word[part] for each in self.index.by_model[name]
+            ):
                 if not word.isdigit() or each.product.vendor.casefold() in makers:
                     found[each.product.pk] = each
         return list(found.values())
-
-    def _one_error_from(self, word: str) -> Iterator[Listed]:
-        names = [name for known in self.index.distinctive_words.matches(word) for name in self.index.by_word[known]]
-        return (each for name in names for each in self.index.by_model[name])
 
     def _of_maker(self, drive: ListedDrive, part: Part | None) -> list[Listed]:
         """Return the products of this capacity by the maker of the part number, otherwise by a maker in the list."""

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from results.models import Certificate, Product, PublishedFigure, Run, Tier, Visibility
 from webapp.register.http.typed_text import words_of
-from webapp.register.products.names import SHORTEST_CORRECTED, FuzzyIndex
+from webapp.register.products.names import SHORTEST_CORRECTED
 from webapp.register.tables.makers import OWN_NAMES
 
 UNNAMED = "Other"  # the maker of drives that a publication does not name
@@ -124,11 +124,6 @@ class RegisterIndex:
             for word in filter(is_distinctive, name):
                 found.setdefault(word, []).append(name)
         return found
-
-    @cached_property
-    def distinctive_words(self) -> FuzzyIndex:
-        """The distinctive words of all models, for the correction of typing errors."""
-        return FuzzyIndex(self.by_word)
 
     def find(self, vendor: str, model: str, capacity_gb: float | None, *, is_rounded: bool) -> list[Listed]:
         """Return the products that match a model number, by part number, otherwise by the longest run of model words.

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from rapidfuzz.distance import OSA
+
 from webapp.register.http.typed_text import words_of
 from webapp.register.tables.makers import OTHER_NAMES
 
@@ -16,49 +18,15 @@ SHORTEST_CORRECTED = 4  # a word of three letters is one error away from too man
 SEARCHED_COLUMNS = ("vendor", "model", "part_number", "capacity_gb")
 
 
-def is_one_error_away(word: str, other: str) -> bool:
-    """Return whether two words differ by one letter added, left out or replaced, or by two neighbours swapped.
+def one_error_away(word: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return the known words that differ by one letter added, left out or replaced, or by two neighbours swapped.
 
-    >>> [is_one_error_away("p4610", other) for other in ("p461", "p46l0", "p4160", "p46100", "p4610", "p5510")]
-    [True, True, True, True, False, False]
+    The words are in alphabetical order.
+
+    >>> one_error_away("p4610", ["p461", "p46l0", "p4160", "p46100", "p4610", "p5510"])
+    ('p4160', 'p461', 'p46100', 'p46l0')
     """
-    if abs(len(word) - len(other)) > 1 or word == other:
-        return False
-    start = next((place for place, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), None)
-    if start is None:
-        return True  # one is the beginning of the other, with a letter more
-    rest, other_rest = word[start:], other[start:]
-    swapped = rest[:2] == other_rest[1::-1] and len(other_rest) > 1 and rest[2:] == other_rest[2:]
-    return swapped or rest[1:] == other_rest[1:] or rest[1:] == other_rest or rest == other_rest[1:]
-
-
-class FuzzyIndex:
-    """Known words, indexed so that those one error away from a word are found without comparing it with all.
-
-    The index has each word with each of its letters deleted in turn. Two words that differ by one error share such a
-    rest.
-    Source: the deletion neighbourhood of Mor and Fraenkel, "A hash code method for detecting and correcting spelling
-    errors", Communications of the ACM 25 (12), 1982.
-    """
-
-    def __init__(self, known: Iterable[str]) -> None:
-        self._by_rest: dict[str, list[str]] = {}
-        self._longest = 0
-        for word in sorted(set(known)):
-            self._longest = max(self._longest, len(word))
-            for rest in _deletions(word):
-                self._by_rest.setdefault(rest, []).append(word)
-
-    def matches(self, word: str) -> tuple[str, ...]:
-        """Return the known words that are one error away, in alphabetical order."""
-        if len(word) > self._longest + 1:
-            return ()
-        candidates = {known for rest in _deletions(word) for known in self._by_rest.get(rest, ())}
-        return tuple(sorted(known for known in candidates if is_one_error_away(word, known)))
-
-
-def _deletions(word: str) -> set[str]:
-    return {word, *(word[:place] + word[place + 1 :] for place in range(len(word)))}
+    return tuple(sorted({other for other in known if OSA.distance(word, other, score_cutoff=1) == 1}))
 
 
 def searched_text(parts: Iterable[str], other_names: Iterable[str] = ()) -> str:
@@ -79,16 +47,16 @@ class Names:
     parts: tuple[str, ...]
 
     @cached_property
-    def words(self) -> FuzzyIndex:
+    def words(self) -> tuple[str, ...]:
         """The words that a typing error may stand for. Built only when a searched word is in no name."""
         known = {word for part in self.parts for word in [*words_of(part), "".join(words_of(part))] if word}
-        return FuzzyIndex(known.union(*OTHER_NAMES.values()))
+        return tuple(known.union(*OTHER_NAMES.values()))
 
     def alternatives(self, word: str) -> tuple[str, ...]:
         """Return the word itself if it occurs in a name, otherwise the words one typing error away."""
         if any(word in text for text in self.texts) or len(word) < SHORTEST_CORRECTED:
             return (word,)
-        return self.words.matches(word) or (word,)
+        return one_error_away(word, self.words) or (word,)
 
 
 @dataclass(frozen=True)
