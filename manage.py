@@ -18,12 +18,12 @@ if __name__ == "__main__":
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
-        sys.exit(f"{error}. All settings: docs/operations.md")
+        sys.exit(f"{error}. All settings: docs/reference/settings.md")
     except OperationalError:
         if os.environ.get("DATABASE_URL") or os.environ.get("DATABASE_URL_FILE"):
             raise
         place = os.environ.get("DRIVECERT_DATA") or "var/"
         sys.exit(
             f"No register runs on {place}, and DATABASE_URL is unset: set DRIVECERT_DATA to the data directory of the "
-            "register that runs, or DATABASE_URL to its database. All settings: docs/operations.md"
+            "register that runs, or DATABASE_URL to its database. All settings: docs/reference/settings.md"
         )

@@ -1,7 +1,7 @@
 """Agreement of drivetest with upstream's tables, for every ACT log of a folder.
 
 Plain Python 3. The folder holds `<version>/<case>.log`, upstream's tables as `<case>.latency*.txt` and, where it is
-there, INDEX.tsv. Prints the table of docs/agreement.md, or writes it there with --write; exit status 1 when a table
+there, INDEX.tsv. Prints the table of docs/reference/agreement.md, or writes it with --write; exit status 1 when a table
 differs without an explanation.
 """
 
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 HERE = Path(__file__).resolve().parent
 DRIVETEST = HERE.parent / "runners/drivetest/target/release/drivetest"
 LOGS = HERE.parent / "tests/data/act"
-DOCUMENT = HERE.parent / "docs/agreement.md"
+DOCUMENT = HERE.parent / "docs/reference/agreement.md"
 PROFILE = "operational-database"
 ECHO = "act_latency.py "
 # The message of drivetest where upstream's script prints something else.
@@ -140,7 +140,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", nargs="?", type=Path, default=LOGS)
     parser.add_argument("--drivetest", type=Path, default=DRIVETEST)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/agreement.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/reference/agreement.md")
     args = parser.parse_args()
     folder, drivetest = args.folder.resolve(), args.drivetest.resolve()
     accepted = accepted_by_upstream(folder)

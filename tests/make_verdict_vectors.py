@@ -2,7 +2,7 @@
 
 `python tests/make_verdict_vectors.py > tests/data/verdict_vectors.jsonl`. All comparisons are of exact fractions, all
 printed percentages the exact value of ACT's double rounded half to even; nothing is asked of the programs that are
-tested. docs/formats.md tells what a line holds.
+tested. docs/reference/formats.md tells what a line holds.
 """
 
 import json

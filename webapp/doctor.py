@@ -19,7 +19,7 @@ from runners.models import Host
 from webapp.celery import app, is_worker_alive, redis_of
 from webapp.templatetags import units
 
-# The variables of docs/operations.md whose setting has another name.
+# The variables of docs/reference/settings.md whose setting has another name.
 ATTRIBUTES = {"DRIVECERT_DATA": "DATA_DIR"}
 SECRETS = {"SECRET_KEY"}
 PASSWORD_IN_URL = re.compile(r"(?<=:)[^:@/]+(?=@)")

@@ -1,4 +1,4 @@
-"""The one settings module. Everything comes from the environment; docs/operations.md lists the variables.
+"""The one settings module. Everything comes from the environment; docs/reference/settings.md lists the variables.
 
 Importing this module starts nothing: where DATABASE_URL or REDIS_URL is unset, `manage.py up` and the test session
 start the embedded servers and set the variables for the processes below them.

@@ -6,7 +6,7 @@ from django.db.models import Q
 from results.models.evidence import Evidence
 from results.models.run import Run
 
-DRIVE_KEY_CHARS = 300  # as drivetest identify prints it (docs/formats.md)
+DRIVE_KEY_CHARS = 300  # as drivetest identify prints it (docs/reference/formats.md)
 
 
 class Preparation(models.Model):

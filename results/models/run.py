@@ -143,7 +143,7 @@ class Run(models.Model):
 
 
 class Histogram(models.Model):
-    """One histogram of a run's log: counts of the whole run by bucket, and what they mean (docs/formats.md).
+    """One histogram of a run's log: counts of the whole run by bucket, and what they mean (docs/reference/formats.md).
 
     `edges` "act": bucket 0 is below 1 unit, bucket b is [2^(b-1), 2^b) units. "act-1", of ACT 1.x: bucket 0 is below 2
     ms, bucket b is [2^b, 2^(b+1)) ms. `role` is empty if the reading is older than the column; the name then shows it.
@@ -262,7 +262,7 @@ class Finding(models.Model):
 
 
 class Verdict(models.Model):
-    """drivetest's judgement of a run under a profile; `document` is its full JSON (docs/formats.md).
+    """drivetest's judgement of a run under a profile; `document` is its full JSON (docs/reference/formats.md).
 
     `is_decided_by_limits`: only shares over limits prevent a pass, so that it may pass
     under wider limits. A run that was too short or could not keep up has further reasons.

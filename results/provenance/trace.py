@@ -220,7 +220,7 @@ def _operation(run: Run, operation: YcsbOperation, files: list[_File]) -> Iterat
 
 
 def _percentile_row(percentile: str) -> re.Pattern[str]:
-    """A bare number is no percentile but a bucket; what 0.2 and 0.3 call the 95th is 90 (docs/formats.md)."""
+    """A bare number is no percentile but a bucket; what 0.2 and 0.3 call the 95th is 90 (docs/reference/formats.md)."""
     misnamed = "|95" if percentile == "90" else ""
     return re.compile(rf"p{re.escape(percentile)}|({re.escape(percentile)}{misnamed})(st|nd|rd|th)?PercentileLatency.*")
 

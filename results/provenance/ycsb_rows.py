@@ -1,6 +1,6 @@
 """Where the rows of a YCSB or go-ycsb output stand: by metric and measurement, or by metric alone.
 
-Source: docs/formats.md, "A YCSB RUN". drivetest alone reads figures; here only their lines are looked up.
+Source: docs/reference/formats.md, "A YCSB RUN". drivetest alone reads figures; here only their lines are looked up.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Why a reading failed, where the reader itself did not say: error objects in the shape of docs/formats.md."""
+"""Errors of a reading that the reader itself did not report, in the shape of docs/reference/formats.md."""
 
 from django.conf import settings
 

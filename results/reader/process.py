@@ -28,7 +28,7 @@ VERSION_TIMEOUT_S = 10
 ROWS_MAX = 100_000
 NO_SLICE_S = 10**9  # longer than any log: no slices are requested, because there may be too many
 SERIES_S = 60  # interval stored in the database with the slices; seconds are read again
-READ, UNREADABLE = 0, 3  # exit statuses of docs/formats.md
+READ, UNREADABLE = 0, 3  # exit statuses of docs/reference/formats.md
 STDERR_SHOWN_BYTES = 2000
 
 

@@ -15,9 +15,9 @@ from runners.models import Dispatch, exit_codes
 from runners.models.campaign import Campaign
 from runners.models.states import FINAL, State
 
-RATE_NOT_SUSTAINED = "rate-below-asked"  # docs/findings.md
+RATE_NOT_SUSTAINED = "rate-below-asked"  # docs/reference/findings.md
 INCONCLUSIVE = {State.FAILED: Result.UNUSABLE, State.REFUSED: Result.REFUSED, State.CANCELLED: Result.CANCELLED}
-# Findings that say the host, not the drive, may be slow: as in the verdict's headline (docs/findings.md).
+# Findings that say the host, not the drive, may be slow: as in the verdict's headline (docs/reference/findings.md).
 HOST_FINDINGS = frozenset({"host-busy", "host-stolen", "generator-late"})
 REMEDY = "fix that at the host and resume the campaign, or cancel it and start one that may overwrite the data"
 UNREAD = {Reading.State.PENDING, Reading.State.READING}

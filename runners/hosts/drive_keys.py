@@ -1,6 +1,7 @@
 """Drive keys: the key that binds a device, and the keys that earlier versions of drivetest gave to the same drive.
 
-docs/formats.md defines the grammar. crates/device/src/identity/drive.rs follows the same (tests/data/drive_keys.tsv).
+docs/reference/formats.md defines the grammar. crates/device/src/identity/drive.rs follows it too; both are tested with
+tests/data/drive_keys.tsv.
 """
 
 import re

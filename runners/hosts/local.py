@@ -26,7 +26,7 @@ from runners.errors import (
 from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import Detached, FoundDrive, Identity, ProgramStatus
 
-# Exit statuses of docs/formats.md.
+# Exit statuses of docs/reference/formats.md.
 SUCCESS, REFUSED, USAGE = 0, 2, 64
 # The unit of /sys/class/block/*/size, independent of the device's own sector size.
 SECTOR_BYTES = 512

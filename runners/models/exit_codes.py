@@ -1,4 +1,4 @@
-"""Exit statuses of drivetest's loads, and their meaning for a dispatch (docs/formats.md, exit statuses).
+"""Exit statuses of drivetest's loads, and their meaning for a dispatch (docs/reference/formats.md, exit statuses).
 
 This module is the only one that reads the reasons of `drivetest status`: hosts with drivetest 0.2 report an end by
 signal and an unobserved end as text only.

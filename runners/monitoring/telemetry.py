@@ -1,4 +1,4 @@
-"""Telemetry for the live page: rates, lag and temperatures of the last interval in a side file (docs/formats.md)."""
+"""Telemetry of the live page: rates, lag and temperatures of the last interval (docs/reference/formats.md)."""
 
 import json
 from typing import Any

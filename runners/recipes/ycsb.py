@@ -158,7 +158,7 @@ def collect(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
 
 
 def _members(dispatch: Dispatch, host: LabHost, ended: list[tuple[Stage, StageEnd]]) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield the files of every stage that ended. Their names bind them to their log (docs/formats.md, archives)."""
+    """Yield the files of every ended stage. Their names bind them to their log (docs/reference/formats.md)."""
     for stage, end in ended:
         run = run_of(dispatch.public_id, stage)
         yield f"{stage.name}.cmd", as_file(command_text(_argv_run(host, run), end.exit_status))

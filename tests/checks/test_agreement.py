@@ -1,4 +1,4 @@
-"""docs/agreement.md is what benchmarks/act_agreement.py finds in the real logs."""
+"""docs/reference/agreement.md is what benchmarks/act_agreement.py finds in the real logs."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from tests.results.fixtures import real_reader
 __all__ = ["real_reader"]
 
 SCRIPT = settings.BASE_DIR / "benchmarks/act_agreement.py"
-PAGE = settings.BASE_DIR / "docs/agreement.md"
+PAGE = settings.BASE_DIR / "docs/reference/agreement.md"
 MARKER = "<!-- below"
 TABLES = "tests/data/act/5.0"
 

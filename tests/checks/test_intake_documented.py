@@ -5,7 +5,7 @@ from results.lifecycle.submission_states import SubmissionState
 from results.lifecycle.visibility import TRANSITIONS
 
 ROOT = Path(__file__).parents[2]
-DOCUMENT = ROOT / "docs" / "intake.md"
+DOCUMENT = ROOT / "docs" / "reference" / "intake.md"
 
 
 def test_every_state_of_a_submission_is_in_the_table_and_no_other():

@@ -23,7 +23,7 @@ def test_every_state_has_a_meaning_for_its_page():
 
 
 def test_every_exit_status_is_documented_here_and_in_the_formats():
-    formats = (settings.BASE_DIR / "docs/formats.md").read_text()
+    formats = (settings.BASE_DIR / "docs/reference/formats.md").read_text()
     columns = re.search(r"^\| command \|(.*)$", formats, re.MULTILINE)
     storage = re.search(r"^\| `storage` \|(.*)$", formats, re.MULTILINE)
     assert columns is not None

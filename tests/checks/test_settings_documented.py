@@ -1,4 +1,4 @@
-"""docs/operations.md lists every variable that the register reads, and no other."""
+"""docs/reference/settings.md lists every variable that the register reads, and no other."""
 
 import re
 from pathlib import Path
@@ -14,4 +14,4 @@ def variables_read():
 
 
 def test_every_variable_is_documented_and_every_documented_one_is_read():
-    assert set(ROW.findall((ROOT / "docs" / "operations.md").read_text())) == variables_read()
+    assert set(ROW.findall((ROOT / "docs" / "reference" / "settings.md").read_text())) == variables_read()

@@ -1,4 +1,4 @@
-"""One simulated host: the rules of docs/formats.md, detached runs, kept as `drivetest start` keeps them."""
+"""One simulated host: the rules of docs/reference/formats.md, detached runs, kept as `drivetest start` keeps them."""
 
 import io
 from dataclasses import dataclass, field

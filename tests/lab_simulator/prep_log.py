@@ -10,7 +10,7 @@ PROGRESS_S = 10
 
 
 class PrepLog:
-    """`grow` writes the progress that is due. Both passes write all of the drive; `prep` of docs/formats.md."""
+    """`grow` writes the progress that is due. Both passes write the whole drive (docs/reference/formats.md, `prep`)."""
 
     def __init__(self, path, drive, started_s, clock_offset_s):
         self.path, self.drive, self.started_s = path, drive, started_s

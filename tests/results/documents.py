@@ -1,4 +1,4 @@
-"""Readings written by hand from real logs and from docs/formats.md, and a reader that answers with one."""
+"""Readings written by hand from real logs and from docs/reference/formats.md, and a reader that answers with one."""
 
 import base64
 import copy

@@ -1,4 +1,4 @@
-"""Packs series as docs/formats.md describes them, written from that page alone and without the decoder's code."""
+"""Packs series as docs/reference/formats.md describes them: written from that page, without the decoder's code."""
 
 import struct
 

@@ -44,7 +44,7 @@ def rows_in(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def operation_of(run, metric):
-    """Return the operation of a metric's name, taken apart as docs/formats.md says."""
+    """Return the operation of a metric's name, taken apart as docs/reference/formats.md says."""
     prefix = re.match(r"(Hdr|Bucket|Raw)(?=[A-Z])", metric)
     recorder = RECORDERS[prefix[1]] if prefix else None
     name = metric[len(prefix[1]) :] if prefix else metric

@@ -1,4 +1,4 @@
-"""A lab host that keeps its state in memory and holds to docs/formats.md, detached runs."""
+"""A lab host that keeps its state in memory and holds to docs/reference/formats.md, detached runs."""
 
 import io
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The JSON lines that `drivetest prep` leaves (docs/formats.md), of a preparation that nobody made."""
+"""The JSON lines that `drivetest prep` leaves (docs/reference/formats.md), of a preparation that nobody made."""
 
 import json
 

@@ -81,7 +81,7 @@ class WithheldProblem(APIException):
 
 
 class UnreadableProblem(APIException):
-    """The log cannot be read; `error` is the reader's own object (docs/formats.md)."""
+    """The log cannot be read; `error` is the reader's own object (docs/reference/formats.md)."""
 
     status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
 

@@ -110,7 +110,7 @@ class CompanionSerializer(serializers.ModelSerializer[Companion]):
 
 
 class ReadingSerializer(serializers.ModelSerializer[Reading]):
-    """What became of the reading; `error` is the reader's object of docs/formats.md."""
+    """What became of the reading; `error` is the reader's object of docs/reference/formats.md."""
 
     class Meta:
         """The queue's own columns stay inside."""
@@ -145,7 +145,7 @@ class ShareSerializer(serializers.ModelSerializer[Share]):
 
 
 class VerdictSerializer(serializers.ModelSerializer[Verdict]):
-    """The judge's own words, as docs/formats.md has them."""
+    """The judge's own words, as docs/reference/formats.md has them."""
 
     document = serializers.JSONField()
 

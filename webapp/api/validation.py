@@ -36,7 +36,8 @@ class Validation(APIView):
 
     @extend_schema(
         summary="Read a log without submitting it",
-        description="Answers the reader's JSON (docs/formats.md) without histograms and slices. Nothing is stored. "
+        description="Answers the reader's JSON (docs/reference/formats.md) without histograms and slices. "
+        "Nothing is stored. "
         "One at a time for each organisation: 429 while another is being read.",
         request={"multipart/form-data": LogSerializer},
         responses={200: OpenApiTypes.OBJECT},

@@ -33,7 +33,7 @@ EXPECTED_FORMAT = {
 }
 MOVE_REMEDY = (
     "The cluster is unchanged. Start the release that created it, dump the database with pg_dump, move the directory "
-    "away, start this release and restore the dump (docs/operations.md, section 'Keep the data of an earlier release')"
+    "away, start this release and restore the dump (docs/how-to/upgrade-the-register.md)"
 )
 RESTORE_REMEDY = (
     "The cluster is unchanged. Restore the directory from a backup, or move it away to begin with an empty one"

@@ -13,7 +13,7 @@ CHOICES = {
     "organisation": "slug of who sent them",
     "tool_version": "version of the program that measured, such as 6.6",
     "firmware": "of the drive, as stated",
-    "finding": "id of a finding of theirs (docs/findings.md)",
+    "finding": "id of a finding of theirs (docs/reference/findings.md)",
     "reader_version": "version of drivetest that read them",
 }
 

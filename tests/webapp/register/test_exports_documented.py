@@ -1,4 +1,4 @@
-"""docs/exports.md against what the pages export."""
+"""docs/reference/exports.md against what the pages export."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from webapp.register.tables import categories, columns
 from webapp.register.tables.exports import FIELDS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "exports.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "exports.md").read_text()
 
 
 def words_of(text):

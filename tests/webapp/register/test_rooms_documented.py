@@ -1,4 +1,4 @@
-"""docs/exports.md against what the rooms beside the tables export and ask."""
+"""docs/reference/exports.md against what the rooms beside the tables export and ask."""
 
 import re
 
@@ -15,7 +15,7 @@ from webapp.register.ycsb import claims_page, load_page
 from webapp.register.ycsb import views as ycsb_views
 from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS
 
-ROOMS = (settings.BASE_DIR / "docs/exports.md").read_text().split("## Other pages")[1]
+ROOMS = (settings.BASE_DIR / "docs/reference/exports.md").read_text().split("## Other pages")[1]
 EXPORTED = {
     ycsb_views.FIGURES_SCHEMA: FIGURE_FIELDS,
     ycsb_views.POINTS_SCHEMA: (*POINT_FIELDS, *load_page.NAMES),

@@ -161,7 +161,9 @@ def _programs(host: Host, path: Path) -> tuple[list[str], str]:
     except PermissionError:
         return [], f"Only root can read {path}. drivetest checks it when a sweep starts"
     except (OSError, ValueError) as error:
-        return [], f"{path} cannot be read. Expected the format drivecert.programs/1 (docs/formats.md), got: {error}"
+        return [], (
+            f"{path} cannot be read. Expected the format drivecert.programs/1 (docs/reference/formats.md), got: {error}"
+        )
 
 
 def outages_by_host() -> dict[int, list[Outage]]:

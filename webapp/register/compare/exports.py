@@ -1,4 +1,4 @@
-"""A comparison as CSV and JSON: the rows of its tables, a column for each run (docs/exports.md)."""
+"""A comparison as CSV and JSON: the rows of its tables, a column for each run (docs/reference/exports.md)."""
 
 from typing import Any
 

@@ -21,7 +21,7 @@ from webapp.register.tables.meanings.drives import BY_CODE
 from webapp.templatetags import units
 
 NOT_STATED = "not stated"  # for a missing value in CSV and JSON files
-OVERLOAD_STOP = "cannot-keep-up"  # the kind of stop of a program that could not keep up (docs/formats.md)
+OVERLOAD_STOP = "cannot-keep-up"  # the kind of stop of a program that could not keep up (docs/reference/formats.md)
 SHOWN_OPERATIONS = 8  # kinds of operations of YCSB
 PERCENTILES = {"mean_us": "mean", "p99_us": "p99", "p999_us": "p99.9", "p9999_us": "p99.99"}
 

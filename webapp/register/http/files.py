@@ -1,4 +1,4 @@
-"""Rows of a page as CSV and JSON files to download (docs/exports.md)."""
+"""Rows of a page as CSV and JSON files to download (docs/reference/exports.md)."""
 
 import csv
 import io

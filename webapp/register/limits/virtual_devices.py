@@ -10,7 +10,7 @@ from webapp.templatetags import units
 # Also for a run on three drives and one virtual device.
 VIRTUAL_DEVICE_MARK = "measured with a virtual device"
 VIRTUAL_DEVICE_REASON = "a run that used memory or a file says nothing about a drive"
-VIRTUAL_RULE = "device-virtual"  # of docs/findings.md
+VIRTUAL_RULE = "device-virtual"  # of docs/reference/findings.md
 # As crates/logs/src/act/checks/virtual_devices.rs: a loop device, memory, or a file.
 VIRTUAL_NAME = re.compile(r"/dev/(?:loop|z?ram)[0-9].*|(?!/dev/)[/.].*")
 NAMED_AT_MOST = 8  # devices in one sentence

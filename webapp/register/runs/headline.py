@@ -1,7 +1,7 @@
 """Adapter for stored headlines: the only module that parses a verdict's sentence.
 
-Verdicts are stored with the headline that drivetest printed (docs/formats.md). Its first word is the outcome. The
-positions of the shares in it are not stored, so they are found by their text.
+Verdicts are stored with the headline that drivetest printed (docs/reference/formats.md). Its first word is the outcome.
+The positions of the shares in it are not stored, so they are found by their text.
 """
 
 import re
@@ -47,7 +47,7 @@ def parts_of(sentence: str, document: Mapping[str, Any]) -> list[Part]:
     """Return the sentence in parts. A share that rounding turned into 0.00 % is shown as less than the last digit.
 
     A fail has its largest violation in the sentence; a pass has the worst slice's share over each threshold, in the
-    order of the document's shares (docs/formats.md). A share at any other place stays plain text.
+    order of the document's shares (docs/reference/formats.md). A share at any other place stays plain text.
     """
     spans = list(_violation_span(sentence, document) or _worst_spans(sentence, document))
     edges = [0, *(edge for start, end, *_ in spans for edge in (start, end)), len(sentence)]

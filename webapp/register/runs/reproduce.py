@@ -11,7 +11,7 @@ from results.models import Evidence, Run
 from webapp.register.limits.profile import PROFILE
 
 LOADS = {"act-storage": "storage", "act-index": "index"}
-# Keys of `drivetest storage` and `drivetest index` (docs/configuration.md). The user fills in the devices.
+# Keys of `drivetest storage` and `drivetest index` (docs/reference/configuration.md). The user fills in the devices.
 KEYS = (
     "file-size-mbytes", "service-threads", "cache-threads", "test-duration-sec", "report-interval-sec",
     "microsecond-histograms", "read-reqs-per-sec", "write-reqs-per-sec", "record-bytes", "record-bytes-range-max",

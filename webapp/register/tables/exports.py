@@ -1,4 +1,4 @@
-"""The rows of a list page as CSV and JSON: the same rows in the same order, with stable names (docs/exports.md)."""
+"""The rows of a list page as CSV and JSON: same rows, same order, stable names (docs/reference/exports.md)."""
 
 from collections.abc import Callable, Iterable
 

@@ -10,7 +10,7 @@ OTHER_NAMES = {
     "aws": ("amazon", "ec2"),
     "gcp": ("google",),
     "azure": ("microsoft",),
-}  # by the maker's name in lower case; docs/exports.md names them
+}  # by the maker's name in lower case; docs/reference/exports.md names them
 OWN_NAMES = {other: maker for maker, others in OTHER_NAMES.items() for other in others}
 
 

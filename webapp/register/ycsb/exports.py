@@ -1,4 +1,4 @@
-"""Figures and points of the YCSB pages as CSV and JSON, with the digits as printed (docs/exports.md)."""
+"""Figures and points of the YCSB pages as CSV and JSON, with the digits as printed (docs/reference/exports.md)."""
 
 from collections.abc import Iterable
 from fractions import Fraction

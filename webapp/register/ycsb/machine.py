@@ -1,7 +1,7 @@
 """Telemetry of the host with the drive for a YCSB run: exact means over the run, None if they are not reported.
 
-Drivetest summarizes the telemetry of a run (docs/formats.md, `telemetry` of a YCSB RUN). Disks are combined: rates are
-added, and awaits are those of the worst disk.
+Drivetest summarizes the telemetry of a run (docs/reference/formats.md, `telemetry` of a YCSB RUN). Disks are combined:
+rates are added, and awaits are those of the worst disk.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -13,7 +13,7 @@ from results.rules.ycsb.gains import Better, better
 from results.rules.ycsb.littles_law import flights
 from results.rules.ycsb.statements import Status
 
-# The file rounds 16.525 to 16.5 before it judges that 16 reproduces it (docs/statistics.md).
+# The file rounds 16.525 to 16.5 before it judges that 16 reproduces it (docs/reference/statistics.md).
 JUDGED_AFTER_ROUNDING = {("average read-modify-write latency gain", "F"): Status.TRUNCATED}
 
 # The file takes points read off a figure for exact, and refutes a word by a number.

@@ -28,7 +28,7 @@ from webapp.register.dumps.writer import write_due, write_dump
 from webapp.register.runs.side_file import side_file_view
 
 pytestmark = pytest.mark.django_db
-DOCS = (Path(__file__).parents[4] / "docs" / "dumps.md").read_text()
+DOCS = (Path(__file__).parents[4] / "docs" / "reference" / "dumps.md").read_text()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 //! Findings: facts that a reader should know about a log.
 //!
-//! docs/findings.md describes every rule; a test compares that document with the rules in this module.
+//! docs/reference/findings.md describes every rule; a test compares that document with the rules in this module.
 
 use serde::Serialize;
 
@@ -158,7 +158,7 @@ macro_rules! rules {
         pub mod rule {
             use super::{Effect, Rule, Severity};
             $(
-                #[doc = concat!("`", $id, "`: see docs/findings.md.")]
+                #[doc = concat!("`", $id, "`: see docs/reference/findings.md.")]
                 pub const $name: Rule = Rule {
                     id: $id, severity: Severity::$severity, effect: Effect::$effect, remedy: $remedy,
                 };
@@ -279,7 +279,7 @@ rules! {
 mod tests {
     use super::*;
 
-    const DOCUMENT: &str = include_str!("../../../../../docs/findings.md");
+    const DOCUMENT: &str = include_str!("../../../../../docs/reference/findings.md");
 
     /// Return id, severity and effect of each row.
     fn documented_rows() -> Vec<[String; 3]> {

@@ -1,6 +1,6 @@
 //! Errors of files that cannot be read at all.
 //!
-//! docs/findings.md describes every error; a test compares that document with the errors in this module.
+//! docs/reference/findings.md describes every error; a test compares that document with the errors in this module.
 
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ impl ErrorKind {
 macro_rules! errors {
     ($($name:ident $id:literal $expected:literal $remedy:literal)*) => {
         $(
-            #[doc = concat!("`", $id, "`: see docs/findings.md.")]
+            #[doc = concat!("`", $id, "`: see docs/reference/findings.md.")]
             pub const $name: ErrorKind = ErrorKind { id: $id, expected: $expected, remedy: $remedy };
         )*
 
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn every_error_is_documented_and_nothing_else_is() {
-        let document = include_str!("../../../../../docs/findings.md");
+        let document = include_str!("../../../../../docs/reference/findings.md");
         let table = document.split("## Errors").nth(1).unwrap();
         let mut in_docs: Vec<_> = table
             .lines()

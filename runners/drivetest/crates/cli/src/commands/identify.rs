@@ -14,7 +14,7 @@ use crate::output;
 pub struct Args {
     /// A block device, a partition, or a plain file [default: list all drives]
     device: Option<PathBuf>,
-    /// Print JSON (docs/formats.md), which is the default if standard output is not a terminal
+    /// Print JSON (docs/reference/formats.md), which is the default if standard output is not a terminal
     #[arg(long)]
     json: bool,
 }

@@ -71,7 +71,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs the command and returns its exit code (docs/formats.md).
+    /// Runs the command and returns its exit code (docs/reference/formats.md).
     pub fn run(self) -> ExitCode {
         match self {
             Self::Read(args) => args.run(),

@@ -28,7 +28,7 @@ pub struct Args {
     logs: Logs,
     #[command(flatten)]
     options: ReadOptions,
-    /// Print one line of JSON per log (docs/formats.md)
+    /// Print one line of JSON per log (docs/reference/formats.md)
     #[arg(long)]
     json: bool,
     /// Judge by a profile: operational-database (compiled in; with version: operational-database.1), or a profile file
@@ -44,7 +44,7 @@ pub struct Args {
 #[derive(clap::Args)]
 struct ExportArgs {
     /// Write the intervals and slices of every log as tables LOG.TABLE.FORMAT into this directory, created if missing
-    /// (docs/formats.md). Logs with the same name need different directories
+    /// (docs/reference/formats.md). Logs with the same name need different directories
     #[arg(long, value_name = "DIR", requires = "format", conflicts_with = "json")]
     export: Option<PathBuf>,
     /// Format of the tables
@@ -81,7 +81,7 @@ impl ExportArgs {
 /// Options for the series of runs.
 #[derive(clap::Args)]
 struct SeriesArgs {
-    /// Add the counts of each interval of N seconds to every run, compressed (docs/formats.md)
+    /// Add the counts of each interval of N seconds to every run, compressed (docs/reference/formats.md)
     #[arg(long, value_name = "N", requires = "json", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     series_sec: Option<u64>,
     /// Only include intervals that begin at least A seconds after the start

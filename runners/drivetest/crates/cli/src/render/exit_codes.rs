@@ -1,4 +1,4 @@
-//! The exit codes of the commands, as the manual and docs/formats.md list them.
+//! The exit codes of the commands, as the manual and docs/reference/formats.md list them.
 
 /// `check`: fail; `prep`: not steady; `watch`: the program failed.
 pub const EXIT_FAILED: u8 = 1;

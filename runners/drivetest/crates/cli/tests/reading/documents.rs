@@ -1,4 +1,4 @@
-//! The document of `read --json` (docs/formats.md), of real logs.
+//! The document of `read --json` (docs/reference/formats.md), of real logs.
 
 use crate::support::{Scratch, drivetest, gzip, ids, log, logs, read, text};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Every rule of docs/findings.md fires: for each id, a real log, an edited one or a synthetic one.
+//! Every rule of docs/reference/findings.md fires: for each id, a real log, an edited one or a synthetic one.
 //!
 //! crates/logs/tests/reading/clean_logs.rs shows that no rule fires for a clean log.
 

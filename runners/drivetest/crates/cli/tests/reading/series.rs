@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Histogram and interval, with their counts. Unknown intervals are missing.
 type Intervals = BTreeMap<(u64, u64), Vec<u64>>;
 
-/// Decodes a series as docs/formats.md, "The series of a run", describes it.
+/// Decodes a series as docs/reference/formats.md, "The series of a run", describes it.
 struct Decoder {
     bytes: Vec<u8>,
     at: usize,

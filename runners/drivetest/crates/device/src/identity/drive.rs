@@ -51,7 +51,7 @@ pub(crate) fn of_file(system: &System, id: FileId) -> Result<Drive, DeviceError>
 /// Returns whether the current key of a drive matches the key that it was bound by. Keys of earlier versions remain
 /// valid: those without the machine hash (`file:HOST:DEVICE:INODE`), and those of files without the host
 /// (`file:DEVICE:INODE`).
-/// docs/formats.md has the grammar. The register's implementation is runners/hosts/drive_keys.py;
+/// docs/reference/formats.md has the grammar. The register's implementation is runners/hosts/drive_keys.py;
 /// tests/data/drive_keys.tsv tests both.
 pub fn is_same_drive(bound: &str, now: &str) -> bool {
     bound == now

@@ -238,7 +238,7 @@ fn cache_reads_of_several_devices_are_a_warning() {
 }
 
 fn page() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../docs/configuration.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../docs/reference/configuration.md");
     fs::read_to_string(path).unwrap()
 }
 
@@ -246,7 +246,7 @@ fn page() -> String {
 fn row(page: &str, key: &str) -> Vec<String> {
     let begin = format!("| `{key}` |");
     let row = page.lines().find(|line| line.starts_with(&begin));
-    let row = row.unwrap_or_else(|| panic!("docs/configuration.md has no row of {key}"));
+    let row = row.unwrap_or_else(|| panic!("docs/reference/configuration.md has no row of {key}"));
     row.trim_matches('|')
         .split(" | ")
         .map(|cell| cell.trim().to_owned())

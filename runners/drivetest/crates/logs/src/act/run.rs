@@ -1,4 +1,4 @@
-//! A run of ACT or drivetest, as the JSON document contains it (docs/formats.md).
+//! A run of ACT or drivetest, as the JSON document contains it (docs/reference/formats.md).
 
 use serde::Serialize;
 

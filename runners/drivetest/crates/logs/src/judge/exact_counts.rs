@@ -20,7 +20,7 @@ struct EndRecord {
 }
 
 impl ExactCounts {
-    /// Parse the end record of a side file (docs/formats.md, `drivecert.side/1`).
+    /// Parse the end record of a side file (docs/reference/formats.md, `drivecert.side/1`).
     ///
     /// `None` for any other record, and if more reads are over a threshold than there are reads.
     ///

@@ -1,4 +1,4 @@
-//! Verdicts in the JSON document (docs/formats.md), and the formats of times in sentences.
+//! Verdicts in the JSON document (docs/reference/formats.md), and the formats of times in sentences.
 
 use serde::Serialize;
 

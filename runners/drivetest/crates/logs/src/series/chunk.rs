@@ -61,7 +61,7 @@ impl Chunk {
         self.intervals += count;
     }
 
-    /// Write the chunk as docs/formats.md describes, "The series of a run".
+    /// Write the chunk as docs/reference/formats.md describes, "The series of a run".
     pub fn write(&self, target: &mut Vec<u8>) {
         number(target, self.intervals);
         number(target, self.histograms.len() as u64);

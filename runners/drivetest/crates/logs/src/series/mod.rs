@@ -1,4 +1,5 @@
-//! Series of a run: the counts of every histogram in intervals of equal length, in a compact format (docs/formats.md).
+//! Series of a run: the counts of every histogram in intervals of equal length, in a compact format
+//! (docs/reference/formats.md).
 
 pub mod chunk;
 pub mod frame;

@@ -1,13 +1,13 @@
 //! Findings on runs of YCSB and go-ycsb.
 //!
-//! docs/findings.md describes every rule under YCSB; a test compares that document with the rules in this module.
+//! docs/reference/findings.md describes every rule under YCSB; a test compares it with the rules in this module.
 
 use crate::finding::{Effect, Rule, Severity};
 
 macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $effect:ident $remedy:literal)*) => {
         $(
-            #[doc = concat!("`", $id, "`: see docs/findings.md.")]
+            #[doc = concat!("`", $id, "`: see docs/reference/findings.md.")]
             pub const $name: Rule = Rule {
                 id: $id, severity: Severity::$severity, effect: Effect::$effect, remedy: $remedy,
             };
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn every_rule_is_documented_with_severity_and_effect_and_nothing_else_is() {
-        let document = include_str!("../../../../../../docs/findings.md");
+        let document = include_str!("../../../../../../docs/reference/findings.md");
         let (_, after) = document.split_once("## YCSB").unwrap();
         let table = after.split("\n## ").next().unwrap();
         let cells = |row: &str| {

@@ -1,4 +1,4 @@
-//! A run of YCSB as it was read (docs/formats.md).
+//! A run of YCSB as it was read (docs/reference/formats.md).
 
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};

@@ -9,9 +9,9 @@ use crate::reader::{Part, Role};
 const FILES_MAX: usize = 16;
 /// Suffix of the name of the second side file.
 const OF_DATABASE: &str = "-database";
-/// Name of the side file in a run directory (docs/formats.md, detached runs), without its ending.
+/// Name of the side file in a run directory (docs/reference/formats.md, detached runs), without its ending.
 const OF_DIRECTORY: &str = "side";
-/// The clients of YCSB as a host's operator names them (docs/formats.md, `drivetest watch`).
+/// The clients of YCSB as a host's operator names them (docs/reference/formats.md, `drivetest watch`).
 const CLIENTS: [&str; 2] = ["ycsb", "go-ycsb"];
 const COMPRESSED: [&str; 3] = [".gz", ".zst", ".xz"];
 

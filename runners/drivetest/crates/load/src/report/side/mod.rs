@@ -1,4 +1,4 @@
-//! The records of the side file, schema `drivecert.side/1` (docs/formats.md).
+//! The records of the side file, schema `drivecert.side/1` (docs/reference/formats.md).
 
 mod end;
 mod interval;

@@ -1,4 +1,4 @@
-//! Summary of a side file in the JSON document of a reading (docs/formats.md); sizes are limited.
+//! Summary of a side file in the JSON document of a reading (docs/reference/formats.md); sizes are limited.
 
 use serde::Serialize;
 

@@ -33,7 +33,7 @@ pub enum Metric {
     Overall,
     /// Garbage collections over all collectors: `TOTAL_GCs`, `TOTAL_GC_TIME`, `TOTAL_GC_TIME_%`.
     Collections,
-    /// Of the virtual machine, with units that are not what the rows say: passed over (docs/formats.md).
+    /// Of the virtual machine, with units that are not what the rows say: passed over (docs/reference/formats.md).
     Machine,
     /// An operation.
     Operation(OperationName),

@@ -69,7 +69,7 @@ fn chunks_of_any_size_give_the_same() {
     }
 }
 
-/// Rows of a text log, counted by the words of docs/formats.md alone.
+/// Rows of a text log, counted by the words of docs/reference/formats.md alone.
 fn rows_in(text: &str) -> usize {
     let ignored = [
         "TOTAL_GCS_",
