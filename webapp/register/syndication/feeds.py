@@ -1,10 +1,13 @@
 """Atom feeds of events on results: of all results, a category, a vendor or a product."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from django.contrib.syndication.views import Feed
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
@@ -19,73 +22,110 @@ from webapp.register.tables.makers import vendor_slug
 from webapp.register.tables.sentences import product_name
 
 ENTRIES_MAX = 50
-ATOM = "application/atom+xml; charset=utf-8"
 
 
-@public_page
-def all_feed(_request: HttpRequest) -> HttpResponse:
-    """Send the feed of all results."""
-    return _feed("all results", "/", reverse("feed"), Run.objects.public())
+@dataclass(frozen=True)
+class _Subject:
+    """The results that a feed is about, with their name, the path of their page and the path of the feed."""
+
+    name: str
+    page: str
+    feed: str
+    runs: RunQuerySet
 
 
-@public_page
-def category_feed(_request: HttpRequest, category: str) -> HttpResponse:
-    """Send the feed of a category, including historical products."""
-    if category not in Category.values:
-        raise Http404(f"There is no category {category}.")
-    title, page = Category(category).label, reverse("category", args=[category])
-    return _feed(title, page, reverse("category-feed", args=[category]), Run.objects.public().in_category(category))
+@dataclass(frozen=True)
+class _Entry:
+    """An event with the name and the path of its run or certificate."""
+
+    event: Event
+    subject: str
+    page: str
 
 
-@public_page
-def vendor_feed(_request: HttpRequest, vendor: str) -> HttpResponse:
-    """Send the feed of a vendor or cloud provider."""
-    names = Product.objects.public().order_by("vendor").values_list("vendor", flat=True).distinct()
-    named = [name for name in names if vendor_slug(name) == vendor]
-    if not named:
-        raise Http404(f"There is no vendor {vendor}.")
-    runs = Run.objects.public().filter(product__vendor__in=named)
-    return _feed(", ".join(named), "/", reverse("vendor-feed", args=[vendor]), runs)
-
-
-@public_page
-def product_feed(_request: HttpRequest, slug: str) -> HttpResponse:
-    """Send the feed of a product."""
-    product = public_product(slug)
-    page, runs = reverse("product", args=[slug]), Run.objects.public().filter(product=product)
-    return _feed(product_name(product), page, reverse("product-feed", args=[slug]), runs)
-
-
-class _Feed(Atom1Feed):
+class _AtomFeed(Atom1Feed):
     """A feed whose bytes depend only on its entries. Django would date an empty feed to the time of the request."""
 
     def latest_post_date(self) -> datetime:
         return super().latest_post_date() if self.items else datetime.fromtimestamp(0, UTC)
 
-
-def _feed(what: str, page: str, own: str, runs: RunQuerySet) -> HttpResponse:
-    feed = _Feed(
-        title=plain_text(f"Drivecert: {what}"),
-        link=site_address(page),
-        description="",
-        feed_url=site_address(own),
-        feed_guid=site_address(own),
-        author_name="Drivecert",
-    )
-    for event, subject, address in _entries(runs):
-        feed.add_item(
-            title=plain_text(f"{subject}: {event_label(event.kind)}"),
-            link=site_address(address),
-            description=plain_text(event.reason),
-            unique_id=f"{site_address(address)}#event-{event.pk}",
-            pubdate=event.at,
-            updateddate=event.at,
-        )
-    return HttpResponse(feed.writeString("utf-8"), content_type=ATOM)
+    def root_attributes(self) -> dict[str, str]:
+        return {"xmlns": self.ns}  # without a language: names and reasons may be in any
 
 
-def _entries(runs: RunQuerySet) -> Iterable[tuple[Event, str, str]]:
-    """Yield the newest events with the name and URL of their subjects, in four queries for any number of rows."""
+class ResultsFeed(Feed):  # type: ignore[type-arg]  # generic for the type checker only
+    """The newest events on some results, with URLs of the register's public address."""
+
+    feed_type = _AtomFeed
+    author_name = "Drivecert"
+    description = ""
+
+    def __init__(self, find_results: Callable[..., tuple[str, str, RunQuerySet]]) -> None:
+        self.find_results = find_results
+
+    def get_object(self, request: HttpRequest, **names: str) -> _Subject:
+        name, page, runs = self.find_results(**names)
+        return _Subject(name, page, request.path, runs)
+
+    def title(self, subject: _Subject) -> str:
+        return plain_text(f"Drivecert: {subject.name}")
+
+    def link(self, subject: _Subject) -> str:
+        return site_address(subject.page)
+
+    def feed_url(self, subject: _Subject) -> str:
+        return site_address(subject.feed)
+
+    feed_guid = feed_url
+
+    def items(self, subject: _Subject) -> Iterable[_Entry]:
+        return _entries(subject.runs)
+
+    def item_title(self, entry: _Entry) -> str:
+        return plain_text(f"{entry.subject}: {event_label(entry.event.kind)}")
+
+    def item_description(self, entry: _Entry) -> str:
+        return plain_text(entry.event.reason)
+
+    def item_link(self, entry: _Entry) -> str:
+        return site_address(entry.page)
+
+    def item_guid(self, entry: _Entry) -> str:
+        return f"{site_address(entry.page)}#event-{entry.event.pk}"
+
+    def item_pubdate(self, entry: _Entry) -> datetime:
+        return entry.event.at
+
+    item_updateddate = item_pubdate
+
+
+def _all_results() -> tuple[str, str, RunQuerySet]:
+    return "all results", "/", Run.objects.public()
+
+
+def _results_of_category(category: str) -> tuple[str, str, RunQuerySet]:
+    """Return the results of a category, including those of historical products."""
+    if category not in Category.values:
+        raise Http404(f"There is no category {category}.")
+    return Category(category).label, reverse("category", args=[category]), Run.objects.public().in_category(category)
+
+
+def _results_of_vendor(vendor: str) -> tuple[str, str, RunQuerySet]:
+    """Return the results of a vendor or cloud provider."""
+    names = Product.objects.public().order_by("vendor").values_list("vendor", flat=True).distinct()
+    named = [name for name in names if vendor_slug(name) == vendor]
+    if not named:
+        raise Http404(f"There is no vendor {vendor}.")
+    return ", ".join(named), "/", Run.objects.public().filter(product__vendor__in=named)
+
+
+def _results_of_product(slug: str) -> tuple[str, str, RunQuerySet]:
+    product = public_product(slug)
+    return product_name(product), reverse("product", args=[slug]), Run.objects.public().filter(product=product)
+
+
+def _entries(runs: RunQuerySet) -> Iterable[_Entry]:
+    """Yield the newest events with their subjects, in four queries for any number of rows."""
     of_runs = Q(subject_type="run", subject_id__in=runs.values("public_id"))
     certificates = Certificate.objects.filter(product__in=runs.values("product"))
     of_certificates = Q(subject_type="certificate", subject_id__in=certificates.values("public_id"))
@@ -97,10 +137,29 @@ def _entries(runs: RunQuerySet) -> Iterable[tuple[Event, str, str]]:
     for event in events:
         product = named[event.subject_id]
         if product is not None:  # public runs have a product, although the column is nullable
-            yield event, f"{product_name(product)}, {event.subject_type} {event.subject_id}", _address(event, product)
+            subject = f"{product_name(product)}, {event.subject_type} {event.subject_id}"
+            yield _Entry(event, subject, _address(event, product))
 
 
 def _address(event: Event, product: Product) -> str:
     if event.subject_type == "run":
         return reverse("run-detail", args=[event.subject_id])
     return f"{reverse('product', args=[product.slug])}#{event.subject_id}"
+
+
+def _page(find_results: Callable[..., tuple[str, str, RunQuerySet]]) -> Callable[..., HttpResponseBase]:
+    """Return the view of a feed. It sends no date, because a withheld result changes a feed without a newer event."""
+    feed = ResultsFeed(find_results)
+
+    def send(request: HttpRequest, **names: str) -> HttpResponse:
+        response = feed(request, **names)
+        del response.headers["Last-Modified"]
+        return response
+
+    return public_page(send)
+
+
+all_feed = _page(_all_results)
+category_feed = _page(_results_of_category)
+vendor_feed = _page(_results_of_vendor)
+product_feed = _page(_results_of_product)

@@ -1,5 +1,8 @@
 """`/sitemap.xml` and `/robots.txt` for search engines."""
 
+from django.conf import settings
+from django.contrib.sitemaps import Sitemap
+from django.core.paginator import EmptyPage
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -8,40 +11,60 @@ from webapp.register.http.responses import public_page
 from webapp.register.syndication.public_addresses import public_addresses, read_subjects
 from webapp.register.syndication.site import site_address
 
-ADDRESSES_MAX = 50_000  # in one file: sitemaps.org, protocol
 XML = "application/xml; charset=utf-8"
 # Pages behind a login, and pages with parameters, which show the same rows in another order.
 NOT_FOR_ROBOTS = ("/accounts/", "/submit/", "/submissions/", "/review/", "/lab/", "/*?")
 
 
-def sitemap_pages() -> list[str]:
-    """Return the paths of all pages for search engines, in the order of the URL configuration."""
-    left_out = reverse("search")  # the search page is marked noindex
-    addresses = public_addresses(read_subjects())
-    return [address.path for address in addresses if address.is_page and address.path != left_out]
+class PublicPages(Sitemap):  # type: ignore[type-arg]  # generic for the type checker only
+    """All pages for search engines, in the order of the URL configuration, with URLs of the public address."""
+
+    def __init__(self) -> None:
+        left_out = reverse("search")  # the search page is marked noindex
+        addresses = public_addresses(read_subjects())
+        self.paths = [address.path for address in addresses if address.is_page and address.path != left_out]
+
+    def items(self) -> list[str]:
+        return self.paths
+
+    def location(self, item: str) -> str:
+        return item
+
+    def get_protocol(self, _protocol: str | None = None) -> str:
+        return settings.PUBLIC_URL.partition("://")[0]
+
+    def get_domain(self, _site: object = None) -> str:
+        return settings.PUBLIC_URL.partition("://")[2]
 
 
 @public_page
 def sitemap(request: HttpRequest) -> HttpResponse:
     """Send the list of all pages, or a list of its parts if one file cannot list all."""
-    pages = sitemap_pages()
-    if len(pages) <= ADDRESSES_MAX:
-        return _response(request, "urlset", "url", pages)
-    numbers = range(1, -(-len(pages) // ADDRESSES_MAX) + 1)
-    return _response(request, "sitemapindex", "sitemap", [reverse("sitemap-part", args=[each]) for each in numbers])
+    pages = PublicPages()
+    numbers = pages.paginator.page_range
+    if len(numbers) == 1:
+        return _part(request, pages, 1)
+    return _response(
+        request, "sitemapindex", "sitemap", [site_address(reverse("sitemap-part", args=[each])) for each in numbers]
+    )
 
 
 @public_page
 def sitemap_part(request: HttpRequest, number: int) -> HttpResponse:
     """Send one part of the list; parts are counted from 1."""
-    pages = sitemap_pages()[(number - 1) * ADDRESSES_MAX : number * ADDRESSES_MAX] if number else []
-    if not pages:
-        raise Http404(f"There is no part {number} of the sitemap.")
-    return _response(request, "urlset", "url", pages)
+    return _part(request, PublicPages(), number)
 
 
-def _response(request: HttpRequest, root: str, item: str, paths: list[str]) -> HttpResponse:
-    context = {"root": root, "item": item, "addresses": [site_address(path) for path in paths]}
+def _part(request: HttpRequest, pages: PublicPages, number: int) -> HttpResponse:
+    try:
+        urls = pages.get_urls(number)
+    except EmptyPage:
+        raise Http404(f"There is no part {number} of the sitemap.") from None
+    return _response(request, "urlset", "url", [url["location"] for url in urls])
+
+
+def _response(request: HttpRequest, root: str, item: str, addresses: list[str]) -> HttpResponse:
+    context = {"root": root, "item": item, "addresses": addresses}
     return render(request, "register/syndication/sitemap.xml", context, content_type=XML)
 
 

@@ -4,8 +4,9 @@ import pytest
 
 from results.models import Product, Run, Visibility
 from tests.webapp.register.syndication.answers import read_xml
-from webapp.register.syndication import public_addresses, sitemap
+from webapp.register.syndication import public_addresses
 from webapp.register.syndication.public_addresses import EACH, LEFT_OUT, known_names, plain_names, read_subjects
+from webapp.register.syndication.sitemap import PublicPages
 
 pytestmark = pytest.mark.django_db
 LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
@@ -47,7 +48,7 @@ def test_a_large_sitemap_comes_in_parts(client, make_published_run, monkeypatch)
     for _ in range(3):
         make_published_run()
     whole = read_locs(client.get("/sitemap.xml"))
-    monkeypatch.setattr(sitemap, "ADDRESSES_MAX", len(whole) - 1)
+    monkeypatch.setattr(PublicPages, "limit", len(whole) - 1)
     parts = [loc.removeprefix("http://127.0.0.1:8000") for loc in read_locs(client.get("/sitemap.xml"))]
     assert parts == ["/sitemap-1.xml", "/sitemap-2.xml"]
     assert [loc for part in parts for loc in read_locs(client.get(part))] == whole
