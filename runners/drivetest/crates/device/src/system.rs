@@ -36,7 +36,7 @@ impl System {
             machine_id: "/etc/machine-id".into(),
             probe: Box::new(HostProbe),
             udev_grace: Duration::from_millis(300),
-            sample_length: Duration::from_secs(1),
+            sample_length: sample_length(),
         }
     }
 
@@ -65,6 +65,23 @@ impl System {
             other => other,
         })
     }
+}
+
+/// Length of a sample of I/O activity on this host.
+const SAMPLE_LENGTH: Duration = Duration::from_secs(1);
+
+/// Returns the length of a sample. Tests start the program on many devices that nothing else uses, and shorten it.
+#[cfg(debug_assertions)]
+fn sample_length() -> Duration {
+    let shortened = std::env::var("DRIVETEST_GATE_SAMPLE_MS").ok();
+    let milliseconds = shortened.and_then(|text| text.parse().ok());
+    milliseconds.map_or(SAMPLE_LENGTH, Duration::from_millis)
+}
+
+/// Returns the length of a sample. No variable changes it in a release.
+#[cfg(not(debug_assertions))]
+fn sample_length() -> Duration {
+    SAMPLE_LENGTH
 }
 
 /// Separates host name and machine hash. No host name contains it.

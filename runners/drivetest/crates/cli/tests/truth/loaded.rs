@@ -82,7 +82,12 @@ impl Loaded {
         first
             .args(["--fifo", "20"])
             .arg(command.get_program())
-            .args(command.get_args());
+            .args(command.get_args())
+            .envs(
+                command
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            );
         if may_raise_priority() {
             Run::of(first)
         } else {

@@ -43,6 +43,8 @@ impl Bench {
         let config = self.path("config");
         fs::write(&config, format!("device-names: {}\n{lines}", self.device)).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_drivetest"));
+        // A short sample of I/O activity is enough: nothing else uses the device.
+        command.env("DRIVETEST_GATE_SAMPLE_MS", "50");
         command.arg(load).arg(config).arg("--log").arg(self.path("log"));
         command.arg("--side-file").arg(self.path("side.jsonl"));
         command
