@@ -19,6 +19,10 @@ class HostSilentError(HostError):
     """The host gave no answer, or none that can be parsed. Whether it did what was requested is unknown."""
 
 
+class HostFaultError(HostSilentError):
+    """The host answered that it could not do what was requested now, for example because its disk is full."""
+
+
 class HostElsewhereError(HostError):
     """The host is another machine. Only a process that runs there can use it."""
 

@@ -41,7 +41,7 @@ def handle_host_error(dispatch: Dispatch, error: HostError) -> bool:
         return transition(dispatch, state, error.ends_in, WORKER, str(error))
     silent_since = dispatch.silent_since or timezone.now()
     if timezone.now() - silent_since >= timedelta(seconds=settings.HOST_SILENCE_S):
-        since = min([silent_since, *map(datetime.fromisoformat, dispatch.open_outages.values())])
+        since = min([silent_since, *dispatch.outages.filter(until=None).values_list("since", flat=True)])
         return transition(
             dispatch, state, State.LOST, WORKER, f"no answer since {since:%Y-%m-%d %H:%M:%S} UTC: {error}"
         )

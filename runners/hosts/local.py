@@ -18,6 +18,7 @@ from runners.errors import (
     DeviceUnknownError,
     FileExistsOnHostError,
     FileMissingError,
+    HostFaultError,
     HostSilentError,
     ProgramMissingError,
     StartFailedError,
@@ -97,7 +98,7 @@ class LocalHost:
                 _write_atomically(directory / name, content)
             _sync(directory)
         except OSError as error:
-            raise HostSilentError(f"{directory}: cannot be written: {error.strerror}") from error
+            raise HostFaultError(f"{directory}: cannot be written: {error.strerror}") from error
 
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
         answer = self._run(

@@ -12,6 +12,7 @@ from runners.errors import (
     DeviceUnknownError,
     FileMissingError,
     HostError,
+    HostFaultError,
     HostSilentError,
     StartFailedError,
     StartRefusedError,
@@ -23,7 +24,7 @@ ERRORS: dict[str, type[HostError]] = {
     "device-unknown": DeviceUnknownError,
     "file-missing": FileMissingError,
     "usage": StartFailedError,
-    "unanswered": HostSilentError,
+    "unanswered": HostFaultError,
 }
 
 

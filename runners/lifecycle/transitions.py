@@ -11,7 +11,7 @@ from runners.models import Dispatch, Step
 from runners.models.dispatch_rows import refresh
 from runners.models.postgres import storable
 from runners.models.states import FINAL, ON_HOST, TRANSITIONS, State
-from runners.monitoring.connectivity import record_all_at_end
+from runners.monitoring.connectivity import close_unwatched_outages
 
 
 def transition(dispatch: Dispatch, from_state: State, to_state: State, actor: str, reason: str, **columns: Any) -> bool:
@@ -35,7 +35,7 @@ def transition(dispatch: Dispatch, from_state: State, to_state: State, actor: st
         )
         if moved:
             if from_state in ON_HOST and to_state in FINAL:
-                _close_outages(dispatch, to_state)
+                close_unwatched_outages(dispatch)
             Step.objects.create(dispatch=dispatch, from_state=from_state, to_state=to_state, actor=actor, reason=reason)
             _schedule_next_waiting(dispatch.drive_key, to_state)
     refresh(dispatch)
@@ -51,14 +51,6 @@ def _row_reason(dispatch: Dispatch, to_state: State, reason: str) -> str:
         return reason
     why = requested.details.get("reason", "")
     return f"by {requested.actor}{f': {why}' if why else ''}; {reason}"
-
-
-def _close_outages(dispatch: Dispatch, to_state: State) -> None:
-    """Record the outages of a dispatch that ends. For a lost one, its own reason names the open outage."""
-    if to_state is State.LOST:
-        dispatch.open_outages = {}
-    record_all_at_end(dispatch)
-    Dispatch.objects.filter(pk=dispatch.pk).update(open_outages={})
 
 
 def _schedule_next_waiting(drive_key: str, to_state: State) -> None:

@@ -3,6 +3,7 @@
 from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.dispatch import HAS_WRITTEN, LOST_UNCONFIRMED, Dispatch, DriveState, StageEnd, Step
 from runners.models.host import Device, Host
+from runners.models.outage import HostOutage
 
 __all__ = [
     "HAS_WRITTEN",
@@ -13,6 +14,7 @@ __all__ = [
     "Dispatch",
     "DriveState",
     "Host",
+    "HostOutage",
     "StageEnd",
     "Step",
 ]

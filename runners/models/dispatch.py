@@ -40,10 +40,9 @@ class Dispatch(models.Model):
     when a stage began that formats or trims the drive. `progress` is for the live page only
     (runners/monitoring/progress.py).
 
-    Connectivity: `silent_since` is the first poll that failed for lack of an answer. `open_outages` has the start of
-    each host's outage by the host's name. `outages_count` and `outages_ms` add up all outages while the hosts had a
-    part of the dispatch (runners/monitoring/connectivity.py). `next_poll_at` uses the database's clock: the clocks of
-    workers on several machines differ.
+    Connectivity: `silent_since` is the first poll that failed for lack of an answer. `outages` are those of its hosts
+    meanwhile (HostOutage). `has_open_outage` is False if none of its hosts had one when the row was read
+    (dispatch_rows.py). `next_poll_at` uses the database's clock: the clocks of workers on several machines differ.
 
     `waits_for` is what a queued dispatch waits for, empty if only for the next poll.
 
@@ -58,6 +57,8 @@ class Dispatch(models.Model):
         DRIVE = "drive"
         HOST = "host"
         CAMPAIGN = "campaign"
+
+    has_open_outage = True
 
     public_id = models.CharField(max_length=20, unique=True, default=new_dispatch_id)
     organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="dispatches")
@@ -87,9 +88,6 @@ class Dispatch(models.Model):
     exit_status = models.SmallIntegerField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
     silent_since = models.DateTimeField(null=True)
-    outages_count = models.PositiveIntegerField(default=0, db_default=0, db_column="gaps_count")
-    outages_ms = models.BigIntegerField(default=0, db_default=0, db_column="gaps_ms")
-    open_outages = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()), db_column="silences")
     next_poll_at = models.DateTimeField(db_default=Now(), db_column="next_look_at")
     submission = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="dispatches")
     preparation = models.ForeignKey(Preparation, models.PROTECT, null=True, related_name="dispatches")
@@ -157,7 +155,10 @@ class Step(models.Model):
     """
 
     class Kind(models.TextChoices):
-        """What the line records. `other` is for texts of earlier releases that no kind covers."""
+        """What the line records. `other` is for texts of earlier releases that no kind covers.
+
+        Release 0.2 added lines for outages. Pages show the rows of HostOutage instead.
+        """
 
         TRANSITION = "transition"
         CANCEL_REQUESTED = "cancel-requested"

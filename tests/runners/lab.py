@@ -15,7 +15,7 @@ from runners.dispatch.orders import Order, order
 from runners.dispatch.scheduler import poll, poll_batch, take_due_batches
 from runners.hosts.machine import machine_id
 from runners.inventory.devices import bind
-from runners.models import Dispatch, Host
+from runners.models import Dispatch, Host, HostOutage
 from runners.models.states import State
 from tests.runners.fake_host import FakeHost
 
@@ -32,6 +32,14 @@ def standing_clock(monkeypatch):
     now = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: now)
     return now
+
+
+def add_outage(dispatch, since, until=None, host=None, **columns):
+    """An outage of the drive's host, or of another one, that affects a dispatch."""
+    columns = {"cause": HostOutage.Cause.NO_ANSWER, "is_answered": until is not None} | columns
+    outage = HostOutage.objects.create(host=host or dispatch.device.host, since=since, until=until, **columns)
+    outage.dispatches.add(dispatch)
+    return outage
 
 
 def look_at_all(connect):

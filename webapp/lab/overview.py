@@ -30,7 +30,7 @@ def lab(request: UserRequest) -> HttpResponse:
     for device, labels in with_warning_labels(Device.objects.filter(retired_at=None).order_by("pk")):
         devices[device.host_id].append((device, labels))
     rows = Host.objects.filter(retired_at=None).order_by("name")
-    hosts = [(host, no_work_reasons(host), outages.get(host.pk, []), devices[host.pk]) for host in rows]
+    hosts = [(host, no_work_reasons(host), outages.get(host.pk, {}), devices[host.pk]) for host in rows]
     dispatches = with_readings(Dispatch.objects.order_by("-ordered_at", "-pk"))
     page = Paginator(dispatches, PAGE_ROWS).get_page(request.GET.get("page"))
     context = {"hosts": hosts, "has_local": Host.objects.filter(kind=Host.Kind.LOCAL).exists(), "page": page}

@@ -12,7 +12,7 @@ from runners.errors import DeviceUnknownError, ProgramMissingError
 from runners.models import Device, Dispatch, Step
 from runners.models.states import FINAL, State
 from tests.runners.fake_host import REAL_LOG, WorkerKilledError
-from tests.runners.lab import look_at_all, see
+from tests.runners.lab import add_outage, look_at_all, see
 
 pytestmark = pytest.mark.django_db
 
@@ -169,7 +169,8 @@ def test_a_host_that_is_silent_for_too_long_loses_the_dispatch(in_state, connect
 def test_a_lost_one_names_the_last_answer_not_the_look_that_failed(in_state, connect, fake):
     failed_at = timezone.now() - timedelta(seconds=901)
     last_answer = failed_at - timedelta(seconds=20)
-    dispatch = in_state(State.RUNNING, silent_since=failed_at, open_outages={"local": last_answer.isoformat()})
+    dispatch = in_state(State.RUNNING, silent_since=failed_at)
+    add_outage(dispatch, last_answer)
     fake.is_silent = True
     assert see(dispatch, connect) == State.LOST
     assert f"no answer since {last_answer:%Y-%m-%d %H:%M:%S} UTC: " in dispatch.reason

@@ -3,20 +3,23 @@
 import socket
 import threading
 from datetime import UTC, datetime, timedelta
+from unittest.mock import Mock
 
 import pytest
 from django.utils import timezone
 
-from runners.errors import FileMissingError, HostSilentError
+from runners.errors import FileMissingError, HostFaultError, HostSilentError
 from runners.hosts.response_timer import ResponseTimer, WaitPeriod
 from runners.hosts.ssh import SshHost
 from runners.lifecycle.transitions import transition
-from runners.models import Dispatch, Host
+from runners.models import Dispatch, Host, HostOutage
 from runners.models.states import WORKER, State
 from runners.monitoring import connectivity
-from runners.monitoring.connectivity import RecordingConnector, outage_message, outage_s
+from runners.monitoring.connectivity import RecordingConnector
 from tests.runners.fake_host import FakeHost
+from tests.runners.lab import add_outage
 from tests.runners.ssh_host import ssh_host
+from webapp.lab.shared.outages import current_outage_message, current_outages, outage_lines
 
 pytestmark = pytest.mark.django_db
 RUN = "d-one"
@@ -76,13 +79,8 @@ def ask(machines):
     return put
 
 
-def entries(dispatch):
-    return [step.reason for step in dispatch.steps.filter(from_state=State.RUNNING, to_state=State.RUNNING)]
-
-
-def silent(dispatch):
-    dispatch.refresh_from_db()
-    return dict(dispatch.open_outages)
+def open_outages(dispatch):
+    return dict(dispatch.outages.filter(until=None).values_list("host__name", "since"))
 
 
 def test_the_machine_that_was_silent_is_charged_with_its_gap(on_two, machines, ask):
@@ -91,10 +89,9 @@ def test_the_machine_that_was_silent_is_charged_with_its_gap(on_two, machines, a
     assert ask(on_two, "local")
     machines["sender"].is_silent = False
     assert ask(on_two, "sender")
-    (entry,) = entries(on_two)
-    assert entry.startswith("no answer from sender for ")
-    assert silent(on_two) == {}
-    assert on_two.outages_ms >= 4000
+    outage = on_two.outages.get()
+    assert (outage.host.name, outage.cause, outage.is_answered) == ("sender", "no-answer", True)
+    assert outage.until - outage.since >= timedelta(seconds=4)
 
 
 def test_two_machines_have_gaps_of_their_own(on_two, machines, ask):
@@ -102,11 +99,33 @@ def test_two_machines_have_gaps_of_their_own(on_two, machines, ask):
         fake.is_silent = True
     assert not ask(on_two, "local")
     assert not ask(on_two, "sender")
-    assert set(silent(on_two)) == {"local", "sender"}
+    assert set(open_outages(on_two)) == {"local", "sender"}
     machines["local"].is_silent = False
     assert ask(on_two, "local")
-    assert set(silent(on_two)) == {"sender"}
-    assert [entry.split(" for ")[0] for entry in entries(on_two)] == ["no answer from local"]
+    assert set(open_outages(on_two)) == {"sender"}
+
+
+def test_one_outage_of_a_host_names_all_dispatches_that_it_affects(on_two, machines, ask, other_drive):
+    other = Dispatch.objects.get(pk=on_two.pk)
+    other.pk, other.public_id, other.device, other.drive_key = None, "d-other", other_drive, other_drive.drive_key
+    other.save()
+    machines["local"].is_silent = True
+    for dispatch in (on_two, other, on_two):
+        assert not ask(dispatch, "local")
+    outage = HostOutage.objects.get()
+    assert set(outage.dispatches.all()) == {on_two, other}
+    machines["local"].is_silent = False
+    assert ask(other, "local")
+    assert open_outages(on_two) == {}
+
+
+def test_a_host_that_answers_with_its_own_fault_is_not_silent(on_two, machines):
+    full = HostFaultError("lab-1: no space left on device")
+    host = RecordingConnector(on_two, lambda host: machines[host.name]).connect(on_two.load_host)
+    machines["sender"].put = Mock(side_effect=full)
+    with pytest.raises(HostFaultError):
+        host.put(RUN, {})
+    assert on_two.outages.get().cause == HostOutage.Cause.HOST_ERROR
 
 
 def test_a_machine_that_answers_with_an_error_has_answered(on_two, machines, ask):
@@ -116,7 +135,7 @@ def test_a_machine_that_answers_with_an_error_has_answered(on_two, machines, ask
     heard = RecordingConnector(Dispatch.objects.get(pk=on_two.pk), lambda host: machines[host.name])
     with pytest.raises(FileMissingError):
         heard.connect(on_two.load_host).read(RUN, "log", 0, 1)
-    assert silent(on_two) == {}
+    assert open_outages(on_two) == {}
 
 
 def test_a_gap_begins_with_the_last_answer_of_the_machine_about_whatever_dispatch(on_two, machines):
@@ -125,8 +144,7 @@ def test_a_gap_begins_with_the_last_answer_of_the_machine_about_whatever_dispatc
     machines["sender"].is_silent = True
     with pytest.raises(HostSilentError):
         looked.status(RUN)
-    since = datetime.fromisoformat(silent(on_two)["sender"])
-    assert since > on_two.heartbeat_at + timedelta(seconds=3)
+    assert open_outages(on_two)["sender"] > on_two.heartbeat_at + timedelta(seconds=3)
 
 
 def test_no_gap_begins_after_the_question_that_was_not_answered(on_two, machines, ask):
@@ -134,7 +152,7 @@ def test_no_gap_begins_after_the_question_that_was_not_answered(on_two, machines
     Dispatch.objects.filter(pk=on_two.pk).update(heartbeat_at=later)
     machines["sender"].is_silent = True
     ask(on_two, "sender")
-    assert datetime.fromisoformat(silent(on_two)["sender"]) <= timezone.now()
+    assert open_outages(on_two)["sender"] <= timezone.now()
 
 
 def test_what_takes_a_connection_in_place_of_the_machine_is_no_answer_of_it(in_state, gateway):
@@ -144,7 +162,7 @@ def test_what_takes_a_connection_in_place_of_the_machine_is_no_answer_of_it(in_s
     lab = ssh_host(address="127.0.0.1", port=gateway)
     with pytest.raises(HostSilentError):
         RecordingConnector(dispatch, SshHost).connect(lab).status(RUN)
-    assert silent(dispatch) == {"lab-1": answered_at.isoformat()}
+    assert open_outages(dispatch) == {"lab-1": answered_at}
 
 
 @pytest.mark.parametrize(("state", "is_kept"), [(State.CLAIMED, False), (State.PREPARING, True), (State.LOST, False)])
@@ -152,52 +170,44 @@ def test_only_where_something_may_be_on_a_host_its_silence_is_kept(in_state, mac
     machines["local"].is_silent = True
     dispatch = in_state(state)
     ask(dispatch, "local")
-    assert bool(silent(dispatch)) is is_kept
+    assert bool(open_outages(dispatch)) is is_kept
 
 
 @STANDING
 def test_the_page_names_the_machine_that_is_silent(on_two):
-    ago = [(timezone.now() - timedelta(seconds=seconds)).isoformat() for seconds in (30, 12)]
-    on_two.open_outages = {"local": ago[0], "sender": ago[1]}
-    assert outage_message(on_two) == "no answer from local for 30 s, sender for 12 s"
-    on_two.open_outages = {"sender": ago[1]}
-    assert outage_message(on_two) == "no answer from sender for 12 s"
-    assert outage_s(on_two) == 12
+    add_outage(on_two, timezone.now() - timedelta(seconds=30))
+    outage = add_outage(on_two, timezone.now() - timedelta(seconds=12), host=on_two.load_host, cause="host-error")
+    assert current_outage_message(on_two) == "no answer from local for 30 s, only errors from sender for 12 s"
+    HostOutage.objects.exclude(pk=outage.pk).delete()
+    assert current_outages(Dispatch.objects.get()) == [("only errors from sender", 12)]
 
 
 @STANDING
 def test_while_only_the_heartbeat_tells_it_both_machines_are_named(on_two):
     on_two.heartbeat_at = timezone.now() - timedelta(seconds=40)
-    assert outage_message(on_two) == "no answer from local or sender for 40 s"
+    assert current_outage_message(on_two) == "no answer from local or sender for 40 s"
 
 
 @STANDING
-def test_the_end_tells_of_a_machine_that_is_silent_still_and_the_rest_is_forgotten(on_two):
-    on_two.open_outages = {"local": (timezone.now() - timedelta(seconds=31)).isoformat()}
-    on_two.save()
+@pytest.mark.parametrize("end", [State.FAILED, State.LOST])
+def test_an_outage_ends_with_the_last_dispatch_that_depended_on_the_host(on_two, end):
+    add_outage(on_two, timezone.now() - timedelta(seconds=31))
+    transition(on_two, State.RUNNING, end, WORKER, "it failed")
+    (line,) = outage_lines(on_two)
+    assert line.detail.startswith("no answer from local for 31 s, since ")
+    assert line.detail.endswith("; it had not answered when the dispatch ended")
+    assert open_outages(on_two) == {}
+
+
+def test_an_outage_goes_on_while_another_dispatch_depends_on_the_host(on_two, other_drive):
+    other = Dispatch.objects.get(pk=on_two.pk)
+    other.pk, other.public_id, other.device, other.drive_key = None, "d-other", other_drive, other_drive.drive_key
+    other.save()
+    add_outage(on_two, timezone.now()).dispatches.add(other)
     transition(on_two, State.RUNNING, State.FAILED, WORKER, "it failed")
-    (entry,) = entries(on_two)
-    assert entry.startswith("no answer from local for 31 s, since ")
-    assert entry.endswith("; it had not answered when this dispatch ended")
-    assert silent(on_two) == {}
-
-
-def test_a_lost_one_says_itself_since_when_nobody_answered(on_two):
-    on_two.open_outages = {"local": (timezone.now() - timedelta(seconds=31)).isoformat()}
-    on_two.save()
-    transition(on_two, State.RUNNING, State.LOST, WORKER, "no answer since ...")
-    assert (entries(on_two), silent(on_two), on_two.outages_count) == ([], {}, 0)
-
-
-@STANDING
-def test_a_row_of_an_earlier_version_is_charged_to_the_drives_host_once(in_state, ask):
-    last = timezone.now() - timedelta(seconds=31)
-    dispatch = in_state(State.RUNNING, silent_since=last + timedelta(seconds=20), heartbeat_at=last)
-    heard = RecordingConnector(dispatch, lambda host: FakeHost()).connect(dispatch.device.host)
-    heard.status(RUN)
-    heard.status(RUN)
-    (entry,) = entries(dispatch)
-    assert "no answer from local for 31 s, since " in entry
+    assert set(open_outages(on_two)) == {"local"}
+    transition(other, State.RUNNING, State.FAILED, WORKER, "it failed")
+    assert open_outages(on_two) == {}
 
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -235,6 +245,5 @@ def test_an_answer_that_came_late_is_a_gap_also_while_a_log_is_collected(in_stat
     dispatch = in_state(state)
     there = Listened(silence_s, worked_ms)
     RecordingConnector(dispatch, lambda host: there).connect(dispatch.device.host).status(RUN)
-    assert dispatch.outages_count == (told is not None)
-    reasons = [step.reason for step in dispatch.steps.filter(from_state=state, to_state=state)]
-    assert reasons == ([f"no answer from local for {told}; it answers again"] if told else [])
+    lines = [line.detail for line in outage_lines(dispatch)]
+    assert lines == ([f"no answer from local for {told}; it answers again"] if told else [])

@@ -6,10 +6,9 @@ import pytest
 from django.utils import timezone
 
 from runners.hosts.response_timer import ResponseTimer, WaitPeriod
-from runners.lifecycle.transitions import transition
-from runners.models.states import WORKER, State
-from runners.monitoring import connectivity
-from tests.runners.lab import see
+from runners.models.states import State
+from tests.runners.lab import add_outage, see
+from webapp.lab.shared.outages import LISTED_COUNT, format_seconds, outage_lines, outage_total_message
 
 pytestmark = pytest.mark.django_db
 
@@ -31,21 +30,14 @@ def waits(monkeypatch):
     return wait
 
 
-def entries(dispatch):
-    return [step.reason for step in dispatch.steps.filter(from_state=State.RUNNING, to_state=State.RUNNING)]
-
-
 @pytest.mark.parametrize(("seconds", "is_told"), [(0.99, False), (1.0, True), (12, True)])
 def test_an_answer_that_came_late_is_a_gap_though_no_look_failed(running, connect, fake, waits, seconds, is_told):
     waits(fake, seconds)
     assert see(running, connect) == State.RUNNING
-    assert running.outages_count == is_told
-    assert len(entries(running)) == is_told
+    assert [outage.cause for outage in running.outages.all()] == (["late-answer"] if is_told else [])
     if is_told:
-        assert (
-            f"no answer from local for {connectivity.format_seconds(round(seconds * 1000))} s, since "
-            in entries(running)[0]
-        )
+        length = format_seconds(timedelta(seconds=seconds))
+        assert f"no answer from local for {length} s, since " in outage_lines(running)[0].detail
 
 
 def test_looks_that_failed_and_the_late_answer_after_them_are_one_gap(running, connect, fake, waits):
@@ -54,27 +46,30 @@ def test_looks_that_failed_and_the_late_answer_after_them_are_one_gap(running, c
     fake.is_silent = False
     waits(fake, 3)
     see(running, connect)
-    assert (running.outages_count, len(entries(running))) == (1, 1)
+    assert [outage.cause for outage in running.outages.all()] == ["no-answer"]
 
 
 def test_a_link_that_flaps_fills_no_history(running, connect, fake):
+    steps_count = running.steps.count()
     for _ in range(60):
         fake.is_silent = True
         see(running, connect)
         fake.is_silent = False
         see(running, connect)
-    assert running.outages_count == 60
-    assert len(entries(running)) == connectivity.LISTED_INDIVIDUALLY + 2  # the 20th and the 50th
-    assert "; 50 outages, " in entries(running)[-1]
+    assert outage_total_message(running).startswith("60 outages, ")
+    assert len(outage_lines(running)) == LISTED_COUNT
+    assert running.steps.count() == steps_count
 
 
-@pytest.mark.parametrize(("count", "is_told"), [(0, False), (10, False), (37, True), (50, False)])
-def test_the_end_tells_all_gaps_where_the_last_one_has_no_entry(in_state, count, is_told):
-    dispatch = in_state(State.RUNNING, outages_count=count, outages_ms=61_500)
-    transition(dispatch, State.RUNNING, State.FAILED, WORKER, "it failed")
-    assert entries(dispatch) == ([f"{count} outages, 62 s in all"] if is_told else [])
+def test_outages_that_an_earlier_release_only_counted_are_in_the_total(in_state):
+    dispatch = in_state(State.RUNNING)
+    now = timezone.now()
+    add_outage(dispatch, now - timedelta(seconds=90), now - timedelta(seconds=30), count=27)
+    add_outage(dispatch, now - timedelta(seconds=1.5), now)
+    assert outage_total_message(dispatch) == "28 outages, 62 s"
+    assert [line.detail.split(", since")[0] for line in outage_lines(dispatch)] == ["no answer from local for 1.5 s"]
 
 
 @pytest.mark.parametrize(("length_ms", "said"), [(1_400, "1.4"), (9_949, "9.9"), (31_400, "31"), (1_800_000, "1,800")])
 def test_a_length_is_told_in_seconds(length_ms, said):
-    assert connectivity.format_seconds(length_ms) == said
+    assert format_seconds(timedelta(milliseconds=length_ms)) == said

@@ -9,6 +9,7 @@ from results.models import Event
 from runners.hosts import machine
 from runners.inventory.devices import bind
 from runners.models import Dispatch, Host
+from tests.runners.lab import add_outage
 from tests.runners.ssh_host import ssh_host
 
 pytestmark = pytest.mark.django_db
@@ -96,8 +97,7 @@ def test_the_overview_shows_no_problem_of_a_ready_host(lab_client):
 def test_an_outage_of_a_host_is_shown(lab_client, running, place):
     expected = f'<a class="whole" href="/lab/dispatches/{running}/">{running}</a>'
     assert expected not in lab_client.get(place).text
-    since = (timezone.now() - timedelta(seconds=30)).isoformat()
-    Dispatch.objects.update(open_outages={"local": since})
+    add_outage(running, timezone.now() - timedelta(seconds=30))
     page = lab_client.get(place).text
     assert f"No answer from local for 30 s ({expected}). The program may still run" in page
     assert "Ready for work" not in page
@@ -106,6 +106,6 @@ def test_an_outage_of_a_host_is_shown(lab_client, running, place):
 @STANDING
 def test_an_outage_is_shown_at_both_hosts_of_a_run(lab_client, running):
     sender = Host.objects.create(name="sender", kind="local")
-    since = (timezone.now() - timedelta(seconds=30)).isoformat()
-    Dispatch.objects.update(load_host=sender, open_outages={"sender": since})
+    Dispatch.objects.update(load_host=sender)
+    add_outage(running, timezone.now() - timedelta(seconds=30), host=sender)
     assert lab_client.get("/lab/").text.count("No answer from sender for 30 s") == 2

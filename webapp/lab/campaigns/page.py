@@ -16,13 +16,20 @@ from runners.campaigns.messages import NAMES
 from runners.campaigns.requirements import conditions_of, has_shortened_runs
 from runners.campaigns.terms import Outcome, Purpose, Result, Terms, parse_terms
 from runners.campaigns.voting import is_near
-from runners.models import Dispatch, Step
+from runners.models import Dispatch
 from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.states import FINAL, ON_HOST
-from runners.monitoring.connectivity import format_seconds, outage_message, outage_s
 from webapp.lab.campaigns.chart import is_failed, panels_of
 from webapp.lab.campaigns.forms import CampaignForm
 from webapp.lab.shared.live_part import version_of
+from webapp.lab.shared.outages import (
+    HistoryLine,
+    current_outage_message,
+    current_outages,
+    outage_lines,
+    outage_total_message,
+    prefetch_outages,
+)
 from webapp.register.tables.marks import NearnessMark, nearness_mark
 from webapp.templatetags import units
 
@@ -69,7 +76,7 @@ class Row:
     is_near: bool
     is_open: bool
     reason: str
-    outages_s: str
+    outage_total: str
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,7 @@ def campaign_context(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
     terms, limits = parse_terms(campaign.terms), parse_limits(campaign.profile.document)
     state = State(campaign.state)
     current, others = _current_dispatch(rungs), concurrent_dispatches(campaign)
+    prefetch_outages(rung.dispatch for rung in rungs)
     return {
         "version": version_of_campaign(campaign, rungs, others),
         "campaign": campaign,
@@ -99,9 +107,9 @@ def campaign_context(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
         "rows": [_row(rung, limits, terms) for rung in rungs],
         "panels": panels_of(rungs, limits, campaign.confirmed_nx),
         "current": current,
-        "outage": outage_message(current) if current else "",
+        "outage": current_outage_message(current) if current else "",
         "estimate": None if state in SETTLED else estimate(terms, rungs, timezone.now()),
-        "history": history_of(campaign),
+        "history": history_of(campaign, rungs),
         "concurrent_dispatches": [] if state in SETTLED else others,
         "may_certify": campaign.device.may_certify,
         "conditions": conditions_of(campaign, rungs) if state is State.FINISHED else [],
@@ -117,7 +125,7 @@ def version_of_campaign(campaign: Campaign, rungs: list[Rung], others: list[Disp
         [
             rung.dispatch.shown_state,
             rung.dispatch.last_label_s,
-            rung.dispatch.outages_count,
+            outage_total_message(rung.dispatch),
             rung.outcome.result,
             rung.run and rung.run.public_id,
         ]
@@ -125,7 +133,7 @@ def version_of_campaign(campaign: Campaign, rungs: list[Rung], others: list[Disp
     ]
     others_ids = [dispatch.public_id for dispatch in others]
     current = _current_dispatch(rungs)
-    return version_of([of_campaign, of_rungs, others_ids, current and outage_s(current)])
+    return version_of([of_campaign, of_rungs, others_ids, current and current_outages(current)])
 
 
 def concurrent_dispatches(campaign: Campaign) -> list[Dispatch]:
@@ -153,7 +161,7 @@ def _row(rung: Rung, limits: tuple[Limit, ...], terms: Terms) -> Row:
         is_near=result in {Result.PASSED, Result.FAILED} and is_near(rung.outcome, terms),
         is_open=result is Result.OPEN,
         reason="" if result in {Result.PASSED, Result.OPEN} else rung.outcome.reason,
-        outages_s=format_seconds(rung.dispatch.outages_ms) if rung.dispatch.outages_count else "",
+        outage_total=outage_total_message(rung.dispatch),
     )
 
 
@@ -237,32 +245,16 @@ def _text(load: Decimal | None) -> str | None:
     return None if load is None else str(load)
 
 
-@dataclass(frozen=True)
-class HistoryLine:
-    """One line of the history; `detail` may be empty."""
-
-    at: datetime
-    label: str
-    dispatch: Dispatch | None
-    detail: str
-    actor: str
-
-
-def history_of(campaign: Campaign) -> list[HistoryLine]:
-    """Return the history in the order of time. An outage is listed at its end, as in the steps of its dispatch."""
+def history_of(campaign: Campaign, rungs: list[Rung]) -> list[HistoryLine]:
+    """Return the history in the order of time. An outage is listed at its end, as in the history of its dispatch."""
     entries = [_entry_line(entry) for entry in campaign.entries.select_related("dispatch")]
-    outages = Step.objects.filter(dispatch__campaign=campaign, kind=Step.Kind.HOST_OUTAGE).select_related("dispatch")
-    lines = [*entries, *(_outage_line(step) for step in outages)]
-    return sorted(lines, key=lambda line: line.at)
+    outages = [line for rung in rungs for line in outage_lines(rung.dispatch)]
+    return sorted([*entries, *outages], key=lambda line: line.at)
 
 
 def _entry_line(entry: CampaignEntry) -> HistoryLine:
     detail = "; ".join(part for part in [entry.reason, changes_message(entry)] if part)
     return HistoryLine(entry.at, entry.get_kind_display().lower(), entry.dispatch, detail, entry.actor)
-
-
-def _outage_line(step: Step) -> HistoryLine:
-    return HistoryLine(step.at, "outage", step.dispatch, step.reason, step.actor)
 
 
 def changes_message(entry: CampaignEntry) -> str:

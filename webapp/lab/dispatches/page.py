@@ -18,7 +18,6 @@ from runners.lifecycle.stages import begun_stages, run_dirs_of
 from runners.models import Dispatch, Host, Step
 from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import FINAL, State
-from runners.monitoring.connectivity import format_seconds, outage_message, outage_s
 from runners.recipes import RECIPES
 from runners.retention.leftover_archive import (
     FETCH_REQUESTED,
@@ -30,6 +29,13 @@ from runners.retention.leftover_archive import (
 )
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm
 from webapp.lab.shared.live_part import version_of
+from webapp.lab.shared.outages import (
+    HistoryLine,
+    current_outage_message,
+    current_outages,
+    outage_lines,
+    outage_total_message,
+)
 from webapp.lab.shared.run_results import with_results
 from webapp.templatetags.units import moment
 
@@ -92,13 +98,13 @@ def dispatch_context(dispatch: Dispatch) -> dict[str, Any]:
         "may_certify": dispatch.device.may_certify,
         "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
         "options": _option_rows(dispatch),
-        "outages_s": format_seconds(dispatch.outages_ms),
+        "outage_total": outage_total_message(dispatch),
         "archived": archive_event(dispatch),
         "may_archive": may_be_fetched(dispatch),
         "archive_message": _archive_message(dispatch),
         "too_large": too_large,
         "run_dirs": _run_dirs(dispatch) if too_large else [],
-        "steps": list(dispatch.steps.all()),
+        "history": history_of(dispatch),
         "stage_ends": list(dispatch.stage_ends.all()),
         "states": list(dispatch.drive_states.select_related("dispatch")),
         "runs": list(_runs(dispatch)),
@@ -132,7 +138,7 @@ def _state_dir(host: Host) -> str:
 
 def _meaning(dispatch: Dispatch, state: State) -> str:
     """Return the meaning of the current state; during an outage the state of the program is unknown."""
-    if state in NO_ANSWER_MEANINGS and (outage := outage_message(dispatch)):
+    if state in NO_ANSWER_MEANINGS and (outage := current_outage_message(dispatch)):
         return f"{outage}; {NO_ANSWER_MEANINGS[state]}"
     if dispatch.is_starting:
         return STARTING_MEANING
@@ -154,8 +160,6 @@ def version_of_dispatch(dispatch: Dispatch) -> str:
         "waits_for",
         "cancel_requested_at",
         "silent_since",
-        "open_outages",
-        "outages_count",
         "ended_at",
         "last_label_s",
         "log_bytes",
@@ -166,8 +170,16 @@ def version_of_dispatch(dispatch: Dispatch) -> str:
     )
     retry = getattr(dispatch, "retry", None)
     related = [_is_being_read(dispatch), [run.public_id for run in _runs(dispatch)], retry and retry.public_id]
-    related += [outage_s(dispatch), dispatch.steps.count(), _archive_message(dispatch)]
+    related += [current_outages(dispatch), outage_total_message(dispatch)]
+    related += [dispatch.steps.count(), _archive_message(dispatch)]
     return version_of([[getattr(dispatch, name) for name in shown], dispatch.submission_id, dispatch.pid, related])
+
+
+def history_of(dispatch: Dispatch) -> list[HistoryLine]:
+    """Return the steps and the outages in the order of time. Release 0.2 stored outages as steps too."""
+    steps = dispatch.steps.exclude(kind__in=[Step.Kind.HOST_OUTAGE, Step.Kind.OUTAGE_TOTAL])
+    lines = [HistoryLine(step.at, step.to_state, None, step.reason, step.actor) for step in steps]
+    return sorted([*outage_lines(dispatch), *lines], key=lambda line: line.at)
 
 
 def title_of(dispatch: Dispatch) -> str:

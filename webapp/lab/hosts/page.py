@@ -22,14 +22,12 @@ from runners.inventory.health import reported_at
 from runners.inventory.ycsb_requirements import allowed_programs, missing_programs, programs_path
 from runners.models import Device, Dispatch, Host
 from runners.models.states import ON_HOST
-from runners.monitoring.connectivity import outage_message
+from webapp.lab.shared.outages import current_outage_message, prefetch_outages
 
 MINUTE_S = 60
 TOO_OLD = "The host's drivetest is too old to list drives. Install the drivetest of this register and pin it."
 NOT_REQUESTED = "The last check did not list the drives of this host. Refresh the list."
 NOT_CHECKED = "No check has reached this host yet, so its drives are not known."
-
-Outage = tuple[Dispatch, str]
 
 
 @dataclass(frozen=True)
@@ -166,11 +164,13 @@ def _programs(host: Host, path: Path) -> tuple[list[str], str]:
         )
 
 
-def outages_by_host() -> dict[int, list[Outage]]:
-    """Return the current outages by host id: each dispatch whose host does not answer, with a message."""
-    outages: dict[int, list[Outage]] = defaultdict(list)
-    for dispatch in Dispatch.objects.filter(state__in=ON_HOST).select_related("device__host", "load_host"):
-        if message := outage_message(dispatch):
+def outages_by_host() -> dict[int, dict[str, list[Dispatch]]]:
+    """Return the current outages by host id: a message for each, with the dispatches that it affects."""
+    outages: dict[int, dict[str, list[Dispatch]]] = defaultdict(lambda: defaultdict(list))
+    on_host = list(Dispatch.objects.filter(state__in=ON_HOST).select_related("device__host", "load_host"))
+    prefetch_outages(on_host)
+    for dispatch in on_host:
+        if message := current_outage_message(dispatch):
             for host in {dispatch.device.host, dispatch.load_host or dispatch.device.host}:
-                outages[host.pk].append((dispatch, message))
-    return outages
+                outages[host.pk][message].append(dispatch)
+    return {host_id: dict(affected) for host_id, affected in outages.items()}

@@ -64,7 +64,7 @@ def _render_host(request: UserRequest, host: Host, place_form: PlaceForm) -> Htt
         "host": host,
         "is_ssh": host.kind == Host.Kind.SSH,
         "no_work": health.no_work_reasons(host),
-        "outages": outages_by_host().get(host.pk, []),
+        "outages": outages_by_host().get(host.pk, {}),
         "reported_at": health.reported_at(host.health),
         "devices": with_warning_labels(host.devices.filter(retired_at=None).order_by("pk")),
         "retired_devices": host.devices.filter(retired_at__isnull=False).order_by("pk"),

@@ -9,9 +9,9 @@ from runners.campaigns import commands
 from runners.dispatch.orders import Order, order
 from runners.hosts.response_timer import ResponseTimer, WaitPeriod
 from runners.inventory.devices import bind
-from runners.models import Dispatch
+from runners.models import Dispatch, HostOutage
 from runners.models.states import State
-from runners.monitoring.connectivity import record_late_answer, record_outage_end, record_outage_start
+from runners.monitoring.connectivity import record_answer
 from tests.runners.campaigns.lab import (  # noqa: F401 - fixtures
     campaign,
     fake_prep,
@@ -19,6 +19,7 @@ from tests.runners.campaigns.lab import (  # noqa: F401 - fixtures
     new_campaign,
     newest,
 )
+from tests.runners.lab import add_outage
 
 pytestmark = pytest.mark.django_db
 
@@ -43,12 +44,12 @@ def beside(running_rung, device, a_lab, staff, fake):
 
 def test_an_outage_is_listed_in_the_campaign_history_and_with_the_run(lab_client, campaign, running_rung):  # noqa: F811
     now = timezone.now()
-    record_outage_start(running_rung, "lab-1", now - timedelta(seconds=31))
+    outage = add_outage(running_rung, now - timedelta(seconds=31))
     version = page(lab_client, campaign).context["version"]
-    record_outage_end(running_rung, "lab-1", now)
+    HostOutage.objects.filter(pk=outage.pk).update(until=now)
     shown = page(lab_client, campaign, f"live/?version={version}")
-    assert "no answer from lab-1 for 31 s, since " in shown.text
-    assert "1 outage of the host, 31 s in total" in shown.text
+    assert "no answer from local for 31 s, since " in shown.text
+    assert "host: 1 outage, 31 s in total" in shown.text
     lines = [(line.label, line.dispatch) for line in shown.context["history"]]
     assert lines[-1] == ("outage", running_rung)
 
@@ -57,8 +58,8 @@ def test_the_page_renews_itself_for_a_gap_that_no_look_failed_for(lab_client, ca
     version = page(lab_client, campaign).context["version"]
     timer = ResponseTimer()
     timer.longest = WaitPeriod(timezone.now(), 12)
-    record_late_answer(running_rung, "lab-1", timer)
-    assert "no answer from lab-1 for 12 s" in page(lab_client, campaign, f"live/?version={version}").text
+    record_answer(running_rung, running_rung.device.host, timer)
+    assert "no answer from local for 12 s" in page(lab_client, campaign, f"live/?version={version}").text
 
 
 def test_what_a_person_asks_of_a_campaign_names_them(lab_client, campaign, staff):  # noqa: F811

@@ -9,8 +9,8 @@ from django.utils import timezone
 from results.models import Event
 from runners.models.states import State
 from runners.monitoring.connectivity import RecordingConnector
-from tests.runners.lab import see
-from webapp.lab.dispatches.page import version_of_dispatch
+from tests.runners.lab import add_outage, see
+from webapp.lab.dispatches.page import history_of, version_of_dispatch
 from webapp.templatetags.units import size
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +48,8 @@ def test_a_run_is_starting_until_its_program_has_written_a_line(lab_client, in_s
 @STANDING
 def test_an_outage_is_also_shown_before_and_after_the_program(lab_client, in_state, state, meaning):
     last = timezone.now() - timedelta(seconds=12)
-    dispatch = in_state(state, silent_since=timezone.now(), open_outages={"local": last.isoformat()})
+    dispatch = in_state(state, silent_since=timezone.now())
+    add_outage(dispatch, last)
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
     assert f"no answer from local for 12 s; {meaning}" in text
 
@@ -64,23 +65,24 @@ def test_an_outage_is_shown_from_the_second_missed_poll_on(lab_client, in_state,
 @STANDING
 def test_the_history_keeps_one_entry_of_a_gap(lab_client, in_state, connect):
     last = timezone.now() - timedelta(seconds=31)
-    dispatch = in_state(State.RUNNING, open_outages={"local": last.isoformat()})
+    dispatch = in_state(State.RUNNING)
+    add_outage(dispatch, last)
+    dispatch.steps.create(from_state="running", to_state="running", kind="host-outage", reason="of release 0.2")
     for _ in range(2):
         RecordingConnector(dispatch, connect).connect(dispatch.device.host).status(dispatch.public_id)
-    (step,) = dispatch.steps.filter(from_state=State.RUNNING)
-    assert "no answer from local for 31 s, since " in step.reason
-    assert step.reason in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
+    page = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
+    assert page.count("no answer from local for 31 s, since ") == 1
+    assert "of release 0.2" not in page
 
 
 @STANDING
 def test_an_outage_in_which_the_program_ended_is_listed_before_its_end(running, connect, fake):
     last = timezone.now() - timedelta(seconds=31)
-    type(running).objects.filter(pk=running.pk).update(open_outages={"local": last.isoformat()})
+    add_outage(running, last)
     fake.end(running.public_id, 0)
     see(running, connect)
-    gap, moved = list(running.steps.all())[3:5]
-    assert gap.reason.startswith("no answer from local for 31 s")
-    assert moved.to_state == State.COLLECTING
+    labels = [line.label for line in history_of(running)]
+    assert labels.index("outage") < labels.index(State.COLLECTING)
 
 
 @pytest.mark.parametrize(
@@ -185,5 +187,7 @@ def test_a_sweep_names_every_directory_that_it_may_have_left_with_its_host(lab_c
 
 
 def test_the_page_shows_the_number_of_outages(lab_client, in_state):
-    dispatch = in_state(State.RUNNING, outages_count=3, outages_ms=12_600)
+    dispatch = in_state(State.RUNNING)
+    for length_s in (1.6, 3, 8):
+        add_outage(dispatch, timezone.now(), timezone.now() + timedelta(seconds=length_s))
     assert "3 outages, 13 s in total" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
