@@ -31,5 +31,5 @@ pub use drive_lock::Refusal;
 pub use error::DetachError;
 pub use remove::{Removal, remove};
 pub use start::{StartOutcome, StartRequest, start};
-pub use status::{State, Status, status};
+pub use status::{EndCause, State, Status, status};
 pub use stop::stop;

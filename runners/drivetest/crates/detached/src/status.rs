@@ -16,7 +16,6 @@ use crate::run_dir::RunDir;
 pub(crate) const TRANSITION_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// The register recognizes this text (runners/models/exit_codes.py), also in rows of earlier releases.
 const UNOBSERVED_END: &str =
     "nobody was left to see the end: the program and its monitor were killed, or the host was rebooted";
 
@@ -30,6 +29,20 @@ pub enum State {
     Running,
     /// The program has ended, or the run was stopped before its start. It is never started again.
     Ended,
+}
+
+/// How a run ended. The register reads it (docs/formats.md), not the `reason`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndCause {
+    /// The program exited; `exit_status` has its status.
+    Exited,
+    /// A signal ended the program; `reason` has its number.
+    Signal,
+    /// `stop` marked the run as ended before a start.
+    StoppedBeforeStart,
+    /// Program and monitor were killed, or the host was rebooted.
+    Unobserved,
 }
 
 /// The output of `start`, `status` and `stop`. Its JSON is `drivecert.detached/1`.
@@ -53,6 +66,8 @@ pub struct Status {
     pub side_file_bytes: u64,
     /// An explanation, or empty.
     pub reason: String,
+    /// How the run ended. None before its end.
+    pub end_cause: Option<EndCause>,
 }
 
 /// Returns the status of the run in a directory.
@@ -95,10 +110,10 @@ fn observe(run_dir: &RunDir) -> Result<Option<Status>, DetachError> {
     let pid = run_dir.pid()?;
     let is_locked = run_dir.is_locked()?;
     match (run_dir.exit()?, &pid) {
-        (Some(exit), _) => ended(run_dir, pid.as_ref(), exit).map(Some),
+        (Some(exit), _) => ended(run_dir, pid.as_ref(), Some(exit)).map(Some),
         (None, None) if is_locked => Ok(None),
         (None, None) => Ok(Some(blank(State::Absent))),
-        (None, Some(process)) if !is_locked => ended(run_dir, Some(process), unobserved_end()).map(Some),
+        (None, Some(process)) if !is_locked => ended(run_dir, Some(process), None).map(Some),
         (None, Some(process)) if process::is_alive(process)? => {
             with_sizes(run_dir, running(process)).map(Some)
         }
@@ -117,6 +132,7 @@ fn blank(state: State) -> Status {
         log_bytes: 0,
         side_file_bytes: 0,
         reason: String::new(),
+        end_cause: None,
     }
 }
 
@@ -140,21 +156,25 @@ fn of_process(state: State, process: Option<&PidRecord>) -> Status {
     }
 }
 
-fn unobserved_end() -> ExitRecord {
-    ExitRecord {
-        exit_status: None,
-        signal: None,
-        reason: UNOBSERVED_END.to_owned(),
-    }
-}
-
-fn ended(run_dir: &RunDir, process: Option<&PidRecord>, exit: ExitRecord) -> Result<Status, DetachError> {
-    let reason = exit
-        .signal
-        .map_or(exit.reason, |signal| format!("ended by signal {signal}"));
+/// Returns the status of a run that has ended. `exit` is None if nothing recorded its end.
+fn ended(
+    run_dir: &RunDir,
+    process: Option<&PidRecord>,
+    exit: Option<ExitRecord>,
+) -> Result<Status, DetachError> {
+    let exit_status = exit.as_ref().and_then(|exit| exit.exit_status);
+    let (end_cause, reason) = match exit {
+        None => (EndCause::Unobserved, UNOBSERVED_END.to_owned()),
+        Some(ExitRecord {
+            signal: Some(signal), ..
+        }) => (EndCause::Signal, format!("ended by signal {signal}")),
+        Some(exit) if exit_status.is_some() => (EndCause::Exited, exit.reason),
+        Some(exit) => (EndCause::StoppedBeforeStart, exit.reason),
+    };
     let status = Status {
-        exit_status: exit.exit_status,
+        exit_status,
         reason,
+        end_cause: Some(end_cause),
         ..of_process(State::Ended, process)
     };
     with_sizes(run_dir, status)
@@ -192,7 +212,11 @@ mod tests {
         std::fs::write(run_dir.file("pid"), record).unwrap();
         assert_eq!(observe(&run_dir).unwrap(), None);
         drop(lock);
-        assert_eq!(observe(&run_dir).unwrap().unwrap().state, State::Ended);
+        let status = observe(&run_dir).unwrap().unwrap();
+        assert_eq!(
+            (status.state, status.end_cause),
+            (State::Ended, Some(EndCause::Unobserved))
+        );
     }
 
     #[test]

@@ -21,6 +21,7 @@ fn another_process_sees_the_status_of_a_run() {
     assert_eq!(started.record, status.record);
     assert_eq!(status.record["schema"], "drivecert.detached/1");
     assert_eq!(status.record["generation"], 1);
+    assert!(status.record["end_cause"].is_null());
 }
 
 #[test]
@@ -111,7 +112,11 @@ fn the_exit_status_is_recorded() {
     lab.run_dir("a");
     lab.start("a", 1);
     lab.feed("a", "no record");
-    assert_eq!(lab.ended("a").record["exit_status"], 3);
+    let ended = lab.ended("a").record;
+    assert_eq!(
+        (&ended["exit_status"], &ended["end_cause"]),
+        (&3.into(), &"exited".into())
+    );
 }
 
 #[test]
@@ -173,6 +178,7 @@ fn stop_ends_the_process_and_the_status_shows_how() {
     assert_eq!(lab.stop("a").code, Some(0));
     let ended = lab.ended("a");
     assert_eq!((ended.pid(), ended.reason()), (pid, "ended by signal 15"));
+    assert_eq!(ended.record["end_cause"], "signal");
     assert!(ended.record["exit_status"].is_null());
     assert_eq!(lab.stop("a").state(), "ended");
 }
@@ -208,6 +214,7 @@ fn a_run_stopped_before_its_start_never_starts() {
         (late.code, late.state(), late.reason()),
         (Some(0), "ended", "stopped before it was started")
     );
+    assert_eq!(late.record["end_cause"], "stopped_before_start");
     assert!(lab.loads("a").is_empty());
     assert_eq!(lab.stop("nowhere").state(), "absent");
 }
@@ -265,7 +272,7 @@ fn a_drive_stays_locked_while_only_the_load_is_alive() {
     kill(pid);
     let ended = lab.ended("a");
     assert!(
-        ended.record["exit_status"].is_null() && ended.reason().contains("nobody was left"),
+        ended.record["exit_status"].is_null() && ended.record["end_cause"] == "unobserved",
         "{}",
         ended.record
     );
