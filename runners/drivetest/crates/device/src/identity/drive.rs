@@ -231,5 +231,4 @@ fn place(system: &System, block: &Block) -> Result<String, DeviceError> {
 }
 
 #[cfg(test)]
-#[path = "drive_tests.rs"]
 mod tests;

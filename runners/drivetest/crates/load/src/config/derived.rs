@@ -1,5 +1,7 @@
 //! Values derived from a configuration: internal rates, stored sizes, rates of large blocks.
 
+use std::ops::RangeInclusive;
+
 use super::error::{range, within};
 use super::{Config, ConfigError, Model};
 use crate::schedule::Rate;
@@ -7,15 +9,18 @@ use crate::schedule::Rate;
 /// The server's record rounding since 5.0. Source: src/storage/cfg_storage.c, `RBLOCK_SIZE`.
 const RECORD_ROUNDING_BYTES: u32 = 16;
 
+/// Rates that ACT can store.
+const RATES: RangeInclusive<u64> = 0..=u32::MAX as u64;
+
 /// The derived values, for all devices together.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Derived {
     /// Smallest and largest stored record.
     pub record_stored_bytes: (u32, u32),
     /// Reads for clients and updates.
-    pub internal_reads_per_s: u32,
+    pub internal_reads_per_s: u64,
     /// Single-record writes; 0 without commit-to-device.
-    pub internal_writes_per_s: u32,
+    pub internal_writes_per_s: u64,
     /// None if there are no such reads.
     pub large_block_reads: Option<Rate>,
     /// None if there are no such writes.
@@ -44,12 +49,8 @@ impl Derived {
     fn of_index(config: &Config) -> Result<Self, ConfigError> {
         let writes = u64::from(config.replication_factor) * u64::from(config.writes_per_s);
         let service_reads_per_s = u64::from(config.reads_per_s) + writes;
-        let most = u64::from(u32::MAX);
-        within(
-            "read-reqs-per-sec including the reads of writes",
-            service_reads_per_s,
-            0..=most,
-        )?;
+        let key = "read-reqs-per-sec including the reads of writes";
+        within(key, service_reads_per_s, RATES)?;
         let per_write = 100.0 / f64::from(100 - config.defrag_lwm_pct);
         Ok(Self {
             service_reads_per_s,
@@ -63,14 +64,16 @@ impl Derived {
         let stored = stored_bytes(config);
         let average = (stored.0 + stored.1) / 2;
         let writes = u64::from(config.replication_factor) * u64::from(config.writes_per_s);
+        let updates = u64::from(config.writes_per_s) * u64::from(config.update_pct) / 100;
+        let reads = u64::from(config.reads_per_s) + updates;
+        within("read-reqs-per-sec including the reads of updates", reads, RATES)?;
+        if config.is_commit_to_device {
+            within("write-reqs-per-sec including replicas", writes, RATES)?;
+        }
         let mut derived = Self {
             record_stored_bytes: stored,
-            internal_reads_per_s: internal_reads(config)?,
-            internal_writes_per_s: if config.is_commit_to_device {
-                internal_writes(writes)?
-            } else {
-                0
-            },
+            internal_reads_per_s: reads,
+            internal_writes_per_s: if config.is_commit_to_device { writes } else { 0 },
             replica_writes_per_s: writes,
             records_per_block: config.large_block_kib * 1024 / average,
             ..Self::default()
@@ -125,24 +128,4 @@ fn stored_bytes(config: &Config) -> (u32, u32) {
         0 => (least, least),
         most => (least, most.next_multiple_of(RECORD_ROUNDING_BYTES)),
     }
-}
-
-fn internal_reads(config: &Config) -> Result<u32, ConfigError> {
-    let updates = u64::from(config.writes_per_s) * u64::from(config.update_pct) / 100;
-    let reads = u64::from(config.reads_per_s) + updates;
-    within(
-        "read-reqs-per-sec including the reads of updates",
-        reads,
-        0..=u64::from(u32::MAX),
-    )?;
-    Ok(config.reads_per_s + updates as u32)
-}
-
-fn internal_writes(writes_per_s: u64) -> Result<u32, ConfigError> {
-    within(
-        "write-reqs-per-sec including replicas",
-        writes_per_s,
-        0..=u64::from(u32::MAX),
-    )?;
-    Ok(writes_per_s as u32)
 }

@@ -1,5 +1,7 @@
 //! Keys with a fixed set of values, and the two models of load.
 
+use super::parse::KeyValue;
+
 /// The ACT program that is reproduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Model {
@@ -19,71 +21,61 @@ impl Model {
     }
 }
 
-/// The distribution of requests over time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrivals {
-    /// Evenly spaced.
-    Even,
-    /// At random, as from many independent clients.
-    Poisson,
-    /// In bursts, like upstream's threads, which all start together.
-    Lockstep,
+/// Declares the values of a key with their names.
+macro_rules! keyword_enum {
+    ($(#[$doc:meta])* $type:ident { $($(#[$about:meta])* $variant:ident = $name:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        pub enum $type {
+            $($(#[$about])* $variant,)*
+        }
+
+        impl $type {
+            /// Returns the name in a configuration.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+
+        impl KeyValue for $type {
+            fn parse(value: &str) -> Result<Self, String> {
+                match value {
+                    $($name => Ok(Self::$variant),)*
+                    _ => Err([$($name),*].join(", ")),
+                }
+            }
+
+            fn text(&self) -> String {
+                self.name().to_owned()
+            }
+        }
+    };
 }
 
-/// The engine that sends the requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EngineChoice {
-    /// Selects the engine that suits the devices.
-    Auto,
-    /// io_uring.
-    IoUring,
-    /// Threads that each wait for one request.
-    Threads,
-}
-
-/// A value with a fixed set of names.
-pub(crate) trait KeywordEnum: Copy + 'static {
-    /// All names with their values. The first is the default.
-    const ALL: &'static [(&'static str, Self)];
-
-    /// Returns the value of a name, or the default without one.
-    fn of(name: Option<&str>) -> Self {
-        let found = Self::ALL.iter().find(|(known, _)| Some(*known) == name);
-        found.unwrap_or(&Self::ALL[0]).1
+keyword_enum! {
+    /// The distribution of requests over time.
+    Arrivals {
+        /// Evenly spaced.
+        #[default]
+        Even = "even",
+        /// At random, as from many independent clients.
+        Poisson = "poisson",
+        /// In bursts, like upstream's threads, which all start together.
+        Lockstep = "lockstep",
     }
 }
 
-impl KeywordEnum for Arrivals {
-    const ALL: &'static [(&'static str, Self)] = &[
-        ("even", Self::Even),
-        ("poisson", Self::Poisson),
-        ("lockstep", Self::Lockstep),
-    ];
-}
-
-impl KeywordEnum for EngineChoice {
-    const ALL: &'static [(&'static str, Self)] = &[
-        ("auto", Self::Auto),
-        ("io_uring", Self::IoUring),
-        ("threads", Self::Threads),
-    ];
-}
-
-fn name_of<T: KeywordEnum + PartialEq>(value: T) -> &'static str {
-    let found = T::ALL.iter().find(|(_, known)| *known == value);
-    found.map_or("", |(name, _)| name)
-}
-
-impl Arrivals {
-    /// Returns the name in a configuration.
-    pub fn name(self) -> &'static str {
-        name_of(self)
-    }
-}
-
-impl EngineChoice {
-    /// Returns the name in a configuration.
-    pub fn name(self) -> &'static str {
-        name_of(self)
+keyword_enum! {
+    /// The engine that sends the requests.
+    EngineChoice {
+        /// Selects the engine that suits the devices.
+        #[default]
+        Auto = "auto",
+        /// io_uring.
+        IoUring = "io_uring",
+        /// Threads that each wait for one request.
+        Threads = "threads",
     }
 }

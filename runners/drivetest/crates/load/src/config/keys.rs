@@ -1,27 +1,18 @@
-//! The table of all keys: type, model, accepted values, default and description.
+//! The keys of a configuration, those of older ACT versions, and the configuration that they make up.
 
-use super::enums::{Arrivals, EngineChoice, KeywordEnum, Model};
+use super::parse::{KeyValue, ParsedKeys};
+use super::{Arrivals, Derived, EngineChoice, Model};
 
-/// The type of a value.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
-    /// Names. Several lines add up.
-    Names,
-    /// A whole number.
-    Number,
-    /// `yes` or `no`.
-    Switch,
-    /// One of these names.
-    Keyword(fn() -> Vec<&'static str>),
-}
-
-/// A key of the configuration. The parser, `drivetest keys` and the manual use the same table.
+/// A key of the configuration.
 #[derive(Debug)]
 pub struct Key {
     /// As written in a configuration.
     pub name: &'static str,
-    pub(crate) kind: Kind,
-    /// None if both models use it.
+    /// Whether the values of several lines add up.
+    pub(crate) is_list: bool,
+    /// Returns what is expected instead of a value, or None if it is valid.
+    pub(crate) objection: fn(&str) -> Option<String>,
+    /// The only model that uses the key, or None for both.
     pub(crate) model: Option<Model>,
     /// Accepted values.
     pub values: &'static str,
@@ -38,241 +29,118 @@ impl Key {
     }
 }
 
-/// All keys: ACT's in the order of its header, then ours.
-/// Source: act_storage and act_index 6.6, src/storage/cfg_storage.c and src/index/cfg_index.c.
-pub const KEYS: &[Key] = &[
-    Key {
-        name: "device-names",
-        kind: Kind::Names,
-        model: None,
-        values: "1 to 128 paths, separated by commas, semicolons or spaces",
-        default: None,
-        description: "Devices to load. The key may be repeated.",
-    },
-    Key {
-        name: "file-size-mbytes",
-        kind: Kind::Number,
-        model: None,
-        values: "0 or a size in MiB",
-        default: Some("0"),
-        description: "Size of the plain files to use as devices; 0 for block devices.",
-    },
-    Key {
-        name: "service-threads",
-        kind: Kind::Number,
-        model: None,
-        values: "0 to 16384",
-        default: Some("5 for each CPU"),
-        description: "Number of threads for record requests in the threads engine, and burst size of lockstep arrivals; 0 means the \
-         default. The io_uring engine does not use it.",
-    },
-    Key {
-        name: "cache-threads",
-        kind: Kind::Number,
-        model: Some(Model::Index),
-        values: "1 to 16384",
-        default: Some("8"),
-        description: "Number of cache threads, which write index pages and read pages for defragmentation.",
-    },
-    Key {
-        name: "test-duration-sec",
-        kind: Kind::Number,
-        model: None,
-        values: "1 and more",
-        default: None,
-        description: "Duration of the load.",
-    },
-    Key {
-        name: "report-interval-sec",
-        kind: Kind::Number,
-        model: None,
-        values: "1 and more",
-        default: Some("1"),
-        description: "Time between two blocks of histograms.",
-    },
-    Key {
-        name: "microsecond-histograms",
-        kind: Kind::Switch,
-        model: None,
-        values: "yes or no",
-        default: Some("no"),
-        description: "Use buckets in microseconds instead of milliseconds.",
-    },
-    Key {
-        name: "read-reqs-per-sec",
-        kind: Kind::Number,
-        model: None,
-        values: "0 and more",
-        default: Some("0"),
-        description: "Client reads per second, for all devices together.",
-    },
-    Key {
-        name: "write-reqs-per-sec",
-        kind: Kind::Number,
-        model: None,
-        values: "0 and more",
-        default: Some("0"),
-        description: "Client writes per second, for all devices together. They reach the devices in large blocks and cause \
-         defragmentation, which reads and writes more of them. At least one of the two rates must be above 0.",
-    },
-    Key {
-        name: "record-bytes",
-        kind: Kind::Number,
-        model: Some(Model::Storage),
-        values: "1 to 8388608",
-        default: Some("1536"),
-        description: "Size of a record.",
-    },
-    Key {
-        name: "record-bytes-range-max",
-        kind: Kind::Number,
-        model: Some(Model::Storage),
-        values: "0, or more than record-bytes up to 8388608",
-        default: Some("0"),
-        description: "Maximum record size: records have all sizes from record-bytes to this; 0 for a single size.",
-    },
-    Key {
-        name: "large-block-op-kbytes",
-        kind: Kind::Number,
-        model: Some(Model::Storage),
-        values: "a power of two, 1 to 8192",
-        default: Some("128"),
-        description: "Size of a large block in KiB.",
-    },
-    Key {
-        name: "replication-factor",
-        kind: Kind::Number,
-        model: None,
-        values: "1 to 256",
-        default: Some("1"),
-        description: "Number of times each write is executed.",
-    },
-    Key {
-        name: "update-pct",
-        kind: Kind::Number,
-        model: Some(Model::Storage),
-        values: "0 to 100",
-        default: Some("0"),
-        description: "Percentage of writes that read their record first.",
-    },
-    Key {
-        name: "defrag-lwm-pct",
-        kind: Kind::Number,
-        model: None,
-        values: "0 to 99",
-        default: Some("50"),
-        description: "Blocks with a lower percentage in use are defragmented. The rates of large blocks depend on it.",
-    },
-    Key {
-        name: "no-defrag-reads",
-        kind: Kind::Switch,
-        model: Some(Model::Storage),
-        values: "yes or no",
-        default: Some("no"),
-        description: "Let defragmentation read from memory, so that large blocks are only written.",
-    },
-    Key {
-        name: "compress-pct",
-        kind: Kind::Number,
-        model: Some(Model::Storage),
-        values: "0 to 100",
-        default: Some("100"),
-        description: "Percentage of the written data that is random; the rest is zeros.",
-    },
-    Key {
-        name: "disable-odsync",
-        kind: Kind::Switch,
-        model: None,
-        values: "yes or no",
-        default: Some("no"),
-        description: "Write without O_DSYNC.",
-    },
-    Key {
-        name: "commit-to-device",
-        kind: Kind::Switch,
-        model: Some(Model::Storage),
-        values: "yes or no",
-        default: Some("no"),
-        description: "Write each record individually and immediately.",
-    },
-    Key {
-        name: "commit-min-bytes",
-        kind: Kind::Number,
-        model: Some(Model::Storage),
-        values: "0, or a power of two up to a large block",
-        default: Some("0"),
-        description: "Unit of record writes with commit-to-device; 0 for the smallest unit of the device. A key of ACT 6.0 to \
-         6.3.",
-    },
-    Key {
-        name: "tomb-raider",
-        kind: Kind::Switch,
-        model: Some(Model::Storage),
-        values: "yes or no",
-        default: Some("no"),
-        description: "Also read each device from start to end, repeatedly.",
-    },
-    Key {
-        name: "tomb-raider-sleep-usec",
-        kind: Kind::Number,
-        model: Some(Model::Storage),
-        values: "0 and more",
-        default: Some("0"),
-        description: "Pause of the tomb raider after each large block, in microseconds.",
-    },
-    Key {
-        name: "max-lag-sec",
-        kind: Kind::Number,
-        model: None,
-        values: "0 and more",
-        default: Some("10"),
-        description: "End the run (exit status 4) if a request is this late; 0 for no limit.",
-    },
-    Key {
-        name: "arrivals",
-        kind: Kind::Keyword(names::<Arrivals>),
-        model: None,
-        values: "even, poisson or lockstep",
-        default: Some("even"),
-        description: "Distribution of requests over time: evenly spaced, random at the same rate, or in bursts of service-threads \
-         like ACT 6. Not a key of ACT.",
-    },
-    Key {
-        name: "engine",
-        kind: Kind::Keyword(names::<EngineChoice>),
-        model: None,
-        values: "auto, io_uring or threads",
-        default: Some("auto"),
-        description: "How requests are sent to the devices. auto tests which engine suits them; the log shows the result. Not a key of ACT.",
-    },
-    Key {
-        name: "workers",
-        kind: Kind::Number,
-        model: None,
-        values: "0 to 64",
-        default: Some("0"),
-        description: "Number of rings of the io_uring engine; 0 selects it from rate and CPUs. Not a key of ACT.",
-    },
-    Key {
-        name: "max-errors",
-        kind: Kind::Number,
-        model: None,
-        values: "0 and more",
-        default: Some("1"),
-        description: "End the run (exit status 3) after this many failed requests; 0 for no limit. Not a key of ACT.",
-    },
-    Key {
-        name: "temperature-limit-c",
-        kind: Kind::Number,
-        model: None,
-        values: "0 to 150",
-        default: Some("0"),
-        description: "Warn if a drive is hotter than this, in degrees C; 0 for the drive's own limit. Not a key of ACT.",
-    },
-];
+const BOTH: Option<Model> = None;
+const STORAGE: Option<Model> = Some(Model::Storage);
+const INDEX: Option<Model> = Some(Model::Index);
 
-fn names<T: KeywordEnum>() -> Vec<&'static str> {
-    T::ALL.iter().map(|(name, _)| *name).collect()
+/// Declares the keys. Parser, configuration, `drivetest keys` and the manual use this one table: field and type in the
+/// configuration, name, models, accepted values, default, effect.
+macro_rules! keys {
+    ($($field:ident: $type:ty, $name:literal, $model:expr, $values:literal, $default:expr, $effect:literal;)*) => {
+        /// All keys: ACT's in the order of its header, then ours.
+        /// Source: act_storage and act_index 6.6, src/storage/cfg_storage.c and src/index/cfg_index.c.
+        pub const KEYS: &[Key] = &[$(Key {
+            name: $name,
+            is_list: <$type>::IS_LIST,
+            objection: |value| <$type>::parse(value).err(),
+            model: $model,
+            values: $values,
+            default: $default,
+            description: $effect,
+        },)*];
+
+        /// A checked configuration with all defaults. Rates are for all devices together.
+        #[derive(Debug, Clone)]
+        pub struct Config {
+            /// The ACT program that is reproduced. Keys of the other program have their defaults.
+            pub model: Model,
+            /// Whether `service_threads` is derived from the number of CPUs.
+            pub is_service_threads_default: bool,
+            /// Values derived from the keys.
+            pub derived: Derived,
+            $(#[doc = $effect] pub $field: $type,)*
+        }
+
+        impl Config {
+            /// Returns the given values, with the defaults of the other keys. Neither checked nor derived yet.
+            pub(super) fn with_defaults(model: Model, parsed: &ParsedKeys) -> Self {
+                Self {
+                    model,
+                    is_service_threads_default: false,
+                    derived: Derived::default(),
+                    $($field: parsed.value($name, $default),)*
+                }
+            }
+
+            /// Returns the value of every key, in the order of [`KEYS`].
+            pub(super) fn values(&self) -> Vec<String> {
+                vec![$(self.$field.text()),*]
+            }
+        }
+    };
+}
+
+keys! {
+    device_names: Vec<String>, "device-names", BOTH, "1 to 128 paths, separated by commas, semicolons or spaces", None,
+        "Devices to load. The key may be repeated.";
+    file_size_mib: u32, "file-size-mbytes", BOTH, "0 or a size in MiB", Some("0"),
+        "Size of the plain files to use as devices; 0 for block devices.";
+    service_threads: u32, "service-threads", BOTH, "0 to 16384", Some("5 for each CPU"),
+        "Number of threads for record requests in the threads engine, and burst size of lockstep arrivals; 0 means \
+         the default. The io_uring engine does not use it.";
+    cache_threads: u32, "cache-threads", INDEX, "1 to 16384", Some("8"),
+        "Number of cache threads, which write index pages and read pages for defragmentation.";
+    duration_s: u32, "test-duration-sec", BOTH, "1 and more", None,
+        "Duration of the load.";
+    report_interval_s: u32, "report-interval-sec", BOTH, "1 and more", Some("1"),
+        "Time between two blocks of histograms.";
+    is_microseconds: bool, "microsecond-histograms", BOTH, "yes or no", Some("no"),
+        "Use buckets in microseconds instead of milliseconds.";
+    reads_per_s: u32, "read-reqs-per-sec", BOTH, "0 and more", Some("0"),
+        "Client reads per second, for all devices together.";
+    writes_per_s: u32, "write-reqs-per-sec", BOTH, "0 and more", Some("0"),
+        "Client writes per second, for all devices together. They reach the devices in large blocks and cause \
+         defragmentation, which reads and writes more of them. At least one of the two rates must be above 0.";
+    record_bytes: u32, "record-bytes", STORAGE, "1 to 8388608", Some("1536"),
+        "Size of a record.";
+    record_bytes_range_max: u32, "record-bytes-range-max", STORAGE, "0, or more than record-bytes up to 8388608", Some("0"),
+        "Maximum record size: records have all sizes from record-bytes to this; 0 for a single size.";
+    large_block_kib: u32, "large-block-op-kbytes", STORAGE, "a power of two, 1 to 8192", Some("128"),
+        "Size of a large block in KiB.";
+    replication_factor: u32, "replication-factor", BOTH, "1 to 256", Some("1"),
+        "Number of times each write is executed.";
+    update_pct: u32, "update-pct", STORAGE, "0 to 100", Some("0"),
+        "Percentage of writes that read their record first.";
+    defrag_lwm_pct: u32, "defrag-lwm-pct", BOTH, "0 to 99", Some("50"),
+        "Blocks with a lower percentage in use are defragmented. The rates of large blocks depend on it.";
+    has_no_defrag_reads: bool, "no-defrag-reads", STORAGE, "yes or no", Some("no"),
+        "Let defragmentation read from memory, so that large blocks are only written.";
+    compress_pct: u32, "compress-pct", STORAGE, "0 to 100", Some("100"),
+        "Percentage of the written data that is random; the rest is zeros.";
+    is_odsync_disabled: bool, "disable-odsync", BOTH, "yes or no", Some("no"),
+        "Write without O_DSYNC.";
+    is_commit_to_device: bool, "commit-to-device", STORAGE, "yes or no", Some("no"),
+        "Write each record individually and immediately.";
+    commit_min_bytes: u32, "commit-min-bytes", STORAGE, "0, or a power of two up to a large block", Some("0"),
+        "Unit of record writes with commit-to-device; 0 for the smallest unit of the device. A key of ACT 6.0 to 6.3.";
+    has_tomb_raider: bool, "tomb-raider", STORAGE, "yes or no", Some("no"),
+        "Also read each device from start to end, repeatedly.";
+    tomb_raider_sleep_us: u32, "tomb-raider-sleep-usec", STORAGE, "0 and more", Some("0"),
+        "Pause of the tomb raider after each large block, in microseconds.";
+    max_lag_s: u32, "max-lag-sec", BOTH, "0 and more", Some("10"),
+        "End the run (exit status 4) if a request is this late; 0 for no limit.";
+    arrivals: Arrivals, "arrivals", BOTH, "even, poisson or lockstep", Some("even"),
+        "Distribution of requests over time: evenly spaced, random at the same rate, or in bursts of service-threads \
+         like ACT 6. Not a key of ACT.";
+    engine: EngineChoice, "engine", BOTH, "auto, io_uring or threads", Some("auto"),
+        "How requests are sent to the devices. auto tests which engine suits them; the log shows the result. Not a \
+         key of ACT.";
+    workers: u32, "workers", BOTH, "0 to 64", Some("0"),
+        "Number of rings of the io_uring engine; 0 selects it from rate and CPUs. Not a key of ACT.";
+    max_errors: u32, "max-errors", BOTH, "0 and more", Some("1"),
+        "End the run (exit status 3) after this many failed requests; 0 for no limit. Not a key of ACT.";
+    temperature_limit_c: u32, "temperature-limit-c", BOTH, "0 to 150", Some("0"),
+        "Warn if a drive is hotter than this, in degrees C; 0 for the drive's own limit. Not a key of ACT.";
 }
 
 /// Keys of older ACT versions that are ignored, with the reason.
@@ -328,15 +196,16 @@ mod tests {
     #[test]
     fn documented_values_are_the_accepted_ones() {
         for key in KEYS {
-            match key.kind {
-                Kind::Switch => assert_eq!(key.values, "yes or no", "{}", key.name),
-                Kind::Keyword(words) => assert!(
-                    words().iter().all(|word| key.values.contains(word)),
+            match (key.objection)("?") {
+                None => assert!(key.is_list, "{}", key.name),
+                Some(expected) if expected.contains("number") => {
+                    assert_end_of_range(key.name, key.model, key.values);
+                }
+                Some(expected) => assert!(
+                    expected.split(", ").all(|word| key.values.contains(word)),
                     "{}",
                     key.name
                 ),
-                Kind::Number => assert_end_of_range(key.name, key.model, key.values),
-                Kind::Names => {}
             }
         }
     }

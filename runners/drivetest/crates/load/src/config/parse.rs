@@ -3,21 +3,30 @@
 use std::collections::HashMap;
 
 use super::enums::Model;
-use super::keys::{KEYS, Key, Kind, RETIRED};
+use super::keys::{KEYS, Key, RETIRED};
 use super::lexer::{Line, lines};
 use super::{ConfigError, ConfigWarning};
 
 /// An unknown key within this edit distance of a known one is a typing error.
 const NEAR_EDITS: usize = 4;
 
+/// A type of values.
+pub(crate) trait KeyValue: Default {
+    /// Whether the values of several lines add up. Otherwise, the first word of the last line is the value.
+    const IS_LIST: bool = false;
+
+    /// Parses a value, or returns what is expected instead.
+    fn parse(value: &str) -> Result<Self, String>;
+
+    /// Returns the value as ACT prints it.
+    fn text(&self) -> String;
+}
+
 /// The given keys.
 #[derive(Debug, Default)]
 pub(crate) struct ParsedKeys {
-    pub device_names: Vec<String>,
     pub warnings: Vec<ConfigWarning>,
-    numbers: HashMap<&'static str, u32>,
-    switches: HashMap<&'static str, bool>,
-    keywords: HashMap<&'static str, &'static str>,
+    values: HashMap<&'static str, String>,
     last_lines: HashMap<&'static str, usize>,
 }
 
@@ -35,43 +44,31 @@ impl ParsedKeys {
         Ok(parsed)
     }
 
-    /// Returns the number of a key, or `default`.
-    pub(crate) fn number(&self, key: &str, default: u32) -> u32 {
-        self.numbers.get(key).copied().unwrap_or(default)
-    }
-
-    /// Returns the switch of a key; off if the key is absent.
-    pub(crate) fn switch(&self, key: &str) -> bool {
-        self.switches.get(key).copied().unwrap_or(false)
-    }
-
-    /// Returns the value of a key with a fixed set of names.
-    pub(crate) fn keyword(&self, key: &str) -> Option<&'static str> {
-        self.keywords.get(key).copied()
+    /// Returns the value of a key, or its default. A default that is only described, or none, is 0 or empty.
+    pub(crate) fn value<T: KeyValue>(&self, key: &str, default: Option<&str>) -> T {
+        let value = self.values.get(key).map(String::as_str).or(default);
+        value.and_then(|value| T::parse(value).ok()).unwrap_or_default()
     }
 
     fn take(&mut self, key: &'static Key, line: &Line<'_>) -> Result<(), ConfigError> {
-        match key.kind {
-            Kind::Names => self.device_names.extend(names(line.value)),
-            Kind::Number => {
-                self.warn_about(key.name, line);
-                self.numbers.insert(key.name, number(key.name, line)?);
-            }
-            Kind::Switch => {
-                self.warn_about(key.name, line);
-                self.switches.insert(key.name, switch(key.name, line)?);
-            }
-            Kind::Keyword(keywords) => {
-                self.warn_about(key.name, line);
-                self.keywords
-                    .insert(key.name, keyword(key.name, line, &keywords())?);
-            }
+        if key.is_list {
+            *self.values.entry(key.name).or_default() += &format!(" {}", line.value);
+            return Ok(());
         }
+        self.warn_about(key.name, line);
+        let value = line.value.split_whitespace().next().unwrap_or_default();
+        if let Some(expected) = (key.objection)(value) {
+            return Err(ConfigError::Value {
+                line: line.number,
+                key: key.name,
+                expected,
+                got: line.value.to_owned(),
+            });
+        }
+        self.values.insert(key.name, value.to_owned());
         Ok(())
     }
 
-    /// Warns if a key is repeated or followed by further text. As in upstream, the last line and the first token
-    /// apply.
     fn warn_about(&mut self, key: &'static str, line: &Line<'_>) {
         if let Some(earlier) = self.last_lines.insert(key, line.number) {
             let message = format!("is also in line {earlier}; this line applies, as in act_storage");
@@ -115,54 +112,45 @@ fn find(model: Model, line: &Line<'_>) -> Result<KeyMatch, ConfigError> {
     }
 }
 
-fn names(value: &str) -> impl Iterator<Item = String> {
-    let between = |c: char| c == ',' || c == ';' || c.is_whitespace();
-    value
-        .split(between)
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-}
+impl KeyValue for Vec<String> {
+    const IS_LIST: bool = true;
 
-fn first_token<'a>(line: &Line<'a>) -> &'a str {
-    line.value.split_whitespace().next().unwrap_or_default()
-}
+    fn parse(value: &str) -> Result<Self, String> {
+        let names = value.split(|c: char| c == ',' || c == ';' || c.is_whitespace());
+        Ok(names.filter(|name| !name.is_empty()).map(str::to_owned).collect())
+    }
 
-/// Parses a number. Forms that upstream misreads, such as 2k, 0x10 or -1, are errors.
-fn number(key: &'static str, line: &Line<'_>) -> Result<u32, ConfigError> {
-    let token = first_token(line);
-    let digits = token.strip_prefix('+').unwrap_or(token);
-    let is_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let parsed = if is_digits { digits.parse().ok() } else { None };
-    parsed.ok_or_else(|| value_error(key, line, "a whole number from 0 to 4294967295".to_owned()))
-}
-
-/// Parses a switch. Upstream takes every value with a leading y for yes and all others for no; other forms of yes are
-/// errors.
-fn switch(key: &'static str, line: &Line<'_>) -> Result<bool, ConfigError> {
-    match first_token(line) {
-        token if token.starts_with('y') => Ok(true),
-        token if token.starts_with(['n', 'N']) || ["", "0", "false", "off"].contains(&token) => Ok(false),
-        _ => Err(value_error(key, line, "yes or no".to_owned())),
+    fn text(&self) -> String {
+        self.join(" ")
     }
 }
 
-fn keyword(
-    key: &'static str,
-    line: &Line<'_>,
-    keywords: &[&'static str],
-) -> Result<&'static str, ConfigError> {
-    let found = keywords.iter().find(|known| **known == first_token(line));
-    found
-        .copied()
-        .ok_or_else(|| value_error(key, line, keywords.join(", ")))
+/// Forms that upstream misreads, such as 2k, 0x10 or -1, are errors.
+impl KeyValue for u32 {
+    fn parse(value: &str) -> Result<Self, String> {
+        let digits = value.strip_prefix('+').unwrap_or(value);
+        let is_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number = is_digits.then(|| digits.parse().ok()).flatten();
+        number.ok_or_else(|| "a whole number from 0 to 4294967295".to_owned())
+    }
+
+    fn text(&self) -> String {
+        self.to_string()
+    }
 }
 
-fn value_error(key: &'static str, line: &Line<'_>, expected: String) -> ConfigError {
-    ConfigError::Value {
-        line: line.number,
-        key,
-        expected,
-        got: line.value.to_owned(),
+/// Upstream takes every value with a leading y for yes and all others for no. Other forms of yes are errors.
+impl KeyValue for bool {
+    fn parse(value: &str) -> Result<Self, String> {
+        match value {
+            _ if value.starts_with('y') => Ok(true),
+            _ if value.starts_with(['n', 'N']) || ["", "0", "false", "off"].contains(&value) => Ok(false),
+            _ => Err("yes or no".to_owned()),
+        }
+    }
+
+    fn text(&self) -> String {
+        if *self { "yes" } else { "no" }.to_owned()
     }
 }
 
@@ -185,5 +173,4 @@ fn unknown(model: Model, line: &Line<'_>) -> ConfigError {
 }
 
 #[cfg(test)]
-#[path = "parse_tests.rs"]
 mod tests;

@@ -139,8 +139,8 @@ fn bursts(operation: Operation, rate: Rate, config: &Config) -> Rate {
     let derived = &config.derived;
     match operation {
         Operation::ReadRecord | Operation::WriteRecord => {
-            let reads = u64::from(derived.internal_reads_per_s);
-            let all = Rate::new(reads + u64::from(derived.internal_writes_per_s), 1);
+            let reads = derived.internal_reads_per_s;
+            let all = Rate::new(reads + derived.internal_writes_per_s, 1);
             all.unwrap_or(rate).divided(u64::from(config.service_threads))
         }
         Operation::ReadIndex => rate.divided(u64::from(config.service_threads)),
@@ -181,5 +181,4 @@ pub fn streams(config: &Config, length: Nanos, seed: u64, workers: Option<usize>
 }
 
 #[cfg(test)]
-#[path = "stream_tests.rs"]
 mod tests;

@@ -206,7 +206,7 @@ fn a_machine_without_an_id_has_keys_without_a_hash() {
 /// The register's runners/hosts/drive_keys.py passes the same table.
 #[test]
 fn both_programs_match_the_same_keys() {
-    let table = include_str!("../../../../../../tests/data/drive_keys.tsv");
+    let table = include_str!("../../../../../../../tests/data/drive_keys.tsv");
     let rows: Vec<Vec<&str>> = table
         .lines()
         .filter(|line| !line.starts_with('#'))

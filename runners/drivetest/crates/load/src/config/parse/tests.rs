@@ -1,6 +1,7 @@
 //! Forms of keys and values, compared with act_storage 6.6 (src/common/cfg.c).
 
 use super::*;
+use crate::config::Arrivals;
 
 fn read(text: &str) -> ParsedKeys {
     ParsedKeys::read(Model::Storage, text).unwrap_or_else(|error| panic!("{text:?}: {error}"))
@@ -15,7 +16,7 @@ fn sentence(text: &str) -> String {
 fn device_names_are_split_on_commas_semicolons_and_blanks() {
     let parsed = read("device-names: /dev/a,/dev/b;/dev/c /dev/d\ndevice-names /dev/e,, ;");
     assert_eq!(
-        parsed.device_names,
+        parsed.value::<Vec<String>>("device-names", None),
         ["/dev/a", "/dev/b", "/dev/c", "/dev/d", "/dev/e"]
     );
 }
@@ -63,7 +64,7 @@ const NUMBERS: &[(&str, u32)] = &[
 fn numbers_are_read_as_upstream_reads_them() {
     for (value, expected) in NUMBERS {
         let parsed = read(&format!("record-bytes: {value}"));
-        assert_eq!(parsed.number("record-bytes", 1), *expected, "{value:?}");
+        assert_eq!(parsed.value::<u32>("record-bytes", None), *expected, "{value:?}");
     }
 }
 
@@ -113,7 +114,7 @@ const SWITCHES: &[(&str, bool)] = &[
 fn switches_are_read_as_upstream_reads_them() {
     for (value, expected) in SWITCHES {
         let parsed = read(&format!("tomb-raider: {value}"));
-        assert_eq!(parsed.switch("tomb-raider"), *expected, "{value:?}");
+        assert_eq!(parsed.value::<bool>("tomb-raider", None), *expected, "{value:?}");
     }
 }
 
@@ -129,12 +130,18 @@ fn forms_of_yes_that_upstream_reads_as_no_are_refused() {
 
 #[test]
 fn keywords_are_one_of_the_known_ones() {
-    assert_eq!(read("arrivals: poisson").keyword("arrivals"), Some("poisson"));
+    assert_eq!(
+        read("arrivals: poisson").value::<Arrivals>("arrivals", None),
+        Arrivals::Poisson
+    );
     assert_eq!(
         sentence("arrivals: random"),
         "line 1: arrivals: expected even, poisson, lockstep, got 'random'"
     );
-    assert_eq!(read("").keyword("arrivals"), None);
+    assert_eq!(
+        read("").value::<Arrivals>("arrivals", Some("even")),
+        Arrivals::Even
+    );
 }
 
 /// Lines that upstream and we read in the same way; then those where upstream loses the value.
@@ -152,14 +159,14 @@ const SEPARATED: &[&str] = &[
 #[test]
 fn keys_and_values_are_separated_by_a_colon_or_blanks() {
     for line in SEPARATED {
-        assert_eq!(read(line).number("record-bytes", 1), 9, "{line:?}");
+        assert_eq!(read(line).value::<u32>("record-bytes", None), 9, "{line:?}");
     }
 }
 
 #[test]
 fn the_last_of_two_lines_applies_with_a_warning() {
     let parsed = read("update-pct: 1\nupdate-pct: 2");
-    assert_eq!(parsed.number("update-pct", 0), 2);
+    assert_eq!(parsed.value::<u32>("update-pct", None), 2);
     let message = parsed.warnings[0].to_string();
     assert!(
         message.starts_with("line 2: update-pct: is also in line 1"),
@@ -194,8 +201,8 @@ fn retired_keys_are_not_known_keys() {
 #[test]
 fn an_absent_key_has_its_default() {
     let parsed = read("");
-    assert_eq!(parsed.number("record-bytes", 1536), 1536);
-    assert!(!parsed.switch("tomb-raider"));
+    assert_eq!(parsed.value::<u32>("record-bytes", Some("1536")), 1536);
+    assert!(!parsed.value::<bool>("tomb-raider", None));
 }
 
 #[test]
