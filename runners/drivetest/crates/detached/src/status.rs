@@ -31,7 +31,7 @@ pub enum State {
     Ended,
 }
 
-/// How a run ended. The register reads it (docs/formats.md), not the `reason`.
+/// How a run ended. The register reads it (docs/reference/formats.md), not the `reason`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndCause {
