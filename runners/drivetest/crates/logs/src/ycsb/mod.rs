@@ -2,11 +2,14 @@
 //!
 //! A file passes through these layers: lines -> their kinds (`line_kind`) -> a fragment for each run in the file
 //! (`output`) -> joined fragments of all files of a run (`join`) -> the run (`build_run`) -> its findings (`checks`),
-//! which determine whether it is valid. go-ycsb has its own readers (`go`).
+//! which determine whether it is valid. YCSB (`java`) and go-ycsb (`go`) are dialects: each has its own lines, and its own
+//! part of a fragment.
 
+mod checks;
+mod command;
 mod common;
-mod dispatch;
 mod extra_operations;
+mod fragment;
 mod go;
 pub mod hdr;
 mod java;
@@ -15,6 +18,7 @@ pub mod reader;
 pub mod rules;
 pub mod run;
 mod secrets;
+mod settings;
 pub mod sidecar;
 
 pub use java::status;

@@ -1,27 +1,27 @@
 //! Reader of YCSB outputs with their attachments.
 
+use std::mem;
+
 use crate::finding::{Finding, Findings, rule};
 use crate::reader::{Part, Role};
 use crate::text::Line;
 use crate::text::decode::Encoding;
-use crate::text::repair::header_anchor::Dialect;
+use crate::text::repair::header_anchor::Dialect as TextDialect;
 use crate::text::repair::noise_limit;
 use crate::text::stream::{Each, Text};
-use crate::ycsb::common::limits::{MemoryBudget, RUNS_MAX};
+use crate::ycsb::command::Command;
 use crate::ycsb::common::properties::Properties;
-use crate::ycsb::common::spectrum::Spectrum;
-use crate::ycsb::dispatch::OutputFile;
+use crate::ycsb::common::spectrum::{self, Spectrum};
 use crate::ycsb::extra_operations;
+use crate::ycsb::fragment::{Dialect, Fragment, MemoryBudget, RUNS_MAX};
 use crate::ycsb::go;
 use crate::ycsb::hdr;
-use crate::ycsb::java::build_run;
-use crate::ycsb::java::command::Command;
-use crate::ycsb::java::fragment::Fragment;
-use crate::ycsb::java::settings::ConfigFile;
+use crate::ycsb::java;
 use crate::ycsb::join;
 use crate::ycsb::rules;
 use crate::ycsb::run::Run;
 use crate::ycsb::secrets;
+use crate::ycsb::settings::ConfigFile;
 
 /// Maximum size of a command or properties file in bytes.
 const SCRIPT_BYTES_MAX: usize = 256 << 10;
@@ -47,6 +47,53 @@ pub struct Read {
     pub flooded_line: Option<u64>,
 }
 
+/// An output, for the readers of both programs: each line goes to the reader of its program.
+#[derive(Debug)]
+struct OutputFile {
+    java: java::output::Output,
+    go: go::output::Output,
+    /// Name of an attachment; the log is never a spectrum.
+    name: Option<String>,
+    spectrum: Option<Spectrum>,
+    /// Line at which a log of ACT begins, which is not read.
+    act_line: Option<u64>,
+}
+
+impl OutputFile {
+    fn new(part: Option<&str>) -> Self {
+        Self {
+            java: java::output::Output::new(part),
+            go: go::output::Output::new(part),
+            name: part.map(str::to_owned),
+            spectrum: None,
+            act_line: None,
+        }
+    }
+
+    fn take(&mut self, line: Line<'_>, budget: &mut MemoryBudget) {
+        if self.is_of_spectrum(line) {
+            return;
+        }
+        if line.text.starts_with(b"ACT version ") || line.text.starts_with(b"Aerospike act ") {
+            self.act_line.get_or_insert(line.number);
+        }
+        if !self.go.take(line, budget) {
+            self.java.take(line, budget);
+        }
+    }
+
+    fn is_of_spectrum(&mut self, line: Line<'_>) -> bool {
+        let Some(name) = &self.name else { return false };
+        let text = String::from_utf8_lossy(line.text);
+        match &mut self.spectrum {
+            Some(spectrum) => spectrum.take(&text, line.number),
+            None if spectrum::is_head(&text) => self.spectrum = Some(Spectrum::new(name)),
+            None => return false,
+        }
+        true
+    }
+}
+
 /// Current file.
 #[derive(Debug)]
 enum Open {
@@ -60,6 +107,52 @@ enum Open {
     Nothing,
 }
 
+impl Open {
+    fn output(logs_count: usize, companion: Option<&str>) -> Self {
+        let text = Text::with_share(logs_count).of(TextDialect::Ycsb);
+        Self::Output(Box::new(text), Box::new(OutputFile::new(companion)))
+    }
+}
+
+/// What the files contain about the runs of one program.
+#[derive(Debug, Default)]
+struct Program<D> {
+    has_begun: bool,
+    log: Vec<Fragment<D>>,
+    companions: Vec<(String, Vec<Fragment<D>>)>,
+    commands: Vec<Command>,
+}
+
+impl<D: Dialect> Program<D> {
+    /// Add the runs of a file, which is an attachment if it has a name.
+    fn add(&mut self, fragments: Vec<Fragment<D>>, companion: Option<&str>) {
+        match companion {
+            None => self.log.extend(fragments),
+            Some(_) if fragments.is_empty() => {}
+            Some(name) => self.companions.push((name.to_owned(), fragments)),
+        }
+    }
+
+    fn add_commands(&mut self, script: &str) {
+        self.commands
+            .extend(D::commands(script).into_iter().take(RUNS_MAX));
+    }
+
+    fn runs(self, configs: &[ConfigFile], findings: &mut Findings) -> Vec<Run> {
+        if !self.has_begun {
+            return Vec::new();
+        }
+        let mut fragments = self.log;
+        D::join_streams(&mut fragments);
+        for (name, companion) in self.companions {
+            join::companion(&mut fragments, &name, companion, findings);
+        }
+        join::commands(&mut fragments, self.commands, findings);
+        let fragments = fragments.into_iter();
+        fragments.map(|fragment| D::run(fragment, configs)).collect()
+    }
+}
+
 /// Reader of a log and its attachments.
 #[derive(Debug)]
 pub struct Reader {
@@ -69,66 +162,36 @@ pub struct Reader {
     logs_count: usize,
     flooded_line: Option<u64>,
     budget: MemoryBudget,
-    has_begun: bool,
-    has_go_begun: bool,
     spectra: Vec<Spectrum>,
     lines_count: u64,
     encoding: Encoding,
     findings: Findings,
-    log: Vec<Fragment>,
-    companions: Vec<(String, Vec<Fragment>)>,
-    commands: Vec<Command>,
     hdr_files: Vec<hdr::file::HdrFile>,
     span: Option<hdr::file::Span>,
-    go_log: Vec<go::fragment::Fragment>,
-    go_companions: Vec<(String, Vec<go::fragment::Fragment>)>,
-    go_commands: Vec<Command>,
+    java: Program<java::fragment::Java>,
+    go: Program<go::fragment::Go>,
     configs: Vec<ConfigFile>,
-}
-
-fn output(logs_count: usize, companion: Option<&str>) -> Open {
-    Open::Output(
-        Box::new(Text::with_share(logs_count).of(Dialect::Ycsb)),
-        Box::new(OutputFile::new(companion)),
-    )
-}
-
-impl Default for Reader {
-    fn default() -> Self {
-        Self {
-            role: Role::Log,
-            name: String::new(),
-            open: output(1, None),
-            logs_count: 1,
-            flooded_line: None,
-            budget: MemoryBudget::default(),
-            has_begun: false,
-            has_go_begun: false,
-            spectra: Vec::new(),
-            lines_count: 0,
-            encoding: Encoding::default(),
-            findings: Findings::default(),
-            log: Vec::new(),
-            companions: Vec::new(),
-            commands: Vec::new(),
-            hdr_files: Vec::new(),
-            span: None,
-            go_log: Vec::new(),
-            go_companions: Vec::new(),
-            go_commands: Vec::new(),
-            configs: Vec::new(),
-        }
-    }
 }
 
 impl Reader {
     /// Return a reader whose memory limit is its share of the limit for all logs of an archive.
     pub fn with_share(logs_count: usize) -> Self {
         Self {
-            budget: MemoryBudget::share(logs_count),
+            role: Role::Log,
+            name: String::new(),
+            open: Open::output(logs_count, None),
             logs_count,
-            open: output(logs_count, None),
-            ..Self::default()
+            flooded_line: None,
+            budget: MemoryBudget::share(logs_count),
+            spectra: Vec::new(),
+            lines_count: 0,
+            encoding: Encoding::default(),
+            findings: Findings::default(),
+            hdr_files: Vec::new(),
+            span: None,
+            java: Program::default(),
+            go: Program::default(),
+            configs: Vec::new(),
         }
     }
 
@@ -139,7 +202,7 @@ impl Reader {
         part.name.clone_into(&mut self.name);
         let companion = (part.role != Role::Log).then_some(part.name);
         self.open = match part.role {
-            Role::Log | Role::Stderr | Role::Export | Role::Other => output(self.logs_count, companion),
+            Role::Log | Role::Stderr | Role::Export | Role::Other => Open::output(self.logs_count, companion),
             Role::Command | Role::Config => Open::Script(Vec::new()),
             Role::Hdr => Open::Hdr(Box::new(hdr::file::Reader::new(part.name, self.span))),
             Role::SideFile => Open::Nothing,
@@ -153,8 +216,8 @@ impl Reader {
 
     /// Return whether a line of YCSB or go-ycsb was read.
     pub fn has_begun(&self) -> bool {
-        let now = matches!(&self.open, Open::Output(_, output) if output.has_begun());
-        self.has_begun || self.has_go_begun || now
+        let now = matches!(&self.open, Open::Output(_, file) if file.java.has_begun() || file.go.has_begun());
+        self.java.has_begun || self.go.has_begun || now
     }
 
     /// Read the next bytes.
@@ -181,16 +244,14 @@ impl Reader {
     }
 
     fn close(&mut self) {
-        match std::mem::replace(&mut self.open, Open::Nothing) {
+        match mem::replace(&mut self.open, Open::Nothing) {
             Open::Output(mut text, mut output) => {
                 let lines_count =
                     text.finish(&mut Each(|line: Line<'_>| output.take(line, &mut self.budget)));
                 self.note_flood(text.flooded_line());
                 if self.role == Role::Log {
                     self.encoding = text.encoding();
-                    text.findings()
-                        .into_iter()
-                        .for_each(|finding| self.findings.add(finding));
+                    self.findings.add_all(text.findings());
                 }
                 self.close_output(*output, lines_count);
             }
@@ -212,9 +273,7 @@ impl Reader {
 
     fn close_hdr(&mut self, reader: hdr::file::Reader) {
         let (file, findings) = reader.finish();
-        findings
-            .into_iter()
-            .for_each(|finding| self.findings.add(finding));
+        self.findings.add_all(findings);
         if self.hdr_files.len() < HDR_FILES_MAX {
             self.hdr_files.push(file);
         } else {
@@ -227,8 +286,8 @@ impl Reader {
     }
 
     fn close_output(&mut self, printed: OutputFile, lines_count: u64) {
-        self.has_begun |= printed.java.has_begun();
-        self.has_go_begun |= printed.go.has_begun();
+        self.java.has_begun |= printed.java.has_begun();
+        self.go.has_begun |= printed.go.has_begun();
         if let Some(spectrum) = printed.spectrum.filter(|_| self.spectra.len() < HDR_FILES_MAX) {
             self.spectra.push(spectrum);
         }
@@ -244,30 +303,22 @@ impl Reader {
             let here = Some(line).filter(|_| self.role == Role::Log);
             self.findings.add(rule::TOO_MANY_RUNS.at(here, sentence));
         }
-        if self.role == Role::Log {
+        let name = mem::take(&mut self.name);
+        let companion = (self.role != Role::Log).then_some(name.as_str());
+        if companion.is_none() {
             self.lines_count += lines_count;
-            self.log.extend(fragments);
-            self.go_log.extend(go_fragments);
-            return;
         }
-        let name = std::mem::take(&mut self.name);
-        if !fragments.is_empty() {
-            self.companions.push((name.clone(), fragments));
-        }
-        if !go_fragments.is_empty() {
-            self.go_companions.push((name, go_fragments));
-        }
+        self.java.add(fragments, companion);
+        self.go.add(go_fragments, companion);
     }
 
     fn close_script(&mut self, text: &str) {
         if self.role == Role::Command {
-            self.commands
-                .extend(Command::of_script(text).into_iter().take(RUNS_MAX));
-            self.go_commands
-                .extend(go::command::of_script(text).into_iter().take(RUNS_MAX));
+            self.java.add_commands(text);
+            self.go.add_commands(text);
         } else if self.configs.len() < CONFIGS_MAX {
             self.configs.push(ConfigFile {
-                name: std::mem::take(&mut self.name),
+                name: mem::take(&mut self.name),
                 properties: Properties::parse(text),
             });
         }
@@ -276,14 +327,12 @@ impl Reader {
     /// End the log and its attachments.
     pub fn finish(mut self) -> Read {
         self.close();
-        let mut runs = if self.has_begun { self.runs() } else { Vec::new() };
-        if self.has_go_begun {
-            runs.extend(self.go_runs());
-        }
-        self.number(&mut runs);
+        let mut runs = self.java.runs(&self.configs, &mut self.findings);
+        runs.extend(self.go.runs(&self.configs, &mut self.findings));
+        number(&mut runs, &mut self.findings);
         if !runs.is_empty() {
-            extra_operations::spectra(&mut runs, std::mem::take(&mut self.spectra), &mut self.findings);
-            hdr::attach::attach(&mut runs, std::mem::take(&mut self.hdr_files), &mut self.findings);
+            extra_operations::spectra(&mut runs, self.spectra, &mut self.findings);
+            hdr::attach::attach(&mut runs, self.hdr_files, &mut self.findings);
         }
         runs.iter_mut().for_each(secrets::hide);
         Read {
@@ -294,46 +343,17 @@ impl Reader {
             flooded_line: self.flooded_line,
         }
     }
+}
 
-    fn runs(&mut self) -> Vec<Run> {
-        let mut fragments = std::mem::take(&mut self.log);
-        join::streams_in_one_file(&mut fragments);
-        for (name, companion) in std::mem::take(&mut self.companions) {
-            join::companion(&mut fragments, &name, companion, &mut self.findings);
-        }
-        join::commands(
-            &mut fragments,
-            std::mem::take(&mut self.commands),
-            &mut self.findings,
-        );
-        let made = fragments
-            .into_iter()
-            .map(|fragment| build_run::run(0, fragment, &self.configs));
-        made.collect()
+/// Number the runs of both programs in the order of their lines.
+fn number(runs: &mut [Run], findings: &mut Findings) {
+    runs.sort_by_key(|run| run.first_line);
+    for (ordinal, run) in runs.iter_mut().enumerate() {
+        run.ordinal = ordinal;
     }
-
-    fn go_runs(&mut self) -> Vec<Run> {
-        let mut fragments = std::mem::take(&mut self.go_log);
-        for (name, companion) in std::mem::take(&mut self.go_companions) {
-            join::companion(&mut fragments, &name, companion, &mut self.findings);
-        }
-        let commands = std::mem::take(&mut self.go_commands);
-        join::commands(&mut fragments, commands, &mut self.findings);
-        let made = fragments
-            .into_iter()
-            .map(|fragment| go::build_run::run(fragment, &self.configs));
-        made.collect()
-    }
-
-    fn number(&mut self, runs: &mut [Run]) {
-        runs.sort_by_key(|run| run.first_line);
-        runs.iter_mut()
-            .enumerate()
-            .for_each(|(ordinal, run)| run.ordinal = ordinal);
-        if let Some(second) = runs.get(1) {
-            let sentence = format!("the file holds {} runs", runs.len());
-            let line = Some(second.first_line).filter(|&line| line > 0);
-            self.findings.add(rule::SEVERAL_RUNS.at(line, sentence));
-        }
+    if let Some(second) = runs.get(1) {
+        let sentence = format!("the file holds {} runs", runs.len());
+        let line = Some(second.first_line).filter(|&line| line > 0);
+        findings.add(rule::SEVERAL_RUNS.at(line, sentence));
     }
 }

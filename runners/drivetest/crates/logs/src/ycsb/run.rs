@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::act::side_file::telemetry::Telemetry;
 use crate::finding::{Effect, Finding, Severity, rule};
-use crate::ycsb::go::interval;
-use crate::ycsb::java::command::Phase;
-use crate::ycsb::java::fragment::StatusText;
+use crate::ycsb::command::{Command, Phase};
+use crate::ycsb::common::number;
+use crate::ycsb::fragment::{LineSpan, Message, StatusText};
+use crate::ycsb::go::operations;
 use crate::ycsb::java::status::{self, Status};
+use crate::ycsb::settings::Settings;
 
 /// Time that a run's operations measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +118,17 @@ pub struct Stop {
     pub line: Option<u64>,
     /// Text of the message.
     pub text: String,
+}
+
+impl Stop {
+    /// Return an end with the message that shows it.
+    pub fn new(kind: StopKind, message: Option<&Message>) -> Self {
+        Self {
+            kind,
+            line: message.and_then(|message| message.place.log_line()),
+            text: message.map_or_else(String::new, |message| message.text.clone()),
+        }
+    }
 }
 
 /// Whether a run may be compared.
@@ -226,7 +239,7 @@ fn statuses(texts: &[StatusText]) -> Box<dyn Iterator<Item = Status> + '_> {
     if texts.clone().any(|text| status::progress(text).is_some()) {
         return Box::new(texts.filter_map(status::parse));
     }
-    Box::new(interval::with_rates(texts))
+    Box::new(operations::with_rates(texts))
 }
 
 /// Add telemetry to the only run of the log: a side file belongs to one execution, unknown for several runs.
@@ -243,7 +256,43 @@ pub fn give_telemetry(runs: &mut [Run], telemetry: Option<Telemetry>) -> Option<
     Some(rule::SIDE_FILE_DIFFERS.at(None, sentence))
 }
 
+/// Return the number of all operations together.
+pub fn ops_of<'a>(operations: impl Iterator<Item = &'a Operation>) -> u64 {
+    let counts = operations.filter_map(|operation| operation.ops_count);
+    counts.fold(0, u64::saturating_add)
+}
+
 impl Run {
+    /// Return a run with its configuration, as far as it is known.
+    pub fn configured(
+        tool: &'static str,
+        span: &LineSpan,
+        command: Option<&Command>,
+        settings: &Settings,
+        phase: Option<Phase>,
+    ) -> Self {
+        let set = |name: &str| settings.get(name).map(str::to_owned);
+        let is_some_target = |target: &String| number::value(target).is_some_and(|ops| ops > 0.0);
+        Self {
+            tool,
+            first_line: span.first_line,
+            last_line: span.last_line,
+            phase,
+            workload: command.and_then(Command::workload).map(str::to_owned),
+            binding: command.and_then(|command| command.binding.clone()),
+            command_line: command.map(|command| command.text.clone()),
+            properties: settings.pairs(),
+            missing_files: settings.missing_files.clone(),
+            threads_count: settings.whole_number("threadcount", Some(1)),
+            target_ops_per_s: set("target").filter(is_some_target),
+            record_count: settings.whole_number("recordcount", None),
+            record_bytes: settings.record_bytes(),
+            operation_count: settings.requested_operations(phase),
+            request_distribution: set("requestdistribution"),
+            ..Self::default()
+        }
+    }
+
     /// Return the status lines, read.
     pub fn statuses(&self) -> impl Iterator<Item = Status> + '_ {
         statuses(&self.intervals)

@@ -19,6 +19,13 @@ impl Properties {
         }
     }
 
+    /// Set one from `name=value`; a text without `=` is ignored.
+    pub fn set_pair(&mut self, pair: &str) {
+        if let Some((name, value)) = pair.split_once('=') {
+            self.set(name, value);
+        }
+    }
+
     /// Return the value of a name.
     pub fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(known, _)| known == name);

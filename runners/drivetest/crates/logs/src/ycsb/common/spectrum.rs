@@ -3,7 +3,7 @@
 //! Source: HdrHistogram, AbstractHistogram.outputPercentileDistribution(); hdrhistogram-go, PercentilesPrint().
 
 use crate::ycsb::common::number;
-use crate::ycsb::java::output::shown;
+use crate::ycsb::fragment::shown;
 
 /// Rows that are kept: real spectra have some hundred.
 const ROWS_MAX: usize = 2000;

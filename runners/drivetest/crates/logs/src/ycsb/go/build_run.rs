@@ -1,32 +1,38 @@
 //! Construction of a go-ycsb run from the fragments of its files.
 
+use crate::ycsb::command::Phase;
 use crate::ycsb::common::number;
 use crate::ycsb::extra_operations;
-use crate::ycsb::go::duration;
+use crate::ycsb::fragment::shown;
+use crate::ycsb::go::checks;
 use crate::ycsb::go::fragment::Fragment;
 use crate::ycsb::go::operations::{self, COMPOSITE};
-use crate::ycsb::go::{checks, interval};
-use crate::ycsb::java::build_run::{record_bytes, requested_operations};
-use crate::ycsb::java::command::{Command, Phase};
-use crate::ycsb::java::fragment::Message;
-use crate::ycsb::java::output::shown;
-use crate::ycsb::java::settings::{ConfigFile, Settings};
-use crate::ycsb::run::{Operation, Outcome, Run, Stop, StopKind, Time, Validity};
+use crate::ycsb::run::{Operation, Run, Stop, StopKind, Time, Validity};
+use crate::ycsb::settings::{ConfigFile, Settings};
 
 /// Return the run of a fragment that all its files were joined into.
 pub fn run(mut fragment: Fragment, configs: &[ConfigFile]) -> Run {
-    if fragment.finished.is_none() {
+    if fragment.own.finished.is_none() {
         // Without a final block, the last block is an interval like the others.
         fragment.end_block(&mut { usize::MAX });
     }
-    let settings = Settings::resolve(fragment.command.as_ref(), configs, fragment.dumped.as_ref());
+    let command = fragment.launcher.as_ref();
+    let settings = Settings::resolve(command, configs, fragment.dumped.as_ref());
     let mut findings = std::mem::take(&mut fragment.span.findings);
-    let mut run = requested(&settings, &fragment);
+    let printed = match settings.get("command") {
+        Some("load") => Some(Phase::Load),
+        Some("run") => Some(Phase::Run),
+        _ => None,
+    };
+    let phase = printed.or_else(|| command.map(|command| command.phase));
+    let mut run = Run::configured("go-ycsb", &fragment.span, command, &settings, phase);
+    run.request_distribution = fragment.own.distribution.clone().or(run.request_distribution);
+    run.times = Some(Time::Service);
     run.operations = made(&fragment);
     run.measurement = measurement(&fragment);
-    run.runtime_ms = takes_ns(&fragment).map(duration::as_ms);
+    run.runtime_ms = takes_ns(&fragment).map(number::ns_as_ms);
     let counts = Counts::of(&run, &settings);
-    if fragment.finished.is_some() && !run.operations.is_empty() {
+    if fragment.own.finished.is_some() && !run.operations.is_empty() {
         run.done_ops_count = counts.done();
         run.failed_ops_count = Some(counts.failed);
     }
@@ -98,10 +104,11 @@ fn batch(name: &str, settings: &Settings) -> u64 {
 }
 
 fn made(fragment: &Fragment) -> Vec<Operation> {
-    if fragment.finished.is_none() {
+    if fragment.own.finished.is_none() {
         return operations::of_raw(&fragment.raw);
     }
     let rows = fragment
+        .own
         .block
         .iter()
         .map(|placed| operations::of_row(&placed.row));
@@ -113,11 +120,11 @@ fn made(fragment: &Fragment) -> Vec<Operation> {
 /// Releases with `QPS:` had buckets of whole milliseconds; those with `50th` have HdrHistogram. Between them, rows have the same
 /// form, and the percentiles show the type.
 fn measurement(fragment: &Fragment) -> Option<&'static str> {
-    if fragment.has_csv {
+    if fragment.own.has_csv {
         return Some("raw");
     }
-    let first = &fragment.block.first()?.row;
-    let all = || fragment.block.iter().flat_map(|placed| &placed.row.values);
+    let first = &fragment.own.block.first()?.row;
+    let all = || fragment.own.block.iter().flat_map(|placed| &placed.row.values);
     let times = || all().filter(|(head, _)| operations::share(head).is_some());
     let in_ms = times().all(|(_, value)| number::count(value).is_some_and(|us| us % 1000 == 0 && us > 0));
     if first.get("50th(us)").is_none() && times().next().is_some() && in_ms {
@@ -127,7 +134,7 @@ fn measurement(fragment: &Fragment) -> Option<&'static str> {
 }
 
 fn takes_ns(fragment: &Fragment) -> Option<u64> {
-    fragment.finished.as_ref().and_then(|(_, takes_ns)| *takes_ns)
+    fragment.own.finished.as_ref().and_then(|(_, takes_ns)| *takes_ns)
 }
 
 /// Return the throughput after the warm-up, which has no counts. It is comparable with YCSB's, unlike the rate of TOTAL.
@@ -146,87 +153,25 @@ fn throughput(run: &Run, settings: &Settings, takes_ns: Option<u64>) -> Option<S
     Some(format!("{}.{:03}", thousandths / 1000, thousandths % 1000))
 }
 
-/// Return the configuration: go-ycsb prints all its properties except the name of the database.
-fn requested(settings: &Settings, fragment: &Fragment) -> Run {
-    let command = fragment.command.as_ref();
-    let printed = match settings.get("command") {
-        Some("load") => Some(Phase::Load),
-        Some("run") => Some(Phase::Run),
-        _ => None,
-    };
-    let phase = printed.or_else(|| command.map(|command| command.phase));
-    let set = |name: &str| settings.get(name).map(str::to_owned);
-    Run {
-        ordinal: 0,
-        member: None,
-        tool: "go-ycsb",
-        tool_version: None,
-        first_line: fragment.span.first_line,
-        last_line: fragment.span.last_line,
-        phase,
-        workload: command.and_then(Command::workload).map(str::to_owned),
-        binding: command.and_then(|command| command.binding.clone()),
-        command_line: command.map(|command| command.text.clone()),
-        properties: settings.pairs(),
-        missing_files: settings.missing_files.clone(),
-        threads_count: settings.whole_number("threadcount", Some(1)),
-        threads_ran_count: None,
-        target_ops_per_s: set("target").filter(|target| number::value(target).is_some_and(|ops| ops > 0.0)),
-        record_count: settings.whole_number("recordcount", None),
-        record_bytes: record_bytes(settings),
-        operation_count: requested_operations(settings, phase),
-        time_limit_s: None,
-        request_distribution: fragment
-            .distribution
-            .clone()
-            .or_else(|| set("requestdistribution")),
-        measurement: None,
-        times: Some(Time::Service),
-        runtime_ms: None,
-        throughput_ops_per_s: None,
-        done_ops_count: None,
-        failed_ops_count: None,
-        collections: None,
-        operations: Vec::new(),
-        intervals: Vec::new(),
-        telemetry: None,
-        stop: ended(StopKind::Finished, None),
-        validity: Validity {
-            outcome: Outcome::Undecided,
-            reasons: Vec::new(),
-        },
-        findings: Vec::new(),
-    }
-}
-
-fn ended(kind: StopKind, message: Option<&Message>) -> Stop {
-    Stop {
-        kind,
-        line: message
-            .filter(|message| message.place.part.is_none())
-            .map(|message| message.place.line),
-        text: message.map_or_else(String::new, |message| message.text.clone()),
-    }
-}
-
 fn stop(run: &Run, fragment: &Fragment) -> Stop {
-    let panic = fragment.panics.first.as_ref();
-    match &fragment.finished {
-        _ if fragment.signal.is_some() => ended(StopKind::Interrupted, fragment.signal.as_ref()),
-        Some(_) if run.operations.is_empty() && fragment.dumped.is_none() => ended(StopKind::Cut, None),
-        Some(_) => ended(StopKind::Finished, None),
-        None if panic.is_some() => ended(StopKind::Crashed, panic),
-        None if fragment.refused.is_some() => ended(StopKind::NotStarted, fragment.refused.as_ref()),
+    let own = &fragment.own;
+    let panic = fragment.crashes.first.as_ref();
+    match own.finished {
+        _ if own.signal.is_some() => Stop::new(StopKind::Interrupted, own.signal.as_ref()),
+        Some(_) if run.operations.is_empty() && fragment.dumped.is_none() => Stop::new(StopKind::Cut, None),
+        Some(_) => Stop::new(StopKind::Finished, None),
+        None if panic.is_some() => Stop::new(StopKind::Crashed, panic),
+        None if own.refused.is_some() => Stop::new(StopKind::NotStarted, own.refused.as_ref()),
         None => Stop {
             text: last_word(fragment),
-            ..ended(StopKind::Interrupted, None)
+            ..Stop::new(StopKind::Interrupted, None)
         },
     }
 }
 
 fn last_word(fragment: &Fragment) -> String {
     let last = fragment.statuses.last();
-    last.and_then(|last| interval::parse(&last.text))
+    last.and_then(|last| operations::parse_block(&last.text))
         .map_or_else(String::new, |last| {
             shown(&format!("{} operations in {} s", last.ops_count, last.elapsed_s))
         })

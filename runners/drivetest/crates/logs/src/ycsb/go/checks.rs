@@ -1,17 +1,16 @@
 //! Checks of a go-ycsb run, which always ends with a complete-looking block and status 0.
 
 use crate::finding::{Findings, rule};
+use crate::ycsb::checks;
+use crate::ycsb::command::Phase;
 use crate::ycsb::common::number;
-use crate::ycsb::go::block;
+use crate::ycsb::fragment::{Place, shown};
 use crate::ycsb::go::build_run::Counts;
-use crate::ycsb::go::fragment::Fragment;
-use crate::ycsb::go::operations::{COMPOSITE, TOTAL};
-use crate::ycsb::java::checks::{counts, intervals, percentiles, setup, times};
-use crate::ycsb::java::command::Phase;
-use crate::ycsb::java::output::shown;
-use crate::ycsb::java::settings::Settings;
+use crate::ycsb::go::fragment::{Fragment, PlacedRow};
+use crate::ycsb::go::operations::{COMPOSITE, TOTAL, is_single, share};
 use crate::ycsb::rules;
-use crate::ycsb::run::{Operation, Run, StopKind};
+use crate::ycsb::run::{Operation, Run, StopKind, ops_of};
+use crate::ycsb::settings::Settings;
 
 /// Sources of a run.
 pub struct Evidence<'a> {
@@ -25,44 +24,42 @@ pub struct Evidence<'a> {
 
 /// Add the findings of all checks.
 pub fn all(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    let fragment = evidence.fragment;
     result(run, evidence, findings);
-    message(evidence.fragment, findings);
+    checks::messages(&fragment.crashes, &rules::EXCEPTIONS, "panics", findings);
+    let what = "errors of operations";
+    checks::messages(&fragment.errors, &rules::BINDING_ERRORS, what, findings);
     check_settings(run, evidence, findings);
-    block::check(evidence.fragment, findings);
-    counts::failed(run, findings);
-    if evidence.fragment.finished.is_some() && !run.operations.is_empty() {
+    if fragment.own.finished.is_some() {
+        block(&fragment.own.block, findings);
+    }
+    checks::failed(run, findings);
+    if fragment.own.finished.is_some() && !run.operations.is_empty() {
         add_up(run, evidence, findings);
         requested(run, evidence, findings);
         limits(run, evidence, findings);
-        times::in_flight(run, findings);
-        times::target(run, findings);
+        checks::in_flight(run, findings);
+        checks::target(run, findings);
         last_block(run, evidence, findings);
     }
-    let judged = |operation: &&Operation| operation.is_counted || operation.name == COMPOSITE;
-    run.operations
-        .iter()
-        .filter(judged)
-        .for_each(|operation| percentiles::samples(operation, findings));
-    intervals::warm_up(run, findings);
+    checks::samples(run, COMPOSITE, findings);
+    checks::warm_up(run, findings);
 }
 
 fn result(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let fragment = evidence.fragment;
-    if let Some(signal) = &fragment.signal {
+    if let Some(signal) = &fragment.own.signal {
         let sentence = format!("{}: the final block looks complete, but is not", signal.text);
         findings.add(signal.place.finding(&rule::INTERRUPTED, &sentence));
     }
-    match (&fragment.finished, run.stop.kind) {
+    match (&fragment.own.finished, run.stop.kind) {
         (None, StopKind::NotStarted) => {
             let sentence = format!("expected a run, got: {}", run.stop.text);
             findings.add(rules::NOTHING_DONE.at(run.stop.line, sentence));
         }
         (None, _) => {
-            let last = if run.stop.text.is_empty() {
-                "nothing".to_owned()
-            } else {
-                run.stop.text.clone()
-            };
+            let last = Some(run.stop.text.as_str()).filter(|text| !text.is_empty());
+            let last = last.unwrap_or("nothing");
             let sentence = format!("expected 'Run finished' and a final block, got {last}");
             findings.add(rules::NO_RESULT.at(run.stop.line, sentence));
         }
@@ -73,36 +70,19 @@ fn result(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         _ => {}
     }
     if let Some(place) = &fragment.open_row {
-        let sentence = "the last row has no line end, so its value may be truncated";
-        findings.add(place.finding(&rules::LAST_ROW_OPEN, sentence));
+        checks::open_row(place, findings);
     }
 }
 
-fn no_block(evidence: &Evidence<'_>, place: &crate::ycsb::java::fragment::Place, findings: &mut Findings) {
-    let elsewhere = evidence
-        .settings
-        .get("measurement.output_file")
-        .filter(|file| !file.is_empty());
-    match elsewhere {
+fn no_block(evidence: &Evidence<'_>, place: &Place, findings: &mut Findings) {
+    let elsewhere = evidence.settings.get("measurement.output_file");
+    match elsewhere.filter(|file| !file.is_empty()) {
         Some(file) => {
             let sentence = format!("the final block was written to {}, which is missing", shown(file));
             findings.add(place.finding(&rules::RESULT_ELSEWHERE, &sentence));
         }
         None => {
             findings.add(place.finding(&rules::NO_RESULT, "no final block follows 'Run finished'"));
-        }
-    }
-}
-
-fn message(fragment: &Fragment, findings: &mut Findings) {
-    let groups = [
-        (&fragment.panics, &rules::EXCEPTIONS, "panics"),
-        (&fragment.errors, &rules::BINDING_ERRORS, "errors of operations"),
-    ];
-    for (messages, rule, what) in groups {
-        if let Some(first) = &messages.first {
-            let sentence = format!("{what}: {}; the first: {}", messages.count, first.text);
-            findings.add(first.place.finding(rule, &sentence));
         }
     }
 }
@@ -117,20 +97,15 @@ fn check_settings(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         let sentence = "go-ycsb prints every property except the name of the database";
         findings.add(rules::BACK_END_UNKNOWN.at(None, sentence));
     }
-    let warm_up = settings
-        .whole_number("warmuptime", Some(0))
-        .filter(|&warm_up_s| warm_up_s > 0);
-    if let Some(warm_up_s) = warm_up.filter(|_| run.phase != Some(Phase::Load)) {
+    let warm_up_s = settings.whole_number("warmuptime", Some(0)).unwrap_or(0);
+    if warm_up_s > 0 && run.phase != Some(Phase::Load) {
         let sentence = format!(
             "operations of the first {warm_up_s} s are in no count; the throughput is that of the remaining time"
         );
         findings.add(rules::WARM_UP_EXCLUDED.at(None, sentence));
     }
-    let limit = settings
-        .get("maxexecutiontime")
-        .and_then(number::count)
-        .filter(|&limit_s| limit_s > 0);
-    if let Some(limit_s) = limit {
+    let limit_s = settings.get("maxexecutiontime").and_then(number::count);
+    if let Some(limit_s) = limit_s.filter(|&limit_s| limit_s > 0) {
         let sentence = format!("maxexecutiontime={limit_s} is set, but go-ycsb has no time limit");
         findings.add(rules::TIME_LIMIT_IGNORED.at(None, sentence));
     }
@@ -139,8 +114,8 @@ fn check_settings(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         let sentence = "operations failed, and the program printed no reason";
         findings.add(rules::ERRORS_SILENT.at(None, sentence));
     }
-    setup::options(settings, findings);
-    setup::distribution(run, findings);
+    checks::options(settings, findings);
+    checks::distribution(run, findings);
 }
 
 /// Return the operations in flight at the end of the warm-up; each counts by its later parts.
@@ -155,15 +130,7 @@ fn tolerance(run: &Run, evidence: &Evidence<'_>) -> u64 {
 }
 
 fn add_up(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
-    let rows = |wanted: &dyn Fn(&&Operation) -> bool| {
-        let counts = run
-            .operations
-            .iter()
-            .filter(wanted)
-            .filter_map(|operation| operation.ops_count);
-        counts.fold(0_u64, u64::saturating_add)
-    };
-    let single = rows(&|operation| operation.is_counted && operation.outcome == "ok");
+    let single = ops_of(run.counted().filter(|operation| operation.outcome == "ok"));
     let total = run.operations.iter().find(|operation| operation.name == TOTAL);
     let Some(total) = total.and_then(|total| total.ops_count) else {
         return;
@@ -172,7 +139,8 @@ fn add_up(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         let sentence = format!("TOTAL has {total} operations; the other rows have {single}");
         findings.add(rules::OPERATIONS_DO_NOT_ADD_UP.at(None, sentence));
     }
-    let composite = rows(&|operation| operation.name == COMPOSITE);
+    let is_composite = |operation: &&Operation| operation.name == COMPOSITE;
+    let composite = ops_of(run.operations.iter().filter(is_composite));
     if composite > 0 {
         let sentence = format!(
             "TOTAL counts the read and the update of {composite} read-modify-writes: its rate differs from YCSB's throughput"
@@ -229,15 +197,60 @@ fn limits(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 /// Check the last interval: counts only increase, so one with more operations than the final block is of another run.
 fn last_block(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let Some(last) = run.statuses().last() else { return };
-    let single = run
-        .counted()
-        .filter_map(|operation| operation.ops_count)
-        .fold(0_u64, u64::saturating_add);
-    if last.ops_count > single && !evidence.fragment.has_csv {
+    let single = ops_of(run.counted());
+    if last.ops_count > single && !evidence.fragment.own.has_csv {
         let sentence = format!(
             "the last interval has {} operations; the final block has {single}",
             last.ops_count
         );
         findings.add(rules::STATUS_DIFFERS.at(None, sentence));
+    }
+}
+
+/// Check the final block: all its rows have the same columns, including a count.
+fn block(block: &[PlacedRow], findings: &mut Findings) {
+    let Some(longest) = block.iter().max_by_key(|placed| placed.row.values.len()) else {
+        return;
+    };
+    for placed in block {
+        unknown(placed, findings);
+        let heads = longest.row.values.iter().map(|(head, _)| head.as_str());
+        let lacking: Vec<&str> = heads.filter(|head| placed.row.get(head).is_none()).collect();
+        if !lacking.is_empty() {
+            let sentence = format!(
+                "{} lacks {}, which other rows have",
+                placed.row.operation,
+                lacking.join(", ")
+            );
+            findings.add(placed.place.finding(&rules::RESULT_CUT, &sentence));
+        }
+    }
+    let lacks_count = longest.row.ops_count().is_none();
+    if lacks_count || longest.row.rate().is_none() {
+        let sentence = "the rows lack Count or OPS";
+        findings.add(longest.place.finding(&rules::ROW_MISSING, sentence));
+    }
+    if lacks_total(block) {
+        let sentence = "the row TOTAL, which this release prints after successful operations, is missing";
+        findings.add(longest.place.finding(&rules::RESULT_CUT, sentence));
+    }
+    if block.iter().any(|placed| placed.row.get("Avg(us)").is_some()) {
+        findings.add(rules::MEANS_TRUNCATED.at(None, "means are truncated to whole microseconds"));
+    }
+}
+
+/// Return whether TOTAL is missing: it was introduced together with the 50th percentile, before v1.0.1.
+fn lacks_total(block: &[PlacedRow]) -> bool {
+    let has = |wanted: &dyn Fn(&PlacedRow) -> bool| block.iter().any(wanted);
+    has(&|placed| placed.row.get("50th(us)").is_some() && is_single(&placed.row.operation))
+        && !has(&|placed| placed.row.operation == TOTAL)
+}
+
+fn unknown(placed: &PlacedRow, findings: &mut Findings) {
+    const KNOWN: [&str; 7] = ["Takes(s)", "Count", "OPS", "QPS", "Avg(us)", "Min(us)", "Max(us)"];
+    let is_known = |head: &str| KNOWN.contains(&head) || share(head).is_some();
+    for (head, value) in placed.row.values.iter().filter(|(head, _)| !is_known(head)) {
+        let sentence = format!("{}: {head}: {value} is an unknown value", placed.row.operation);
+        findings.add(placed.place.finding(&rules::ROW_UNKNOWN, &sentence));
     }
 }

@@ -1,7 +1,8 @@
 //! Kinds of lines in go-ycsb's output.
 
+use crate::ycsb::common::number;
 use crate::ycsb::common::raw::{self, RawRow};
-use crate::ycsb::go::duration;
+use crate::ycsb::fragment::stars;
 use crate::ycsb::go::row::{self, Shape, Table};
 
 /// Kind of a line.
@@ -42,7 +43,7 @@ pub enum LineKind<'a> {
 pub fn of<'a>(line: &'a str, table: &mut Table) -> LineKind<'a> {
     match line.as_bytes().first() {
         None => LineKind::Other,
-        Some(b'*') => stars(line),
+        Some(b'*') => stars(line).map_or(LineKind::Other, |is_head| LineKind::Stars { is_head }),
         Some(b'+' | b'|') => match table.take(line) {
             None => LineKind::Other,
             Some(None) => LineKind::Frame,
@@ -54,14 +55,6 @@ pub fn of<'a>(line: &'a str, table: &mut Table) -> LineKind<'a> {
     }
 }
 
-fn stars(line: &str) -> LineKind<'_> {
-    match line.trim_matches('*').trim() {
-        "properties" => LineKind::Stars { is_head: true },
-        "" => LineKind::Stars { is_head: false },
-        _ => LineKind::Other,
-    }
-}
-
 fn capital(line: &str) -> LineKind<'_> {
     if let Some(shape) = row::plain(line) {
         return LineKind::Rows(vec![shape]);
@@ -70,7 +63,7 @@ fn capital(line: &str) -> LineKind<'_> {
         return LineKind::Csv(row);
     }
     if let Some(takes) = line.strip_prefix("Run finished, takes ") {
-        return LineKind::Finished(duration::parse_ns(takes));
+        return LineKind::Finished(number::go_duration_ns(takes));
     }
     if let Some(rest) = line.strip_prefix("Using request distribution '") {
         let distribution = rest.split_once("' a keyrange of ").map(|(name, _)| name);

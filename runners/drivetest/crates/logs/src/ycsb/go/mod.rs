@@ -2,14 +2,10 @@
 //!
 //! Source: github.com/pingcap/go-ycsb, cmd/go-ycsb, pkg/client, pkg/measurement, up to v1.0.1 and after it.
 
-mod block;
-pub mod build_run;
+mod build_run;
 mod checks;
-pub mod command;
-mod duration;
 pub mod fragment;
-pub mod interval;
 mod line_kind;
-mod operations;
+pub mod operations;
 pub mod output;
 mod row;

@@ -30,6 +30,12 @@ impl Row {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// Return the number under a head, as printed.
+    pub fn number(&self, head: &str) -> Option<String> {
+        let value = self.get(head).filter(|value| number::is_number(value));
+        value.map(str::to_owned)
+    }
+
     /// Return the row in plain form, with its line end.
     pub fn written(&self) -> String {
         let values: Vec<String> = self

@@ -3,8 +3,8 @@
 use crate::finding::{Finding, Findings};
 use crate::ycsb::common::latencies::Latencies;
 use crate::ycsb::common::number;
+use crate::ycsb::fragment::shown;
 use crate::ycsb::hdr::decode;
-use crate::ycsb::java::output::shown;
 use crate::ycsb::rules;
 
 /// The longest line that is read: a histogram of three digits with all its counts is below a tenth of it.

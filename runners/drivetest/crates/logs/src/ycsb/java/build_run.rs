@@ -3,29 +3,34 @@
 use crate::finding::Findings;
 use crate::ycsb::common::number;
 use crate::ycsb::extra_operations;
+use crate::ycsb::fragment::{Place, shown};
 use crate::ycsb::java::checks;
-use crate::ycsb::java::command::{Command, Phase};
-use crate::ycsb::java::fragment::{Fragment, MetricRows};
+use crate::ycsb::java::fragment::Fragment;
 use crate::ycsb::java::measurement_type::{self, MeasurementType};
 use crate::ycsb::java::metric::Metric;
 use crate::ycsb::java::operations::{self, Common, Rows};
 use crate::ycsb::java::output::without_twins;
-use crate::ycsb::java::settings::{ConfigFile, Known, Settings};
 use crate::ycsb::join;
-use crate::ycsb::run::{Collections, Operation, Run, Stop, StopKind, Time, Validity};
+use crate::ycsb::run::{Operation, Run, Stop, StopKind, Time, Validity, ops_of};
+use crate::ycsb::settings::{ConfigFile, Known, Settings};
 
-/// Return the run of a piece that all files of the run were joined into.
-pub fn run(ordinal: usize, mut fragment: Fragment, configs: &[ConfigFile]) -> Run {
-    let command = fragment.command.take().or(fragment.launcher.take());
-    let settings = Settings::resolve(command.as_ref(), configs, fragment.dumped.as_ref());
+/// Return the run of a fragment that all files of the run were joined into.
+pub fn run(mut fragment: Fragment, configs: &[ConfigFile]) -> Run {
+    let command = fragment.own.command.take().or(fragment.launcher.take());
+    let command = command.as_ref();
+    let settings = Settings::resolve(command, configs, fragment.dumped.as_ref());
     let mut findings = std::mem::take(&mut fragment.span.findings);
     without_twins(&mut fragment.statuses);
     let rows = operation_rows(&fragment, &mut findings);
-    let kind = measurement_type::of(&rows, &settings, fragment.version.as_deref());
+    let kind = measurement_type::of(&rows, &settings, fragment.own.version.as_deref());
     let operations = operations(&rows, &kind, &settings);
-    drop(rows);
-    let mut run = requested(command.as_ref(), &settings, &fragment);
-    run.ordinal = ordinal;
+    let phase = command.map(|command| command.phase);
+    let mut run = Run::configured("ycsb", &fragment.span, command, &settings, phase);
+    let version = fragment.own.version.clone();
+    run.tool_version = version.filter(|version| version != HIDDEN_VERSION);
+    run.binding = run.binding.or_else(|| settings.get("db").map(str::to_owned));
+    let configured_limit_s = || settings.whole_number("maxexecutiontime", None);
+    run.time_limit_s = fragment.own.limit_s.or_else(configured_limit_s);
     run.measurement = kind.measurement;
     run.times = times(&settings, &operations);
     take_overall(&mut run, &fragment, &mut findings);
@@ -51,7 +56,7 @@ pub fn run(ordinal: usize, mut fragment: Fragment, configs: &[ConfigFile]) -> Ru
 
 fn operation_rows<'a>(fragment: &'a Fragment, findings: &mut Findings) -> Vec<Rows<'a>> {
     let mut rows = Vec::new();
-    for metric in &fragment.metrics {
+    for metric in &fragment.own.metrics {
         if let Metric::Operation(name) = Metric::parse(&metric.name) {
             rows.push(Rows::read(name, metric, findings));
         }
@@ -96,97 +101,37 @@ fn times(settings: &Settings, operations: &[Operation]) -> Option<Time> {
     plain_time(settings, false)
 }
 
-/// Return the configuration, as far as it is known.
-fn requested(command: Option<&Command>, settings: &Settings, fragment: &Fragment) -> Run {
-    let phase = command.map(|command| command.phase);
-    let set = |name: &str| settings.get(name).map(str::to_owned);
-    let is_some_target = |target: &String| number::value(target).is_some_and(|ops| ops > 0.0);
-    let limit_s = || settings.whole_number("maxexecutiontime", None);
-    Run {
-        tool: "ycsb",
-        tool_version: fragment
-            .version
-            .clone()
-            .filter(|version| version != HIDDEN_VERSION),
-        first_line: fragment.span.first_line,
-        last_line: fragment.span.last_line,
-        phase,
-        workload: command.and_then(Command::workload).map(str::to_owned),
-        binding: command
-            .and_then(|command| command.binding.clone())
-            .or_else(|| set("db")),
-        command_line: command.map(|command| command.text.clone()),
-        properties: settings.pairs(),
-        missing_files: settings.missing_files.clone(),
-        threads_count: settings.whole_number("threadcount", Some(1)),
-        target_ops_per_s: set("target").filter(is_some_target),
-        record_count: settings.whole_number("recordcount", None),
-        record_bytes: record_bytes(settings),
-        operation_count: requested_operations(settings, phase),
-        time_limit_s: fragment.limit_s.or_else(limit_s),
-        request_distribution: set("requestdistribution"),
-        ..Run::default()
-    }
-}
-
 /// Version that every release up to 0.7 reports.
 /// Source: YCSB 0.1.4 to 0.7.0, Client.main(): "YCSB Client 0.1".
 pub const HIDDEN_VERSION: &str = "0.1";
 
-/// Return the requested operations: a load inserts `insertcount` records, or all of them.
-pub fn requested_operations(settings: &Settings, phase: Option<Phase>) -> Option<u64> {
-    if phase != Some(Phase::Load) {
-        return settings.whole_number("operationcount", Some(0));
-    }
-    let inserts = settings.whole_number("insertcount", None);
-    inserts.or_else(|| settings.whole_number("recordcount", None))
-}
-
-/// Return the bytes of a record's values, if the number and length of fields are known.
-pub fn record_bytes(settings: &Settings) -> Option<u64> {
-    let is_constant = match settings.known("fieldlengthdistribution") {
-        Known::Set(distribution) => distribution == "constant",
-        Known::Unset => true,
-        Known::Unknown => false,
-    };
-    let fields = settings.whole_number("fieldcount", None)?;
-    let bytes = settings.whole_number("fieldlength", None)?;
-    fields.checked_mul(bytes).filter(|_| is_constant)
-}
-
+/// Read the totals of the run and its garbage collections.
 fn take_overall(run: &mut Run, fragment: &Fragment, findings: &mut Findings) {
-    for metric in &fragment.metrics {
-        match Metric::parse(&metric.name) {
-            Metric::Overall => take_totals(run, metric, findings),
-            Metric::Collections => take_collections(run, metric, findings),
-            _ => {}
+    for metric in &fragment.own.metrics {
+        let is_overall = match Metric::parse(&metric.name) {
+            Metric::Overall => true,
+            Metric::Collections => false,
+            Metric::Machine | Metric::Operation(_) => continue,
+        };
+        if !is_overall {
+            run.collections.get_or_insert_default();
+        }
+        for row in &metric.named {
+            let place = match (row.measurement.as_str(), &mut run.collections) {
+                ("RunTime(ms)", _) if is_overall => &mut run.runtime_ms,
+                ("Throughput(ops/sec)", _) if is_overall => &mut run.throughput_ops_per_s,
+                ("Count", Some(collections)) if !is_overall => &mut collections.count,
+                ("Time(ms)", Some(collections)) if !is_overall => &mut collections.time_ms,
+                ("Time(%)", Some(collections)) if !is_overall => &mut collections.time_pct,
+                _ => {
+                    findings.add(operations::unknown(&metric.name, row));
+                    continue;
+                }
+            };
+            *place = Some(row.value.clone()).filter(|value| number::is_number(value));
         }
     }
-    run.done_ops_count = join::done(fragment);
-}
-
-fn take_totals(run: &mut Run, metric: &MetricRows, findings: &mut Findings) {
-    for row in &metric.named {
-        let value = Some(row.value.clone()).filter(|value| number::is_number(value));
-        match row.measurement.as_str() {
-            "RunTime(ms)" => run.runtime_ms = value,
-            "Throughput(ops/sec)" => run.throughput_ops_per_s = value,
-            _ => findings.add(operations::unknown(&metric.name, row)),
-        }
-    }
-}
-
-fn take_collections(run: &mut Run, metric: &MetricRows, findings: &mut Findings) {
-    let collections = run.collections.get_or_insert_with(Collections::default);
-    for row in &metric.named {
-        let value = Some(row.value.clone()).filter(|value| number::is_number(value));
-        match row.measurement.as_str() {
-            "Count" => collections.count = value,
-            "Time(ms)" => collections.time_ms = value,
-            "Time(%)" => collections.time_pct = value,
-            _ => findings.add(operations::unknown(&metric.name, row)),
-        }
-    }
+    run.done_ops_count = join::done(&fragment.own);
 }
 
 /// Return the threads that ran to their end: each cleans up once. 0.1.4 does not print it.
@@ -200,10 +145,7 @@ fn threads_ran(operations: &[Operation]) -> Option<u64> {
 fn failed(operations: &[Operation]) -> Option<u64> {
     let counted = || operations.iter().filter(|operation| operation.is_counted);
     counted().next()?;
-    let own_rows: u64 = counted()
-        .filter(|operation| !checks::is_good(&operation.outcome))
-        .filter_map(|operation| operation.ops_count)
-        .fold(0, u64::saturating_add);
+    let own_rows = ops_of(counted().filter(|operation| !checks::is_good(&operation.outcome)));
     let statuses: u64 = counted()
         .flat_map(|operation| &operation.returns)
         .filter(|(status, _)| !checks::is_good(status))
@@ -212,38 +154,24 @@ fn failed(operations: &[Operation]) -> Option<u64> {
 }
 
 fn stop(run: &Run, fragment: &Fragment) -> Stop {
-    let message = |kind, message: Option<&super::fragment::Message>| Stop {
-        kind,
-        line: message
-            .filter(|message| message.place.part.is_none())
-            .map(|message| message.place.line),
-        text: message.map_or_else(String::new, |message| message.text.clone()),
-    };
-    let exception = fragment.exceptions.first.as_ref();
+    let exception = fragment.crashes.first.as_ref();
     match (&run.runtime_ms, run.done_ops_count) {
-        (None, _) if fragment.rows_count > 0 => message(StopKind::Cut, None),
-        (None, _) if exception.is_some() => message(StopKind::Crashed, exception),
-        (None, _) => last_word(fragment),
-        (Some(_), Some(0)) => message(StopKind::NotStarted, exception.or(fragment.errors.first.as_ref())),
+        (None, _) if fragment.own.rows_count > 0 => Stop::new(StopKind::Cut, None),
+        (None, _) if exception.is_some() => Stop::new(StopKind::Crashed, exception),
+        (None, _) => {
+            let last = fragment.statuses.last();
+            Stop {
+                kind: StopKind::Interrupted,
+                line: last.and_then(|status| status.place.log_line()),
+                text: last.map_or_else(String::new, |status| shown(&status.text)),
+            }
+        }
+        (Some(_), Some(0)) => Stop::new(StopKind::NotStarted, exception.or(fragment.errors.first.as_ref())),
         (Some(_), _) if checks::hit_limit(run, fragment) => Stop {
             kind: StopKind::TimeLimit,
-            line: fragment
-                .limit_hit
-                .as_ref()
-                .filter(|place| place.part.is_none())
-                .map(|place| place.line),
+            line: fragment.own.limit_hit.as_ref().and_then(Place::log_line),
             text: String::new(),
         },
-        (Some(_), _) => message(StopKind::Finished, None),
-    }
-}
-
-fn last_word(fragment: &Fragment) -> Stop {
-    let last = fragment.statuses.last();
-    let here = last.filter(|status| status.place.part.is_none());
-    Stop {
-        kind: StopKind::Interrupted,
-        line: here.map(|status| status.place.line),
-        text: last.map_or_else(String::new, |status| super::output::shown(&status.text)),
+        (Some(_), _) => Stop::new(StopKind::Finished, None),
     }
 }

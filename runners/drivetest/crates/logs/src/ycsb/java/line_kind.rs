@@ -1,7 +1,8 @@
 //! Kinds of lines in YCSB's output.
 
+use crate::ycsb::command::Command;
 use crate::ycsb::common::raw::{self, RawRow};
-use crate::ycsb::java::command::Command;
+use crate::ycsb::fragment::stars;
 use crate::ycsb::java::row::{self, Shape};
 use crate::ycsb::java::status;
 
@@ -52,7 +53,7 @@ pub fn of(line: &str) -> LineKind<'_> {
     match line.as_bytes().first() {
         None => LineKind::Other,
         Some(b'[') => bracketed(line),
-        Some(b'*') => stars(line),
+        Some(b'*') => stars(line).map_or(LineKind::Other, |is_head| LineKind::Stars { is_head }),
         Some(b'\t') if is_frame_of_ycsb(line) => LineKind::Frame,
         Some(b'\t') => LineKind::Other,
         _ => raw::parse(line).map_or_else(|| worded(line), LineKind::RawLatency),
@@ -74,15 +75,6 @@ fn bracketed(line: &str) -> LineKind<'_> {
         return LineKind::Error;
     }
     LineKind::Other
-}
-
-fn stars(line: &str) -> LineKind<'_> {
-    let inner = line.trim_matches('*');
-    match inner.trim() {
-        "properties" => LineKind::Stars { is_head: true },
-        "" => LineKind::Stars { is_head: false },
-        _ => LineKind::Other,
-    }
 }
 
 fn worded(line: &str) -> LineKind<'_> {

@@ -6,7 +6,7 @@ use crate::ycsb::common::number;
 use crate::ycsb::java::measurement::{Measurement, Unit};
 use crate::ycsb::java::metric::Recorder;
 use crate::ycsb::java::operations::Rows;
-use crate::ycsb::java::settings::Settings;
+use crate::ycsb::settings::Settings;
 
 /// The type of a run's measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

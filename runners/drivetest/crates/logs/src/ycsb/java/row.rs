@@ -1,6 +1,10 @@
-//! One row of YCSB's text exporter: `[METRIC], MEASUREMENT, VALUE`.
+//! Rows of YCSB's exporters: text (`[METRIC], MEASUREMENT, VALUE`) and JSON.
 //!
-//! Source: YCSB, TextMeasurementsExporter.write().
+//! JSON is objects after each other, or in an array, each over some lines. Source: YCSB,
+//! TextMeasurementsExporter.java, JSONMeasurementsExporter.java, JSONArrayMeasurementsExporter.java.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::ycsb::common::number;
 
@@ -51,9 +55,116 @@ fn is_name(measurement: &str) -> bool {
 }
 
 /// Return whether a value can stand in a row: a number, or Java's word for none.
-pub fn is_value(value: &str) -> bool {
+fn is_value(value: &str) -> bool {
     let is_short = value.len() <= NAME_BYTES_MAX;
     matches!(value, "NaN" | "Infinity" | "-Infinity") || is_short && number::is_number(value)
+}
+
+/// The longest object that is kept, bytes; a row has about 100.
+const OBJECT_BYTES_MAX: usize = 4096;
+
+/// One row, with its value as printed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct JsonRow {
+    /// As in text.
+    pub metric: String,
+    /// As in text.
+    pub measurement: String,
+    /// Without the quotes that 0.17.0 puts around `NaN`.
+    pub value: String,
+}
+
+#[derive(Deserialize)]
+struct Object<'a> {
+    metric: String,
+    measurement: String,
+    #[serde(borrow)]
+    value: &'a RawValue,
+}
+
+/// Result of a line.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A row.
+    Row(JsonRow),
+    /// An object that begins as a row does and is none.
+    Broken,
+}
+
+/// Puts objects together, line by line. A row holds no object, so that a brace within one begins the next.
+#[derive(Debug, Default)]
+pub struct Objects {
+    begun: String,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Objects {
+    /// Return whether a line may be of an exporter's JSON; within an object every line may that begins as one.
+    pub fn takes(&self, line: &str) -> bool {
+        let begins = line.trim_start().starts_with(['{', '}', '[', ']', '"']);
+        let ends = line.trim_end_matches([' ', ',']).ends_with(['[', '{', '}', ']']);
+        let is_text_row = line.starts_with('[') && !ends;
+        begins && !is_text_row && (!self.begun.is_empty() || line.contains('{'))
+    }
+
+    /// Read a line and hands what ended in it to `each`.
+    pub fn take(&mut self, line: &str, mut each: impl FnMut(Found)) {
+        for letter in line.chars() {
+            let begins = letter == '{' && !self.in_string;
+            if begins || self.begun.len() > OBJECT_BYTES_MAX {
+                self.let_go().into_iter().for_each(&mut each);
+            }
+            if self.begun.is_empty() && !begins {
+                continue;
+            }
+            self.begun.push(letter);
+            if self.ends_with(letter) {
+                read(&self.begun).into_iter().for_each(&mut each);
+                self.begun.clear();
+            }
+        }
+        // The exporter breaks no string over lines: one that is open has lost its end.
+        if self.in_string {
+            self.let_go().into_iter().for_each(&mut each);
+        }
+    }
+
+    /// End what was begun: another line came between, or the end.
+    pub fn let_go(&mut self) -> Option<Found> {
+        let was_row = self.begun.contains("\"metric\"");
+        *self = Self::default();
+        was_row.then_some(Found::Broken)
+    }
+
+    /// Return whether the object ends with this letter of it.
+    fn ends_with(&mut self, letter: char) -> bool {
+        if std::mem::take(&mut self.escaped) {
+            return false;
+        }
+        match letter {
+            '\\' => self.escaped = self.in_string,
+            '"' => self.in_string = !self.in_string,
+            _ => {}
+        }
+        letter == '}' && !self.in_string
+    }
+}
+
+fn read(object: &str) -> Option<Found> {
+    let broken = || object.contains("\"metric\"").then_some(Found::Broken);
+    let Ok(read) = serde_json::from_str::<Object<'_>>(object) else {
+        return broken();
+    };
+    let value = read.value.get().trim_matches('"');
+    if !is_value(value) {
+        return broken();
+    }
+    Some(Found::Row(JsonRow {
+        metric: read.metric,
+        measurement: read.measurement,
+        value: value.to_owned(),
+    }))
 }
 
 #[cfg(test)]
@@ -108,5 +219,69 @@ mod tests {
         ] {
             assert_eq!(parse(line), Some(Shape::Broken), "{line}");
         }
+    }
+
+    fn found(text: &str) -> Vec<Found> {
+        let (mut objects, mut found) = (Objects::default(), Vec::new());
+        for line in text.lines().filter(|line| !line.is_empty()) {
+            if objects.takes(line) {
+                objects.take(line, |one| found.push(one));
+            } else {
+                found.extend(objects.let_go());
+            }
+        }
+        found.extend(objects.let_go());
+        found
+    }
+
+    fn json_row(metric: &str, measurement: &str, value: &str) -> Found {
+        Found::Row(JsonRow {
+            metric: metric.to_owned(),
+            measurement: measurement.to_owned(),
+            value: value.to_owned(),
+        })
+    }
+
+    #[test]
+    fn objects_after_each_other_and_in_an_array_are_rows() {
+        let first =
+            "{\n  \"metric\" : \"READ\",\n  \"measurement\" : \"Operations\",\n  \"value\" : 3.0E7\n}";
+        let second = " {\n  \"metric\" : \"READ\",\n  \"measurement\" : \">1\",\n  \"value\" : \"NaN\"\n}";
+        let expected = [
+            json_row("READ", "Operations", "3.0E7"),
+            json_row("READ", ">1", "NaN"),
+        ];
+        assert_eq!(found(&format!("{first}{second}")), expected);
+        assert_eq!(found(&format!("[ {first},{second} ]")), expected);
+    }
+
+    #[test]
+    fn one_line_may_hold_all() {
+        let text =
+            r#"[{"metric":"A","measurement":"b}\"","value":1},{"metric":"A","measurement":"c","value":-1}]"#;
+        assert_eq!(
+            found(text),
+            [json_row("A", "b}\"", "1"), json_row("A", "c", "-1")]
+        );
+    }
+
+    #[test]
+    fn incomplete_objects_are_reported_and_other_objects_ignored() {
+        assert_eq!(found("{ \"metric\" : \"READ\",\nexception"), [Found::Broken]);
+        assert_eq!(
+            found("{ \"metric\" : \"READ\", \"value\" : true }"),
+            [Found::Broken]
+        );
+        assert_eq!(found("{ \"other\" : 1 }"), []);
+        assert_eq!(found("} } ] }"), []);
+        assert_eq!(found(&"{\n".repeat(10_000)), []);
+        assert_eq!(
+            found("{ \"metric\" : \"A\", {\"metric\":\"A\",\"measurement\":\"c\",\"value\":1}")[1],
+            json_row("A", "c", "1")
+        );
+        assert_eq!(
+            found(&format!("{{ \"metric\" : \"{}", "x".repeat(9_000))),
+            [Found::Broken]
+        );
     }
 }

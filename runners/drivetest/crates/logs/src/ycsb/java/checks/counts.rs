@@ -1,16 +1,17 @@
 //! Checks of the counts: completed against requested operations, and sums.
 
 use crate::finding::Findings;
+use crate::ycsb::checks;
+use crate::ycsb::command::Phase;
 use crate::ycsb::java::build_run::HIDDEN_VERSION;
 use crate::ycsb::java::checks::{Evidence, hit_limit, is_good};
-use crate::ycsb::java::command::Phase;
 use crate::ycsb::java::fragment::Fragment;
 use crate::ycsb::rules;
-use crate::ycsb::run::{Operation, Run, Time};
+use crate::ycsb::run::{Operation, Run, ops_of};
 
 /// Add the findings about counts.
 pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
-    failed(run, findings);
+    checks::failed(run, findings);
     verified(run, findings);
     empty(run, findings);
     let Some(done) = run.done_ops_count.filter(|&done| done > 0) else {
@@ -21,56 +22,19 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     threads(run, evidence, findings);
 }
 
-/// Add a finding if operations failed.
-pub fn failed(run: &Run, findings: &mut Findings) {
-    let Some(failed) = run.failed_ops_count.filter(|&failed| failed > 0) else {
-        return;
-    };
-    let made = ops_of(run.counted());
-    let share = if made >= failed {
-        percent(failed, made)
-    } else {
-        "100.00".to_owned()
-    };
-    let sentence = format!(
-        "{failed} of {made} operations failed ({share} %); the times of READ, UPDATE ... exclude them"
-    );
-    findings.add(rules::OPERATIONS_FAILED.at(None, sentence));
-}
-
-/// Return the total number of operations.
-fn ops_of<'a>(operations: impl Iterator<Item = &'a Operation>) -> u64 {
-    operations
-        .filter_map(|operation| operation.ops_count)
-        .fold(0, u64::saturating_add)
-}
-
-/// Return a share in percent with two decimal places.
-fn percent(part: u64, whole: u64) -> String {
-    let hundredths = (u128::from(part) * 20_000 / u128::from(whole)).div_ceil(2);
-    format!("{}.{:02}", hundredths / 100, hundredths % 100)
-}
-
 fn verified(run: &Run, findings: &mut Findings) {
-    let verify = run
-        .operations
-        .iter()
-        .filter(|operation| operation.name == "VERIFY");
-    let bad = verify
-        .flat_map(|operation| &operation.returns)
-        .filter(|(status, _)| !is_good(status));
-    for (status, count) in bad {
+    let is_verify = |operation: &&Operation| operation.name == "VERIFY";
+    let verify = run.operations.iter().filter(is_verify);
+    let returns = verify.flat_map(|operation| &operation.returns);
+    for (status, count) in returns.filter(|(status, _)| !is_good(status)) {
         let sentence = format!("verification returned {status} {count} times");
         findings.add(rules::VERIFICATION_FAILED.at(None, sentence));
     }
 }
 
 fn empty(run: &Run, findings: &mut Findings) {
-    for operation in run
-        .operations
-        .iter()
-        .filter(|operation| operation.ops_count == Some(0))
-    {
+    let is_empty = |operation: &&Operation| operation.ops_count == Some(0);
+    for operation in run.operations.iter().filter(is_empty) {
         let sentence = format!(
             "{} reports 0 operations; its latency values are meaningless",
             operation.name
@@ -79,27 +43,26 @@ fn empty(run: &Run, findings: &mut Findings) {
     }
 }
 
+/// Return the number of operations with some statuses.
+fn returned(operation: &Operation, wanted: fn(&str) -> bool) -> u64 {
+    let counts = operation.returns.iter().filter(|(status, _)| wanted(status));
+    counts.fold(0, |sum, (_, count)| sum.saturating_add(*count))
+}
+
 /// Return whether the statuses of an operation add up to its successes, or up to 0.5 to its operations.
 pub fn returns_add_up(operation: &Operation) -> bool {
     let Some(ops_count) = operation.ops_count.filter(|_| !operation.returns.is_empty()) else {
         return true;
     };
-    let sum = |wanted: fn(&str) -> bool| {
-        let counts = operation.returns.iter().filter(|(status, _)| wanted(status));
-        counts.fold(0_u64, |sum, (_, count)| sum.saturating_add(*count))
-    };
-    sum(is_good) == ops_count || sum(|_| true) == ops_count
+    returned(operation, is_good) == ops_count || returned(operation, |_| true) == ops_count
 }
 
 /// Check the sum: successful and failed operations are done; the parts of a read-modify-write count once.
 ///
 /// In a load, a failed insert that was retried, or that ended its thread, is not counted.
 fn add_up(run: &Run, done: u64, findings: &mut Findings) {
-    let composite = ops_of(
-        run.operations
-            .iter()
-            .filter(|operation| is_plain_composite(operation)),
-    );
+    let composites = run.operations.iter();
+    let composite = ops_of(composites.filter(|operation| is_plain_composite(operation)));
     let printed = ops_of(run.counted()).saturating_sub(composite);
     let is_failed_insert =
         |operation: &&Operation| operation.name == "INSERT" && !is_good(&operation.outcome);
@@ -109,11 +72,8 @@ fn add_up(run: &Run, done: u64, findings: &mut Findings) {
         let sentence = format!("throughput x runtime gives {done} operations; the rows have {printed}");
         findings.add(rules::OPERATIONS_DO_NOT_ADD_UP.at(None, sentence));
     }
-    for operation in run
-        .operations
-        .iter()
-        .filter(|operation| !returns_add_up(operation))
-    {
+    let odd = |operation: &&Operation| !returns_add_up(operation);
+    for operation in run.operations.iter().filter(odd) {
         let count = operation.ops_count.unwrap_or_default();
         let sentence = format!(
             "{}: the statuses do not add up to its {count} operations",
@@ -162,17 +122,12 @@ fn report_unknown_request(evidence: &Evidence<'_>, findings: &mut Findings) {
 /// Return the successful inserts by the statuses, or else by the rows.
 fn inserted(run: &Run) -> u64 {
     let inserts = || run.counted().filter(|operation| operation.name == "INSERT");
-    let good = |operation: &Operation| {
-        let counts = operation.returns.iter().filter(|(status, _)| is_good(status));
-        counts.fold(0_u64, |sum, (_, count)| sum.saturating_add(*count))
-    };
-    let by_status: u64 = inserts().map(good).fold(0, u64::saturating_add);
-    let plain = inserts().filter(|operation| operation.outcome == "ok");
-    let by_rows = plain
-        .filter_map(|operation| operation.ops_count)
-        .fold(0, u64::saturating_add);
-    let has_statuses = inserts().any(|operation| !operation.returns.is_empty());
-    if has_statuses { by_status } else { by_rows }
+    if inserts().any(|operation| !operation.returns.is_empty()) {
+        let counts = inserts().map(|operation| returned(operation, is_good));
+        counts.fold(0, u64::saturating_add)
+    } else {
+        ops_of(inserts().filter(|operation| operation.outcome == "ok"))
+    }
 }
 
 fn limited(run: &Run, done: u64, is_load: bool, findings: &mut Findings) {
@@ -213,14 +168,9 @@ fn threads(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 /// Check for rows of CLEANUP, which every release except 0.1.4 prints.
 fn cleanup_missing(fragment: &Fragment, findings: &mut Findings) {
     let sentence = "the rows of CLEANUP, with the number of threads that ran to their end, are missing";
-    match fragment.version.as_deref() {
+    match fragment.own.version.as_deref() {
         Some(HIDDEN_VERSION) => {}
         Some(_) => findings.add(rules::RESULT_CUT.at(Some(fragment.span.last_line), sentence)),
         None => findings.add(rules::THREADS_UNKNOWN.at(None, sentence)),
     }
-}
-
-/// Return whether an operation measures service times.
-pub fn has_service_time(operation: &Operation) -> bool {
-    operation.time == Some(Time::Service)
 }

@@ -1,18 +1,19 @@
 //! Checks of a YCSB run. Findings that decide make it invalid; the exit status of YCSB never does.
 
-pub mod counts;
-pub mod intervals;
-pub mod percentiles;
+mod counts;
+mod percentiles;
 mod result;
-pub mod setup;
-pub mod times;
+mod setup;
 
 use crate::finding::Findings;
+use crate::ycsb::checks;
 use crate::ycsb::common::number;
 use crate::ycsb::java::fragment::Fragment;
 use crate::ycsb::java::measurement_type::MeasurementType;
-use crate::ycsb::java::settings::Settings;
-use crate::ycsb::run::Run;
+use crate::ycsb::java::status;
+use crate::ycsb::rules;
+use crate::ycsb::run::{Run, StopKind, Time};
+use crate::ycsb::settings::Settings;
 
 /// Sources of a run.
 pub struct Evidence<'a> {
@@ -30,8 +31,67 @@ pub fn all(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     counts::check(run, evidence, findings);
     setup::check(run, evidence, findings);
     percentiles::check(run, evidence, findings);
-    times::check(run, evidence, findings);
-    intervals::check(run, findings);
+    if matches!(run.stop.kind, StopKind::Finished | StopKind::TimeLimit) {
+        checks::in_flight(run, findings);
+        if evidence.settings.has_command() && !evidence.settings.is_unreadable("target") {
+            coordinated_omission(run, findings);
+            checks::target(run, findings);
+        }
+    }
+    last_line(run, findings);
+    checks::warm_up(run, findings);
+    comma_decimals(run, findings);
+}
+
+fn coordinated_omission(run: &Run, findings: &mut Findings) {
+    match (&run.target_ops_per_s, run.times) {
+        (None, Some(Time::Service)) => {
+            let sentence = "without a target, each operation starts when the previous one ends, so a stall delays only a few operations";
+            findings.add(rules::CLOSED_LOOP.at(None, sentence));
+        }
+        (None, Some(Time::Response | Time::Both)) => {
+            let sentence = "intended times were requested without a target: they equal the service times";
+            findings.add(rules::INTENDED_WITHOUT_TARGET.at(None, sentence));
+        }
+        (Some(target), Some(Time::Service)) => {
+            let sentence = format!(
+                "the target is {target} operations/s, but only service times are measured, without waiting time"
+            );
+            findings.add(rules::INTENDED_TIMES_MISSING.at(None, sentence));
+        }
+        _ => {}
+    }
+}
+
+/// Check the last status line: it is of the end, but 0.1.4 prints it before the last operations are counted.
+fn last_line(run: &Run, findings: &mut Findings) {
+    let last = run.statuses().last();
+    let Some((last, done)) = last.zip(run.done_ops_count.filter(|&done| done > 0)) else {
+        return;
+    };
+    if last.ops_count > done
+        || (last.ops_count < done && run.intervals.len() > 1 && is_end(run, last.elapsed_s))
+    {
+        let sentence = format!(
+            "the last status line has {} operations; the result has {done}",
+            last.ops_count
+        );
+        findings.add(rules::STATUS_DIFFERS.at(None, sentence));
+    }
+}
+
+/// Return whether a status line was printed at the end of the run.
+fn is_end(run: &Run, elapsed_s: u64) -> bool {
+    let runtime_ms = run.runtime_ms.as_deref().and_then(number::count);
+    runtime_ms.is_some_and(|runtime_ms| elapsed_s > runtime_ms / 1000)
+}
+
+fn comma_decimals(run: &Run, findings: &mut Findings) {
+    let mut lines = run.intervals.iter();
+    if let Some(line) = lines.find(|line| status::has_comma_decimals(&line.text)) {
+        let sentence = "decimals have a comma, because of the language of the Java virtual machine";
+        findings.add(line.place.finding(&rules::COMMA_DECIMALS, sentence));
+    }
 }
 
 /// Return whether an outcome or a status is a success.
@@ -50,5 +110,5 @@ pub fn hit_limit(run: &Run, fragment: &Fragment) -> bool {
     let counts = run.done_ops_count.zip(run.operation_count);
     let is_short = counts.is_none_or(|(done, requested)| done < requested);
     let by_time = is_short && limit_ms.zip(runtime_ms).is_some_and(|(limit, ran)| ran >= limit);
-    fragment.limit_hit.is_some() || by_time
+    fragment.own.limit_hit.is_some() || by_time
 }

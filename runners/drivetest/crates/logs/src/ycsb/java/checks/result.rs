@@ -1,8 +1,9 @@
 //! Checks of the result: present, complete and of one run.
 
-use crate::finding::{Findings, Rule};
+use crate::finding::Findings;
+use crate::ycsb::checks;
 use crate::ycsb::java::checks::Evidence;
-use crate::ycsb::java::fragment::{Fragment, MessageCount, MetricRows};
+use crate::ycsb::java::fragment::{Fragment, MetricRows};
 use crate::ycsb::java::measurement::Measurement;
 use crate::ycsb::java::metric::Metric;
 use crate::ycsb::java::operations::Rows;
@@ -16,14 +17,10 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     open_row(run, fragment, findings);
     rows_missing(fragment, findings);
     cells(run, fragment, findings);
-    message(&fragment.exceptions, &rules::EXCEPTIONS, "exceptions", findings);
-    message(
-        &fragment.errors,
-        &rules::BINDING_ERRORS,
-        "errors of the binding",
-        findings,
-    );
-    if let Some(message) = &fragment.exporter_fell_back {
+    checks::messages(&fragment.crashes, &rules::EXCEPTIONS, "exceptions", findings);
+    let what = "errors of the binding";
+    checks::messages(&fragment.errors, &rules::BINDING_ERRORS, what, findings);
+    if let Some(message) = &fragment.own.exporter_fell_back {
         findings.add(message.place.finding(&rules::EXPORTER_FELL_BACK, &message.text));
     }
 }
@@ -72,6 +69,7 @@ fn lacks_totals(run: &Run, fragment: &Fragment, findings: &mut Findings) {
 fn open_row(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     let Some(place) = &fragment.open_row else { return };
     let last = fragment
+        .own
         .metrics
         .iter()
         .flat_map(|metric| &metric.named)
@@ -79,14 +77,13 @@ fn open_row(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     let adds_up = last.is_some_and(|row| row.measurement.starts_with("Return="));
     let is_sound = adds_up && run.operations.iter().all(super::counts::returns_add_up);
     if !is_sound {
-        let sentence = "the last row has no line end, so its value may be truncated";
-        findings.add(place.finding(&rules::LAST_ROW_OPEN, sentence));
+        checks::open_row(place, findings);
     }
 }
 
 /// Return every operation has a count, a mean, and both ends.
 fn rows_missing(fragment: &Fragment, findings: &mut Findings) {
-    for metric in &fragment.metrics {
+    for metric in &fragment.own.metrics {
         if let Metric::Operation(name) = Metric::parse(&metric.name) {
             let rows = Rows::read(name, metric, &mut Findings::default());
             missing(&rows, metric, findings);
@@ -97,18 +94,10 @@ fn rows_missing(fragment: &Fragment, findings: &mut Findings) {
 type Wanted = (&'static str, fn(&Measurement) -> bool);
 
 const WANTED: [Wanted; 4] = [
-    ("Operations", |measurement| {
-        matches!(measurement, Measurement::Operations)
-    }),
-    ("AverageLatency", |measurement| {
-        matches!(measurement, Measurement::Mean(_))
-    }),
-    ("MinLatency", |measurement| {
-        matches!(measurement, Measurement::Min(_))
-    }),
-    ("MaxLatency", |measurement| {
-        matches!(measurement, Measurement::Max(_))
-    }),
+    ("Operations", |known| matches!(known, Measurement::Operations)),
+    ("AverageLatency", |known| matches!(known, Measurement::Mean(_))),
+    ("MinLatency", |known| matches!(known, Measurement::Min(_))),
+    ("MaxLatency", |known| matches!(known, Measurement::Max(_))),
 ];
 
 fn missing(rows: &Rows<'_>, metric: &MetricRows, findings: &mut Findings) {
@@ -133,6 +122,7 @@ fn cells(run: &Run, fragment: &Fragment, findings: &mut Findings) {
         Some("histogram" | "hdrhistogram" | "timeseries" | "hdrhistogram+histogram")
     );
     for metric in fragment
+        .own
         .metrics
         .iter()
         .filter(|metric| !metric.cells.is_empty() && !is_known)
@@ -145,12 +135,5 @@ fn cells(run: &Run, fragment: &Fragment, findings: &mut Findings) {
             );
             findings.add(metric.place.finding(&rules::CELLS_UNCLEAR, &sentence));
         }
-    }
-}
-
-fn message(messages: &MessageCount, rule: &Rule, what: &str, findings: &mut Findings) {
-    if let Some(first) = &messages.first {
-        let sentence = format!("{what}: {}; the first: {}", messages.count, first.text);
-        findings.add(first.place.finding(rule, &sentence));
     }
 }

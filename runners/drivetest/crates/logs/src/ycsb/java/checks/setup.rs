@@ -1,22 +1,23 @@
 //! Checks of the setup, for comparisons of runs.
 
 use crate::finding::Findings;
+use crate::ycsb::checks;
+use crate::ycsb::command::Phase;
 use crate::ycsb::common::number;
+use crate::ycsb::fragment::shown;
 use crate::ycsb::java::build_run::HIDDEN_VERSION;
 use crate::ycsb::java::checks::Evidence;
-use crate::ycsb::java::command::Phase;
-use crate::ycsb::java::output::shown;
-use crate::ycsb::java::settings::{Known, Settings};
 use crate::ycsb::rules;
 use crate::ycsb::run::Run;
+use crate::ycsb::settings::Known;
 
 /// Add the findings about the setup.
 pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     command_line(run, evidence, findings);
-    options(evidence.settings, findings);
+    checks::options(evidence.settings, findings);
     version(run, evidence, findings);
     records(run, evidence, findings);
-    distribution(run, findings);
+    checks::distribution(run, findings);
     aerospike(run, evidence, findings);
     options_file(run, evidence, findings);
     collections(run, findings);
@@ -28,12 +29,8 @@ fn command_line(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         findings.add(rules::COMMAND_LINE_MISSING.at(None, sentence));
     }
     if !run.missing_files.is_empty() {
-        let files: Vec<String> = run
-            .missing_files
-            .iter()
-            .map(|file| super::super::output::shown(file))
-            .take(8)
-            .collect();
+        let files = run.missing_files.iter().take(8);
+        let files: Vec<String> = files.map(|file| shown(file)).collect();
         let sentence = format!(
             "the properties of {} are unknown, except for those on the command line",
             files.join(", ")
@@ -42,16 +39,8 @@ fn command_line(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     }
 }
 
-/// Add findings for settings that cannot be read.
-pub fn options(settings: &Settings, findings: &mut Findings) {
-    for (name, value) in settings.unreadable() {
-        let sentence = format!("{name}: expected a finite number; got '{}'", shown(value));
-        findings.add(rules::OPTION_UNREADABLE.at(None, sentence));
-    }
-}
-
 fn version(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
-    if evidence.fragment.version.as_deref() == Some(HIDDEN_VERSION) {
+    if evidence.fragment.own.version.as_deref() == Some(HIDDEN_VERSION) {
         let sentence = "the banner reports version 0.1, like every release up to 0.7";
         findings.add(rules::VERSION_HIDDEN.at(None, sentence));
     }
@@ -83,20 +72,6 @@ fn records(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     }
 }
 
-/// Add a finding if workload D ran with another distribution.
-pub fn distribution(run: &Run, findings: &mut Findings) {
-    let is_d = run.workload.as_deref() == Some("d") && run.phase == Some(Phase::Run);
-    let other = run
-        .request_distribution
-        .as_deref()
-        .filter(|&other| is_d && other != "latest");
-    if let Some(other) = other {
-        let sentence =
-            format!("workload D ran with requestdistribution={other}, so it did not read the latest records");
-        findings.add(rules::LATEST_REPLACED.at(None, sentence));
-    }
-}
-
 /// Source: YCSB, AerospikeClient.update(): RecordExistsAction.REPLACE_ONLY.
 fn aerospike(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let binding = run.binding.as_deref().unwrap_or("").to_ascii_lowercase();
@@ -115,19 +90,10 @@ fn aerospike(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 /// Source: YCSB 0.15 to 0.17.0, RocksDBClient.java knows rocksdb.dir alone.
 fn options_file(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let binding = run.binding.as_deref().unwrap_or("").to_ascii_lowercase();
-    let ignores = run
-        .tool_version
-        .as_deref()
-        .is_some_and(|version| matches!(version, "0.15.0" | "0.16.0" | "0.17.0"));
-    if let Some(file) = evidence
-        .settings
-        .get("rocksdb.optionsfile")
-        .filter(|_| ignores && binding.contains("rocksdb"))
-    {
-        let sentence = format!(
-            "this version does not read rocksdb.optionsfile={}",
-            super::super::output::shown(file)
-        );
+    let ignores = matches!(run.tool_version.as_deref(), Some("0.15.0" | "0.16.0" | "0.17.0"));
+    let file = evidence.settings.get("rocksdb.optionsfile");
+    if let Some(file) = file.filter(|_| ignores && binding.contains("rocksdb")) {
+        let sentence = format!("this version does not read rocksdb.optionsfile={}", shown(file));
         findings.add(rules::OPTIONS_FILE_IGNORED.at(None, sentence));
     }
 }

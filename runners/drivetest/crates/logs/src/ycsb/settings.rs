@@ -1,8 +1,8 @@
 //! Configuration of a run: properties of the command line and of its files, without assumed values.
 
+use crate::ycsb::command::{Command, Phase, base, standard_workload};
 use crate::ycsb::common::number;
 use crate::ycsb::common::properties::Properties;
-use crate::ycsb::java::command::{Command, standard_workload};
 
 /// A properties file that came with the log.
 #[derive(Clone, Debug)]
@@ -121,6 +121,26 @@ impl Settings {
         }
     }
 
+    /// Return the requested operations: a load inserts `insertcount` records, or all of them.
+    pub fn requested_operations(&self, phase: Option<Phase>) -> Option<u64> {
+        if phase != Some(Phase::Load) {
+            return self.whole_number("operationcount", Some(0));
+        }
+        let inserts = self.whole_number("insertcount", None);
+        inserts.or_else(|| self.whole_number("recordcount", None))
+    }
+
+    /// Return the bytes of a record's values, if the number and length of fields are known.
+    pub fn record_bytes(&self) -> Option<u64> {
+        let is_constant = matches!(
+            self.known("fieldlengthdistribution"),
+            Known::Set("constant") | Known::Unset
+        );
+        let fields = self.whole_number("fieldcount", None)?;
+        let bytes = self.whole_number("fieldlength", None)?;
+        fields.checked_mul(bytes).filter(|_| is_constant)
+    }
+
     /// Return numeric properties with a value that is not a number, except for shell variables.
     pub fn unreadable(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let set = NUMBERS.iter().filter_map(|&name| Some((name, self.get(name)?)));
@@ -143,10 +163,6 @@ impl Settings {
     pub fn pairs(&self) -> Vec<(String, String)> {
         self.properties.clone().into_pairs()
     }
-}
-
-fn base(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Command line that started YCSB, from its output, a launcher or a script.
+//! Command line that started YCSB or go-ycsb, from its output, a launcher or a script.
 //!
-//! Source: YCSB, Client.parseArguments(), bin/ycsb, bin/ycsb.sh.
+//! Source: YCSB, Client.parseArguments(), bin/ycsb, bin/ycsb.sh; go-ycsb, cmd/go-ycsb/client.go, initClientCommand().
 
 use serde::Serialize;
 
@@ -8,17 +8,18 @@ use crate::ycsb::common::properties::Properties;
 use crate::ycsb::common::shell;
 
 /// Phase of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// Load phase: fills the database.
     Load,
     /// Run phase: executes the operations of the workload.
+    #[default]
     Run,
 }
 
 /// A parsed command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
     /// Arguments of the client.
     pub text: String,
@@ -42,11 +43,14 @@ impl Command {
 
     /// Return the commands of a script that start YCSB, in their order.
     pub fn of_script(text: &str) -> Vec<Self> {
-        let commands = shell::commands(text);
-        commands
-            .iter()
-            .filter_map(|words| Self::of_start(words))
-            .collect()
+        let commands = shell::commands(text).into_iter();
+        commands.filter_map(|words| Self::of_start(&words)).collect()
+    }
+
+    /// Return the commands of a script that start go-ycsb. Only they name the back end and the file of the workload.
+    pub fn of_go_script(text: &str) -> Vec<Self> {
+        let commands = shell::commands(text).into_iter();
+        commands.filter_map(|words| Self::of_go_start(&words)).collect()
     }
 
     /// Return the command line of a launcher's `java ... Client ARGUMENTS`; `None` if the line is none.
@@ -63,10 +67,7 @@ impl Command {
         if let Some(at) = words.iter().position(|word| word.ends_with("ycsb.Client")) {
             return Some(Self::of_words(words[at + 1..].iter().map(String::as_str)));
         }
-        let launcher = |word: &String| {
-            let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-            matches!(name, "ycsb" | "ycsb.sh" | "ycsb.bat")
-        };
+        let launcher = |word: &String| matches!(base(word), "ycsb" | "ycsb.sh" | "ycsb.bat");
         let at = words.iter().position(launcher)?;
         let flag = match words.get(at + 1)?.as_str() {
             "load" => "-load",
@@ -79,17 +80,12 @@ impl Command {
     }
 
     fn of_words<'a>(words: impl Iterator<Item = &'a str>) -> Self {
-        let mut read = Self {
-            text: String::new(),
-            phase: Phase::Run,
-            binding: None,
-            files: Vec::new(),
-            properties: Properties::default(),
-            has_variables: false,
-        };
         let words: Vec<&str> = words.collect();
-        read.text = words.join(" ");
-        read.has_variables = words.iter().any(|word| word.starts_with('$'));
+        let mut read = Self {
+            text: words.join(" "),
+            has_variables: words.iter().any(|word| word.starts_with('$')),
+            ..Self::default()
+        };
         let mut rest = words.as_slice();
         while let Some((&option, after)) = rest.split_first() {
             let taken = read.take(option, after);
@@ -128,11 +124,49 @@ impl Command {
     fn take_property(&mut self, after: &[&str]) -> usize {
         let bare = after.iter().skip(1).take_while(|word| !word.starts_with('-'));
         let count = after.len().min(1 + bare.count());
-        let joined = after[..count].join(" ");
-        if let Some((name, value)) = joined.split_once('=') {
-            self.properties.set(name, value);
-        }
+        self.properties.set_pair(&after[..count].join(" "));
         count
+    }
+
+    fn of_go_start(words: &[String]) -> Option<Self> {
+        let at = words.iter().position(|word| base(word).starts_with("go-ycsb"))?;
+        let arguments = &words[at + 1..];
+        let phase = match arguments.first()?.as_str() {
+            "load" => Phase::Load,
+            "run" => Phase::Run,
+            _ => return None,
+        };
+        let mut command = Self {
+            text: arguments.join(" "),
+            phase,
+            has_variables: arguments.iter().any(|word| word.starts_with('$')),
+            ..Self::default()
+        };
+        let mut rest = arguments[1..].iter().map(String::as_str);
+        while let Some(word) = rest.next() {
+            command.take_go(word, &mut rest);
+        }
+        Some(command)
+    }
+
+    /// Read a word of go-ycsb's arguments, with the value after it if it is an option.
+    fn take_go<'a>(&mut self, word: &'a str, rest: &mut impl Iterator<Item = &'a str>) {
+        if !word.starts_with('-') {
+            self.binding.get_or_insert_with(|| word.to_owned());
+            return;
+        }
+        let (name, joined) = go_option(word);
+        let Some(value) = joined.or_else(|| rest.next()) else {
+            return;
+        };
+        match name {
+            "-P" | "--property_file" => self.files.extend(value.split(',').map(str::to_owned)),
+            "-p" | "--prop" => self.properties.set_pair(value),
+            "--threads" => self.properties.set("threadcount", value),
+            "--target" => self.properties.set("target", value),
+            "--interval" => self.properties.set("measurement.interval", value),
+            _ => {}
+        }
     }
 
     /// Return the letter of a standard workload (`a` of `workloads/workloada`); `None` if no file is named so.
@@ -143,9 +177,26 @@ impl Command {
 
 /// Return the letter of a standard workload file by its name.
 pub fn standard_workload(file: &str) -> Option<&str> {
-    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-    let letter = name.strip_prefix("workload")?;
+    let letter = base(file).strip_prefix("workload")?;
     matches!(letter, "a" | "b" | "c" | "d" | "e" | "f").then_some(letter)
+}
+
+/// Return the last part of a path, with either separator.
+pub fn base(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// `--threads=8` and `-precordcount=5` hold their values; other options are followed by them.
+fn go_option(word: &str) -> (&str, Option<&str>) {
+    if word.starts_with("--") {
+        return word
+            .split_once('=')
+            .map_or((word, None), |(name, value)| (name, Some(value)));
+    }
+    match word.split_at_checked(2) {
+        Some((name, value)) if !value.is_empty() => (name, Some(value)),
+        _ => (word, None),
+    }
 }
 
 #[cfg(test)]
@@ -204,5 +255,28 @@ mod tests {
         }
         assert_eq!(Command::printed("-P workloads/workloadx").workload(), None);
         assert!(Command::printed("$R -threads 4").has_variables);
+    }
+
+    #[test]
+    fn a_command_names_back_end_phase_and_files() {
+        let script = "mkdir x\n/opt/bin/go-ycsb-v1.0.1 run badger -P w/workloadf,w/own --threads=8 -p k=v=w --interval 2";
+        let commands = Command::of_go_script(script);
+        assert_eq!(commands.len(), 1);
+        let command = &commands[0];
+        assert_eq!(
+            (command.phase, command.binding.as_deref()),
+            (Phase::Run, Some("badger"))
+        );
+        assert_eq!((command.workload(), command.files.len()), (Some("f"), 2));
+        let read = ["threadcount", "k", "measurement.interval"].map(|name| command.properties.get(name));
+        assert_eq!(read, [Some("8"), Some("v=w"), Some("2")]);
+    }
+
+    #[test]
+    fn other_commands_and_cut_ones_are_none() {
+        for script in ["bin/ycsb run badger", "go-ycsb shell basic", "go-ycsb", ""] {
+            assert!(Command::of_go_script(script).is_empty(), "{script}");
+        }
+        assert_eq!(Command::of_go_script("go-ycsb load --threads")[0].binding, None);
     }
 }
