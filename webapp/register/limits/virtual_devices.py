@@ -11,7 +11,7 @@ from webapp.templatetags import units
 VIRTUAL_DEVICE_MARK = "measured with a virtual device"
 VIRTUAL_DEVICE_REASON = "a run that used memory or a file says nothing about a drive"
 VIRTUAL_RULE = "device-virtual"  # of docs/reference/findings.md
-# As crates/logs/src/act/checks/virtual_devices.rs: a loop device, memory, or a file.
+# As crates/logs/src/act/checks/device_names.rs: a loop device, memory, or a file.
 VIRTUAL_NAME = re.compile(r"/dev/(?:loop|z?ram)[0-9].*|(?!/dev/)[/.].*")
 NAMED_AT_MOST = 8  # devices in one sentence
 

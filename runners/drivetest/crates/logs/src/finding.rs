@@ -1,6 +1,4 @@
 //! Findings: facts that a reader should know about a log.
-//!
-//! docs/reference/findings.md describes every rule; a test compares that document with the rules in this module.
 
 use serde::Serialize;
 
@@ -152,132 +150,41 @@ impl Findings {
     }
 }
 
+/// Return a number with its noun, given in the singular: `1 line`, `2 lines`, `0 lines`.
+pub fn counted(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
+/// Defines rules, and the list of all of them; each has a name, id, severity, effect and remedy.
 macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $effect:ident $remedy:literal)*) => {
-        /// Rules by name.
-        pub mod rule {
-            use super::{Effect, Rule, Severity};
-            $(
-                #[doc = concat!("`", $id, "`: see docs/reference/findings.md.")]
-                pub const $name: Rule = Rule {
-                    id: $id, severity: Severity::$severity, effect: Effect::$effect, remedy: $remedy,
-                };
-            )*
-        }
-
+        $(
+            #[doc = concat!("`", $id, "`: see docs/reference/findings.md.")]
+            pub const $name: $crate::finding::Rule = $crate::finding::Rule {
+                id: $id,
+                severity: $crate::finding::Severity::$severity,
+                effect: $crate::finding::Effect::$effect,
+                remedy: $remedy,
+            };
+        )*
         /// All rules.
-        pub const RULES: &[Rule] = &[$(rule::$name),*];
+        pub const RULES: &[$crate::finding::Rule] = &[$($name),*];
     };
 }
+pub(crate) use rules;
 
-rules! {
-    CUT "cut" Decides Incomplete "send the whole file; a truncated run cannot be certified"
-    SHORT "short" Decides Incomplete "send the whole file; if the run was killed, repeat it to its end"
-    INTERRUPTED "interrupted" Decides Incomplete "repeat the run to its end"
-    CRASHED "crashed" Decides Incomplete "repeat the run with a version that does not crash"
-    NOT_STARTED "not-started" Decides Incomplete "fix the error that the log reports, then repeat the run"
-    CANNOT_KEEP_UP "cannot-keep-up" Decides Fails "run it at a lower load"
-    IO_ERRORS "io-errors" Decides Incomplete "failed operations are in no histogram; check the drive, its cables and its size, then repeat the run"
-    COUNTS_FALL "counts-fall" Decides Untrusted "cumulative counts cannot decrease; send the unmodified log file"
-    BLOCKS_CONFLICT "blocks-conflict" Decides Untrusted "send the unmodified log file, with its runs one after the other"
-    BLOCKS_OUT_OF_ORDER "blocks-out-of-order" Decides Untrusted "send the unmodified log file, with its runs one after the other, each with its header"
-    OLD_BUCKETS "old-buckets" Decides Untrusted "use a later version of ACT, or drivetest"
-    SLICE_MISSING "slice-missing" Decides Incomplete "send the whole file; a slice needs the blocks at its start and its end"
-    TOO_MANY_SLICES "too-many-slices" Decides Incomplete "request longer slices"
-    LINES_FLOOD "lines-flood" Decides Incomplete "send the unmodified log file, without blank or idle lines"
-    COMPRESSION_DAMAGED "compression-damaged" Decides Incomplete "compress the log again and send the whole file"
-    BLOCKS_MISSING "blocks-missing" Look Nothing "send the unmodified log file; slices that have their first and last block are not affected"
-    BLOCK_REPEATED "block-repeated" Look Nothing "the duplicate is ignored; send the unmodified log file"
-    LABEL_OFF_INTERVAL "label-off-interval" Look Nothing "send the unmodified log file"
-    TOTAL_DIFFERS "total-differs" Look Nothing "this histogram of the block is ignored; send the unmodified log file"
-    HISTOGRAM_MISSING "histogram-missing" Look Nothing "this histogram of the block is ignored; send the unmodified log file"
-    HISTOGRAM_REPEATED "histogram-repeated" Look Nothing "this histogram of the block is ignored; send the unmodified log file"
-    HISTOGRAM_UNLISTED "histogram-unlisted" Look Nothing "the histogram is read; check which program wrote it"
-    TOO_MANY_HISTOGRAMS "too-many-histograms" Look Nothing "ACT supports at most 128 devices"
-    UNREADABLE_LINE "unreadable-line" Look Nothing "the histogram of this line is ignored in this block; send the unmodified log file"
-    NUL_BYTES "nul-bytes" Look Nothing "the host lost power, or the file system was full, while the log was written; send what was written before"
-    STALL "stall" Look Nothing "the program or the drive paused; requests due during the pause were issued late and measured from then on"
-    RATE_BELOW_REQUESTED "rate-below-asked" Look Undecided "find the bottleneck (service-threads, the host's processors, max-lag-sec 0), then repeat the run"
-    RESPONSE_ABOVE_SERVICE "response-above-service" Look Nothing "find the cause of the delay (a pause of the host or drive, a rate near the drive's limit); limits apply to service time, as in ACT, but users experience response time"
-    GENERATOR_LATE "generator-late" Look Nothing "reduce other work on the host, or add processors; limits apply to service time, as in ACT, but users experience response time"
-    HOST_BUSY "host-busy" Look Nothing "use a host with spare processors and no other work"
-    HOST_STOLEN "host-stolen" Look Nothing "use physical hardware, or a virtual machine with dedicated processors"
-    DRIVE_HOT "drive-hot" Look Nothing "cool the drive, then repeat the run to measure it without throttling"
-    DEVICE_VIRTUAL "device-virtual" Look Nothing "a run on memory or on a file cannot certify a drive; run it on the drive itself"
-    INTERVALS_OFF_RATE "intervals-off-rate" Look Nothing "the load was uneven; find the cause, and check the latencies of those intervals"
-    RATE_ABOVE_REQUESTED "rate-above-asked" Look Nothing "send the unmodified log file; no version exceeds the requested rate"
-    DEVICE_SUMS_DIFFER "device-sums-differ" Look Nothing "send the unmodified log file; the histograms of the devices do not add up to the total"
-    DEVICES_OVER_LIMIT "devices-over-limit" Look Undecided "send the unmodified log file; the histograms of the devices exceed a limit that the total meets"
-    DUPLICATE_INTERVALS "intervals-alike" Look Nothing "send the unmodified log file; the interval may be a copy of the previous one"
-    COUNTS_ROUND "counts-round" Look Nothing "send the unmodified log file, without rounded counts"
-    LATENCY_BEYOND_RUN "latency-beyond-run" Look Nothing "send the unmodified log file; no operation can last longer than the run"
-    BUSY_BEYOND_THREADS "busy-beyond-threads" Look Nothing "send the unmodified log file; its operations need more time than its threads had"
-    LONGER_THAN_REQUESTED "longer-than-asked" Look Nothing "send the unmodified log file, with its runs one after the other, each with its header"
-    HEADER_DIFFERS "header-differs" Look Undecided "send the unmodified log file; derived values must follow from the configured values"
-    LOCKSTEP_BURSTS "lockstep-bursts" Look Nothing "compare it only with runs that have as many threads per device; drivetest spaces its requests evenly on every host"
-    CACHE_LOAD_DIVIDED "cache-load-divided" Look Nothing "test each device separately, or multiply the requested writes by the number of devices"
-    DUPLICATE_DEVICES "devices-alike" Look Nothing "state the number of physical drives; a drive with several partitions takes the load of all of them"
-    DEFRAG_CHANGED "defrag-changed" Look Nothing "use the default, 50, to compare it with other runs"
-    COMMIT_TO_DEVICE "commit-to-device" Look Nothing "turn it off to compare it with other runs"
-    TOMB_RAIDER "tomb-raider" Look Nothing "turn it off to compare it with other runs"
-    REPLICATION_CHANGED "replication-changed" Look Nothing "use the default, 1, to compare it with other runs"
-    UPDATES_READ "updates-read" Look Nothing "use the default, 0, to compare it with other runs"
-    ERROR_LINE "error-line" Look Nothing "read the error message of the program"
-    LIGHTER_LOAD "lighter-load" Look Nothing "use the default to compare it with other runs"
-    LAG_UNLIMITED "lag-unlimited" Look Nothing "with max-lag-sec 0, overload does not stop the test; check the achieved rate"
-    COMMIT_WRITES_MEANINGLESS "commit-writes-meaningless" Look Nothing "use act_storage 6.3 or earlier where commit-to-device matters"
-    DEVICE_NAMED_TWICE "device-named-twice" Look Nothing "name each device once; the load counts this one twice"
-    VERSION_UNKNOWN "version-unknown" Look Nothing "the log is read by its keys; compare the figures with the program's own analysis"
-    SETTING_UNREADABLE "setting-unreadable" Look Nothing "send the unmodified log file"
-    OTHER_PROGRAM "other-program" Look Nothing "send the output of each program as a separate file"
-    SEVERAL_RUNS "several-runs" Look Nothing "each run is read separately; send one file per run"
-    RUN_NOT_READ "run-not-read" Look Nothing "the other runs of the file are read; send this run as a separate file"
-    TOO_MANY_RUNS "too-many-runs" Look Nothing "send one file per run"
-    SIDE_FILE_DIFFERS "side-file-differs" Look Nothing "send the side file that drivetest wrote together with this log"
-    TRAILING_BYTES "trailing-bytes" Look Nothing "the compressed log before them is complete; compress it again without these bytes"
-    PROFILE_WORKLOAD "profile-workload" Look Undecided "run act_storage, or judge with a profile for this workload"
-    PROFILE_READS "profile-reads" Look Undecided "include reads: the limits apply to them"
-    PROFILE_EDGES "profile-edges" Look Undecided "choose a profile whose thresholds are powers of two in the log's unit"
-    PROFILE_DURATION "profile-duration" Look Undecided "run it as long as the profile requires, and judge it in slices of its length"
-    PROFILE_RATIO "profile-ratio" Look Undecided "run it with the profile's ratio of reads to writes"
-    PROFILE_OBJECTS "profile-objects" Look Undecided "run it with objects of the profile's size"
-    PROFILE_SETTINGS "profile-settings" Look Undecided "use the default, no"
-    PROFILE_WRITES "profile-writes" Look Undecided "use ACT's defaults for large blocks and defragmentation"
-    ROUNDING_DECIDES "rounding-decides" Look Nothing "the verdict uses the counts, not the rounded percentage"
-    SERIES_TOO_LARGE "series-too-large" Note Nothing "request longer intervals or a shorter time range"
-    TRAILING_PARTIAL "trailing-partial" Note Nothing ""
-    SLICE_LENGTHENED "slice-lengthened" Note Nothing "choose a report interval that divides the slice length"
-    DURATION_OFF_INTERVAL "duration-off-interval" Note Nothing "choose a duration that is a multiple of the report interval"
-    NX_NOT_WHOLE "nx-not-whole" Note Nothing "to appear in a load ladder, choose a multiple of 2000 reads/s and 1000 writes/s for each device"
-    LINES_WITHOUT_PREFIX "lines-without-prefix" Look Nothing "send the original log file, not a copy from a message or a logger"
-    ARCHIVE_DAMAGED "archive-damaged" Decides Incomplete "create the archive again and send the whole file"
-    MEMBER_NOT_READ "member-not-read" Look Nothing "send the unmodified log file"
-    MEMBER_DAMAGED "member-damaged" Look Nothing "create the archive again and send the whole file"
-    MEMBER_PASSED_OVER "member-passed-over" Look Nothing "add the file itself to the archive: unencrypted, stored or deflated"
-    MEMBER_NAME "member-name" Look Nothing "create the archive from inside the directory of the logs"
-    MEMBER_REPEATED "member-repeated" Look Nothing "give each file a unique name"
-    NESTED_ARCHIVE "nested-archive" Look Nothing "put the logs into one archive, or send each archive separately"
-    TOO_MANY_MEMBERS "too-many-members" Look Nothing "send the logs in several archives"
-    NOISE "noise" Note Nothing ""
-    UTF_16 "utf-16" Note Nothing ""
-    BYTE_ORDER_MARK "byte-order-mark" Note Nothing ""
-    CARRIAGE_RETURNS "carriage-returns" Note Nothing ""
-    ESCAPE_SEQUENCES "escape-sequences" Note Nothing ""
-    NON_BREAKING_SPACES "non-breaking-spaces" Note Nothing ""
-    QUOTED "quoted" Note Nothing "send the original log file"
-    INDENTED "indented" Note Nothing "send the original log file"
-    LINE_PREFIX "line-prefix" Note Nothing "send the unmodified log file"
-    NOISE_INSIDE_BLOCK "noise-inside-block" Note Nothing ""
-    HISTOGRAM_NEVER_APPEARS "histogram-never-appears" Note Nothing ""
-    RATE_TRUNCATED "rate-truncated" Note Nothing "choose rates that are multiples of the number of service-threads"
-    COMPRESSIBLE_DATA "compressible-data" Note Nothing ""
-    SCHEDULER_NOT_SET "scheduler-not-set" Note Nothing "set the scheduler of the device before the run"
-    EDGE_DECIDES "edge-decides" Note Nothing "use millisecond histograms, or drivetest, to find out"
-}
+pub use crate::rule::{self, RULES};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_one_is_singular() {
+        let texts = [0, 1, 2].map(|count| counted(count, "line"));
+        assert_eq!(texts, ["0 lines", "1 line", "2 lines"]);
+    }
 
     const DOCUMENT: &str = include_str!("../../../../../docs/reference/findings.md");
 

@@ -18,9 +18,9 @@
 pub mod act;
 pub mod finding;
 pub mod judge;
-pub mod plural;
 pub mod read_error;
 pub mod reader;
+pub mod rule;
 pub mod series;
 pub mod text;
 pub mod ycsb;

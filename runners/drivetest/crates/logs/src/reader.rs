@@ -44,7 +44,7 @@ pub struct Part<'a> {
 }
 
 /// Result of reading a log with its attachments.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reading {
     /// Reason why nothing could be read; there are no runs then.
     pub error: Option<ReadError>,
@@ -214,47 +214,27 @@ impl LogReader {
         self.settle();
         let ycsb = self.ycsb.take().map(ycsb::reader::Reader::finish);
         let of_act = self.act.as_ref().and_then(act::reader::LogReader::flooded_line);
-        let flooded_line = of_act.or(ycsb.as_ref().and_then(|ycsb| ycsb.flooded_line));
-        let mut reading = self.reading(ycsb);
+        let flooded_line = of_act.or(ycsb.as_ref().and_then(|(_, flooded_line)| *flooded_line));
+        let mut reading = self.reading(ycsb.map(|(reading, _)| reading));
         if let Some(line) = flooded_line {
             reading.stop_at_flood(line);
         }
         reading
     }
 
-    fn reading(self, ycsb: Option<ycsb::reader::Read>) -> Reading {
-        match (self.act, ycsb) {
-            (_, Some(mut ycsb)) if !ycsb.runs.is_empty() => {
-                let (telemetry, left_out) = self.sidecars.telemetry();
-                let unused = ycsb::run::give_telemetry(&mut ycsb.runs, telemetry);
-                ycsb.findings.extend(left_out.or(unused));
-                Reading {
-                    error: None,
-                    findings: ycsb.findings,
-                    runs: Vec::new(),
-                    ycsb_runs: ycsb.runs,
-                    lines_count: ycsb.lines_count,
-                    encoding: ycsb.encoding,
-                }
-            }
-            (act, _) => {
-                let mut reading = of_act(act.map(act::reader::LogReader::finish));
-                reading.findings.extend(self.side_file.join(&mut reading.runs));
-                reading
-            }
+    fn reading(self, ycsb: Option<Reading>) -> Reading {
+        if let Some(mut reading) = ycsb.filter(|reading| !reading.ycsb_runs.is_empty()) {
+            let (telemetry, left_out) = self.sidecars.telemetry();
+            let unused = ycsb::run::give_telemetry(&mut reading.ycsb_runs, telemetry);
+            reading.findings.extend(left_out.or(unused));
+            return reading;
         }
-    }
-}
-
-/// Return the reading of ACT; without a reader of ACT there is a run of YCSB.
-fn of_act(reading: Option<act::reader::Reading>) -> Reading {
-    let reading = reading.unwrap_or_else(|| act::reader::LogReader::new(Options::default()).finish());
-    Reading {
-        error: reading.error,
-        findings: reading.findings,
-        runs: reading.runs,
-        ycsb_runs: Vec::new(),
-        lines_count: reading.lines_count,
-        encoding: reading.encoding,
+        // Without a reader of ACT there is output of YCSB without a run.
+        let act = self
+            .act
+            .unwrap_or_else(|| act::reader::LogReader::new(Options::default()));
+        let mut reading = act.finish();
+        reading.findings.extend(self.side_file.join(&mut reading.runs));
+        reading
     }
 }

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use drivetest_logs::act::run::Run;
+use drivetest_logs::act::slices::sinks::SinkOptions;
 use drivetest_logs::judge::profile::Profile;
 use drivetest_logs::judge::verdict::Outcome;
 use drivetest_logs::ycsb::run::{self as ycsb_run, Outcome as Validity};
 
-use crate::input::options::{Logs, ReadOptions, requested_profile};
+use crate::input::options::{Logs, ReadOptions};
 use crate::input::read_log::LogFile;
 use crate::output::print_and_exit;
 use crate::render::exit_codes::{EXIT_ERROR, EXIT_FAILED, EXIT_USAGE};
@@ -34,16 +35,13 @@ pub struct Args {
 impl Args {
     /// Runs the command. For several runs, the exit code is the first of 64, 3, 1 and 2 that any of them has.
     pub fn run(self) -> ExitCode {
-        if let Some(refused) = self.options.refusal(&self.logs) {
-            return refused;
-        }
-        let profile = match requested_profile(self.profile.as_deref()) {
+        let profile = match self.options.prepare(&self.logs, self.profile.as_deref()) {
             Ok(profile) => profile,
             Err(code) => return code,
         };
         let (mut text, mut codes) = (String::new(), Vec::new());
         for path in &self.logs.paths {
-            let log = self.options.read(path, profile.as_ref());
+            let log = self.options.read(path, profile.as_ref(), SinkOptions::default());
             codes.extend(exit_codes(&log));
             text.push_str(&verdicts(&log, profile.as_ref()));
         }
@@ -138,9 +136,8 @@ fn ycsb_verdict(log: &LogFile, run: &ycsb_run::Run, profile: Option<&Profile>) -
 
 fn verdicts(log: &LogFile, profile: Option<&Profile>) -> String {
     let reading = &log.reading;
-    if let Some(error) = &reading.error {
-        let name = &log.path;
-        return format!("{name}: cannot be read ({}): {}\n", error.id, error.sentence);
+    if let Some(error) = log.error_text() {
+        return error;
     }
     let mut text = String::new();
     for run in &reading.runs {

@@ -13,7 +13,7 @@ use drivetest_logs::series::SeriesRequest;
 use serde::Serialize;
 
 use crate::export::{Export, Format};
-use crate::input::options::{Logs, ReadOptions, requested_profile};
+use crate::input::options::{Logs, ReadOptions};
 use crate::input::read_log::{Input, LogFile};
 use crate::output::{output_failed, print, print_diagnostic};
 use crate::render::exit_codes::{EXIT_ERROR, EXIT_USAGE};
@@ -122,10 +122,7 @@ struct Document<'a> {
 impl Args {
     /// Runs the command and returns its exit code.
     pub fn run(self) -> ExitCode {
-        if let Some(refused) = self.options.refusal(&self.logs) {
-            return refused;
-        }
-        let profile = match requested_profile(self.profile.as_deref()) {
+        let profile = match self.options.prepare(&self.logs, self.profile.as_deref()) {
             Ok(profile) => profile,
             Err(code) => return code,
         };
@@ -162,7 +159,7 @@ impl Args {
             series: self.series.request(),
             rows: export.as_ref().map(|export| export.intervals.clone()),
         };
-        let log = self.options.read_with_extras(path, profile, extras);
+        let log = self.options.read(path, profile, extras);
         match export {
             Some(export) => export
                 .finish(&log.reading.runs, &log.reading.ycsb_runs)
@@ -194,21 +191,18 @@ fn export_failed(error: &io::Error) -> ExitCode {
 
 /// Writes the JSON document of a log as a stream, because it can be many times larger than the log in memory.
 fn write_document(log: &LogFile) -> io::Result<()> {
-    let reader = Reader {
-        name: "drivetest",
-        version: env!("CARGO_PKG_VERSION"),
-    };
-    let LogFile { input, reading, .. } = log;
-    let (error, findings, runs) = (&reading.error, &reading.findings, &reading.runs);
-    let ycsb_runs = &reading.ycsb_runs;
+    let reading = &log.reading;
     let document = Document {
         schema: "drivecert.reading/2",
-        reader,
-        input,
-        error,
-        findings,
-        runs,
-        ycsb_runs,
+        reader: Reader {
+            name: "drivetest",
+            version: env!("CARGO_PKG_VERSION"),
+        },
+        input: &log.input,
+        error: &reading.error,
+        findings: &reading.findings,
+        runs: &reading.runs,
+        ycsb_runs: &reading.ycsb_runs,
     };
     let mut output = BufWriter::new(io::stdout().lock());
     serde_json::to_writer(&mut output, &document)?;
@@ -217,9 +211,8 @@ fn write_document(log: &LogFile) -> io::Result<()> {
 }
 
 fn summary(log: &LogFile) -> String {
-    if let Some(error) = &log.reading.error {
-        let name = &log.path;
-        return format!("{name}: cannot be read ({}): {}\n", error.id, error.sentence);
+    if let Some(error) = log.error_text() {
+        return error;
     }
     let mut text = String::new();
     let of_act = log.reading.runs.iter().map(|run| &run.member);

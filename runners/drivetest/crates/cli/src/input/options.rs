@@ -43,25 +43,25 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// Refuses attachments if there are several logs, because an attachment belongs to one log.
-    pub fn refusal(&self, logs: &Logs) -> Option<ExitCode> {
-        let is_clear = self.attachments.is_empty() || logs.paths.len() == 1;
-        (!is_clear).then(|| {
+    /// Checks the options, and returns the profile that `--profile` requests.
+    ///
+    /// # Errors
+    /// The exit code for a usage error; the reason is printed.
+    pub fn prepare(&self, logs: &Logs, profile: Option<&Path>) -> Result<Option<Profile>, ExitCode> {
+        // An attachment belongs to one log.
+        if !self.attachments.is_empty() && logs.paths.len() != 1 {
             print_diagnostic(&format_args!(
                 "--with FILE needs exactly one LOG, got {}; read each log with a command of its own",
                 logs.paths.len()
             ));
-            ExitCode::from(EXIT_USAGE)
-        })
+            return Err(ExitCode::from(EXIT_USAGE));
+        }
+        let load = |requested: &Path| load_profile(requested).map_err(|bad| refuse_profile(requested, &bad));
+        profile.map(load).transpose()
     }
 
-    /// Reads a log. Judges its runs if a profile is given.
-    pub fn read(&self, path: &Path, profile: Option<&Profile>) -> LogFile {
-        self.read_with_extras(path, profile, SinkOptions::default())
-    }
-
-    /// Reads a log as `read` does, and also produces the requested series and rows.
-    pub fn read_with_extras(&self, path: &Path, profile: Option<&Profile>, extras: SinkOptions) -> LogFile {
+    /// Reads a log, with the requested series and rows. Judges its runs if a profile is given.
+    pub fn read(&self, path: &Path, profile: Option<&Profile>, extras: SinkOptions) -> LogFile {
         let profile_slice_s = profile.map(|profile| profile.rules.slice_length_s);
         let slice_s = self.slice_sec.or(profile_slice_s).unwrap_or(SLICE_S_DEFAULT);
         let reader = LogFileReader {
@@ -88,15 +88,6 @@ enum BadProfile {
     Unreadable(io::Error),
     /// The file contains no valid profile.
     Invalid(ProfileError),
-}
-
-/// Returns the profile that `--profile` requests, or the exit code if it cannot be used.
-///
-/// # Errors
-/// The exit code for a usage error; the reason is printed.
-pub fn requested_profile(requested: Option<&Path>) -> Result<Option<Profile>, ExitCode> {
-    let load = |requested: &Path| load_profile(requested).map_err(|bad| refuse_profile(requested, &bad));
-    requested.map(load).transpose()
 }
 
 /// Returns the compiled-in profile of that name, or else the profile in that file.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use drivetest_logs::act::slices::sinks::SinkOptions;
-use drivetest_logs::finding::{Finding, rule};
+use drivetest_logs::finding::rule;
 use drivetest_logs::read_error::{
     ARCHIVE_IN_A_PIPE, COMPANION_ARCHIVE, COMPRESSION_UNREADABLE, FILE_UNREADABLE, ReadError,
 };
@@ -18,7 +18,6 @@ use super::background::Background;
 use super::content::{Content, End};
 use super::decompress::Compression;
 use super::digest::StreamDigest;
-use super::limits::LimitExceeded;
 
 /// The file in the JSON document. Hashes are null if the file could not be read to its end.
 #[derive(Serialize)]
@@ -47,6 +46,15 @@ pub struct LogFile {
 }
 
 impl LogFile {
+    /// Returns why the log cannot be read; `None` if it was read.
+    pub fn error_text(&self) -> Option<String> {
+        let error = self.reading.error.as_ref()?;
+        Some(format!(
+            "{}: cannot be read ({}): {}\n",
+            self.path, error.id, error.sentence
+        ))
+    }
+
     /// Returns the log's name in messages: the path as given, and `!` with the file in an archive.
     pub fn place(&self, member: Option<&str>) -> String {
         member.map_or_else(|| self.path.clone(), |member| format!("{}!{member}", self.path))
@@ -82,30 +90,22 @@ impl LogFileReader<'_> {
             let kind = archive::kind(&mut content)?;
             Ok((content, kind))
         });
-        let read = match opened {
-            Ok((content, None)) => Ok(self.read_log(content)),
-            Ok((_, Some(_))) if path == Path::new("-") => Ok(self.refuse_archive_in_pipe()),
-            Ok((_, Some(_))) if !self.attachments.is_empty() => Ok(self.refuse_attachments_of_archive()),
-            Ok((_, Some(kind))) => self.read_archive(path, kind),
-            Err(error) => Err(error),
-        };
+        let refuse = |error: ReadError| failed(refused(LogReader::new(self.options), |_| error));
+        let read = opened.and_then(|(content, kind)| match kind {
+            None => Ok(self.read_log(content)),
+            Some(_) if path == Path::new("-") => {
+                Ok(refuse(ARCHIVE_IN_A_PIPE.at(None, "an archive on standard input")))
+            }
+            // They could belong to any log of the archive.
+            Some(_) if !self.attachments.is_empty() => Ok(refuse(
+                COMPANION_ARCHIVE.at(None, "an archive of logs with attachments"),
+            )),
+            Some(kind) => self.read_archive(path, kind),
+        });
         let mut log = read.unwrap_or_else(|error| failed(unreadable(LogReader::new(self.options), &error)));
         log.input.name = name(path);
         log.path = path.to_string_lossy().into_owned();
         log
-    }
-
-    fn refuse_archive_in_pipe(&self) -> LogFile {
-        failed(refused(LogReader::new(self.options), |_| {
-            ARCHIVE_IN_A_PIPE.at(None, "an archive on standard input")
-        }))
-    }
-
-    /// Refuses attachments of an archive, because they could belong to any of its logs.
-    fn refuse_attachments_of_archive(&self) -> LogFile {
-        failed(refused(LogReader::new(self.options), |_| {
-            COMPANION_ARCHIVE.at(None, "an archive of logs with attachments")
-        }))
     }
 
     fn read_archive(&self, path: &Path, kind: Kind) -> io::Result<LogFile> {
@@ -216,20 +216,14 @@ fn finish(mut reader: LogReader, ended: io::Result<End>, content_bytes: u64) -> 
         Ok(End::Damaged(error)) if content_bytes == 0 => refused(reader, |_| {
             COMPRESSION_UNREADABLE.at(None, format!("a damaged one ({error})"))
         }),
-        Ok(End::Damaged(error)) => reader.finish_damaged(damage(content_bytes, &error)),
-        Ok(End::Stopped(limit)) => limit_exceeded(reader, limit),
+        Ok(End::Damaged(error)) => {
+            let sentence =
+                format!("the compressed stream ends early, after {content_bytes} bytes of content: {error}");
+            reader.finish_damaged(rule::COMPRESSION_DAMAGED.at(None, sentence))
+        }
+        Ok(End::Stopped(limit)) => refused(reader, |line| limit.error(line)),
         Err(error) => unreadable(reader, &error),
     }
-}
-
-fn damage(content_bytes: u64, error: &io::Error) -> Finding {
-    let sentence =
-        format!("the compressed stream ends early, after {content_bytes} bytes of content: {error}");
-    rule::COMPRESSION_DAMAGED.at(None, sentence)
-}
-
-fn limit_exceeded(reader: LogReader, limit: LimitExceeded) -> Reading {
-    refused(reader, |line| limit.error(line))
 }
 
 fn unreadable(reader: LogReader, error: &io::Error) -> Reading {
@@ -241,9 +235,8 @@ fn refused(reader: LogReader, why: impl FnOnce(Option<u64>) -> ReadError) -> Rea
     let line = Some(reading.lines_count).filter(|&line| line > 0);
     Reading {
         error: Some(why(line)),
-        runs: Vec::new(),
-        ycsb_runs: Vec::new(),
-        findings: Vec::new(),
-        ..reading
+        lines_count: reading.lines_count,
+        encoding: reading.encoding,
+        ..Reading::default()
     }
 }

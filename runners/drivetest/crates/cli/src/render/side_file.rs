@@ -3,8 +3,8 @@
 use drivetest_logs::act::run::Run;
 use drivetest_logs::act::side_file::summary::{Drive, Operation, Over, SideFileSummary, Times};
 use drivetest_logs::act::side_file::telemetry::{Disk, Power, Span, Telemetry};
+use drivetest_logs::finding::counted;
 use drivetest_logs::judge::verdict::time;
-use drivetest_logs::plural::counted;
 
 /// Maximum number of drives and disks that are shown. The JSON document lists all.
 const SHOWN_MAX: usize = 16;

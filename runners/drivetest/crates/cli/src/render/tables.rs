@@ -6,9 +6,8 @@ use drivetest_logs::act::blocks::histogram::{Tally, Unit};
 use drivetest_logs::act::run::Run;
 use drivetest_logs::act::semantics::judged;
 use drivetest_logs::act::stop::StopKind;
-use drivetest_logs::finding::rule;
+use drivetest_logs::finding::{counted, rule};
 use drivetest_logs::judge::share::Share;
-use drivetest_logs::plural::counted;
 
 use super::findings::findings_text;
 use super::side_file;

@@ -1,9 +1,9 @@
 //! A verdict as terminal text.
 
 use drivetest_logs::act::run::Run;
+use drivetest_logs::finding::counted;
 use drivetest_logs::judge::margin::Margin;
 use drivetest_logs::judge::verdict::{FoundShare, Statistic, Verdict, time};
-use drivetest_logs::plural::counted;
 
 use super::findings::findings_text;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use drivetest_logs::plural::counted;
+use drivetest_logs::finding::counted;
 use drivetest_logs::ycsb::run::{Operation, Outcome, Run};
 
 use super::findings::ycsb_findings_text;

@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 
+use crate::act::blocks::BlockOptions;
 use crate::act::grammar::family_a::banner_version;
-use crate::act::grammar::fast_path::Clean;
-use crate::act::grammar::line::interval;
+use crate::act::grammar::line::{Clean, interval};
+use crate::act::header::Header;
 use crate::act::run::Run;
 use crate::act::run_reader::RunReader;
 use crate::act::slices::COUNTS_MAX;
 use crate::act::slices::sinks::SinkOptions;
 use crate::act::stop::{is_of_ycsb, of_other_program, shown};
-use crate::finding::{Finding, Findings, rule};
-use crate::plural::counted;
+use crate::finding::{Finding, Findings, counted, rule};
 use crate::read_error::{BINARY, CUT_IN_HEADER, EMPTY, HEADER_MISSING, NOT_AN_ACT_LOG, ReadError};
+use crate::reader::Reading;
 use crate::text::Line;
-use crate::text::decode::Encoding;
 use crate::text::stream::{Sink, Text};
 
 /// Maximum number of runs read from one file.
@@ -38,21 +38,6 @@ impl Default for Options {
     }
 }
 
-/// Result of reading a log.
-#[derive(Debug)]
-pub struct Reading {
-    /// Reason why nothing could be read; `runs` is empty then.
-    pub error: Option<ReadError>,
-    /// Findings that do not belong to a single run.
-    pub findings: Vec<Finding>,
-    /// Runs in their order.
-    pub runs: Vec<Run>,
-    /// Number of lines.
-    pub lines_count: u64,
-    /// Text encoding.
-    pub encoding: Encoding,
-}
-
 /// Reader that receives the bytes of a log in chunks of any size.
 #[derive(Debug)]
 pub struct LogReader {
@@ -60,7 +45,7 @@ pub struct LogReader {
     runs: Runs,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Runs {
     options: Options,
     wanted: SinkOptions,
@@ -86,17 +71,8 @@ impl LogReader {
     pub fn with_share(options: Options, logs_count: usize) -> Self {
         let runs = Runs {
             options,
-            wanted: SinkOptions::default(),
-            first_ordinal: 0,
-            current: None,
-            runs: Vec::new(),
-            refused: Vec::new(),
-            findings: Findings::default(),
             room: COUNTS_MAX / logs_count.max(1),
-            stray_block_line: None,
-            stray_lines_count: 0,
-            first_stray: None,
-            other_program: None,
+            ..Runs::default()
         };
         Self {
             text: Text::with_share(logs_count),
@@ -142,25 +118,11 @@ impl LogReader {
         self.runs.findings.add(finding);
     }
 
-    /// End a log that could not be read to its end; add the finding to the last run.
-    pub fn finish_damaged(self, finding: Finding) -> Reading {
-        let mut reading = self.finish();
-        if let Some(run) = reading.runs.last_mut() {
-            run.findings.push(Finding {
-                line: Some(reading.lines_count),
-                ..finding
-            });
-        }
-        reading
-    }
-
     /// End the log.
     pub fn finish(mut self) -> Reading {
         let runs = &mut self.runs;
         let lines_count = self.text.finish(runs);
-        for finding in self.text.findings() {
-            runs.findings.add(finding);
-        }
+        runs.findings.add_all(self.text.findings());
         self.runs.finish(lines_count, &self.text)
     }
 }
@@ -197,9 +159,17 @@ impl Runs {
 
     /// Read a line without tabs; return whether it belongs to a run.
     fn take_spaced(&mut self, line: Line<'_>) -> bool {
-        if let Some(run) = self.run_that_begins(line) {
+        if let Some(header) = header_that_begins(line.text) {
+            // The room is that before the run that ends here.
+            let (slice_s, room) = (self.options.slice_s, self.room);
             self.end_run();
-            self.current = Some(run.with(self.next_ordinal(), self.wanted.clone()));
+            let options = BlockOptions {
+                slice_s,
+                room,
+                wanted: self.wanted.clone(),
+                run: self.next_ordinal(),
+            };
+            self.current = Some(RunReader::new(line.number, header, options));
             return true;
         }
         if let Some(run) = &mut self.current {
@@ -209,20 +179,6 @@ impl Runs {
             self.take_stray(line);
         }
         false
-    }
-
-    fn run_that_begins(&self, line: Line<'_>) -> Option<RunReader> {
-        if let Some(version) = line.text.strip_prefix(b"ACT version ") {
-            return Some(RunReader::new(
-                line.number,
-                &shown(version),
-                self.options.slice_s,
-                self.room,
-            ));
-        }
-        let version = banner_version(line.text)?;
-        let (slice_s, room) = (self.options.slice_s, self.room);
-        Some(RunReader::of_banner_a(line.number, &version, slice_s, room))
     }
 
     fn end_run(&mut self) {
@@ -271,6 +227,7 @@ impl Runs {
             runs: self.runs,
             lines_count,
             encoding: text.encoding(),
+            ..Reading::default()
         }
     }
 
@@ -319,6 +276,14 @@ impl Runs {
                 counted(lines_count, "line")
             ),
         )
+    }
+}
+
+/// Return the header that a line begins; `None` for any other line.
+fn header_that_begins(text: &[u8]) -> Option<Header> {
+    match text.strip_prefix(b"ACT version ") {
+        Some(version) => Some(Header::new(&shown(version))),
+        None => banner_version(text).map(|version| Header::of_banner_a(&version)),
     }
 }
 

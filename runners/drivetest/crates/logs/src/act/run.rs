@@ -10,7 +10,7 @@ use crate::act::side_file::summary::SideFileSummary;
 use crate::act::slices::Slice;
 use crate::act::stop::Stop;
 use crate::finding::Finding;
-use crate::judge::exact_counts::ExactCounts;
+use crate::judge::share::ExactCounts;
 use crate::judge::verdict::Verdict;
 use crate::series::Series;
 

@@ -1,20 +1,17 @@
 //! Reader of one run, line by line: its header, then its blocks.
 
-use crate::act::blocks::{Begin, Blocks, is_torn_interval};
+use crate::act::blocks::{BlockOptions, Blocks, is_torn_interval};
 use crate::act::checks;
 use crate::act::grammar::family::{Family, Workload};
-use crate::act::grammar::fast_path::Clean;
-use crate::act::grammar::line::interval;
+use crate::act::grammar::line::{Clean, interval};
 use crate::act::header::settings::{self, Settings};
 use crate::act::header::{Header, Taken};
 use crate::act::run::{Histogram, Printed, Run, RunOrigin};
 use crate::act::run_summary::{histograms, never_appeared, origin, owned, report_slices_without_reads};
 use crate::act::semantics;
 use crate::act::slices::Sliced;
-use crate::act::slices::sinks::SinkOptions;
-use crate::act::stop::{Extent, ProgramMessages, Stop, StopKind};
-use crate::finding::{Finding, Findings, rule};
-use crate::plural::counted;
+use crate::act::stop::{Extent, ProgramMessages, StopKind};
+use crate::finding::{Findings, counted, rule};
 use crate::read_error::{CUT_IN_HEADER, ReadError};
 use crate::series::Series;
 use crate::text::Line;
@@ -26,14 +23,11 @@ const INTERVAL_WORDS: [&[u8]; 2] = [b"after ", b"After "];
 pub type Outcome = Result<(Box<Run>, usize), ReadError>;
 
 /// Reader of one run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RunReader {
     first_line: u64,
     last_line: u64,
-    slice_s: u64,
-    room: usize,
-    wanted: SinkOptions,
-    ordinal: usize,
+    options: BlockOptions,
     header: Header,
     stage: Stage,
     messages: ProgramMessages,
@@ -41,46 +35,23 @@ pub struct RunReader {
     unended: Option<(u64, Vec<u8>)>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum Stage {
+    #[default]
     Header,
     Blocks(Box<Blocks>),
     Refused(ReadError),
 }
 
 impl RunReader {
-    /// Return a reader for a header that begins with `ACT version VERSION` at `line`, in slices of `slice_s`.
-    pub fn new(line: u64, version: &str, slice_s: u64, room: usize) -> Self {
+    /// Return a reader for a run whose header begins at `line`.
+    pub fn new(line: u64, header: Header, options: BlockOptions) -> Self {
         Self {
             first_line: line,
             last_line: line,
-            slice_s,
-            room,
-            wanted: SinkOptions::default(),
-            ordinal: 0,
-            header: Header::new(version),
-            stage: Stage::Header,
-            messages: ProgramMessages::default(),
-            findings: Findings::default(),
-            unended: None,
-        }
-    }
-
-    /// Set the index of the run in the log, from 0, and the sinks of its intervals.
-    pub fn with(self, ordinal: usize, wanted: SinkOptions) -> Self {
-        Self {
-            ordinal,
-            wanted,
-            ..self
-        }
-    }
-
-    /// Return a reader for a header that begins with the banner of 1.x to 4.0 at `line`; `version` is empty in 1.x.
-    pub fn of_banner_a(line: u64, version: &str, slice_s: u64, room: usize) -> Self {
-        let header = Header::of_banner_a(version);
-        Self {
+            options,
             header,
-            ..Self::new(line, version, slice_s, room)
+            ..Self::default()
         }
     }
 
@@ -128,7 +99,7 @@ impl RunReader {
 
     /// End the run, because the next one begins or the log ends.
     pub fn finish(mut self) -> Outcome {
-        match std::mem::replace(&mut self.stage, Stage::Header) {
+        match std::mem::take(&mut self.stage) {
             Stage::Refused(error) => Err(error),
             Stage::Header => self.finish_without_blocks(),
             Stage::Blocks(blocks) => self.finish_blocks(*blocks),
@@ -145,25 +116,14 @@ impl RunReader {
 
     fn begin_blocks(&mut self, line: u64) -> Stage {
         self.header.end();
-        let Some((family, workload)) = self.header.detect() else {
+        let Some(detected) = self.header.detect() else {
             return Stage::Refused(CUT_IN_HEADER.at(line, "a block before the configuration"));
         };
-        if family != Family::A && self.header.names.lines.is_empty() {
+        if detected.0 != Family::A && self.header.names.lines.is_empty() {
             let sentence = "expected HISTOGRAM NAMES before the first block; the header lists no name";
             self.findings.add(rule::HISTOGRAM_UNLISTED.at(line, sentence));
         }
-        let (header, slice_s, room) = (&self.header, self.slice_s, self.room);
-        let (wanted, run) = (self.wanted.clone(), self.ordinal);
-        match Blocks::new(Begin {
-            header,
-            family,
-            workload,
-            line,
-            slice_s,
-            room,
-            wanted,
-            run,
-        }) {
+        match Blocks::new(&self.header, detected, line, self.options.clone()) {
             Ok(blocks) => Stage::Blocks(Box::new(blocks)),
             Err(error) => Stage::Refused(error),
         }
@@ -181,19 +141,14 @@ impl RunReader {
             return Err(CUT_IN_HEADER.at(self.last_line, got));
         };
         let settings = Settings::of(&self.header);
-        let extent = self.extent(0, 0, settings.duration_s, None);
+        let extent = Extent {
+            requested_s: settings.duration_s,
+            last_line: self.last_line,
+            ..Extent::default()
+        };
         let by_version = || Family::of_version(self.header.shown_version());
         let family = detected.map(|(family, _)| family).or_else(by_version);
-        Ok(self.run(Whole {
-            family,
-            workload,
-            settings,
-            extent,
-            requests_queued_count: None,
-            sliced: None,
-            series: None,
-            histograms: Vec::new(),
-        }))
+        Ok(self.run(family, workload, &settings, extent, Figures::default()))
     }
 
     /// End the last block, and return the line at which the log was cut; `None` if it was not.
@@ -211,86 +166,61 @@ impl RunReader {
     fn finish_blocks(mut self, mut blocks: Blocks) -> Outcome {
         let cut_line = self.end_last_block(&mut blocks);
         self.findings.add_all(blocks.dumps.missing.report());
-        let (reached_s, intervals_count) = (blocks.dumps.reached_s, blocks.dumps.intervals_count);
-        let extent = self.extent(intervals_count, reached_s, blocks.settings.duration_s, cut_line);
         let histograms = histograms(&self.header, &blocks);
-        let sliced = blocks
-            .slicer
-            .finish(reached_s, self.last_line, &mut self.findings);
-        let series = blocks.sinks.finish(reached_s, self.last_line, &mut self.findings);
-        let reads_name = semantics::judged_name(blocks.family, blocks.workload);
-        let reads = blocks.names.find(reads_name);
-        report_slices_without_reads(&sliced, reads, &mut self.findings);
+        let (family, workload, settings) = (blocks.family, blocks.workload, blocks.settings);
+        let (reached_s, intervals_count) = (blocks.dumps.reached_s, blocks.dumps.intervals_count);
+        let extent = Extent {
+            intervals_count,
+            reached_s,
+            requested_s: settings.duration_s,
+            cut_line,
+            last_line: self.last_line,
+            ops_count: checks::ops_count(&histograms),
+        };
+        let findings = &mut self.findings;
+        let sliced = blocks.slicer.finish(reached_s, self.last_line, findings);
+        let series = blocks.sinks.finish(reached_s, self.last_line, findings);
+        let reads = blocks.names.find(semantics::judged_name(family, workload));
+        report_slices_without_reads(&sliced, reads, findings);
         let is_whole = self.messages.stop(&extent).kind != StopKind::Overload;
-        blocks
-            .detectors
-            .report(is_whole, self.last_line, &mut self.findings);
-        self.findings.add_all(never_appeared(
-            &blocks.names,
-            (blocks.family, intervals_count),
-            self.first_line,
-        ));
-        let (workload, settings) = (blocks.workload, blocks.settings);
-        Ok(self.run(Whole {
-            family: Some(blocks.family),
-            workload,
-            settings,
-            extent,
+        blocks.detectors.report(is_whole, self.last_line, findings);
+        let seen = (family, intervals_count);
+        findings.add_all(never_appeared(&blocks.names, seen, self.first_line));
+        let figures = Figures {
             requests_queued_count: blocks.requests_queued_count,
             sliced: Some(sliced),
             series,
             histograms,
-        }))
-    }
-
-    fn extent(
-        &self,
-        intervals_count: u64,
-        reached_s: u64,
-        requested_s: Option<u64>,
-        cut_line: Option<u64>,
-    ) -> Extent {
-        Extent {
-            intervals_count,
-            reached_s,
-            requested_s,
-            cut_line,
-            last_line: self.last_line,
-            ops_count: None,
-        }
+        };
+        Ok(self.run(Some(family), workload, &settings, extent, figures))
     }
 
     /// Assemble the run, determine how it ended, and add the findings of the checks.
-    fn run(mut self, whole: Whole) -> (Box<Run>, usize) {
-        let extent = Extent {
-            ops_count: checks::ops_count(&whole.histograms),
-            ..whole.extent
-        };
+    fn run(
+        self,
+        family: Option<Family>,
+        workload: Workload,
+        settings: &Settings,
+        extent: Extent,
+        figures: Figures,
+    ) -> (Box<Run>, usize) {
         let stop = self.messages.stop(&extent);
-        self.messages.report(&stop, &extent, &mut self.findings);
-        let (family, workload) = (whole.family, whole.workload);
-        let of_settings = settings::findings(&self.header, family, workload, self.first_line);
-        self.findings.add_all(of_settings);
-        let room = whole.sliced.as_ref().map_or(self.room, |sliced| sliced.room);
-        let (findings, slice_s) = (std::mem::take(&mut self.findings), self.slice_s);
-        let mut run = self.facts(whole, extent, stop);
-        run.judged_ordinal = semantics::judged(&run).map(|histogram| histogram.ordinal);
-        run.compared_ordinal = semantics::compared(&run).map(|histogram| histogram.ordinal);
-        run.is_virtual_device = checks::virtual_devices::by_name(&run).map(|_| true);
-        run.findings = with_checks(&run, findings, slice_s);
-        (Box::new(run), room)
-    }
-
-    /// Return the facts of the log about the run; derived fields are set later.
-    fn facts(self, whole: Whole, extent: Extent, stop: Stop) -> Run {
-        let settings = &whole.settings;
+        let mut findings = self.findings;
+        self.messages.report(&stop, &extent, &mut findings);
+        findings.add_all(settings::findings(
+            &self.header,
+            family,
+            workload,
+            self.first_line,
+        ));
+        let sliced = figures.sliced;
+        let room = sliced.as_ref().map_or(self.options.room, |sliced| sliced.room);
         let origin = RunOrigin {
             service_threads: settings.service_threads,
-            ..origin(&self.header, whole.family, whole.workload)
+            ..origin(&self.header, family, workload)
         };
-        let sliced = whole.sliced;
-        Run {
-            ordinal: self.ordinal,
+        let mut run = Run {
+            ordinal: self.options.run,
             member: None,
             origin,
             first_line: self.first_line,
@@ -311,14 +241,14 @@ impl RunReader {
             compress_pct: settings.compress_pct,
             stop,
             io_errors_count: self.messages.io_errors_count,
-            requests_queued_count: whole.requests_queued_count,
+            requests_queued_count: figures.requests_queued_count,
             judged_ordinal: None,
             compared_ordinal: None,
-            histograms: whole.histograms,
+            histograms: figures.histograms,
             slice_length_s: sliced.as_ref().map(|sliced| sliced.length_s),
             trailing_partial_s: sliced.as_ref().map_or(0, |sliced| sliced.trailing_partial_s),
             slices: sliced.map_or_else(Vec::new, |sliced| sliced.slices),
-            series: whole.series,
+            series: figures.series,
             findings: Vec::new(),
             verdict: None,
             is_virtual_device: None,
@@ -332,21 +262,19 @@ impl RunReader {
                 derived: self.header.derived,
                 names: self.header.names,
             },
-        }
+        };
+        run.judged_ordinal = semantics::judged(&run).map(|histogram| histogram.ordinal);
+        run.compared_ordinal = semantics::compared(&run).map(|histogram| histogram.ordinal);
+        run.is_virtual_device = checks::device_names::virtual_devices(&run).map(|_| true);
+        findings.add_all(checks::of_run(&run, self.options.slice_s));
+        run.findings = findings.into_list();
+        (Box::new(run), room)
     }
 }
 
-/// Return all findings of a run, including those of the checks on the whole run.
-fn with_checks(run: &Run, mut findings: Findings, slice_s: u64) -> Vec<Finding> {
-    findings.add_all(checks::of_run(run, slice_s));
-    findings.into_list()
-}
-
-struct Whole {
-    family: Option<Family>,
-    workload: Workload,
-    settings: Settings,
-    extent: Extent,
+/// The figures of the blocks; empty for a run without blocks.
+#[derive(Default)]
+struct Figures {
     requests_queued_count: Option<u64>,
     sliced: Option<Sliced>,
     series: Option<Series>,

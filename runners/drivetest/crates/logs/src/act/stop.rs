@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use crate::act::grammar::error_messages::{MessageKind, RATE_NOT_SUSTAINED, accompanies, classify};
-use crate::finding::{Finding, Findings, rule};
-use crate::plural::counted;
+use crate::finding::{Finding, Findings, counted, rule};
 
 /// Kind of end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -75,7 +74,7 @@ pub struct ProgramMessages {
 }
 
 /// Extent of the run that the log contains.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
     /// Number of blocks read.
     pub intervals_count: u64,
@@ -104,27 +103,28 @@ impl ProgramMessages {
             line,
             text: shown(text),
         };
-        match classify(text) {
-            MessageKind::Overload => set_first(&mut self.overload, message),
-            MessageKind::Crash => set_first(&mut self.crash, message),
-            MessageKind::Interrupted => set_first(&mut self.interrupted, message),
-            MessageKind::Scheduler => set_first(&mut self.scheduler, message),
-            MessageKind::RateNotSustained => set_first(&mut self.rate_not_sustained, message),
-            MessageKind::Trace => {}
+        let first = match classify(text) {
+            MessageKind::Overload => &mut self.overload,
+            MessageKind::Crash => &mut self.crash,
+            MessageKind::Interrupted => &mut self.interrupted,
+            MessageKind::Scheduler => &mut self.scheduler,
+            MessageKind::RateNotSustained => &mut self.rate_not_sustained,
+            MessageKind::Trace => return,
             MessageKind::IoError => {
                 self.io_errors_count += 1;
-                set_first(&mut self.io_error, message);
+                &mut self.io_error
             }
-            MessageKind::Error => self.add_error(message()),
-            MessageKind::Noise if accompanies(text) => {}
+            MessageKind::Error => return self.add_error(message()),
+            MessageKind::Noise if accompanies(text) => return,
             MessageKind::Noise => {
                 self.noise_count += 1;
                 if is_of_ycsb(text) {
-                    set_first(&mut self.other_program, message);
+                    self.other_program.get_or_insert_with(message);
                 }
-                set_first(&mut self.noise, message);
+                &mut self.noise
             }
-        }
+        };
+        first.get_or_insert_with(message);
     }
 
     /// Return whether a message explains why there is no block.
@@ -137,12 +137,13 @@ impl ProgramMessages {
         let reached = extent
             .requested_s
             .is_some_and(|requested_s| extent.reached_s >= requested_s);
-        if let Some(message) = &self.overload {
-            Stop::new(StopKind::Overload, Some(message))
-        } else if let Some(message) = &self.crash {
-            Stop::new(StopKind::Crashed, Some(message))
-        } else if let Some(message) = &self.interrupted {
-            Stop::new(StopKind::Interrupted, Some(message))
+        let messages = [
+            (StopKind::Overload, &self.overload),
+            (StopKind::Crashed, &self.crash),
+            (StopKind::Interrupted, &self.interrupted),
+        ];
+        if let Some((kind, message)) = messages.into_iter().find(|(_, message)| message.is_some()) {
+            Stop::new(kind, message.as_ref())
         } else if let Some(line) = extent.cut_line {
             Stop {
                 kind: StopKind::Cut,
@@ -210,10 +211,8 @@ impl ProgramMessages {
         }
         if self.errors_count > ERRORS_MAX as u64 {
             let line = self.errors.first().map(|message| message.line);
-            findings.add(rule::ERROR_LINE.at(
-                line,
-                format!("the log has {} error lines in total", self.errors_count),
-            ));
+            let sentence = format!("the log has {} error lines in total", self.errors_count);
+            findings.add(rule::ERROR_LINE.at(line, sentence));
         }
     }
 
@@ -246,38 +245,43 @@ fn ending(stop: &Stop, extent: &Extent) -> Option<Finding> {
             format!("{requested_s} s")
         });
     let after = format!("after {reached_s} s of {requested}");
-    let last = Some(extent.last_line);
-    Some(match stop.kind {
+    let (text, last) = (&stop.text, Some(extent.last_line));
+    let (rule, line, sentence) = match stop.kind {
         StopKind::Finished => return None,
-        StopKind::Overload => rule::CANNOT_KEEP_UP.at(
+        StopKind::Overload => {
+            let sentence = format!("the test stopped itself {after}: {text}");
+            (rule::CANNOT_KEEP_UP, stop.line, sentence)
+        }
+        StopKind::Interrupted => (
+            rule::INTERRUPTED,
             stop.line,
-            format!("the test stopped itself {after}: {}", stop.text),
+            format!("interrupted {after}: {text}"),
         ),
-        StopKind::Interrupted => {
-            rule::INTERRUPTED.at(stop.line, format!("interrupted {after}: {}", stop.text))
-        }
-        StopKind::Crashed => {
-            rule::CRASHED.at(stop.line, format!("the program crashed {after}: {}", stop.text))
-        }
-        StopKind::IoError => rule::SHORT.at(last, format!("the log ends {after}, after I/O errors")),
-        StopKind::Short => rule::SHORT.at(
+        StopKind::Crashed => (
+            rule::CRASHED,
+            stop.line,
+            format!("the program crashed {after}: {text}"),
+        ),
+        StopKind::IoError => (
+            rule::SHORT,
             last,
-            format!("the log ends {after}, without a message of the program"),
+            format!("the log ends {after}, after I/O errors"),
         ),
-        StopKind::NotStarted => {
-            rule::NOT_STARTED.at(stop.line, format!("the log has no block: {}", stop.text))
+        StopKind::Short => {
+            let sentence = format!("the log ends {after}, without a message of the program");
+            (rule::SHORT, last, sentence)
         }
-        StopKind::Cut => rule::CUT.at(
+        StopKind::NotStarted => (
+            rule::NOT_STARTED,
             stop.line,
-            format!("the log ends inside a line or a block; its last whole block is {after}"),
+            format!("the log has no block: {text}"),
         ),
-    })
-}
-
-fn set_first(place: &mut Option<Message>, message: impl FnOnce() -> Message) {
-    if place.is_none() {
-        *place = Some(message());
-    }
+        StopKind::Cut => {
+            let sentence = format!("the log ends inside a line or a block; its last whole block is {after}");
+            (rule::CUT, stop.line, sentence)
+        }
+    };
+    Some(rule.at(line, sentence))
 }
 
 /// Return a line for display: of limited length, without control characters.

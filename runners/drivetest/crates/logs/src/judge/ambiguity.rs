@@ -1,34 +1,37 @@
-//! Findings about verdicts that depend on rounding or on the bucket edges of a log.
+//! Findings about verdicts that depend on rounding, on the bucket edges of a log, or on the histograms of its devices.
 
+use crate::act::blocks::histogram::{Counts, Tally};
+use crate::act::run::{Histogram, Run};
+use crate::act::semantics::Role;
+use crate::act::slices::Slice;
 use crate::finding::{Finding, rule};
 use crate::judge::decimal::Decimal;
 use crate::judge::verdict::{Outcome, time, when};
-use crate::judge::views::{LimitEdge, Part};
+use crate::judge::views::{LimitEdge, Part, pairs};
 
-/// Return findings for slices in which the rounded percentage and the counts disagree about a limit.
-pub fn rounding(limit_edge: &LimitEdge<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
+/// Return a finding for a slice in which the rounded percentage and the counts disagree about a limit.
+pub fn rounding(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> Option<Finding> {
     let limit_pct = limit_edge.limit.limit_pct;
-    let differ = parts.iter().filter_map(|part| {
-        let found = limit_edge.edge.over(part.tally);
-        let printed = Decimal::parse(&found.printed())?;
-        let sides = (u128::from(printed.digits()), u128::from(printed.scale()));
-        let rounded_within =
-            sides.0 * u128::from(limit_pct.scale()) <= u128::from(limit_pct.digits()) * sides.1;
-        (rounded_within != found.is_within(limit_pct)).then_some((part, found))
-    });
-    let findings = differ.map(|(part, found)| {
-        let (number, start_s, end_s) = part.slice;
-        let place = format!("slice {number} ({})", when(start_s, end_s));
-        let is_within = if found.is_within(limit_pct) { "within" } else { "over" };
-        rule::ROUNDING_DECIDES.at(
-            None,
-            format!(
-                "{place}, reads over {}: {} of {} is {} % rounded; by the counts, the share is {is_within} the limit of {limit_pct} %",
-                time(limit_edge.limit.threshold_us), found.over_count, found.ops_count, found.printed()
-            ),
-        )
-    });
-    findings.collect()
+    let found = limit_edge.edge.over(part.tally);
+    let printed = Decimal::parse(&found.printed())?;
+    if printed.is_above(limit_pct) != found.is_within(limit_pct) {
+        return None;
+    }
+    let is_within = if found.is_within(limit_pct) {
+        "within"
+    } else {
+        "over"
+    };
+    let sentence = format!(
+        "slice {} ({}), reads over {}: {} of {} is {} % rounded; by the counts, the share is {is_within} the limit of {limit_pct} %",
+        part.slice.number,
+        when(part.slice.start_s, part.slice.end_s),
+        time(limit_edge.limit.threshold_us),
+        found.over_count,
+        found.ops_count,
+        found.printed()
+    );
+    Some(rule::ROUNDING_DECIDES.at(None, sentence))
 }
 
 /// Return a finding if a microsecond log passes at 1024 us and could fail at 1000 us.
@@ -36,27 +39,70 @@ pub fn edges(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], outcome: Outcome
     if !matches!(outcome, Outcome::Pass | Outcome::Undecided) {
         return None;
     }
-    let mut pairs = limit_edges
-        .iter()
-        .flat_map(|limit_edge| parts.iter().map(move |part| (limit_edge, part)));
-    let (limit_edge, part) = pairs.find(|(limit_edge, part)| {
-        !limit_edge
-            .edge
-            .at_most(part.tally)
-            .is_within(limit_edge.limit.limit_pct)
+    let (limit_edge, part) = pairs(limit_edges, parts).find(|(limit_edge, part)| {
+        let most = limit_edge.edge.at_most(part.tally);
+        !most.is_within(limit_edge.limit.limit_pct)
     })?;
-    let (number, start_s, end_s) = part.slice;
-    let (at_least, at_most) = (
-        limit_edge.edge.over(part.tally),
-        limit_edge.edge.at_most(part.tally),
-    );
+    let (at_least, at_most) = limit_edge.shares(part.tally);
     let sentence = format!(
-        "slice {number} ({}), reads over {}: the nearest bucket edge of the log is {} us; the share is between {} % and {} %",
-        when(start_s, end_s),
+        "slice {} ({}), reads over {}: the nearest bucket edge of the log is {} us; the share is between {} % and {} %",
+        part.slice.number,
+        when(part.slice.start_s, part.slice.end_s),
         time(limit_edge.limit.threshold_us),
         limit_edge.edge.read_at_us,
         at_least.printed(),
         at_most.printed()
     );
     Some(rule::EDGE_DECIDES.at(None, sentence))
+}
+
+/// Return a finding for the first slice whose device histograms exceed a limit that the total meets.
+///
+/// Both count the same reads, so that there is none unless the devices do not add up to the total.
+pub fn devices_over_limit(run: &Run, limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>]) -> Option<Finding> {
+    let is_of_device_sums = |finding: &Finding| finding.id == rule::DEVICE_SUMS_DIFFER.id;
+    if !run.findings.iter().any(is_of_device_sums) {
+        return None;
+    }
+    let is_of_device = |histogram: &&Histogram| histogram.meaning.role == Role::ReadsOfDevice;
+    let of_devices = run.histograms.iter().filter(is_of_device);
+    let of_devices: Vec<usize> = of_devices.map(|histogram| histogram.ordinal).collect();
+    parts.iter().find_map(|part| {
+        let devices = together(part.slice, &of_devices)?;
+        let mut limit_edges = limit_edges.iter();
+        limit_edges.find_map(|limit_edge| exceeded(limit_edge, part, &devices, of_devices.len()))
+    })
+}
+
+fn exceeded(
+    limit_edge: &LimitEdge<'_>,
+    part: &Part<'_>,
+    devices: &Tally,
+    devices_count: usize,
+) -> Option<Finding> {
+    let limit_pct = limit_edge.limit.limit_pct;
+    let (of_all, of_devices) = (limit_edge.edge.over(part.tally), limit_edge.edge.over(devices));
+    let is_passed = of_all.is_within(limit_pct) && !of_devices.is_within(limit_pct);
+    is_passed.then(|| {
+        let sentence = format!(
+            "slice {} ({}), reads over {}: {} % in the total, {} % in the {devices_count} devices together; the limit \
+             is {limit_pct} %",
+            part.slice.number,
+            when(part.slice.start_s, part.slice.end_s),
+            time(limit_edge.limit.threshold_us),
+            of_all.printed(),
+            of_devices.shown_over(limit_pct),
+        );
+        rule::DEVICES_OVER_LIMIT.at(None, sentence)
+    })
+}
+
+fn together(slice: &Slice, of_devices: &[usize]) -> Option<Tally> {
+    let mut sums = Counts::default();
+    for &ordinal in of_devices {
+        for (bucket, count) in slice.tally(ordinal)?.counts().iter().enumerate() {
+            sums.set(bucket, sums.at(bucket).checked_add(*count)?);
+        }
+    }
+    Tally::of(&sums)
 }

@@ -45,6 +45,12 @@ impl Decimal {
         self.digits
     }
 
+    /// Return whether the value is greater than another.
+    pub fn is_above(self, other: Self) -> bool {
+        let side = |one: Self, two: Self| u128::from(one.digits) * u128::from(two.scale());
+        side(self, other) > side(other, self)
+    }
+
     /// Return 10^places, at most 10^9.
     pub fn scale(self) -> u64 {
         10_u64.pow(self.places)

@@ -4,10 +4,9 @@
 
 use crate::act::run::Run;
 use crate::act::stop::StopKind;
-use crate::finding::rule;
+use crate::finding::{counted, rule};
 use crate::judge::reasons::Reasons;
 use crate::judge::verdict::{FoundShare, Outcome, Statistic, Violation, listed, time};
-use crate::plural::counted;
 
 /// Findings about a slow host.
 const OF_HOST: [&str; 3] = [rule::HOST_BUSY.id, rule::HOST_STOLEN.id, rule::GENERATOR_LATE.id];

@@ -50,15 +50,15 @@ impl Margin {
 
     fn at(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> Self {
         let (share, limit_pct) = (limit_edge.edge.over(part.tally), limit_edge.limit.limit_pct);
-        let (slice, start_s, end_s) = part.slice;
+        let slice = part.slice;
         Self {
-            slice,
+            slice: slice.number,
             threshold_us: limit_edge.limit.threshold_us,
             share_pct: share.printed(),
             limit_pct,
             points: points(share, limit_pct),
             ratio: share.excess(limit_pct).map(|ratio| format!("{ratio:.4}")),
-            when: (start_s, end_s),
+            when: (slice.start_s, slice.end_s),
         }
     }
 

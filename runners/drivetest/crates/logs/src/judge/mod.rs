@@ -4,10 +4,8 @@ pub mod ambiguity;
 pub mod decimal;
 
 pub mod bucket_edges;
-pub mod exact_counts;
 pub mod headline;
 pub mod margin;
-pub mod per_device;
 pub mod profile;
 pub mod reasons;
 pub mod share;
@@ -24,7 +22,7 @@ use crate::judge::profile::{Limit, Profile};
 use crate::judge::reasons::Reasons;
 use crate::judge::share::Share;
 use crate::judge::verdict::{Strict, Verdict, Violation, read_at};
-use crate::judge::views::{LimitEdge, Part};
+use crate::judge::views::{LimitEdge, Part, pairs};
 
 /// Judge a run, and store the verdict in it.
 pub fn apply(run: &mut Run, profile: &Profile) {
@@ -41,14 +39,13 @@ pub fn judge(run: &Run, profile: &Profile) -> (Verdict, Vec<Finding>) {
     let parts = views::parts(run, reads);
     let violations = violations(&limit_edges, &parts);
     let mut differences = reasons::differences(run, rules, limit_edges.len());
-    differences.extend(per_device::over_limit(run, &limit_edges, &parts));
+    differences.extend(ambiguity::devices_over_limit(run, &limit_edges, &parts));
     let reasons = Reasons::of(run, &differences);
     let strict = strict(&limit_edges, &parts, &reasons);
     let outcome = strict.least;
     // A log of many slices may have a rounding finding for each of them: the limit per rule applies.
-    let ambiguous = limit_edges
-        .iter()
-        .flat_map(|limit_edge| ambiguity::rounding(limit_edge, &parts));
+    let ambiguous =
+        pairs(&limit_edges, &parts).filter_map(|(limit_edge, part)| ambiguity::rounding(limit_edge, part));
     let ambiguous = Findings::bounded(ambiguous.chain(ambiguity::edges(&limit_edges, &parts, outcome)));
     let shares = views::shares(&limit_edges, &parts, reads);
     let verdict = Verdict {
@@ -85,30 +82,24 @@ fn limit_edges<'a>(run: &Run, limits: &'a [Limit]) -> Vec<LimitEdge<'a>> {
 
 /// Return the outcomes for the minimum and for the maximum share over each threshold.
 fn strict(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], reasons: &Reasons) -> Strict {
-    let is_over = |share: &dyn Fn(&LimitEdge<'_>, &Part<'_>) -> Share| {
-        let mut pairs = limit_edges
-            .iter()
-            .flat_map(|limit_edge| parts.iter().map(move |part| (limit_edge, part)));
-        pairs.any(|(limit_edge, part)| !share(limit_edge, part).is_within(limit_edge.limit.limit_pct))
+    let is_over = |share: fn((Share, Share)) -> Share| {
+        pairs(limit_edges, parts).any(|(limit_edge, part)| {
+            !share(limit_edge.shares(part.tally)).is_within(limit_edge.limit.limit_pct)
+        })
     };
     Strict {
-        least: reasons.outcome(is_over(&|limit_edge, part| limit_edge.edge.over(part.tally))),
-        most: reasons.outcome(is_over(&|limit_edge, part| limit_edge.edge.at_most(part.tally))),
+        least: reasons.outcome(is_over(|(over, _)| over)),
+        most: reasons.outcome(is_over(|(_, at_most)| at_most)),
     }
 }
 
 fn violations(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>]) -> Vec<Violation> {
-    let pairs = limit_edges
-        .iter()
-        .flat_map(|limit_edge| parts.iter().map(move |part| (limit_edge, part)));
-    let mut violations: Vec<Violation> = pairs
-        .filter_map(|(limit_edge, part)| violation(limit_edge, part))
-        .collect();
+    let all = pairs(limit_edges, parts);
+    let over = all.filter_map(|(limit_edge, part)| violation(limit_edge, part));
+    let mut violations: Vec<Violation> = over.collect();
     let excess = |violation: &Violation| {
-        violation
-            .share()
-            .excess(violation.limit_pct)
-            .unwrap_or(f64::INFINITY)
+        let excess = violation.share().excess(violation.limit_pct);
+        excess.unwrap_or(f64::INFINITY)
     };
     violations.sort_by(|one, two| {
         let by_share = || two.share().compare(one.share());
@@ -122,13 +113,13 @@ fn violations(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>]) -> Vec<Violatio
 }
 
 fn violation(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> Option<Violation> {
-    let (slice, start_s, end_s) = part.slice;
+    let slice = part.slice;
     let found = limit_edge.edge.over(part.tally);
     if found.is_within(limit_edge.limit.limit_pct) {
         return None;
     }
     Some(Violation {
-        slice,
+        slice: slice.number,
         threshold_us: limit_edge.limit.threshold_us,
         read_at_us: limit_edge.edge.read_at_us,
         share_pct: found.printed(),
@@ -138,7 +129,7 @@ fn violation(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> Option<Violation> {
         excess_ratio: found
             .excess(limit_edge.limit.limit_pct)
             .map(|ratio| format!("{ratio:.2}")),
-        start_s,
-        end_s,
+        start_s: slice.start_s,
+        end_s: slice.end_s,
     })
 }

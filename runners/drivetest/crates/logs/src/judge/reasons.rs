@@ -2,10 +2,9 @@
 
 use crate::act::run::Run;
 use crate::act::semantics::judged;
-use crate::finding::{Effect, Finding, Rule, rule};
+use crate::finding::{Effect, Finding, Rule, counted, rule};
 use crate::judge::profile::Rules;
 use crate::judge::verdict::{Outcome, when};
-use crate::plural::counted;
 
 /// Settings that change the written data; the profile requires the default, `no`.
 const LIGHTER: [(&str, &str); 3] = [

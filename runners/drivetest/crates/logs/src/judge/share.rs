@@ -1,6 +1,9 @@
-//! Shares of operations at or over a threshold: comparison with a limit, and rounding.
+//! Shares of operations at or over a threshold: comparison with a limit, rounding, and the exact counts of drivetest.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
 
 use crate::judge::decimal::Decimal;
 
@@ -68,17 +71,9 @@ impl Share {
 
     /// Return the percentage with two or more places, as many as show that it exceeds a limit.
     pub fn shown_over(self, limit_pct: Decimal) -> String {
-        let is_over = |text: &str| {
-            let shown =
-                Decimal::parse(text).map(|shown| (u128::from(shown.digits()), u128::from(shown.scale())));
-            let limit = (u128::from(limit_pct.digits()), u128::from(limit_pct.scale()));
-            shown.is_some_and(|(digits, scale)| digits * limit.1 > limit.0 * scale)
-        };
-        let texts = (2..=PLACES_SHOWN_MAX).map(|places| format!("{:.places$}", self.pct()));
-        texts
-            .into_iter()
-            .find(|text| is_over(text))
-            .unwrap_or_else(|| self.printed())
+        let is_over = |text: &String| Decimal::parse(text).is_some_and(|shown| shown.is_above(limit_pct));
+        let mut texts = (2..=PLACES_SHOWN_MAX).map(|places| format!("{:.places$}", self.pct()));
+        texts.find(is_over).unwrap_or_else(|| self.printed())
     }
 
     fn sides(self, limit_pct: Decimal) -> (u128, u128) {
@@ -90,6 +85,65 @@ impl Share {
 /// Round to a number of places like `round` of Python 3: half to even on the exact double.
 pub fn rounded(value: f64, places: usize) -> f64 {
     format!("{value:.places$}").parse().unwrap_or(value)
+}
+
+/// Reads of a whole run, and how many of them were at or over each threshold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExactCounts {
+    ops_count: u64,
+    over_counts: BTreeMap<u64, u64>,
+}
+
+#[derive(Deserialize)]
+struct EndRecord {
+    record: String,
+    reads_count: u64,
+    over: BTreeMap<String, u64>,
+}
+
+impl ExactCounts {
+    /// Parse the end record of a side file (docs/reference/formats.md, `drivecert.side/1`).
+    ///
+    /// `None` for any other record, and if more reads are over a threshold than there are reads.
+    ///
+    /// ```
+    /// use drivetest_logs::judge::share::ExactCounts;
+    /// let line = br#"{"record": "end", "reason": "finished", "reads_count": 1000, "over": {"1000": 51}}"#;
+    /// assert_eq!(ExactCounts::parse(line).and_then(|exact| exact.share(1000)).map(|share| share.over_count), Some(51));
+    /// ```
+    pub fn parse(line: &[u8]) -> Option<Self> {
+        let end: EndRecord = serde_json::from_slice(line).ok()?;
+        let over = end
+            .over
+            .iter()
+            .map(|(time, &count)| Some((time.parse().ok()?, count)));
+        let counts = Self {
+            ops_count: end.reads_count,
+            over_counts: over.collect::<Option<_>>()?,
+        };
+        let is_sound = counts.over_counts.values().all(|&over| over <= counts.ops_count);
+        (end.record == "end" && is_sound).then_some(counts)
+    }
+
+    /// Return the number of reads.
+    pub fn ops_count(&self) -> u64 {
+        self.ops_count
+    }
+
+    /// Return every threshold with its share; empty without reads.
+    pub fn shares(&self) -> impl Iterator<Item = (u64, Share)> {
+        let times = self.over_counts.keys().copied();
+        times.filter_map(|time| Some((time, self.share(time)?)))
+    }
+
+    /// Return the share at or over a threshold; `None` if it was not counted, or without reads.
+    pub fn share(&self, threshold_us: u64) -> Option<Share> {
+        let over_count = *self.over_counts.get(&threshold_us)?;
+        (self.ops_count > 0).then_some(Share {
+            over_count,
+            ops_count: self.ops_count,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -150,5 +204,26 @@ mod tests {
     fn excess_is_found_over_allowed() {
         assert_eq!(share(10, 100).excess(limit("5")), Some(2.0));
         assert_eq!(share(10, 100).excess(limit("0")), None);
+    }
+
+    #[test]
+    fn only_a_sound_end_record_is_taken() {
+        let parse = |text: &str| ExactCounts::parse(text.as_bytes());
+        assert!(parse(r#"{"record": "end", "reads_count": 51, "over": {"1000": 51}}"#).is_some());
+        assert_eq!(
+            parse(r#"{"record": "end", "reads_count": 50, "over": {"1000": 51}}"#),
+            None
+        );
+        assert_eq!(
+            parse(r#"{"record": "interval", "reads_count": 51, "over": {"1000": 51}}"#),
+            None
+        );
+        assert_eq!(parse("no json"), None);
+    }
+
+    #[test]
+    fn a_time_that_was_not_counted_has_no_share() {
+        let exact = ExactCounts::parse(br#"{"record": "end", "reads_count": 9, "over": {"1000": 0}}"#);
+        assert_eq!(exact.unwrap().share(8000), None);
     }
 }

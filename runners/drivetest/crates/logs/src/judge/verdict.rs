@@ -83,8 +83,7 @@ impl FoundShare {
         statistic: Statistic,
         limit: &Limit,
         read_at_us: u64,
-        over: Share,
-        at_most: Share,
+        (over, at_most): (Share, Share),
         slice: Option<u64>,
     ) -> Self {
         Self {

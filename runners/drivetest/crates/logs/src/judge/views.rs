@@ -5,10 +5,10 @@ use serde::Serialize;
 use crate::act::blocks::histogram::Tally;
 use crate::act::run::{Histogram, Run};
 use crate::act::semantics::{Time, compared, judged};
+use crate::act::slices::Slice;
 use crate::judge::bucket_edges::Edge;
-use crate::judge::exact_counts::ExactCounts;
 use crate::judge::profile::{Limit, Rules};
-use crate::judge::share::Share;
+use crate::judge::share::{ExactCounts, Share};
 use crate::judge::verdict::{FoundShare, Statistic};
 
 /// A limit, and the bucket edges of the log at its threshold.
@@ -19,10 +19,31 @@ pub struct LimitEdge<'a> {
     pub edge: Edge,
 }
 
+impl LimitEdge<'_> {
+    /// Return the share that is certainly over the threshold, and the maximum share.
+    pub fn shares(&self, tally: &Tally) -> (Share, Share) {
+        (self.edge.over(tally), self.edge.at_most(tally))
+    }
+
+    fn found(&self, statistic: Statistic, shares: (Share, Share), slice: Option<u64>) -> Option<FoundShare> {
+        let read_at_us = self.edge.read_at_us;
+        (shares.0.ops_count > 0).then(|| FoundShare::new(statistic, self.limit, read_at_us, shares, slice))
+    }
+}
+
+/// Return every limit with every slice.
+pub fn pairs<'l, 'p>(
+    limit_edges: &'l [LimitEdge<'l>],
+    parts: &'p [Part<'p>],
+) -> impl Iterator<Item = (&'l LimitEdge<'l>, &'p Part<'p>)> {
+    let of_limit = |limit_edge| parts.iter().map(move |part| (limit_edge, part));
+    limit_edges.iter().flat_map(of_limit)
+}
+
 /// Counts of one histogram in a slice.
 pub struct Part<'a> {
-    /// Number of the slice, and its start and end in seconds.
-    pub slice: (u64, u64, u64),
+    /// Slice.
+    pub slice: &'a Slice,
     /// Counts.
     pub tally: &'a Tally,
 }
@@ -56,11 +77,9 @@ pub fn parts<'a>(run: &'a Run, histogram: Option<&Histogram>) -> Vec<Part<'a>> {
     let Some(histogram) = histogram else {
         return Vec::new();
     };
-    let part = |slice: &'a crate::act::slices::Slice| {
-        Some(Part {
-            slice: (slice.number, slice.start_s, slice.end_s),
-            tally: slice.tally(histogram.ordinal)?,
-        })
+    let part = |slice: &'a Slice| {
+        let tally = slice.tally(histogram.ordinal)?;
+        Some(Part { slice, tally })
     };
     run.slices.iter().filter_map(part).collect()
 }
@@ -91,18 +110,14 @@ pub fn worst_part<'a, 'b>(limit_edge: &LimitEdge<'_>, parts: &'b [Part<'a>]) -> 
 /// Return the shares after the first hours; `None` without a complete slice after them.
 pub fn steady_state(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], rules: &Rules) -> Option<SteadyState> {
     let from_s = rules.steady_from_s();
-    let steady: Vec<_> = parts.iter().filter(|part| part.slice.1 >= from_s).collect();
-    let (to_s, slices_count) = (steady.last()?.slice.2, steady.len());
-    let sum = |share: &dyn Fn(&Tally) -> Share| {
-        let shares = steady.iter().map(|part| share(part.tally));
-        shares.fold(Share::default(), Share::plus)
-    };
+    let steady: Vec<_> = parts.iter().filter(|part| part.slice.start_s >= from_s).collect();
+    let (to_s, slices_count) = (steady.last()?.slice.end_s, steady.len());
     let of = |limit_edge: &LimitEdge<'_>| {
-        let (over, at_most) = (
-            sum(&|tally| limit_edge.edge.over(tally)),
-            sum(&|tally| limit_edge.edge.at_most(tally)),
-        );
-        found(limit_edge, Statistic::SteadyState, over, at_most, None)
+        let shares = steady.iter().map(|part| limit_edge.shares(part.tally));
+        let sums = shares.fold((Share::default(), Share::default()), |sums, shares| {
+            (sums.0.plus(shares.0), sums.1.plus(shares.1))
+        });
+        limit_edge.found(Statistic::SteadyState, sums, None)
     };
     let shares = limit_edges.iter().filter_map(of).collect();
     Some(SteadyState {
@@ -128,13 +143,12 @@ pub fn comparison(run: &Run, limit_edges: &[LimitEdge<'_>]) -> Option<Compared> 
 pub fn exact(run: &Run, limits: &[Limit]) -> Option<Vec<FoundShare>> {
     let counts: &ExactCounts = run.exact.as_ref()?;
     let of = |limit: &Limit| {
-        let over = counts.share(limit.threshold_us)?;
+        let (us, share) = (limit.threshold_us, counts.share(limit.threshold_us)?);
         Some(FoundShare::new(
             Statistic::Overall,
             limit,
-            limit.threshold_us,
-            over,
-            over,
+            us,
+            (share, share),
             None,
         ))
     };
@@ -143,46 +157,10 @@ pub fn exact(run: &Run, limits: &[Limit]) -> Option<Vec<FoundShare>> {
 
 fn worst(limit_edge: &LimitEdge<'_>, parts: &[Part<'_>]) -> Option<FoundShare> {
     let part = worst_part(limit_edge, parts)?;
-    let (over, at_most) = (
-        limit_edge.edge.over(part.tally),
-        limit_edge.edge.at_most(part.tally),
-    );
-    found(
-        limit_edge,
-        Statistic::WorstSlice,
-        over,
-        at_most,
-        Some(part.slice.0),
-    )
+    let shares = limit_edge.shares(part.tally);
+    limit_edge.found(Statistic::WorstSlice, shares, Some(part.slice.number))
 }
 
 fn whole(limit_edge: &LimitEdge<'_>, histogram: Option<&Histogram>) -> Option<FoundShare> {
-    let tally = &histogram?.tally;
-    found(
-        limit_edge,
-        Statistic::Overall,
-        limit_edge.edge.over(tally),
-        limit_edge.edge.at_most(tally),
-        None,
-    )
-}
-
-fn found(
-    limit_edge: &LimitEdge<'_>,
-    statistic: Statistic,
-    over: Share,
-    at_most: Share,
-    slice: Option<u64>,
-) -> Option<FoundShare> {
-    let is_some = over.ops_count > 0;
-    is_some.then(|| {
-        FoundShare::new(
-            statistic,
-            limit_edge.limit,
-            limit_edge.edge.read_at_us,
-            over,
-            at_most,
-            slice,
-        )
-    })
+    limit_edge.found(Statistic::Overall, limit_edge.shares(&histogram?.tally), None)
 }

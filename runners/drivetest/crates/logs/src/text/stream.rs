@@ -8,7 +8,7 @@ use std::mem;
 
 use memchr::memchr;
 
-use crate::act::grammar::fast_path::Clean;
+use crate::act::grammar::line::Clean;
 use crate::finding::{Finding, Findings};
 use crate::text::decode::{Encoding, HEAD_BYTES, Utf16};
 use crate::text::line_split::{LineSplitter, Piece, Style};

@@ -3,7 +3,7 @@
 use std::mem;
 
 use crate::finding::{Finding, Findings, rule};
-use crate::reader::{Part, Role};
+use crate::reader::{Part, Reading, Role};
 use crate::text::Line;
 use crate::text::decode::Encoding;
 use crate::text::repair::header_anchor::Dialect as TextDialect;
@@ -31,21 +31,6 @@ const CONFIGS_MAX: usize = 16;
 
 /// Maximum number of HDR files of 100 KB to 2 MB each: a dozen metrics of several clients.
 const HDR_FILES_MAX: usize = 64;
-
-/// Result of reading.
-#[derive(Debug)]
-pub struct Read {
-    /// Findings that do not belong to a single run.
-    pub findings: Vec<Finding>,
-    /// The runs in their order.
-    pub runs: Vec<Run>,
-    /// The lines of the log.
-    pub lines_count: u64,
-    /// Text encoding.
-    pub encoding: Encoding,
-    /// Line at which reading stopped because of too many short lines; `None` otherwise.
-    pub flooded_line: Option<u64>,
-}
 
 /// An output, for the readers of both programs: each line goes to the reader of its program.
 #[derive(Debug)]
@@ -324,8 +309,8 @@ impl Reader {
         }
     }
 
-    /// End the log and its attachments.
-    pub fn finish(mut self) -> Read {
+    /// End the log and its attachments. Return also the line at which reading stopped because of too many short lines.
+    pub fn finish(mut self) -> (Reading, Option<u64>) {
         self.close();
         let mut runs = self.java.runs(&self.configs, &mut self.findings);
         runs.extend(self.go.runs(&self.configs, &mut self.findings));
@@ -335,13 +320,14 @@ impl Reader {
             hdr::attach::attach(&mut runs, self.hdr_files, &mut self.findings);
         }
         runs.iter_mut().for_each(secrets::hide);
-        Read {
+        let reading = Reading {
             findings: self.findings.into_list(),
-            runs,
+            ycsb_runs: runs,
             lines_count: self.lines_count,
             encoding: self.encoding,
-            flooded_line: self.flooded_line,
-        }
+            ..Reading::default()
+        };
+        (reading, self.flooded_line)
     }
 }
 

@@ -1,22 +1,8 @@
 //! Findings on runs of YCSB and go-ycsb.
 //!
-//! docs/reference/findings.md describes every rule under YCSB; a test compares it with the rules in this module.
+//! docs/reference/findings.md describes every rule under YCSB; a test compares that document with the rules in this module.
 
-use crate::finding::{Effect, Rule, Severity};
-
-macro_rules! rules {
-    ($($name:ident $id:literal $severity:ident $effect:ident $remedy:literal)*) => {
-        $(
-            #[doc = concat!("`", $id, "`: see docs/reference/findings.md.")]
-            pub const $name: Rule = Rule {
-                id: $id, severity: Severity::$severity, effect: Effect::$effect, remedy: $remedy,
-            };
-        )*
-
-        /// All rules.
-        pub const RULES: &[Rule] = &[$($name),*];
-    };
-}
+use crate::finding::rules;
 
 rules! {
     NO_RESULT "no-result" Decides Incomplete "also send the standard output; if the run was stopped, repeat it to its end"
@@ -91,6 +77,7 @@ rules! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::{Effect, Rule, Severity};
 
     #[test]
     fn ids_are_unique_over_both_lists() {

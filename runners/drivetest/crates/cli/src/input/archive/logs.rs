@@ -5,7 +5,6 @@ use std::io::{self, Read};
 use drivetest_logs::finding::{Finding, Findings, rule};
 use drivetest_logs::read_error::{ARCHIVE_WITHOUT_LOG, ReadError};
 use drivetest_logs::reader::{LogReader, Part, Reading, Role};
-use drivetest_logs::text::decode::Encoding;
 
 use super::Archive;
 use super::member::{Member, owner};
@@ -126,17 +125,8 @@ impl<'m, 'b> Logs<'m, 'b> {
             );
             findings.add(rule::TOO_MANY_MEMBERS.at(None, sentence));
         }
-        self.findings
-            .into_iter()
-            .for_each(|finding| findings.add(finding));
-        let mut combined = Reading {
-            error: None,
-            findings: Vec::new(),
-            runs: Vec::new(),
-            ycsb_runs: Vec::new(),
-            lines_count: 0,
-            encoding: Encoding::default(),
-        };
+        findings.add_all(self.findings);
+        let mut combined = Reading::default();
         let mut first_error = None;
         for log in self.logs {
             let name = &self.members[log.member].name;
@@ -250,10 +240,7 @@ fn combine(combined: &mut Reading, mut reading: Reading, name: &str, findings: &
         let sentence = format!("{name}: {}", error.sentence);
         findings.add(rule::MEMBER_NOT_READ.at(error.line, sentence).of_member(name));
     }
-    reading
-        .findings
-        .into_iter()
-        .for_each(|finding| findings.add(finding));
+    findings.add_all(reading.findings);
     combined.runs.append(&mut reading.runs);
     combined.ycsb_runs.append(&mut reading.ycsb_runs);
     combined.lines_count += reading.lines_count;

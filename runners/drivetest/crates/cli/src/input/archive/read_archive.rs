@@ -6,7 +6,6 @@ use std::io::{self, Read};
 use drivetest_logs::finding::{Finding, Findings, Rule, rule};
 use drivetest_logs::read_error::{ARCHIVE_UNREADABLE, ReadError};
 use drivetest_logs::reader::{LogReader, Reading, Role};
-use drivetest_logs::text::decode::Encoding;
 
 use super::entry::{Entry, EntryType, label, oddity};
 use super::logs::Logs;
@@ -61,10 +60,7 @@ fn failed(error: ReadError, findings: Vec<Finding>) -> Reading {
     Reading {
         error: Some(error),
         findings,
-        runs: Vec::new(),
-        ycsb_runs: Vec::new(),
-        lines_count: 0,
-        encoding: Encoding::default(),
+        ..Reading::default()
     }
 }
 

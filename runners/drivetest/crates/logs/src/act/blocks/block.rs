@@ -5,7 +5,7 @@
 
 use crate::act::blocks::histogram::Counts;
 use crate::act::grammar::bucket_line;
-use crate::act::grammar::fast_path;
+use crate::act::grammar::line;
 
 /// Maximum number of histograms read from one run; ACT has at most 2 x 128 of devices and 4 others.
 pub const HISTOGRAMS_MAX: usize = 1024;
@@ -221,7 +221,7 @@ impl Block {
     pub fn take_clean_buckets<'a>(&mut self, line: u64, text: &'a [u8]) -> Option<&'a [u8]> {
         let entry = self.entries.get_mut(self.current?)?;
         let mut next_bucket = entry.next_bucket;
-        let rest = fast_path::line_of_buckets(text, |(bucket, count)| {
+        let rest = line::clean_buckets(text, |(bucket, count)| {
             let rises = bucket >= next_bucket;
             next_bucket = bucket + 1;
             entry.counts.set(bucket, count);
@@ -237,7 +237,7 @@ impl Block {
     /// `None` for any other line, which leaves the block unchanged.
     pub fn take_clean_tag<'a>(&mut self, line: u64, text: &'a [u8], names: &Names) -> Option<&'a [u8]> {
         let ordinal = self.next;
-        let (total, rest) = fast_path::tag(text, names.names.get(ordinal)?)?;
+        let (total, rest) = line::clean_tag(text, names.names.get(ordinal)?)?;
         if !self.is_free(ordinal) {
             return None;
         }

@@ -3,7 +3,6 @@
 pub mod block;
 pub mod dumps;
 pub mod histogram;
-pub mod missing_histograms;
 
 use std::borrow::Cow;
 
@@ -13,16 +12,14 @@ use crate::act::detect::Detectors;
 use crate::act::grammar::bucket_line;
 use crate::act::grammar::family::{Family, Grammar, Workload};
 use crate::act::grammar::family_a::{self, Places};
-use crate::act::grammar::fast_path::{self, Clean};
-use crate::act::grammar::line::{Kind, kind};
+use crate::act::grammar::line::{self, Clean, Kind, kind};
 use crate::act::header::Header;
 use crate::act::header::settings::{Settings, whole};
 use crate::act::semantics::Edges;
 use crate::act::slices::Slicer;
 use crate::act::slices::sinks::{IntervalSinks, SinkOptions};
 use crate::act::stop::shown;
-use crate::finding::{Finding, Findings, rule};
-use crate::plural::counted;
+use crate::finding::{Finding, Findings, counted, rule};
 use crate::read_error::{HEADER_UNREADABLE, ReadError};
 use crate::text::Line;
 
@@ -54,16 +51,9 @@ pub struct Blocks {
     pub sinks: IntervalSinks,
 }
 
-/// Parameters of a reader of blocks.
-pub struct Begin<'a> {
-    /// Header before the blocks.
-    pub header: &'a Header,
-    /// Version family.
-    pub family: Family,
-    /// Workload.
-    pub workload: Workload,
-    /// Line of the first block.
-    pub line: u64,
+/// How the blocks of a run are read.
+#[derive(Clone, Debug, Default)]
+pub struct BlockOptions {
     /// Requested length of a slice.
     pub slice_s: u64,
     /// Number of counts that may be stored.
@@ -79,17 +69,12 @@ impl Blocks {
     ///
     /// # Errors
     /// The header has no usable report interval.
-    pub fn new(begin: Begin<'_>) -> Result<Self, ReadError> {
-        let Begin {
-            header,
-            family,
-            workload,
-            line,
-            slice_s,
-            room,
-            wanted,
-            run,
-        } = begin;
+    pub fn new(
+        header: &Header,
+        (family, workload): (Family, Workload),
+        line: u64,
+        options: BlockOptions,
+    ) -> Result<Self, ReadError> {
         let settings = Settings::of(header);
         let Some(interval_s) = settings.report_interval_s else {
             return Err(HEADER_UNREADABLE.at(line, "a header without it"));
@@ -110,8 +95,13 @@ impl Blocks {
             block: Block::with_slack(total_slack_count(header, &settings)),
             dumps: Dumps::new(interval_s),
             detectors: Detectors::new(header),
-            slicer: Slicer::new(slice_s, interval_s, room),
-            sinks: IntervalSinks::new(wanted, run, (settings.unit, header.edges()), interval_s),
+            slicer: Slicer::new(options.slice_s, interval_s, options.room),
+            sinks: IntervalSinks::new(
+                options.wanted,
+                options.run,
+                (settings.unit, header.edges()),
+                interval_s,
+            ),
             settings,
         })
     }
@@ -174,7 +164,7 @@ impl Blocks {
             b' ' => self.block.take_clean_buckets(line, text),
             b'\n' => Some(&text[1..]),
             _ => self.take_clean_tag(line, text).or_else(|| {
-                let (label_s, rest) = fast_path::interval(text, self.grammar.interval_word)?;
+                let (label_s, rest) = line::clean_interval(text, self.grammar.interval_word)?;
                 self.begin_block(line, label_s, findings);
                 Some(rest)
             }),

@@ -1,12 +1,9 @@
-//! Checks on the header and the figures of a whole run, one question per module.
+//! Checks on the header and the figures of a whole run.
 
-pub mod consistency;
-pub mod coverage;
-pub mod duplicate_devices;
-pub mod header;
-pub mod non_defaults;
-pub mod request_distribution;
-pub mod virtual_devices;
+mod consistency;
+pub mod device_names;
+mod header;
+mod load;
 
 use crate::act::grammar::family::Family;
 use crate::act::header::settings;
@@ -16,14 +13,14 @@ use crate::finding::Finding;
 
 /// Return the findings of all checks; `requested_slice_s` is the slice length before rounding to whole intervals.
 pub fn of_run(run: &Run, requested_slice_s: u64) -> Vec<Finding> {
-    let mut found = non_defaults::of_run(run);
-    found.extend(request_distribution::bursts(run));
-    found.extend(request_distribution::cache_load(run));
-    found.extend(duplicate_devices::of_run(run));
-    found.extend(virtual_devices::by_name(run));
+    let mut found = load::non_defaults(run);
+    found.extend(load::bursts(run));
+    found.extend(load::cache_load(run));
+    found.extend(device_names::duplicates(run));
+    found.extend(device_names::virtual_devices(run));
     found.extend(header::of_run(run));
     found.extend(consistency::of_run(run));
-    found.extend(coverage::of_run(run, requested_slice_s));
+    found.extend(consistency::coverage(run, requested_slice_s));
     found
 }
 

@@ -9,6 +9,8 @@
 //! A single block is reported if the total alone falls behind its rate, and all missing operations are of one bucket
 //! although operations arrived in several: operations between two copies are spread over all buckets.
 
+use std::collections::BTreeSet;
+
 use crate::act::blocks::block::Block;
 use crate::act::blocks::histogram::{BUCKETS_COUNT, Counts};
 
@@ -48,7 +50,7 @@ struct Odd {
 }
 
 /// Comparison of the total with its devices in every bucket.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct DeviceBuckets {
     threads: u64,
     behind: Streaks,
@@ -59,7 +61,7 @@ pub struct DeviceBuckets {
     known_count: usize,
     grown_max: u64,
     odd_blocks_count: u64,
-    odd_buckets: [bool; BUCKETS_COUNT],
+    odd_buckets: BTreeSet<usize>,
     first_odd: Option<Odd>,
     first_dip: Option<Odd>,
 }
@@ -69,15 +71,7 @@ impl DeviceBuckets {
     pub fn new(threads: u64) -> Self {
         Self {
             threads,
-            behind: Streaks::default(),
-            ahead: Streaks::default(),
-            dumps: Default::default(),
-            known_count: 0,
-            grown_max: 0,
-            odd_blocks_count: 0,
-            odd_buckets: [false; BUCKETS_COUNT],
-            first_odd: None,
-            first_dip: None,
+            ..Self::default()
         }
     }
 
@@ -97,7 +91,7 @@ impl DeviceBuckets {
         if self.known_count > 0 {
             self.end();
         }
-        let buckets_count = self.odd_buckets.iter().filter(|&&is_odd| is_odd).count();
+        let buckets_count = self.odd_buckets.len();
         let odd = self.first_odd.map(|odd| {
             let sentence = format!(
                 "{}; {} blocks and {buckets_count} buckets differ",
@@ -159,26 +153,15 @@ impl DeviceBuckets {
             return;
         };
         self.odd_blocks_count += 1;
-        buckets.iter().for_each(|&bucket| self.odd_buckets[bucket] = true);
+        self.odd_buckets.extend(buckets);
         self.first_odd.get_or_insert_with(|| dump.odd_at(most));
     }
 }
 
-/// Number of consecutive blocks in which each bucket differed.
-#[derive(Debug)]
+/// Number of consecutive blocks in which each bucket differed; no bucket after these differed.
+#[derive(Debug, Default)]
 struct Streaks {
-    blocks_counts: [u64; BUCKETS_COUNT],
-    /// 0 to [`BUCKETS_COUNT`]; no bucket from this index on differed.
-    used: usize,
-}
-
-impl Default for Streaks {
-    fn default() -> Self {
-        Self {
-            blocks_counts: [0; BUCKETS_COUNT],
-            used: 0,
-        }
-    }
+    blocks_counts: Vec<u64>,
 }
 
 impl Streaks {
@@ -187,6 +170,9 @@ impl Streaks {
         let mut odd = Vec::new();
         let mut used = 0;
         for (bucket, off_by) in off_by.enumerate() {
+            if bucket == self.blocks_counts.len() {
+                self.blocks_counts.push(0);
+            }
             let blocks = &mut self.blocks_counts[bucket];
             *blocks = if off_by > 0 { *blocks + 1 } else { 0 };
             if off_by > threads || *blocks >= ODD_IN_A_ROW {
@@ -194,10 +180,7 @@ impl Streaks {
             }
             used = bucket + 1;
         }
-        if self.used > used {
-            self.blocks_counts[used..self.used].fill(0);
-        }
-        self.used = used;
+        self.blocks_counts.truncate(used);
         odd
     }
 }

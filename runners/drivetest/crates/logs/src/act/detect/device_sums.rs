@@ -10,8 +10,7 @@
 
 use crate::act::blocks::block::{Block, Names};
 use crate::act::detect::device_buckets::DeviceBuckets;
-use crate::finding::{Findings, rule};
-use crate::plural::counted;
+use crate::finding::{Findings, counted, rule};
 
 /// Assumed number of threads if the header does not state it.
 const THREADS_UNKNOWN: u64 = 1024;

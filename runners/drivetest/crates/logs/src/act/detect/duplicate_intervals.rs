@@ -18,7 +18,7 @@ const LEAST_DISPERSION: f64 = 0.1;
 const CHANCE_MAX: f64 = 1e-4;
 
 /// Detector for one histogram.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct DuplicateDetector {
     name: String,
     /// Last two dumps. `newest` is the index of the last one, so that a dump costs one copy of its used buckets.
@@ -43,12 +43,7 @@ impl DuplicateDetector {
     pub fn new(name: String) -> Self {
         Self {
             name,
-            dumps: Default::default(),
-            newest: 0,
-            ops: [0; 2],
-            intervals_count: 0,
-            repeated_count: 0,
-            rarest: None,
+            ..Self::default()
         }
     }
 

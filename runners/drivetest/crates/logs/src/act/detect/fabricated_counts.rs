@@ -18,7 +18,7 @@ const SEEN_MIN: u64 = 60;
 const SEEN_ENOUGH: u64 = 1000;
 
 /// Detector for one histogram.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RoundCountDetector {
     name: String,
     last: Option<Counts>,
@@ -33,11 +33,7 @@ impl RoundCountDetector {
     pub fn new(name: String) -> Self {
         Self {
             name,
-            last: None,
-            dumps_count: 0,
-            seen_count: 0,
-            round_count: 0,
-            first_line: 0,
+            ..Self::default()
         }
     }
 
@@ -62,11 +58,9 @@ impl RoundCountDetector {
             self.seen_count += 1;
             if count.is_multiple_of(10) {
                 self.round_count += 1;
-                self.first_line = if self.round_count == 1 {
-                    line
-                } else {
-                    self.first_line
-                };
+                if self.round_count == 1 {
+                    self.first_line = line;
+                }
             }
         }
         last.clone_from(now);

@@ -4,5 +4,4 @@ pub mod bucket_line;
 pub mod error_messages;
 pub mod family;
 pub mod family_a;
-pub mod fast_path;
 pub mod line;

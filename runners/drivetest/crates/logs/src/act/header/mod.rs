@@ -45,6 +45,19 @@ impl Section {
         self.is_whole = false;
     }
 
+    /// Store a line, unless it is a message of the program.
+    fn take(&mut self, text: &str, has_form: bool) -> Taken {
+        let is_message = text.starts_with("ERROR: ");
+        if !is_message {
+            self.lines.push(text.to_owned());
+        }
+        if has_form && !is_message {
+            Taken::Used
+        } else {
+            Taken::Other
+        }
+    }
+
     /// Return the `key: value` lines.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.lines
@@ -181,9 +194,9 @@ impl Header {
         }
         match self.place {
             Place::Between => self.take_between(text),
-            Place::Config => take_pair(&mut self.config, text),
-            Place::Derived => take_pair(&mut self.derived, text),
-            Place::Names => take_name(&mut self.names, text),
+            Place::Config => self.config.take(text, text.contains(':')),
+            Place::Derived => self.derived.take(text, text.contains(':')),
+            Place::Names => self.names.take(text, true),
         }
     }
 
@@ -233,7 +246,7 @@ impl Header {
             return Taken::Used;
         }
         if self.has_banner_a && family_a::is_derived(text) {
-            return take_pair(&mut self.derived, text);
+            return self.derived.take(text, true);
         }
         match text {
             "Storage device IO test" => self.program = Some(Workload::Storage),
@@ -247,26 +260,6 @@ impl Header {
             || (text.starts_with("detected ") && text.ends_with(" CPUs"));
         if known { Taken::Used } else { Taken::Other }
     }
-}
-
-fn take_pair(section: &mut Section, text: &str) -> Taken {
-    if text.starts_with("ERROR: ") {
-        return Taken::Other;
-    }
-    section.lines.push(text.to_owned());
-    if text.contains(':') {
-        Taken::Used
-    } else {
-        Taken::Other
-    }
-}
-
-fn take_name(section: &mut Section, text: &str) -> Taken {
-    if text.starts_with("ERROR: ") {
-        return Taken::Other;
-    }
-    section.lines.push(text.to_owned());
-    Taken::Used
 }
 
 fn parse_device(text: &str) -> Option<Device> {

@@ -41,33 +41,22 @@ fn number(section: &Section, key: &str) -> Option<u64> {
 /// Source: aerospike/act 6.6, src/storage/act_storage.c:433, src/index/act_index.c:361; 5.3,
 /// src/storage/act_storage.c:491 and 547, src/index/act_index.c:403.
 pub fn truncated(header: &Header, family: Family, workload: Workload) -> impl Iterator<Item = String> {
-    let (config, derived) = (&header.config, &header.derived);
+    let derived = &header.derived;
+    let service = || number(&header.config, "service-threads");
+    let of = |rate: &str, threads: Option<u64>| (number(derived, rate), threads);
     let shares = match (family, workload) {
         _ if header.drivetest.is_some() => Vec::new(),
         (Family::A, _) => Vec::new(),
         (Family::B, Workload::Storage) => vec![
-            (
-                number(derived, "internal-read-reqs-per-sec"),
-                number(derived, "read-req-threads"),
-            ),
-            (
-                number(derived, "internal-write-reqs-per-sec"),
+            of("internal-read-reqs-per-sec", number(derived, "read-req-threads")),
+            of(
+                "internal-write-reqs-per-sec",
                 number(derived, "write-req-threads"),
             ),
         ],
-        (Family::B, Workload::Index) => {
-            vec![(
-                number(derived, "trans-thread-reads-per-sec"),
-                number(config, "service-threads"),
-            )]
-        }
-        (Family::C, Workload::Storage) => vec![(all_requests(derived), number(config, "service-threads"))],
-        (Family::C, Workload::Index) => {
-            vec![(
-                number(derived, "service-thread-reads-per-sec"),
-                number(config, "service-threads"),
-            )]
-        }
+        (Family::B, Workload::Index) => vec![of("trans-thread-reads-per-sec", service())],
+        (Family::C, Workload::Storage) => vec![(all_requests(derived), service())],
+        (Family::C, Workload::Index) => vec![of("service-thread-reads-per-sec", service())],
     };
     shares
         .into_iter()

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::act::run::Run;
 use crate::act::semantics::judged;
 use crate::finding::{Finding, rule};
-use crate::judge::exact_counts::ExactCounts;
+use crate::judge::share::ExactCounts;
 use fields::{text, whole};
 use summary::{Over, SideFileSummary};
 use telemetry::{Telemetry, TelemetryAccumulator};

@@ -14,6 +14,18 @@ pub struct Interval<'a> {
     pub histograms: &'a [Option<Counts>],
 }
 
+/// End of an interval.
+#[derive(Debug)]
+pub enum Ended<'a> {
+    /// The block ends this interval.
+    Known(Interval<'a>),
+    /// The block at the start of the interval that ends at `end_s` is missing.
+    Missing {
+        /// Seconds from the start of the run.
+        end_s: u64,
+    },
+}
+
 /// Divides a run into intervals; stores the dump at the start of the current one.
 #[derive(Debug)]
 pub struct Intervals {
@@ -43,8 +55,13 @@ impl Intervals {
         self.length_s
     }
 
-    /// Add the next block of the run; return the interval that it ends, if the start is known.
-    pub fn take(&mut self, block: &Block, histograms: usize) -> Option<Interval<'_>> {
+    /// Return the end of the last interval, in seconds from the start of the run.
+    pub fn reached_s(&self) -> u64 {
+        self.start_s
+    }
+
+    /// Add the next block of the run; return whether it ends an interval.
+    pub fn take(&mut self, block: &Block, histograms: usize) -> Option<Ended<'_>> {
         if !block.label_s.is_multiple_of(self.length_s) {
             return None;
         }
@@ -63,10 +80,14 @@ impl Intervals {
                 (now, start) => *start = now.cloned(),
             }
         }
-        follows.then_some(Interval {
-            start_s,
-            end_s,
-            histograms: &self.grown,
+        Some(if follows {
+            Ended::Known(Interval {
+                start_s,
+                end_s,
+                histograms: &self.grown,
+            })
+        } else {
+            Ended::Missing { end_s }
         })
     }
 }
@@ -95,7 +116,7 @@ mod tests {
             block.tag(label_s, b"reads", count.unwrap_or(9), &mut names);
             block.buckets(label_s, format!(" (01: {})", count.unwrap_or(0)).as_bytes());
             block.examine(&names);
-            if let Some(interval) = intervals.take(&block, 1) {
+            if let Some(Ended::Known(interval)) = intervals.take(&block, 1) {
                 let grown = interval.histograms[0].as_ref().and_then(Counts::checked_sum);
                 found.push((interval.start_s, interval.end_s, grown));
             }

@@ -6,7 +6,8 @@ pub mod sinks;
 use serde::Serialize;
 
 use crate::act::blocks::block::Block;
-use crate::act::blocks::histogram::{Counts, Tally};
+use crate::act::blocks::histogram::Tally;
+use crate::act::slices::intervals::{Ended, Intervals};
 use crate::finding::{Findings, rule};
 
 /// Stored buckets of all slices of a log: 8 Mi counts are 64 MiB. Slices of 5 s of one device fit for a day.
@@ -52,13 +53,6 @@ impl Slice {
     }
 }
 
-#[derive(Debug, Default)]
-struct Boundary {
-    number: u64,
-    /// `None` at the start of the run, where every histogram is empty.
-    counts: Option<Vec<Option<Counts>>>,
-}
-
 /// Slices of a run.
 #[derive(Debug)]
 pub struct Sliced {
@@ -75,8 +69,7 @@ pub struct Sliced {
 /// Divides a run into slices while its blocks are read; stores one dump and the slices.
 #[derive(Debug)]
 pub struct Slicer {
-    length_s: u64,
-    boundary: Boundary,
+    intervals: Intervals,
     first_line: Option<u64>,
     slices: Vec<Slice>,
     room: usize,
@@ -88,13 +81,8 @@ impl Slicer {
     /// # Panics
     /// Panics when `report_interval_s` is 0.
     pub fn new(requested_s: u64, report_interval_s: u64, room: usize) -> Self {
-        let length_s = requested_s
-            .max(1)
-            .div_ceil(report_interval_s)
-            .saturating_mul(report_interval_s);
         Self {
-            length_s,
-            boundary: Boundary::default(),
+            intervals: Intervals::new(requested_s, report_interval_s),
             first_line: None,
             slices: Vec::new(),
             room,
@@ -103,97 +91,81 @@ impl Slicer {
 
     /// Return the length of a slice in seconds.
     pub fn length_s(&self) -> u64 {
-        self.length_s
+        self.intervals.length_s()
     }
 
     /// Add the next block of the run.
     pub fn take(&mut self, block: &Block, histograms: usize, findings: &mut Findings) {
         self.first_line.get_or_insert(block.first_line);
-        if !block.label_s.is_multiple_of(self.length_s) {
-            return;
+        let (length_s, reached_s) = (self.length_s(), self.intervals.reached_s());
+        match self.intervals.take(block, histograms) {
+            None => return,
+            Some(Ended::Missing { end_s }) => {
+                report_missing(length_s, reached_s, end_s / length_s, block.first_line, findings);
+            }
+            Some(Ended::Known(interval)) => {
+                let parts = interval.histograms.iter().enumerate();
+                let histograms = parts.filter_map(|(ordinal, counts)| {
+                    let tally = Tally::of(counts.as_ref()?)?;
+                    Some(SliceHistogram { ordinal, tally })
+                });
+                let slice = Slice {
+                    number: interval.end_s / length_s,
+                    start_s: interval.start_s,
+                    end_s: interval.end_s,
+                    first_line: self.first_line.unwrap_or(block.first_line),
+                    last_line: block.last_line,
+                    histograms: histograms.collect(),
+                };
+                self.store(slice, block.first_line, findings);
+            }
         }
-        let number = block.label_s / self.length_s;
-        if number == self.boundary.number + 1 {
-            self.close(block, histograms, findings);
-        } else {
-            self.report_missing(number, block.first_line, findings);
-        }
-        let counts = (0..histograms)
-            .map(|ordinal| block.counts(ordinal).cloned())
-            .collect();
-        self.boundary = Boundary {
-            number,
-            counts: Some(counts),
-        };
         self.first_line = None;
     }
 
     /// End the run at its last block.
     pub fn finish(self, reached_s: u64, last_line: u64, findings: &mut Findings) -> Sliced {
-        let whole = reached_s / self.length_s;
-        if whole > self.boundary.number {
-            self.report_missing(whole, last_line, findings);
+        let (length_s, known_s) = (self.length_s(), self.intervals.reached_s());
+        let whole = reached_s / length_s;
+        if whole > known_s / length_s {
+            report_missing(length_s, known_s, whole, last_line, findings);
         }
-        let trailing_partial_s = reached_s % self.length_s;
         Sliced {
-            length_s: self.length_s,
+            length_s,
             slices: self.slices,
-            trailing_partial_s,
+            trailing_partial_s: reached_s % length_s,
             room: self.room,
         }
     }
 
-    fn close(&mut self, block: &Block, histograms: usize, findings: &mut Findings) {
-        let parts = (0..histograms).filter_map(|ordinal| self.part(block, ordinal));
-        let histograms: Vec<SliceHistogram> = parts.collect();
-        let cost: usize = histograms
+    fn store(&mut self, slice: Slice, line: u64, findings: &mut Findings) {
+        let counts = slice
+            .histograms
             .iter()
-            .map(|part| part.tally.counts().len() + SLICE_OVERHEAD)
-            .sum();
-        let Some(room) = self.room.checked_sub(cost + SLICE_OVERHEAD) else {
-            let sentence = format!(
-                "too many slices: those from {} on are not stored",
-                self.boundary.number + 1
-            );
-            findings.add(rule::TOO_MANY_SLICES.at(block.first_line, sentence));
+            .map(|part| part.tally.counts().len() + SLICE_OVERHEAD);
+        let cost = counts.sum::<usize>() + SLICE_OVERHEAD;
+        let Some(room) = self.room.checked_sub(cost) else {
+            let sentence = format!("too many slices: those from {} on are not stored", slice.number);
+            findings.add(rule::TOO_MANY_SLICES.at(line, sentence));
             self.room = 0;
             return;
         };
         self.room = room;
-        self.slices.push(Slice {
-            number: self.boundary.number + 1,
-            start_s: block.label_s - self.length_s,
-            end_s: block.label_s,
-            first_line: self.first_line.unwrap_or(block.first_line),
-            last_line: block.last_line,
-            histograms,
-        });
+        self.slices.push(slice);
     }
+}
 
-    fn part(&self, block: &Block, ordinal: usize) -> Option<SliceHistogram> {
-        let now = block.counts(ordinal)?;
-        let grown = match &self.boundary.counts {
-            None => now.clone(),
-            Some(before) => now.since(before.get(ordinal)?.as_ref()?).ok()?,
-        };
-        Some(SliceHistogram {
-            ordinal,
-            tally: Tally::of(&grown)?,
-        })
-    }
-
-    fn report_missing(&self, until: u64, line: u64, findings: &mut Findings) {
-        let from = self.boundary.number + 1;
-        let (start_s, end_s) = ((from - 1) * self.length_s, until.saturating_mul(self.length_s));
-        let which = if from == until {
-            format!("slice {from}")
-        } else {
-            format!("slices {from} to {until}")
-        };
-        let sentence =
-            format!("{which} ({start_s}-{end_s} s) cannot be read: the first or last block is missing");
-        findings.add(rule::SLICE_MISSING.at(line, sentence));
-    }
+/// Report the slices from `start_s` to the one with the number `until`.
+fn report_missing(length_s: u64, start_s: u64, until: u64, line: u64, findings: &mut Findings) {
+    let (from, end_s) = (start_s / length_s + 1, until.saturating_mul(length_s));
+    let which = if from == until {
+        format!("slice {from}")
+    } else {
+        format!("slices {from} to {until}")
+    };
+    let sentence =
+        format!("{which} ({start_s}-{end_s} s) cannot be read: the first or last block is missing");
+    findings.add(rule::SLICE_MISSING.at(line, sentence));
 }
 
 #[cfg(test)]

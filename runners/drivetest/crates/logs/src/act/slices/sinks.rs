@@ -6,7 +6,7 @@ use std::sync::mpsc::SyncSender;
 use crate::act::blocks::block::{Block, Names};
 use crate::act::blocks::histogram::{Tally, Unit};
 use crate::act::semantics::Edges;
-use crate::act::slices::intervals::{Interval, Intervals};
+use crate::act::slices::intervals::{Ended, Interval, Intervals};
 use crate::finding::{Findings, rule};
 use crate::series::{Series, SeriesRequest, Writer};
 
@@ -82,12 +82,12 @@ impl IntervalSinks {
     /// Add the next block of the run.
     pub fn take(&mut self, block: &Block, names: &Names) {
         if let Some((intervals, writer)) = &mut self.series
-            && let Some(interval) = intervals.take(block, names.count())
+            && let Some(Ended::Known(interval)) = intervals.take(block, names.count())
         {
             writer.take(&interval);
         }
         if let Some((intervals, rows)) = &mut self.rows
-            && let Some(interval) = intervals.take(block, names.count())
+            && let Some(Ended::Known(interval)) = intervals.take(block, names.count())
             && rows.hand_over(&interval, names).is_none()
         {
             self.rows = None;

@@ -1,7 +1,6 @@
 //! Removal of the prefix of a run's lines, which the first line of its header shows.
 
-use crate::finding::{Findings, Rule, rule};
-use crate::plural::counted;
+use crate::finding::{Findings, Rule, counted, rule};
 use crate::text::Line;
 use crate::text::repair::header_anchor::{Anchor, Dialect};
 use crate::text::repair::line_prefix::{Nature, Prefix};

@@ -1,7 +1,6 @@
 //! Repairs of the lines of a text, counted for the findings.
 
-use crate::finding::{Findings, Rule, rule};
-use crate::plural::counted;
+use crate::finding::{Findings, Rule, counted, rule};
 use crate::text::decode::Encoding;
 use crate::text::repair::ansi::Marks;
 

@@ -2,6 +2,7 @@
 //!
 //! Source: HdrHistogram, AbstractHistogram.outputPercentileDistribution(); hdrhistogram-go, PercentilesPrint().
 
+use crate::ycsb::command::base;
 use crate::ycsb::common::number;
 use crate::ycsb::fragment::shown;
 
@@ -109,9 +110,8 @@ fn percent(share: &str) -> Option<String> {
 
 /// Return the metric that a file's name ends in, before `-percentiles`.
 pub fn metric_of<'a>(name: &str, metrics: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
     // Files of HdrHistogram's log processor (`.hgrm`) do not contain their unit.
-    let (stem, _) = base.split_once("-percentiles")?;
+    let (stem, _) = base(name).split_once("-percentiles")?;
     // READ_ERROR ends in no other metric, and MY_READ may be a prefix with READ: the longest is meant.
     metrics
         .filter(|metric| stem.ends_with(metric))

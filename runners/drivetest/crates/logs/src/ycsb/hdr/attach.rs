@@ -10,24 +10,20 @@ use crate::ycsb::run::{Operation, Run, Time, Validity};
 
 /// Merged histograms of one metric from all its files: one file per client.
 struct Merged {
-    metric: String,
+    file: HdrFile,
     names: Vec<String>,
     counts: Vec<u64>,
-    latencies: Latencies,
-    left_out_count: u64,
-    known_count: u64,
-    unread_count: u64,
 }
 
 impl Merged {
     /// Return whether the number of operations in the files is unknown.
     fn is_open(&self) -> bool {
-        self.unread_count > 0 || self.known_count == 0
+        self.file.unread_count > 0 || self.file.known_count == 0
     }
 
     /// Return a description of the unreadable part.
     fn unread(&self) -> String {
-        match (self.unread_count, self.known_count) {
+        match (self.file.unread_count, self.file.known_count) {
             (0, _) => "it has no histogram".to_owned(),
             (unread, known) => format!("{unread} of {} histograms cannot be read", unread + known),
         }
@@ -38,7 +34,7 @@ impl Merged {
 pub fn attach(runs: &mut [Run], files: Vec<HdrFile>, findings: &mut Findings) {
     for merged in merge(files, findings) {
         // Metrics of the Java virtual machine are ignored, like in the rows.
-        if let Metric::Operation(name) = Metric::parse(&merged.metric) {
+        if let Metric::Operation(name) = Metric::parse(&merged.file.metric) {
             attach_one(runs, &merged, name, findings);
         }
     }
@@ -48,31 +44,24 @@ fn merge(files: Vec<HdrFile>, findings: &mut Findings) -> Vec<Merged> {
     let mut all: Vec<Merged> = Vec::new();
     // Overfull files were reported when they were read.
     for file in files.into_iter().filter(|file| !file.is_overfull) {
-        let known = all.iter_mut().find(|merged| merged.metric == file.metric);
-        let has_room = |merged: &Merged| merged.latencies.has_room_for(&file.latencies);
-        if !known.as_deref().is_none_or(has_room) {
-            let sentence = format!(
-                "{}: its counts and those of the previous files exceed 63 bits; it is ignored",
-                file.name
-            );
-            findings.add(rules::HDR_UNREADABLE.at(None, sentence));
-        } else if let Some(merged) = known {
-            merged.latencies.merge(&file.latencies);
-            merged.counts.push(file.latencies.ops_count());
-            merged.left_out_count += file.left_out_count;
-            merged.known_count += file.known_count;
-            merged.unread_count += file.unread_count;
-            merged.names.push(file.name);
-        } else {
-            all.push(Merged {
-                metric: file.metric,
-                names: vec![file.name],
-                counts: vec![file.latencies.ops_count()],
-                latencies: file.latencies,
-                left_out_count: file.left_out_count,
-                known_count: file.known_count,
-                unread_count: file.unread_count,
-            });
+        let (name, count) = (file.name.clone(), file.latencies.ops_count());
+        match all.iter_mut().find(|merged| merged.file.metric == file.metric) {
+            None => all.push(Merged {
+                file,
+                names: vec![name],
+                counts: vec![count],
+            }),
+            Some(merged) if !merged.file.latencies.has_room_for(&file.latencies) => {
+                let sentence = format!(
+                    "{name}: its counts and those of the previous files exceed 63 bits; it is ignored"
+                );
+                findings.add(rules::HDR_UNREADABLE.at(None, sentence));
+            }
+            Some(merged) => {
+                merged.file.absorb(&file);
+                merged.names.push(name);
+                merged.counts.push(count);
+            }
         }
     }
     all
@@ -81,7 +70,8 @@ fn merge(files: Vec<HdrFile>, findings: &mut Findings) -> Vec<Merged> {
 fn attach_one(runs: &mut [Run], merged: &Merged, name: OperationName, findings: &mut Findings) {
     let fits = |run: &Run| {
         let printed = printed(run, &name).and_then(|operation| operation.ops_count);
-        printed.is_some_and(|count| count == merged.latencies.ops_count() || merged.counts.contains(&count))
+        printed
+            .is_some_and(|count| count == merged.file.latencies.ops_count() || merged.counts.contains(&count))
     };
     let at = match runs {
         [_] => Some(0),
@@ -111,8 +101,8 @@ fn attach_one(runs: &mut [Run], merged: &Merged, name: OperationName, findings: 
         return findings.add(rules::HDR_UNMATCHED.at(None, sentence));
     };
     let found = compare(printed(run, &name), merged);
-    if merged.known_count > 0 {
-        let operation = operation(printed(run, &name), name, &merged.latencies);
+    if merged.file.known_count > 0 {
+        let operation = operation(printed(run, &name), name, &merged.file.latencies);
         run.operations.push(operation);
     }
     run.findings.extend(found);
@@ -152,7 +142,7 @@ fn operation(printed: Option<&Operation>, name: OperationName, latencies: &Laten
 
 fn compare(printed: Option<&Operation>, merged: &Merged) -> Vec<Finding> {
     let names = merged.names.join(", ");
-    let metric = &merged.metric;
+    let metric = &merged.file.metric;
     if merged.is_open() {
         let sentence = format!(
             "{names}: {}: the number of operations of {metric} is unknown, so it is not compared with the rows",
@@ -160,8 +150,8 @@ fn compare(printed: Option<&Operation>, merged: &Merged) -> Vec<Finding> {
         );
         return vec![rules::HDR_NOT_COMPARED.at(None, sentence)];
     }
-    if merged.left_out_count > 0 {
-        let count = merged.left_out_count;
+    if merged.file.left_out_count > 0 {
+        let count = merged.file.left_out_count;
         let sentence = format!("{names}: {count} intervals outside the requested time range are excluded");
         return vec![rules::HDR_CUT_TO_SPAN.at(None, sentence)];
     }
@@ -169,7 +159,7 @@ fn compare(printed: Option<&Operation>, merged: &Merged) -> Vec<Finding> {
         let sentence = format!("{names}: the output has no rows of {metric}");
         return vec![rules::HDR_DIFFERS.at(None, sentence)];
     };
-    let count = merged.latencies.ops_count();
+    let count = merged.file.latencies.ops_count();
     if printed.ops_count == Some(count) {
         return percentiles_differ(printed, merged, &names).into_iter().collect();
     }
@@ -194,13 +184,13 @@ fn compare(printed: Option<&Operation>, merged: &Merged) -> Vec<Finding> {
 
 fn percentiles_differ(printed: &Operation, merged: &Merged, names: &str) -> Option<Finding> {
     let differs = printed.percentiles.iter().find_map(|(share, row)| {
-        let (least, most) = merged.latencies.around_us(share)?;
+        let (least, most) = merged.file.latencies.around_us(share)?;
         let row_us = number::count(row)?;
         let fits = row_us.saturating_add(bucket_us(row_us)) >= least
             && row_us <= most.saturating_add(bucket_us(most));
         (!fits).then(|| format!("p{share} is {row} us in the rows and {most} us in {names}"))
     })?;
-    Some(rules::HDR_DIFFERS.at(None, format!("{}: {differs}", merged.metric)))
+    Some(rules::HDR_DIFFERS.at(None, format!("{}: {differs}", merged.file.metric)))
 }
 
 /// Return the width of a bucket of three digits.

@@ -1,6 +1,7 @@
 //! Reader of an HDR file: all its histograms are merged into one.
 
 use crate::finding::{Finding, Findings};
+use crate::ycsb::command::base;
 use crate::ycsb::common::latencies::Latencies;
 use crate::ycsb::common::number;
 use crate::ycsb::fragment::shown;
@@ -27,7 +28,7 @@ impl Span {
 }
 
 /// Content of a file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct HdrFile {
     /// Its name, a label.
     pub name: String,
@@ -45,8 +46,18 @@ pub struct HdrFile {
     pub is_overfull: bool,
 }
 
+impl HdrFile {
+    /// Add the histograms of another file with the same metric.
+    pub fn absorb(&mut self, other: &Self) {
+        self.latencies.merge(&other.latencies);
+        self.left_out_count += other.left_out_count;
+        self.known_count += other.known_count;
+        self.unread_count += other.unread_count;
+    }
+}
+
 /// Reads one file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reader {
     file: HdrFile,
     span: Option<Span>,
@@ -63,17 +74,10 @@ impl Reader {
             file: HdrFile {
                 name: shown(name),
                 metric: metric_of(name),
-                latencies: Latencies::default(),
-                left_out_count: 0,
-                known_count: 0,
-                unread_count: 0,
-                is_overfull: false,
+                ..HdrFile::default()
             },
             span,
-            begun: Vec::new(),
-            is_too_long: false,
-            lines_count: 0,
-            findings: Findings::default(),
+            ..Self::default()
         }
     }
 
@@ -124,12 +128,7 @@ impl Reader {
 
     /// `START,LENGTH,MAX,HISTOGRAM`, from 1.3 on with a tag before it.
     fn take_interval(&mut self, line: &[u8]) {
-        let untagged = if line.starts_with(b"Tag=") {
-            after_comma(line)
-        } else {
-            Some(line)
-        };
-        let Some((start_s, length_s, histogram)) = untagged.and_then(cells) else {
+        let Some((start_s, length_s, histogram)) = cells(line) else {
             return self.leave("expected 'start,length,max,histogram'");
         };
         let is_within = |span: Span| span.holds(start_s, start_s + length_s);
@@ -164,13 +163,12 @@ impl Reader {
     }
 }
 
-fn after_comma(text: &[u8]) -> Option<&[u8]> {
-    let at = text.iter().position(|&byte| byte == b',')?;
-    Some(&text[at + 1..])
-}
-
 fn cells(line: &[u8]) -> Option<(f64, f64, &[u8])> {
-    let mut cells = line.splitn(4, |&byte| byte == b',');
+    let has_tag = line.starts_with(b"Tag=");
+    let mut cells = line.splitn(if has_tag { 5 } else { 4 }, |&byte| byte == b',');
+    if has_tag {
+        cells.next();
+    }
     let mut seconds = || number::value(std::str::from_utf8(cells.next()?).ok()?);
     let (start_s, length_s, _) = (seconds()?, seconds()?, seconds()?);
     Some((start_s, length_s, cells.next()?))
@@ -178,9 +176,8 @@ fn cells(line: &[u8]) -> Option<(f64, f64, &[u8])> {
 
 /// `hdr/run1-READ.hdr` is of READ; what the head says is worth more.
 fn metric_of(name: &str) -> String {
-    let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let stem = base.split('.').next().unwrap_or(base);
-    shown(stem)
+    let base = base(name);
+    shown(base.split('.').next().unwrap_or(base))
 }
 
 #[cfg(test)]

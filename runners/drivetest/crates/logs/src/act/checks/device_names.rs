@@ -1,4 +1,4 @@
-//! Device names that look like the same drive, judged only by the names.
+//! Device names that are no physical drive, or that look like the same drive. Only the names are judged.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,47 @@ use crate::act::run::Run;
 use crate::finding::{Finding, rule};
 
 /// Maximum number of names in a sentence.
+const NAMED_MAX: usize = 8;
+
+/// Return a finding if a name shows a virtual device.
+pub fn virtual_devices(run: &Run) -> Option<Finding> {
+    let devices = run.setting("device-names")?;
+    let named: Vec<String> = split_names(devices)
+        .filter_map(|name| Some(format!("{name} ({})", what(name)?)))
+        .take(NAMED_MAX)
+        .collect();
+    (!named.is_empty()).then(|| {
+        // The register reads the names by the form `NAME (` (webapp/register/limits/virtual_devices.py).
+        let sentence = format!("not a physical drive: {}", named.join(", "));
+        rule::DEVICE_VIRTUAL.at(None, sentence)
+    })
+}
+
+/// Return what a name shows, such as `a loop device`; `None` if it may be a drive.
+fn what(name: &str) -> Option<&'static str> {
+    let Some(device) = name.strip_prefix("/dev/") else {
+        return name.starts_with(['/', '.']).then_some("a file");
+    };
+    let numbered = |stem: &str| {
+        let rest = device.strip_prefix(stem);
+        rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    if numbered("loop") {
+        Some("a loop device")
+    } else if numbered("zram") {
+        Some("compressed memory")
+    } else if numbered("ram") {
+        Some("memory")
+    } else {
+        None
+    }
+}
+
+/// Maximum number of names in a sentence.
 const NAMES_SHOWN: usize = 4;
 
 /// Return a finding for each drive with several names.
-pub fn of_run(run: &Run) -> Vec<Finding> {
+pub fn duplicates(run: &Run) -> Vec<Finding> {
     let names = run.setting("device-names").unwrap_or_default();
     let mut drives: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for name in split_names(names) {
@@ -108,6 +145,30 @@ fn is_number(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_memory_and_of_files_are_no_drives() {
+        for name in [
+            "/dev/loop3",
+            "/dev/zram0",
+            "/dev/ram12",
+            "/srv/drive.img",
+            "./drive.img",
+            "/dev/loop0p1",
+        ] {
+            assert!(what(name).is_some(), "{name}");
+        }
+        for name in [
+            "/dev/nvme0n1",
+            "/dev/sda",
+            "/dev/ramdisk",
+            "/dev/mapper/loop0",
+            "/dev/loop-control",
+            "drive1",
+        ] {
+            assert_eq!(what(name), None, "{name}");
+        }
+    }
 
     fn are_one_drive(one: &str, two: &str) -> bool {
         drive_of(one).is_some() && drive_of(one) == drive_of(two)
