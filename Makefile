@@ -16,7 +16,7 @@ OFFLINE := env -u DATABASE_URL -u REDIS_URL
 HEEDING := env --default-signal=INT,HUP
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick trace checks rust-checks rust-lint rust-programs rust-tests rust-docs tests bench lint format requirements drivetest drivetest-static man
+.PHONY: help run test quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs tests bench lint format requirements drivetest drivetest-static man
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -24,19 +24,22 @@ help: ## list these targets
 run: $(VENV)/run.stamp drivetest ## start the register on this machine (PORT, HOST, DRIVECERT_DATA)
 	@exec $(BIN)/python manage.py up
 
-# Nothing is built beside the tests of drivetest: they measure, and builds made reads late.
-test: $(VENV)/test.stamp ## everything CI checks
+# Nothing is built while the tests of drivetest run: they measure, and builds made reads late.
+test: $(VENV)/test.stamp ## everything CI checks; CI=true fails if a part of the machine is missing
 	@sh tests/browser/install_chromium.sh
 	@sh tests/lab_hosts/install_sshd.sh
-	$(MAKE) --no-print-directory rust-lint rust-programs rust-tests
+	$(MAKE) --no-print-directory rust-lint rust-tests
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target drivetest checks rust-docs
 	$(MAKE) --no-print-directory tests
 
 # Developers run this before each push; the tests with loads, faults, lab hosts and Chromium are left to `make test`.
 QUICK := not browser and not faults and not lab_hosts and not long
-quick: $(VENV)/test.stamp drivetest checks ## the checks and the fast tests, in a few minutes
-	cd $(WORKSPACE) && $(CARGO) test --locked --workspace --quiet --lib --bins
-	$(HEEDING) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "$(QUICK)"
+quick: $(VENV)/test.stamp drivetest ## the checks and the fast tests, in a few minutes
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target checks rust-quick
+	$(PYTEST) -q -m "$(QUICK)"
+
+times: $(VENV)/test.stamp ## print where the time of the last tests went, as tables
+	@$(BIN)/python scripts/test_times.py
 
 # A stamp holds the checksum of what is installed: the date of a file says nothing after a checkout.
 $(VENV)/run.stamp: requirements.txt | $(BIN)/python
@@ -87,15 +90,13 @@ rust-lint:
 	cd $(WORKSPACE) && $(CARGO) fmt --check
 	cd $(WORKSPACE) && $(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 
-rust-programs:
-	cd $(WORKSPACE) && $(CARGO) test --locked --workspace --quiet --no-run
+# Several programs at a time; those that measure run alone at the end (docs/decisions/0012).
+RUST_TESTS = $(HEEDING) $(BIN)/python scripts/rust_tests.py
+rust-tests: $(VENV)/test.stamp ## the tests of drivetest
+	$(RUST_TESTS)
 
-# Two at a time for each processor, as most of them wait for loads of seconds; those that measure keep to themselves.
-rust-tests: RUST_TESTS = $(HEEDING) $(CARGO) test --locked --workspace --quiet
-rust-tests: ## cargo test; once more one by one if any failed, as docs/decisions/0010 says
-	@cd $(WORKSPACE) && { RUST_TEST_THREADS=$$((2 * $$(nproc))) $(RUST_TESTS) || \
-	  { echo "once more, one by one" && RUST_TEST_THREADS=1 $(RUST_TESTS) && \
-	    echo "UNSTEADY the test named above: failed beside others and passed by itself; find out why"; }; }
+rust-quick: $(VENV)/test.stamp
+	$(RUST_TESTS) --quick
 
 rust-docs:
 	cd $(WORKSPACE) && RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
@@ -105,9 +106,10 @@ rust-docs:
 WORKERS ?= $(shell expr \( $$(nproc) + 1 \& $$(nproc) \< 15 \) \| 15)
 # Compiled files are kept whatever the shell says: each worker would rewrite every test anew, 11 s of processor time,
 # and each of the many processes that tests start would compile the register, 0.6 s.
-tests: export PYTHONDONTWRITEBYTECODE :=
-tests: $(VENV)/test.stamp drivetest ## pytest: units, faults, browser; few that failed once more, as docs/decisions/0010 says
-	$(HEEDING) $(BIN)/python tests/twice.py -n $(WORKERS) --dist loadgroup
+PYTEST = $(HEEDING) $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --junitxml .test_times/pytest.xml
+tests quick: export PYTHONDONTWRITEBYTECODE :=
+tests: $(VENV)/test.stamp drivetest ## pytest: units, faults, browser
+	$(PYTEST)
 
 bench: $(VENV)/test.stamp drivetest ## measure; BENCH_DEVICE=/dev/X, which is overwritten, for the load
 	$(BIN)/python benchmarks/log_reading.py

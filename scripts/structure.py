@@ -15,6 +15,7 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,6 +32,7 @@ class ImportGraph:
     modules: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
+    @cache
     def of_tree(cls, root: Path) -> "ImportGraph":
         """Return the graph of all product modules of a checkout. Packages that only re-export names import nothing."""
         paths = {_module_name(path): root / path for path in tracked_files(root) if _is_module(path)}

@@ -1,8 +1,11 @@
 """The test session: servers of its own, no way out to the network, and people who can sign in."""
 
+import gc
 import importlib
 import os
+import time
 from collections import Counter
+from uuid import uuid4
 
 import pytest
 
@@ -27,7 +30,7 @@ from django.dispatch import receiver  # noqa: E402
 from django.test import Client  # noqa: E402
 
 from results.models import Organisation, Profile  # noqa: E402
-from tests.database import copy_template, drop_template, template_name  # noqa: E402
+from tests.database import CatalogueDatabase, catalogue_name, copy_template, drop_template, template_name  # noqa: E402
 from webapp.accounts.models import Membership  # noqa: E402
 
 # Django's own hash takes a third of a second, by intention, and half of all tests have somebody with a password.
@@ -54,12 +57,53 @@ def django_db_modify_db_settings(
             copy_template(template_name(workerinput["testrunuid"]))
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session):
-    """Leave no template behind on a server of somebody else's, once xdist's controller has ended its workers."""
-    controller = session.config.pluginmanager.get_plugin("dsession")
-    if nodes := getattr(controller, "nodemanager", None):
-        drop_template(template_name(nodes.testrunuid))
+@pytest.fixture(scope="session")
+def catalogue_database(request, django_db_setup, django_db_blocker):
+    """A database with the published catalogue, imported once for all workers of the session."""
+    workerinput = getattr(request.config, "workerinput", None)
+    template = template_name(workerinput["testrunuid"] if workerinput else uuid4().hex)
+    with django_db_blocker.unblock():
+        database = CatalogueDatabase(template, os.environ.get("PYTEST_XDIST_WORKER", "alone"))
+        yield database
+        database.drop()
+        if not workerinput:
+            drop_template(catalogue_name(template))
+
+
+STARTED = pytest.StashKey[tuple[float, float]]()
+
+
+def processor_seconds():
+    """Return the processor time of this process and of its ended children."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item):
+    """Note the start of a test for scripts/test_times.py."""
+    item.stash[STARTED] = (time.time(), processor_seconds())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    """Add marks, worker, start, end and processor time to a test in the JUnit file, for the table of times."""
+    if call.when == "teardown":
+        started, processor_before = item.stash[STARTED]
+        item.user_properties += [
+            ("marks", " ".join(mark for mark in FIRST if item.get_closest_marker(mark))),
+            ("worker", os.environ.get("PYTEST_XDIST_WORKER", "alone")),
+            ("started", f"{started:.3f}"),
+            ("ended", f"{time.time():.3f}"),
+            ("processor_s", f"{processor_seconds() - processor_before:.3f}"),
+        ]
+
+
+def pytest_collection_finish():
+    """Keep the garbage collector from searching modules and collected tests: a tenth of all processor time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 FIRST = ("browser", "lab_hosts", "faults", "long")
@@ -78,8 +122,20 @@ def pytest_collection_modifyitems(items):
         if group := group_of(item):
             item.add_marker(pytest.mark.xdist_group(group))
     yield  # plugins put them into an order of their own
-    # Browser tests share one register; and what takes long must not come last, when other workers have nothing to do.
+    # What takes long must not come last, when other workers have nothing to do.
     items.sort(key=lambda item: [not item.get_closest_marker(mark) for mark in FIRST])
+
+
+# Two workers share the browser tests, each with a register of its own. These take as long as all others.
+SECOND_BROWSER = {
+    "test_compare",
+    "test_looks",
+    "test_pages",
+    "test_print",
+    "test_public_pages",
+    "test_rooms",
+    "test_user_tasks",
+}
 
 
 def group_of(item):
@@ -91,17 +147,34 @@ def group_of(item):
     if not own_network.can_be_taken() and any(map(item.get_closest_marker, ("browser", "lab_hosts"))):
         return "network"
     if item.get_closest_marker("browser"):
-        return "browser"
+        return "browser-2" if item.module.__name__.rpartition(".")[2] in SECOND_BROWSER else "browser-1"
     return item.module.__name__ if any(map(item.get_closest_marker, ("lab_hosts", "faults"))) else ""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session, exitstatus):
+    """Drop the template, and with CI=true fail a session that left out tests: CI has every part that tests need."""
+    controller = session.config.pluginmanager.get_plugin("dsession")
+    if nodes := getattr(controller, "nodemanager", None):
+        template = template_name(nodes.testrunuid)
+        drop_template(template)
+        drop_template(catalogue_name(template))
+    if exitstatus == pytest.ExitCode.OK and os.environ.get("CI") == "true" and left_out(session.config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def left_out(config):
+    """Return the reasons of the tests that were skipped, each with their number; a worker of xdist reports none."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", []) if reporter else []
+    return Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter):
-    """Say last, where it is read, what a green session has not looked at: root, namespaces, sshd, Chromium, java."""
+    """List at the end which parts were missing: root, namespaces, sshd, Chromium, java."""
     yield
-    skipped = terminalreporter.stats.get("skipped", [])
-    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
-    if reasons:
+    if reasons := left_out(terminalreporter.config):
         terminalreporter.section("TESTS LEFT OUT", sep="!", red=True, bold=True)
     for reason, tests_count in sorted(reasons.items()):
         terminalreporter.line(f"{tests_count} not run: {reason}")

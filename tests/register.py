@@ -1,7 +1,9 @@
 """A complete register under test: `manage.py up` with its own servers, port and data directory."""
 
+import fcntl
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -114,6 +116,37 @@ class Register:
     def _has_come_up(self):
         assert self.supervisor.poll() is None, self.output_summary()
         return "Drivecert is up" in self.output_summary()
+
+
+def copy_prepared_data(tmp_path_factory, data_dir: Path) -> None:
+    """Copy the session's prepared data directory to `data_dir`, so that a register on it starts without a first start.
+
+    The first worker that needs it makes it with a real first start: cluster, migrations, catalogue and first user. Then
+    the register stops, because a copy of a running cluster would be damaged.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    prepared = shared / "prepared-register"
+    with (shared / "prepared-register.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not prepared.exists():
+            _prepare(shared / "unfinished-register").rename(prepared)
+    # `cp` keeps the owner of the cluster, which may be the account of the servers.
+    subprocess.run(["cp", "--archive", "--reflink=auto", prepared / "var", data_dir], check=True)
+
+
+def _prepare(directory: Path) -> Path:
+    """Run a register once in a new directory, and return the directory after all its processes have ended."""
+    shutil.rmtree(directory, ignore_errors=True)
+    register = Register(directory / "var", **WITHOUT_SNAPSHOTS)
+    register.data_dir.parent.mkdir()
+    try:
+        register.start_and_wait()
+        assert register.stop() == 0, register.output_summary()
+    finally:
+        register.end()
+    assert not (register.data_dir / "postgres" / "postmaster.pid").exists(), "PostgreSQL was not shut down"
+    return directory
 
 
 def belongs_to(process, directory):

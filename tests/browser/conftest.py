@@ -7,7 +7,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.looks import DESKTOP, PATIENCE_MS, PHONE, open_context
 from tests.chromium import CHROMIUM
-from tests.register import WITHOUT_SNAPSHOTS, Register
+from tests.register import WITHOUT_SNAPSHOTS, Register, copy_prepared_data
 
 QUIET_FLAGS = [
     "--disable-gpu",
@@ -32,6 +32,7 @@ def site(tmp_path_factory):
     a test sees a page or its snapshot is chance. That both are the same bytes is shown elsewhere.
     """
     register = Register(tmp_path_factory.mktemp("site") / "var", **WITHOUT_SNAPSHOTS)
+    copy_prepared_data(tmp_path_factory, register.data_dir)
     register.start_and_wait()
     yield register
     register.end()

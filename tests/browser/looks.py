@@ -11,7 +11,24 @@ SHOWN_WIDTH = "document.documentElement.scrollWidth"
 # What scripts draw anew on a change of width or theme they draw before the next frame.
 NEXT_FRAME = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
-__all__ = ["DESKTOP", "PATIENCE_MS", "PHONE", "SHOWN_WIDTH", "broken_rules", "faults_of", "open_context"]
+TO_CLICK = """() => [...document.querySelectorAll('button, select, summary, input, nav a, .means.sign')]
+  .filter(each => each.checkVisibility())
+  .filter(each => !each.closest(`.sizes, #sizing .row, #sizing .limits-row`)).map(e => e.outerHTML.slice(0, 90))"""
+CUT = """() => [...document.querySelectorAll('main table, main p, main dl')].filter(each => each.checkVisibility())
+  .filter(each => each.getBoundingClientRect().right > innerWidth + 1).map(each => each.outerHTML.slice(0, 90))"""
+SHEET = "getComputedStyle(document.body).page"
+PHONE_ONLY = "[...document.querySelectorAll('.only-phone')].filter(each => each.checkVisibility()).length"
+
+__all__ = [
+    "DESKTOP",
+    "PATIENCE_MS",
+    "PHONE",
+    "SHOWN_WIDTH",
+    "broken_rules",
+    "faults_of",
+    "open_context",
+    "print_faults_of",
+]
 
 
 def open_context(browser, **properties):
@@ -39,3 +56,17 @@ def faults_of(page, fits, accessible):
             if width in accessible and (broken := broken_rules(page, of_colour_only=theme != THEMES[0])):
                 faults[f"{theme}, {width} px: broken"] = broken
     return faults
+
+
+def print_faults_of(page, width, kind):
+    """Return what is wrong with the sheet of the page that is open, `width` px wide: {what: where}; empty if nothing.
+
+    The sheet is of the page kind that CSS names, has nothing to click, cuts nothing and shows nothing of phones.
+    """
+    page.set_viewport_size({"width": width, "height": 1000})
+    page.emulate_media(media="print", color_scheme=THEMES[0])
+    page.evaluate(NEXT_FRAME)
+    sheet = page.evaluate(SHEET)
+    found = {"print: to click": TO_CLICK, "print: cut": CUT, "print: shown on phones only": PHONE_ONLY}
+    faults = {what: page.evaluate(script) for what, script in found.items()}
+    return {what: where for what, where in faults.items() if where} | ({} if sheet == kind else {"print: kind": sheet})

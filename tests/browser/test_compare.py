@@ -2,18 +2,7 @@
 
 import pytest
 
-from tests.browser.looks import faults_of
-
 pytestmark = pytest.mark.browser
-
-TWO = "/compare/?drive=gcp-n2-standard-80&drive=aws-m5d-24xlarge"
-PAGES = ["/compare/", TWO, "/drive/gcp-n2-standard-80/"]
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_the_pages_fit_every_width_and_break_no_rule_of_accessibility(phone_page, path):
-    assert phone_page.goto(path).status == 200
-    assert faults_of(phone_page, fits=(320, 390, 1280), accessible=(320,)) == {}
 
 
 def test_two_drives_are_compared_without_script_or_mouse(new_page):

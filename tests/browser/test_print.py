@@ -6,39 +6,6 @@ from tests.browser.test_submit_a_log import LOGS, shown_rows, upload
 
 pytestmark = pytest.mark.browser
 
-LANDSCAPE, PORTRAIT = 1032, 703  # px of A4 between margins of 12 mm
-SHEETS = [
-    ("/drives/nvme-flash/", LANDSCAPE),
-    ("/drives/cloud/", LANDSCAPE),
-    ("/drive/gcp-n2-standard-80/", LANDSCAPE),
-    ("/compare/?drive=sandisk-dc-sn861-6400gb&drive=intel-p5510-7680gb", LANDSCAPE),
-    ("/sizing/", LANDSCAPE),
-    ("/", PORTRAIT),
-    ("/ycsb/claims/", PORTRAIT),
-    ("/ycsb/micron-7400-brief/", PORTRAIT),
-    ("/nines/", PORTRAIT),
-    ("/explain/", PORTRAIT),
-]
-TO_CLICK = """() => [...document.querySelectorAll('button, select, summary, input, nav a, .means.sign')]
-  .filter(each => each.checkVisibility())
-  .filter(each => !each.closest(`.sizes, #sizing .row, #sizing .limits-row`)).map(e => e.outerHTML.slice(0, 90))"""
-CUT = """() => [...document.querySelectorAll('main table, main p, main dl')].filter(each => each.checkVisibility())
-  .filter(each => each.getBoundingClientRect().right > innerWidth + 1).map(each => each.outerHTML.slice(0, 90))"""
-SHEET = "getComputedStyle(document.body).page"
-
-
-@pytest.mark.parametrize(("path", "width"), SHEETS)
-def test_a_sheet_has_whole_tables_and_nothing_to_click(new_page, path, width):
-    page = new_page(viewport={"width": width, "height": 1000})
-    page.goto(path)
-    page.emulate_media(media="print")
-    assert page.evaluate(SHEET) == ("wide" if width == LANDSCAPE else "auto")
-    assert page.evaluate(TO_CLICK) == []
-    assert page.evaluate(CUT) == []
-    assert page.evaluate("document.querySelectorAll('.only-phone').length") == page.evaluate(
-        "[...document.querySelectorAll('.only-phone')].filter(each => !each.checkVisibility()).length"
-    )
-
 
 def test_the_address_as_it_is_asked_now_is_printed_without_a_key(page):
     page.goto("/drives/nvme-flash/?limit_1ms=3")

@@ -5,29 +5,11 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.looks import SHOWN_WIDTH, broken_rules, faults_of
+from tests.browser.looks import SHOWN_WIDTH, broken_rules
 
 pytestmark = pytest.mark.browser
 
-BRIEFS = [
-    f"/ycsb/{name}/" for name in ("micron-7400-brief", "micron-7450-brief", "micron-x100-paper", "kioxia-fl6-brief")
-]
-EXPLAINED = [f"/explain/{page}" for page in ("", "rules/", "tools/", "submit/", "glossary/")]
-PAGES = ["/ycsb/", "/ycsb/claims/", *BRIEFS, "/nines/", "/sizing/", "/check/", *EXPLAINED]
 LIST = "model,firmware,capacity_gb\nSanDisk DC SN861,X1,6400\nNobody's drive,1,960\n"
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_a_room_fits_the_window_and_breaks_no_rule_of_accessibility(phone_page, path):
-    phone_page.goto(path)
-    assert faults_of(phone_page, fits=(320, 390, 768), accessible=(320, 1280)) == {}
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_a_room_works_without_javascript(new_page, path):
-    page = new_page(java_script_enabled=False)
-    assert page.goto(path).status == 200
-    assert page.locator("main h1").count() == 1
 
 
 def test_the_navigation_leads_to_every_room(page):

@@ -10,7 +10,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.register import WITHOUT_SNAPSHOTS, Register
+from tests.register import WITHOUT_SNAPSHOTS, Register, copy_prepared_data
 
 pytestmark = pytest.mark.browser
 
@@ -126,6 +126,7 @@ def test_ten_slow_reads_a_second_become_forty_thousand(page):
 def published(tmp_path_factory):
     """A register of its own with one log published, so that no other test finds a drive more."""
     register = Register(tmp_path_factory.mktemp("published") / "var", **WITHOUT_SNAPSHOTS)
+    copy_prepared_data(tmp_path_factory, register.data_dir)
     register.start_and_wait()
     told(register, PUBLISH)
     yield register

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.register import GIVEN_BY_THE_SESSION, PATIENCE_S, ROOT, free_port, wait_for
+from tests.register import GIVEN_BY_THE_SESSION, PATIENCE_S, ROOT, copy_prepared_data, free_port, wait_for
 from webapp.embedded import DataDirectory, Postgres, Redis
 
 pytestmark = pytest.mark.faults
@@ -124,7 +124,9 @@ def end(process):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    site = Site(tmp_path_factory.mktemp("up"))
+    directory = tmp_path_factory.mktemp("up")
+    copy_prepared_data(tmp_path_factory, directory / "var")
+    site = Site(directory)
     try:
         site.start()
         wait_for(lambda: site.get("/healthz")[0] == 200)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from kombu import Connection
 
-from tests.register import PATIENCE_S, WITHOUT_SNAPSHOTS, Register, wait_for
+from tests.register import PATIENCE_S, WITHOUT_SNAPSHOTS, Register, copy_prepared_data, wait_for
 from webapp.celery import redis_of
 from webapp.supervisor.processes import link_target
 
@@ -58,6 +58,7 @@ IS_CANCELLED = "found['state'] == 'cancelled'"
 @pytest.fixture(scope="module")
 def register(tmp_path_factory):
     register = Register(tmp_path_factory.mktemp("away") / "var", **WITHOUT_SNAPSHOTS)
+    copy_prepared_data(tmp_path_factory, register.data_dir)
     register.start_and_wait()
     yield register
     for pid in run_processes(register):

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 import redis
 
-from tests.register import WITHOUT_SNAPSHOTS, Register, command_of, opened_by, parent_of, wait_for
+from tests.register import WITHOUT_SNAPSHOTS, Register, command_of, copy_prepared_data, opened_by, parent_of, wait_for
 
 pytestmark = pytest.mark.faults
 NOBODY = 65534
@@ -33,8 +33,9 @@ def register(tmp_path):
 
 @pytest.fixture(scope="module")
 def survivor(tmp_path_factory):
-    """Yield a register that several tests stop, kill and damage in turn; only the first start is slow."""
+    """Yield a register that several tests stop, kill and damage in turn."""
     register = register_under(tmp_path_factory.mktemp("survivor"))
+    copy_prepared_data(tmp_path_factory, register.data_dir)
     yield register
     register.end()
 

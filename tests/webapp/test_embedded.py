@@ -18,6 +18,7 @@ from webapp.supervisor.errors import CannotStartError
 from webapp.supervisor.identity import server_identity
 from webapp.supervisor.lock_files import acquire_when_free
 
+pytestmark = pytest.mark.long  # most tests create a cluster, 2 s of processor time
 COLLATION_VERSIONS = "SELECT DISTINCT datcollversion FROM pg_database WHERE datallowconn"
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can take another account")
 

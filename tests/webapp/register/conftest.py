@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from results.catalogue.importer import import_catalogue
 from results.models import (
     Evidence,
     Finding,
@@ -90,9 +89,19 @@ def data_dir(tmp_path, settings):
 
 
 @pytest.fixture
-def catalogue(db):
-    """The published results, imported."""
-    import_catalogue()
+def catalogue(catalogue_database, db):
+    """The published results: a test that names this fixture works in a database that has them."""
+
+
+@pytest.fixture(autouse=True)
+def database_of_the_test(request):
+    """Select the database with the catalogue before another fixture of the test writes to the usual one."""
+    if "catalogue" not in request.fixturenames:
+        yield
+        return
+    request.getfixturevalue("db")
+    with request.getfixturevalue("catalogue_database").in_transaction():
+        yield
 
 
 @pytest.fixture

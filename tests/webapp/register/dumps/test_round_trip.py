@@ -31,7 +31,7 @@ from webapp.register.dumps.store import MANIFEST, read_dump
 from webapp.register.dumps.tables import TABLES
 from webapp.register.dumps.writer import write_dump
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 @pytest.fixture

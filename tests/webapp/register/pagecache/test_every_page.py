@@ -7,7 +7,8 @@ from tests.webapp.register.pagecache.conftest import entry_bytes
 from webapp.register.pagecache import store, updates
 from webapp.register.syndication.public_addresses import public_addresses, read_subjects
 
-pytestmark = pytest.mark.django_db
+# Most tests make a snapshot, 1 s of processor time.
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 
 def content_of(answer):

@@ -10,7 +10,8 @@ from results.lifecycle import visibility
 from webapp.health import OK
 from webapp.register.pagecache import database_down, rendering, serving, store, updates
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses")]
+# Most tests make a snapshot, 1 s of processor time.
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses"), pytest.mark.long]
 SECURITY = ("content-security-policy", "x-content-type-options", "referrer-policy", "x-frame-options")
 
 

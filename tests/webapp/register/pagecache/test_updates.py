@@ -13,7 +13,8 @@ from results.models import Companion, Evidence, Product, PublishedFigure, Run, S
 from tests.webapp.register.pagecache.conftest import entry_bytes
 from webapp.register.pagecache import rendering, stamps, store, updates
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses")]
+# Most tests make a snapshot, 1 s of processor time.
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses"), pytest.mark.long]
 
 
 def test_compressed_forms_are_the_same_page(root, snapshot_of):
@@ -60,10 +61,12 @@ def test_a_withdrawal_is_purged_from_the_pages_of_the_model_s_other_capacities(r
     assert store.purged_of(store.current_directory(root)) == {"*", "ex77-3200", "ex77-6400"}
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_event_itself_purges_the_other_capacities_too(root, two_capacities, staff):
+def test_the_event_itself_purges_the_other_capacities_too(
+    root, two_capacities, staff, django_capture_on_commit_callbacks
+):
     updates.update_snapshot()
-    visibility.withdraw(two_capacities[0], staff, "A mistake.")
+    with django_capture_on_commit_callbacks(execute=True):
+        visibility.withdraw(two_capacities[0], staff, "A mistake.")
     assert store.purged_of(store.current_directory(root)) == {"*", "ex77-3200", "ex77-6400"}
 
 
@@ -141,9 +144,9 @@ def test_the_minute_of_an_embargo_purges_at_the_next_glance_and_the_run_appears(
     assert f"/runs/{ended_embargo.public_id}/" in store.current(root).entries
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_disclosure_itself_purges(root, ended_embargo):
-    assert disclose_due() == 1
+def test_the_disclosure_itself_purges(root, ended_embargo, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        assert disclose_due() == 1
     assert store.purged_of(store.current_directory(root)) == {"*", ended_embargo.product.slug}
 
 
@@ -164,9 +167,9 @@ def test_what_is_public_no_longer_leaves_the_snapshot(root, snapshot_of):
     assert snapshot_of.public_id not in str(list(store.current(root).entries))
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_event_itself_purges_when_no_worker_runs(root, snapshot_of, staff):
-    visibility.withdraw(snapshot_of, staff, "A mistake.")
+def test_the_event_itself_purges_when_no_worker_runs(root, snapshot_of, staff, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        visibility.withdraw(snapshot_of, staff, "A mistake.")
     assert store.purged_of(store.current_directory(root)) == {"*", snapshot_of.product.slug}
 
 

@@ -107,7 +107,6 @@ def test_a_side_file_too_large_to_be_read_for_a_page_says_so(client, make_run, m
     assert client.get(f"/runs/{make_run(interval(1)).public_id}/telemetry.json").status_code == 404
 
 
-@pytest.mark.django_db(transaction=True)
 def test_while_others_are_read_it_says_when_to_ask_again(client, make_run):
     run = make_run(interval(1))
     with other_session() as other:

@@ -1,4 +1,4 @@
-//! Stalls of six seconds, by a stopped program and by a drive that does not respond.
+//! Stalls of three seconds, by a stopped program and by a drive that does not respond.
 
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -9,18 +9,19 @@ use serde_json::Value;
 use crate::bench::Run;
 use crate::loaded::Loaded;
 
-const STALL: Duration = Duration::from_secs(6);
+/// 6,000 reads become due in it. A load that omits late reads shows at most those in flight: 32.
+const STALL: Duration = Duration::from_secs(3);
 
 /// Maximum time of a run to end after a signal: it waits 5 s for its threads, and this machine may be slow.
 const MOST: Duration = Duration::from_secs(30);
 
-/// Tolerance of counts, as a share of the late reads, because this machine also stalls.
-const MOST_OFF: f64 = 0.05;
+/// Tolerance of counts, as a share of the late reads, because this machine also stalls: 0.3 s of the stall.
+const MOST_OFF: f64 = 0.1;
 
 /// Time between two reads of the load.
 const SPACING_S: f64 = 1.0 / 2_000.0;
 
-const LOAD: &str = "test-duration-sec: 9\nread-reqs-per-sec: 2000\n";
+const LOAD: &str = "test-duration-sec: 6\nread-reqs-per-sec: 2000\n";
 
 /// Returns the reads that completed 64 ms or more after they were due, and those with such a service time.
 fn late_and_slow(end: &Value) -> (u64, u64) {

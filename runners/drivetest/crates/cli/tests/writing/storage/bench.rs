@@ -63,13 +63,13 @@ impl Bench {
     /// because a run omits those at its end.
     pub fn kept_up(&self, command: &mut Command) -> Output {
         let mut output = command.output().unwrap();
-        for _ in 1..5 {
-            if !self.stood_still() {
-                break;
-            }
+        let mut disturbed_runs = 0;
+        while disturbed_runs < 4 && self.stood_still() {
+            disturbed_runs += 1;
             self.clear();
             output = command.output().unwrap();
         }
+        report_retries("a load", disturbed_runs);
         output
     }
 
@@ -231,10 +231,21 @@ pub fn takes_direct_io(bench: &Bench) -> bool {
 }
 
 pub fn skip(why: &str) {
-    // println! would be captured, and a skipped test would look like a passed one.
-    std::io::stderr()
-        .write_all(format!("SKIPPED: {why}\n").as_bytes())
-        .unwrap();
+    print_uncaptured(&format!("SKIPPED: {why}\n"));
+}
+
+/// Reports the number of runs that other programs on the host disturbed, because a regression would raise it.
+pub fn report_retries(what: &str, disturbed_runs: u32) {
+    if disturbed_runs > 0 {
+        print_uncaptured(&format!(
+            "RETRIED: {what}: {disturbed_runs} runs were disturbed\n"
+        ));
+    }
+}
+
+/// Prints a line that the test harness does not capture: println! would appear for failed tests only.
+fn print_uncaptured(line: &str) {
+    std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 
 fn parent(path: &Path) -> String {
