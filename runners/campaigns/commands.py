@@ -7,7 +7,8 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from results.models import Event, Organisation, Profile
+from results.history import record_event
+from results.models import Organisation, Profile
 from runners.campaigns.terms import Terms, parse_terms
 from runners.dispatch.orders import REASON_CHARS_MAX
 from runners.dispatch.orders import cancel as cancel_dispatch
@@ -27,7 +28,7 @@ EDITABLE = (
 )  # fmt: skip
 
 
-class DriveTakenError(Exception):
+class DriveTakenError(ValueError):
     """Another campaign is open on the drive. That one has to end first."""
 
 
@@ -148,14 +149,6 @@ def _add_entry(
 ) -> None:
     """Add an entry to the campaign's history and an event to the register's."""
     details = details or {}
-    CampaignEntry.objects.create(
-        campaign=campaign, kind=kind, actor=actor.get_username(), reason=reason, details=details
-    )
-    Event.objects.create(
-        actor_id=actor.pk,
-        kind=f"campaign-{kind}",
-        subject_type="campaign",
-        subject_id=campaign.public_id,
-        reason=reason,
-        details=details,
-    )
+    line = {"kind": kind, "actor": actor.get_username(), "reason": reason, "details": details}
+    CampaignEntry.objects.create(campaign=campaign, **line)
+    record_event(actor, f"campaign-{kind}", ("campaign", campaign.public_id), reason, details)

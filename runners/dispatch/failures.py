@@ -1,8 +1,7 @@
-"""Failures of polls: what becomes of a dispatch if its host or the register fails, and the heartbeat of good polls."""
+"""Failures of polls: what becomes of a dispatch if its host or the register fails."""
 
 import logging
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db.models.functions import Now
@@ -11,26 +10,9 @@ from django.utils import timezone
 from runners.errors import HostError
 from runners.lifecycle.transitions import transition, update_reason
 from runners.models import Dispatch
-from runners.models.dispatch_rows import update_columns
 from runners.models.states import WORKER, State
-from runners.monitoring.connectivity import HEARTBEAT_S
 
 log = logging.getLogger(__name__)
-
-
-def record_heartbeat(dispatch: Dispatch, **columns: Any) -> None:
-    """Record a successful poll: the host answered, and earlier error reasons are over.
-
-    The same statement stores `columns`. Without a change, the heartbeat is stored every few seconds only: it would be
-    one of the four statements of a poll.
-    """
-    now = timezone.now()
-    is_recent = dispatch.heartbeat_at and now - dispatch.heartbeat_at < timedelta(seconds=HEARTBEAT_S)
-    if is_recent and dispatch.silent_since is None and not dispatch.reason and not columns:
-        return
-    healthy = {"heartbeat_at": now, "silent_since": None, "reason": ""}
-    update_columns(dispatch, healthy | columns)
-    dispatch.heartbeat_at, dispatch.silent_since, dispatch.reason = now, None, ""
 
 
 def handle_host_error(dispatch: Dispatch, error: HostError) -> bool:

@@ -17,10 +17,12 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from results.models import Event, Organisation
+from results.history import record_event
+from results.models import Organisation
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from runners.inventory.service_state import lock_in_service
 from runners.inventory.ycsb_requirements import objection_to_hosts
+from runners.lifecycle.transitions import add_step
 from runners.models import LOST_UNCONFIRMED, Device, Dispatch, Host, Step
 from runners.models.campaign import Campaign
 from runners.models.dispatch import CONSENT_OPTION
@@ -91,23 +93,13 @@ def order(
             ordered_by_id=actor.pk,
             device=device,
             drive_key=device.drive_key,
-            recipe=requested.recipe,
-            nx_load=requested.nx_load,
-            duration_s=requested.duration_s,
-            slice_length_s=requested.slice_length_s,
-            options=requested.options,
-            load_host=requested.load_host,
-            facts=requested.facts,
+            **vars(requested),
             **vars(placement or Placement()),
         )
-        _record(actor, "dispatch-ordered", "dispatch", dispatch.public_id, _order_details(requested))
+        load = {} if requested.nx_load is None else {"nx_load": str(requested.nx_load)}
+        _record(dispatch, actor, "dispatch-ordered", {"recipe": requested.recipe} | load)
         transaction.on_commit(partial(enqueue_dispatch, dispatch.pk))
     return dispatch
-
-
-def _order_details(requested: Order) -> dict[str, Any]:
-    load = {} if requested.nx_load is None else {"nx_load": str(requested.nx_load)}
-    return {"recipe": requested.recipe} | load
 
 
 def may_be_retried(dispatch: Dispatch) -> bool:
@@ -157,7 +149,7 @@ def cancel(dispatch: Dispatch, actor: AbstractBaseUser, reason: str = "") -> boo
             why = storable(reason.strip())[:REASON_CHARS_MAX]
             sentence = f"cancel requested: {why}" if why else "cancel requested"
             _add_step(dispatch, actor, Step.Kind.CANCEL_REQUESTED, sentence, why)
-            _record(actor, "dispatch-cancel-asked", "dispatch", dispatch.public_id, {"reason": why} if why else {})
+            _record(dispatch, actor, "dispatch-cancel-asked", {"reason": why} if why else {})
             transaction.on_commit(partial(enqueue_dispatch, dispatch.pk))
     return bool(is_requested)
 
@@ -176,24 +168,15 @@ def declare_ended(dispatch: Dispatch, actor: AbstractBaseUser, reason: str) -> b
         why = storable(reason.strip())
         sentence = f"nothing of it runs: {why}"
         _add_step(dispatch, actor, Step.Kind.DECLARED_ENDED, sentence, why)
-        _record(actor, "dispatch-declared-ended", "dispatch", dispatch.public_id, {"reason": sentence})
+        _record(dispatch, actor, "dispatch-declared-ended", {"reason": sentence})
     return True
 
 
 def _add_step(dispatch: Dispatch, actor: AbstractBaseUser, kind: Step.Kind, sentence: str, why: str) -> None:
     """Add what a person requested or declared to the history. The state of the row, not of `dispatch`, is current."""
     state = Dispatch.objects.values_list("state", flat=True).get(pk=dispatch.pk)
-    Step.objects.create(
-        dispatch=dispatch,
-        from_state=state,
-        to_state=state,
-        kind=kind,
-        actor=actor.get_username()[:100],
-        reason=sentence,
-        details={"reason": why} if why else {},
-    )
+    add_step(dispatch, state, kind, actor.get_username()[:100], sentence, {"reason": why} if why else {})
 
 
-def _record(actor: AbstractBaseUser, kind: str, subject_type: str, subject_id: str, details: dict[str, Any]) -> None:
-    subject = {"subject_type": subject_type, "subject_id": subject_id}
-    Event.objects.create(actor_id=actor.pk, kind=kind, details=details, **subject)
+def _record(dispatch: Dispatch, actor: AbstractBaseUser, kind: str, details: dict[str, Any]) -> None:
+    record_event(actor, kind, ("dispatch", dispatch.public_id), details=details)

@@ -9,6 +9,7 @@ from time import monotonic
 from runners.hosts.host_pair import HostPair, both_boot_ids, telemetry_end_message
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.lifecycle.stages import current_run, current_stage
+from runners.lifecycle.transitions import add_step
 from runners.models import Dispatch, Step, exit_codes
 from runners.models.states import WORKER
 
@@ -65,12 +66,5 @@ def _record_end_once(dispatch: Dispatch, telemetry: ProgramStatus) -> None:
     if dispatch.steps.filter(kind=Step.Kind.TELEMETRY_ENDED, details__stage=stage).exists():
         return
     end = telemetry_end_message(telemetry)
-    Step.objects.create(
-        dispatch=dispatch,
-        from_state=dispatch.state,
-        to_state=dispatch.state,
-        kind=Step.Kind.TELEMETRY_ENDED,
-        actor=WORKER,
-        reason=f"drive telemetry of stage {stage} on {dispatch.device.host} {end}; {stage} continues without it",
-        details={"stage": stage},
-    )
+    reason = f"drive telemetry of stage {stage} on {dispatch.device.host} {end}; {stage} continues without it"
+    add_step(dispatch, dispatch.state, Step.Kind.TELEMETRY_ENDED, WORKER, reason, {"stage": stage})

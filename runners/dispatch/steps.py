@@ -8,13 +8,14 @@ not.
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
 
 from results.evidence.store import TooLargeError
 from runners.dispatch.claim import claim, settle_lost
-from runners.dispatch.failures import handle_host_error, record_heartbeat, schedule_retry
+from runners.dispatch.failures import handle_host_error, schedule_retry
 from runners.dispatch.remote_telemetry import poll_telemetry, telemetry_message
 from runners.errors import HostError, HostSilentError
 from runners.evidence import drive_states
@@ -38,7 +39,9 @@ from runners.lifecycle.stages import (
 )
 from runners.lifecycle.transitions import transition
 from runners.models import Dispatch, DriveState, exit_codes
+from runners.models.dispatch_rows import update_columns
 from runners.models.states import FINAL, WORKER, State
+from runners.monitoring.connectivity import HEARTBEAT_S
 from runners.recipes import RECIPES
 from runners.retention.leftover_archive import archive_leftovers
 
@@ -74,8 +77,23 @@ def _step(dispatch: Dispatch, host: LabHost) -> bool:
         _record_never_started(dispatch, closed)
         raise
     if not has_changed:
-        record_heartbeat(dispatch)
+        _record_heartbeat(dispatch)
     return has_changed
+
+
+def _record_heartbeat(dispatch: Dispatch, **columns: Any) -> None:
+    """Record a successful poll: the host answered, and earlier error reasons are over.
+
+    The same statement stores `columns`. Without a change, the heartbeat is stored every few seconds only: it would be
+    one of the four statements of a poll.
+    """
+    now = timezone.now()
+    is_recent = dispatch.heartbeat_at and now - dispatch.heartbeat_at < timedelta(seconds=HEARTBEAT_S)
+    if is_recent and dispatch.silent_since is None and not dispatch.reason and not columns:
+        return
+    healthy = {"heartbeat_at": now, "silent_since": None, "reason": ""}
+    update_columns(dispatch, healthy | columns)
+    dispatch.heartbeat_at, dispatch.silent_since, dispatch.reason = now, None, ""
 
 
 def _settle_cancelled_lost(dispatch: Dispatch, connect: Connect) -> None:
@@ -186,7 +204,7 @@ def _poll_running(dispatch: Dispatch, host: LabHost) -> bool:
     has_changed = status.state is Detached.ENDED and _ended(dispatch, host, status)
     # Last: neither the live page nor a silent second host may delay the steps above.
     _update_progress(dispatch, host, run, status, is_last=not has_changed and dispatch.load_host_id is None)
-    if status.state is Detached.RUNNING:
+    if status.state is Detached.RUNNING and dispatch.load_host_id is not None:
         _record_observation(dispatch, poll_telemetry(dispatch, host, status))
     return has_changed
 
@@ -226,7 +244,7 @@ def _skip_stage(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
 
 def _stage_ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     """Record the end of a stage. YCSB always exits with 0: without output, later stages would measure nothing."""
-    reason = end_message(dispatch, host, status.exit_status, status.reason)
+    reason = end_message(dispatch, host, status)
     reason += overdue_message(dispatch, status.exit_status) + telemetry_message(dispatch, host)
     if status.exit_status == exit_codes.FINISHED and current_stage(dispatch).is_measured and not status.log_bytes:
         status, reason = replace(status, exit_status=exit_codes.PROGRAM_FAILED), f"{reason}; it wrote no log"
@@ -250,7 +268,7 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
         return _stage_ended(dispatch, host, status)
     if dispatch.cancel_requested_at and exit_codes.was_stopped(status.exit_status):
         return transition(dispatch, State.RUNNING, State.CANCELLED, WORKER, "its program has ended on the host")
-    reason = end_message(dispatch, host, status.exit_status, status.reason)
+    reason = end_message(dispatch, host, status)
     reason += overdue_message(dispatch, status.exit_status)
     if status.log_bytes == 0:
         return _ended_without_log(dispatch, status.exit_status, reason)
@@ -288,7 +306,7 @@ def _update_progress(dispatch: Dispatch, host: LabHost, run: str, status: Progra
     """
     columns = RECIPES[dispatch.recipe].progress(dispatch, host, run, status)
     if columns and is_last:
-        record_heartbeat(dispatch, **columns)
+        _record_heartbeat(dispatch, **columns)
     elif columns:
         Dispatch.objects.filter(pk=dispatch.pk).update(**columns)
 
@@ -335,8 +353,10 @@ def _final_state(dispatch: Dispatch, cut: str) -> State:
 def _end_reason(dispatch: Dispatch, host: LabHost) -> str:
     if len(stages_of(dispatch)) > 1:
         return first_failure_message(dispatch) or exit_codes.REASONS[exit_codes.FINISHED]
-    overdue = overdue_message(dispatch, dispatch.exit_status)
-    return end_message(dispatch, host, dispatch.exit_status) + overdue
+    status = ProgramStatus(Detached.ENDED, exit_status=dispatch.exit_status)
+    if dispatch.exit_status is None:
+        status = host.status(current_run(dispatch))
+    return end_message(dispatch, host, status) + overdue_message(dispatch, dispatch.exit_status)
 
 
 def _truncation_message(dispatch: Dispatch, left: Mapping[str, Any]) -> str:

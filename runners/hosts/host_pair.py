@@ -1,12 +1,15 @@
 """Two hosts of one dispatch as one LabHost: the database host has the drive, the load host sends the requests."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO
+from typing import Any, cast
 
 from runners.errors import StartFailedError
-from runners.hosts.protocol import Detached, FoundDrive, Identity, LabHost, ProgramStatus, stop_and_seal
+from runners.hosts.protocol import Detached, LabHost, ProgramStatus, stop_and_seal
 from runners.models import exit_codes
+
+# The methods of a LabHost that need no more than the host of their run.
+OF_A_RUN = frozenset({"put", "read", "fetch"})
 
 
 def telemetry_run(run: str) -> str:
@@ -27,26 +30,14 @@ class HostPair:
     load_runs: frozenset[str]
     watch: tuple[str, ...]
 
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return a method of one host: calls with a run go to the run's host, all others to the database host."""
+        if name not in OF_A_RUN:
+            return cast(Callable[..., Any], getattr(self.database, name))
+        return lambda run, *args, **kwargs: getattr(self._at(run), name)(run, *args, **kwargs)
+
     def _at(self, run: str) -> LabHost:
         return self.load if run in self.load_runs else self.database
-
-    def identify(self, path: str) -> Identity:
-        return self.database.identify(path)
-
-    def list_drives(self) -> list[FoundDrive]:
-        return self.database.list_drives()
-
-    def find(self, drive_key: str, size_bytes: int) -> list[str]:
-        return self.database.find(drive_key, size_bytes)
-
-    def first_bytes(self, path: str, limit: int) -> bytes:
-        return self.database.first_bytes(path, limit)
-
-    def create_file(self, path: str, size_bytes: int) -> None:
-        self.database.create_file(path, size_bytes)
-
-    def put(self, run: str, files: Mapping[str, bytes]) -> None:
-        self._at(run).put(run, files)
 
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
         """Start telemetry of the drive, then the requests. Do not start them if telemetry ended at once."""
@@ -81,12 +72,6 @@ class HostPair:
         telemetry = self.database.remove(telemetry_run(run), drive_key, generation) if run in self.load_runs else ""
         return self._at(run).remove(run, drive_key, generation) or telemetry
 
-    def read(self, run: str, file: str, offset: int, limit: int) -> bytes:
-        return self._at(run).read(run, file, offset, limit)
-
-    def fetch(self, run: str, file: str) -> BinaryIO:
-        return self._at(run).fetch(run, file)
-
     def boot_ids(self) -> tuple[str, ...]:
         return both_boot_ids(self.database.boot_ids(), self.load.boot_ids())
 
@@ -100,4 +85,4 @@ def telemetry_end_message(telemetry: ProgramStatus) -> str:
     """Return how telemetry ended that should still run."""
     if telemetry.pid is None:
         return "left no files on its host"
-    return exit_codes.end_message(telemetry.exit_status, telemetry.reason)
+    return exit_codes.end_message(telemetry.exit_status, telemetry.end_cause, telemetry.reason)

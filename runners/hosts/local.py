@@ -26,6 +26,7 @@ from runners.errors import (
 )
 from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import Detached, FoundDrive, Identity, ProgramStatus
+from runners.models.exit_codes import end_cause_of
 
 # Exit statuses of docs/reference/formats.md.
 SUCCESS, REFUSED, USAGE = 0, 2, 64
@@ -239,15 +240,12 @@ def parse_status(document: Mapping[str, Any]) -> ProgramStatus:
     try:
         return ProgramStatus(
             state=Detached(document["state"]),
-            pid=document["pid"],
             generation=document["generation"] or 0,
-            exit_status=document["exit_status"],
-            log_bytes=document["log_bytes"],
-            side_file_bytes=document["side_file_bytes"],
-            reason=document["reason"],
+            **{name: document[name] for name in ("pid", "exit_status", "log_bytes", "side_file_bytes", "reason")},
+            end_cause=end_cause_of(document),
             boot_ids=(document["boot_id"],) if document.get("boot_id") else (),
         )
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise HostSilentError(f"drivetest: expected drivecert.detached/1, got {document!r}") from error
 
 

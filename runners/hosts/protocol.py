@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, BinaryIO, Protocol
 
+from runners.models.exit_codes import EndCause
 from runners.models.host import Host
 
 
@@ -42,7 +43,7 @@ class Detached(StrEnum):
 
 @dataclass(frozen=True)
 class ProgramStatus:
-    """drivecert.detached/1. `exit_status` is None while the program runs and if its end was unobserved.
+    """drivecert.detached/1. `exit_status` is None while the program runs, and after an end by signal or unobserved.
 
     `boot_ids` identify the boots of the machines during which it runs or ran. Earlier versions of drivetest report
     none.
@@ -55,6 +56,7 @@ class ProgramStatus:
     log_bytes: int = 0
     side_file_bytes: int = 0
     reason: str = ""
+    end_cause: EndCause | None = None
     boot_ids: tuple[str, ...] = ()
 
 
@@ -63,27 +65,21 @@ class LabHost(Protocol):
 
     def identify(self, path: str) -> Identity:
         """Return what the device at a path is now. Raise DeviceUnknownError if the host cannot identify it."""
-        ...
 
     def list_drives(self) -> list[FoundDrive]:
         """Return the whole drives of the host, by their paths, without opening any of them."""
-        ...
 
     def find(self, drive_key: str, size_bytes: int) -> list[str]:
         """Return the current paths of a drive, or of its partition of that size. Empty if the drive is missing."""
-        ...
 
     def first_bytes(self, path: str, limit: int) -> bytes:
         """Return up to `limit` bytes from the beginning of a plain file. Raise DeviceUnknownError."""
-        ...
 
     def create_file(self, path: str, size_bytes: int) -> None:
         """Create a plain file to serve as a device. Raise FileExistsOnHostError if it exists, and leave it alone."""
-        ...
 
     def put(self, run: str, files: Mapping[str, bytes]) -> None:
         """Write files into a run directory. Create the directory if it is absent."""
-        ...
 
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
         """Start drivetest in the background, with the run directory as its working directory.
@@ -91,26 +87,21 @@ class LabHost(Protocol):
         Repeating the call reports the running process. Raise StartRefusedError if the drive is busy or the generation
         outdated, and StartFailedError if repeating cannot help.
         """
-        ...
 
     def status(self, run: str) -> ProgramStatus:
         """Return the status of the program in a run directory."""
-        ...
 
     def read(self, run: str, file: str, offset: int, limit: int) -> bytes:
         """Return up to `limit` bytes of a file of a run directory. Raise FileMissingError."""
-        ...
 
     def fetch(self, run: str, file: str) -> BinaryIO:
         """Open a whole file of a run directory for reading; the caller closes it. Raise FileMissingError."""
-        ...
 
     def boot_ids(self) -> tuple[str, ...]:
         """Return an id of the current boot of each machine: a program that ran under another id has ended.
 
         Empty if a machine does not report one.
         """
-        ...
 
     def remove(self, run: str, drive_key: str, generation: int) -> str:
         """Remove a run directory. Return why it was not removed, or an empty text. `generation` is its last one.
@@ -118,14 +109,12 @@ class LabHost(Protocol):
         The directory stays while any process of the run lives. Once it is gone, the host refuses every start of that
         generation or an older one.
         """
-        ...
 
     def stop(self, run: str) -> ProgramStatus:
         """Ask the program of a run directory, and no other, to end. Return its status at once.
 
         If nothing was started in the directory yet, nothing ever will be: a later start reports "ended".
         """
-        ...
 
 
 Connect = Callable[[Host], LabHost]

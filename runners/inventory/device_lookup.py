@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from django.db import transaction
 
+from results.history import record_event
 from results.models import Event
 from runners.errors import DeviceUnknownError
 from runners.hosts.drive_keys import keys_of
@@ -75,12 +76,8 @@ def follow_drive(device: Device, paths: Sequence[str]) -> bool:
     before, device.path = device.path, paths[0]
     with transaction.atomic():
         if Device.objects.filter(pk=device.pk, path=before).update(path=device.path):
-            Event.objects.create(
-                kind=FOLLOWED,
-                subject_type="device",
-                subject_id=str(device.pk),
-                details={"drive_key": device.drive_key, "from": before, "to": device.path},
-            )
+            details = {"drive_key": device.drive_key, "from": before, "to": device.path}
+            record_event(None, FOLLOWED, ("device", str(device.pk)), details=details)
     return True
 
 

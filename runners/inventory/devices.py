@@ -1,12 +1,10 @@
 """Devices: binding a drive to a host, and refreshing its identity after a person changed the drive."""
 
-from typing import Any
-
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import Q
 
-from results.models import Event
+from results.history import record_event
 from runners.hosts.drive_keys import keys_of, unmarked
 from runners.hosts.machine import machine_id
 from runners.hosts.protocol import Identity, LabHost
@@ -45,7 +43,7 @@ def refresh_identity(device: Device, host: LabHost, actor: AbstractBaseUser) -> 
         _check_nothing_runs(device)
         Device.objects.filter(pk=device.pk).update(identity=dict(identity.document))
         details = {"path": identity.path, "signature": identity.document.get("signature")}
-        _record(actor, IDENTITY_REFRESHED, ("device", str(device.pk)), details)
+        record_event(actor, IDENTITY_REFRESHED, ("device", str(device.pk)), details=details)
     device.refresh_from_db()
 
 
@@ -65,7 +63,7 @@ def add_local_host(actor: AbstractBaseUser) -> Host:
     this_machine = {"kind": Host.Kind.LOCAL, "machine_id": machine_id()}
     host, is_new = Host.objects.get_or_create(name="local", defaults=this_machine)
     if is_new:
-        _record(actor, "host-added", ("host", host.name), {})
+        record_event(actor, "host-added", ("host", host.name))
     return host
 
 
@@ -94,7 +92,7 @@ def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) ->
         was_retired = host.devices.filter(drive_key=key, retired_at__isnull=False).exists()
         device, _ = Device.objects.update_or_create(host=host, drive_key=key, defaults=seen)
         details = {"drive_key": identity.drive_key, "path": identity.path}
-        _record(actor, BOUND, ("device", str(device.pk)), details)
+        record_event(actor, BOUND, ("device", str(device.pk)), details=details)
         if was_retired:
             record_service_event(device, RETURNED, actor, "its drive was bound again")
     return device
@@ -124,11 +122,4 @@ def objection_to_path_change(device: Device, identity: Identity) -> str:
     return (
         f"{device} is {device.path} of {device.size_bytes} bytes in open orders, and cannot become "
         f"{identity.path} of {identity.size_bytes} bytes before they have ended: {ordered}"
-    )
-
-
-def _record(actor: AbstractBaseUser, kind: str, subject: tuple[str, str], details: dict[str, Any]) -> None:
-    subject_type, subject_id = subject
-    Event.objects.create(
-        actor_id=actor.pk, kind=kind, subject_type=subject_type, subject_id=subject_id, details=details
     )

@@ -14,11 +14,11 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from results.models import Event
+from results.history import record_event
 from runners.hosts.drive_keys import is_among
 from runners.hosts.keys import fingerprint, public_key
 from runners.hosts.ssh_connection import COMMAND
-from runners.inventory.service_state import retired_message
+from runners.inventory.service_state import SUBJECT_ID_CHARS, retired_message
 from runners.locks import lock_host
 from runners.models import LOST_UNCONFIRMED, Dispatch, Host
 from runners.models.states import LIVE
@@ -74,44 +74,26 @@ def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
     columns = vars(pins) | {"kind": Host.Kind.SSH, "objections": [], "checked_at": None}
     columns |= {"next_check_at": Now(), "silent_checks": 0}
     with transaction.atomic():
-        _check_in_service(name)
-        _check_nothing_runs(name)
-        if _is_other_machine(name, pins):
-            columns |= {"health": {}}
+        if (before := Host.objects.filter(name=name).first()) is not None:
+            _check_replaceable(before)
+            if any(getattr(before, pin) != getattr(pins, pin) for pin in MACHINE_PINS):
+                columns |= {"health": {}}  # of another machine, with other drives
         host, is_new = Host.objects.update_or_create(name=name, defaults=columns)
-        Event.objects.create(
-            actor_id=None if actor is None else actor.pk,
-            kind="host-added" if is_new else "host-pinned-anew",
-            subject_type="host",
-            subject_id=name[:40],
-            details=vars(pins),
-        )
+        kind = "host-added" if is_new else "host-pinned-anew"
+        record_event(actor, kind, ("host", name[:SUBJECT_ID_CHARS]), details=vars(pins))
     return host
 
 
-def _is_other_machine(name: str, pins: Pins) -> bool:
-    """Return whether these pins may lead to another machine than the current ones, with other drives."""
-    before = Host.objects.filter(name=name).first()
-    return before is not None and any(getattr(before, pin) != getattr(pins, pin) for pin in MACHINE_PINS)
-
-
-def _check_in_service(name: str) -> None:
-    host = Host.objects.filter(name=name).first()
-    if host is not None and host.retired_at is not None:
-        raise ValueError(f"{name}: {retired_message(host)}; return it to service on its page first")
-
-
-def _check_nothing_runs(name: str) -> None:
-    """Raise ValueError while a run may be active on a host. Lock the host as a claim does, so that none starts."""
-    host = Host.objects.filter(name=name).first()
-    if host is None:
-        return
+def _check_replaceable(host: Host) -> None:
+    """Raise ValueError if a host is retired or a run may be active there. Lock it as a claim does: no run starts."""
+    if host.retired_at is not None:
+        raise ValueError(f"{host}: {retired_message(host)}; return it to service on its page first")
     lock_host(host.pk)
     may_run = Q(state__in=LIVE) | LOST_UNCONFIRMED
     there = Dispatch.objects.filter(Q(device__host=host) | Q(load_host=host)).filter(may_run).first()
     if there is not None:
         raise ValueError(
-            f"{name}: {there} is {there.state} there and may still run; cancel it and wait for its end, "
+            f"{host}: {there} is {there.state} there and may still run; cancel it and wait for its end, "
             "or declare on its page that nothing of it runs"
         )
 
@@ -243,11 +225,6 @@ def set_location(host: Host, region: str, zone: str, actor: AbstractBaseUser) ->
         changes = {name: values for name, values in changes.items() if values[0] != values[1]}
         if changes:
             Host.objects.filter(pk=host.pk).update(region=region, zone=zone)
-            Event.objects.create(
-                actor_id=actor.pk,
-                kind="host-place-stated",
-                subject_type="host",
-                subject_id=host.name[:40],
-                details={"changes": changes},
-            )
+            subject = ("host", host.name[:SUBJECT_ID_CHARS])
+            record_event(actor, "host-place-stated", subject, details={"changes": changes})
     return bool(changes)

@@ -19,6 +19,11 @@ def is_plain_file(path: str) -> bool:
     return not path.startswith("/dev/")
 
 
+def holds_file(drive_key: str, document: Mapping[str, Any]) -> bool:
+    """Return whether a bound device is a plain file, by its key and drivecert.identity/1."""
+    return drive_key.startswith("file:") and not document.get("backing")
+
+
 SIGNATURE, SIGNATURE_ERROR = "signature", "signature_error"
 # Refusals for a drive that is in use or cannot be opened: its data is not read then.
 # Source: runners/drivetest/crates/device/src/identity/mod.rs, IN_USE.
@@ -80,8 +85,11 @@ def objections_to_binding(host: Host, lab_host: LabHost, identity: Identity) -> 
     objections = objections_to_device(identity)
     # A bound file was checked at binding, and may contain what runs have written since.
     is_known = Device.objects.filter(host=host, drive_key__in=keys_of(identity.drive_key)).exists()
-    is_file = identity.drive_key.startswith("file:") and not identity.document.get("backing")
-    if is_file and not is_known and any(lab_host.first_bytes(identity.path, MIB_BYTES)):
+    if (
+        holds_file(identity.drive_key, identity.document)
+        and not is_known
+        and any(lab_host.first_bytes(identity.path, MIB_BYTES))
+    ):
         objections.append(
             f"{identity.path}: expected a file that is empty or zero in its first MiB, as one created here is; "
             "found data; name a new file and give a size"

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Q
 
+from results.history import record_event
 from results.models import Event
 from runners.locks import lock_drive, lock_host
 from runners.models import LOST_UNCONFIRMED, Device, Dispatch, Host
@@ -83,13 +84,8 @@ def record_service_event(
     details: dict[str, Any] | None = None,
 ) -> None:
     """Record permanently who retired a host or device, or returned it to service."""
-    Event.objects.create(
-        actor_id=None if actor is None else actor.pk,
-        kind=f"{_type(subject)}-{what}",
-        reason=storable(reason.strip()),
-        details=details or {},
-        **_subject(subject),
-    )
+    about = (_type(subject), _subject(subject)["subject_id"])
+    record_event(actor, f"{_type(subject)}-{what}", about, storable(reason.strip()), details)
 
 
 def _subject(subject: Host | Device) -> dict[str, str]:

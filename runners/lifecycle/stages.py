@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import cast
 
 from django.conf import settings
 from django.db import transaction
@@ -111,7 +112,8 @@ def lab_host(dispatch: Dispatch, connect: Connect) -> LabHost:
         return database
     stages = stages_of(dispatch)
     load_runs = frozenset(run_of(dispatch.public_id, stage) for stage in stages if stage.role is Role.LOAD)
-    return HostPair(database, connect(dispatch.load_host), load_runs, ycsb.telemetry_argv(dispatch))
+    pair = HostPair(database, connect(dispatch.load_host), load_runs, ycsb.telemetry_argv(dispatch))
+    return cast(LabHost, pair)
 
 
 def run_dirs_of(dispatch: Dispatch, stages: Iterable[Stage] | None = None) -> list[tuple[Host, str]]:
@@ -182,24 +184,19 @@ def overdue_message(dispatch: Dispatch, exit_status: int | None) -> str:
     return f"; it was stopped {settings.RUN_OVERDUE_S} s after {time}"
 
 
-def end_message(dispatch: Dispatch, host: LabHost, exit_status: int | None, host_reason: str = "") -> str:
+def end_message(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> str:
     """Return how a program ended. If it did not finish its work, add its own last message."""
-    if exit_status is None:
-        return _end_message_without_status(dispatch, host, host_reason)
+    exit_status, reason, run = status.exit_status, status.reason, current_run(dispatch)
+    if exit_status is None:  # its last output is not the cause
+        unseen_cause = _unseen_cause(set(dispatch.boot_ids), set(host.boot_ids()))
+        end = exit_codes.end_message(None, status.end_cause, reason, unseen_cause)
+        last_line = last_error_line(host, run)
+        return f"{end}; its last message: {last_line}" if last_line else end
     if exit_status not in exit_codes.DID_ITS_JOB:
-        host_reason = last_error_line(host, current_run(dispatch)) or host_reason
+        reason = last_error_line(host, run) or reason
     if exit_status == exit_codes.REFUSED:
-        host_reason = exit_codes.with_lab_remedy(host_reason, may_consent=may_consent_on_page(dispatch.device))
-    return exit_codes.end_message(exit_status, host_reason)
-
-
-def _end_message_without_status(dispatch: Dispatch, host: LabHost, host_reason: str) -> str:
-    """Return how a program without an exit status ended. Its last output is not the cause."""
-    run = current_run(dispatch)
-    cause = _unseen_cause(set(dispatch.boot_ids), set(host.boot_ids()))
-    end = exit_codes.end_message(None, host_reason or host.status(run).reason, cause)
-    last_line = last_error_line(host, run)
-    return f"{end}; its last message: {last_line}" if last_line else end
+        reason = exit_codes.with_lab_remedy(reason, may_consent=may_consent_on_page(dispatch.device))
+    return exit_codes.end_message(exit_status, status.end_cause, reason)
 
 
 def _unseen_cause(known: set[str], now: set[str]) -> str:

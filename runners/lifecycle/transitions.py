@@ -53,6 +53,12 @@ def _row_reason(dispatch: Dispatch, to_state: State, reason: str) -> str:
     return f"by {requested.actor}{f': {why}' if why else ''}; {reason}"
 
 
+def add_step(dispatch: Dispatch, state: str, kind: Step.Kind, actor: str, reason: str, details: dict[str, Any]) -> None:
+    """Add a line to the history that is no transition."""
+    states = {"from_state": state, "to_state": state}
+    Step.objects.create(dispatch=dispatch, **states, kind=kind, actor=actor, reason=reason, details=details)
+
+
 def _schedule_next_waiting(drive_key: str, to_state: State) -> None:
     """Make the longest waiting dispatch of a drive due: a free drive is claimed in the same round."""
     if to_state in FINAL:

@@ -1,17 +1,17 @@
-"""Exit statuses of drivetest's loads, and their meaning for a dispatch (docs/reference/formats.md, exit statuses).
+"""Exit statuses and causes of the end of drivetest's programs, and their meaning for a dispatch.
 
-This module is the only one that reads the reasons of `drivetest status`: hosts with drivetest 0.2 report an end by
-signal and an unobserved end as text only.
+Source: docs/reference/formats.md, "Detached runs on a host" and the exit statuses.
 """
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
 
 FINISHED, REFUSED, IO_ERROR, OVERLOADED, INTERRUPTED, USAGE = 0, 2, 3, 4, 5, 64
 # From `watch`: the program that it ran reported a failure. A load has no such status.
 PROGRAM_FAILED = 1
 # Stored for a stage whose program ended unobserved. No program exits with it.
 UNSEEN = -1
-# The first words of a host's reason for a program without a status: the monitor saw a signal, or the end was
-# unobserved. Source: runners/drivetest/crates/detached/src/status.rs, ended, UNOBSERVED_END.
-ENDED_BY_SIGNAL, END_UNSEEN = "ended by signal ", "nobody was left to see the end: "
 UNSEEN_CAUSE = "killed, or the host was restarted"
 
 REASONS: dict[int | None, str] = {
@@ -29,16 +29,48 @@ ALL_REASONS: dict[int | None, str] = {**REASONS, PROGRAM_FAILED: "the program re
 DID_ITS_JOB = frozenset({FINISHED, OVERLOADED})
 
 
-def end_message(exit_status: int | None, host_reason: str = "", cause: str = UNSEEN_CAUSE) -> str:
+class EndCause(StrEnum):
+    """How the program of a run directory ended. `other` is a cause or a text that this release does not know."""
+
+    EXITED = "exited"
+    SIGNAL = "signal"
+    STOPPED_BEFORE_START = "stopped_before_start"
+    UNOBSERVED = "unobserved"
+    OTHER = "other"
+
+
+# The reasons of drivetest 0.2, which reports no cause. No other code reads them.
+CAUSES_BY_REASON = {
+    "ended by signal ": EndCause.SIGNAL,
+    "nobody was left to see the end: ": EndCause.UNOBSERVED,
+    "stopped before it was started": EndCause.STOPPED_BEFORE_START,
+}
+
+
+def end_cause_of(document: Mapping[str, Any]) -> EndCause | None:
+    """Return the cause in a drivecert.detached/1, None before the end. Derive it from a document of drivetest 0.2."""
+    if document["state"] != "ended":
+        return None
+    if "end_cause" in document:
+        return EndCause(document["end_cause"]) if document["end_cause"] in set(EndCause) else EndCause.OTHER
+    if document["exit_status"] is not None:
+        return EndCause.EXITED
+    known = (cause for text, cause in CAUSES_BY_REASON.items() if document["reason"].startswith(text))
+    return next(known, EndCause.OTHER)
+
+
+def end_message(
+    exit_status: int | None, end_cause: EndCause | None, host_reason: str, unseen_cause: str = UNSEEN_CAUSE
+) -> str:
     """Return how a program ended, with what the host adds. `exit_status` is None if the program left no status.
 
-    `cause` is what is known of an unobserved end. An end by signal was observed: the host names the signal.
+    `unseen_cause` is what is known of an unobserved end. An end by signal was observed: the host names the signal.
     """
-    if exit_status in {None, UNSEEN} and host_reason.startswith(ENDED_BY_SIGNAL):
+    if exit_status in {None, UNSEEN} and end_cause is EndCause.SIGNAL:
         return host_reason
     if exit_status in {None, UNSEEN}:
-        message = f"ended unobserved: {cause}"
-        host_reason = "" if host_reason.startswith(END_UNSEEN) else host_reason
+        message = f"ended unobserved: {unseen_cause}"
+        host_reason = "" if end_cause is EndCause.UNOBSERVED else host_reason
     else:
         message = ALL_REASONS.get(exit_status, f"ended with exit status {exit_status}, which drivetest does not use")
     return f"{message}: {host_reason}" if host_reason else message

@@ -1,19 +1,24 @@
-"""Progress of a growing log for the live page: counters of its last whole block, never a verdict (drivetest judges)."""
+"""Progress of a run for the live page, from the ends of its growing files: never a verdict (drivetest judges).
 
+The counters are those of the last whole block of an ACT log, the last record of a side file
+(docs/reference/formats.md), or the last status line of a YCSB client.
+"""
+
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from results.rules.act.limits import act_share_pct
 from runners.errors import FileMissingError
-from runners.hosts.protocol import LabHost, ProgramStatus
-from runners.models import Dispatch
+from runners.hosts.protocol import LabHost
 from runners.models.postgres import storable
-from runners.monitoring.telemetry import fetch_telemetry, last_record
 
 # More than the block of the largest configuration (128 devices). A poll reads at most this much of the log.
 CHUNK_BYTES = 1024 * 1024
+# A line of a side file takes some 3 KB for one device. A line that does not fit is not shown.
 TAIL_BYTES = 16 * 1024
+SIDE_FILE = "side.jsonl"
 TAIL_LINES = 30
 # (threshold, where a histogram in that unit has an edge, last bucket below it): bucket b is [2^(b-1), 2^b) units.
 EDGES = {
@@ -140,53 +145,11 @@ def read_end(host: LabHost, run: str, file: str) -> bytes:
     return host.read(run, file, below - TAIL_BYTES, TAIL_BYTES)
 
 
-def act_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus, unit: str) -> dict[str, Any]:
-    """Return the columns that follow an ACT log: its read position, last label, counters and last lines."""
-    if not _log_has_grown(dispatch, status):
-        return {}
-    read_bytes, blocks = follow(host, run, status.log_bytes, dispatch.log_bytes)
-    progress = summarise(dispatch.progress, blocks, unit) | {"tail": tail(host, run, status.log_bytes)}
-    progress |= fetch_telemetry(host, run, status.side_file_bytes)
-    return {"log_bytes": read_bytes, "last_label_s": progress.get("label_s", 0), "progress": progress}
+def follow_client(host: LabHost, run: str, before: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures of a YCSB client's last status line, on from the last position in its standard error.
 
-
-def prep_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
-    """Return the columns that follow a preparation: the last progress of its JSON lines, and its log's end."""
-    if not _log_has_grown(dispatch, status):
-        return {}
-    record = last_record(_read_last_bytes(host, run, "side.jsonl", status.side_file_bytes), "progress") or {}
-    prepared = {name: record[name] for name in PREP_FIGURES if record.get(name) is not None}
-    done = {"prep": prepared | _done_pct(prepared), "tail": tail(host, run, status.log_bytes)}
-    return {"log_bytes": status.log_bytes, "progress": dispatch.progress | done}
-
-
-PREP_FIGURES = ("phase", "done_bytes", "total_bytes", "bytes_per_s", "remaining_s")
-
-
-def _done_pct(prepared: dict[str, Any]) -> dict[str, int]:
-    total_bytes = prepared.get("total_bytes")
-    return {"done_pct": prepared["done_bytes"] * 100 // total_bytes} if total_bytes else {}
-
-
-def ycsb_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
-    """Return the columns that follow a YCSB stage: the client's last status line and the end of its output.
-
-    A client writes its output when it ends. Until then only its status lines grow.
+    A client writes its output when it ends. Until then only its status lines grow, and no status has their length.
     """
-    stage = run.partition(".")[2]
-    before = dispatch.progress.get("ycsb", {})
-    status_line = _status_line(host, run, before if before.get("stage") == stage else {"stage": stage})
-    lines = tail(host, run, status.log_bytes) if _log_has_grown(dispatch, status) else dispatch.progress.get("tail", [])
-    columns = {"log_bytes": status.log_bytes, "progress": {"ycsb": status_line, "tail": lines}}
-    return {} if columns == {name: getattr(dispatch, name) for name in columns} else columns
-
-
-def _log_has_grown(dispatch: Dispatch, status: ProgramStatus) -> bool:
-    return status.log_bytes not in {0, dispatch.log_bytes}
-
-
-def _status_line(host: LabHost, run: str, before: dict[str, Any]) -> dict[str, Any]:
-    """Return the last status line, read from standard error on from the last position: no status has its length."""
     shown, read_bytes = before, before.get("read_bytes", 0)
     while piece := _stderr(host, run, read_bytes):
         is_full = len(piece) == CHUNK_BYTES
@@ -215,8 +178,48 @@ def _operations(stage: str, lines: bytes) -> dict[str, Any]:
     return shown | ({"ops_per_s": rate.decode()} if rate else {})
 
 
-def _read_last_bytes(host: LabHost, run: str, file: str, length: int) -> bytes:
+def last_record(chunk: bytes, kind: str) -> dict[str, Any] | None:
+    """Return the last whole record of a kind in the end of a file of JSON lines. Skip anything else."""
+    for line in reversed(chunk.split(b"\n")[:-1]):
+        record = parse_record(line)
+        if record and record.get("record") == kind:
+            return record
+    return None
+
+
+def parse_record(line: bytes) -> dict[str, Any] | None:
+    """Return a line as a record; None if it is not one, like the first line of most file pieces."""
     try:
-        return host.read(run, file, max(0, length - TAIL_BYTES), TAIL_BYTES)
-    except FileMissingError:
-        return b""
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def fetch_telemetry(host: LabHost, run: str, side_file_bytes: int) -> dict[str, Any]:
+    """Return what the page shows of the side file now; empty before its first interval."""
+    interval = read_last_record(host, run, side_file_bytes, "interval")
+    return {"telemetry": summarise_interval(interval)} if interval else {}
+
+
+def read_last_record(host: LabHost, run: str, side_file_bytes: int, kind: str) -> dict[str, Any] | None:
+    """Return the last whole record of a kind from the end of a side file; None if there is none."""
+    if not side_file_bytes:
+        return None
+    return last_record(host.read(run, SIDE_FILE, max(0, side_file_bytes - TAIL_BYTES), TAIL_BYTES), kind)
+
+
+def summarise_interval(interval: dict[str, Any]) -> dict[str, Any]:
+    """Return the achieved rate, the lag and the temperatures of an interval. Leave out values that are not reported."""
+    figures = {
+        name: interval[name] for name in ("achieved_reads_per_s", "lag_max_ns") if interval.get(name) is not None
+    }
+    telemetry = interval.get("telemetry") or {}
+    temperatures = [_temperature(disk) for disk in telemetry.get("disks") or [] if disk.get("temperature")]
+    return figures | {"temperatures": [each for each in temperatures if each["celsius"] is not None]}
+
+
+def _temperature(disk: dict[str, Any]) -> dict[str, Any]:
+    temperature = disk["temperature"]
+    names = {"disk": storable(str(disk.get("disk", ""))), "sensor": storable(str(temperature.get("sensor") or ""))}
+    return names | {"celsius": temperature.get("celsius"), "limit_celsius": temperature.get("limit_celsius")}

@@ -5,7 +5,7 @@ from runners.recipes.base import Recipe
 
 RECIPES: dict[str, Recipe] = {
     "prep": prep,
-    "act-storage": act.STORAGE,
-    "act-index": act.INDEX,
+    act.STORAGE_RECIPE: act.STORAGE,
+    act.INDEX_RECIPE: act.INDEX,
     "ycsb": ycsb,
 }

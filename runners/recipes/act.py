@@ -12,9 +12,11 @@ from runners.evidence.submit import LOG_FILE, SIDE_FILE, submit_log
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.inventory.safety import MIB_BYTES, is_plain_file
 from runners.models import Dispatch
-from runners.monitoring.progress import act_columns
+from runners.monitoring.progress import fetch_telemetry, follow, summarise, tail
 from runners.recipes.base import Stage, consent
 
+# The names of the recipes of this module.
+STORAGE_RECIPE, INDEX_RECIPE = ACT_RECIPES = ("act-storage", "act-index")
 # Nx load = N x (2000 reads/s + 1000 writes/s) per device. Source: ACT README.
 READS_PER_S_AT_1X, WRITES_PER_S_AT_1X = 2000, 1000
 
@@ -49,7 +51,7 @@ class ActLoad:
         The path may name another drive by the time it is opened: drivetest compares what it opened before any write.
         """
         outputs = ["--log", LOG_FILE, "--side-file", SIDE_FILE]
-        return [self.command, CONFIG_FILE, *outputs, *consent(dispatch), "--expect-drive", dispatch.drive_key]
+        return [self.command, CONFIG_FILE, *outputs, *consent(dispatch.options), "--expect-drive", dispatch.drive_key]
 
     def config_text(self, dispatch: Dispatch) -> str:
         """Return the configuration in ACT 6.x keys."""
@@ -71,8 +73,13 @@ class ActLoad:
         return "".join(f"{key}: {value}\n" for key, value in lines)
 
     def progress(self, dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
-        """Return the columns that follow the log and the side file."""
-        return act_columns(dispatch, host, run, status, unit(dispatch))
+        """Return the columns that follow the log and the side file: read position, last label, counters and lines."""
+        if not status.log_bytes or status.log_bytes == dispatch.log_bytes:
+            return {}
+        read_bytes, blocks = follow(host, run, status.log_bytes, dispatch.log_bytes)
+        shown = summarise(dispatch.progress, blocks, unit(dispatch)) | {"tail": tail(host, run, status.log_bytes)}
+        shown |= fetch_telemetry(host, run, status.side_file_bytes)
+        return {"log_bytes": read_bytes, "last_label_s": shown.get("label_s", 0), "progress": shown}
 
     def collect(self, dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
         """Submit the log with its side file."""

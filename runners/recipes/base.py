@@ -45,13 +45,13 @@ def run_of(public_id: str, stage: Stage) -> str:
     return f"{public_id}.{stage.name}" if stage.name else public_id
 
 
-def consent(dispatch: Dispatch) -> list[str]:
+def consent(options: Mapping[str, Any]) -> list[str]:
     """Return the flag that allows recognised data to be overwritten, where the order gives consent.
 
     At the start the register compares the data on the drive with what the order form showed
     (runners/inventory/safety.py).
     """
-    return ["--i-know-this-destroys-data"] if dispatch.options.get(CONSENT_OPTION) else []
+    return ["--i-know-this-destroys-data"] if options.get(CONSENT_OPTION) else []
 
 
 class Recipe(Protocol):
@@ -60,22 +60,18 @@ class Recipe(Protocol):
     @property
     def LABEL(self) -> str:  # noqa: N802 - a constant where the recipe is a module
         """The name of the workload on pages."""
-        ...
 
     def stages(self, dispatch: Dispatch) -> tuple[Stage, ...]:
         """Return the stages in order; always the same for a dispatch."""
-        ...
 
     def progress(self, dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
         """Return the columns of the dispatch that change as a run directory's files grow, for the live page only.
 
         Return an empty dictionary if nothing is new.
         """
-        ...
 
     def collect(self, dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
         """Bring the results into the register, and return them as columns of the dispatch. Repeatable.
 
         Raise TooLargeError if the intake refuses them, and FileMissingError if the host lost a file.
         """
-        ...

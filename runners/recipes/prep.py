@@ -15,19 +15,19 @@ from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, exit_codes
 from runners.models.states import State
-from runners.monitoring.progress import prep_columns
-from runners.monitoring.telemetry import last_record, parse_record
+from runners.monitoring.progress import last_record, parse_record, read_last_record, tail
 from runners.recipes.base import Stage, consent
 
 LABEL = "Preparation"
 STATE_FILE = "prep.state"
+FIGURES = ("phase", "done_bytes", "total_bytes", "bytes_per_s", "remaining_s")
 PASSES_COUNT = 2  # zeros, then random data
 
 
 def argv(dispatch: Dispatch) -> list[str]:
     """Return drivetest's arguments. It compares the opened drive with the expected one before any write."""
     outputs = ["--log", LOG_FILE, "--side-file", SIDE_FILE, "--state", STATE_FILE]
-    return ["prep", dispatch.device.path, *outputs, *consent(dispatch), "--expect-drive", dispatch.drive_key]
+    return ["prep", dispatch.device.path, *outputs, *consent(dispatch.options), "--expect-drive", dispatch.drive_key]
 
 
 def stages(dispatch: Dispatch) -> tuple[Stage, ...]:
@@ -37,8 +37,15 @@ def stages(dispatch: Dispatch) -> tuple[Stage, ...]:
 
 
 def progress(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
-    """Return the columns that follow its outputs."""
-    return prep_columns(dispatch, host, run, status)
+    """Return the columns that follow the last progress in the side file, and the end of the log."""
+    if not status.log_bytes or status.log_bytes == dispatch.log_bytes:
+        return {}
+    record = read_last_record(host, run, status.side_file_bytes, "progress") or {}
+    figures = {name: record[name] for name in FIGURES if record.get(name) is not None}
+    if total_bytes := figures.get("total_bytes"):
+        figures["done_pct"] = figures["done_bytes"] * 100 // total_bytes
+    shown = {"prep": figures, "tail": tail(host, run, status.log_bytes)}
+    return {"log_bytes": status.log_bytes, "progress": dispatch.progress | shown}
 
 
 def collect(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:

@@ -16,8 +16,7 @@ from runners.evidence.submit import LOG_FILE, SIDE_FILE, as_file, command_text, 
 from runners.hosts.host_pair import telemetry_run
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, Host, StageEnd
-from runners.monitoring.progress import ycsb_columns
-from runners.monitoring.telemetry import parse_record
+from runners.monitoring.progress import follow_client, parse_record, tail
 from runners.recipes.base import Role, Stage, consent, run_of
 from runners.recipes.ycsb_presets import AEROSPIKE, BASIC, ROCKSDB, workload_text
 from runners.recipes.ycsb_setup import (
@@ -112,7 +111,7 @@ def _watch(dispatch: Dispatch, command: Iterable[str], host: Host | None = None)
 def _overwrite(dispatch: Dispatch, command: Iterable[str]) -> tuple[str, ...]:
     """Return drivetest's arguments for a program that overwrites the drive, which is checked as before a load."""
     head, *rest = _watch(dispatch, command)
-    return (head, "--will-overwrite", *consent(dispatch), *rest)
+    return (head, "--will-overwrite", *consent(dispatch.options), *rest)
 
 
 def programs(dispatch: Dispatch, role: Role) -> set[str]:
@@ -144,8 +143,14 @@ def _programs(host: Host) -> tuple[str, ...]:
 
 
 def progress(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
-    """Return the columns that follow its outputs."""
-    return ycsb_columns(dispatch, host, run, status)
+    """Return the columns that follow a stage: the client's last status line and the end of its output."""
+    stage = run.partition(".")[2]
+    before, lines = dispatch.progress.get("ycsb", {}), dispatch.progress.get("tail", [])
+    client = follow_client(host, run, before if before.get("stage") == stage else {"stage": stage})
+    if status.log_bytes not in {0, dispatch.log_bytes}:
+        lines = tail(host, run, status.log_bytes)
+    columns = {"log_bytes": status.log_bytes, "progress": {"ycsb": client, "tail": lines}}
+    return {} if columns == {name: getattr(dispatch, name) for name in columns} else columns
 
 
 def collect(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:

@@ -3,11 +3,10 @@
 Sources: Micron's briefs on the 7400 and 7450 (RocksDB) and X100 (Aerospike), KIOXIA's brief on the FL6 (Aerospike).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 ROCKSDB, AEROSPIKE, BASIC = "rocksdb", "aerospike", "basic"
 XFS_OPTIONS = "noatime,nodiratime,norelatime"
-MICRON_SWEEP = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256)
 UNIFORM = "uniform"
 
 # The proportions of YCSB's standard workloads, as its files workloads/workloada to workloadf set them.
@@ -49,39 +48,32 @@ class Preset:
     configuration: str = ""
 
 
+MICRON_7400 = Preset(
+    label="Micron 7400, RocksDB",
+    source="Micron, 7400 SSD RocksDB performance brief",
+    binding=ROCKSDB,
+    record_count=250_000_000,
+    field_count=4,
+    field_bytes=1024,
+    operation_count=200_000_000,
+    workloads=("a", "b", "c", "d", "f"),
+    threads=(4, 8, 16, 32, 48, 64, 96, 128, 192, 256),
+    load_threads=16,
+    distribution=UNIFORM,
+    file_system="xfs",
+    mount_point="/var/lib/rocksdb",
+    mount_options=XFS_OPTIONS,
+    configuration="YCSB 0.17.0 of HSE; options file with direct reads",
+)
+
 PRESETS: dict[str, Preset] = {
-    "micron-7400-rocksdb": Preset(
-        label="Micron 7400, RocksDB",
-        source="Micron, 7400 SSD RocksDB performance brief",
-        binding=ROCKSDB,
-        record_count=250_000_000,
-        field_count=4,
-        field_bytes=1024,
-        operation_count=200_000_000,
-        workloads=("a", "b", "c", "d", "f"),
-        threads=MICRON_SWEEP,
-        load_threads=16,
-        distribution=UNIFORM,
-        file_system="xfs",
-        mount_point="/var/lib/rocksdb",
-        mount_options=XFS_OPTIONS,
-        configuration="YCSB 0.17.0 of HSE; options file with direct reads",
-    ),
-    "micron-7450-rocksdb": Preset(
+    "micron-7400-rocksdb": MICRON_7400,
+    "micron-7450-rocksdb": replace(
+        MICRON_7400,
         label="Micron 7450, RocksDB",
         source="Micron, 7450 SSD RocksDB performance brief",
-        binding=ROCKSDB,
-        record_count=250_000_000,
-        field_count=4,
-        field_bytes=1024,
-        operation_count=200_000_000,
         workloads=("a",),
         threads=(4, 8, 16, 32),
-        load_threads=16,
-        distribution=UNIFORM,
-        file_system="xfs",
-        mount_point="/var/lib/rocksdb",
-        mount_options=XFS_OPTIONS,
         configuration="RocksDB 6.22, YCSB 0.17.0 of HSE",
     ),
     "micron-x100-aerospike": Preset(

@@ -26,6 +26,8 @@ LOGS_MAX = 64
 # The parts of a preset that an order may change.
 CHANGES = ("record_count", "operation_count", "workloads", "threads", "load_threads", "field_count", "field_bytes",
            "distribution", "file_system", "mount_point", "mount_options")  # fmt: skip
+# The other parts of an order. Each has a default.
+SETTINGS = ("client", "database_host", "namespace", "configuration", "max_execution_s", "status_interval_s")
 
 
 class SetupError(ValueError):
@@ -56,17 +58,9 @@ def parse_setup(options: dict[str, Any]) -> Setup:
     if name not in PRESETS:
         raise SetupError(f"preset: expected one of {', '.join(sorted(PRESETS))}, got {name!r}")
     changes = {key: _tupled(options[key]) for key in CHANGES if options.get(key) is not None}
-    setup = Setup(
-        preset=name,
-        plan=replace(PRESETS[name], **changes),
-        client=options.get("client", JAVA),
-        database_host=options.get("database_host", "localhost"),
-        namespace=options.get("namespace", "ycsb"),
-        configuration=options.get("configuration", ""),
-        properties=tuple(sorted(options.get("properties", {}).items())),
-        max_execution_s=options.get("max_execution_s"),
-        status_interval_s=options.get("status_interval_s", STATUS_INTERVAL_S),
-    )
+    properties = tuple(sorted(options.get("properties", {}).items()))
+    settings = {key: options[key] for key in SETTINGS if key in options}
+    setup = Setup(name, replace(PRESETS[name], **changes), properties=properties, **settings)
     if objections := objections_to(setup):
         raise SetupError("; ".join(objections))
     return setup

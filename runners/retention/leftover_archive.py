@@ -77,9 +77,8 @@ def archive_leftovers(dispatch: Dispatch, host: LabHost) -> None:
             with build_archive(dispatch, chain([first], files)) as archive:
                 store_archive(dispatch, archive)
     except TooLargeError as error:
-        about = {"subject_type": "dispatch", "subject_id": dispatch.public_id}
-        details = {"bytes_max": settings.UPLOAD_MAX_BYTES}
-        Event.objects.create(kind=TOO_LARGE, reason=str(error), details=details, **about)
+        limit = {"bytes_max": settings.UPLOAD_MAX_BYTES}
+        record_event(None, TOO_LARGE, ("dispatch", dispatch.public_id), str(error), limit)
         raise
 
 

@@ -53,24 +53,20 @@ def retire_device(device: Device, actor: AbstractBaseUser, reason: str) -> None:
         _set(device, {"drive_key": device.drive_key}, actor, why)
 
 
-def return_host(host: Host, actor: AbstractBaseUser | None, reason: str = "") -> bool:
-    """Return a host to service and return whether it was retired. An SSH host gets work after its next check."""
-    unchecked: dict[str, Any] = {"checked_at": None, "next_check_at": Now(), "objections": [], "silent_checks": 0}
-    with transaction.atomic():
-        is_back = Host.objects.filter(pk=host.pk, retired_at__isnull=False).update(retired_at=None, **unchecked)
-        if is_back:
-            record_service_event(host, RETURNED, actor, reason)
-    host.refresh_from_db()
-    return bool(is_back)
+def return_to_service(subject: Host | Device, actor: AbstractBaseUser | None, reason: str = "") -> bool:
+    """Return a host or device to service, with all that is known of it, and return whether it was retired.
 
-
-def return_device(device: Device, actor: AbstractBaseUser, reason: str = "") -> bool:
-    """Return a device to service, with all that is known of it, and return whether it was retired."""
+    An SSH host gets work after its next check.
+    """
+    columns: dict[str, Any] = {"retired_at": None}
+    if isinstance(subject, Host):
+        columns |= {"checked_at": None, "next_check_at": Now(), "objections": [], "silent_checks": 0}
+    model: type[Host | Device] = type(subject)
     with transaction.atomic():
-        is_back = Device.objects.filter(pk=device.pk, retired_at__isnull=False).update(retired_at=None)
+        is_back = model.objects.filter(pk=subject.pk, retired_at__isnull=False).update(**columns)
         if is_back:
-            record_service_event(device, RETURNED, actor, reason)
-    device.refresh_from_db()
+            record_service_event(subject, RETURNED, actor, reason)
+    subject.refresh_from_db()
     return bool(is_back)
 
 

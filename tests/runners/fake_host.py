@@ -6,6 +6,7 @@ from pathlib import Path
 
 from runners.errors import DeviceUnknownError, FileMissingError, HostSilentError, StartFailedError, StartRefusedError
 from runners.hosts.protocol import Detached, Identity, ProgramStatus
+from runners.models.exit_codes import end_cause_of
 
 DRIVE_BYTES = 64 * 1024 * 1024
 REAL_LOG = (Path(__file__).parent.parent / "data/act/6.6/four-us.log").read_bytes()
@@ -139,9 +140,10 @@ class FakeHost:
     def write_log(self, run, content=REAL_LOG):
         self.files.setdefault(run, {})["log"] = content
 
-    def end(self, run, exit_status):
+    def end(self, run, exit_status, reason=""):
         self.programs[run].is_running = False
         self.programs[run].exit_status = exit_status
+        self.programs[run].reason = reason
 
     def lose(self, run):
         self.programs.pop(run, None)
@@ -173,7 +175,9 @@ class FakeHost:
         log_bytes, side_bytes = (len(self.files.get(run, {}).get(file, b"")) for file in ("log", "side.jsonl"))
         boot_ids = (program.boot_id,) if program.boot_id else ()
         told = {"log_bytes": log_bytes, "side_file_bytes": side_bytes, "boot_ids": boot_ids, "reason": program.reason}
-        return ProgramStatus(state, program.pid, program.generation, program.exit_status, **told)
+        # like drivetest 0.2, which reports no cause
+        cause = end_cause_of({"state": state, "exit_status": program.exit_status, "reason": program.reason})
+        return ProgramStatus(state, program.pid, program.generation, program.exit_status, end_cause=cause, **told)
 
     def _file(self, run, file):
         try:

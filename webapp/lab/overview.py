@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST, require_safe
 
 from runners.campaigns.ladder import with_readings
 from runners.errors import MachineUnknownError
@@ -14,16 +13,16 @@ from runners.inventory.devices import add_local_host
 from runners.inventory.health import no_work_reasons
 from runners.models import Device, Dispatch, Host
 from runners.models.campaign import Campaign
-from webapp.accounts.requests import UserRequest, staff_only
+from webapp.accounts.requests import UserRequest
 from webapp.lab.hosts.page import outages_by_host
 from webapp.lab.shared.drive_status import with_warning_labels
 from webapp.lab.shared.run_results import with_results
+from webapp.lab.shared.views import staff_action, staff_page
 
 PAGE_ROWS = 50
 
 
-@require_safe
-@staff_only
+@staff_page
 def lab(request: UserRequest) -> HttpResponse:
     """Show the hosts in service with their devices, and all dispatches, newest first."""
     outages, devices = outages_by_host(), defaultdict(list)
@@ -40,8 +39,7 @@ def lab(request: UserRequest) -> HttpResponse:
     return render(request, "lab/overview.html", context | {"section": "lab"})
 
 
-@require_POST
-@staff_only
+@staff_action
 def add_this_machine(request: UserRequest) -> HttpResponse:
     """Add the register's own machine as a host."""
     try:

@@ -2,11 +2,20 @@
 
 import pytest
 
+from runners.dispatch.steps import _end_reason
+from runners.hosts.protocol import Detached, ProgramStatus
 from runners.lifecycle.stages import end_message
+from runners.models.exit_codes import EndCause
 from runners.models.states import State
 
 WARNED = b"drivetest: warning: irqbalance does not run, so interrupts may stay on one core (irqbalance)\n"
-UNSEEN = "nobody was left to see the end: the program and its monitor were killed, or the host was rebooted"
+
+
+def ended_by(cause, reason):
+    return ProgramStatus(Detached.ENDED, end_cause=EndCause(cause), reason=reason)
+
+
+UNSEEN = ended_by("unobserved", "any words of a newer drivetest")
 
 
 @pytest.fixture
@@ -28,19 +37,19 @@ def ended(in_state, fake):
 )
 def test_an_end_that_nobody_saw_names_its_cause_by_the_starts_of_the_host(ended, fake, known, now, cause):
     ended.boot_ids, fake.boot_id = known, now
-    assert end_message(ended, fake, None, UNSEEN) == f"ended unobserved: {cause}"
+    assert end_message(ended, fake, UNSEEN) == f"ended unobserved: {cause}"
 
 
 def test_a_signal_that_ended_a_program_is_named(ended, fake):
-    assert end_message(ended, fake, None, "ended by signal 11") == "ended by signal 11"
+    assert end_message(ended, fake, ended_by("signal", "ended by signal 11")) == "ended by signal 11"
 
 
 def test_what_a_program_said_last_is_told_as_that_and_not_as_the_cause(ended, fake):
     fake.put(ended.public_id, {"stderr": b"assertion failed\n" + WARNED})
-    assert end_message(ended, fake, None, UNSEEN).endswith(": killed; its last message: assertion failed")
+    assert end_message(ended, fake, UNSEEN).endswith(": killed; its last message: assertion failed")
 
 
 def test_the_host_is_asked_for_the_signal_when_the_log_is_collected(ended, fake):
     fake.start(ended.public_id, ended.drive_key, 1, [])
-    fake.programs[ended.public_id].reason = "ended by signal 9"
-    assert end_message(ended, fake, None) == "ended by signal 9"
+    fake.end(ended.public_id, None, reason="ended by signal 9")
+    assert _end_reason(ended, fake) == "ended by signal 9"

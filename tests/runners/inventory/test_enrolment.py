@@ -17,7 +17,7 @@ from runners.inventory.devices import bind
 from runners.inventory.enrolment import Pins, enrol, setup_steps, sshd_rule, sudo_line
 from runners.models import Device, Host
 from runners.models.states import LIVE, State
-from runners.retention.retirement import retire_host, return_host
+from runners.retention.retirement import retire_host, return_to_service
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
 
 pytestmark = pytest.mark.django_db
@@ -156,7 +156,7 @@ def test_a_retired_host_is_neither_pinned_anew_nor_checked_until_it_is_back(staf
     with pytest.raises(CommandError, match=r"lab-1: retired since .*; return it"):
         call_command("check_host", "lab-1")
     assert Host.objects.get().checked_at is None
-    return_host(host, staff)
+    return_to_service(host, staff)
     assert enrol("lab-1", Pins(**PINNED), staff) == host
 
 

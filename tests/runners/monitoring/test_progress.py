@@ -11,13 +11,13 @@ from runners.monitoring.progress import (
     TAIL_LINES,
     follow,
     last_error_line,
+    last_record,
     parse_blocks,
     read_end,
     summarise,
     tail,
-    ycsb_columns,
 )
-from runners.monitoring.telemetry import last_record
+from runners.recipes.ycsb import progress as ycsb_columns
 from tests.runners.fake_host import REAL_LOG, FakeHost
 
 DATA = Path(__file__).parents[2] / "data/act/6.6"

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from runners.dispatch.scheduler import poll
-from runners.monitoring.telemetry import last_record, summarise_interval
+from runners.monitoring.progress import last_record, summarise_interval
 
 INTERVAL = {
     "record": "interval", "label_s": 5, "achieved_reads_per_s": "199.8", "lag_max_ns": 12,

@@ -17,7 +17,7 @@ from runners.inventory.service_state import OutOfServiceError
 from runners.models import Device, Dispatch, Host
 from runners.models.campaign import Campaign
 from runners.models.states import State
-from runners.retention.retirement import RetireError, retire_device, retire_host, return_device, return_host
+from runners.retention.retirement import RetireError, retire_device, retire_host, return_to_service
 from tests.runners.lab import see
 from tests.runners.ssh_host import HEALTH, ssh_host
 from tests.runners.threads import in_threads, wait_until_somebody_waits
@@ -141,10 +141,10 @@ def test_a_retired_host_is_not_checked_and_gets_no_work_until_it_is_back_and_was
     retire_host(host, staff, "gone")
     assert health.take_due_hosts(9) == []
     assert "it is retired since" in health.no_work_message(host)
-    assert return_host(host, staff)
+    assert return_to_service(host, staff)
     assert health.no_work_message(host) == "it has not been checked yet"
     assert health.take_due_hosts(9) == [host]
-    assert not return_host(host, staff)
+    assert not return_to_service(host, staff)
 
 
 def test_a_retired_device_comes_back_with_all_its_runs_when_its_drive_is_bound_again(device, dispatch, fake, staff):
@@ -158,7 +158,7 @@ def test_a_retired_device_comes_back_with_all_its_runs_when_its_drive_is_bound_a
 
 def test_a_device_comes_back_by_itself_too(device, staff):
     retire_device(device, staff, "sent back")
-    assert return_device(device, staff)
+    assert return_to_service(device, staff)
     assert Event.objects.get(kind="device-back-in-service").actor == staff
 
 

@@ -10,24 +10,10 @@ from runners.campaigns.messages import nx
 from runners.campaigns.scheduler import PREP
 from runners.campaigns.terms import STRESS_FACTOR, Terms
 from runners.recipes import RECIPES
-from webapp.lab.dispatches.forms import DAY_S, LOAD_ERRORS, MAX_LOAD, MAX_RUN_S, MIN_LOAD, SLICES_MAX, FactsForm
+from webapp.lab.dispatches.forms import DAY_S, MAX_RUN_S, SLICES_MAX, FactsForm, load_field, seconds_field
 
 DEFAULTS = Terms()
 MAX_REST_S = 7 * DAY_S
-
-
-def load_field(label: str, default: Decimal, help_text: str = "") -> forms.DecimalField:
-    """Return a field for a load. With three decimals, N x 1000 writes/s is a whole number."""
-    return forms.DecimalField(
-        label=label,
-        min_value=MIN_LOAD,
-        max_value=MAX_LOAD,
-        max_digits=9,
-        decimal_places=3,
-        initial=default,
-        help_text=help_text,
-        error_messages=LOAD_ERRORS,
-    )
 
 
 def percent_field(label: str, default: Decimal, help_text: str = "") -> forms.DecimalField:
@@ -35,11 +21,6 @@ def percent_field(label: str, default: Decimal, help_text: str = "") -> forms.De
     return forms.DecimalField(
         label=label, min_value=0, max_value=50, max_digits=4, decimal_places=2, initial=default, help_text=help_text
     )
-
-
-def seconds_field(label: str, default: int, max_s: int, help_text: str = "", min_s: int = 1) -> forms.IntegerField:
-    """Return a field for a duration."""
-    return forms.IntegerField(label=label, min_value=min_s, max_value=max_s, initial=default, help_text=help_text)
 
 
 class EditableTermsForm(forms.Form):

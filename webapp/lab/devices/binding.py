@@ -5,7 +5,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
-from django.views.decorators.http import require_http_methods, require_POST
 
 from runners.errors import HostError
 from runners.hosts import connect
@@ -15,15 +14,15 @@ from runners.inventory.devices import DeviceInUseError, bind, objection_to_path_
 from runners.inventory.safety import MIB_BYTES, SIGNATURE, is_signature_reported, objections_to_binding
 from runners.inventory.service_state import OutOfServiceError, retired_message
 from runners.models import Device, Host
-from webapp.accounts.requests import UserRequest, staff_only
+from webapp.accounts.requests import UserRequest
 from webapp.lab.devices.forms import BindForm, DeviceForm, LabelTakenError, default_label, require_free_label
 from webapp.lab.hosts.page import drives_of
 from webapp.lab.hosts.views import RETURN_TO_DEVICES
 from webapp.lab.shared.drive_status import binding_warnings
+from webapp.lab.shared.views import staff_action, staff_form
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
+@staff_form
 def find_device(request: UserRequest, name: str) -> HttpResponse:
     """Show the form for a path, and then the device that the host identified there."""
     host = get_object_or_404(Host, name=name)
@@ -78,8 +77,7 @@ def bound_device(host: Host, identity: Identity) -> Device | None:
     return host.devices.filter(drive_key__in=keys_of(identity.drive_key)).order_by("pk").first()
 
 
-@require_POST
-@staff_only
+@staff_action
 def bind_device(request: UserRequest, name: str) -> HttpResponse:
     """Bind the device that was shown, after the host has identified it again: the path may have changed."""
     host = get_object_or_404(Host, name=name)

@@ -4,9 +4,9 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
 
-from results.models import Event, Preparation
+from results.history import record_event
+from results.models import Preparation
 from runners.campaigns.ladder import with_readings
 from runners.errors import HostError
 from runners.hosts import connect
@@ -15,18 +15,18 @@ from runners.inventory.service_state import out_of_service, retirement_of
 from runners.models import Device, Dispatch, DriveState, Host
 from runners.models.campaign import Campaign
 from runners.retention import retirement
-from webapp.accounts.requests import UserRequest, staff_only
+from webapp.accounts.requests import UserRequest
 from webapp.lab.devices.forms import LabelForm, LabelTakenError, require_free_label
 from webapp.lab.shared.consent import consent_context
 from webapp.lab.shared.drive_status import availability_of
 from webapp.lab.shared.run_results import with_results
+from webapp.lab.shared.views import report, staff_action, staff_page
 
 STATES_SHOWN = 100
 LATEST_COUNT = 10
 
 
-@require_safe
-@staff_only
+@staff_page
 def detail(request: UserRequest, device_id: int) -> HttpResponse:
     """Show a device with the states of its drive on all hosts, newest first."""
     device = _find(device_id)
@@ -47,8 +47,7 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
     return render(request, "lab/devices/device.html", context | consent_context(device))
 
 
-@require_POST
-@staff_only
+@staff_action
 def refresh(request: UserRequest, device_id: int) -> HttpResponse:
     """Update the identity and the recognised data of a device from its host."""
     device = _find(device_id)
@@ -63,8 +62,7 @@ def refresh(request: UserRequest, device_id: int) -> HttpResponse:
     return redirect("lab-device", device_id)
 
 
-@require_POST
-@staff_only
+@staff_action
 def rename(request: UserRequest, device_id: int) -> HttpResponse:
     """Rename a device; the history records both labels."""
     device, form = get_object_or_404(Device, pk=device_id), LabelForm(request.POST)
@@ -78,21 +76,15 @@ def rename(request: UserRequest, device_id: int) -> HttpResponse:
         messages.error(request, f"The label was not changed. {error}")
         return redirect("lab-device", device_id)
     if before != label:
-        _save_label(request, device, label)
+        with transaction.atomic():
+            Device.objects.filter(pk=device.pk).update(label=label)
+            details = {"label": label, "before": before}
+            record_event(request.user, "device-renamed", ("device", str(device.pk)), details=details)
         messages.success(request, f"Device {before} was renamed to {label}.")
     return redirect("lab-device", device_id)
 
 
-def _save_label(request: UserRequest, device: Device, label: str) -> None:
-    details = {"label": label, "before": device.label}
-    with transaction.atomic():
-        Device.objects.filter(pk=device.pk).update(label=label)
-        subject = {"subject_type": "device", "subject_id": str(device.pk)}
-        Event.objects.create(actor=request.user, kind="device-renamed", details=details, **subject)
-
-
-@require_POST
-@staff_only
+@staff_action
 def retire_device(request: UserRequest, device_id: int) -> HttpResponse:
     """Retire a device for a stated reason."""
     device = _find(device_id)
@@ -104,15 +96,12 @@ def retire_device(request: UserRequest, device_id: int) -> HttpResponse:
     return redirect("lab-device", device_id)
 
 
-@require_POST
-@staff_only
+@staff_action
 def restore_device(request: UserRequest, device_id: int) -> HttpResponse:
     """Return a device to service."""
     device = _find(device_id)
-    if retirement.return_device(device, request.user):
-        messages.success(request, f"Device {device} is in service again.")
-    else:
-        messages.error(request, f"Device {device} is already in service.")
+    is_back = retirement.return_to_service(device, request.user)
+    report(request, is_back, f"Device {device} is in service again.", f"Device {device} is already in service.")
     return redirect("lab-device", device_id)
 
 

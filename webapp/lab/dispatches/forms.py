@@ -13,6 +13,7 @@ from results.reader.process import ROWS_MAX
 from runners.dispatch.orders import Order
 from runners.models import Host
 from runners.recipes import RECIPES
+from runners.recipes.act import ACT_RECIPES, INDEX_RECIPE, STORAGE_RECIPE
 from runners.recipes.ycsb_presets import PRESETS, Preset
 from runners.recipes.ycsb_setup import COUNT_MAX, PROGRAMS, Setup, load_line, run_line
 
@@ -47,10 +48,28 @@ FACT_FIELDS = (
     "over_provisioning_pct",
     "notes",
 )
-STORAGE, INDEX = ACT_RECIPES = ("act-storage", "act-index")
 OPTION_FIELDS = ("report_interval_s", "record_bytes", "microsecond_histograms", "service_threads")
 
 THREADS_MAX = 10_000
+
+
+def load_field(label: str, default: Decimal, help_text: str = "") -> forms.DecimalField:
+    """Return a field for a load."""
+    return forms.DecimalField(
+        label=label,
+        min_value=MIN_LOAD,
+        max_value=MAX_LOAD,
+        max_digits=9,
+        decimal_places=3,
+        initial=default,
+        help_text=help_text,
+        error_messages=LOAD_ERRORS,
+    )
+
+
+def seconds_field(label: str, default: int, max_s: int, help_text: str = "", min_s: int = 1) -> forms.IntegerField:
+    """Return a field for a duration."""
+    return forms.IntegerField(label=label, min_value=min_s, max_value=max_s, initial=default, help_text=help_text)
 
 
 class FactsForm(forms.Form):
@@ -78,35 +97,18 @@ class OrderForm(FactsForm):
     recipe = forms.ChoiceField(
         label="Workload",
         choices=[(name, RECIPES[name].LABEL) for name in ACT_RECIPES],
-        initial=STORAGE,
+        initial=STORAGE_RECIPE,
         required=False,
         help_text="The index workload reads and writes pages of 4,096 bytes. It cannot be certified.",
     )
-    nx_load = forms.DecimalField(
-        label="Load, Nx",
-        min_value=MIN_LOAD,
-        max_value=MAX_LOAD,
-        max_digits=9,
-        decimal_places=3,
-        initial=1,
-        help_text="1x means 2,000 reads/s and 1,000 writes/s on the device.",
-        error_messages=LOAD_ERRORS,
+    nx_load = load_field("Load, Nx", Decimal(1), "1x means 2,000 reads/s and 1,000 writes/s on the device.")
+    duration_s = seconds_field(
+        "Duration, s", DAY_S, MAX_RUN_S, "A certificate requires 86,400 s. A shorter run gets no verdict."
     )
-    duration_s = forms.IntegerField(
-        label="Duration, s",
-        min_value=1,
-        max_value=MAX_RUN_S,
-        initial=DAY_S,
-        help_text="A certificate requires 86,400 s. A shorter run gets no verdict.",
+    slice_length_s = seconds_field(
+        "Slice length, s", SLICE_LENGTH_DEFAULT_S, DAY_S, "The profile judges slices of 3,600 s."
     )
-    slice_length_s = forms.IntegerField(
-        label="Slice length, s",
-        min_value=1,
-        max_value=DAY_S,
-        initial=SLICE_LENGTH_DEFAULT_S,
-        help_text="The profile judges slices of 3,600 s.",
-    )
-    report_interval_s = forms.IntegerField(label="Report interval, s", min_value=1, max_value=3600, initial=1)
+    report_interval_s = seconds_field("Report interval, s", 1, 3600)
     record_bytes = forms.IntegerField(
         label="Record size, bytes",
         min_value=1,
@@ -125,36 +127,27 @@ class OrderForm(FactsForm):
         cleaned = super().clean() or {}
         duration_s, slice_length_s = cleaned.get("duration_s"), cleaned.get("slice_length_s")
         interval_s = cleaned.get("report_interval_s")
+        got = f"got {slice_length_s} s."
         if duration_s and slice_length_s and slice_length_s > duration_s:
-            self.add_error(
-                "slice_length_s", f"Expected at most the duration of the run, {duration_s} s, got {slice_length_s} s."
-            )
+            self.add_error("slice_length_s", f"Expected at most the duration of the run, {duration_s} s, {got}")
         if duration_s and slice_length_s and duration_s // slice_length_s > SLICES_MAX:
             min_s = -(-duration_s // SLICES_MAX)
-            self.add_error(
-                "slice_length_s", f"Expected at least {min_s} s for a run of {duration_s} s, got {slice_length_s} s."
-            )
+            self.add_error("slice_length_s", f"Expected at least {min_s} s for a run of {duration_s} s, {got}")
         if interval_s and slice_length_s and interval_s > slice_length_s:
-            self.add_error(
-                "report_interval_s", f"Expected at most the slice length, {slice_length_s} s, got {interval_s} s."
-            )
+            expected = f"Expected at most the slice length, {slice_length_s} s"
+            self.add_error("report_interval_s", f"{expected}, got {interval_s} s.")
         return cleaned
 
     def order(self) -> Order:
         """Return the order."""
-        cleaned = self.cleaned_data
-        return Order(
-            nx_load=cleaned["nx_load"],
-            duration_s=cleaned["duration_s"],
-            slice_length_s=cleaned["slice_length_s"],
-            options={name: cleaned[name] for name in self._option_names() if cleaned[name] is not None},
-            facts=self.facts(),
-            recipe=cleaned["recipe"] or STORAGE,
-        )
+        cleaned, recipe = self.cleaned_data, self.cleaned_data["recipe"] or STORAGE_RECIPE
+        options = {name: cleaned[name] for name in self._option_names() if cleaned[name] is not None}
+        load, duration_s, slice_length_s = (cleaned[name] for name in ("nx_load", "duration_s", "slice_length_s"))
+        return Order(load, duration_s, slice_length_s, options, self.facts(), recipe)
 
     def _option_names(self) -> list[str]:
         """Return the options of the workload; the index workload has pages of one size and no records."""
-        return [name for name in OPTION_FIELDS if name != "record_bytes" or self.cleaned_data["recipe"] != INDEX]
+        return [name for name in OPTION_FIELDS if name != "record_bytes" or self.cleaned_data["recipe"] != INDEX_RECIPE]
 
 
 def _as_json(fact: Any) -> Any:

@@ -1,11 +1,13 @@
 """Views that order a dispatch: an ACT run, a preparation or a YCSB sweep."""
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from django.contrib import messages
+from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
 
 from results.models import Organisation
 from runners.campaigns.commands import open_on
@@ -14,97 +16,100 @@ from runners.dispatch.orders import Order
 from runners.dispatch.preflight import expected_refusal
 from runners.inventory.service_state import out_of_service
 from runners.inventory.ycsb_requirements import missing_programs
-from runners.models import Device, Dispatch, Host
+from runners.models import Device, Host
 from webapp.accounts.models import User
-from webapp.accounts.requests import UserRequest, staff_only
+from webapp.accounts.requests import UserRequest
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm, preset_commands
 from webapp.lab.shared.consent import consent_context, options_with_consent
 from webapp.lab.shared.drive_status import availability_of
+from webapp.lab.shared.views import staff_action, staff_form
 
 NO_LAB_MESSAGE = "You are not a member of a lab. Ask an operator to add you to an organisation of the kind lab."
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
+@staff_form
 def order_run(request: UserRequest, device_id: int) -> HttpResponse:
     """Order an ACT run on a device, for the lab of the orderer."""
-    device = get_object_or_404(Device.objects.select_related("host"), pk=device_id)
-    organisation = lab_of(request.user)
     form = OrderForm(request.POST or None)
-    if request.method == "POST" and (objection := objection_to_order(device, organisation)):
-        form.add_error(None, objection)
-    if request.method == "POST" and organisation is not None and form.is_valid():
-        try:
-            dispatch = place_order(request, device, organisation, form.order())
-            return redirect("dispatch-detail", dispatch.public_id)
-        except ValueError as error:
-            form.add_error(None, str(error))
-    context = {
-        "form": form,
-        "organisation": organisation,
-        "may_certify": device.may_certify,
-        "availability": availability_of(device),
-    }
-    return render(request, "lab/dispatches/order.html", context | consent_context(device) | {"section": "lab"})
+
+    def place(device: Device, organisation: Organisation) -> HttpResponse:
+        return place_order(request, device, organisation, form.order())
+
+    return render_order(request, device_id, form, OrderPage("lab/dispatches/order.html", check_orderable, place))
 
 
-@require_POST
-@staff_only
+@staff_action
 def prepare(request: UserRequest, device_id: int) -> HttpResponse:
     """Order the preparation of a drive."""
-    device, organisation = _find(device_id), lab_of(request.user)
-    objection = objection_to_order(device, organisation)
-    if organisation is None or objection:
-        messages.error(request, objection)
-        return redirect("lab-device", device_id)
+    device = _find(device_id)
     try:
-        dispatch = place_order(request, device, organisation, Order(recipe="prep"))
+        organisation = check_orderable(device, lab_of(request.user))
+        return place_order(request, device, organisation, Order(recipe="prep"))
+    except NotOrderableError as objection:
+        messages.error(request, str(objection))
     except ValueError as error:
         messages.error(request, f"The preparation was not ordered. {error}")
-        return redirect("lab-device", device_id)
-    return redirect("dispatch-detail", dispatch.public_id)
+    return redirect("lab-device", device_id)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
+@staff_form
 def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
     """Order a YCSB sweep from a preset; the page shows the command lines of each preset."""
-    device, organisation = _find(device_id), lab_of(request.user)
     form = YcsbForm(request.POST or None)
-    if request.method == "POST" and (
-        objection := _objection_to_sweep(device) or objection_to_order(device, organisation)
-    ):
-        form.add_error(None, objection)
-    if request.method == "POST" and organisation is not None and form.is_valid():
+
+    def place(device: Device, organisation: Organisation) -> HttpResponse:
         order = Order(recipe="ycsb", options=form.options(), load_host=form.cleaned_data["load_host"])
+        return place_order(request, device, organisation, order)
+
+    presets = {"presets": preset_commands(), "missing_programs": missing_programs(_find(device_id).host)}
+    page = OrderPage("lab/dispatches/order_ycsb.html", _check_sweep, place, presets)
+    return render_order(request, device_id, form, page)
+
+
+def _check_sweep(device: Device, organisation: Organisation | None) -> Organisation:
+    """Return the lab that orders. Raises NotOrderableError: SSH hosts do not format, mount or start databases."""
+    if device.host.kind != Host.Kind.LOCAL:
+        name = device.host.name
+        raise NotOrderableError(f"Host {name} is a host over SSH. YCSB sweeps run only on the register's own machine.")
+    return check_orderable(device, organisation)
+
+
+@dataclass(frozen=True)
+class OrderPage:
+    """A page with an order form. `check` returns the lab that orders; `place` orders, and returns the next page."""
+
+    template: str
+    check: Callable[[Device, Organisation | None], Organisation]
+    place: Callable[[Device, Organisation], HttpResponse]
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+
+def render_order(request: UserRequest, device_id: int, form: Form, page: OrderPage) -> HttpResponse:
+    """Show an order form for a device. If a valid form was posted, place the order; show why it was refused."""
+    device, organisation = _find(device_id), lab_of(request.user)
+    if request.method == "POST":
         try:
-            dispatch = place_order(request, device, organisation, order)
+            lab = page.check(device, organisation)
+            if form.is_valid():
+                return page.place(device, lab)
         except ValueError as error:
             form.add_error(None, str(error))
-        else:
-            return redirect("dispatch-detail", dispatch.public_id)
-    context = {"form": form, "presets": preset_commands(), "organisation": organisation}
-    context |= {"missing_programs": missing_programs(device.host), "availability": availability_of(device)}
-    return render(request, "lab/dispatches/order_ycsb.html", context | consent_context(device) | {"section": "lab"})
-
-
-def _objection_to_sweep(device: Device) -> str:
-    """Return why a sweep cannot be ordered; hosts over SSH do not format, mount or start databases for a register."""
-    if device.host.kind == Host.Kind.LOCAL:
-        return ""
-    return f"Host {device.host.name} is a host over SSH. YCSB sweeps run only on the register's own machine."
+    shown: dict[str, Any] = {"form": form, "organisation": organisation, "may_certify": device.may_certify}
+    shown |= {"availability": availability_of(device), "section": "lab"} | consent_context(device)
+    return render(request, page.template, shown | dict(page.context))
 
 
 def _find(device_id: int) -> Device:
     return get_object_or_404(Device.objects.select_related("host"), pk=device_id)
 
 
-def place_order(request: UserRequest, device: Device, organisation: Organisation, order: Order) -> Dispatch:
-    """Create a dispatch from an order of a page.
+def place_order(request: UserRequest, device: Device, organisation: Organisation, order: Order) -> HttpResponse:
+    """Create a dispatch from an order of a page, and show it.
 
     Raises ValueError, before anything is stored, if the consent is missing or the order would be refused.
     """
-    return orders.order(device, organisation, check_order(request, device, order), request.user)
+    dispatch = orders.order(device, organisation, check_order(request, device, order), request.user)
+    return redirect("dispatch-detail", dispatch.public_id)
 
 
 def check_order(request: UserRequest, device: Device, order: Order) -> Order:
@@ -118,14 +123,25 @@ def check_order(request: UserRequest, device: Device, order: Order) -> Order:
     return order
 
 
-def objection_to_order(device: Device, organisation: Organisation | None) -> str:
-    """Return why no run can be ordered on a device now; empty if it can."""
+class NotOrderableError(ValueError):
+    """No run can be ordered on a device now. The text gives the reason and the remedy."""
+
+
+def require_lab(_device: Device, organisation: Organisation | None) -> Organisation:
+    """Return the lab that orders. Raises NotOrderableError if there is none."""
     if organisation is None:
-        return NO_LAB_MESSAGE
+        raise NotOrderableError(NO_LAB_MESSAGE)
+    return organisation
+
+
+def check_orderable(device: Device, organisation: Organisation | None) -> Organisation:
+    """Return the lab that orders. Raises NotOrderableError if no run can be ordered on a device now."""
+    lab = require_lab(device, organisation)
     if retired := out_of_service(device):
-        return retired
-    campaign = open_on(device.drive_key)
-    return f"Campaign {campaign} uses this drive. Wait until it ends, or cancel it." if campaign else ""
+        raise NotOrderableError(retired)
+    if campaign := open_on(device.drive_key):
+        raise NotOrderableError(f"Campaign {campaign} uses this drive. Wait until it ends, or cancel it.")
+    return lab
 
 
 def lab_of(user: User) -> Organisation | None:

@@ -5,7 +5,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from runners.hosts.keys import fingerprint
 from runners.inventory import health
@@ -14,18 +13,18 @@ from runners.inventory.service_state import retired_message, retirement_of
 from runners.models import Host
 from runners.retention import retirement
 from runners.retention.leftover_archive import unarchived_on
-from webapp.accounts.requests import UserRequest, staff_only
+from webapp.accounts.requests import UserRequest
 from webapp.lab.hosts.forms import HostForm, PlaceForm
 from webapp.lab.hosts.page import drives_of, outages_by_host, own_machine
 from webapp.lab.shared.drive_status import with_warning_labels
+from webapp.lab.shared.views import report, staff_action, staff_form, staff_page
 
 RETURN_TO_DEVICES = "devices"
 
 DISCARD_FIELD = "gives_up_what_is_there"
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
+@staff_form
 def add(request: UserRequest) -> HttpResponse:
     """Show the form that adds a host, and enrol the host."""
     form = HostForm(request.POST or None, initial={"program_sha256": own_program_sha256()})
@@ -36,16 +35,14 @@ def add(request: UserRequest) -> HttpResponse:
     return render(request, "lab/hosts/add.html", {"form": form, "section": "lab"})
 
 
-@require_safe
-@staff_only
+@staff_page
 def detail(request: UserRequest, name: str) -> HttpResponse:
     """Show a host: its health, why it gets no work, its drives and its set-up."""
     host = get_object_or_404(Host, name=name)
     return _render_host(request, host, PlaceForm(initial={"region": host.region, "zone": host.zone}))
 
 
-@require_POST
-@staff_only
+@staff_action
 def place(request: UserRequest, name: str) -> HttpResponse:
     """Save the region and zone of a host."""
     host = get_object_or_404(Host, name=name)
@@ -87,8 +84,7 @@ def _render_host(request: UserRequest, host: Host, place_form: PlaceForm) -> Htt
     return render(request, "lab/hosts/host.html", context)
 
 
-@require_POST
-@staff_only
+@staff_action
 def check(request: UserRequest, name: str) -> HttpResponse:
     """Check a host now, then show its page or the page that adds a device."""
     host = get_object_or_404(Host, name=name, kind=Host.Kind.SSH)
@@ -101,8 +97,7 @@ def check(request: UserRequest, name: str) -> HttpResponse:
     return redirect("lab-device-find" if request.POST.get("then") == RETURN_TO_DEVICES else "lab-host", host.name)
 
 
-@require_POST
-@staff_only
+@staff_action
 def retire_host(request: UserRequest, name: str) -> HttpResponse:
     """Retire a host for a stated reason."""
     host, discards = get_object_or_404(Host, name=name), bool(request.POST.get(DISCARD_FIELD))
@@ -114,16 +109,13 @@ def retire_host(request: UserRequest, name: str) -> HttpResponse:
     return redirect("lab-host", name)
 
 
-@require_POST
-@staff_only
+@staff_action
 def restore_host(request: UserRequest, name: str) -> HttpResponse:
     """Return a host to service."""
     host = get_object_or_404(Host, name=name)
-    if retirement.return_host(host, request.user):
-        next_step = (
-            "Check it now: it gets work after the check." if host.kind == Host.Kind.SSH else "It is ready for work."
-        )
-        messages.success(request, f"Host {host} is in service again. {next_step}")
-    else:
-        messages.error(request, f"Host {host} is already in service.")
+    is_back = retirement.return_to_service(host, request.user)
+    needs_check = host.kind == Host.Kind.SSH
+    next_step = "Check it now: it gets work after the check." if needs_check else "It is ready for work."
+    success = f"Host {host} is in service again. {next_step}"
+    report(request, is_back, success, f"Host {host} is already in service.")
     return redirect("lab-host", name)

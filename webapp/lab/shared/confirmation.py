@@ -3,7 +3,7 @@
 A confirmation page does not refresh itself, so that its button does not move under the pointer.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpResponse
@@ -26,7 +26,7 @@ class Question:
     button: str
     action_url: str
     back_url: str
-    back_label: str
+    back_label: str = "Do not cancel"
     has_reason_field: bool = True
 
 
@@ -51,16 +51,8 @@ NOTHING_TO_CANCEL = "The run has already ended. There is nothing to cancel."
 
 def cancel_question(dispatch: Dispatch) -> Question:
     """Return the confirmation of a cancelled run."""
-    names = [dispatch.public_id]
-    return Question(
-        subject=dispatch.public_id,
-        heading="Cancel this run?",
-        consequence=f"{_location(dispatch)}, is {dispatch.state}. {_cancel_effect(dispatch)}",
-        button="Cancel this run",
-        action_url=reverse("dispatch-cancel", args=names),
-        back_url=reverse("dispatch-detail", args=names),
-        back_label="Do not cancel",
-    )
+    consequence = f"{_state_of(dispatch)}. {_cancel_effect(dispatch)}"
+    return _question(dispatch, "dispatch", "cancel", "Cancel this run?", consequence)
 
 
 def _cancel_effect(dispatch: Dispatch) -> str:
@@ -70,35 +62,27 @@ def _cancel_effect(dispatch: Dispatch) -> str:
 
 def retry_question(dispatch: Dispatch) -> Question:
     """Return the confirmation of a repeated order."""
-    names = [dispatch.public_id]
-    return Question(
-        subject=dispatch.public_id,
-        heading="Order this run again?",
-        consequence=f"{_location(dispatch)}, is {dispatch.state}. The new run has the same settings and overwrites "
-        f"{dispatch.device.path}.",
-        button="Order again",
-        action_url=reverse("dispatch-retry", args=names),
-        back_url=reverse("dispatch-detail", args=names),
-        back_label="Go back",
-        has_reason_field=False,
-    )
+    consequence = f"{_state_of(dispatch)}. The new run has the same settings and overwrites {dispatch.device.path}."
+    question = _question(dispatch, "dispatch", "retry", "Order this run again?", consequence)
+    return replace(question, button="Order again", back_label="Go back", has_reason_field=False)
 
 
 def campaign_cancel_question(campaign: Campaign) -> Question:
     """Return the confirmation of a cancelled campaign."""
-    names = [campaign.public_id]
-    return Question(
-        subject=campaign.public_id,
-        heading="Cancel the campaign?",
-        consequence=f"{campaign.public_id} on {campaign.device.label}, host {campaign.device.host.name}, is "
-        f"{campaign.state}. A current run is stopped and its measurements are discarded. The campaign cannot be "
-        "resumed. Completed runs stay.",
-        button="Cancel the campaign",
-        action_url=reverse("campaign-cancel", args=names),
-        back_url=reverse("campaign-detail", args=names),
-        back_label="Do not cancel",
+    consequence = (
+        f"{_state_of(campaign)}. A current run is stopped and its measurements are discarded. The campaign cannot be "
+        "resumed. Completed runs stay."
     )
+    return _question(campaign, "campaign", "cancel", "Cancel the campaign?", consequence)
 
 
-def _location(dispatch: Dispatch) -> str:
-    return f"{dispatch.public_id} on {dispatch.device.label}, host {dispatch.device.host.name}"
+def _question(subject: Dispatch | Campaign, kind: str, action: str, heading: str, consequence: str) -> Question:
+    """Return a question whose button repeats its heading; `kind` and `action` name the addresses."""
+    action_url, back_url = (reverse(f"{kind}-{name}", args=[subject.public_id]) for name in (action, "detail"))
+    button = heading.removesuffix("?")
+    return Question(subject.public_id, heading, consequence, button, action_url, back_url)
+
+
+def _state_of(subject: Dispatch | Campaign) -> str:
+    device = subject.device
+    return f"{subject.public_id} on {device.label}, host {device.host.name}, is {subject.state}"

@@ -13,7 +13,7 @@ from runners.campaigns.ladder import rung_of, with_readings
 from runners.campaigns.terms import Result, Terms
 from runners.dispatch.preflight import all_last_identified, in_service_since, is_listed, last_identified
 from runners.inventory.health import reported_at
-from runners.inventory.safety import SIGNATURE_ERROR, is_signature_reported, signature_of
+from runners.inventory.safety import SIGNATURE_ERROR, holds_file, is_signature_reported, signature_of
 from runners.inventory.service_state import out_of_service
 from runners.models import HAS_WRITTEN, LOST_UNCONFIRMED, Device, Dispatch, Host, exit_codes
 from runners.models.campaign import Campaign
@@ -40,7 +40,7 @@ def binding_warnings(
     if is_in_use:
         unread = f"{path} is in use. Its content was not checked."
         return [DriveWarning("not checked", unread), *_listing_warnings(host, drive_key)]
-    is_empty = _is_plain_file(drive_key, document)
+    is_empty = holds_file(drive_key, document)
     return _data_warnings(host, path, document, "reported now", is_empty) + _listing_warnings(host, drive_key)
 
 
@@ -75,16 +75,12 @@ def is_content_known(device: Device) -> bool:
     A refused run has written nothing, because drivetest checks the drive before it writes. A YCSB sweep has
     overwritten the drive only if a stage that formats or wipes it was started.
     """
-    if _is_plain_file(device.drive_key, device.identity):
+    if holds_file(device.drive_key, device.identity):
         return True
     has_overwritten = HAS_WRITTEN & (~Q(recipe=YCSB) | Q(resets_drive_at__isnull=False))
     since = in_service_since(device)
     runs = Dispatch.objects.filter(has_overwritten, drive_key=device.drive_key, started_at__gte=since)
     return runs.exclude(Q(state=State.REFUSED) | Q(exit_status=exit_codes.REFUSED)).exists()
-
-
-def _is_plain_file(drive_key: str, document: Mapping[str, Any]) -> bool:
-    return drive_key.startswith("file:") and not document.get("backing")
 
 
 def _data_warnings(

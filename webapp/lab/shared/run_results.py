@@ -8,6 +8,7 @@ from runners.campaigns.commands import PROFILE
 from runners.campaigns.ladder import Rung, rung_of
 from runners.campaigns.terms import Purpose, Result
 from runners.models import Dispatch
+from runners.recipes.act import ACT_RECIPES
 
 RESULT_LABELS = {Result.PASSED: "within the limits", Result.FAILED: "over a limit", Result.OVERLOADED: "cannot keep up"}
 FAILED_LABELS = frozenset({"fail", RESULT_LABELS[Result.FAILED], RESULT_LABELS[Result.OVERLOADED]})
@@ -28,7 +29,7 @@ def with_results(dispatches: Iterable[Dispatch]) -> list[tuple[Dispatch, str, bo
 
 def _result_label(dispatch: Dispatch, limits: tuple[Limit, ...]) -> str:
     """Return the outcome of the verdict; if the run is too short for a verdict, compare it with the limits."""
-    if not dispatch.recipe.startswith("act-"):
+    if dispatch.recipe not in ACT_RECIPES:
         return ""
     rung = rung_of(dispatch, limits)
     if rung.run is None or rung.outcome.result is Result.OVERLOADED:

@@ -8,7 +8,7 @@ from results.models import Event
 from runners.inventory.devices import bind
 from runners.models import HAS_WRITTEN, Device, Dispatch, DriveState, Host
 from runners.models.states import State
-from runners.retention.retirement import retire_device, retire_host, return_device, return_host
+from runners.retention.retirement import retire_device, retire_host, return_to_service
 from tests.runners.fake_host import FakeHost
 from tests.runners.ssh_host import HEALTH, PINNED
 from webapp.lab.devices import binding
@@ -124,10 +124,10 @@ def test_a_drive_that_was_out_of_service_meanwhile_may_hold_data_of_others(devic
     DriveState.objects.create(dispatch=dispatch, moment="after", drive_key=device.drive_key, document=DATA)
     if is_host:
         retire_host(device.host, staff, "lent", abandons_leftovers=True)
-        return_host(device.host, staff)
+        return_to_service(device.host, staff)
     else:
         retire_device(device, staff, "lent")
-        return_device(device, staff)
+        return_to_service(device, staff)
     assert labels(drive_warnings(device)) == ["holds data"], "the last report is used"
     clean = {"signature": None}
     DriveState.objects.create(dispatch=dispatch, moment="before", drive_key=device.drive_key, document=clean)

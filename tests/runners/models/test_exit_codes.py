@@ -1,0 +1,35 @@
+"""The causes of an end: the code of present hosts, and the one place that reads the texts of drivetest 0.2."""
+
+import pytest
+
+from runners.models.exit_codes import EndCause, end_cause_of, end_message
+
+UNSEEN = "nobody was left to see the end: the program and its monitor were killed, or the host was rebooted"
+ENDED = {"state": "ended", "exit_status": None, "reason": ""}
+
+
+@pytest.mark.parametrize(
+    ("document", "cause"),
+    [
+        ({"state": "running", "end_cause": None}, None),
+        ({"state": "absent"}, None),
+        ({"end_cause": "signal", "reason": "any words"}, EndCause.SIGNAL),
+        ({"end_cause": "exited", "exit_status": 0}, EndCause.EXITED),
+        ({"end_cause": "of a later release"}, EndCause.OTHER),
+        ({"exit_status": 3}, EndCause.EXITED),
+        ({"reason": "ended by signal 9"}, EndCause.SIGNAL),
+        ({"reason": UNSEEN}, EndCause.UNOBSERVED),
+        ({"reason": "stopped before it was started"}, EndCause.STOPPED_BEFORE_START),
+        ({"reason": "something else"}, EndCause.OTHER),
+    ],
+)
+def test_the_cause_of_an_end_is_a_code_for_hosts_of_both_releases(document, cause):
+    assert end_cause_of(ENDED | document) is cause
+
+
+def test_what_an_unknown_text_says_is_shown_as_stored():
+    assert end_message(None, EndCause.OTHER, "it says so") == (
+        "ended unobserved: killed, or the host was restarted: it says so"
+    )
+    assert end_message(None, EndCause.UNOBSERVED, UNSEEN) == "ended unobserved: killed, or the host was restarted"
+    assert end_message(None, EndCause.SIGNAL, "ended by signal 9") == "ended by signal 9"
