@@ -129,23 +129,28 @@ def _start(dispatch: Dispatch, host: LabHost) -> bool:
     """Start the program, or find that a worker started it and died before it recorded that."""
     if host.status(current_run(dispatch)).state is Detached.ABSENT:
         if dispatch.cancel_requested_at:
-            return _cancel_start(dispatch, host)
+            return _close_start(dispatch, host)
         # Identify again: hours may have passed between the two steps.
         identity = identify_device(dispatch.device, host)
         objections = safety.objections_to_start(dispatch, identity)
         if objections:
-            return _refuse_start(dispatch, host, "; ".join(objections))
+            return _close_start(dispatch, host, refusal="; ".join(objections))
         drive_states.store_state(dispatch, DriveState.Moment.BEFORE, identity)
     return _save_start(dispatch, host, _start_stage(dispatch, host))
 
 
-def _refuse_start(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
-    """Refuse the start. First seal the run directory: an earlier start may still be in progress."""
+def _close_start(dispatch: Dispatch, host: LabHost, refusal: str = "") -> bool:
+    """Refuse the start, or cancel it without a refusal. First seal the run directory.
+
+    An earlier start may still be in progress, also by a worker without database access.
+    """
     closed = stop_and_seal(host, current_run(dispatch))
     if closed.state is Detached.RUNNING:
         return False
     never = was_never_started(closed)
-    return transition(dispatch, State.PREPARING, State.REFUSED, WORKER, reason, is_never_started=never)
+    end = "its program was not started" if never else "its program was started, and has ended on the host"
+    state, reason = (State.REFUSED, refusal) if refusal else (State.CANCELLED, end)
+    return transition(dispatch, State.PREPARING, state, WORKER, reason, is_never_started=never)
 
 
 def _record_never_started(dispatch: Dispatch, closed: ProgramStatus) -> None:
@@ -161,16 +166,6 @@ def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
     if host.status(run).state is Detached.ABSENT:
         host.put(run, stage.files)
     return host.start(run, dispatch.drive_key, dispatch.generation, stage.argv)
-
-
-def _cancel_start(dispatch: Dispatch, host: LabHost) -> bool:
-    """Cancel the start. First seal the run directory: a worker without database access may still be starting it."""
-    closed = stop_and_seal(host, current_run(dispatch))
-    if closed.state is Detached.RUNNING:
-        return False
-    never = was_never_started(closed)
-    end = "its program was not started" if never else "its program was started, and has ended on the host"
-    return transition(dispatch, State.PREPARING, State.CANCELLED, WORKER, end, is_never_started=never)
 
 
 def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bool:

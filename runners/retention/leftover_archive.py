@@ -28,6 +28,8 @@ from runners.models.states import FINAL, State
 from runners.recipes import prep, ycsb
 from runners.recipes.base import YCSB, Role, Stage, run_of
 
+log = logging.getLogger(__name__)
+
 ARCHIVED, TOO_LARGE = "evidence-kept", "evidence-too-large"
 OUTPUTS = (LOG_FILE, SIDE_FILE, "stdout", "stderr")
 # The process and its end. A sealed directory has an end without a process.
@@ -84,26 +86,27 @@ def archive_leftovers(dispatch: Dispatch, host: LabHost) -> None:
 
 def archive_event(dispatch: Dispatch) -> Event | None:
     """Return the event with the hash and size of the archive; None if there is no archive."""
-    stored = Event.objects.filter(kind=ARCHIVED, subject_type="dispatch", subject_id=dispatch.public_id)
-    return stored.filter(details__kind=Evidence.Kind.RUN).first()
+    return _events(dispatch.public_id, ARCHIVED).filter(details__kind=Evidence.Kind.RUN).first()
 
 
 def too_large_event(dispatch: Dispatch) -> Event | None:
     """Return the event that says why the leftover files stay on their host; None if they were not too large."""
-    refused = Event.objects.filter(kind=TOO_LARGE, subject_type="dispatch", subject_id=dispatch.public_id)
-    return refused.last()
+    return _events(dispatch.public_id, TOO_LARGE).last()
 
 
 def is_too_large() -> Exists:
     """Return a condition for dispatches whose leftover files exceed the current limit."""
-    refused = Event.objects.filter(kind=TOO_LARGE, subject_type="dispatch", subject_id=OuterRef("public_id"))
+    refused = _events(OuterRef("public_id"), TOO_LARGE)
     return Exists(refused.filter(details__bytes_max__gte=settings.UPLOAD_MAX_BYTES))
 
 
 def is_archived() -> Exists:
     """Return a condition for dispatches whose leftover files are archived."""
-    about = {"subject_type": "dispatch", "subject_id": OuterRef("public_id")}
-    return Exists(Event.objects.filter(kind=ARCHIVED, details__kind=Evidence.Kind.RUN, **about))
+    return Exists(_events(OuterRef("public_id"), ARCHIVED).filter(details__kind=Evidence.Kind.RUN))
+
+
+def _events(public_id: str | OuterRef, *kinds: str) -> QuerySet[Event]:
+    return Event.objects.filter(kind__in=kinds, subject_type="dispatch", subject_id=public_id)
 
 
 def unarchived_on(host: Host) -> QuerySet[Dispatch]:
@@ -141,8 +144,6 @@ def _of_run(host: LabHost, run: str, names: tuple[str, ...]) -> Iterator[tuple[s
             return
 
 
-log = logging.getLogger(__name__)
-
 # The hosts may have the files after all, once a disk is mounted: the request may be repeated after nothing was found.
 FETCH_REQUESTED, FOUND_NOTHING = "fetch-asked", "fetch-found-nothing"
 
@@ -171,10 +172,7 @@ def request_fetch(dispatch: Dispatch, actor: AbstractBaseUser) -> None:
 
 def last_fetch_event(dispatch: Dispatch) -> Event | None:
     """Return the later event: the request (FETCH_REQUESTED), or that the hosts had no files (FOUND_NOTHING)."""
-    events = Event.objects.filter(
-        kind__in=[FETCH_REQUESTED, FOUND_NOTHING], subject_type="dispatch", subject_id=dispatch.public_id
-    )
-    return events.order_by("pk").last()
+    return _events(dispatch.public_id, FETCH_REQUESTED, FOUND_NOTHING).order_by("pk").last()
 
 
 def is_fetch_pending(dispatch: Dispatch) -> bool:
@@ -211,9 +209,8 @@ def fetch_leftovers(dispatch: Dispatch, connect_host: Connect) -> None:
 
 
 def _is_fetch_requested() -> Exists:
-    about = Event.objects.filter(subject_type="dispatch")
-    outdone = about.filter(kind=FOUND_NOTHING, subject_id=OuterRef("subject_id"), pk__gt=OuterRef("pk"))
-    return Exists(about.filter(~Exists(outdone), kind=FETCH_REQUESTED, subject_id=OuterRef("public_id")))
+    outdone = _events(OuterRef("subject_id"), FOUND_NOTHING).filter(pk__gt=OuterRef("pk"))
+    return Exists(_events(OuterRef("public_id"), FETCH_REQUESTED).filter(~Exists(outdone)))
 
 
 def _hosts(dispatch: Dispatch) -> list[Host]:

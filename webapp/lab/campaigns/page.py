@@ -21,7 +21,6 @@ from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.states import FINAL, ON_HOST
 from webapp.lab.campaigns.chart import is_failed, panels_of
 from webapp.lab.campaigns.forms import CampaignForm
-from webapp.lab.shared.live_part import version_of
 from webapp.lab.shared.outages import (
     HistoryLine,
     current_outage_message,
@@ -30,6 +29,7 @@ from webapp.lab.shared.outages import (
     outage_total_message,
     prefetch_outages,
 )
+from webapp.lab.shared.views import version_of
 from webapp.register.tables.marks import NearnessMark, nearness_mark
 from webapp.templatetags import units
 

@@ -23,8 +23,7 @@ from webapp.lab.campaigns.forms import CampaignForm, EditableTermsForm
 from webapp.lab.campaigns.page import campaign_context, concurrent_dispatches, ladder_document, version_of_campaign
 from webapp.lab.dispatches.orders import OrderPage, check_order, render_order, require_lab
 from webapp.lab.shared.confirmation import campaign_cancel_question, confirmation_page
-from webapp.lab.shared.live_part import is_current, not_changed, render_live
-from webapp.lab.shared.views import report, staff_action, staff_form, staff_page
+from webapp.lab.shared.views import live_response, render_live, report, staff_action, staff_form, staff_page
 
 PAGE_ROWS = 50
 
@@ -66,9 +65,8 @@ def live(request: UserRequest, public_id: str) -> HttpResponse:
     """Return the live part of the page, or 204 if it has not changed."""
     campaign = _find(public_id)
     rungs = rungs_of(campaign)
-    if is_current(request, version_of_campaign(campaign, rungs, concurrent_dispatches(campaign))):
-        return not_changed()
-    return render_live(request, "lab/campaigns/live.html", campaign_context(campaign, rungs))
+    version = version_of_campaign(campaign, rungs, concurrent_dispatches(campaign))
+    return live_response(request, version, "lab/campaigns/live.html", lambda: campaign_context(campaign, rungs))
 
 
 @staff_page

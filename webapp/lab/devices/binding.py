@@ -77,6 +77,10 @@ def bound_device(host: Host, identity: Identity) -> Device | None:
     return host.devices.filter(drive_key__in=keys_of(identity.drive_key)).order_by("pk").first()
 
 
+class BindRefusedError(ValueError):
+    """The device that was shown must not be bound. The text gives the reason."""
+
+
 @staff_action
 def bind_device(request: UserRequest, name: str) -> HttpResponse:
     """Bind the device that was shown, after the host has identified it again: the path may have changed."""
@@ -86,35 +90,27 @@ def bind_device(request: UserRequest, name: str) -> HttpResponse:
         messages.error(request, "No device was added: the form is incomplete. Enter the path again.")
         return redirect("lab-device-find", name)
     try:
-        _bind_confirmed(request, host, form)
-    except (HostError, OutOfServiceError, DeviceInUseError, LabelTakenError) as error:
-        messages.error(request, f"No device was added: {error}")
+        device = _bind_confirmed(request, host, form.cleaned_data)
+        messages.success(request, f"Device {device} was added.")
+    except (HostError, LabelTakenError, OutOfServiceError, DeviceInUseError, BindRefusedError) as error:
+        messages.error(request, format_html("No device was added: {}", error.args[0]))
     return redirect("lab")
 
 
-def _bind_confirmed(request: UserRequest, host: Host, form: BindForm) -> None:
-    shown = form.cleaned_data
+def _bind_confirmed(request: UserRequest, host: Host, shown: dict[str, str]) -> Device:
+    """Bind the device that was shown. Raises an error with the reason if it must not be bound."""
     lab_host = connect(host)
     identity = lab_host.identify(shown["path"])
     if identity.drive_key != shown["drive_key"]:
-        messages.error(
-            request,
-            f"No device was added: {identity.path} was drive {shown['drive_key']} on the page and is now drive "
-            f"{identity.drive_key}. Identify the path again.",
+        raise BindRefusedError(
+            f"{identity.path} was drive {shown['drive_key']} on the page and is now drive {identity.drive_key}. "
+            "Identify the path again."
         )
-        return
     if objections := objections_to_binding(host, lab_host, identity):
-        messages.error(request, f"No device was added: {'; '.join(objections)}")
-        return
+        raise BindRefusedError("; ".join(objections))
     known = bound_device(host, identity)
     if known is not None and known.label != shown["label"]:
-        messages.error(request, _already_bound_message(known))
-        return
+        link = format_html('<a href="{}">{}</a>', reverse("lab-device", args=[known.pk]), known.label)
+        raise BindRefusedError(format_html("this drive is already the device {}. Rename it on its page.", link))
     require_free_label(host, shown["label"], known)
-    device = bind(host, identity, shown["label"], request.user)
-    messages.success(request, f"Device {device} was added.")
-
-
-def _already_bound_message(known: Device) -> str:
-    link = format_html('<a href="{}">{}</a>', reverse("lab-device", args=[known.pk]), known.label)
-    return format_html("No device was added: this drive is already the device {}. Rename it on its page.", link)
+    return bind(host, identity, shown["label"], request.user)

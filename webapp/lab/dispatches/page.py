@@ -28,7 +28,6 @@ from runners.retention.leftover_archive import (
     too_large_event,
 )
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm
-from webapp.lab.shared.live_part import version_of
 from webapp.lab.shared.outages import (
     HistoryLine,
     current_outage_message,
@@ -37,6 +36,7 @@ from webapp.lab.shared.outages import (
     outage_total_message,
 )
 from webapp.lab.shared.run_results import with_results
+from webapp.lab.shared.views import version_of
 from webapp.templatetags.units import moment
 
 # The meaning of each state, for the reader of the page.

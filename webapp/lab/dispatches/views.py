@@ -12,8 +12,7 @@ from webapp.lab.dispatches.orders import NotOrderableError, check_order, check_o
 from webapp.lab.dispatches.page import dispatch_context, version_of_dispatch
 from webapp.lab.shared.confirmation import cancel_question, confirmation_page, retry_question
 from webapp.lab.shared.consent import consent_context
-from webapp.lab.shared.live_part import is_current, not_changed, render_live
-from webapp.lab.shared.views import report, staff_action, staff_page
+from webapp.lab.shared.views import live_response, render_live, report, staff_action, staff_page
 
 
 @staff_page
@@ -26,9 +25,8 @@ def detail(request: UserRequest, public_id: str) -> HttpResponse:
 def live(request: UserRequest, public_id: str) -> HttpResponse:
     """Return the live part of the page, or 204 if it has not changed."""
     dispatch = _find(public_id)
-    if is_current(request, version_of_dispatch(dispatch)):
-        return not_changed()
-    return render_live(request, "lab/dispatches/live.html", dispatch_context(dispatch))
+    version = version_of_dispatch(dispatch)
+    return live_response(request, version, "lab/dispatches/live.html", lambda: dispatch_context(dispatch))
 
 
 @staff_action
