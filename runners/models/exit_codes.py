@@ -77,7 +77,7 @@ def end_message(
 
 
 # The last words of drivetest's refusal of recognised data, meant for a person who runs it by hand.
-# Source: runners/drivetest/crates/load/src, prep/device.rs and, of loads and `watch`, device/refusal.rs: HoldsData.
+# Source: runners/drivetest/crates/device/src/gate/opening.rs, HoldsDataToPrepare and, of loads and `watch`, HoldsData.
 REMEDIES_BY_HAND = ("wipe it, or give --i-know-this-destroys-data", "wipe it, or allow it to be destroyed")
 
 

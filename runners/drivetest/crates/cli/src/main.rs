@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use clap::Parser;
 
 mod commands;
-mod device_guard;
 mod export;
 mod input;
 mod output;

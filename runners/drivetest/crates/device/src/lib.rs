@@ -16,13 +16,16 @@ mod topology;
 mod fake_host;
 
 pub use error::DeviceError;
+pub use gate::fd_handoff::{HandedOffDevice, open_for_handoff};
+pub use gate::guard::{DeviceGuard, Guard};
 pub use gate::warnings::{Warning, warnings};
-pub use gate::{Refusal, refusals};
+pub use gate::{Refusal, opening, refusals};
 pub use identity::drive::{DriveKind, is_same_drive};
 pub use identity::hardware::Pcie;
 pub use identity::host::Host;
 pub use identity::locate::{Drives, ListedDrive, list, locate};
 pub use identity::{Identity, MountPoint, identify, identify_all, identify_in_use};
+pub use open::buffer::Buffer;
 pub use open::signature;
 pub use state::health::Health;
 pub use state::io_counters::TrimCounters;

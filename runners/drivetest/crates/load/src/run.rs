@@ -3,17 +3,19 @@
 use std::io;
 use std::sync::Arc;
 
+use drivetest_device::opening::OpenRefusal;
+use drivetest_device::{Guard, Warning};
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::device::{self, Device, Guard, OpenRequest, Refusal, check_before_opening};
+use crate::device::{self, Device, OpenRequest};
 use crate::engine::workers::RunContext;
 use crate::engine::{self, Engine, EngineSelection};
 use crate::host::Host;
 use crate::report::block::names;
 use crate::report::header;
 use crate::report::output::Outputs;
-use crate::report::side::{End, HostWarning, Plan, Request, RunTotals, Start};
+use crate::report::side::{End, Plan, Request, RunTotals, Start};
 use crate::report::summary::Summary;
 use crate::schedule::stream::streams;
 use crate::signals::Signals;
@@ -103,7 +105,7 @@ impl LoadRun<'_> {
         finish(&end, &context, outputs)
     }
 
-    fn open_devices(&self, signals: &Signals) -> Result<Vec<Device>, Refusal> {
+    fn open_devices(&self, signals: &Signals) -> Result<Vec<Device>, OpenRefusal> {
         let request = OpenRequest {
             config: &self.config,
             may_destroy: self.may_destroy,
@@ -111,8 +113,7 @@ impl LoadRun<'_> {
             signal: &|| signals.first(),
         };
         // Check all devices before opening any, because plain files are filled when they are opened.
-        (0..self.config.device_names.len())
-            .try_for_each(|ordinal| check_before_opening(self.guard, ordinal))?;
+        (0..self.config.device_names.len()).try_for_each(|ordinal| self.guard.check(ordinal))?;
         let mut devices: Vec<Device> = Vec::new();
         for (ordinal, name) in self.config.device_names.iter().enumerate() {
             // Like upstream, accept a name twice. A second exclusive open of the same device would fail.
@@ -143,12 +144,14 @@ impl LoadRun<'_> {
         let plain = |device: &Device| json!({"path": device.name, "size_bytes": device.size_bytes, "minimum_io_bytes": device.minimum_io_bytes});
         let identity = |(ordinal, device): (usize, &Device)| {
             let known = self.guard.identity(ordinal, &device.file);
-            known.unwrap_or_else(|| plain(device))
+            known
+                .and_then(|identity| serde_json::to_value(identity).ok())
+                .unwrap_or_else(|| plain(device))
         };
         devices.iter().enumerate().map(identity).collect()
     }
 
-    fn refuse(&self, refusal: &Refusal, host: &Host, outputs: &mut Outputs) -> io::Result<Outcome> {
+    fn refuse(&self, refusal: &OpenRefusal, host: &Host, outputs: &mut Outputs) -> io::Result<Outcome> {
         let loaded_devices: Vec<Value> = self
             .config
             .device_names
@@ -163,7 +166,7 @@ impl LoadRun<'_> {
             &[],
         ))?;
         let (log_lines, outcome) = match refusal {
-            Refusal::Interrupted(signal) => (
+            OpenRefusal::Interrupted(signal) => (
                 header::stopped(StopReason::Signal(signal)),
                 Outcome::Interrupted(refusal.to_string()),
             ),
@@ -213,8 +216,8 @@ fn not_started(outcome: &Outcome) -> End {
     End::new(reason, text, &RunTotals::default())
 }
 
-fn warning_lines(warnings: &[HostWarning]) -> String {
-    let line = |warning: &HostWarning| format!("drivetest: warning: {} ({})\n", warning.sentence, warning.id);
+fn warning_lines(warnings: &[Warning]) -> String {
+    let line = |warning: &Warning| format!("drivetest: warning: {} ({})\n", warning.sentence, warning.id);
     warnings.iter().map(line).collect()
 }
 

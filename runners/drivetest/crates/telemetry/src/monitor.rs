@@ -6,9 +6,9 @@ use std::process::ExitStatus;
 use std::thread;
 use std::time::Duration;
 
-use drivetest_device::Identity;
+use drivetest_device::opening::OpenRefusal;
+use drivetest_device::{Guard, HandedOffDevice, Identity, open_for_handoff};
 use drivetest_load::clock::{Instant, Nanos};
-use drivetest_load::device::{Guard, HandedOffDevice, Refusal, open_for_handoff};
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 use drivetest_load::telemetry::{LoadedDevice, Root, Telemetry};
@@ -36,7 +36,7 @@ pub enum WatchError {
     Device(String),
     /// The drive must not be overwritten.
     #[error("{0}; nothing was run")]
-    Refused(#[from] Refusal),
+    Refused(#[from] OpenRefusal),
     /// The program cannot be executed.
     #[error("{program}: cannot be run: {source}")]
     Start {
@@ -158,7 +158,7 @@ impl Watch {
         }
     }
 
-    fn hand_off(&self, options: &OverwriteOptions<'_>) -> Result<Option<HandedOffDevice>, Refusal> {
+    fn hand_off(&self, options: &OverwriteOptions<'_>) -> Result<Option<HandedOffDevice>, OpenRefusal> {
         let name = self.device.as_deref().map(|path| path.display().to_string());
         name.map(|name| open_for_handoff(options.guard, &name, options.may_destroy))
             .transpose()

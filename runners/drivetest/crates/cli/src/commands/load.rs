@@ -5,13 +5,13 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use drivetest_device::DeviceGuard;
 use drivetest_load::config::{self, Config, Model};
 use drivetest_load::host::Host;
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 use drivetest_load::{LoadRun, Outcome};
 
-use crate::device_guard::DeviceGuard;
 use crate::output::print_diagnostic;
 use crate::render::exit_codes::{EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OVERLOADED, EXIT_REFUSED, EXIT_USAGE};
 
@@ -92,7 +92,7 @@ impl LoadArgs {
             Outputs::open(self.log.as_deref(), self.side_file.as_deref()).map_err(|e| e.to_string())?;
         let signals = Signals::watch().map_err(|error| format!("cannot watch signals: {error}"))?;
         let seed = self.seed.map_or_else(random_seed, Ok)?;
-        let guard = DeviceGuard::for_config(&config, &self.expect_drive);
+        let guard = DeviceGuard::observe(&config.device_names, config.has_writes(), &self.expect_drive);
         let run = LoadRun {
             config,
             config_file: &config_file,

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::value_parser;
+use drivetest_device::DeviceGuard;
 use drivetest_load::prep::{LiveOutput, PassKind, Prep, PrepOptions, PrepOutcome, State, SteadyStateOptions};
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 
 use super::load::random_seed;
-use crate::device_guard::DeviceGuard;
 use crate::output::print_diagnostic;
 use crate::render::exit_codes::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE};
 

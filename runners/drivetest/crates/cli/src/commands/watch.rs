@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::value_parser;
+use drivetest_device::DeviceGuard;
 use drivetest_load::clock::Nanos;
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 use drivetest_telemetry::allowlist::DEFAULT_FILE;
 use drivetest_telemetry::{Ended, IdleCondition, OverwriteOptions, Watch, WatchError};
 
-use crate::device_guard::DeviceGuard;
 use crate::output::print_diagnostic;
 use crate::render::exit_codes::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE};
 

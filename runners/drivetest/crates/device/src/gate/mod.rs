@@ -1,5 +1,8 @@
 //! The gate: the reasons for which a device must not be written to.
 
+pub(crate) mod fd_handoff;
+pub(crate) mod guard;
+pub mod opening;
 pub(crate) mod warnings;
 
 use std::path::Path;

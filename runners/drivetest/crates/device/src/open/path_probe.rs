@@ -31,7 +31,8 @@ impl DeviceNumber {
         })
     }
 
-    fn of(raw: u64) -> Self {
+    /// Splits a device number of the system.
+    pub(crate) fn of(raw: u64) -> Self {
         Self {
             major: fs::major(raw),
             minor: fs::minor(raw),

@@ -1,23 +1,18 @@
-//! The devices of a load: opening for direct I/O, offsets of requests, and refusals.
+//! The devices of a load: opening for direct I/O, and offsets of requests.
 
-mod fd_handoff;
+mod error_lines;
 mod offsets;
 mod open;
 mod preallocate;
-mod refusal;
 
 use std::fs::File;
 
+use drivetest_device::opening::{OpenRefusal, Reason};
 use rustix::io::Errno;
 
-pub use fd_handoff::{HandedOffDevice, open_for_handoff};
+pub(crate) use error_lines::{errno_name, strerror, upstream_line};
 pub use offsets::Offsets;
-pub use open::{Guard, OpenRequest, open};
-pub(crate) use open::{
-    block_device_refusal, check_before_opening, check_opened, claim, found_data, kind, minimum_io,
-};
-pub use refusal::Refusal;
-pub(crate) use refusal::{errno_name, strerror};
+pub use open::{OpenRequest, open};
 
 /// An open device or plain file.
 #[derive(Debug)]
@@ -46,12 +41,10 @@ impl Device {
     /// Returns a second handle of the device, for a name that is listed twice in the configuration.
     ///
     /// # Errors
-    /// [`Refusal::Open`] if the process has no further descriptor.
-    pub fn duplicate(&self) -> Result<Self, Refusal> {
-        let file = self.file.try_clone().map_err(|source| Refusal::Open {
-            name: self.name.clone(),
-            source,
-        })?;
+    /// [`Reason::Open`] if the process has no further descriptor.
+    pub fn duplicate(&self) -> Result<Self, OpenRefusal> {
+        let file = self.file.try_clone();
+        let file = file.map_err(|error| Reason::Open(error).of(&self.name))?;
         Ok(Self {
             name: self.name.clone(),
             file,

@@ -1,34 +1,11 @@
-//! Aligned memory for direct I/O, and the data to write.
+//! The data to write, in aligned memory.
+
+pub use drivetest_device::Buffer;
 
 use crate::schedule::rng::RequestRng;
 
-/// Direct I/O requires memory that is aligned to the device's block size; ACT's largest is 4096.
-const ALIGNMENT_BYTES: usize = 4096;
-
 /// ACT makes data compressible in pieces of this size: first zeros, then random data. Source: src/common/random.c.
 const PIECE_BYTES: usize = 512;
-
-/// A buffer that is aligned to 4096 bytes.
-#[derive(Debug)]
-pub struct Buffer {
-    memory: Vec<u8>,
-    offset: usize,
-    size: usize,
-}
-
-impl Buffer {
-    /// Creates a buffer of zeros.
-    pub fn new(size: usize) -> Self {
-        let memory = vec![0; size + ALIGNMENT_BYTES];
-        let offset = memory.as_ptr().align_offset(ALIGNMENT_BYTES);
-        Self { memory, offset, size }
-    }
-
-    /// Returns the bytes.
-    pub fn bytes(&mut self) -> &mut [u8] {
-        &mut self.memory[self.offset..self.offset + self.size]
-    }
-}
 
 /// The layout of written data: each piece of 512 bytes has zeros first and random data after them, as in ACT.
 #[derive(Debug, Clone, Copy)]
@@ -104,15 +81,6 @@ mod tests {
     fn stamped(data: &mut Payload, k: u64) -> Vec<u8> {
         data.stamp(RequestRng::new(1, 2, k));
         data.bytes().to_vec()
-    }
-
-    #[test]
-    fn memory_is_aligned_for_direct_io() {
-        for size in [512, 1_536, 131_072] {
-            let mut buffer = Buffer::new(size);
-            assert_eq!(buffer.bytes().as_ptr() as usize % ALIGNMENT_BYTES, 0);
-            assert_eq!(buffer.bytes().len(), size);
-        }
     }
 
     #[test]

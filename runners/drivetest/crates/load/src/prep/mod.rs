@@ -16,7 +16,6 @@ mod workers;
 
 use std::path::PathBuf;
 
-pub use device::PrepRefusal;
 pub use progress::LiveOutput;
 pub use run::Prep;
 pub use state::{State, StateError};

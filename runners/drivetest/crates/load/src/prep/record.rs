@@ -38,7 +38,10 @@ pub(super) fn start(
             "resumed: {passes} passes and {done} bytes of the next are done"
         ))?;
     }
-    let devices = devices.iter().map(|device| device.identity.clone()).collect();
+    let devices = devices
+        .iter()
+        .map(|device| serde_json::to_value(&device.identity).unwrap_or_default())
+        .collect();
     reporter.record("start", start_fields(options, resumed.is_some(), devices))
 }
 

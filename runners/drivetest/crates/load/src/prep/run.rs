@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
+use drivetest_device::Guard;
 use serde_json::json;
 
 use super::device::{self, PrepDevice};
@@ -15,7 +16,6 @@ use super::steady_state::{self, DeviceRounds};
 use super::workers::{self, StopFlag};
 use super::{PassKind, PrepOptions, PrepOutcome, SteadyStateOptions, record};
 use crate::clock::{Instant, Nanos};
-use crate::device::Guard;
 use crate::report::output::Outputs;
 use crate::signals::Signals;
 

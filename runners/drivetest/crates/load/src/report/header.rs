@@ -1,7 +1,9 @@
 //! The log's lines before the first block, and those about errors and early ends.
 
+use drivetest_device::opening::OpenRefusal;
+
 use crate::config::{Config, Model, echo};
-use crate::device::{Device, Refusal, errno_name, strerror};
+use crate::device::{Device, errno_name, strerror, upstream_line};
 use crate::engine::EngineSelection;
 use crate::schedule::stream::Operation;
 use crate::stats::io_errors::{ErrorKindCount, FailedRequest, Failure, IoErrors};
@@ -64,11 +66,8 @@ pub fn measured(
 }
 
 /// Returns the lines for a refused device: ACT's line if it has one, then ours.
-pub fn refused(refusal: &Refusal) -> String {
-    let upstream = refusal
-        .upstream_line()
-        .map(|line| line + "\n")
-        .unwrap_or_default();
+pub fn refused(refusal: &OpenRefusal) -> String {
+    let upstream = upstream_line(refusal).map_or_else(String::new, |line| line + "\n");
     format!("{upstream}drivetest: refused: {refusal}\n")
 }
 

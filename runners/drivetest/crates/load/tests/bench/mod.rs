@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
+use drivetest_device::opening::OpenRefusal;
+use drivetest_device::{Guard, Identity};
 use drivetest_load::config::Config;
-use drivetest_load::device::Guard;
 use drivetest_load::host::Host;
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
@@ -93,15 +94,15 @@ impl Bench {
 }
 
 impl Guard for Bench {
-    fn refusal(&self, _: usize) -> Option<String> {
-        None
+    fn check(&self, _: usize) -> Result<(), OpenRefusal> {
+        Ok(())
     }
 
-    fn mismatch(&self, _: usize, _: &File) -> Option<String> {
-        None
+    fn check_opened(&self, _: usize, _: &File) -> Result<(), OpenRefusal> {
+        Ok(())
     }
 
-    fn identity(&self, _: usize, _: &File) -> Option<Value> {
+    fn identity(&self, _: usize, _: &File) -> Option<Identity> {
         if self.truncates.get() {
             std::fs::OpenOptions::new()
                 .write(true)

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::SystemTime;
 
+use drivetest_device::Warning;
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -15,15 +16,6 @@ use crate::schedule::stream::ActHistogram;
 
 /// The commit that this program was built from; None if the builder did not set it.
 const REVISION: Option<&str> = option_env!("DRIVETEST_REVISION");
-
-/// A problem of host or device that can distort the measurement, reported before the first request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct HostWarning {
-    /// Stable identifier.
-    pub id: String,
-    /// Finding and remedy.
-    pub sentence: String,
-}
 
 /// How the load is generated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +62,7 @@ pub struct Start<'a> {
     started_at: String,
     host: &'a Host,
     devices: &'a [Value],
-    warnings: &'a [HostWarning],
+    warnings: &'a [Warning],
     #[serde(rename = "asked")]
     requested: RequestedRates,
 }
@@ -100,7 +92,7 @@ impl<'a> Start<'a> {
         plan: &'a Plan,
         host: &'a Host,
         devices: &'a [Value],
-        warnings: &'a [HostWarning],
+        warnings: &'a [Warning],
     ) -> Self {
         let Request {
             config,

@@ -1,16 +1,16 @@
 //! Handoff of a device to a foreign program that overwrites it: checked like a device of a load, then passed by
 //! descriptor.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Seek};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::FileTypeExt;
 
 use rustix::fs::OFlags;
 use rustix::io::FdFlags;
 
-use super::open::{block_device_refusal, check_before_opening, check_opened, claim, kind, refuse_data};
-use super::{Guard, Refusal};
+use super::guard::Guard;
+use super::opening::{OpenRefusal, Reason, claim, kind, open, refuse_data};
 
 /// An open device that passed all checks. Its path may change at any time; the open descriptor cannot.
 #[derive(Debug)]
@@ -28,19 +28,16 @@ impl HandedOffDevice {
 /// The device does not stay open exclusively, because programs that overwrite a whole device open it so themselves.
 ///
 /// # Errors
-/// [`Refusal`], also for recognised data unless `may_destroy` is set.
+/// [`OpenRefusal`], also for recognised data unless `may_destroy` is set.
 pub fn open_for_handoff(
     guard: &dyn Guard,
     name: &str,
     may_destroy: bool,
-) -> Result<HandedOffDevice, Refusal> {
-    check_before_opening(guard, 0)?;
+) -> Result<HandedOffDevice, OpenRefusal> {
+    guard.check(0)?;
     let mut file = open_alone(name)?;
-    check_opened(guard, 0, &file)?;
-    let failed = |source| Refusal::Open {
-        name: name.to_owned(),
-        source,
-    };
+    guard.check_opened(0, &file)?;
+    let failed = |error| Reason::Open(error).of(name);
     if !may_destroy {
         let size_bytes = file.seek(io::SeekFrom::End(0)).map_err(failed)?;
         refuse_data(name, &file, size_bytes)?;
@@ -48,31 +45,22 @@ pub fn open_for_handoff(
     inheritable(&file).map(HandedOffDevice).map_err(failed)
 }
 
-fn open_alone(name: &str) -> Result<File, Refusal> {
-    let failed = |source| block_device_refusal(name, source);
+/// Opens for reading only. Closing a descriptor for writing would make udev probe the drive again.
+fn open_alone(name: &str) -> Result<File, OpenRefusal> {
+    let failed = |error| Reason::of_open_error(error).of(name);
     let found = std::fs::metadata(name).map_err(failed)?;
     match found.file_type() {
-        of if of.is_block_device() => open(name, OFlags::EXCL | OFlags::DIRECT).map_err(failed),
-        of if of.is_file() => claim(name, open(name, OFlags::empty()).map_err(failed)?),
-        _ => Err(Refusal::WrongKind {
-            name: name.to_owned(),
-            kind: kind(&found),
-        }),
+        of if of.is_block_device() => {
+            open(name, false, OFlags::EXCL | OFlags::DIRECT | OFlags::NONBLOCK).map_err(failed)
+        }
+        of if of.is_file() => claim(name, open(name, false, OFlags::NONBLOCK).map_err(failed)?),
+        _ => Err(Reason::WrongKind(kind(&found)).of(name)),
     }
-}
-
-/// Opens for reading only. Closing a descriptor for writing would make udev probe the drive again.
-fn open(name: &str, more: OFlags) -> io::Result<File> {
-    let flags = more | OFlags::NONBLOCK;
-    OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits() as i32)
-        .open(name)
 }
 
 /// Opens the same device again. While it is open, the kernel assigns its number to no other device.
 fn inheritable(file: &File) -> io::Result<File> {
-    let handle = open(&descriptor(file), OFlags::empty())?;
+    let handle = open(&descriptor(file), false, OFlags::NONBLOCK)?;
     rustix::io::fcntl_setfd(&handle, FdFlags::empty())?;
     Ok(handle)
 }

@@ -6,11 +6,34 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use drivetest_device::{DeviceError, Identity, Refusal};
-use drivetest_load::config::Config;
-use drivetest_load::device::Guard;
-use drivetest_load::report::side::HostWarning;
-use serde_json::Value;
+use super::Refusal;
+use super::opening::OpenRefusal;
+use super::warnings::{Warning, warnings};
+use crate::error::DeviceError;
+use crate::identity::drive::is_same_drive;
+use crate::identity::{Identity, identify_all, identify_in_use};
+
+/// Identifies and checks devices by their index in the configuration.
+pub trait Guard {
+    /// Refuses a device that must not be opened.
+    ///
+    /// # Errors
+    /// [`OpenRefusal::Unsafe`].
+    fn check(&self, ordinal: usize) -> Result<(), OpenRefusal>;
+    /// Refuses an opened file that is not the expected device. Called before any write, because the path may name another
+    /// device by now.
+    ///
+    /// # Errors
+    /// [`OpenRefusal::Unsafe`].
+    fn check_opened(&self, ordinal: usize, file: &File) -> Result<(), OpenRefusal>;
+    /// Returns the identity of an opened device. None if it is only known by its path and size.
+    fn identity(&self, ordinal: usize, file: &File) -> Option<Identity>;
+    /// Returns problems of devices and host that may distort the measurement but do not forbid it.
+    /// `temperature_limit_c` replaces the drives' own limits.
+    fn warnings(&self, _temperature_limit_c: Option<u32>) -> Vec<Warning> {
+        Vec::new()
+    }
+}
 
 /// A device or file independent of its name: the number of a device, or the file system and inode of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,17 +80,12 @@ struct ObservedDevice {
 pub struct DeviceGuard(Vec<ObservedDevice>);
 
 impl DeviceGuard {
-    /// Observes every device of a load. `expected_keys` has no key or one per device.
-    pub fn for_config(config: &Config, expected_keys: &[String]) -> Self {
-        Self::observe(&config.device_names, config.has_writes(), expected_keys)
-    }
-
     /// Observes devices that will be written to, or only read. `expected_keys` has no key or one per device.
     pub fn observe(names: &[String], writes: bool, expected_keys: &[String]) -> Self {
         let nodes: Vec<_> = names.iter().map(|name| Node::at(Path::new(name))).collect();
         let existing = names.iter().zip(&nodes).filter(|(_, node)| node.is_some());
         let paths: Vec<_> = existing.map(|(name, _)| Path::new(name)).collect();
-        let mut identities = drivetest_device::identify_all(&paths).into_iter();
+        let mut identities = identify_all(&paths).into_iter();
         let expected = expected_keys.iter().cloned().map(Some);
         let expected = expected.chain(std::iter::repeat(None));
         let observed = names.iter().zip(nodes).zip(expected).map(|((name, node), key)| {
@@ -132,7 +150,7 @@ impl ObservedDevice {
 
     fn unexpected(&self, got: &str) -> Option<String> {
         let expected = self.expected_key.as_deref();
-        let expected = expected.filter(|key| !drivetest_device::is_same_drive(key, got))?;
+        let expected = expected.filter(|key| !is_same_drive(key, got))?;
         let path = self.path.display();
         Some(format!(
             "{path}: expected drive {expected}, got {got}; nothing was written; check the path"
@@ -157,7 +175,7 @@ impl ObservedDevice {
         }
         let expected = self.expected_key.as_ref()?;
         match identify_open(file) {
-            Ok(identity) if drivetest_device::is_same_drive(expected, &identity.drive_key) => None,
+            Ok(identity) if is_same_drive(expected, &identity.drive_key) => None,
             Ok(identity) => self.unexpected(&identity.drive_key),
             Err(error) => Some(self.unidentified(&error)),
         }
@@ -171,80 +189,80 @@ impl ObservedDevice {
     }
 
     /// Returns the current identity with the refusals from before the open: now this process itself uses the device.
-    fn identity(&self, file: &File) -> Option<Value> {
+    fn identity(&self, file: &File) -> Option<Identity> {
         let before = self.identity.as_ref();
-        let identity = Identity {
+        Some(Identity {
             path: self.path.clone(),
             refusals: before.map_or_else(Vec::new, |identity| identity.refusals.clone()),
             signature: before.and_then(|identity| identity.signature),
             signature_error: before.and_then(|identity| identity.signature_error.clone()),
             ..identify_open(file).ok()?
-        };
-        serde_json::to_value(identity).ok()
+        })
     }
 }
 
 /// Identifies a device by its descriptor. While it is open, the kernel gives its number to no other device.
 fn identify_open(file: &File) -> io::Result<Identity> {
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    drivetest_device::identify_in_use(Path::new(&path)).map_err(io::Error::other)
+    identify_in_use(Path::new(&path)).map_err(io::Error::other)
 }
 
 impl Guard for DeviceGuard {
-    fn refusal(&self, ordinal: usize) -> Option<String> {
-        self.0.get(ordinal)?.refusal.clone()
+    fn check(&self, ordinal: usize) -> Result<(), OpenRefusal> {
+        refuse_if(self.0.get(ordinal).and_then(|device| device.refusal.clone()))
     }
 
-    fn mismatch(&self, ordinal: usize, file: &File) -> Option<String> {
-        self.0.get(ordinal)?.mismatch(file)
+    fn check_opened(&self, ordinal: usize, file: &File) -> Result<(), OpenRefusal> {
+        refuse_if(self.0.get(ordinal).and_then(|device| device.mismatch(file)))
     }
 
-    fn identity(&self, ordinal: usize, file: &File) -> Option<Value> {
+    fn identity(&self, ordinal: usize, file: &File) -> Option<Identity> {
         self.0.get(ordinal)?.identity(file)
     }
 
     /// Returns the warnings of the devices as they were before the load opened them.
-    fn warnings(&self, temperature_limit_c: Option<u32>) -> Vec<HostWarning> {
-        let identities: Vec<_> = self
-            .0
-            .iter()
-            .filter_map(|device| device.identity.clone())
-            .collect();
-        let warnings = drivetest_device::warnings(&identities, temperature_limit_c.map(i64::from));
-        let convert = |warning: drivetest_device::Warning| HostWarning {
-            id: warning.id.to_owned(),
-            sentence: warning.sentence,
-        };
-        warnings.into_iter().map(convert).collect()
+    fn warnings(&self, temperature_limit_c: Option<u32>) -> Vec<Warning> {
+        let identities = self.0.iter().filter_map(|device| device.identity.clone());
+        warnings(
+            &identities.collect::<Vec<_>>(),
+            temperature_limit_c.map(i64::from),
+        )
     }
 }
 
+fn refuse_if(sentence: Option<String>) -> Result<(), OpenRefusal> {
+    sentence.map_or(Ok(()), |sentence| Err(OpenRefusal::Unsafe(sentence)))
+}
+
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 
-    /// Returns two files and the configuration of a load on the first.
-    fn two_files() -> (tempfile::TempDir, PathBuf, PathBuf, Config) {
+    /// Returns two files.
+    fn two_files() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let (one, other) = (folder.path().join("one"), folder.path().join("other"));
         std::fs::write(&one, "").unwrap();
         std::fs::write(&other, "").unwrap();
-        let text = format!(
-            "device-names: {}\ntest-duration-sec: 1\nfile-size-mbytes: 1\nread-reqs-per-sec: 1\n",
-            one.display()
-        );
-        let (config, _) = Config::read(&text, 1).unwrap();
-        (folder, one, other, config)
+        (folder, one, other)
+    }
+
+    /// Observes a file that is only read.
+    fn observed(path: &Path, expected_keys: &[String]) -> DeviceGuard {
+        DeviceGuard::observe(&[path.to_str().unwrap().to_owned()], false, expected_keys)
+    }
+
+    fn check_opened(guard: &DeviceGuard, path: &Path) -> Result<(), OpenRefusal> {
+        guard.check_opened(0, &File::open(path).unwrap())
     }
 
     #[test]
     fn a_path_that_changes_between_check_and_open_is_refused() {
-        let (_folder, one, other, config) = two_files();
-        let guard = DeviceGuard::for_config(&config, &[]);
-        assert_eq!(guard.mismatch(0, &File::open(&one).unwrap()), None);
+        let (_folder, one, other) = two_files();
+        let guard = observed(&one, &[]);
+        check_opened(&guard, &one).unwrap();
         std::fs::rename(&other, &one).unwrap();
-        let refusal = guard.mismatch(0, &File::open(&one).unwrap()).unwrap();
+        let refusal = check_opened(&guard, &one).unwrap_err().to_string();
         assert!(refusal.contains("now names another device or file"), "{refusal}");
     }
 
@@ -258,28 +276,29 @@ mod tests {
 
     #[test]
     fn a_device_under_two_names_is_refused_before_it_is_opened() {
-        let (folder, one, _other, _) = two_files();
+        let (folder, one, _other) = two_files();
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&one, &link).unwrap();
         let [one, link] = [&one, &link].map(|path| path.to_str().unwrap().to_owned());
         let guard = DeviceGuard::observe(&[one.clone(), link.clone(), one.clone()], true, &[]);
-        let refusal = guard.refusal(1).unwrap();
+        let refusal = guard.check(1).unwrap_err().to_string();
         assert_eq!(
             refusal,
             format!("{link}: is the same device as {one}; name it once, or use the same name twice")
         );
-        assert_eq!((guard.refusal(0), guard.refusal(2)), (None, None));
+        guard.check(0).unwrap();
+        guard.check(2).unwrap();
     }
 
     #[test]
     fn the_opened_device_must_be_the_expected_drive() {
-        let (_folder, one, other, config) = two_files();
-        let key = drivetest_device::identify(&one).unwrap().drive_key;
-        let guard = DeviceGuard::for_config(&config, std::slice::from_ref(&key));
-        assert_eq!(guard.refusal(0), None);
-        assert_eq!(guard.mismatch(0, &File::open(&one).unwrap()), None);
+        let (_folder, one, other) = two_files();
+        let key = crate::identity::identify(&one).unwrap().drive_key;
+        let guard = observed(&one, std::slice::from_ref(&key));
+        guard.check(0).unwrap();
+        check_opened(&guard, &one).unwrap();
         // As if the path had named the other file when its node was read.
-        let identity = drivetest_device::identify(&one);
+        let identity = crate::identity::identify(&one);
         let (name, node) = (one.to_str().unwrap(), Node::at(&one));
         let mut device = ObservedDevice::of(name, node, Some(key.clone()), Some(identity), true);
         device.node = Node::at(&other);
@@ -292,15 +311,14 @@ mod tests {
 
     #[test]
     fn a_file_created_by_the_load_has_an_identity() {
-        let (_folder, one, _other, config) = two_files();
+        let (_folder, one, _other) = two_files();
         std::fs::remove_file(&one).unwrap();
-        let guard = DeviceGuard::for_config(&config, &[]);
+        let guard = observed(&one, &[]);
         std::fs::write(&one, "12345").unwrap();
         let identity = guard.identity(0, &File::open(&one).unwrap()).unwrap();
-        assert_eq!(identity["path"], one.to_str().unwrap());
         assert_eq!(
-            (&identity["size_bytes"], &identity["refusals"]),
-            (&5.into(), &Value::Array(vec![]))
+            (identity.path, identity.size_bytes, identity.refusals),
+            (one, 5, vec![])
         );
     }
 }
