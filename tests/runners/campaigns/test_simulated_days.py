@@ -25,7 +25,7 @@ from tests.results.builders import make_user
 from tests.results.rows import make_product
 from tests.runners.lab import look_at_all
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_reader")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_reader"), pytest.mark.long]
 
 LOOKED_AT_EVERY_S = 4 * 3600  # of virtual time, while a program runs
 LOOKS_MAX = 500

@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.lab_hosts, pytest.mark.django_db]
 
 ARGV = ["storage", "config", "--log", "log", "--side-file", "side.jsonl", "--expect-drive"]
 DRIVE_BYTES = 64 * 1024 * 1024
+REFUSED_ENDS_S = 30  # a refused start answers before its process ends; a load would still run after 30 s
 CONFIG = (
     "device-names: {path}\ntest-duration-sec: {duration_s}\n"
     "read-reqs-per-sec: 100\nwrite-reqs-per-sec: 50\nmicrosecond-histograms: yes\n"
@@ -99,7 +100,7 @@ def test_a_drive_has_one_load(host, there, start):
     start("d-one", 1)
     with pytest.raises(StartRefusedError, match="busy"):
         start("d-two", 2)
-    assert len(there.pids_of("drivetest")) == 2
+    wait_until(lambda: len(there.pids_of("drivetest")) == 2, REFUSED_ENDS_S)
 
 
 def test_a_drive_that_is_not_listed_is_never_loaded(host, there, start):
@@ -109,7 +110,7 @@ def test_a_drive_that_is_not_listed_is_never_loaded(host, there, start):
     there.path("/etc/drivecert/host.toml").unlink()
     with pytest.raises(StartRefusedError, match="not among the 0 drives"):
         start()
-    assert there.pids_of("drivetest") == []
+    wait_until(lambda: there.pids_of("drivetest") == [], REFUSED_ENDS_S)
 
 
 def test_a_list_that_others_can_write_lists_nothing(host, there):
@@ -123,7 +124,7 @@ def test_another_program_than_the_pinned_one_starts_nothing(host, there, start):
     host.host.refresh_from_db()
     with pytest.raises(StartRefusedError, match="expected the program with SHA-256 0000"):
         start()
-    assert there.pids_of("drivetest") == []
+    wait_until(lambda: there.pids_of("drivetest") == [], REFUSED_ENDS_S)
 
 
 def test_a_configuration_names_the_bound_drive_only(there, start, loop_drives):
@@ -242,4 +243,4 @@ def test_drives_that_were_renamed_are_found_and_never_misdirected(there, host, d
     host.put("d-one", config(path))
     with pytest.raises(StartRefusedError, match=r"/dev/nvme0n1: expected drive"):
         host.start("d-one", drive_key, 1, [*ARGV, drive_key])
-    assert there.pids_of("drivetest") == []
+    wait_until(lambda: there.pids_of("drivetest") == [], REFUSED_ENDS_S)

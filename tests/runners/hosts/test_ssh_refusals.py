@@ -12,7 +12,8 @@ from runners.hosts.ssh import SshHost
 from tests.lab_hosts.enrolled import enrol_host
 from tests.lab_hosts.namespaces import PROGRAM
 from tests.lab_hosts.network import run
-from tests.runners.hosts.test_ssh import DRIVE_BYTES, config
+from tests.runners.hosts.test_local import wait_until
+from tests.runners.hosts.test_ssh import DRIVE_BYTES, REFUSED_ENDS_S, config
 
 pytestmark = [pytest.mark.lab_hosts, pytest.mark.django_db]
 
@@ -72,7 +73,7 @@ def test_the_register_cannot_choose_the_command_line(host, there, drive_key, wor
     host.put("d-one", config())
     with pytest.raises((StartRefusedError, DeviceUnknownError, StartFailedError)):
         host.start("d-one", drive_key, 1, words)
-    assert there.pids_of("drivetest") == []
+    wait_until(lambda: there.pids_of("drivetest") == [], REFUSED_ENDS_S)
 
 
 @pytest.mark.parametrize("name", ["pid", "exit", "lock", "log", "../../../etc/cron.d/x", "a/b"])
