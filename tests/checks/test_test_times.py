@@ -6,7 +6,8 @@ from scripts import test_times
 
 CASE = """<testcase classname="tests.{folder}.test_a" name="{name}"><properties>
 <property name="marks" value="{marks}"/><property name="worker" value="{worker}"/>
-<property name="started" value="{started}"/><property name="ended" value="{ended}"/><property name="processor_s" value="0.5"/></properties></testcase>"""
+<property name="started" value="{started}"/><property name="ended" value="{ended}"/>
+<property name="processor_s" value="0.5"/></properties></testcase>"""
 CRASHED = '<testcase classname="tests.webapp.test_a" name="test_crashed"/>'
 
 
