@@ -61,22 +61,11 @@ def all_last_identified(devices: QuerySet[Device]) -> dict[int, tuple[dict[str, 
     }
 
 
-def last_bound_at(device: Device) -> datetime:
-    """Return when the device was last bound."""
-    return _last_at(_bindings_of(device)) or device.added_at
-
-
 def in_service_since(device: Device) -> datetime:
     """Return when a device was last bound or returned to service: others may have used it before."""
-    return _last_at(_bindings_of(device) | returns_of(device)) or device.added_at
-
-
-def _bindings_of(device: Device) -> Q:
-    return Q(kind=BOUND, subject_type="device", subject_id=str(device.pk))
-
-
-def _last_at(events: Q) -> datetime | None:
-    return Event.objects.filter(events).order_by("-at").values_list("at", flat=True).first()
+    bindings = Q(kind=BOUND, subject_type="device", subject_id=str(device.pk))
+    times = Event.objects.filter(bindings | returns_of(device)).order_by("-at").values_list("at", flat=True)
+    return times.first() or device.added_at
 
 
 def is_listed(host: Host, drive_key: str) -> bool | None:
@@ -91,7 +80,8 @@ def _refusal_by_last_check(device: Device) -> Iterator[str]:
     host = device.host
     if host.kind != Host.Kind.SSH:
         return
-    when = f"as reported on {_when(host)}" if reported_at(host.health) else "as reported at its last check"
+    at = reported_at(host.health)
+    when = f"as reported on {at:%-d %B %Y, %H:%M} UTC" if at else "as reported at its last check"
     if is_listed(host, device.drive_key) is False:
         yield (
             f"Host {host} would refuse it: its operator has not listed drive {device.drive_key}, {when}. List it "
@@ -129,7 +119,3 @@ def _refusal_for_programs(device: Device, requested: Order) -> Iterator[str]:
     for role, host in ((Role.DATABASE, device.host), (Role.LOAD, requested.load_host)):
         if host is not None and (objection := objection_to_programs(host, ycsb.programs(sweep, role))):
             yield f"A sweep would be refused: {objection}."
-
-
-def _when(host: Host) -> str:
-    return f"{reported_at(host.health):%-d %B %Y, %H:%M} UTC"

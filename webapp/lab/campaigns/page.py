@@ -120,6 +120,7 @@ def campaign_context(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
 
 def version_of_campaign(campaign: Campaign, rungs: list[Rung], others: list[Dispatch]) -> str:
     """Return the version of the live part; the estimate is refreshed when something else changes."""
+    prefetch_outages(rung.dispatch for rung in rungs)
     of_campaign = [campaign.state, campaign.reason, campaign.next_at, campaign.terms, campaign.steps_count]
     of_rungs = [
         [
