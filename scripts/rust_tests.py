@@ -27,6 +27,8 @@ MEASURING = {"truth"}
 LOADING = {"writing", "watch", "engines", "io_path", *MEASURING}
 PROGRAMS_AT_ONCE = 3
 GIVE_WAY = 10  # nice
+# A test prints such a line past the test harness, so that dots may precede it.
+REPORTED = re.compile(r"(?:SKIPPED|RETRIED): .*")
 PASSED = re.compile(r"^test result: .* (\d+) passed;", re.MULTILINE)
 
 
@@ -112,9 +114,8 @@ def report(program: TestProgram, output: str, exit_status: int, seconds: float, 
     tests = passed[1] if passed else "?"
     with REPORTING:
         print(f"{program.title}: {tests} passed in {seconds:.1f} s", flush=True)
-        for line in output.splitlines():
-            if exit_status or line.startswith(("SKIPPED: ", "RETRIED: ")):
-                print(f"  {line}", flush=True)
+        for line in output.splitlines() if exit_status else REPORTED.findall(output):
+            print(f"  {line}", flush=True)
         if exit_status:
             print(f"FAILED {program.title}: exit status {exit_status}", flush=True)
         with TIMES.open("a") as times:
