@@ -109,7 +109,7 @@ class SliceTable:
         if not moved:
             return ""
         edges = ", ".join(units.count(limit.read_at_us) for limit in moved)
-        return f"Limits are evaluated at {edges} us, as in ACT: the log's histogram has no edge at the thresholds."
+        return f"Limits are evaluated at {edges} us, as ACT does: the log has no count at the exact thresholds."
 
 
 def no_slice_sentence(run: Run) -> str:

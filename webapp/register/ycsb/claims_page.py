@@ -167,8 +167,8 @@ def _impossible() -> Iterable[str]:
         if not flight.law.is_possible:
             yield (
                 f"{publication_of(flight.publication).title}, workload {flight.workload}, {flight.model}: throughput x "
-                f"mean latency is {printed_decimal(flight.law.in_flight, 1)} operations in flight, and "
-                f"{flight.law.threads} threads can have one each (Little's law)."
+                f"mean latency means {printed_decimal(flight.law.in_flight, 1)} operations at the same time, but "
+                f"{flight.law.threads} threads can have at most one each (Little's law)."
             )
 
 

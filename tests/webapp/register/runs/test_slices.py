@@ -55,7 +55,7 @@ def test_a_microsecond_log_is_read_at_its_own_edges(make_log_run):
     table = table_of(run)
     assert [limit.read_at_us for limit in table.limits] == [1024, 8192, 65536]
     assert [share.over_count for share in table.rows[0].shares] == [40, 0, 0]
-    assert "evaluated at 1,024, 8,192, 65,536 us, as in ACT" in table.edges_sentence
+    assert "evaluated at 1,024, 8,192, 65,536 us, as ACT does" in table.edges_sentence
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_where_a_second_rounding_makes_the_difference_both_are_told(client):
 
 
 def test_what_littles_law_forbids_is_told(client):
-    assert "135.1 operations in flight, and 128 threads" in client.get("/ycsb/claims/").text
+    assert "135.1 operations at the same time, but 128 threads" in client.get("/ycsb/claims/").text
 
 
 def test_the_csv_has_what_the_page_has(client):

@@ -15,79 +15,82 @@ from webapp.register.tables.meanings.features import (
 )
 
 SHARES = (
-    "percentage of all reads that took longer, by the row's statistic, with a bar that shows how close it is to its "
-    "limit"
+    "Percentage of all reads that took longer than this time. The bar shows how close the percentage is to its limit."
 )
 OF_DRIVES = (
-    Meaning("drive", "Drive, System, Instance", "maker, model and capacity; of an instance, provider and type"),
+    Meaning("drive", "Drive, System, Instance", "Maker, model and capacity, or provider and instance type."),
+    Meaning("run", "Run", "Permanent id of one test run. Its page has every number, and the log if there is one."),
     Meaning(
-        "run", "Run", "the permanent id of one execution; its page has every number, and its log where there is one"
-    ),
-    Meaning(
-        "tps",
-        "Speed",
-        "reads and writes per second that the run requested, total of all its devices: 1x is 3,000 for one device",
+        "tps", "Speed", "Reads and writes per second that the test requested, over all devices: 3,000 per device at 1x."
     ),
     Meaning(
         "device_tps",
         "One device",
-        "computed: speed divided by the number of devices, in whole tps; a published drive without a number of devices "
-        "counts as one device, a networked system without one has no value",
+        "Computed: speed divided by the number of devices, in whole tps. A published drive without a number "
+        "of devices counts as one device. A networked system without one has no value.",
     ),
     Meaning("pct_over_256us", "Over 256 us", SHARES),
     Meaning("pct_over_512us", "Over 512 us", SHARES),
-    Meaning("pct_over_1ms", "Over 1 ms", SHARES + "; a microsecond log has an edge at 1,024 us and is read there"),
-    Meaning("pct_over_8ms", "Over 8 ms", SHARES + "; read at 8,192 us in a microsecond log"),
-    Meaning("pct_over_64ms", "Over 64 ms", SHARES + "; read at 65,536 us in a microsecond log"),
-    Meaning("capacity_gb", "Capacity", "as the maker sells it: 1 TB is 1,000 GB"),
+    Meaning(
+        "pct_over_1ms",
+        "Over 1 ms",
+        SHARES + " A log in microseconds has no bucket edge at 1,000 us, so it is evaluated at 1,024 us.",
+    ),
+    Meaning("pct_over_8ms", "Over 8 ms", SHARES + " A log in microseconds is evaluated at 8,192 us."),
+    Meaning("pct_over_64ms", "Over 64 ms", SHARES + " A log in microseconds is evaluated at 65,536 us."),
+    Meaning("capacity_gb", "Capacity", "The capacity as the maker sells it: 1 TB is 1,000 GB."),
     Meaning(
         "endurance_dwpd",
         "Endurance",
-        "drive writes per day over the warranty, from the maker's data sheet; not verified",
+        "Drive writes per day (DWPD) that the maker's warranty allows, from the data sheet. The register does"
+        " not verify it.",
     ),
-    Meaning("firmware", "Firmware", "of the drive in the run; a certificate holds for one firmware"),
-    Meaning("pcie_gen", "PCIe", "generation of the link that the drive was tested on, or is made for"),
-    Meaning("storage", "Storage", "number and size of the devices of an instance that the run loaded"),
+    Meaning(
+        "firmware", "Firmware", "Firmware of the drive during the run. A certificate is valid for one firmware only."
+    ),
+    Meaning("pcie_gen", "PCIe", "The PCIe generation at which the drive was tested, or for which it is made."),
+    Meaning("storage", "Storage", "Number and size of the devices that the run loaded in a cloud instance."),
     Meaning(
         "notes",
         "Notes",
-        "OP: over-provisioning, so that only a part of the drive was used; CP: the percentage that the written data "
-        "compresses to, blank if not reported",
+        "OP is over-provisioning: only a part of the drive was used. CP is the percentage to which the "
+        "written data compresses. Blank means not reported.",
     ),
-    Meaning("backing_device", "Device", "the device of a networked system or of an instance"),
-    Meaning("protocol", "Protocol", "how a networked system was reached"),
-    Meaning("sole_tenant", "Sole tenant", "whether the machine had no other tenants; blank if not reported"),
-    Meaning("act_version", "ACT", "version of the test program; up to 5.3, read times include the time in the queue"),
-    Meaning("region", "Region", "where a cloud instance ran, as its provider names it; blank if not reported"),
-    Meaning("zone", "Zone", "the zone of that region; blank if not reported"),
-    Meaning("started_at", "Started", "when the run began, if reported"),
-    Meaning("source", "Source", "who ran a published test, or who sent the log"),
+    Meaning("backing_device", "Device", "The drive model inside a networked system or a cloud instance."),
+    Meaning("protocol", "Protocol", "The protocol by which the test reached a networked system."),
+    Meaning("sole_tenant", "Sole tenant", "Whether no other customer used the machine. Blank means not reported."),
+    Meaning(
+        "act_version", "ACT", "Version of the test program. Up to 5.3, read times include the wait in its own queue."
+    ),
+    Meaning("region", "Region", "The cloud region of the run, as its provider names it. Blank means not reported."),
+    Meaning("zone", "Zone", "The zone within that region. Blank means not reported."),
+    Meaning("started_at", "Started", "Date and time at which the run began, if reported."),
+    Meaning("source", "Source", "Who ran a published test, or who submitted the log."),
     Meaning(
         "tier",
         "Tier",
-        "who vouches: published, vendor-reported, reviewed, lab-verified, with one to four bars; it leads to the run",
+        "How well the result is checked: published, vendor-reported, reviewed, lab-verified, with one to four"
+        " bars. It links to the run.",
     ),
     Meaning(
         "sustained_tps",
         "Rating sustains",
-        "computed: the highest speed that can run around the clock without exceeding the drive's rated writes per day "
-        "(ACT at 1x writes 23.53 x 128 KiB/s, 266 GB a day, to one device)",
+        "Computed: the highest speed at which the drive can run day and night without exceeding its rated "
+        "writes per day. At 1x, ACT writes 23.53 x 128 KiB/s, or 266 GB a day, to one device.",
     ),
     Meaning(
         "needed_dwpd",
         "Speed needs",
-        "computed: the rating that ACT's own writes at the tested speed of one device need; a published drive without "
-        "a number of devices counts as one device, a system without one has no value",
+        "Computed: the rated writes per day that ACT's own writes require at the tested speed of one device. "
+        "A published drive without a number of devices counts as one device. A system without one has no "
+        "value.",
     ),
-    Meaning(
-        "tps_per_tb",
-        "Speed per TB",
-        "computed: speed of one device divided by its capacity; a larger drive of the same model is not always faster",
-    ),
+    Meaning("tps_per_tb", "Speed per TB", "Computed: speed of one device divided by its capacity."),
     Meaning(
         "verdict",
         "Verdict",
-        "the profile's result for a log: passes, fails, undecided or void; a published row has none",
+        "The result of judging the log by the profile: pass, fail, undecided or void. A published result has "
+        "no log, so it has no verdict.",
     ),
 )
 SECTIONS = (

@@ -12,153 +12,177 @@ class Meaning:
     text: str
 
 
-SHARE = "of the reads counted, the percentage that took longer"
+SHARE = "Percentage of the counted reads that took longer than this time"
 OF_LISTS = (
-    Meaning("category", "Category", "the kind of storage: by interface and form, networked, or an instance of a cloud"),
-    Meaning("results", "Results", "how many results the register holds that are neither withdrawn nor superseded"),
+    Meaning(
+        "category", "Category", "Kind of storage: drives by interface and form, networked storage, or cloud instances."
+    ),
+    Meaning("results", "Results", "Number of current results, without withdrawn and superseded ones."),
     Meaning(
         "fastest",
         "Fastest within the limits",
-        "the highest speed of a result within the limits, for each statistic, because statistics do not compare",
+        "The highest speed of a result within the limits. Published and measured results are listed "
+        "separately, because their shares are computed differently.",
     ),
-    Meaning(
-        "taken", "Taken", "how the shares of that result were measured: as published, in the worst hour, or overall"
-    ),
-    Meaning("choose", "Compare", "select two to six runs to compare them"),
-    Meaning("device_count", "Devices", "how many devices were loaded together"),
-    Meaning("per_device", "Per device", "computed: speed divided by the number of devices"),
+    Meaning("taken", "Taken", "How its shares were computed: as published, in the worst hour, or over the whole run."),
+    Meaning("choose", "Compare", "Select two to six runs to compare them."),
+    Meaning("device_count", "Devices", "Number of devices that the test loaded at the same time."),
+    Meaning("per_device", "Per device", "Computed: speed divided by the number of devices."),
     Meaning(
         "of_linear",
         "Of linear",
-        "computed: the speed per device compared with that of the result with the fewest devices; 100 % is linear",
+        "Computed: speed per device, compared with the result with the fewest devices. 100 % means that twice"
+        " the devices gave twice the speed.",
     ),
-    Meaning("repeats", "Runs", "the number of runs in the line"),
-    Meaning("median", "Median", "of the speeds of these runs: half are at most this"),
-    Meaning("least", "Least", "the smallest value"),
-    Meaning("greatest", "Greatest", "the largest value"),
-    Meaning("spread", "Spread", "computed: greatest less least, as a percentage of the median"),
-    Meaning("threshold", "Over, Slower than", "the time that a read must take longer than to count as slow"),
-    Meaning("limit", "Limit, Allowed", "the percentage of reads that may be slow; a share equal to it passes"),
+    Meaning("repeats", "Runs", "Number of runs that this line summarizes."),
+    Meaning("median", "Median", "The middle speed of these runs: half of the runs are at most this fast."),
+    Meaning("least", "Least", "The smallest value of the runs in this line."),
+    Meaning("greatest", "Greatest", "The largest value of the runs in this line."),
+    Meaning("spread", "Spread", "Computed: largest minus smallest value, as a percentage of the median."),
+    Meaning("threshold", "Over, Slower than", "A read that takes longer than this time counts as slow."),
+    Meaning("limit", "Limit, Allowed", "Highest allowed percentage of slow reads. A share equal to the limit passes."),
 )
 OF_RUNS = (
-    Meaning("nx_load", "Load", "of each device: 1x is 2,000 reads and 1,000 writes a second of 1.5 KB"),
-    Meaning("share", "Over a time, Share", SHARE),
-    Meaning("share_worst", "Worst over a time", f"{SHARE}, in the slice where this device was worst"),
-    Meaning("share_whole", "Whole run", f"{SHARE}, from the first report of the log to the last"),
-    Meaning("share_largest", "Largest in a slice", "the largest share that the bucket has in any slice"),
-    Meaning("device", "Device", "as the log names it"),
-    Meaning("size", "Size", "of the device, as the log reports it"),
-    Meaning("operations", "Operations, Reads, Count", "how many were counted"),
-    Meaning("slice", "Slice", "a part of the run, by default one hour; counted from 1"),
-    Meaning("span", "From-to", "start and end of the slice, from the start of the run"),
-    Meaning("lines", "Lines", "of the log, where the counts of the slice begin and end"),
-    Meaning("excess", "Times its limit", "computed: the share over its limit"),
-    Meaning("reads_over", "Reads over", "how many reads took longer, of how many"),
-    Meaning("bucket", "Took", "the times that a bucket of the log's histogram counts"),
-    Meaning("count_end", "At the end", "what the last report of the slice counts, from the beginning of the run"),
-    Meaning("count_start", "At the start", "the same of the report before the slice"),
-    Meaning("count_slice", "In the slice", "computed: the count at its end less that at its start"),
-    Meaning("limit_read", "Limit read here", "the limit whose share is read at the lower edge of the bucket"),
-    Meaning("elapsed", "After, From, To", "seconds since the start of the run"),
-    Meaning("rate", "Least, Greatest", "the lowest and the highest rate of the minutes in the line"),
+    Meaning("nx_load", "Load", "Load per device. 1x is 2,000 reads and 1,000 writes per second of 1.5 KB each."),
+    Meaning("share", "Over a time, Share", f"{SHARE}."),
+    Meaning("share_worst", "Worst over a time", f"{SHARE}, in the worst slice of this device."),
+    Meaning("share_whole", "Whole run", f"{SHARE}, over the whole run."),
+    Meaning("share_largest", "Largest in a slice", "The largest share that this bucket has in any slice."),
+    Meaning("device", "Device", "Name of the device in the log."),
+    Meaning("size", "Size", "Size of the device, as the log reports it."),
+    Meaning("operations", "Operations, Reads, Count", "Number of operations that were counted."),
+    Meaning("slice", "Slice", "A part of the run, one hour by default. Slices are numbered from 1."),
+    Meaning("span", "From-to", "Start and end of the slice, counted from the start of the run."),
+    Meaning("lines", "Lines", "Lines of the log where the counts of the slice begin and end."),
+    Meaning("excess", "Times its limit", "Computed: the share divided by its limit. 2 means twice the allowed share."),
+    Meaning("reads_over", "Reads over", "Number of slow reads, and the number of all reads."),
+    Meaning("bucket", "Took", "Range of times that a bucket of the log's histogram counts."),
+    Meaning("count_end", "At the end", "Operations in the bucket from the start of the run to the end of the slice."),
     Meaning(
-        "rate_asked", "Of the requested rate", "computed: the rate as a percentage of the requested reads per second"
+        "count_start", "At the start", "Operations in the bucket from the start of the run to the start of the slice."
     ),
-    Meaning("telemetry", "Least, Greatest of a quantity", "over the intervals of the side file in the line"),
-    Meaning("operation", "Operation", "the kind of request"),
-    Meaning("outcome", "Outcome", "how the counted operations ended"),
-    Meaning("asked", "Requested", "operations per second that the configuration requests"),
-    Meaning("achieved", "Achieved", "operations per second that were completed"),
-    Meaning("done", "Done", "how many were completed"),
-    Meaning("failed", "Failed", "how many ended in an error"),
+    Meaning("count_slice", "In the slice", "Computed: the count at the end of the slice minus the count at its start."),
+    Meaning("limit_read", "Limit read here", "The limit that is evaluated at the lower edge of this bucket."),
+    Meaning("elapsed", "After, From, To", "Seconds since the start of the run."),
+    Meaning("rate", "Least, Greatest", "The lowest and the highest rate of the minutes in this line."),
     Meaning(
-        "time",
-        "Time",
-        "service: from when a request was submitted; response: from when it was due; lateness: the difference",
+        "rate_asked",
+        "Of the requested rate",
+        "Computed: achieved rate as a percentage of the requested reads per second.",
     ),
-    Meaning("percentile", "p50 to p99.999", "the time that this percentage of operations took at most"),
-    Meaning("most", "Most", "the longest time"),
-    Meaning("mean", "Mean", "sum of the times over their number"),
-    Meaning("mean_each", "Mean of each operation", "in this interval, as the status line prints it"),
-    Meaning("histogram", "Histogram", "as the log names it"),
-    Meaning("counts", "Counts", "what the histogram counts"),
-    Meaning("used_as", "Used as", "what the register uses the histogram for"),
+    Meaning(
+        "telemetry",
+        "Least, Greatest of a quantity",
+        "Lowest and highest value during this line, from the side file of the test program.",
+    ),
+    Meaning("operation", "Operation", "The kind of request, such as reads."),
+    Meaning("outcome", "Outcome", "Whether the counted operations succeeded, or how they failed."),
+    Meaning("asked", "Requested", "Operations per second that the configuration requests."),
+    Meaning("achieved", "Achieved", "Operations per second that were completed."),
+    Meaning("done", "Done", "Number of completed operations."),
+    Meaning("failed", "Failed", "Number of operations that ended with an error."),
+    Meaning(
+        "time", "Time", "Service: from submission. Response: from when it was due. Lateness: the wait between the two."
+    ),
+    Meaning("percentile", "p50 to p99.999", "p99: 99 % of the operations took at most this time."),
+    Meaning("most", "Most", "The longest time of one operation."),
+    Meaning("mean", "Mean", "The sum of all times divided by their number."),
+    Meaning("mean_each", "Mean of each operation", "Mean time in this interval, as YCSB's status line prints it."),
+    Meaning("histogram", "Histogram", "Name of the histogram in the log."),
+    Meaning("counts", "Counts", "The operations that this histogram counts."),
+    Meaning("used_as", "Used as", "How the register uses this histogram."),
 )
 OF_COMPARISONS = (
-    Meaning("compare_column", "A, B, ...", "one run of the comparison; the line Columns names its drive and its id"),
-    Meaning("compare_figure", "Results, Drives", "one figure, or one property of the drives, per row"),
-    Meaning("compare_condition", "Condition", "a test condition that can change the figures of any drive"),
-    Meaning("compare_why", "Why it matters", "what the condition changes"),
-    Meaning("compare_chart", "Chart", "the curves that the point belongs to"),
-    Meaning("compare_point", "Point", "its position, in the units of the chart"),
+    Meaning("compare_column", "A, B, ...", "One run of the comparison. The row Columns names its drive and its id."),
+    Meaning("compare_figure", "Results, Drives", "Each row is one measured figure, or one property of the drives."),
+    Meaning("compare_condition", "Condition", "Test condition that can change the figures, such as the record size."),
+    Meaning("compare_why", "Why it matters", "How the condition changes the figures."),
+    Meaning("compare_chart", "Chart", "The curves of the chart to which the point belongs."),
+    Meaning("compare_point", "Point", "Position of the point, in the units of the chart."),
 )
 OF_YCSB = (
-    Meaning("workload", "Workload", "a mix of operations of YCSB, A to F, or the kind of load of a run"),
-    Meaning("threads", "Threads", "number of client threads that send requests at the same time"),
-    Meaning("throughput", "Throughput, Rate", "operations per second; in the column of a drive, on that drive"),
-    Meaning("each_thread", "Each thread", "computed: throughput divided by threads"),
-    Meaning("latency", "Average, p99, p99.9, p99.99", "of the operation chosen, as its output prints it"),
-    Meaning("gain", "Gain", "computed: by how many percent the first is better, in the direction that is better"),
-    Meaning("validity", "Validity", "whether the output is of a whole and sound run"),
-    Meaning("publication", "Publication", "the maker's paper that printed the figures"),
     Meaning(
-        "publication_gives", "What its figures give", "computed from the figures only, not from the claims in the text"
+        "workload", "Workload", "A YCSB workload, A to F, which is a mix of operations; or the kind of load of a run."
     ),
-    Meaning("figures", "Figures", "how many of its figures the register holds"),
-    Meaning("claims", "Claims", "how many of its sentences the register holds"),
-    Meaning("load", "Load", "what all runs of a sweep have in common, with its code"),
-    Meaning("binding_ycsb", "Database binding", "the client library that YCSB drove the database with"),
-    Meaning("claim", "Claim", "the statement of the publication"),
-    Meaning("stated", "Stated", "the number in that sentence"),
-    Meaning("recomputed", "Its figures give", "the same, computed from the figures of the same publication"),
-    Meaning("computation", "Computed as", "the formula, over the two drives named in the head"),
-    Meaning("status", "Status", "whether the sentence follows from the figures; no verdict on a drive"),
-    Meaning("metric", "Metric", "what the publication measured, with its unit and which direction is better"),
-    Meaning("metric_value", "The name of a drive", "what the publication prints for that drive"),
-    Meaning("machine", "CPU, reads, writes, await, power", "of the host with the drive: the mean over the run's time"),
-    Meaning("peak_metric", "Metric at the peaks", "throughput, a latency, or a measurement of the host with the drive"),
-    Meaning("peak_value", "A drive at its peak", "its value at the thread count of its highest throughput"),
-    Meaning("exactness", "How exact", "printed as a number, or read off a figure: good to about one digit"),
-    Meaning("held", "Fixed at", "the throughput, or the latency, at which the drives are compared"),
-    Meaning("held_read", "Compared", "the quantity that is compared there"),
-    Meaning("held_against", "Comparison", "computed: the first drive's value compared with the second's"),
-    Meaning("held_there", "There", "the value at the fixed level, interpolated between the two nearest points"),
-    Meaning("held_how", "How", "the two points that it is interpolated from"),
-    Meaning("held_again", "And again at", "further values, if the curve returns to the same level"),
+    Meaning("threads", "Threads", "Number of client threads that send requests at the same time."),
+    Meaning(
+        "throughput", "Throughput, Rate", "Completed operations per second. Under the name of a drive: on that drive."
+    ),
+    Meaning("each_thread", "Each thread", "Computed: throughput divided by the number of threads."),
+    Meaning("latency", "Average, p99, p99.9, p99.99", "Latency of the selected operation, as its output prints it."),
+    Meaning("gain", "Gain", "Computed: by how many percent the first drive is better (more throughput, less latency)."),
+    Meaning("validity", "Validity", "Whether the output is from a complete run without errors."),
+    Meaning("publication", "Publication", "The maker's paper that printed the figures."),
+    Meaning(
+        "publication_gives", "What its figures give", "Computed from its figures, not from the claims in its text."
+    ),
+    Meaning("figures", "Figures", "Number of figures that the register has taken from the publication."),
+    Meaning("claims", "Claims", "Number of claims that the register has taken from the publication."),
+    Meaning("load", "Load", "The settings that all runs of a sweep have in common, with a code for them."),
+    Meaning("binding_ycsb", "Database binding", "The client library through which YCSB used the database."),
+    Meaning("claim", "Claim", "A statement of the publication."),
+    Meaning("stated", "Stated", "The number in that statement."),
+    Meaning(
+        "recomputed", "Its figures give", "The same number, computed here from the figures of the same publication."
+    ),
+    Meaning("computation", "Computed as", "The formula. The head of the table names the two drives a and b."),
+    Meaning("status", "Status", "Whether the publication's own figures support the claim; no verdict on a drive."),
+    Meaning("metric", "Metric", "What the publication measured, with its unit, and whether higher or lower is better."),
+    Meaning(
+        "metric_value", "The name of a drive", "Value that the publication prints for the drive in the column head."
+    ),
+    Meaning("machine", "CPU, reads, writes, await, power", "Means over the run, of the machine with the drive."),
+    Meaning(
+        "peak_metric", "Metric at the peaks", "A throughput, a latency, or a measurement of the machine with the drive."
+    ),
+    Meaning("peak_value", "A drive at its peak", "The value at the thread count with the drive's highest throughput."),
+    Meaning("exactness", "How exact", "Printed as a number, or read from a chart: good to about one digit."),
+    Meaning("held", "Fixed at", "The drives are compared at this throughput, or at this latency."),
+    Meaning("held_read", "Compared", "The quantity that is compared at this level."),
+    Meaning("held_against", "Comparison", "Computed: the value of the first drive compared with that of the second."),
+    Meaning("held_there", "There", "The value at this level, interpolated between the two nearest measured points."),
+    Meaning("held_how", "How", "The two measured points between which the value is interpolated."),
+    Meaning("held_again", "And again at", "Further values, if the curve reaches the same level again."),
 )
 OF_SIZING = (
     Meaning(
-        "drives_count",
-        "Drives",
-        "number of drives: needed in all (sizing), reading in parallel (nines), or tested (loads)",
+        "drives_count", "Drives", "Number of drives: needed (sizing), read at the same time (nines), or tested (loads)."
     ),
-    Meaning("nodes", "Nodes", "servers, with the entered number of drives in each, spare ones included"),
-    Meaning("by_throughput", "By throughput", "drives that the reads and writes need at the tested speed"),
-    Meaning("by_capacity", "By capacity", "drives that the stored copies need"),
-    Meaning("by_endurance", "By endurance", "drives needed so that the writes of a day stay within the rating"),
-    Meaning("binding", "Limited by", "which of the three needs the most drives"),
-    Meaning("needs", "Needs", "computed: drive writes per day of the load on each drive over the entered lifetime"),
-    Meaning("price", "Price of one", "as entered; the register has no prices"),
-    Meaning("price_all", "All", "computed: price of one, for all drives"),
-    Meaning("step", "Step", "one step of the calculation"),
-    Meaning("step_how", "How", "its formula with the numbers"),
-    Meaning("step_gives", "Gives", "its result"),
-    Meaning("step_source", "From", "where the formula or the number is from"),
-    Meaning("nines_of", "Of", "a drive, a server, a rack, all of them"),
-    Meaning("nines_step", "Step", "one step of the number of drives"),
-    Meaning("reads_per_s", "Reads", "a second, of all drives of the line together"),
-    Meaning("slow_reads", "Slow reads", "computed: how many of these are slower than the percentile, a second"),
-    Meaning("parallel_reads", "Parallel reads", "how many reads one request makes at once"),
-    Meaning("chance", "Meets a slow one", "computed: how likely at least one of them is slower than the percentile"),
+    Meaning("nodes", "Nodes", "Number of servers, each with the entered number of drives. Spare servers are included."),
+    Meaning(
+        "by_throughput", "By throughput", "Number of drives that the reads and writes require at the tested speed."
+    ),
+    Meaning("by_capacity", "By capacity", "Number of drives that all copies of the data require."),
+    Meaning(
+        "by_endurance", "By endurance", "Number of drives that keeps each drive's writes per day within its rating."
+    ),
+    Meaning("binding", "Limited by", "Which of the three requirements needs the most drives."),
+    Meaning(
+        "needs", "Needs", "Computed: writes per day of your load on each drive, over the entered lifetime, as DWPD."
+    ),
+    Meaning("price", "Price of one", "Price of one drive, as you entered it. The register has no prices."),
+    Meaning("price_all", "All", "Computed: price of one drive times the number of drives."),
+    Meaning("step", "Step", "One step of the calculation."),
+    Meaning("step_how", "How", "The formula of the step, with its numbers."),
+    Meaning("step_gives", "Gives", "The result of the step."),
+    Meaning("step_source", "From", "Where the formula or the number comes from."),
+    Meaning("nines_of", "Of", "What the line is about: one drive, a server, a rack, or all racks."),
+    Meaning("nines_step", "Step", "What the number of drives is multiplied by."),
+    Meaning("reads_per_s", "Reads", "Reads per second of all drives of the line together."),
+    Meaning("slow_reads", "Slow reads", "Computed: how many of these reads per second are slower than the percentile."),
+    Meaning("parallel_reads", "Parallel reads", "Number of reads that one request makes at the same time."),
+    Meaning(
+        "chance", "Meets a slow one", "Computed: chance that at least one of these reads is slower than the percentile."
+    ),
 )
 OF_FILES = (
-    Meaning("fleet_device", "Device", "the path, as your list has it"),
-    Meaning("fleet_model", "Model", "as your list has it"),
+    Meaning("fleet_device", "Device", "Path of the device in your list."),
+    Meaning("fleet_model", "Model", "Model in your list."),
     Meaning(
-        "fleet_state", "Register", "what the register knows about the drive; the words are explained below the table"
+        "fleet_state", "Register", "What the register knows about the drive. The words are explained below the table."
     ),
-    Meaning("fleet_why", "Why", "what was found, and where"),
-    Meaning("dump_table", "Table", "of the dump"),
-    Meaning("dump_rows", "Rows", "how many it has"),
-    Meaning("dump_file", "CSV, JSON, Parquet", "the size of the file that holds the table in this form"),
+    Meaning("fleet_why", "Why", "The product and the result that were found, or the reason why none was found."),
+    Meaning("dump_table", "Table", "Name of the table in the dump."),
+    Meaning("dump_rows", "Rows", "Number of rows of the table."),
+    Meaning("dump_file", "CSV, JSON, Parquet", "Size of the file that has the table in this format."),
 )
