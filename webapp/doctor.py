@@ -1,4 +1,4 @@
-"""What `manage.py doctor` looks at: each part of this machine's register, and what to do where one is not well."""
+"""The checks of `manage.py doctor`: each part of this machine's register, with a remedy if it has a problem."""
 
 import re
 import shutil
@@ -30,9 +30,9 @@ LEAST_FREE_BYTES = 5 * 1024**3  # two of the largest uploads, and PostgreSQL nee
 
 @dataclass(frozen=True)
 class Check:
-    """One part: what was found, and the remedy where it is not well (empty where it is).
+    """One part: what was found, and the remedy if it has a problem (else empty).
 
-    `is_host`: it is a lab host and no part of the register, which is well also where a host is not.
+    `is_host`: a lab host is not a part of the register. Its problems are warnings.
     """
 
     part: str
@@ -42,15 +42,15 @@ class Check:
 
     @property
     def word(self) -> str:
-        """Return how it is: well, ill, or warn of a lab host that gets no work."""
+        """Return the status word. A lab host that gets no work is a warning."""
         if not self.remedy:
-            return "well"
-        return "warn" if self.is_host else "ill"
+            return "OK"
+        return "WARNING" if self.is_host else "ERROR"
 
     @property
-    def is_ill(self) -> bool:
-        """Return whether a part of the register itself is not well."""
-        return self.word == "ill"
+    def is_error(self) -> bool:
+        """Return whether a part of the register itself has a problem."""
+        return self.word == "ERROR"
 
 
 def effective_settings() -> Iterator[tuple[str, str]]:

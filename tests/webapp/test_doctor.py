@@ -30,12 +30,12 @@ def _no_worker(monkeypatch):
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("_no_worker")
-def test_every_part_is_told_with_a_remedy_where_it_is_ill():
+def test_every_part_is_told_with_a_remedy_where_it_is_error():
     status, text = told()
     assert status == 1
-    assert "well PostgreSQL: 18." in text
-    assert "well migrations: 0 pending" in text
-    assert "ill  worker: has not reported lately\n     -> start it" in text
+    assert "OK      PostgreSQL: 18." in text
+    assert "OK      migrations: 0 pending" in text
+    assert "ERROR   worker: has not reported lately\n        -> start it" in text
 
 
 @pytest.mark.django_db
@@ -48,14 +48,14 @@ def test_no_secret_is_shown(settings):
     assert "postgresql://drivecert:***@/drivecert?host=/run/sockets" in text
 
 
-def test_a_missing_program_is_ill(tmp_path):
+def test_a_missing_program_is_an_error(tmp_path):
     with override_settings(DRIVETEST=tmp_path / "drivetest"):
         check = doctor.examine_drivetest()
     assert check.found == f"{tmp_path / 'drivetest'} does not run: No such file or directory"
     assert "make drivetest" in check.remedy
 
 
-def test_a_missing_data_directory_is_ill(tmp_path):
+def test_a_missing_data_directory_is_an_error(tmp_path):
     with override_settings(DATA_DIR=tmp_path / "var"):
         assert doctor.examine_data_dir().remedy
     with override_settings(DATA_DIR=tmp_path):
@@ -84,7 +84,7 @@ def test_a_host_that_gets_no_work_says_why():
 
 
 @pytest.mark.django_db
-def test_a_host_that_was_never_checked_and_one_that_is_overdue_are_ill(settings):
+def test_a_host_that_was_never_checked_and_one_that_is_overdue_get_no_work(settings):
     ssh_host(checked_at=None)
     assert hosts_told()["lab host lab-1"][0].startswith("not checked yet: `manage.py check_host lab-1`")
     Host.objects.update(checked_at=timezone.now() - timedelta(seconds=4 * settings.HOST_CHECK_PERIOD_S))
@@ -94,15 +94,19 @@ def test_a_host_that_was_never_checked_and_one_that_is_overdue_are_ill(settings)
 @pytest.mark.django_db
 def test_doctor_names_the_hosts():
     ssh_host(checked_at=None)
-    assert "\nwarn lab host lab-1: not checked yet" in told()[1]
+    assert "\nWARNING lab host lab-1: not checked yet" in told()[1]
 
 
 @pytest.mark.parametrize(
     ("checks", "status", "words"),
     [
-        ([Check("Redis", "8.0")], 0, ["well Redis: 8.0"]),
-        ([Check("Redis", "8.0"), Check("lab host a", "gets no work", "it is off", is_host=True)], 0, ["well", "warn"]),
-        ([Check("Redis", "does not answer", "start it"), Check("lab host a", "takes work", is_host=True)], 1, ["ill "]),
+        ([Check("Redis", "8.0")], 0, ["OK      Redis: 8.0"]),
+        ([Check("Redis", "8.0"), Check("lab host a", "gets no work", "it is off", is_host=True)], 0, ["OK", "WARNING"]),
+        (
+            [Check("Redis", "does not answer", "start it"), Check("lab host a", "takes work", is_host=True)],
+            1,
+            ["ERROR "],
+        ),
     ],
 )
 def test_the_exit_status_is_about_the_register_alone(monkeypatch, checks, status, words):
@@ -112,10 +116,10 @@ def test_the_exit_status_is_about_the_register_alone(monkeypatch, checks, status
     assert all(f"\n{word}" in text for word in words)
 
 
-def test_a_machine_that_cannot_be_told_from_others_is_ill(monkeypatch, tmp_path):
+def test_a_machine_that_without_a_unique_id_is_an_error(monkeypatch, tmp_path):
     monkeypatch.setattr(machine, "MACHINE_ID", tmp_path)
     check = doctor.examine_machine()
-    assert check.is_ill
+    assert check.is_error
     assert f"{tmp_path}: cannot be read" in check.remedy
 
 
@@ -132,6 +136,6 @@ def test_a_machine_without_an_id_is_told_so_and_given_none(db, monkeypatch, sett
     settings.LAB_DIR = tmp_path / "lab"
     Host.objects.create(name="local", kind="local", machine_id="of-another")
     check = doctor.examine_machine()
-    assert (check.found, check.is_ill) == ("has no id yet: made at the first start", False)
+    assert (check.found, check.is_error) == ("has no id yet: made at the first start", False)
     assert list(hosts_told()) == ["lab host local"]
     assert not settings.LAB_DIR.exists()

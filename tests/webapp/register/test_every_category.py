@@ -153,7 +153,7 @@ def test_the_headline_of_nothing_found_names_no_limits(client, fast_and_slow):
 
 def test_the_notes_name_no_column_that_is_not_shown(client, fast_and_slow):
     text = client.get("/drives/").text
-    assert "totals of all devices of a row" in text
+    assert "those of all devices of a row together" in text
     assert "under Storage" not in text
 
 

@@ -24,7 +24,7 @@ class Command(BaseCommand):
         self.stdout.write("")
         checks = list(examine())
         for check in checks:
-            self.stdout.write(f"{check.word:<4} {check.part}: {check.found}")
+            self.stdout.write(f"{check.word:<7} {check.part}: {check.found}")
             if check.remedy:
-                self.stdout.write(f"     -> {check.remedy}")
-        sys.exit(any(check.is_ill for check in checks))
+                self.stdout.write(f"        -> {check.remedy}")
+        sys.exit(any(check.is_error for check in checks))

@@ -131,8 +131,8 @@ def _columns_with_places() -> list[str]:
 
 def _single_runs(count: int) -> str:
     return (
-        f"Each of the {count} results is a single run, so there is no median and no spread. How much another run "
-        "of the same instance would differ is not known."
+        f"Each of the {count} results is a single run, so there is no median and no spread. "
+        "It is not known how much another run of the same instance would differ."
     )
 
 

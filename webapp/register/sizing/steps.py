@@ -104,7 +104,7 @@ def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
 def _needed(found: Size, rating: Fraction) -> list[Step]:
     if found.dwpd is None or found.working_drives is None:
         return []
-    how = f"the same bytes over {units.count(found.working_drives)} working drives; rated {number(rating)}"
+    how = f"those writes on {units.count(found.working_drives)} working drives; the drive is rated for {number(rating)}"
     return [Step("Required DWPD per drive", how, number(found.dwpd), RULE)]
 
 

@@ -44,8 +44,8 @@ CLOUD_CAUTION = (
 )
 EVERY_CLOUD_NOTES = (
     CLOUD_CAUTION,
-    "Speeds and shares are totals of all devices of a row.",
-    "Azure Ls figures are for one drive. Lsv2 instances have several drives, each about 5 times as fast.",
+    "Speeds and percentages are those of all devices of a row together.",
+    "Azure Ls figures are for one drive. Lsv2 instances have several drives, each about 5 times as fast as that.",
 )
 CLOUD_NOTES = (
     *EVERY_CLOUD_NOTES,

@@ -27,8 +27,8 @@ MEANINGS = {
     Status.TRUNCATED: "The decimals were cut off, for example 29.9 printed as 29.",
     Status.ROUNDED_UP: "The number was rounded up, although the lower number is nearer.",
     Status.AS_READ: "The figures were read from a chart, to about one digit. The stated number is within their range.",
-    Status.AT_POINTS: "Read from a chart; too imprecise to confirm or refute. The values as read give this number.",
-    Status.NOT_DECIDABLE: "Read from a chart; too imprecise to decide. The values as read give another number.",
+    Status.AT_POINTS: "Read from a chart; too imprecise to decide. Taken exactly as read, it gives this number.",
+    Status.NOT_DECIDABLE: "Read from a chart; too imprecise to decide. Taken exactly as read, it gives another number.",
     Status.CONTRADICTS: "The publication's own figures give another number.",
     Status.IN_WORDS: "The claim is in words. The number that the figures give is shown with it.",
     Status.CANNOT_BE_CHECKED: "The publication does not print the figures behind the claim.",
@@ -158,7 +158,7 @@ def _read_off(row: CheckedRow) -> str:
     """Return the possible span of a value whose figures were read from a chart."""
     if row.check.span is None:
         return ""
-    return f"read off a figure, {span(row.check.span, row.check.claim.unit)}"
+    return f"read from a chart, {span(row.check.span, row.check.claim.unit)}"
 
 
 def _impossible() -> Iterable[str]:
