@@ -5,14 +5,11 @@ companion file is hidden from all readers. The figures of the log itself stay.
 """
 
 import copy
-import json
-import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from results.models import Event, Finding, Reading, Run, Submission, Verdict, YcsbRun
-from results.rules.certification.stress import DEPARTURE_PHRASE
+from results.models import Event, Finding, Reading, Run, Statistic, Submission, Verdict, YcsbRun
 
 # Values that YCSB prints on standard error or in its properties. Workload, phase, binding and threads stay: they
 # identify the load of the figures.
@@ -20,12 +17,8 @@ YCSB_REDACTIONS: Mapping[str, Any] = {
     "command_line": "", "properties": [], "reasons": [], "record_count": None, "operation_count": None,
     "time_limit_s": None, "target_ops_per_s": None,
 }  # fmt: skip
-# The only place that reads stored headlines of drivetest (judge/headline.rs), those of earlier releases included. The
-# match is the part about the log's own shares; what follows may quote a companion file.
-LOG_HEADLINE = re.compile(r"passes: at most [^;]*|fails: slice [^;]*(?:; also over [^;]*)?")
 REEVALUATED = "run-judged-anew"  # its details contain headlines
 WARNINGS = "in_spite_of"  # sentences on devices, in the details of a publication
-DEPARTURES = re.compile(rf"(r-[0-9a-z]+) {DEPARTURE_PHRASE}: ")
 
 
 class WithheldError(Exception):
@@ -93,10 +86,33 @@ def visible_verdict(run: Run, verdict: Verdict) -> Verdict:
     if not has_withheld_file(run):
         return verdict
     visible = copy.copy(verdict)
-    of_the_log = LOG_HEADLINE.match(verdict.headline)
-    visible.headline = of_the_log[0] if of_the_log else verdict.headline.partition(":")[0]
+    visible.headline = log_headline(verdict)
     visible.document = verdict.document | {"headline": visible.headline, "reasons": [], "exact": None}
     return visible
+
+
+def log_headline(verdict: Verdict) -> str:
+    """Return the outcome with the shares of the log, without the parts of the headline that quote other files."""
+    word, document = Verdict.Outcome(verdict.outcome).label, verdict.document
+    if verdict.outcome == Verdict.Outcome.PASS:
+        shares = (share for share in document["shares"] if share["statistic"] == Statistic.WORST_SLICE)
+        parts = [f"{share['share_pct']} % over {_time(share['threshold_us'])}" for share in shares]
+        return f"{word}: at most {_listed(parts)} of reads"
+    if verdict.outcome != Verdict.Outcome.FAIL or not document["violations"]:
+        return word
+    first = document["violations"][0]
+    over = f"reads over {_time(first['threshold_us'])}: {first['share_pct']} % > {first['limit_pct']} %"
+    others = {each["threshold_us"] for each in document["violations"]} - {first["threshold_us"]}
+    also = f"; also over {_listed([_time(each) for each in sorted(others)])}" if others else ""
+    return f"{word}: slice {first['slice']}, {over}{also}"
+
+
+def _time(us: int) -> str:
+    return f"{us // 1000} ms" if us % 1000 == 0 else f"{us} us"
+
+
+def _listed(parts: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def visible_events(events: Iterable[Event]) -> list[Event]:
@@ -116,21 +132,20 @@ def _without_sentences(event: Event) -> Event:
     return visible
 
 
-def redacted_requirements(document: Any) -> Any:
-    """Return requirements or reasons of a certificate without the departures of runs with withheld files."""
-    withheld = _withheld_of(set(DEPARTURES.findall(json.dumps(document, ensure_ascii=False))))
-    return _without_departures(document, withheld) if withheld else document
+def missing_sentences(attempt: Mapping[str, Any]) -> list[str]:
+    """Return what an attempt at a certificate lacks, each once, without the departures of runs with withheld files."""
+    missing = attempt["missing"]
+    departing = {each["run_id"] for one in missing for each in one.get("shortcomings", ()) if each["departures"]}
+    withheld = _withheld_of(departing)
+    return list(dict.fromkeys(_requirement_sentence(requirement, withheld) for requirement in missing))
 
 
-def _without_departures(document: Any, withheld: AbstractSet[str]) -> Any:
-    if isinstance(document, Mapping):
-        return {name: _without_departures(value, withheld) for name, value in document.items()}
-    if isinstance(document, list | tuple):
-        return [_without_departures(each, withheld) for each in document]
-    if not isinstance(document, str):
-        return document
-    ends = (found.end() - len(": ") for found in DEPARTURES.finditer(document) if found[1] in withheld)
-    return document[: next(ends, None)]
+def _requirement_sentence(requirement: Mapping[str, Any], withheld: AbstractSet[str]) -> str:
+    faults = []
+    for each in requirement.get("shortcomings", ()):
+        departures = () if each["run_id"] in withheld else each["departures"]
+        faults.append(f"{each['run_id']} {each['sentence']}" + (f": {'; '.join(departures)}" if departures else ""))
+    return f"{requirement['sentence']}: {'; '.join(faults)}" if faults else str(requirement["sentence"])
 
 
 def _withheld_of(public_ids: AbstractSet[str]) -> set[str]:

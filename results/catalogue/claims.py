@@ -19,7 +19,7 @@ from results.rules.ycsb.statements import Status
 PUBLISHED = Path(__file__).parent / "published"
 FIGURE_FILES = ("ycsb_published.csv", "ycsb_read_off_points.csv")
 CLAIM_FILE = "published_claims.csv"
-STATED = "stated"
+STATED, READ_OFF = "stated", "read off a figure"  # of the column "exactness"; a remark can follow "stated"
 
 Row = dict[str, str]
 T = TypeVar("T", PublishedFigure, PublishedClaim)
@@ -165,5 +165,5 @@ def _figure(row: dict[str, str]) -> Figure:
         unit=row["unit"],
         threads=int(row["threads"]) if row["threads"] else None,
         at_ops_per_s=Fraction(at_ops_per_s) if at_ops_per_s else None,
-        is_read_off=not row.get("exactness", STATED).startswith(STATED),
+        is_read_off=row.get("exactness") == READ_OFF,
     )

@@ -222,10 +222,17 @@ def _columns(profile: Profile, certified: Certified) -> dict[str, Any]:
 def document_of(certified: Certified) -> dict[str, Any]:
     """Return what the rules said, as JSON: sentences of what is present and missing, and the reasons."""
     return {
-        "present": [asdict(requirement) for requirement in certified.present],
-        "missing": [asdict(requirement) for requirement in certified.missing],
+        "present": [_requirement_document(requirement) for requirement in certified.present],
+        "missing": [_requirement_document(requirement) for requirement in certified.missing],
         "reasons": list(certified.reasons),
     }
+
+
+def _requirement_document(requirement: facts.Requirement) -> dict[str, Any]:
+    document = asdict(requirement)
+    if not requirement.shortcomings:
+        del document["shortcomings"]
+    return document
 
 
 def _ground(profile: Profile, certified: Certified) -> str:

@@ -18,7 +18,7 @@ class Event(models.Model):
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     kind = models.CharField(max_length=40)
     subject_type = models.CharField(max_length=40)
-    subject_id = models.CharField(max_length=40)
+    subject_id = models.CharField(max_length=120)  # the longest is the slug of a product
     reason = models.TextField(blank=True)
     details = models.JSONField(default=dict)
 

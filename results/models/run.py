@@ -237,11 +237,11 @@ class Finding(models.Model):
     """Something a reader should know about a run's log."""
 
     class Severity(models.TextChoices):
-        """Whether it decides the verdict, should be looked at, or is good to know."""
+        """It decides the verdict, needs a review, or is only information."""
 
-        DECIDES = "decides", "decides"
-        LOOK = "look", "look here"
-        NOTE = "note", "to know"
+        DECIDES = "decides", "decisive"
+        LOOK = "look", "warning"
+        NOTE = "note", "note"
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="findings")
     ordinal = models.PositiveSmallIntegerField()
@@ -271,10 +271,10 @@ class Verdict(models.Model):
     class Outcome(models.TextChoices):
         """Undecided: the log does not show it. Void: not a valid run."""
 
-        PASS = "pass"
-        FAIL = "fail"
-        UNDECIDED = "undecided"
-        VOID = "void"
+        PASS = "pass", "passes"
+        FAIL = "fail", "fails"
+        UNDECIDED = "undecided", "undecided"
+        VOID = "void", "void"
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="verdicts")
     profile = models.ForeignKey(Profile, models.PROTECT, related_name="verdicts")

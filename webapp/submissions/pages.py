@@ -13,7 +13,7 @@ from results.access.intervals import histogram_slices
 from results.access.redaction import visible_verdict, visible_ycsb
 from results.models import Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.act.latency_table import LatencyRow, latency_table
-from webapp.register.runs.headline import OUTCOME_WORDS, other_reasons, plain_text
+from webapp.register.runs.headline import other_reasons, reason_text
 from webapp.register.runs.histograms import judged_sentence
 from webapp.register.runs.slices import FIRST_EDGES, no_slice_sentence
 from webapp.register.runs.verdict import SHOWN_VIOLATIONS
@@ -139,14 +139,12 @@ def _run_part(run: Run, findings: list[Finding]) -> RunPart:
     newest = next(iter(run.verdicts.all()), None)
     verdict = visible_verdict(run, newest) if newest else None
     violations = verdict.document["violations"] if verdict else []
-    word = OUTCOME_WORDS[Verdict.Outcome(verdict.outcome)] if verdict else ""
-    headline = plain_text(verdict.headline, verdict.document) if verdict else ""
     histogram: Histogram | None = next(iter(run.reads_histograms), None)  # type: ignore[attr-defined]
     return RunPart(
         run=run,
         verdict=verdict,
-        verdict_word=word,
-        verdict_reason=headline.removeprefix(word).removeprefix(": "),
+        verdict_word=verdict.get_outcome_display() if verdict else "",
+        verdict_reason=reason_text(verdict) if verdict else "",
         further_reasons=other_reasons(verdict) if verdict else [],
         worst=_worst_figures(run.shares.all(), verdict, violations),
         violations=violations[:SHOWN_VIOLATIONS],

@@ -147,34 +147,33 @@ def _stages(runs: Runs, device_count: int, duration_s: int) -> Iterator[_Stage]:
             yield _stage(load, nx, stress, heaviest, duration_s)
 
 
-def _shortcoming(run: CandidateRun, load: CandidateRun, nx: Fraction, duration_s: int) -> str | None:
-    return stress_shortcoming(run, nx, load.device_count or 0, duration_s)
-
-
 def _stage(load: CandidateRun, nx: Fraction, stress: CandidateRun | None, heaviest: Runs, duration_s: int) -> _Stage:
     device_count = load.device_count or 0
     tested = (load,) if stress is None else (load, stress)
-    fault = _stress_fault(load, nx, heaviest, duration_s) if stress is None else None
     requirements = (
         Requirement("load", device_count, True, f"load test {load.id} passes at {printed_nx(nx)}"),
-        Requirement("stress", device_count, stress is not None, fault or _stress_shown(nx, tested[-1])),
+        _stress_missing(load, nx, heaviest, duration_s) if stress is None else _stress_shown(device_count, nx, stress),
         checks.check_drives(tested, device_count),
         checks.check_preparation(tested, device_count),
     )
     return _Stage(device_count, nx, load, stress, requirements)
 
 
-def _stress_shown(nx: Fraction, stress: CandidateRun) -> str:
-    ran = printed_nx(stress.nx_load or Fraction(0))
-    return f"stress test {stress.id} ran to completion at {ran}, {printed_nx(STRESS_FACTOR * nx)} was required"
+def _stress_shown(device_count: int, nx: Fraction, stress: CandidateRun) -> Requirement:
+    ran, required = printed_nx(stress.nx_load or Fraction(0)), printed_nx(STRESS_FACTOR * nx)
+    sentence = f"stress test {stress.id} ran to completion at {ran}, {required} was required"
+    return Requirement("stress", device_count, True, sentence)
 
 
-def _stress_fault(load: CandidateRun, nx: Fraction, heaviest: Runs, duration_s: int) -> str:
-    """Say what the heaviest other runs lack; `heaviest` are all runs by falling load."""
+def _stress_missing(load: CandidateRun, nx: Fraction, heaviest: Runs, duration_s: int) -> Requirement:
+    """Return what the heaviest other runs lack; `heaviest` are all runs by falling load."""
+    device_count, sentence = load.device_count or 0, f"a stress test at {printed_nx(STRESS_FACTOR * nx)} is missing"
     others = (run for run in heaviest if run is not load and run.device_count in {None, load.device_count})
-    faults = [_shortcoming(run, load, nx, duration_s) for run in islice(others, NEAREST_COUNT)]
-    found = "; ".join(filter(None, faults)) or "there is no other run with as many devices"
-    return f"a stress test at {printed_nx(STRESS_FACTOR * nx)} is missing: {found}"
+    faults = [stress_shortcoming(run, nx, device_count, duration_s) for run in islice(others, NEAREST_COUNT)]
+    found = tuple(fault for fault in faults if fault)
+    if not found:
+        sentence = f"{sentence}: there is no other run with as many devices"
+    return Requirement("stress", device_count, False, sentence, found)
 
 
 def _missing_count(requirements: Iterable[Requirement]) -> int:

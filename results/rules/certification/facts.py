@@ -80,13 +80,26 @@ class CandidateRun:
 
 
 @dataclass(frozen=True)
+class Shortcoming:
+    """Why a run is no stress test; `departures` are sentences of its verdict, which may quote a withheld file."""
+
+    run_id: str
+    sentence: str
+    departures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Requirement:
-    """One thing that a certificate needs, shown or not, in a sentence; `device_count` identifies the stage."""
+    """One thing that a certificate needs, shown or not, in a sentence; `device_count` identifies the stage.
+
+    `shortcomings` complete the sentence of a missing stress test.
+    """
 
     id: str
     device_count: int
     is_shown: bool
     sentence: str
+    shortcomings: tuple[Shortcoming, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,44 +8,41 @@ from fractions import Fraction
 
 from results.rules.act.loads import TPS, printed_decimal, printed_nx
 from results.rules.certification.checks import likeness
-from results.rules.certification.facts import CandidateRun
+from results.rules.certification.facts import CandidateRun, Shortcoming
 from results.rules.plural import counted
 
 FINISHED = "finished"
 JUDGED = {"pass", "fail"}  # undecided: not the run that the profile requires; void: not a valid run
-# Stored certificates contain this phrase, so it cannot change; results/access/redaction.py finds departures by it.
-DEPARTURE_PHRASE = "is not what the profile asks"
 STRESS_FACTOR = 2  # aerospike/act README.md, test 2: 60x for a certificate at 30x
 
 
-def stress_shortcoming(run: CandidateRun, load: Fraction, device_count: int, duration_s: int) -> str | None:
-    """Return why a run is no stress test for a load of N, in a sentence; None where it is one.
+def stress_shortcoming(run: CandidateRun, load: Fraction, device_count: int, duration_s: int) -> Shortcoming | None:
+    """Return why a run is no stress test for a load of N; None if it is one.
 
     A heavier load than 2N does as well: the test requires only that the rate is sustained. A failing verdict does not
     matter ("regardless of the error rate"), an undecided or void one does: then the log does not show the required run.
     Source: aerospike/act README.md, tests 2 and 4.
     """
-    for shortcoming in (
-        _shape_shortcoming(run, device_count),
-        _load_shortcoming(run, STRESS_FACTOR * load),
-        _end_shortcoming(run, duration_s),
-    ):
-        if shortcoming:
-            return f"{run.id} {shortcoming}"
-    return None
+    if sentence := _devices_shortcoming(run, device_count):
+        return Shortcoming(run.id, sentence)
+    if run.departures:
+        return Shortcoming(run.id, "is not what the profile asks", run.departures)
+    sentence = _load_shortcoming(run, STRESS_FACTOR * load) or _end_shortcoming(run, duration_s)
+    return Shortcoming(run.id, sentence) if sentence else None
 
 
 def is_stress_like(run: CandidateRun, device_count: int, duration_s: int) -> bool:
     """Return whether a run is a stress test for some load: all but the load is as stress_shortcoming() asks."""
-    return _shape_shortcoming(run, device_count) is None and _end_shortcoming(run, duration_s) is None
+    faults = (_devices_shortcoming(run, device_count), run.departures, _end_shortcoming(run, duration_s))
+    return not any(faults)
 
 
-def _shape_shortcoming(run: CandidateRun, device_count: int) -> str | None:
+def _devices_shortcoming(run: CandidateRun, device_count: int) -> str | None:
     if run.device_count is None:
         return "does not report how many devices it ran on"
     if run.device_count != device_count:
         return f"ran on {counted(run.device_count, 'device')}, not {device_count}"
-    return f"{DEPARTURE_PHRASE}: {'; '.join(run.departures)}" if run.departures else None
+    return None
 
 
 def _load_shortcoming(run: CandidateRun, wanted: Fraction) -> str | None:

@@ -55,6 +55,13 @@ def test_a_reviewer_names_an_existing_product_of_the_category(as_user, rita, sub
     assert submission.runs.get().product == product
 
 
+def test_a_product_with_a_long_name_is_entered(as_user, rita, submission):
+    decide(as_user(rita), submission, "new-product", **NEW_PRODUCT | {"vendor": "V" * 60, "model": "M" * 60})
+    product = submission.runs.get().product
+    assert len(product.slug) > 40
+    assert Event.objects.get(kind="product-created").subject_id == product.slug
+
+
 def test_nobody_publishes_their_own_submission(as_user, vera, submission):
     vera.is_staff = True
     vera.save()

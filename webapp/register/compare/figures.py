@@ -11,7 +11,6 @@ from results.models import Run, Statistic, Verdict
 from results.rules.act.limits import Limit, exact_share_pct, is_count_within
 from webapp.register.comparability.conditions import compared_shares
 from webapp.register.limits.reader_limits import LimitEvaluation, YourLimits
-from webapp.register.runs.headline import OUTCOME_WORDS
 from webapp.register.runs.limits import as_limits
 from webapp.register.runs.ycsb import ops_rate
 from webapp.register.tables.columns import newest_verdict, notes_of, product_of, share_of
@@ -127,13 +126,13 @@ def _own_outcome(run: Run, result: LimitEvaluation, own: YourLimits) -> str:
     """
     verdict = newest_verdict(run)
     if verdict and verdict.outcome in {Verdict.Outcome.UNDECIDED, Verdict.Outcome.VOID}:
-        return OUTCOME_WORDS[Verdict.Outcome(verdict.outcome)]
+        return verdict.get_outcome_display()
     if not any(share_of(run, threshold_us) for threshold_us in own.by_threshold):
         return ""
     if result.passes_limits:
-        return OUTCOME_WORDS[Verdict.Outcome.PASS]
+        return str(Verdict.Outcome.PASS.label)
     is_open = not (result.is_over_limits or _has_stopped_early(run))
-    return OUTCOME_WORDS[Verdict.Outcome.UNDECIDED if is_open else Verdict.Outcome.FAIL]
+    return str((Verdict.Outcome.UNDECIDED if is_open else Verdict.Outcome.FAIL).label)
 
 
 def _has_stopped_early(run: Run) -> bool:
@@ -144,7 +143,7 @@ def _has_stopped_early(run: Run) -> bool:
 
 def _outcome(run: Run) -> str:
     verdict = newest_verdict(run)
-    return OUTCOME_WORDS[Verdict.Outcome(verdict.outcome)] if verdict else "as published"
+    return verdict.get_outcome_display() if verdict else "as published"
 
 
 def _share_line(runs: Sequence[Run], limit: Limit) -> Line:

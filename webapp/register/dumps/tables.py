@@ -10,7 +10,6 @@ from django.db.models.functions import Greatest
 
 from results import models as register
 from results.access.history import details_for_everyone, for_everyone
-from results.access.redaction import redacted_requirements
 from webapp.register.dumps.redaction import redact_facts, redact_text
 
 SCHEMA = "drivecert.dump/1"
@@ -219,7 +218,6 @@ TABLES = (
             "withdrawn_at"
         ),
         _certificates,
-        redactions={"document": redacted_requirements},
     ),
     Table("certificate_runs", register.CertificateRun, _columns("certificate run"), _certificate_runs),
     Table(

@@ -49,23 +49,31 @@ class InMemoryHandler(FileUploadHandler):
         return SimpleUploadedFile("list", content)
 
 
+class ListNotReceivedError(FleetError):
+    """A list that did not arrive whole, with the HTTP status of the response."""
+
+    def __init__(self, sentence: str, status: int) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
 def listed_text(request: HttpRequest) -> str:
     """Return the list in a form, pasted or as a file. Raises FleetError if it is too large or incomplete."""
     length = str(request.META.get("CONTENT_LENGTH") or "0").strip()
     if not (length.isascii() and length.isdigit()):
-        raise FleetError(INCOMPLETE)
+        raise ListNotReceivedError(INCOMPLETE, 400)
     if len(length) > LENGTH_DIGITS_MAX or int(length) > LIST_BYTES_MAX + 1024**2:  # with form fields
-        raise FleetError(TOO_LARGE)
+        raise ListNotReceivedError(TOO_LARGE, 413)
     handler = InMemoryHandler(request)
     request.upload_handlers = [handler]
     try:
         pasted, file = str(request.POST.get("list", "")), request.FILES.get("file")
     except (RequestDataTooBig, TooManyFilesSent) as error:
-        raise FleetError(TOO_LARGE) from error
+        raise ListNotReceivedError(TOO_LARGE, 413) from error
     except (MultiPartParserError, SuspiciousOperation) as error:
-        raise FleetError(INCOMPLETE) from error
+        raise ListNotReceivedError(INCOMPLETE, 400) from error
     if handler.received_bytes > LIST_BYTES_MAX:
-        raise FleetError(TOO_LARGE)
+        raise ListNotReceivedError(TOO_LARGE, 413)
     if pasted.strip():
         return pasted
     return decoded(file.read()) if file else ""
@@ -108,7 +116,7 @@ def _check(request: HttpRequest) -> HttpResponse:
     try:
         found = answers(read_drives(listed_text(request)), register_index())
     except FleetError as error:
-        return _form_again(request, str(error))
+        return _form_again(request, error)
     wanted = request.POST.get("format", "html")
     if wanted in {"csv", "json"}:
         return rows_response(wanted, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
@@ -118,11 +126,13 @@ def _check(request: HttpRequest) -> HttpResponse:
     return render(request, "register/fleet/answer.html", context)
 
 
-def _form_again(request: HttpRequest, sentence: str) -> HttpResponse:
+def _form_again(request: HttpRequest, error: FleetError) -> HttpResponse:
     """Return the form with the pasted list and the error. A list that did not arrive is left out."""
-    arrived = sentence not in {TOO_LARGE, INCOMPLETE}
-    context = {"section": "check", "error": sentence, "typed": request.POST.get("list", "") if arrived else ""}
-    return render(request, "register/fleet/check.html", context, status=413 if sentence == TOO_LARGE else 400)
+    typed, status = request.POST.get("list", ""), 400
+    if isinstance(error, ListNotReceivedError):
+        typed, status = "", error.status
+    context = {"section": "check", "error": str(error), "typed": typed}
+    return render(request, "register/fleet/check.html", context, status=status)
 
 
 def _too_many(request: HttpRequest, wait_s: int) -> HttpResponse:

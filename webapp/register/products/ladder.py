@@ -6,10 +6,9 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
-from results.models import Run, Statistic, Verdict
+from results.models import Run, Statistic
 from results.rules.act.limits import Limit
 from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK
-from webapp.register.runs.headline import OUTCOME_WORDS
 from webapp.register.tables.columns import share_code, share_column, share_of
 from webapp.register.tables.evaluation import is_over
 from webapp.register.tables.tables import STATISTIC_TITLES, Cell, share_cell
@@ -79,7 +78,7 @@ def _rung(run: Run, limits: tuple[Limit, ...]) -> Rung:
         devices=units.count(run.device_count),
         speed=units.decimal(run.tps),
         shares=[_share(run, limit) for limit in limits],
-        outcome=OUTCOME_WORDS[Verdict.Outcome(verdicts[0].outcome)] if verdicts else "as published",
+        outcome=verdicts[0].get_outcome_display() if verdicts else "as published",
         mark=VIRTUAL_DEVICE_MARK if run.is_on_no_drive else "",
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from results.access.history import for_everyone
-from results.access.redaction import redacted_requirements, visible_events
+from results.access.redaction import missing_sentences, visible_events
 from results.certification.certificates import attempts
 from results.history import event_label
 from results.models import Certificate, Event, Product, Run
@@ -97,8 +97,8 @@ def _view(certificate: Certificate, events: list[Event]) -> CertificateView:
     return CertificateView(
         certificate=certificate,
         run_ids=[run.public_id for run in certificate.runs.all()],
-        present=redacted_requirements([requirement["sentence"] for requirement in certificate.document["present"]]),
-        reasons=redacted_requirements(certificate.document["reasons"]),
+        present=[requirement["sentence"] for requirement in certificate.document["present"]],
+        reasons=certificate.document["reasons"],
         history=[_line(event) for event in events],
     )
 
@@ -115,10 +115,10 @@ def attempts_of(product: Product) -> list[AttemptView]:
             title=_title(attempt["device_count"], attempt["attempted_nx"]),
             profile=attempt["profile"],
             present=[requirement["sentence"] for requirement in attempt["present"]],
-            missing=list(dict.fromkeys(requirement["sentence"] for requirement in attempt["missing"])),
+            missing=missing_sentences(attempt),
             reasons=attempt["reasons"],
         )
-        for attempt in redacted_requirements(attempts(product))
+        for attempt in attempts(product)
         if not attempt["is_certified"]
     ]
 

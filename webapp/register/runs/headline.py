@@ -1,7 +1,7 @@
-"""Adapter for stored headlines: the only module that parses a verdict's sentence.
+"""Adapter for stored headlines: the only module that reads the text of a verdict, to show its parts.
 
-Verdicts are stored with the headline that drivetest printed (docs/reference/formats.md). Its first word is the outcome.
-The positions of the shares in it are not stored, so they are found by their text.
+Verdicts are stored with the headline that drivetest printed (docs/reference/formats.md): the outcome, then the reason.
+The positions of the shares in it are not stored, so they are found by their text. Nothing is decided by it.
 """
 
 import re
@@ -13,12 +13,6 @@ from typing import Any
 from results.models import Verdict
 from webapp.templatetags import units
 
-OUTCOME_WORDS = {
-    Verdict.Outcome.PASS: "passes",
-    Verdict.Outcome.FAIL: "fails",
-    Verdict.Outcome.UNDECIDED: "undecided",
-    Verdict.Outcome.VOID: "void",
-}
 OVER = re.compile(r"(?<=: )[0-9.]+ %(?= > )")  # in a fail: slice 2 (10-20 s), reads over 64 ms: 0.33 % > 0.1 %
 WORST = "worst-slice"
 Span = tuple[int, int, int, str]  # start and end of a share in the sentence, number of its slice, text to show
@@ -32,10 +26,14 @@ class Part:
     slice_number: int | None = None
 
 
-def split_headline(verdict: Verdict) -> tuple[str, str]:
-    """Return the word of the outcome and the rest of the headline."""
-    word = OUTCOME_WORDS[Verdict.Outcome(verdict.outcome)]
-    return word, verdict.headline.removeprefix(word)
+def reason_parts(verdict: Verdict) -> list[Part]:
+    """Return the headline in parts, without the word of its outcome."""
+    return parts_of(verdict.headline.removeprefix(verdict.get_outcome_display()), verdict.document)
+
+
+def reason_text(verdict: Verdict) -> str:
+    """Return the headline without the word of its outcome, as text."""
+    return "".join(part.text for part in reason_parts(verdict)).removeprefix(": ")
 
 
 def other_reasons(verdict: Verdict) -> list[str]:
@@ -54,11 +52,6 @@ def parts_of(sentence: str, document: Mapping[str, Any]) -> list[Part]:
     parts = {(start, end): Part(shown, number) for start, end, number, shown in spans}
     between = [(start, end) for start, end in pairwise(edges) if start < end]
     return [parts.get(place, Part(sentence[slice(*place)])) for place in between]
-
-
-def plain_text(sentence: str, document: Mapping[str, Any]) -> str:
-    """Return the sentence as text. A share that rounding turned into 0.00 % is shown as less than the last digit."""
-    return "".join(part.text for part in parts_of(sentence, document))
 
 
 def _violation_span(sentence: str, document: Mapping[str, Any]) -> list[Span]:

@@ -7,7 +7,7 @@ from results.access.redaction import visible_events, visible_verdict
 from results.history import displaced_by, event_label, history_of
 from results.models import Certificate, Event, Run, Verdict, Visibility
 from webapp.register.http.access import is_public
-from webapp.register.runs.headline import plain_text, split_headline
+from webapp.register.runs.headline import reason_text
 from webapp.templatetags import units
 
 SHOWN_EARLIER = 100
@@ -101,10 +101,9 @@ def earlier_verdicts(run: Run) -> list[EarlierVerdict]:
 
 def _earlier(verdict: Verdict) -> EarlierVerdict:
     result = getattr(verdict, "earlier_result", None)
-    outcome, text = split_headline(verdict)
     return EarlierVerdict(
-        word=outcome,
-        headline=plain_text(text, verdict.document).removeprefix(": "),
+        word=verdict.get_outcome_display(),
+        headline=reason_text(verdict),
         reader_version=verdict.reader_version,
         profile=str(verdict.profile),
         at=units.moment(verdict.public_since),

@@ -7,7 +7,7 @@ from typing import Any
 
 from results.models import Profile, Run, Statistic, Verdict
 from results.rules.act.limits import Limit
-from webapp.register.runs.headline import Part, other_reasons, parts_of, split_headline
+from webapp.register.runs.headline import Part, other_reasons, reason_parts
 from webapp.register.tables.columns import SHARE_THRESHOLDS_US
 from webapp.register.tables.evaluation import is_over
 from webapp.register.tables.marks import NearnessMark, nearness_mark
@@ -69,12 +69,11 @@ class Figure:
 
 def verdict_view(run: Run, verdict: Verdict) -> VerdictView:
     """Return the verdict with its first word separate, because the page frames a fail."""
-    word, rest = split_headline(verdict)
     violations = verdict.document["violations"]
     return VerdictView(
         outcome=verdict.outcome,
-        word=word.capitalize(),
-        rest=parts_of(rest, verdict.document),
+        word=verdict.get_outcome_display().capitalize(),
+        rest=reason_parts(verdict),
         reasons=other_reasons(verdict),
         violations=[_violation(each) for each in violations[:SHOWN_VIOLATIONS]],
         violations_count=len(violations),

@@ -9,7 +9,6 @@ from django.http import Http404
 from results.models import Certificate, Event, Product, Run, Statistic, Tier, Verdict, Visibility
 from results.models.querysets import RunQuerySet
 from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK
-from webapp.register.runs.headline import OUTCOME_WORDS
 from webapp.register.tables.marks import TIERS_RISING, run_tier_mark
 from webapp.register.tables.sentences import speed_words
 from webapp.templatetags import units
@@ -96,7 +95,7 @@ def _of_run(run: Run) -> ProductStatus:
     if verdict is None:
         return ProductStatus(f"no verdict: {speed}, {NO_CERTIFICATE}", tier, "", _day(run.published_at))
     outcome = Verdict.Outcome(verdict.outcome)
-    words = f"{OUTCOME_WORDS[outcome]} at {speed}, {NO_CERTIFICATE}"
+    words = f"{outcome.label} at {speed}, {NO_CERTIFICATE}"
     rule = _rule(verdict.profile.rule_version)
     return ProductStatus(words, tier, rule, _day(run.published_at or verdict.created_at), warns=outcome == "fail")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from results.catalogue.claims import STATED
+from results.catalogue.claims import READ_OFF, STATED
 from results.models import PublishedFigure
 from results.rules.ycsb.claim_terms import in_us
 
@@ -108,8 +108,8 @@ class Figure:
 
     @property
     def is_read_off(self) -> bool:
-        """Return whether it was read from a chart, not printed. The catalogue has no code for it, only this text."""
-        return not self.row.exactness.startswith(STATED)
+        """Return whether it was read from a chart, not printed."""
+        return self.row.exactness == READ_OFF
 
     @property
     def remark(self) -> str:

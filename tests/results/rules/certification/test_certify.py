@@ -18,7 +18,9 @@ def missing(certificate):
 
 
 def said(certificate):
-    return " ".join(requirement.sentence for requirement in certificate.missing)
+    faults = [fault for requirement in certificate.missing for fault in requirement.shortcomings]
+    sentences = [requirement.sentence for requirement in certificate.missing]
+    return " ".join([*sentences, *(" ".join((fault.run_id, fault.sentence, *fault.departures)) for fault in faults)])
 
 
 def test_a_load_test_and_a_stress_test_certify():
