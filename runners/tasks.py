@@ -6,7 +6,7 @@ from celery import shared_task
 from django.dispatch import receiver
 
 from results.ingest import queue as ingest_queue
-from results.signals import reading_pending
+from results.ingest.queue import reading_pending
 from runners.campaigns import scheduler as campaign_scheduler
 from runners.dispatch.orders import EXPIRES_S
 from runners.dispatch.scheduler import poll, run_due

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from webapp.supervisor.processes import link_target
+from webapp.supervisor.lock_files import link_target
 from webapp.supervisor.sockets import remove_socket_dir
 
 ROOT = Path(__file__).parent.parent

@@ -22,7 +22,7 @@ from webapp.supervisor.child import Child, Program, RuntimeDirectories
 from webapp.supervisor.cluster_upgrade import check_cluster, refresh_collations
 from webapp.supervisor.errors import CannotStartError
 from webapp.supervisor.identity import account_ids, launch_command, server_identity
-from webapp.supervisor.processes import processes_in, program_name
+from webapp.supervisor.lock_files import processes_in, program_name
 from webapp.supervisor.sockets import private_socket_dir, remove_socket_dir
 
 DATABASE = USER = "drivecert"

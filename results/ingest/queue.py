@@ -9,6 +9,7 @@ from functools import partial
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import DataError, transaction
+from django.dispatch import Signal
 from django.utils import timezone
 
 from results import locks
@@ -26,7 +27,11 @@ from results.reader.process import (
     ReaderKilledError,
     TooManySlicesError,
 )
-from results.signals import reading_pending
+
+# Sent after commit with `reading_id`. Only a notification: a receiver that fails or is missing delays a reading until
+# the next sweep.
+reading_pending = Signal()
+
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from scripts import structure
 
 FLAT_MODULES = {
     "runners": {"apps", "errors", "locks", "tasks"},
-    "results": {"apps", "errors", "history", "locks", "signals"},
+    "results": {"apps", "errors", "history", "locks"},
     "webapp.register": {"apps", "tasks", "urls"},
 }
 

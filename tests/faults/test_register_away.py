@@ -11,7 +11,7 @@ from kombu import Connection
 
 from tests.register import PATIENCE_S, WITHOUT_SNAPSHOTS, Register, copy_prepared_data, wait_for
 from webapp.celery import redis_of
-from webapp.supervisor.processes import link_target
+from webapp.supervisor.lock_files import link_target
 
 pytestmark = pytest.mark.faults
 RUN_S = 1800  # longer than the test: it is cancelled at the end

@@ -7,13 +7,13 @@ from typing import Concatenate, ParamSpec, TypeVar
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.cache import never_cache
 
 from results.models import Organisation
-from webapp.accounts.models import User
+from webapp.accounts.models import APIToken, User, hash_token
 
 
 def organisations_of(user: User) -> QuerySet[Organisation]:
@@ -63,3 +63,22 @@ def mark_private(response: Answer) -> Answer:
     """Keep an answer out of search engines."""
     response.headers["X-Robots-Tag"] = "noindex"
     return response
+
+
+SCHEME = "Bearer"
+
+
+def bearer_secret(authorization: str) -> str | None:
+    """Return the secret of a header; None where it is of another scheme or missing."""
+    scheme, _, secret = authorization.partition(" ")
+    return secret.strip() if scheme.lower() == SCHEME.lower() else None
+
+
+def find_token(secret: str) -> APIToken | None:
+    """Return the token that a secret opens the register with; None for one unknown, revoked or expired.
+
+    A token also ends with the account of its owner, and with the owner's membership of its organisation.
+    """
+    tokens = APIToken.objects.valid().filter(digest=hash_token(secret), user__is_active=True)
+    tokens = tokens.filter(user__memberships__organisation=F("organisation"))
+    return tokens.select_related("user", "organisation").first()

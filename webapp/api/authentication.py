@@ -3,9 +3,11 @@
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
+from rest_framework.throttling import SimpleRateThrottle
+from rest_framework.views import APIView
 
 from webapp.accounts.models import APIToken, User
-from webapp.accounts.tokens import SCHEME, bearer_secret, find_token
+from webapp.accounts.requests import SCHEME, bearer_secret, find_token
 
 # One text for every reason: a stranger learns nothing about tokens that were.
 REFUSED = (
@@ -37,3 +39,39 @@ def token_of(request: Request) -> APIToken:
     if not isinstance(request.auth, APIToken):
         raise TypeError(f"{request.path}: expected a token, got {request.auth!r}; the view needs IsAuthenticated")
     return request.auth
+
+
+class SenderThrottle(SimpleRateThrottle):
+    """Counts by token, or by address where there is none."""
+
+    def get_cache_key(self, request: Request, view: APIView) -> str:
+        sender = f"token-{request.auth.pk}" if request.auth else self.get_ident(request)
+        return self.cache_format % {"scope": self.scope, "ident": sender}
+
+
+class ReadThrottle(SenderThrottle):
+    """Pages of rows: ten a second is more than a person or a fair script needs."""
+
+    scope = "read"
+    rate = "600/min"
+
+
+class SubmitThrottle(SenderThrottle):
+    """Logs: a campaign sends a few an hour."""
+
+    scope = "submit"
+    rate = "60/min"
+
+
+class IntervalsThrottle(SenderThrottle):
+    """Windows of a run: a person who drags over a chart asks one or two a second."""
+
+    scope = "intervals"
+    rate = "120/min"
+
+
+class ValidateThrottle(SenderThrottle):
+    """Readings while the sender waits: each holds a server thread for as long as it takes."""
+
+    scope = "validate"
+    rate = "20/min"

@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from webapp.api.authentication import ReadThrottle
 from webapp.api.problems import TooLargeProblem
-from webapp.api.throttles import ReadThrottle
 from webapp.register.fleet.answers import answers, counts
 from webapp.register.fleet.drives import FleetError, read_drives
 from webapp.register.fleet.views import LIST_BYTES_MAX, NO_STORE, SCHEMA, TOO_LARGE, decoded, values_of

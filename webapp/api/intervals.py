@@ -25,9 +25,8 @@ from results.models import Histogram, Run
 from results.reader import process as reader_process
 from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError
 from webapp.accounts.models import APIToken
-from webapp.api.authentication import token_of
+from webapp.api.authentication import IntervalsThrottle, token_of
 from webapp.api.problems import ReaderProblem, SlotsProblem, WithheldProblem
-from webapp.api.throttles import IntervalsThrottle
 from webapp.register.http.access import is_public, may_see, require_access
 from webapp.register.http.files import plain
 from webapp.register.http.responses import PRIVATE, PUBLIC

@@ -23,7 +23,7 @@ from results.intake.submissions import Receipt, accept_submission
 from results.lifecycle.embargo import MomentError, change_embargo
 from results.lifecycle.submission_states import StatedSubmission, with_state
 from results.models import Run, Submission, SubmissionKey
-from webapp.api.authentication import token_of
+from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
 from webapp.api.problems import (
     CompanionsLateProblem,
     KeyReusedProblem,
@@ -32,7 +32,6 @@ from webapp.api.problems import (
     TooLargeProblem,
 )
 from webapp.api.serializers import EmbargoField, SubmissionSerializer, UploadSerializer
-from webapp.api.throttles import ReadThrottle, SubmitThrottle
 from webapp.submissions.uploads import files_complaint, is_too_large, size_complaint
 
 KEY_CHARS = 200

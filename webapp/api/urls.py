@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from webapp.api import catalogue, certificates, documentation, fleet, intervals, submissions, validation
+from webapp.api import catalogue, documentation, fleet, intervals, submissions, validation
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/", submissions.SubmissionList.as_view(), name="api-submission-list"),
@@ -16,8 +16,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<slug:public_id>/intervals/", intervals.RunIntervals.as_view(), name="api-run-intervals"),
     path("products/", catalogue.ProductList.as_view(), name="api-product-list"),
     path("products/<slug:slug>/", catalogue.ProductDetail.as_view(), name="api-product-detail"),
-    path("certificates/", certificates.CertificateList.as_view(), name="api-certificate-list"),
-    path("certificates/<slug:public_id>/", certificates.CertificateDetail.as_view(), name="api-certificate-detail"),
+    path("certificates/", catalogue.CertificateList.as_view(), name="api-certificate-list"),
+    path("certificates/<slug:public_id>/", catalogue.CertificateDetail.as_view(), name="api-certificate-detail"),
     path("validate/", validation.Validation.as_view(), name="api-validate"),
     path("check/", fleet.FleetCheck.as_view(), name="api-check"),
     path("schema/", SpectacularJSONAPIView.as_view(), name="api-schema"),

@@ -18,11 +18,10 @@ from results.evidence.names import file_name
 from results.ingest.queue import judging_profile
 from results.reader import process as reader_process
 from results.reader.process import Document, FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
-from webapp.api.authentication import token_of
+from webapp.api.authentication import ValidateThrottle, token_of
 from webapp.api.problems import BusyProblem, ReaderProblem, UnreadableProblem
 from webapp.api.serializers import LogSerializer
 from webapp.api.submissions import refuse_size
-from webapp.api.throttles import ValidateThrottle
 
 BULKY = {"histograms", "slices", "series"}
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.datastructures import MultiValueDict
 
 from webapp.accounts.models import User
-from webapp.accounts.tokens import bearer_secret, find_token
+from webapp.accounts.requests import bearer_secret, find_token
 
 UPLOAD_ADDRESSES = frozenset({"submit", "api-submission-list", "api-validate"})  # by their names in urls.py
 FILE_FIELDS = frozenset({"log", "companions"})

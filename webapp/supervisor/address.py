@@ -1,9 +1,12 @@
 """The address of the web server, and the check that the address is free."""
 
+import json
+import os
 import socket
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from webapp import env
@@ -70,3 +73,34 @@ class Address:
                     f"port {self.port} on {self.host} cannot be used: {error.strerror}. Stop the program that "
                     f"listens there, or choose another port: PORT={self.port + 1} make run"
                 ) from error
+
+
+DEFAULT_DATA_DIR = Path(__file__).resolve().parents[2] / "var"
+
+
+def write_addresses(run_dir: Path, environment: dict[str, str]) -> None:
+    """Write the addresses of the embedded servers to a file that only this user can read."""
+    path = _address_file(run_dir)
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(environment, file)
+
+
+def remove_addresses(run_dir: Path) -> None:
+    """Remove the file, because the servers are about to stop."""
+    _address_file(run_dir).unlink(missing_ok=True)
+
+
+def missing_addresses(environment: dict[str, str]) -> dict[str, str]:
+    """Return the variables that the environment lacks to reach the register that runs on its data directory, if any."""
+    data_dir = Path(environment.get("DRIVECERT_DATA") or DEFAULT_DATA_DIR)
+    path = _address_file(data_dir / "run")
+    if not os.access(path, os.R_OK):
+        return {}
+    addresses: dict[str, str] = json.loads(path.read_text())
+    return {name: value for name, value in addresses.items() if not environment.get(name)}
+
+
+def _address_file(run_dir: Path) -> Path:
+    return run_dir / "addresses.json"

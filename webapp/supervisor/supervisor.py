@@ -8,15 +8,33 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
+from django.db import Error, connections
+
+from runners.models import Dispatch
+from runners.models.states import State
 from webapp import env
 from webapp.embedded import DataDirectory, Postgres, Redis
 from webapp.supervisor import programs
-from webapp.supervisor.address import Address
-from webapp.supervisor.addresses import remove_addresses, write_addresses
+from webapp.supervisor.address import Address, remove_addresses, write_addresses
 from webapp.supervisor.child import LEFTOVER_TIMEOUT_S, Child, Program
 from webapp.supervisor.errors import CannotStartError, StopRequestedError
-from webapp.supervisor.lab_runs import running_message
 from webapp.supervisor.lock_files import acquire, acquire_when_free
+
+
+def running_message(database_url: str) -> str:
+    """Return a message that names the runs that continue after this stop, or an empty string if there are none."""
+    # The supervisor read its own settings before it had started a server.
+    connections.settings["default"].update(env.parse_database_url(database_url))
+    try:
+        running = list(Dispatch.objects.filter(state=State.RUNNING).values_list("public_id", flat=True))
+    except Error as error:
+        return f"the lab runs that continue could not be listed: {error}"
+    finally:
+        connections["default"].close()
+    if not running:
+        return ""
+    return f"these lab runs continue, and the next start watches them again: {', '.join(running)}"
+
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")

@@ -5,9 +5,9 @@ import pytest
 from django.db import connection
 
 from results.evidence.store import TooLargeError
+from results.ingest.queue import reading_pending
 from results.intake.submissions import accept_submission, clean_filename, receive
 from results.models import Event, Evidence, Reading, Submission
-from results.signals import reading_pending
 from tests.results.builders import FACTS, make_organisation, make_user, send, sha256
 
 pytestmark = pytest.mark.django_db

@@ -4,7 +4,7 @@ from django.utils import timezone
 
 from results.models import Organisation
 from webapp.accounts.models import APIToken, User, hash_token, issue_token
-from webapp.accounts.tokens import find_token
+from webapp.accounts.requests import find_token
 
 pytestmark = pytest.mark.django_db
 

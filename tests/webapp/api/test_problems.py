@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from results.models import Submission
 from webapp.accounts.models import APIToken, issue_token
-from webapp.api.throttles import ValidateThrottle
+from webapp.api.authentication import ValidateThrottle
 
 pytestmark = pytest.mark.django_db
 

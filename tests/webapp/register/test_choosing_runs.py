@@ -45,7 +45,7 @@ def test_a_page_with_boxes_has_the_one_form_that_they_belong_to(client, catalogu
 
 def test_the_bar_says_as_many_as_a_comparison_takes(client, catalogue, monkeypatch):
     assert f"Select 2 to {MOST} runs in the table." in client.get("/drives/nvme-flash/").text
-    monkeypatch.setattr("webapp.templatetags.chosen.MOST", 4)
+    monkeypatch.setattr("webapp.templatetags.pages.MOST", 4)
     text = client.get("/drives/nvme-flash/").text
     assert 'data-chosen="4"' in text
     assert "Select 2 to 4 runs in the table." in text

@@ -119,7 +119,7 @@ def test_no_template_of_the_register_has_a_head_without_a_meaning():
 
 
 def test_a_head_without_a_meaning_is_refused():
-    from webapp.templatetags.meanings import meaning  # noqa: PLC0415 - a tag of templates, tried as a function
+    from webapp.templatetags.pages import meaning  # noqa: PLC0415 - a tag of templates, tried as a function
 
     with pytest.raises(ValueError, match="no-such-column"):
         meaning("no-such-column")

@@ -2,7 +2,7 @@ import stat
 
 import pytest
 
-from webapp.supervisor.addresses import missing_addresses, remove_addresses, write_addresses
+from webapp.supervisor.address import missing_addresses, remove_addresses, write_addresses
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from django.db import connection
 from results.models import Organisation
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
-from webapp.supervisor.lab_runs import running_message
+from webapp.supervisor.supervisor import running_message
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from webapp.api.throttles import ReadThrottle
+from webapp.api.authentication import ReadThrottle
 from webapp.register.fleet.answers import FleetAnswer, answers, counts
 from webapp.register.fleet.drives import FleetError, read_drives
 from webapp.register.http.error_pages import bad_request

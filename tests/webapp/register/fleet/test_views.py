@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from results.models import Certificate, Product, Profile, Visibility, categories
-from webapp.api.throttles import ReadThrottle
+from webapp.api.authentication import ReadThrottle
 from webapp.register.fleet.views import LIST_BYTES_MAX
 from webapp.register.tables.sentences import product_name
 

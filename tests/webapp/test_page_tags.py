@@ -1,7 +1,7 @@
 import pytest
 from django import forms
 
-from webapp.templatetags.form_fields import may_be_left_empty
+from webapp.templatetags.pages import may_be_left_empty
 
 
 class Asked(forms.Form):

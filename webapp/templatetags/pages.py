@@ -1,0 +1,71 @@
+"""Tags and filters of the pages.
+
+
+<a href="{% url 'home' %}{% carried %}" data-carries>          a link with the reader's own limits
+<a href="{% url 'compare' %}{% carried drive=product.slug %}" data-carries>
+{% compare_bar %}                                              the bar below a table that compares the selected runs
+<a class="means" href="{% meaning 'tps' %}">Speed</a>          the head of a column
+{% publication_source "micron-7400-brief" %}    {% certification_source %}
+"""
+
+from typing import Any
+
+from django import forms, template
+from django.forms import BoundField
+from django.utils.http import urlencode
+
+from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
+from webapp.register.compare.query import FEWEST, MOST
+from webapp.register.limits.reader_limits import YourLimits
+from webapp.register.tables.meanings.drives import BY_CODE, meaning_address
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def carried(context: template.Context, **parameters: str) -> str:
+    """Return the query string with the given parameters and the reader's own limits; empty if there are none."""
+    limits = context.get("limits")
+    parameters |= limits.parameters if isinstance(limits, YourLimits) else {}
+    return f"?{urlencode(parameters)}" if parameters else ""
+
+
+@register.inclusion_tag("register/compare/bar.html", takes_context=True)
+def compare_bar(context: template.Context) -> dict[str, Any]:
+    """Show the bar, with the numbers of runs that can be compared and the limits of the page."""
+    return {"fewest": FEWEST, "most": MOST, "limits": context.get("limits")}
+
+
+@register.filter
+def may_be_left_empty(field: BoundField) -> bool:
+    """Return whether a field is optional and can be left empty.
+
+    A check box and a list without an empty choice cannot: browsers always send a value for them.
+    """
+    if field.field.required or isinstance(field.field, forms.BooleanField):
+        return False
+    widget = field.field.widget
+    return not isinstance(widget, forms.Select) or any(value in {"", None} for value, _ in widget.choices)
+
+
+@register.simple_tag
+def meaning(code: str) -> str:
+    """Return the address of a column's meaning. Raises ValueError for a code without one: each head needs one."""
+    if code not in BY_CODE:
+        raise ValueError(f"{code}: expected the code of a column that webapp/register/explain has a meaning of")
+    return meaning_address(code)
+
+
+register = template.Library()
+
+
+@register.inclusion_tag("register/tables/published_source.html")
+def publication_source(source: str) -> dict[str, PublishedSource | None]:
+    """Show the publication, with its address and the day of retrieval if they were recorded."""
+    return {"source": published_sources().get(source)}
+
+
+@register.inclusion_tag("register/tables/published_source.html")
+def certification_source() -> dict[str, PublishedSource | None]:
+    """Show the page that the published ACT results are from."""
+    return {"source": published_sources()[CERTIFICATION_PAGE]}
