@@ -37,75 +37,28 @@ class Transition:
     meaning: str
 
 
-def _transition(name: str, before: str, after: str, event_kind: str, *, is_approval: bool, meaning: str) -> Transition:
-    return Transition(name, _states(before), _states(after), event_kind, is_approval, meaning)
-
-
 def _states(words: str) -> frozenset[Visibility]:
-    return frozenset(Visibility(word) for word in words.split())
+    return frozenset(map(Visibility, words.split()))
 
 
+APPROVALS = frozenset({"publish", "embargo", "unsupersede", "reinstate"})
+_TABLE = (
+    ("publish", "unreviewed", "public", "run-published", "everyone sees it"),
+    ("embargo", "unreviewed", "embargoed", "run-embargoed",
+     "publish a run under embargo: reviewed now, public when the embargo ends"),
+    ("disclose", "embargoed", "public", "run-published", "the register publishes it when the embargo ends"),
+    ("recall", "embargoed", "unreviewed", "run-recalled", "return it to review before it becomes public"),
+    ("supersede", "public", "superseded", "run-superseded",
+     "a better run of the same product replaces it; both link to each other"),
+    ("unsupersede", "superseded", "public", "run-unsuperseded",
+     "it is listed again, together with the run that replaced it"),
+    ("withdraw", "public superseded", "withdrawn", "run-withdrawn",
+     "mark it as unreliable; its page stays, with the notice and the reason"),
+    ("reinstate", "withdrawn", "public superseded", "run-reinstated", "restore the state before the withdrawal"),
+)  # fmt: skip
 TRANSITIONS = {
-    transition.name: transition
-    for transition in (
-        _transition("publish", "unreviewed", "public", "run-published", is_approval=True, meaning="everyone sees it"),
-        _transition(
-            "embargo",
-            "unreviewed",
-            "embargoed",
-            "run-embargoed",
-            is_approval=True,
-            meaning="publish a run under embargo: reviewed now, public when the embargo ends",
-        ),
-        _transition(
-            "disclose",
-            "embargoed",
-            "public",
-            "run-published",
-            is_approval=False,
-            meaning="the register publishes it when the embargo ends",
-        ),
-        _transition(
-            "recall",
-            "embargoed",
-            "unreviewed",
-            "run-recalled",
-            is_approval=False,
-            meaning="return it to review before it becomes public",
-        ),
-        _transition(
-            "supersede",
-            "public",
-            "superseded",
-            "run-superseded",
-            is_approval=False,
-            meaning="a better run of the same product replaces it; both link to each other",
-        ),
-        _transition(
-            "unsupersede",
-            "superseded",
-            "public",
-            "run-unsuperseded",
-            is_approval=True,
-            meaning="it is listed again, together with the run that replaced it",
-        ),
-        _transition(
-            "withdraw",
-            "public superseded",
-            "withdrawn",
-            "run-withdrawn",
-            is_approval=False,
-            meaning="mark it as unreliable; its page stays, with the notice and the reason",
-        ),
-        _transition(
-            "reinstate",
-            "withdrawn",
-            "public superseded",
-            "run-reinstated",
-            is_approval=True,
-            meaning="restore the state before the withdrawal",
-        ),
-    )
+    name: Transition(name, _states(before), _states(after), event_kind, name in APPROVALS, meaning)
+    for name, before, after, event_kind, meaning in _TABLE
 }
 
 

@@ -1,11 +1,9 @@
 """Test conditions of two measurements, and the named differences between them."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
-
-WHY = "why"  # key of a field's metadata: what the condition does to the figures
+from typing import Annotated, Any
 
 
 @dataclass(frozen=True)
@@ -28,12 +26,17 @@ def differences(first: Any, second: Any) -> tuple[Difference, ...]:
     if type(first) is not type(second):
         raise ValueError(f"conditions: expected two of one kind, got {type(first).__name__}, {type(second).__name__}")
     found = []
-    for condition in fields(first):
-        mine, other = getattr(first, condition.name), getattr(second, condition.name)
+    for name, why in reasons_of(type(first)).items():
+        mine, other = getattr(first, name), getattr(second, name)
         is_unknown = mine is None or other is None
         if is_unknown or mine != other:
-            found.append(Difference(condition.name, mine, other, is_unknown, condition.metadata[WHY]))
+            found.append(Difference(name, mine, other, is_unknown, why))
     return tuple(found)
+
+
+def reasons_of(kind: type) -> dict[str, str]:
+    """Return what each condition of a kind does to the figures, as its annotation says."""
+    return {name: annotated.__metadata__[0] for name, annotated in kind.__annotations__.items()}
 
 
 LOCKSTEP = "lockstep"
@@ -66,49 +69,33 @@ class ActConditions:
     part of the drive's capacity was left to use, where that size is stated.
     """
 
-    workload: str | None = field(default=None, metadata={WHY: "storage and index loads are different I/O"})
-    statistic: str | None = field(
-        default=None, metadata={WHY: "a worst slice and a steady state are different figures"}
-    )
-    time: str | None = field(
-        default=None, metadata={WHY: "time in the queue is part of one figure and not of the other"}
-    )
-    read_at_us: tuple[int, ...] | None = field(default=None, metadata={WHY: "the shares are read at other times"})
-    asked_duration_s: int | None = field(default=None, metadata={WHY: "drives slow down after hours"})
-    slice_length_s: int | None = field(default=None, metadata={WHY: "short slices have worse worst slices"})
-    read_ratio: Fraction | None = field(default=None, metadata={WHY: "writes slow reads down"})
-    record_bytes: int | None = field(default=None, metadata={WHY: "larger objects take longer to read"})
-    record_bytes_max: int | None = field(default=None, metadata={WHY: "larger objects take longer to read"})
-    large_block_bytes: int | None = field(
-        default=None, metadata={WHY: "larger writes stand longer in the way of reads"}
-    )
-    compress_pct: int | None = field(default=None, metadata={WHY: "a drive that compresses has less to write"})
-    generator: str | None = field(default=None, metadata={WHY: "generators issue and time their requests differently"})
-    arrivals: str | None = field(default=None, metadata={WHY: "requests in bursts wait for each other"})
-    requests_together: int | None = field(
-        default=None, metadata={WHY: "requests that begin together wait for each other"}
-    )
-    engine: str | None = field(default=None, metadata={WHY: "the ways into the kernel have other costs"})
-    defrag_lwm_pct: int | None = field(default=None, metadata={WHY: "defragmentation decides how much is written"})
-    defrag_reads: bool | None = field(default=None, metadata={WHY: "defragmentation reads are part of the load"})
-    update_pct: Decimal | None = field(default=None, metadata={WHY: "updates add reads"})
-    replication_factor: int | None = field(default=None, metadata={WHY: "replicas add writes"})
-    disable_odsync: bool | None = field(default=None, metadata={WHY: "without it every write waits for the medium"})
-    commit_to_device: bool | None = field(default=None, metadata={WHY: "every single write goes to the device"})
-    tomb_raider: bool | None = field(
-        default=None, metadata={WHY: "the tomb raider reads the whole device during the load"}
-    )
-    device_count: int | None = field(default=None, metadata={WHY: "devices share the host's links and processors"})
-    devices_per_drive: Fraction | None = field(
-        default=None, metadata={WHY: "the load is for each device name, not for each drive"}
-    )
-    over_provisioning_pct: Decimal | None = field(
-        default=None, metadata={WHY: "spare room lets a drive write with less delay"}
-    )
-    over_provisioned_to_pct: Fraction | None = field(
-        default=None, metadata={WHY: "spare room lets a drive write with less delay"}
-    )
-    pcie_link: str | None = field(default=None, metadata={WHY: "a narrower or older link carries less"})
+    workload: Annotated[str | None, "storage and index loads are different I/O"] = None
+    statistic: Annotated[str | None, "a worst slice and a steady state are different figures"] = None
+    time: Annotated[str | None, "time in the queue is part of one figure and not of the other"] = None
+    read_at_us: Annotated[tuple[int, ...] | None, "the shares are read at other times"] = None
+    asked_duration_s: Annotated[int | None, "drives slow down after hours"] = None
+    slice_length_s: Annotated[int | None, "short slices have worse worst slices"] = None
+    read_ratio: Annotated[Fraction | None, "writes slow reads down"] = None
+    record_bytes: Annotated[int | None, "larger objects take longer to read"] = None
+    record_bytes_max: Annotated[int | None, "larger objects take longer to read"] = None
+    large_block_bytes: Annotated[int | None, "larger writes stand longer in the way of reads"] = None
+    compress_pct: Annotated[int | None, "a drive that compresses has less to write"] = None
+    generator: Annotated[str | None, "generators issue and time their requests differently"] = None
+    arrivals: Annotated[str | None, "requests in bursts wait for each other"] = None
+    requests_together: Annotated[int | None, "requests that begin together wait for each other"] = None
+    engine: Annotated[str | None, "the ways into the kernel have other costs"] = None
+    defrag_lwm_pct: Annotated[int | None, "defragmentation decides how much is written"] = None
+    defrag_reads: Annotated[bool | None, "defragmentation reads are part of the load"] = None
+    update_pct: Annotated[Decimal | None, "updates add reads"] = None
+    replication_factor: Annotated[int | None, "replicas add writes"] = None
+    disable_odsync: Annotated[bool | None, "without it every write waits for the medium"] = None
+    commit_to_device: Annotated[bool | None, "every single write goes to the device"] = None
+    tomb_raider: Annotated[bool | None, "the tomb raider reads the whole device during the load"] = None
+    device_count: Annotated[int | None, "devices share the host's links and processors"] = None
+    devices_per_drive: Annotated[Fraction | None, "the load is for each device name, not for each drive"] = None
+    over_provisioning_pct: Annotated[Decimal | None, "spare room lets a drive write with less delay"] = None
+    over_provisioned_to_pct: Annotated[Fraction | None, "spare room lets a drive write with less delay"] = None
+    pcie_link: Annotated[str | None, "a narrower or older link carries less"] = None
 
 
 @dataclass(frozen=True)
@@ -121,39 +108,27 @@ class SweepConditions:
     latencies are (`read p99.99`), `time` service or response. A limit or target of 0 is none.
     """
 
-    tool: str | None = field(default=None, metadata={WHY: "forks draw keys differently"})
-    tool_version: str | None = field(default=None, metadata={WHY: "versions count and round differently"})
-    binding: str | None = field(default=None, metadata={WHY: "another database"})
-    options_sha256: str | None = field(default=None, metadata={WHY: "the database was set up differently"})
-    phase: str | None = field(default=None, metadata={WHY: "loading and running are different work"})
-    mix: tuple[tuple[str, Decimal], ...] | None = field(default=None, metadata={WHY: "other operations"})
-    distribution: str | None = field(default=None, metadata={WHY: "caches serve a part of skewed reads"})
-    record_count: int | None = field(default=None, metadata={WHY: "more or less of the data fits into memory"})
-    record_bytes: int | None = field(default=None, metadata={WHY: "larger records take longer"})
-    operation_count: int | None = field(default=None, metadata={WHY: "longer runs reach states that short ones do not"})
-    time_limit_s: int | None = field(default=None, metadata={WHY: "longer runs reach states that short ones do not"})
-    target_ops_per_s: int | None = field(default=None, metadata={WHY: "a throttled run shows its target, not its best"})
-    time: str | None = field(default=None, metadata={WHY: "response time has the waiting in it, service time has not"})
-    statistic: str | None = field(default=None, metadata={WHY: "different figures"})
-    threads_counts: tuple[int, ...] | None = field(
-        default=None, metadata={WHY: "peaks and means over other thread counts"}
-    )
-    host: str | None = field(default=None, metadata={WHY: "another machine"})
-    is_defrag_active: bool | None = field(default=None, metadata={WHY: "defragmentation is part of the load"})
-    fill_pct: Decimal | None = field(default=None, metadata={WHY: "a fuller drive has less room to write into"})
-    index_placement: str | None = field(
-        default=None, metadata={WHY: "an index on the drive is read from it, one in memory is not"}
-    )
-    pending_limit: int | None = field(
-        default=None, metadata={WHY: "the database refuses or queues what is more for one record"}
-    )
-    devices_per_drive: Fraction | None = field(
-        default=None, metadata={WHY: "a partitioned drive receives requests from more threads"}
-    )
-    over_provisioning_pct: Decimal | None = field(
-        default=None, metadata={WHY: "spare room lets a drive write with less delay"}
-    )
-    over_provisioned_to_pct: Fraction | None = field(
-        default=None, metadata={WHY: "spare room lets a drive write with less delay"}
-    )
-    pcie_link: str | None = field(default=None, metadata={WHY: "a narrower or older link carries less"})
+    tool: Annotated[str | None, "forks draw keys differently"] = None
+    tool_version: Annotated[str | None, "versions count and round differently"] = None
+    binding: Annotated[str | None, "another database"] = None
+    options_sha256: Annotated[str | None, "the database was set up differently"] = None
+    phase: Annotated[str | None, "loading and running are different work"] = None
+    mix: Annotated[tuple[tuple[str, Decimal], ...] | None, "other operations"] = None
+    distribution: Annotated[str | None, "caches serve a part of skewed reads"] = None
+    record_count: Annotated[int | None, "more or less of the data fits into memory"] = None
+    record_bytes: Annotated[int | None, "larger records take longer"] = None
+    operation_count: Annotated[int | None, "longer runs reach states that short ones do not"] = None
+    time_limit_s: Annotated[int | None, "longer runs reach states that short ones do not"] = None
+    target_ops_per_s: Annotated[int | None, "a throttled run shows its target, not its best"] = None
+    time: Annotated[str | None, "response time has the waiting in it, service time has not"] = None
+    statistic: Annotated[str | None, "different figures"] = None
+    threads_counts: Annotated[tuple[int, ...] | None, "peaks and means over other thread counts"] = None
+    host: Annotated[str | None, "another machine"] = None
+    is_defrag_active: Annotated[bool | None, "defragmentation is part of the load"] = None
+    fill_pct: Annotated[Decimal | None, "a fuller drive has less room to write into"] = None
+    index_placement: Annotated[str | None, "an index on the drive is read from it, one in memory is not"] = None
+    pending_limit: Annotated[int | None, "the database refuses or queues what is more for one record"] = None
+    devices_per_drive: Annotated[Fraction | None, "a partitioned drive receives requests from more threads"] = None
+    over_provisioning_pct: Annotated[Decimal | None, "spare room lets a drive write with less delay"] = None
+    over_provisioned_to_pct: Annotated[Fraction | None, "spare room lets a drive write with less delay"] = None
+    pcie_link: Annotated[str | None, "a narrower or older link carries less"] = None

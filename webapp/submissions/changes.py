@@ -1,5 +1,8 @@
 """Changes that the owners of a submission can make on its page: another embargo, another slice length."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -21,23 +24,33 @@ from webapp.templatetags import units
 @members_only
 def move_embargo(request: UserRequest, public_id: str) -> HttpResponse:
     """Set, move or end the embargo for whom the submission belongs to, and show what became of it."""
-    submission = find_submission(public_id)
-    if submission is None or not is_owner_or_staff(request, submission):
-        raise Http404(f"No submission is named {public_id}.")
-    form = EmbargoForm(request.POST)
-    try:
-        messages.success(request, _move(request, submission, form))
-    except ReviewRefusedError as refusal:
-        messages.error(request, str(refusal))
+    submission = _own_submission(request, public_id)
+    with refusals_shown(request):
+        form = EmbargoForm(request.POST)
+        if not form.is_valid():
+            raise ReviewRefusedError("Nothing was changed. " + " ".join(map(str, form.errors["embargo_until"])))
+        until = form.cleaned_data["embargo_until"]
+        change_embargo(submission, until, request.user)
+        before = f"No run of it is public before {units.moment(until)}."
+        messages.success(request, before if until else "The embargo has ended.")
     return redirect("submission-detail", public_id)
 
 
-def _move(request: UserRequest, submission: StatedSubmission, form: EmbargoForm) -> str:
-    if not form.is_valid():
-        raise ReviewRefusedError("Nothing was changed. " + " ".join(map(str, form.errors["embargo_until"])))
-    until = form.cleaned_data["embargo_until"]
-    change_embargo(submission, until, request.user)
-    return f"No run of it is public before {units.moment(until)}." if until else "The embargo has ended."
+@contextmanager
+def refusals_shown(request: HttpRequest) -> Iterator[None]:
+    """Show the reason on the next page if a change is refused."""
+    try:
+        yield
+    except ReviewRefusedError as refusal:
+        messages.error(request, str(refusal))
+
+
+def _own_submission(request: UserRequest, public_id: str) -> StatedSubmission:
+    """Return a submission of the person's organisations, or any for staff. Raises Http404 otherwise."""
+    submission = find_submission(public_id)
+    if submission is None or not is_owner_or_staff(request, submission):
+        raise Http404(f"No submission is named {public_id}.")
+    return submission
 
 
 def embargo_form(request: HttpRequest, submission: StatedSubmission) -> EmbargoForm | None:
@@ -62,22 +75,15 @@ def embargo_sentence(submission: Submission) -> str:
 @members_only
 def change_slices(request: UserRequest, public_id: str) -> HttpResponse:
     """Read a log in other slices for whom it belongs to, and show what became of it."""
-    submission = find_submission(public_id)
-    if submission is None or not is_owner_or_staff(request, submission):
-        raise Http404(f"No submission is named {public_id}.")
-    try:
-        slice_length_s = _slice_length(SlicesForm(request.POST))
+    submission = _own_submission(request, public_id)
+    with refusals_shown(request):
+        form = SlicesForm(request.POST)
+        if not form.is_valid():
+            raise ReviewRefusedError(f"Nothing was changed: expected a slice length of 1 to {SLICE_LENGTH_MAX_S} s.")
+        slice_length_s = int(form.cleaned_data["slice_length_s"])
         read_in_slices(submission, slice_length_s, request.user)
         messages.success(request, f"The log was read in slices of {units.duration(slice_length_s)}.")
-    except ReviewRefusedError as refusal:
-        messages.error(request, str(refusal))
     return redirect("submission-detail", public_id)
-
-
-def _slice_length(form: SlicesForm) -> int:
-    if not form.is_valid():
-        raise ReviewRefusedError(f"Nothing was changed: expected a slice length of 1 to {SLICE_LENGTH_MAX_S} s.")
-    return int(form.cleaned_data["slice_length_s"])
 
 
 def slices_form(request: HttpRequest, submission: StatedSubmission) -> SlicesForm | None:

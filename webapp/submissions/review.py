@@ -14,7 +14,7 @@ from results.lifecycle import review, visibility
 from results.lifecycle.submission_states import REVIEWABLE, SubmissionState, with_state
 from results.models import Submission
 from webapp.accounts.requests import UserRequest, staff_only
-from webapp.submissions.changes import embargo_sentence
+from webapp.submissions.changes import embargo_sentence, refusals_shown
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm
 from webapp.submissions.review_warnings import review_warnings, with_virtual_device_flag
 
@@ -40,10 +40,8 @@ def decide(request: UserRequest, public_id: str, decision: str) -> HttpResponse:
     submission = Submission.objects.filter(public_id=public_id).first()
     if submission is None or decision not in DECISIONS:
         raise Http404(f"No submission {public_id}, or no decision {decision}.")
-    try:
+    with refusals_shown(request):
         messages.success(request, DECISIONS[decision](request, submission))
-    except ReviewRefusedError as refusal:
-        messages.error(request, str(refusal))
     return redirect("submission-detail", public_id)
 
 
@@ -100,8 +98,7 @@ def _reason(request: UserRequest) -> str:
     form = ReasonForm(request.POST)
     if not form.is_valid():
         raise ReviewRefusedError("A reason is needed. It is shown with the decision.")
-    reason: str = form.cleaned_data["reason"]
-    return reason
+    return str(form.cleaned_data["reason"])
 
 
 DECISIONS: dict[str, Decision] = {

@@ -15,7 +15,9 @@ from results.history import event_label, history_of
 from results.lifecycle import visibility
 from results.lifecycle.corrections import CORRECTABLE, CORRECTED, annotate, correct, retract, take_back
 from results.models import Annotation, Event, Run
+from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
+from webapp.submissions.changes import refusals_shown
 from webapp.submissions.forms import AnnotationForm, CorrectionForm, ReasonForm, SupersedeForm
 
 KEY_DIGITS = 19  # of the largest key; beyond some thousands Python refuses to read a number at all
@@ -56,10 +58,8 @@ def act_on_run(request: UserRequest, public_id: str, act: str) -> HttpResponse:
     run = _find(public_id)
     if act not in ACTS:
         raise Http404(f"Nothing that is done with a run is called {act}.")
-    try:
+    with refusals_shown(request):
         messages.success(request, ACTS[act](request, run))
-    except ReviewRefusedError as refusal:
-        messages.error(request, str(refusal))
     return redirect("run-review", public_id)
 
 
@@ -90,24 +90,14 @@ def _reason(request: UserRequest) -> str:
     return str(_filled(ReasonForm(request.POST)).cleaned_data["reason"])
 
 
-def _withdraw(request: UserRequest, run: Run) -> str:
-    visibility.withdraw(run, request.user, _reason(request))
-    return "Withdrawn. Its page stays, with the notice."
+def _with_reason(decide: Callable[[Run, User, str], None], done: str) -> Act:
+    """Return an act that needs only a reason, and the sentence that it shows."""
 
+    def act(request: UserRequest, run: Run) -> str:
+        decide(run, request.user, _reason(request))
+        return done
 
-def _reinstate(request: UserRequest, run: Run) -> str:
-    visibility.reinstate(run, request.user, _reason(request))
-    return "Reinstated."
-
-
-def _recall(request: UserRequest, run: Run) -> str:
-    visibility.recall(run, request.user, _reason(request))
-    return "Returned to review."
-
-
-def _unsupersede(request: UserRequest, run: Run) -> str:
-    visibility.unsupersede(run, request.user, _reason(request))
-    return "The run is listed again."
+    return act
 
 
 def _supersede(request: UserRequest, run: Run) -> str:
@@ -144,11 +134,11 @@ def _take_back(request: UserRequest, run: Run) -> str:
 
 
 ACTS: dict[str, Act] = {
-    "withdraw": _withdraw,
-    "reinstate": _reinstate,
+    "withdraw": _with_reason(visibility.withdraw, "Withdrawn. Its page stays, with the notice."),
+    "reinstate": _with_reason(visibility.reinstate, "Reinstated."),
     "supersede": _supersede,
-    "unsupersede": _unsupersede,
-    "recall": _recall,
+    "unsupersede": _with_reason(visibility.unsupersede, "The run is listed again."),
+    "recall": _with_reason(visibility.recall, "Returned to review."),
     "annotate": _annotate,
     "retract": _retract,
     "correct": _correct,

@@ -1,6 +1,5 @@
 """Tags and filters of the pages.
 
-
 <a href="{% url 'home' %}{% carried %}" data-carries>          a link with the reader's own limits
 <a href="{% url 'compare' %}{% carried drive=product.slug %}" data-carries>
 {% compare_bar %}                                              the bar below a table that compares the selected runs

@@ -9,7 +9,7 @@ from typing import Any
 
 from results.models import Run
 from results.rules.act.loads import printed_decimal
-from results.rules.comparability import WHY, Difference, differences, is_weak
+from results.rules.comparability import Difference, differences, is_weak, reasons_of
 from webapp.register.comparability.conditions import Conditions, conditions_of
 from webapp.register.tables.columns import is_taken_as_one
 from webapp.templatetags import units
@@ -100,7 +100,7 @@ def condition_rows(runs: Sequence[Conditioned]) -> list[Condition]:
                 "workload", NAMES["workload"], workloads, True, False, "different workloads have no figures in common"
             )
         ]
-    rows = [_row(each.name, each.metadata[WHY], runs) for each in fields(runs[0].conditions)]
+    rows = [_row(name, why, runs) for name, why in reasons_of(type(runs[0].conditions)).items()]
     reported = [row for row in rows if any(row.values)]
     return sorted(reported, key=lambda row: (not row.differs, not row.is_unknown))
 

@@ -128,9 +128,10 @@ def _check(request: HttpRequest) -> HttpResponse:
 
 def _form_again(request: HttpRequest, error: FleetError) -> HttpResponse:
     """Return the form with the pasted list and the error. A list that did not arrive is left out."""
-    typed, status = request.POST.get("list", ""), 400
-    if isinstance(error, ListNotReceivedError):
+    if isinstance(error, ListNotReceivedError):  # reading the form again would raise the same error
         typed, status = "", error.status
+    else:
+        typed, status = request.POST.get("list", ""), 400
     context = {"section": "check", "error": str(error), "typed": typed}
     return render(request, "register/fleet/check.html", context, status=status)
 

@@ -12,28 +12,27 @@ from results.evidence.store import open_evidence
 from results.ingest.act import YCSB
 from results.models import Companion, Evidence, Run
 from webapp.register.http.files import long_csv_response, plain
-from webapp.register.http.responses import conditional_response, public_page
+from webapp.register.http.responses import conditional_response
 from webapp.register.runs import page as runs_page
 from webapp.register.runs.histograms import CONTENT_TYPES, HISTOGRAMS_SCHEMA, WRITERS, rows_of
 from webapp.register.runs.reproduce import reproduction_of
 from webapp.register.runs.slices import slice_lines
-from webapp.register.runs.views import find_run, guarded, withheld
+from webapp.register.runs.views import run_page, withheld
 
 ROWS_AT_ONCE = 2_000
 IN_MEMORY_BYTES = 8 * 1024**2
 
 
-@public_page
-def histograms(request: HttpRequest, public_id: str, form: str) -> HttpResponseBase:
+@run_page
+def histograms(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     """Send all stored counts of a run; `form` is csv, json or parquet."""
-    run = find_run(request, public_id)
     if is_withheld(run):
         return withheld(request, run, "The counts by slice")
     if form not in WRITERS or not run.histograms.exists():
         raise Http404(
-            f"Run {public_id} has no histograms as {form}: expected a run with a log, and csv, json or parquet."
+            f"Run {run.public_id} has no histograms as {form}: expected a run with a log, and csv, json or parquet."
         )
-    return guarded(run, conditional_response(request, run, (HISTOGRAMS_SCHEMA, form), lambda: _file(run, form)))
+    return conditional_response(request, run, (HISTOGRAMS_SCHEMA, form), lambda: _file(run, form))
 
 
 def _file(run: Run, form: str) -> FileResponse:
@@ -44,48 +43,44 @@ def _file(run: Run, form: str) -> FileResponse:
     return FileResponse(file, as_attachment=True, filename=name, content_type=CONTENT_TYPES[form])
 
 
-@public_page
-def configuration(request: HttpRequest, public_id: str) -> HttpResponseBase:
+@run_page
+def configuration(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Send the configuration that reproduces a run."""
-    run = find_run(request, public_id)
     if is_withheld(run):
         return withheld(request, run, "The configuration in the log")
     reproduction = reproduction_of(run, runs_page.evidence_of(run))
     if reproduction is None:
-        raise Http404(f"Run {public_id} cannot be reproduced: its log does not print its configuration.")
+        raise Http404(f"Run {run.public_id} cannot be reproduced: its log does not print its configuration.")
     response = HttpResponse(reproduction.text, content_type="text/plain; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{reproduction.name}"'
-    return guarded(run, response)
+    return response
 
 
-@public_page
-def log(request: HttpRequest, public_id: str) -> HttpResponseBase:
+@run_page
+def log(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Send the log's bytes as they were received."""
-    run = find_run(request, public_id)
     evidence = runs_page.evidence_of(run)
     if evidence is None:
         raise Http404(missing_log_message(run))
     return _as_received(request, run, evidence)
 
 
-@public_page
-def side_file(request: HttpRequest, public_id: str) -> HttpResponseBase:
+@run_page
+def side_file(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Send the side file of drivetest: identity, intervals and exact figures."""
-    run = find_run(request, public_id)
     evidence = run.submission.side_file if run.submission else None
     if evidence is None:
-        raise Http404(f"Run {public_id} has no side file: only runs dispatched by a lab have one.")
+        raise Http404(f"Run {run.public_id} has no side file: only runs dispatched by a lab have one.")
     return _as_received(request, run, evidence)
 
 
-@public_page
-def companion(request: HttpRequest, public_id: str, sha256: str) -> HttpResponseBase:
+@run_page
+def companion(request: HttpRequest, run: Run, sha256: str) -> HttpResponseBase:
     """Send a file that came with the log, by its hash."""
-    run = find_run(request, public_id)
     companions = Companion.objects.none() if run.submission is None else run.submission.companions.all()
     found = companions.filter(evidence__sha256=sha256).select_related("evidence").first()
     if found is None:
-        raise Http404(f"Run {public_id} has no file with the hash {sha256} that came with its log.")
+        raise Http404(f"Run {run.public_id} has no file with the hash {sha256} that came with its log.")
     return _as_received(request, run, found.evidence)
 
 
@@ -95,7 +90,7 @@ def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResp
     etag = f'"{evidence.sha256}"'
     known = get_conditional_response(request, etag=etag)
     if known is not None:
-        return guarded(run, known)
+        return known
     response = FileResponse(
         open_evidence(evidence),
         as_attachment=True,
@@ -103,43 +98,40 @@ def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResp
         content_type="application/octet-stream",
     )
     response.headers["ETag"] = etag
-    return guarded(run, response)
+    return response
 
 
-@public_page
-def earlier(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
+@run_page
+def earlier(request: HttpRequest, run: Run, number: int) -> HttpResponseBase:
     """Send the result of an earlier reading of the run with its verdict (docs/decisions/0005)."""
-    run = find_run(request, public_id)
     if has_withheld_file(run):  # a result includes the run's minutes, and data from files that came with the log
         return withheld(request, run, "The earlier result")
     found = run.earlier_results.select_related("reading", "verdict").filter(number=number).first()
     if found is None:
-        raise Http404(f"Run {public_id} has no earlier result {number}.")
-    document = {"schema": "drivecert.earlier-result/1", "run": public_id, "number": number}
+        raise Http404(f"Run {run.public_id} has no earlier result {number}.")
+    document = {"schema": "drivecert.earlier-result/1", "run": run.public_id, "number": number}
     document |= {"reader_version": found.reading.reader_version, "replaced_at": found.public_since}
     document |= {"verdict": found.verdict.document if found.verdict else None, "result": found.document}
-    return guarded(run, JsonResponse(document))
+    return JsonResponse(document)
 
 
-@public_page
-def slices_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+@run_page
+def slices_csv(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Send all slices of a run as CSV."""
-    run = find_run(request, public_id)
     lines = slice_lines(run, run.verdicts.select_related("profile").first())
     if lines is None:
-        raise Http404(f"Run {public_id} has no slices, because it has no histogram of reads.")
-    return guarded(run, long_csv_response(f"{public_id}-slices", *lines))
+        raise Http404(f"Run {run.public_id} has no slices, because it has no histogram of reads.")
+    return long_csv_response(f"{run.public_id}-slices", *lines)
 
 
-@public_page
-def status_lines_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+@run_page
+def status_lines_csv(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Send the status lines of a YCSB output as CSV."""
-    run = find_run(request, public_id)
     if has_withheld_file(run):
         return withheld(request, run, "The YCSB output with its status lines")
     if run.workload != YCSB or not run.ycsb.intervals.exists():
-        raise Http404(f"Run {public_id} has no status lines. Only YCSB outputs made with -s have them.")
+        raise Http404(f"Run {run.public_id} has no status lines. Only YCSB outputs made with -s have them.")
     header = ["elapsed_s", "done_ops_count", "ops_per_s"]
     intervals = run.ycsb.intervals.defer("operations").iterator(chunk_size=ROWS_AT_ONCE)
     lines = ([each.elapsed_s, each.done_ops_count, plain(each.ops_per_s)] for each in intervals)
-    return guarded(run, long_csv_response(f"{public_id}-status-lines", header, lines))
+    return long_csv_response(f"{run.public_id}-status-lines", header, lines)

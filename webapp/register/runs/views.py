@@ -1,7 +1,9 @@
 """Pages of a run: the run itself, its log at a line, and how a slice was counted."""
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest
@@ -41,6 +43,7 @@ from webapp.register.tables import categories
 from webapp.register.tables.marks import run_tier_mark
 from webapp.register.tables.sentences import published_sentence
 
+P = ParamSpec("P")
 UNAVAILABLE_FOR_LEGAL_REASONS = 451
 LARGEST_LINE = 10**12
 LARGEST_SLICE_NUMBER = 10**9  # the range of the database column
@@ -73,6 +76,20 @@ def _visible_run(request: HttpRequest, public_id: str) -> Run:
 def guarded(run: Run, response: HttpResponseBase) -> HttpResponseBase:
     """Return the response, marked as private if the run is not public."""
     return response if is_public(run) else mark_private(response)
+
+
+RunView = Callable[Concatenate[HttpRequest, Run, P], HttpResponseBase]
+
+
+def run_page(view: RunView[P]) -> Callable[..., HttpResponseBase]:
+    """Find the run of an address for a view, and mark the response as private if the run is not public."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, public_id: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        run = find_run(request, public_id)
+        return guarded(run, view(request, run, *args, **kwargs))
+
+    return public_page(answer)
 
 
 @public_page
@@ -219,13 +236,12 @@ def _log_contents(run: Run, verdict: Verdict | None, own: YourLimits) -> dict[st
 def withheld(request: HttpRequest, run: Run, what: str) -> HttpResponseBase:
     """Return status 451 for the contents of a sequestered file. The register shows them to no client."""
     sentence = f"{what} of run {run.public_id} cannot be shown for legal reasons. The bytes remain stored."
-    return guarded(run, render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS))
+    return render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS)
 
 
-@public_page
-def lines(request: HttpRequest, public_id: str, first: int, last: int | None = None) -> HttpResponseBase:
+@run_page
+def lines(request: HttpRequest, run: Run, first: int, last: int | None = None) -> HttpResponseBase:
     """Show the stored log at a line, or from one to another."""
-    run = find_run(request, public_id)
     evidence = runs_page.evidence_of(run)
     last = first if last is None else last
     if evidence is None:
@@ -238,20 +254,17 @@ def lines(request: HttpRequest, public_id: str, first: int, last: int | None = N
     shown = {"view": view, "first": first, "last": last, "evidence": evidence}
     page = {"run": run, "title": runs_page.title_of(run), "is_public": is_public(run), "section": "drives"}
     context = page | shown | {"query": link_query(request, run)}
-    return guarded(
-        run, render(request, "register/runs/log_lines.html", context, status=404 if view.is_missing else 200)
-    )
+    return render(request, "register/runs/log_lines.html", context, status=404 if view.is_missing else 200)
 
 
-@public_page
-def slice_counts(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
+@run_page
+def slice_counts(request: HttpRequest, run: Run, number: int) -> HttpResponseBase:
     """Show how one slice was counted."""
-    run = find_run(request, public_id)
     if is_withheld(run):
         return withheld(request, run, f"Slice {number}")
     counted = counts_of(run, run.verdicts.first(), number) if 1 <= number <= LARGEST_SLICE_NUMBER else None
     if counted is None:
-        raise Http404(f"Run {public_id} has no slice {number}.")
+        raise Http404(f"Run {run.public_id} has no slice {number}.")
     context = {
         "section": "drives",
         "run": run,
@@ -261,4 +274,4 @@ def slice_counts(request: HttpRequest, public_id: str, number: int) -> HttpRespo
         "has_lines": has_lines(run),
         "query": link_query(request, run),
     }
-    return guarded(run, render(request, "register/runs/slice.html", context))
+    return render(request, "register/runs/slice.html", context)

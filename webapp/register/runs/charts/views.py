@@ -10,7 +10,7 @@ from results.access.intervals import BusyError, SeriesDamagedError, reading_slot
 from results.access.redaction import is_withheld
 from results.models import Histogram, Run
 from webapp.register.http.files import csv_response, long_csv_response
-from webapp.register.http.responses import conditional_response, public_page
+from webapp.register.http.responses import conditional_response
 from webapp.register.limits.profile import current_profile
 from webapp.register.runs.charts.over_time import SCHEMA, as_document, csv_lines, over_time, pieces_of, rate_lines
 from webapp.register.runs.charts.page import chart_of_run
@@ -19,7 +19,7 @@ from webapp.register.runs.charts.telemetry import as_document as telemetry_docum
 from webapp.register.runs.charts.telemetry import csv_lines as telemetry_lines
 from webapp.register.runs.charts.telemetry import every_line, telemetry_of
 from webapp.register.runs.slices import read_limits
-from webapp.register.runs.views import find_run, guarded, withheld
+from webapp.register.runs.views import run_page, withheld
 
 TELEMETRY_FORMS = ("json", "csv", "every.csv")  # the last one is not reduced
 UNREADABLE, PLAIN_TEXT = 503, "text/plain; charset=utf-8"
@@ -29,48 +29,47 @@ BUSY = (
 RETRY_HEADERS = {"Retry-After": "5", "Cache-Control": "no-store"}
 
 
-@public_page
-def over_time_json(request: HttpRequest, public_id: str) -> HttpResponseBase:
+@run_page
+def over_time_json(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Send the distribution and rate of a run's reads over its time."""
 
-    def make(run: Run, histogram: Histogram) -> HttpResponse:
+    def make(histogram: Histogram) -> HttpResponse:
         limits = read_limits(histogram, run.verdicts.select_related("profile").first())
         return JsonResponse(as_document(run, histogram, over_time(run, histogram), limits))
 
-    return _over_time(request, public_id, "json", make)
+    return _over_time(request, run, "json", make)
 
 
-@public_page
-def over_time_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+@run_page
+def over_time_csv(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Send the same data as a table."""
 
-    def make(run: Run, histogram: Histogram) -> HttpResponse:
+    def make(histogram: Histogram) -> HttpResponse:
         return csv_response(f"{run.public_id}-over-time", *csv_lines(histogram, over_time(run, histogram)))
 
-    return _over_time(request, public_id, "csv", make)
+    return _over_time(request, run, "csv", make)
 
 
-@public_page
-def rates_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+@run_page
+def rates_csv(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Send the reads of every minute, without the reduction of the rate chart."""
 
-    def make(run: Run, histogram: Histogram) -> HttpResponse:
+    def make(histogram: Histogram) -> HttpResponse:
         return csv_response(f"{run.public_id}-rates", *rate_lines(pieces_of(run, histogram).pieces))
 
-    return _over_time(request, public_id, "rates", make)
+    return _over_time(request, run, "rates", make)
 
 
-@public_page
-def slice_chart_json(request: HttpRequest, public_id: str) -> HttpResponseBase:
+@run_page
+def slice_chart_json(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Send the slice chart of a run that has more slices than its page lists."""
-    run = find_run(request, public_id)
     histogram = _judged(run)
 
     def make() -> HttpResponse:
         limits = read_limits(histogram, run.verdicts.select_related("profile").first())
         return JsonResponse(chart_of_run(run, histogram.ordinal, limits))
 
-    return guarded(run, conditional_response(request, run, ("slice-chart", current_profile().pk), make))
+    return conditional_response(request, run, ("slice-chart", current_profile().pk), make)
 
 
 def _judged(run: Run) -> Histogram:
@@ -81,42 +80,40 @@ def _judged(run: Run) -> Histogram:
 
 
 def _over_time(
-    request: HttpRequest, public_id: str, form: str, make: Callable[[Run, Histogram], HttpResponse]
+    request: HttpRequest, run: Run, form: str, make: Callable[[Histogram], HttpResponse]
 ) -> HttpResponseBase:
-    run = find_run(request, public_id)
     if is_withheld(run):
         return withheld(request, run, "The minutes")
     histogram = _judged(run)
     what: tuple[Any, ...] = (SCHEMA, form, current_profile().pk)
     try:
-        return guarded(run, conditional_response(request, run, what, lambda: make(run, histogram)))
+        return conditional_response(request, run, what, lambda: make(histogram))
     except SeriesDamagedError as error:
-        return HttpResponse(f"The minutes of run {public_id} cannot be read: {error}.", PLAIN_TEXT, UNREADABLE)
+        return HttpResponse(f"The minutes of run {run.public_id} cannot be read: {error}.", PLAIN_TEXT, UNREADABLE)
 
 
-@public_page
-def telemetry(request: HttpRequest, public_id: str, form: str) -> HttpResponseBase:
+@run_page
+def telemetry(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     """Send the host's telemetry during a run; `form` is one of TELEMETRY_FORMS."""
-    run = find_run(request, public_id)
     evidence = run.submission.side_file if run.submission else None
     if evidence is None or form not in TELEMETRY_FORMS:
         expected = f"a run with a side file, and one of {', '.join(TELEMETRY_FORMS)}"
-        raise Http404(f"Run {public_id} has no telemetry as {form}: expected {expected}.")
+        raise Http404(f"Run {run.public_id} has no telemetry as {form}: expected {expected}.")
     if evidence.sequestered or is_withheld(run):
         return withheld(request, run, "The telemetry")
 
     def make() -> HttpResponseBase:
         with reading_slot():
             if form == "every.csv":
-                return long_csv_response(f"{public_id}-telemetry-every", *every_line(evidence))
+                return long_csv_response(f"{run.public_id}-telemetry-every", *every_line(evidence))
             telemetry = telemetry_of(evidence)
         if form == "csv":
-            return csv_response(f"{public_id}-telemetry", *telemetry_lines(telemetry))
-        return JsonResponse(telemetry_document(public_id, telemetry))
+            return csv_response(f"{run.public_id}-telemetry", *telemetry_lines(telemetry))
+        return JsonResponse(telemetry_document(run.public_id, telemetry))
 
     try:
-        return guarded(run, conditional_response(request, run, (TELEMETRY, form, evidence.sha256), make))
+        return conditional_response(request, run, (TELEMETRY, form, evidence.sha256), make)
     except BusyError:
-        return guarded(run, HttpResponse(BUSY, PLAIN_TEXT, UNREADABLE, headers=RETRY_HEADERS))
+        return HttpResponse(BUSY, PLAIN_TEXT, UNREADABLE, headers=RETRY_HEADERS)
     except ValueError as error:
         raise Http404(str(error)) from error
