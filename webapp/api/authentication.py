@@ -1,13 +1,20 @@
-"""Who sends a request: the token in its header says for which organisation, and who made it."""
+"""Senders of requests: the token in the header names organisation and person; throttles limit how often they may ask.
+
+Counted per server process: enough against a script that runs away.
+"""
+
+from typing import TYPE_CHECKING
 
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
-from rest_framework.views import APIView
 
 from webapp.accounts.models import APIToken, User
 from webapp.accounts.requests import SCHEME, bearer_secret, find_token
+
+if TYPE_CHECKING:  # the REST framework imports this module before its views
+    from rest_framework.views import APIView
 
 # One text for every reason: a stranger learns nothing about tokens that were.
 REFUSED = (
@@ -44,7 +51,7 @@ def token_of(request: Request) -> APIToken:
 class SenderThrottle(SimpleRateThrottle):
     """Counts by token, or by address where there is none."""
 
-    def get_cache_key(self, request: Request, view: APIView) -> str:
+    def get_cache_key(self, request: Request, view: "APIView") -> str:
         sender = f"token-{request.auth.pk}" if request.auth else self.get_ident(request)
         return self.cache_format % {"scope": self.scope, "ident": sender}
 

@@ -30,7 +30,9 @@ def review_list(request: UserRequest) -> HttpResponse:
     rows = with_virtual_device_flag(stated).filter(state__in=REVIEWABLE).order_by("received_at", "pk")
     embargoed = stated.filter(state=SubmissionState.EMBARGOED).order_by("embargo_until", "pk")[:PAGE_ROWS]
     page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
-    return render(request, "submissions/review.html", {"page": page, "embargoed": embargoed, "section": "submit"})
+    return render(
+        request, "submissions/review/review.html", {"page": page, "embargoed": embargoed, "section": "submit"}
+    )
 
 
 @require_POST

@@ -48,7 +48,7 @@ def run_review(request: UserRequest, public_id: str) -> HttpResponse:
         "annotation_form": AnnotationForm(),
         "correction_form": CorrectionForm(initial={name: getattr(run, name) for name in CORRECTABLE}),
     }
-    return render(request, "submissions/run_review.html", context)
+    return render(request, "submissions/review/run_review.html", context)
 
 
 @require_POST

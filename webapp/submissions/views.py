@@ -47,7 +47,7 @@ LEFT_OUT = (
 def submit(request: UserRequest) -> HttpResponse:
     organisations = list(organisations_of(request.user))
     if not organisations:
-        return render(request, "submissions/no_organisation.html", {"section": "submit"}, status=403)
+        return render(request, "submissions/submit/no_organisation.html", {"section": "submit"}, status=403)
     if request.method != "POST":
         return _show_form(request, SubmissionForm(organisations), 200)
     form = SubmissionForm(organisations, request.POST, request.FILES)
@@ -60,7 +60,7 @@ def submit(request: UserRequest) -> HttpResponse:
 
 
 def _show_form(request: HttpRequest, form: SubmissionForm, status: int) -> HttpResponse:
-    return render(request, "submissions/submit.html", {"form": form, "section": "submit"}, status=status)
+    return render(request, "submissions/submit/submit.html", {"form": form, "section": "submit"}, status=status)
 
 
 def _accept(request: UserRequest, form: SubmissionForm) -> HttpResponse:

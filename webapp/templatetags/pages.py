@@ -55,9 +55,6 @@ def meaning(code: str) -> str:
     return meaning_address(code)
 
 
-register = template.Library()
-
-
 @register.inclusion_tag("register/tables/published_source.html")
 def publication_source(source: str) -> dict[str, PublishedSource | None]:
     """Show the publication, with its address and the day of retrieval if they were recorded."""

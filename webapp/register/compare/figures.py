@@ -11,7 +11,7 @@ from results.models import Run, Statistic, Verdict
 from results.rules.act.limits import Limit, exact_share_pct, is_count_within
 from webapp.register.comparability.conditions import compared_shares
 from webapp.register.limits.reader_limits import LimitEvaluation, YourLimits
-from webapp.register.runs.limits import as_limits
+from webapp.register.runs.verdict import as_limits
 from webapp.register.runs.ycsb import ops_rate
 from webapp.register.tables.columns import newest_verdict, notes_of, product_of, share_of
 from webapp.register.tables.evaluation import is_over

@@ -17,7 +17,7 @@ from webapp.register.compare.curves import Chart, charts_of
 from webapp.register.compare.figures import Line, lines_of_drives, lines_of_runs, reported_lines
 from webapp.register.limits.reader_limits import YourLimits, changes_sentence
 from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK, VIRTUAL_DEVICE_REASON
-from webapp.register.runs.limits import as_limits
+from webapp.register.runs.verdict import as_limits
 from webapp.register.tables.categories import CLOUD_CAUTION
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.evaluation import evaluate_limits

@@ -14,7 +14,7 @@ from results.rules.act.limits import Limit
 from webapp.register.drives.query import SEPARATOR
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits, limits_by_threshold
-from webapp.register.runs.limits import as_limits, own_limits
+from webapp.register.runs.verdict import as_limits, own_limits
 from webapp.register.tables import categories, columns
 from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.sentences import number_of, run_name, together

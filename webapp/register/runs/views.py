@@ -31,13 +31,19 @@ from webapp.register.runs.charts.page import charts_of
 from webapp.register.runs.devices import devices_view
 from webapp.register.runs.histograms import times_view
 from webapp.register.runs.lifecycle import life_of
-from webapp.register.runs.limits import as_limits, limits_context, own_limits, published_limits_context
 from webapp.register.runs.log_lines import has_lines, log_view
 from webapp.register.runs.page import in_order, minutes_of
 from webapp.register.runs.reproduce import reproduction_of
 from webapp.register.runs.side_file import side_file_view
 from webapp.register.runs.slices import counts_of, slice_table
-from webapp.register.runs.verdict import figures, verdict_view
+from webapp.register.runs.verdict import (
+    as_limits,
+    figures,
+    limits_context,
+    own_limits,
+    published_limits_context,
+    verdict_view,
+)
 from webapp.register.runs.ycsb import ycsb_view
 from webapp.register.tables import categories
 from webapp.register.tables.marks import run_tier_mark
