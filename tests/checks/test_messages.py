@@ -14,10 +14,10 @@ LOOKUPS = {
 }
 # The adapters and the other places that may read such a text, each with its reason.
 ALLOWED = {
-    ("webapp/register/runs/headline.py", "verdict.headline.removeprefix(verdict.get_outcome_display())"): "shows parts",
-    ("webapp/register/runs/headline.py", "reason not in verdict.headline"): "leaves out a reason that is shown already",
-    ("webapp/register/runs/headline.py", "OVER.search(sentence)"): "places a link in the text",
-    ("webapp/register/runs/headline.py", "sentence.find(text, place)"): "places a link in the text",
+    ("webapp/register/runs/verdict.py", "verdict.headline.removeprefix(verdict.get_outcome_display())"): "shows parts",
+    ("webapp/register/runs/verdict.py", "reason not in verdict.headline"): "leaves out a reason that is shown already",
+    ("webapp/register/runs/verdict.py", "STORED_SHARE.search(sentence)"): "places a link in the text",
+    ("webapp/register/runs/verdict.py", "sentence.find(text, place)"): "places a link in the text",
     ("webapp/embedded.py", "'password authentication failed' in str(error)"): "a message of PostgreSQL, without a code",
     ("webapp/submissions/progress.py", "'limits' not in reading.error"): "the error is a JSON object, this is its key",
     (

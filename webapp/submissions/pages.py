@@ -13,10 +13,9 @@ from results.access.intervals import histogram_slices
 from results.access.redaction import visible_verdict, visible_ycsb
 from results.models import Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.act.latency_table import LatencyRow, latency_table
-from webapp.register.runs.headline import other_reasons, reason_text
 from webapp.register.runs.histograms import judged_sentence
 from webapp.register.runs.slices import FIRST_EDGES, no_slice_sentence
-from webapp.register.runs.verdict import SHOWN_VIOLATIONS
+from webapp.register.runs.verdict import SHOWN_VIOLATIONS, other_reasons, reason_text
 from webapp.submissions.sweep import shared_findings
 from webapp.templatetags import units
 

@@ -7,7 +7,7 @@ from results.access.redaction import visible_events, visible_verdict
 from results.history import displaced_by, event_label, history_of
 from results.models import Certificate, Event, Run, Verdict, Visibility
 from webapp.register.http.access import is_public
-from webapp.register.runs.headline import reason_text
+from webapp.register.runs.verdict import reason_text
 from webapp.templatetags import units
 
 SHOWN_EARLIER = 100

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
-from webapp.register.runs.headline import parts_of
+from webapp.register.runs.verdict import parts_of
 
 
 def share(share_pct, number, statistic="worst-slice", over_count=1):
