@@ -15,8 +15,9 @@ from django.utils import timezone
 from results import locks
 from results.evidence.names import companion_paths
 from results.evidence.store import EvidenceDamagedError, open_evidence, path_of
+from results.history import record_event
 from results.ingest.act import record_input, record_runs
-from results.models import Event, Evidence, Profile, Reading, Submission
+from results.models import Evidence, Profile, Reading, Submission
 from results.reader import process as reader_process
 from results.reader.errors import failed_attempt, gave_up, out_of_range, printed_too_much, too_many_slices
 from results.reader.process import (
@@ -186,9 +187,8 @@ def _give_up(reading: Reading) -> None:
 
 
 def _record(reading: Reading, kind: str, details: Document) -> None:
-    subject_id = reading.evidence.submission.public_id
     details |= {"reading": reading.pk, "attempts": reading.attempts}
-    Event.objects.create(kind=kind, subject_type="submission", subject_id=subject_id, details=details)
+    record_event(None, kind, ("submission", reading.evidence.submission.public_id), "", details)
 
 
 QUEUED_AFRESH = {
@@ -210,13 +210,8 @@ def retry_reading(submission: Submission, actor: AbstractBaseUser | None, detail
         if reading is None or not failed.filter(pk=reading.pk).update(**QUEUED_AFRESH):
             return False
         error_id = reading.error["id"] if reading.error else ""
-        Event.objects.create(
-            actor_id=actor.pk if actor else None,
-            kind="reading-queued-again",
-            subject_type="submission",
-            subject_id=submission.public_id,
-            details={"reading": reading.pk, "error": error_id} | details,
-        )
+        what = {"reading": reading.pk, "error": error_id} | details
+        record_event(actor, "reading-queued-again", ("submission", submission.public_id), "", what)
         notify_reader(reading.pk)
     return True
 

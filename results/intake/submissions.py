@@ -15,6 +15,7 @@ from django.db import transaction
 
 from results.errors import ReviewRefusedError
 from results.evidence.store import ByteStream, Stored, store
+from results.history import record_event
 from results.ingest.queue import notify_reader, retry_reading
 from results.lifecycle.embargo import move_end, refuse_moment
 from results.models import Companion, Event, Evidence, Organisation, Reading, Submission
@@ -77,23 +78,7 @@ class Receipt:
     is_embargo_changed: bool = False
 
 
-def receive(  # noqa: PLR0913, PLR0917 - what the three senders know, and no more
-    organisation: Organisation,
-    stream: ByteStream,
-    filename: str,
-    facts: SubmissionMetadata,
-    origin: str,
-    actor: AbstractBaseUser | None,
-    side_file: ByteStream | None = None,
-) -> Submission:
-    """Store a log and return its submission; the earlier one if this organisation sent the same bytes before.
-
-    Raises StoreError if the bytes cannot be stored; nothing is recorded then.
-    """
-    return accept_submission(organisation, stream, filename, facts, origin, actor, side_file).submission
-
-
-def accept_submission(  # noqa: PLR0913, PLR0917 - as receive()
+def accept_submission(  # noqa: PLR0913, PLR0917 - what the three senders know, and no more
     organisation: Organisation,
     stream: ByteStream,
     filename: str,
@@ -104,7 +89,10 @@ def accept_submission(  # noqa: PLR0913, PLR0917 - as receive()
     companions: Sequence[CompanionUpload] = (),
     key: str = "",
 ) -> Receipt:
-    """Store a log and its companion files like receive(), and return whether the bytes are new.
+    """Store a log and its companion files, and return whether the bytes are new.
+
+    The submission is the earlier one if this organisation sent the same bytes before. Raises StoreError if the bytes
+    cannot be stored; nothing is recorded then.
 
     If their reading failed, and the slice length or the companion files are new, they are read again, with the facts as
     stated now. An embargo that is stated holds for known bytes, too, but not where the sender's `key` names them
@@ -148,11 +136,10 @@ def store_record(
     stored = store(stream)
     with transaction.atomic():
         evidence = _record_evidence(organisation, stored, filename, kind)
-        subject_type, subject_id = subject
-        about = {"subject_type": subject_type, "subject_id": subject_id}
         details = {"kind": kind, "sha256": stored.sha256, "bytes": stored.size_bytes}
-        if not Event.objects.filter(kind="evidence-kept", details=details, **about).exists():
-            Event.objects.create(kind="evidence-kept", details=details, actor_id=actor.pk if actor else None, **about)
+        kept = Event.objects.filter(kind="evidence-kept", subject_type=subject[0], subject_id=subject[1])
+        if not kept.filter(details=details).exists():
+            record_event(actor, "evidence-kept", subject, "", details)
     return evidence
 
 
@@ -243,16 +230,12 @@ def _read_again_otherwise(
 def _queue_reading(submission: Submission) -> None:
     """Insert the pending reading; which reader's version reads it is known when it is taken up."""
     reading = Reading.objects.create(evidence=submission.log)
-    Event.objects.create(
-        actor=submission.submitted_by,
-        kind="submission-received",
-        subject_type="submission",
-        subject_id=submission.public_id,
-        details={
-            "origin": submission.origin,
-            "sha256": submission.log.sha256,
-            "bytes": submission.log.size_bytes,
-            "companions": [companion.evidence.sha256 for companion in submission.companions.select_related("evidence")],
-        },
-    )
+    details = {
+        "origin": submission.origin,
+        "sha256": submission.log.sha256,
+        "bytes": submission.log.size_bytes,
+        "companions": [companion.evidence.sha256 for companion in submission.companions.select_related("evidence")],
+    }
+    subject = ("submission", submission.public_id)
+    record_event(submission.submitted_by, "submission-received", subject, "", details)
     notify_reader(reading.pk)

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from typing import IO, BinaryIO
 
-from results.intake.submissions import SubmissionMetadata, receive, store_record
+from results.intake.submissions import SubmissionMetadata, accept_submission, store_record
 from results.models import Evidence, Submission
 from runners.errors import FileMissingError
 from runners.evidence import drive_states
@@ -98,7 +98,8 @@ def as_file(content: bytes) -> IO[bytes]:
 
 def _submit(dispatch: Dispatch, log: BinaryIO | IO[bytes], name: str, side: BinaryIO | None) -> Submission:
     origin, actor = Submission.Origin.DISPATCH, dispatch.ordered_by
-    return receive(dispatch.organisation, log, name, submission_facts(dispatch), origin, actor, side_file=side)
+    facts = submission_facts(dispatch)
+    return accept_submission(dispatch.organisation, log, name, facts, origin, actor, side_file=side).submission
 
 
 def submission_facts(dispatch: Dispatch) -> SubmissionMetadata:

@@ -6,7 +6,7 @@ from django.db import connection
 
 from results.evidence.store import TooLargeError
 from results.ingest.queue import reading_pending
-from results.intake.submissions import accept_submission, clean_filename, receive
+from results.intake.submissions import accept_submission, clean_filename
 from results.models import Event, Evidence, Reading, Submission
 from tests.results.builders import FACTS, make_organisation, make_user, send, sha256
 
@@ -41,9 +41,9 @@ def test_the_same_bytes_of_another_organisation_are_another_submission(evidence_
 
 
 def test_a_side_file_is_evidence_of_its_own(evidence_dir):
-    submission = receive(
+    submission = accept_submission(
         make_organisation(), io.BytesIO(b"log"), "load.log", FACTS, "dispatch", None, io.BytesIO(b"{}")
-    )
+    ).submission
     assert submission.side_file
     assert submission.side_file.sha256 == sha256(b"{}")
     assert Reading.objects.get().evidence == submission.log
@@ -51,7 +51,7 @@ def test_a_side_file_is_evidence_of_its_own(evidence_dir):
 
 def test_bytes_first_sent_as_a_side_file_can_be_sent_as_a_log(evidence_dir):
     vendor = make_organisation()
-    receive(vendor, io.BytesIO(b"log"), "load.log", FACTS, "dispatch", None, io.BytesIO(b"{}"))
+    accept_submission(vendor, io.BytesIO(b"log"), "load.log", FACTS, "dispatch", None, io.BytesIO(b"{}"))
     assert send(vendor, b"{}").log.readings.count() == 1
 
 
