@@ -17,7 +17,6 @@ from results.rules.act.limits import Limit, is_count_within, parse_limits
 from webapp.register.dumps.store import Dump, read_dump
 from webapp.register.dumps.tables import SCHEMA, TABLES, Table
 
-CHUNK_BYTES = 1024**2
 # Column of a dump -> field, model and key, for columns with a public id instead of a database id.
 FILLED: dict[str, tuple[str, type[models.Model], str]] = {
     "product": ("product", Product, "slug"),
@@ -69,15 +68,13 @@ def _check_sums(dump: Dump) -> None:
         if table.is_imported and f"{table.name}.json.gz" not in named:
             raise DumpError(f"{dump.directory}: the manifest names no {table.name}.json.gz, so it cannot be checked")
     for file in dump.files:
-        digest = hashlib.sha256()
         try:
             with (dump.directory / file.name).open("rb") as opened:
-                while chunk := opened.read(CHUNK_BYTES):
-                    digest.update(chunk)
+                found = hashlib.file_digest(opened, "sha256").hexdigest()
         except FileNotFoundError:
             raise DumpError(f"{dump.directory / file.name}: the manifest lists this file, but it is missing") from None
-        if digest.hexdigest() != file.sha256:
-            raise DumpError(f"{dump.directory / file.name}: expected SHA-256 {file.sha256}, got {digest.hexdigest()}")
+        if found != file.sha256:
+            raise DumpError(f"{dump.directory / file.name}: expected SHA-256 {file.sha256}, got {found}")
 
 
 def read_rows(dump: Dump, name: str) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """Writing of a dump: each table as CSV, JSON and Parquet, read in one transaction so that the tables agree."""
 
 import csv
-import fcntl
 import gzip
 import hashlib
 import io
@@ -29,6 +28,7 @@ from webapp.register.dumps.store import (
     DumpFile,
     dumps,
     dumps_directory,
+    file_lock,
     newest_day,
     publish_dump,
     remove_dumps,
@@ -37,7 +37,6 @@ from webapp.register.dumps.tables import SCHEMA, TABLES, Table, withheld_runs
 from webapp.register.http.files import csv_cell, plain
 
 ROWS_AT_ONCE = 2000
-CHUNK_BYTES = 1024**2
 Row = Sequence[Any]
 
 
@@ -91,8 +90,6 @@ def write_table(directory: Path, table: Table) -> list[DumpFile]:
             rows_count += len(rows)
             for writer in writers:
                 writer.write(rows)
-        for writer in writers:
-            writer.end()
     return [_file_entry(directory / writer.name, rows_count) for writer in writers]
 
 
@@ -100,7 +97,7 @@ def batches(table: Table) -> Iterator[list[Row]]:
     """Yield the rows of a table as the values of its columns."""
     rows: list[Row] = []
     found = table.rows().values_list(*table.paths)
-    redactions = [table.redactions.get(name, _unchanged) for name in table.columns]
+    redactions = [table.redactions.get(name, lambda value: value) for name in table.columns]
     for row in found.iterator(chunk_size=ROWS_AT_ONCE):
         rows.append([redact(value) for redact, value in zip(redactions, row, strict=True)] if table.redactions else row)
         if len(rows) == ROWS_AT_ONCE:
@@ -108,10 +105,6 @@ def batches(table: Table) -> Iterator[list[Row]]:
             rows = []
     if rows:
         yield rows
-
-
-def _unchanged(value: Any) -> Any:
-    return value
 
 
 def json_value(value: Any) -> Any:
@@ -136,9 +129,6 @@ class _Csv:
     def _cell(self, value: Any) -> str:
         return csv_cell(json.dumps(value) if isinstance(value, list | dict) else json_value(value))
 
-    def end(self) -> None:
-        """Do nothing: CSV has no trailer."""
-
 
 class _Json:
     """The lossless format that an import reads: one row a line."""
@@ -146,6 +136,7 @@ class _Json:
     def __init__(self, stack: ExitStack, directory: Path, table: Table) -> None:
         self.name, self.columns = f"{table.name}.json.gz", list(table.columns)
         self.text = stack.enter_context(_gzip_text(directory / self.name))
+        stack.callback(self.text.write, "\n]}\n")
         self.text.write(f'{{"schema": {json.dumps(SCHEMA)}, "table": {json.dumps(table.name)}, "rows": [')
         self.lead = "\n"
 
@@ -154,9 +145,6 @@ class _Json:
             values = {name: json_value(value) for name, value in zip(self.columns, row, strict=True)}
             self.text.write(self.lead + json.dumps(values, ensure_ascii=False))
             self.lead = ",\n"
-
-    def end(self) -> None:
-        self.text.write("\n]}\n")
 
 
 class _Parquet:
@@ -179,9 +167,6 @@ class _Parquet:
         return (
             json.dumps(value, ensure_ascii=False) if isinstance(of, models.JSONField) and value is not None else value
         )
-
-    def end(self) -> None:
-        """Do nothing: closing the file writes its footer."""
 
 
 def arrow_type(of: "models.Field[Any, Any]") -> Any:
@@ -211,10 +196,8 @@ def _gzip_text(path: Path) -> Iterator[io.TextIOWrapper]:
 
 
 def _file_entry(path: Path, rows_count: int | None = None) -> DumpFile:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(CHUNK_BYTES):
-            digest.update(chunk)
+        digest = hashlib.file_digest(file, "sha256")
         os.fsync(file.fileno())
     return DumpFile(path.name, path.stat().st_size, digest.hexdigest(), rows_count)
 
@@ -239,15 +222,7 @@ def _write_manifest(directory: Path, now: datetime, files: list[DumpFile], withh
 
 @contextmanager
 def _writer_lock(*, waits: bool) -> Iterator[bool]:
-    """Take the lock of the writing process; yield False if another process has it and this one does not wait.
-
-    Publishing a dump removes unfinished ones, so two writers would remove each other's files.
-    """
+    """Take the lock of dumps: publishing one removes unfinished ones, also those of a second writer."""
     dumps_directory().mkdir(mode=0o750, parents=True, exist_ok=True)
-    with (dumps_directory() / "lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+    with file_lock(dumps_directory() / "lock", waits=waits) as is_ours:
+        yield is_ours

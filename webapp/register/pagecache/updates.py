@@ -1,11 +1,7 @@
 """Updates of the snapshot: pages that no longer match the register are purged at once and rendered again."""
 
-import fcntl
 import logging
-import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +13,7 @@ from django.dispatch import receiver
 
 from results.lifecycle.embargo import disclose_due
 from results.models import Certificate, Event, Run
+from webapp.register.dumps.store import file_lock
 from webapp.register.pagecache import store
 from webapp.register.pagecache.rendering import NotPublicError, render
 from webapp.register.pagecache.stamps import current_stamps, slugs_of_model
@@ -45,7 +42,7 @@ def update_snapshot() -> UpdateResult | None:
     """
     root: Path = settings.SNAPSHOT_DIR
     root.mkdir(mode=0o750, parents=True, exist_ok=True)
-    with _writer_lock(root) as is_ours:
+    with file_lock(root / store.LOCK, waits=False) as is_ours:
         if not is_ours:
             return None
         store.remove_unfinished(root)
@@ -146,18 +143,3 @@ def _purge_subject(subject_type: str, public_id: str) -> None:
     model: type[Run | Certificate] = Run if subject_type == "run" else Certificate
     slugs = model.objects.filter(public_id=public_id).values_list("product__slug", flat=True)
     store.purge(directory, [EVERYTHING, *slugs_of_model(slug for slug in slugs if slug)])
-
-
-@contextmanager
-def _writer_lock(root: Path) -> Iterator[bool]:
-    """Take the lock of the writing process; yield False if another process has it. The lock ends with the process."""
-    descriptor = os.open(root / store.LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-    finally:
-        os.close(descriptor)

@@ -200,7 +200,7 @@ def test_another_release_makes_every_page_anew(root, snapshot_of, monkeypatch):
 
 
 def test_only_one_process_writes_at_a_time(root, snapshot_of):
-    with updates._writer_lock(root) as is_ours:
+    with updates.file_lock(root / updates.store.LOCK, waits=False) as is_ours:
         assert is_ours
         assert updates.update_snapshot() is None
 
