@@ -26,7 +26,7 @@ export function limitParameters(form) {
     .filter(([, text, profile]) => text !== profile).map(([name, text]) => [name, text]);
 }
 
-/** Let the links and forms that the limits go along by ask for those of this form: as webapp/templatetags/carried.py. */
+/** Let the links and forms that the limits go along by ask for those of this form: as webapp/templatetags/pages.py. */
 export function carryLimits(form) {
   const names = [...form.querySelectorAll('input[data-threshold]')].map(({name}) => name), own = limitParameters(form);
   for (const link of document.querySelectorAll('a[data-carries]')) {

@@ -1,6 +1,6 @@
 """Addresses of the public pages; they never change, links to them must not die."""
 
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, path
 
 from webapp.register.compare.views import compare
 from webapp.register.drives import views as drives_views
@@ -15,10 +15,23 @@ from webapp.register.runs import downloads
 from webapp.register.runs import views as runs_views
 from webapp.register.runs.charts import views as charts_views
 from webapp.register.sizing import views as sizing_views
+from webapp.register.syndication import citations, feeds, images, sitemap
 from webapp.register.ycsb import views as ycsb_views
 
-urlpatterns: list[URLPattern | URLResolver] = [
-    path("", include("webapp.register.syndication.urls")),
+urlpatterns: list[URLPattern] = [
+    # Feeds, badges, sitemaps and permanent ids.
+    path("favicon.ico", images.favicon, name="favicon"),
+    path("robots.txt", sitemap.robots, name="robots"),
+    path("sitemap.xml", sitemap.sitemap, name="sitemap"),
+    path("sitemap-<int:number>.xml", sitemap.sitemap_part, name="sitemap-part"),
+    path("feed.atom", feeds.all_feed, name="feed"),
+    path("drives/<str:category>/feed.atom", feeds.category_feed, name="category-feed"),
+    path("vendors/<slug:vendor>/feed.atom", feeds.vendor_feed, name="vendor-feed"),
+    path("drive/<slug:slug>/feed.atom", feeds.product_feed, name="product-feed"),
+    path("drive/<slug:slug>/badge.svg", images.badge, name="product-badge"),
+    path("drive/<slug:slug>/picture.png", images.picture, name="product-picture"),
+    path("id/<str:public_id>", citations.permanent_id, name="permanent-id"),
+    # Pages and files.
     path("data/", page.data, name="data"),
     path("data/<str:day>/<str:name>", page.dump_file, name="dump-file"),
     path("", home_views.home, name="home"),

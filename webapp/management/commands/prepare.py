@@ -1,13 +1,18 @@
 """`manage.py prepare`: bring the database to where the processes can work on it."""
 
+import os
+import secrets
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
+from django.db import transaction
 
-from results.models import Product
-from webapp.supervisor.first_staff import ensure_first_staff
+from results.models import Organisation, Product
+from webapp.accounts.models import Membership
 
 
 class Command(BaseCommand):
@@ -20,3 +25,31 @@ class Command(BaseCommand):
         if not settings.PRODUCTION:
             settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
             ensure_first_staff(settings.DATA_DIR / "first-login.txt")
+
+
+LOGIN = "admin"
+LAB_SLUG, LAB_NAME = "this-lab", "This lab"
+
+
+def ensure_first_staff(login_file: Path) -> None:
+    """Create a staff user, and write its random password to `login_file`, unless a staff user exists."""
+    users = get_user_model().objects
+    if users.filter(is_staff=True).exists():
+        return
+    password = secrets.token_urlsafe(12)
+    with transaction.atomic():
+        # Written before the commit: a user with an unknown password would be worse than a file without its user.
+        write_login(login_file, LOGIN, password)
+        user = users.create_superuser(username=LOGIN, password=password)
+        lab, _ = Organisation.objects.get_or_create(
+            slug=LAB_SLUG, defaults={"name": LAB_NAME, "kind": Organisation.Kind.LAB}
+        )
+        Membership.objects.create(user=user, organisation=lab)
+
+
+def write_login(login_file: Path, login: str, password: str) -> None:
+    """Write login and password to a file that only this user can read."""
+    login_file.unlink(missing_ok=True)
+    descriptor = os.open(login_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(f"login: {login}\npassword: {password}\n")

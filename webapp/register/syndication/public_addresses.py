@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 
 from django.db.models import Exists, OuterRef
-from django.urls import URLPattern, URLResolver, reverse
+from django.urls import URLPattern, reverse
 
 from results.models import Category, Histogram, Product, PublishedFigure, Run, Slice, YcsbInterval, YcsbRun
 from webapp.register.http.responses import is_public_page
@@ -190,24 +190,16 @@ LEFT_OUT = {
 @cache
 def known_names() -> frozenset[str]:
     """Return the names of all public URL patterns."""
-    return frozenset(name for name, _ in _named_patterns(_patterns()))
+    return frozenset(_public_patterns())
 
 
 @cache
 def plain_names() -> tuple[str, ...]:
     """Return the names of URL patterns without parameters, in the order of the URL configuration."""
-    return tuple(name for name, pattern in _named_patterns(_patterns()) if not pattern.pattern.converters)
+    return tuple(name for name, pattern in _public_patterns().items() if not pattern.pattern.converters)
 
 
-def _patterns() -> list[URLPattern | URLResolver]:
-    """Return the URL patterns. Imported late, because they include the sitemap, which uses this module."""
-    patterns: list[URLPattern | URLResolver] = import_module("webapp.register.urls").urlpatterns
-    return patterns
-
-
-def _named_patterns(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[str, URLPattern]]:
-    for pattern in patterns:
-        if isinstance(pattern, URLResolver):
-            yield from _named_patterns(pattern.url_patterns)
-        elif pattern.name and is_public_page(pattern.callback):
-            yield pattern.name, pattern
+def _public_patterns() -> dict[str, URLPattern]:
+    """Return the URL patterns by name. Imported late, because they include the sitemap, which uses this module."""
+    patterns: list[URLPattern] = import_module("webapp.register.urls").urlpatterns
+    return {each.name: each for each in patterns if each.name and is_public_page(each.callback)}

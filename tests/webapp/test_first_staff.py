@@ -3,7 +3,7 @@ import stat
 import pytest
 
 from results.models import Organisation
-from webapp.supervisor.first_staff import ensure_first_staff
+from webapp.management.commands.prepare import ensure_first_staff
 
 pytestmark = pytest.mark.django_db
 
