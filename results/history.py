@@ -1,16 +1,11 @@
 """The append-only history: recording an event, reading the history of a run, and the labels of event kinds."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
-from django.db.models import Q
+from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import Q, QuerySet
 
 from results.models import Event, Run
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AbstractBaseUser
-    from django.db.models import QuerySet
 
 
 def displaced_by(run: Run) -> QuerySet[Run]:

@@ -1,17 +1,12 @@
 """The public part of histories: it hides that a result was under embargo, and since when."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
 from results.models import Event, Run, Submission, Visibility
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
 
 EMBARGO_CHANGED = "submission-embargo-changed"
 HIDDEN_KINDS = ("run-embargoed", "run-recalled")

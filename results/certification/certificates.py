@@ -1,15 +1,13 @@
 """Certificates of a product, issued and withdrawn as its runs change, each time with an event; never deleted."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils import timezone
 
@@ -19,12 +17,6 @@ from results.models.querysets import RunQuerySet
 from results.rules.act.loads import printed_decimal, printed_nx
 from results.rules.certification import facts
 from results.rules.certification.certify import certify
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from results.rules.certification.facts import CandidateRun
-    from results.rules.certification.facts import Certificate as Certified
 
 
 def candidate_runs(product: Product) -> RunQuerySet:
@@ -98,7 +90,7 @@ def _seconds(at: datetime | None) -> int | None:
 
 STANDING, WITHDRAWN = Certificate.State.STANDING, Certificate.State.WITHDRAWN
 NX_PLACES = 4  # of the column
-Candidates = dict[str, "CandidateRun"]
+Candidates = dict[str, facts.CandidateRun]
 
 
 def refresh_certificates(product_ids: Iterable[int | None]) -> None:
@@ -122,7 +114,7 @@ def attempts(product: Product) -> list[dict[str, Any]]:
     return stored if stored is not None else _attempt_documents(_found(by_profile(candidate_runs(product))))
 
 
-Found = list[tuple[Profile, "Certified"]]
+Found = list[tuple[Profile, facts.Certificate]]
 
 
 def _found(judged: dict[Profile, Candidates]) -> Found:
@@ -146,7 +138,7 @@ def _attempt_documents(found: Found) -> list[dict[str, Any]]:
     ]
 
 
-def _certified(profile: Profile, runs: list[CandidateRun]) -> list[Certified]:
+def _certified(profile: Profile, runs: list[facts.CandidateRun]) -> list[facts.Certificate]:
     """Return what the runs certify for each number of devices that they were made with, the fewest first."""
     duration_s = json.loads(profile.document)["duration_s"]
     counts = sorted({run.device_count for run in runs if run.device_count})
@@ -181,14 +173,14 @@ def _lost(gone: list[str], profile: Profile) -> str:
     return "After re-evaluation, its runs no longer certify it."
 
 
-def _still_certified(certificate: Certificate, runs: list[CandidateRun]) -> bool:
+def _still_certified(certificate: Certificate, runs: list[facts.CandidateRun]) -> bool:
     grounds = {
         _ground(certificate.profile, found) for found in _certified(certificate.profile, runs) if found.is_certified
     }
     return certificate.ground in grounds
 
 
-def _issue(product: Product, profile: Profile, certified: Certified) -> None:
+def _issue(product: Product, profile: Profile, certified: facts.Certificate) -> None:
     """Issue a certificate, or let the one of the same ground stand again under its old id."""
     ground = _ground(profile, certified)
     certificate, is_new = Certificate.objects.get_or_create(
@@ -206,7 +198,7 @@ def _issue(product: Product, profile: Profile, certified: Certified) -> None:
         record_event(None, "certificate-reinstated", subject, "The runs that it rests on certify it again.")
 
 
-def _columns(profile: Profile, certified: Certified) -> dict[str, Any]:
+def _columns(profile: Profile, certified: facts.Certificate) -> dict[str, Any]:
     nx_load = certified.nx_load
     assert nx_load is not None  # noqa: S101 - follows from is_certified; for the type checker
     return {
@@ -219,7 +211,7 @@ def _columns(profile: Profile, certified: Certified) -> dict[str, Any]:
     }
 
 
-def document_of(certified: Certified) -> dict[str, Any]:
+def document_of(certified: facts.Certificate) -> dict[str, Any]:
     """Return what the rules said, as JSON: sentences of what is present and missing, and the reasons."""
     return {
         "present": [_requirement_document(requirement) for requirement in certified.present],
@@ -235,7 +227,7 @@ def _requirement_document(requirement: facts.Requirement) -> dict[str, Any]:
     return document
 
 
-def _ground(profile: Profile, certified: Certified) -> str:
+def _ground(profile: Profile, certified: facts.Certificate) -> str:
     rests_on: Mapping[str, Any] = {
         "profile": profile.sha256,
         "device_count": certified.device_count,

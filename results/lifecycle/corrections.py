@@ -1,11 +1,9 @@
 """Corrections of stated facts, annotations, and one decision about many runs; each is an event that can be undone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
@@ -18,12 +16,7 @@ from results.history import record_event, run_subject
 from results.lifecycle import visibility
 from results.lifecycle.visibility import refuse_own
 from results.models import Annotation, Event, Finding, Run
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AbstractBaseUser
-
-    from results.models.querysets import RunQuerySet
-
+from results.models.querysets import RunQuerySet
 
 CORRECTED, TAKEN_BACK = "run-corrected", "correction-taken-back"
 CORRECTABLE = ("firmware", "over_provisioning_pct", "over_provisioned_to_gb", "region", "zone", "notes")
@@ -130,7 +123,7 @@ def retract(annotation: Annotation, actor: AbstractBaseUser, reason: str) -> Non
         )
 
 
-Decision = Callable[[Run, "AbstractBaseUser", str], object]
+Decision = Callable[[Run, AbstractBaseUser, str], object]
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,10 @@ submission have a state of their own (Visibility.EMBARGOED), which no public que
 could disclose them, they stay unseen.
 """
 
-from __future__ import annotations
-
 import logging
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -20,9 +18,6 @@ from results.errors import ReviewRefusedError
 from results.history import record_event
 from results.lifecycle import visibility
 from results.models import Run, Submission, Visibility
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AbstractBaseUser
 
 log = logging.getLogger(__name__)
 DAYS_MAX = 366

@@ -4,11 +4,12 @@ Each transition is one database transaction: a conditional update that only one 
 Nothing is deleted, and each transition of a public run has one that reverts it.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
@@ -17,12 +18,6 @@ from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import history_of, record_event, run_subject
 from results.models import Run, Tier, Verdict, Visibility, YcsbRun
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from django.contrib.auth.models import AbstractBaseUser
 
 
 @dataclass(frozen=True)

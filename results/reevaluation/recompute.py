@@ -5,13 +5,12 @@ transaction, rolled back. A run retains its row and its public id, and gets colu
 verdict of the newest reading; the earlier result stays readable (docs/decisions/0005).
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import InvalidOperation
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import DataError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
@@ -26,13 +25,8 @@ from results.ingest.queue import judging_profile, read_evidence
 from results.models import EarlierResult, Event, Profile, Reading, Run, Submission, Verdict
 from results.models.row_operations import lock_log
 from results.reader import process as reader_process
-from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
+from results.reader.process import Document, FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
 from results.reevaluation.run_rows import Place, document_of, hand_over, match_places, read_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from results.reader.process import Document
 
 logger = logging.getLogger(__name__)
 

@@ -1,21 +1,16 @@
 """Rows of a run during re-evaluation: matched by log lines, exported as a document, moved to the old run."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
 from results.models import Run, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 
 @dataclass(frozen=True)

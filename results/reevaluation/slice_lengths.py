@@ -1,9 +1,6 @@
 """A log that its sender wants in slices of another length, as long as nothing of it was published."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
 from results import locks
@@ -13,9 +10,6 @@ from results.ingest.queue import judging_profile, read_evidence, retry_reading
 from results.models import Reading, Submission, Visibility
 from results.models.row_operations import lock_log
 from results.reevaluation.recompute import UNREADABLE, Order, rewrite_runs
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AbstractBaseUser
 
 CHANGED = "submission-slices-changed"
 PUBLISHED = (

@@ -7,11 +7,10 @@ from django.conf import settings
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.utils.cache import get_conditional_response
 
 from webapp.register.dumps.store import MANIFEST, Dump, DumpFile, dumps, find_dump
 from webapp.register.http.query_params import given_of
-from webapp.register.http.responses import public_page
+from webapp.register.http.responses import public_page, response_with_etag
 from webapp.templatetags import units
 
 FORMS = {"csv.gz": "CSV", "json.gz": "JSON", "parquet": "Parquet"}
@@ -64,11 +63,10 @@ def dump_file(request: HttpRequest, day: str, name: str) -> HttpResponseBase:
         raise Http404(
             f"There is no file {name} in a dump of {day}. Dumps are deleted after {settings.DUMP_KEPT_DAYS} days."
         )
-    etag = f'"{file.sha256}"' if file else f'"{dump.written_at}"'
-    known = get_conditional_response(request, etag=etag)
-    if known is not None:
-        return known
-    opened = (dump.directory / name).open("rb")
-    response = FileResponse(opened, as_attachment=True, filename=f"drivecert-{day}-{name}")
-    response.headers["ETag"], response.headers["Cache-Control"] = etag, PERMANENT
-    return response
+    path = dump.directory / name
+
+    def make() -> FileResponse:
+        headers = {"Cache-Control": PERMANENT}
+        return FileResponse(path.open("rb"), as_attachment=True, filename=f"drivecert-{day}-{name}", headers=headers)
+
+    return response_with_etag(request, file.sha256 if file else dump.written_at, make)

@@ -60,7 +60,12 @@ def conditional_response(
     """
     newest = run.verdicts.values_list("pk", flat=True).first()
     parts = [run.public_id, run.reading_id, newest, *variant]
-    etag = f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
+    return response_with_etag(request, hashlib.sha256(repr(parts).encode()).hexdigest()[:32], make)
+
+
+def response_with_etag(request: HttpRequest, tag: str, make: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """Return 304 if the client's copy has the tag, without calling `make`; otherwise return its result."""
+    etag = f'"{tag}"'
     response = get_conditional_response(request, etag=etag) or make()
     response.headers["ETag"] = etag
     return response

@@ -4,7 +4,6 @@ from tempfile import SpooledTemporaryFile
 
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
-from django.utils.cache import get_conditional_response
 
 from results.access.mirrors import missing_log_message
 from results.access.redaction import has_withheld_file, is_withheld
@@ -12,7 +11,7 @@ from results.evidence.store import open_evidence
 from results.ingest.act import YCSB
 from results.models import Companion, Evidence, Run
 from webapp.register.http.files import long_csv_response, plain
-from webapp.register.http.responses import conditional_response
+from webapp.register.http.responses import conditional_response, response_with_etag
 from webapp.register.runs import page as runs_page
 from webapp.register.runs.histograms import CONTENT_TYPES, HISTOGRAMS_SCHEMA, WRITERS, rows_of
 from webapp.register.runs.reproduce import reproduction_of
@@ -87,18 +86,12 @@ def companion(request: HttpRequest, run: Run, sha256: str) -> HttpResponseBase:
 def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
     if evidence.sequestered:
         return withheld(request, run, evidence.filename)
-    etag = f'"{evidence.sha256}"'
-    known = get_conditional_response(request, etag=etag)
-    if known is not None:
-        return known
-    response = FileResponse(
-        open_evidence(evidence),
-        as_attachment=True,
-        filename=evidence.filename,
-        content_type="application/octet-stream",
-    )
-    response.headers["ETag"] = etag
-    return response
+
+    def make() -> FileResponse:
+        file, content_type = open_evidence(evidence), "application/octet-stream"
+        return FileResponse(file, as_attachment=True, filename=evidence.filename, content_type=content_type)
+
+    return response_with_etag(request, evidence.sha256, make)
 
 
 @run_page

@@ -65,7 +65,7 @@ def test_very_many_violations_are_counted_and_cut(client, make_log_run, number, 
     [
         "worst slice, over 1\N{NO-BREAK SPACE}ms",
         "line 434",
-        "decides",
+        "decisive",
         "/dev/loop4",
         "537\N{NO-BREAK SPACE}MB",
         "service-threads",
