@@ -26,7 +26,7 @@ from runners.models import LOST_UNCONFIRMED, Dispatch, Host
 from runners.models.campaign import Campaign
 from runners.models.dispatch_rows import read
 from runners.models.postgres import violates
-from runners.models.states import LIVE, WORKER, State
+from runners.models.states import LIVE, State
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ def _claim_free_drive(dispatch: Dispatch) -> bool:
     if other := host_user(dispatch):
         return _leave_queued(dispatch, WaitsFor.HOST, f"host busy with {other}; waiting until it has ended")
     newest = Dispatch.objects.filter(drive_key=dispatch.drive_key).aggregate(newest=Max("generation"))["newest"]
-    return transition(dispatch, State.QUEUED, State.CLAIMED, WORKER, "", generation=newest + 1)
+    return transition(dispatch, State.QUEUED, State.CLAIMED, "", generation=newest + 1)
 
 
 def _leave_queued(dispatch: Dispatch, waits_for: WaitsFor, reason: str) -> bool:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from runners.errors import HostError
 from runners.lifecycle.transitions import transition, update_reason
 from runners.models import Dispatch
-from runners.models.states import WORKER, State
+from runners.models.states import State
 
 log = logging.getLogger(__name__)
 
@@ -20,13 +20,11 @@ def handle_host_error(dispatch: Dispatch, error: HostError) -> bool:
     log.warning("%s: %s: %s", dispatch.public_id, type(error).__name__, error)
     state = State(dispatch.state)
     if not error.retry and state is not State.RUNNING:
-        return transition(dispatch, state, error.ends_in, WORKER, str(error))
+        return transition(dispatch, state, error.ends_in, str(error))
     silent_since = dispatch.silent_since or timezone.now()
     if timezone.now() - silent_since >= timedelta(seconds=settings.HOST_SILENCE_S):
         since = min([silent_since, *dispatch.outages.filter(until=None).values_list("since", flat=True)])
-        return transition(
-            dispatch, state, State.LOST, WORKER, f"no answer since {since:%Y-%m-%d %H:%M:%S} UTC: {error}"
-        )
+        return transition(dispatch, state, State.LOST, f"no answer since {since:%Y-%m-%d %H:%M:%S} UTC: {error}")
     schedule_retry(dispatch)
     update_reason(dispatch, f"no answer, retrying: {error}")
     return False
@@ -40,7 +38,7 @@ def record_internal_error(dispatch: Dispatch, error: Exception) -> None:
     sentence = f"{type(error).__name__}: {error}"
     if dispatch.state == State.COLLECTING and dispatch.cancel_requested_at:
         reason = f"its log could not be collected ({sentence}), and is still on the host"
-        transition(dispatch, State.COLLECTING, State.CANCELLED, WORKER, reason)
+        transition(dispatch, State.COLLECTING, State.CANCELLED, reason)
         return
     update_reason(dispatch, f"internal error, retrying: {sentence}")
 

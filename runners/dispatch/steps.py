@@ -40,7 +40,7 @@ from runners.lifecycle.stages import (
 from runners.lifecycle.transitions import transition
 from runners.models import Dispatch, DriveState, exit_codes
 from runners.models.dispatch_rows import update_columns
-from runners.models.states import FINAL, WORKER, State
+from runners.models.states import FINAL, State
 from runners.monitoring.connectivity import HEARTBEAT_S
 from runners.recipes import RECIPES
 from runners.retention.leftover_archive import archive_leftovers
@@ -105,18 +105,18 @@ def _settle_cancelled_lost(dispatch: Dispatch, connect: Connect) -> None:
 
 def _queued(dispatch: Dispatch, connect: Connect) -> bool:
     if dispatch.cancel_requested_at:
-        return transition(dispatch, State.QUEUED, State.CANCELLED, WORKER, "before it was claimed")
+        return transition(dispatch, State.QUEUED, State.CANCELLED, "before it was claimed")
     return claim(dispatch, connect)
 
 
 def _check_drive(dispatch: Dispatch, host: LabHost) -> bool:
     """Check the claimed device at the path before anything is written anywhere."""
     if dispatch.cancel_requested_at:
-        return transition(dispatch, State.CLAIMED, State.CANCELLED, WORKER, "before anything was sent to the host")
+        return transition(dispatch, State.CLAIMED, State.CANCELLED, "before anything was sent to the host")
     objections = safety.objections_to_start(dispatch, identify_device(dispatch.device, host))
     if objections:
-        return transition(dispatch, State.CLAIMED, State.REFUSED, WORKER, "; ".join(objections))
-    return transition(dispatch, State.CLAIMED, State.PREPARING, WORKER, _path_change_message(dispatch))
+        return transition(dispatch, State.CLAIMED, State.REFUSED, "; ".join(objections))
+    return transition(dispatch, State.CLAIMED, State.PREPARING, _path_change_message(dispatch))
 
 
 def _path_change_message(dispatch: Dispatch) -> str:
@@ -150,7 +150,7 @@ def _close_start(dispatch: Dispatch, host: LabHost, refusal: str = "") -> bool:
     never = was_never_started(closed)
     end = "its program was not started" if never else "its program was started, and has ended on the host"
     state, reason = (State.REFUSED, refusal) if refusal else (State.CANCELLED, end)
-    return transition(dispatch, State.PREPARING, state, WORKER, reason, is_never_started=never)
+    return transition(dispatch, State.PREPARING, state, reason, is_never_started=never)
 
 
 def _record_never_started(dispatch: Dispatch, closed: ProgramStatus) -> None:
@@ -171,7 +171,7 @@ def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
 def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bool:
     columns = {"pid": started.pid, "boot_ids": list(started.boot_ids), "started_at": timezone.now()}
     process = f"pid {started.pid}" if started.pid else "ended before the first poll"
-    has_changed = transition(dispatch, State.PREPARING, State.RUNNING, WORKER, process, **columns)
+    has_changed = transition(dispatch, State.PREPARING, State.RUNNING, process, **columns)
     if not has_changed and dispatch.state in FINAL:
         # Another worker ended it while this one was cut off from the database: no worker would poll the program.
         stop_and_seal(host, current_run(dispatch))
@@ -190,12 +190,12 @@ def _poll_running(dispatch: Dispatch, host: LabHost) -> bool:
             stuck = (
                 f"still runs, although its stop was requested at {stop_requested_since(dispatch):%Y-%m-%d %H:%M:%S} UTC"
             )
-            return transition(dispatch, State.RUNNING, State.LOST, WORKER, stuck)
+            return transition(dispatch, State.RUNNING, State.LOST, stuck)
     if status.state is Detached.ABSENT and dispatch.stage > 0 and dispatch.pid is None:
         return _start_next_stage(dispatch, host)
     if status.state is Detached.ABSENT:
         lost = f"{dispatch.device.host} no longer has the run directory of pid {dispatch.pid}"
-        return transition(dispatch, State.RUNNING, State.LOST, WORKER, lost)
+        return transition(dispatch, State.RUNNING, State.LOST, lost)
     has_changed = status.state is Detached.ENDED and _ended(dispatch, host, status)
     # Last: neither the live page nor a silent second host may delay the steps above.
     _update_progress(dispatch, host, run, status, is_last=not has_changed and dispatch.load_host_id is None)
@@ -252,31 +252,31 @@ def _last_stage_ended(dispatch: Dispatch) -> bool:
     if dispatch.state != State.RUNNING:
         return False
     if dispatch.cancel_requested_at:
-        return transition(dispatch, State.RUNNING, State.CANCELLED, WORKER, "its programs have ended on the host")
+        return transition(dispatch, State.RUNNING, State.CANCELLED, "its programs have ended on the host")
     exit_status = exit_codes.FINISHED if dispatch.exit_status is None else dispatch.exit_status
     reason = first_failure_message(dispatch)
-    return transition(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=exit_status)
+    return transition(dispatch, State.RUNNING, State.COLLECTING, reason, exit_status=exit_status)
 
 
 def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     if len(stages_of(dispatch)) > 1:
         return _stage_ended(dispatch, host, status)
     if dispatch.cancel_requested_at and exit_codes.was_stopped(status.exit_status):
-        return transition(dispatch, State.RUNNING, State.CANCELLED, WORKER, "its program has ended on the host")
+        return transition(dispatch, State.RUNNING, State.CANCELLED, "its program has ended on the host")
     reason = end_message(dispatch, host, status)
     reason += overdue_message(dispatch, status.exit_status)
     if status.log_bytes == 0:
         return _ended_without_log(dispatch, status.exit_status, reason)
-    return transition(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=status.exit_status)
+    return transition(dispatch, State.RUNNING, State.COLLECTING, reason, exit_status=status.exit_status)
 
 
 def _ended_without_log(dispatch: Dispatch, exit_status: int | None, reason: str) -> bool:
     """End a dispatch without a log. A drive that drivetest refused needs none; all other cases are failures."""
     columns = {"exit_status": exit_status, "collected_at": None if dispatch.log_bytes else timezone.now()}
     if was_refused(dispatch, exit_status):
-        return transition(dispatch, State.RUNNING, State.REFUSED, WORKER, reason, **columns)
+        return transition(dispatch, State.RUNNING, State.REFUSED, reason, **columns)
     seen = f"its log is empty now, but had {dispatch.log_bytes} bytes" if dispatch.log_bytes else "it wrote no log"
-    return transition(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {seen}", **columns)
+    return transition(dispatch, State.RUNNING, State.FAILED, f"{reason}; {seen}", **columns)
 
 
 def _record_observation(dispatch: Dispatch, status: ProgramStatus) -> None:
@@ -318,13 +318,12 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
     except TooLargeError as error:
         remedy = "order a shorter run, or raise UPLOAD_MAX_BYTES before the next"
         failure = f"{reason}; its log was not collected and is still on the host: {error}; {remedy}"
-        return transition(dispatch, State.COLLECTING, State.FAILED, WORKER, failure)
+        return transition(dispatch, State.COLLECTING, State.FAILED, failure)
     cut = _truncation_message(dispatch, left)
     return transition(
         dispatch,
         State.COLLECTING,
         _final_state(dispatch, cut),
-        WORKER,
         f"{reason}{cut}",
         collected_at=timezone.now(),
         **left,

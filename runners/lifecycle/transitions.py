@@ -10,12 +10,12 @@ from runners.locks import lock_drive
 from runners.models import Dispatch, Step
 from runners.models.dispatch_rows import refresh
 from runners.models.postgres import storable
-from runners.models.states import FINAL, ON_HOST, TRANSITIONS, State
+from runners.models.states import FINAL, ON_HOST, TRANSITIONS, WORKER, State
 from runners.monitoring.connectivity import close_unwatched_outages
 
 
-def transition(dispatch: Dispatch, from_state: State, to_state: State, actor: str, reason: str, **columns: Any) -> bool:
-    """Change the state of a dispatch and return True; False if it is not in `from_state`. Refresh `dispatch`.
+def transition(dispatch: Dispatch, from_state: State, to_state: State, reason: str, **columns: Any) -> bool:
+    """Change the state of a dispatch for a worker and return True; False if it is not in `from_state`. Refresh it.
 
     Raise ValueError for a transition that the table lacks and for an end without a reason: both are bugs.
     """
@@ -36,7 +36,8 @@ def transition(dispatch: Dispatch, from_state: State, to_state: State, actor: st
         if moved:
             if from_state in ON_HOST and to_state in FINAL:
                 close_unwatched_outages(dispatch)
-            Step.objects.create(dispatch=dispatch, from_state=from_state, to_state=to_state, actor=actor, reason=reason)
+            states = {"from_state": from_state, "to_state": to_state}
+            Step.objects.create(dispatch=dispatch, **states, actor=WORKER, reason=reason)
             _schedule_next_waiting(dispatch.drive_key, to_state)
     refresh(dispatch)
     return bool(moved)

@@ -30,7 +30,7 @@ def beside_of(sweep):
 
 def lose(sweep):
     """The drive's host was silent for too long."""
-    transition(sweep, State.RUNNING, State.LOST, "worker", "no answer")
+    transition(sweep, State.RUNNING, State.LOST, "no answer")
 
 
 def test_requests_of_a_second_host_run_there_beside_telemetry_of_the_drive(loading, connect_both, fake, sender):

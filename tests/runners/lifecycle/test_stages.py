@@ -168,7 +168,7 @@ def test_a_stage_that_runs_though_its_start_was_not_saved_is_seen(sweep, connect
 
 def lose(sweep):
     """The host was silent for too long."""
-    transition(sweep, State.RUNNING, State.LOST, "worker", "no answer")
+    transition(sweep, State.RUNNING, State.LOST, "no answer")
 
 
 def settle(sweep, connect):

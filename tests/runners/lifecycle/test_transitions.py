@@ -15,7 +15,7 @@ FORBIDDEN = [(start, end) for start in State for end in State if end not in TRAN
 @pytest.mark.parametrize(("start", "end"), ALLOWED)
 def test_a_move_of_the_table_is_made_with_its_step(in_state, start, end):
     dispatch = in_state(start)
-    assert transition(dispatch, start, end, "worker", "because")
+    assert transition(dispatch, start, end, "because")
     step = dispatch.steps.get()
     assert (dispatch.state, step.from_state, step.to_state, step.reason) == (end, start, end, "because")
 
@@ -24,7 +24,7 @@ def test_a_move_of_the_table_is_made_with_its_step(in_state, start, end):
 def test_a_move_that_the_table_lacks_is_a_bug(in_state, start, end):
     dispatch = in_state(start)
     with pytest.raises(ValueError, match="not in the table"):
-        transition(dispatch, start, end, "worker", "because")
+        transition(dispatch, start, end, "because")
     assert not Step.objects.exists()
 
 
@@ -37,7 +37,7 @@ def test_every_state_reaches_a_final_one():
 
 def test_a_move_from_another_state_moves_nothing(in_state):
     dispatch = in_state(State.RUNNING)
-    assert not transition(dispatch, State.PREPARING, State.RUNNING, "worker", "")
+    assert not transition(dispatch, State.PREPARING, State.RUNNING, "")
     assert not Step.objects.exists()
     assert dispatch.state == State.RUNNING
 
@@ -45,13 +45,13 @@ def test_a_move_from_another_state_moves_nothing(in_state):
 @pytest.mark.parametrize("end", sorted(TRANSITIONS[State.RUNNING] & FINAL))
 def test_an_end_needs_a_reason(in_state, end):
     with pytest.raises(ValueError, match="reason"):
-        transition(in_state(State.RUNNING), State.RUNNING, end, "worker", "")
+        transition(in_state(State.RUNNING), State.RUNNING, end, "")
 
 
 @pytest.mark.parametrize(("end", "is_known"), [(State.FAILED, True), (State.LOST, False)])
 def test_only_what_was_seen_to_end_has_an_end(in_state, end, is_known):
     dispatch = in_state(State.RUNNING)
-    transition(dispatch, State.RUNNING, end, "worker", "because")
+    transition(dispatch, State.RUNNING, end, "because")
     assert (dispatch.ended_at is not None) is is_known
 
 
@@ -61,7 +61,7 @@ def test_an_end_holds_the_drive_before_it_changes_any_row(in_state, end):
     start = State.QUEUED if end in TRANSITIONS[State.QUEUED] else State.RUNNING
     dispatch = in_state(start)
     with CaptureQueriesContext(connection) as asked:
-        transition(dispatch, start, end, "worker", "because")
+        transition(dispatch, start, end, "because")
     statements = [query["sql"] for query in asked]
     (held,) = [at for at, sql in enumerate(statements) if "pg_advisory_xact_lock" in sql]
     assert held < min(at for at, sql in enumerate(statements) if sql.startswith("UPDATE"))
@@ -78,7 +78,7 @@ def test_a_note_does_not_reach_a_dispatch_that_has_ended(in_state):
 @pytest.mark.parametrize("change", [lambda steps: steps.update(reason="other"), lambda steps: steps.delete()])
 def test_the_database_refuses_to_change_a_step(in_state, change):
     dispatch = in_state(State.CLAIMED)
-    transition(dispatch, State.CLAIMED, State.PREPARING, "worker", "")
+    transition(dispatch, State.CLAIMED, State.PREPARING, "")
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
         change(dispatch.steps.all())
 
@@ -87,5 +87,5 @@ def test_a_reason_that_a_column_refuses_is_stored_all_the_same(in_state):
     dispatch = in_state(State.RUNNING)
     update_reason(dispatch, "a\0b")
     assert dispatch.reason == "a\ufffdb"
-    assert transition(dispatch, State.RUNNING, State.FAILED, "worker", "c\0d\udcff")
+    assert transition(dispatch, State.RUNNING, State.FAILED, "c\0d\udcff")
     assert dispatch.reason == "c\ufffdd\ufffd"

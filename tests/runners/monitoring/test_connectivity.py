@@ -13,7 +13,7 @@ from runners.hosts.response_timer import ResponseTimer, WaitPeriod
 from runners.hosts.ssh import SshHost
 from runners.lifecycle.transitions import transition
 from runners.models import Dispatch, Host, HostOutage
-from runners.models.states import WORKER, State
+from runners.models.states import State
 from runners.monitoring import connectivity
 from runners.monitoring.connectivity import RecordingConnector
 from tests.runners.fake_host import FakeHost
@@ -192,7 +192,7 @@ def test_while_only_the_heartbeat_tells_it_both_machines_are_named(on_two):
 @pytest.mark.parametrize("end", [State.FAILED, State.LOST])
 def test_an_outage_ends_with_the_last_dispatch_that_depended_on_the_host(on_two, end):
     add_outage(on_two, timezone.now() - timedelta(seconds=31))
-    transition(on_two, State.RUNNING, end, WORKER, "it failed")
+    transition(on_two, State.RUNNING, end, "it failed")
     (line,) = outage_lines(on_two)
     assert line.detail.startswith("no answer from local for 31 s, since ")
     assert line.detail.endswith("; it had not answered when the dispatch ended")
@@ -204,9 +204,9 @@ def test_an_outage_goes_on_while_another_dispatch_depends_on_the_host(on_two, ot
     other.pk, other.public_id, other.device, other.drive_key = None, "d-other", other_drive, other_drive.drive_key
     other.save()
     add_outage(on_two, timezone.now()).dispatches.add(other)
-    transition(on_two, State.RUNNING, State.FAILED, WORKER, "it failed")
+    transition(on_two, State.RUNNING, State.FAILED, "it failed")
     assert set(open_outages(on_two)) == {"local"}
-    transition(other, State.RUNNING, State.FAILED, WORKER, "it failed")
+    transition(other, State.RUNNING, State.FAILED, "it failed")
     assert open_outages(on_two) == {}
 
 
