@@ -63,23 +63,6 @@ class ShareCell:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One dispatch of the ladder."""
-
-    number: int
-    name: str
-    dispatch: Dispatch
-    run_id: str
-    cells: list[tuple[Limit, ShareCell | None]]
-    result: str
-    is_fail: bool
-    is_near: bool
-    is_open: bool
-    reason: str
-    outage_total: str
-
-
-@dataclass(frozen=True)
 class Estimate:
     """The earliest and latest end of a campaign."""
 
@@ -148,22 +131,23 @@ def _current_dispatch(rungs: list[Rung]) -> Dispatch | None:
     return next((rung.dispatch for rung in rungs if rung.dispatch.state not in FINAL), None)
 
 
-def _row(rung: Rung, limits: tuple[Limit, ...], terms: Terms) -> Row:
+def _row(rung: Rung, limits: tuple[Limit, ...], terms: Terms) -> dict[str, Any]:
+    """Return what the table shows of one dispatch of the ladder."""
     by_threshold = {share.threshold_us: share for share in rung.shares}
     result = rung.outcome.result
-    return Row(
-        number=rung.dispatch.campaign_step or 0,
-        name=NAMES[rung.outcome.purpose],
-        dispatch=rung.dispatch,
-        run_id=rung.run.public_id if rung.run else "",
-        cells=[(limit, _cell(by_threshold.get(limit.threshold_us), limit)) for limit in limits],
-        result=_result_label(rung.outcome),
-        is_fail=is_failed(rung),
-        is_near=result in {Result.PASSED, Result.FAILED} and is_near(rung.outcome, terms),
-        is_open=result is Result.OPEN,
-        reason="" if result in {Result.PASSED, Result.OPEN} else rung.outcome.reason,
-        outage_total=outage_total_message(rung.dispatch),
-    )
+    return {
+        "number": rung.dispatch.campaign_step or 0,
+        "name": NAMES[rung.outcome.purpose],
+        "dispatch": rung.dispatch,
+        "run_id": rung.run.public_id if rung.run else "",
+        "cells": [(limit, _cell(by_threshold.get(limit.threshold_us), limit)) for limit in limits],
+        "result": _result_label(rung.outcome),
+        "is_fail": is_failed(rung),
+        "is_near": result in {Result.PASSED, Result.FAILED} and is_near(rung.outcome, terms),
+        "is_open": result is Result.OPEN,
+        "reason": "" if result in {Result.PASSED, Result.OPEN} else rung.outcome.reason,
+        "outage_total": outage_total_message(rung.dispatch),
+    }
 
 
 def _result_label(outcome: Outcome) -> str:

@@ -1,7 +1,6 @@
 """Order forms of an ACT run and of a YCSB sweep."""
 
 import shlex
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +13,7 @@ from runners.dispatch.orders import Order
 from runners.models import Host
 from runners.recipes import RECIPES
 from runners.recipes.act import ACT_RECIPES, INDEX_RECIPE, STORAGE_RECIPE
-from runners.recipes.ycsb_presets import PRESETS, Preset
+from runners.recipes.ycsb_presets import PRESETS
 from runners.recipes.ycsb_setup import COUNT_MAX, PROGRAMS, Setup, load_line, run_line
 
 INTEGER_MAX = 2**31 - 1
@@ -155,26 +154,21 @@ def _as_json(fact: Any) -> Any:
     return str(fact) if isinstance(fact, Decimal) else fact
 
 
-@dataclass(frozen=True)
-class PresetCommands:
-    """A preset with two command lines: the load phase and the first run of the sweep."""
+def preset_commands() -> list[dict[str, Any]]:
+    """Return each preset with two command lines of YCSB in Java: the load phase and the first run of the sweep.
 
-    label: str
-    preset: Preset
-    load: str
-    run: str
-
-
-def preset_commands() -> list[PresetCommands]:
-    """Return the command lines of each preset for YCSB in Java, without counts that the source does not state."""
-    return [_commands_of(name, preset) for name, preset in PRESETS.items()]
-
-
-def _commands_of(name: str, preset: Preset) -> PresetCommands:
-    setup = Setup(preset=name, plan=preset)
-    load = shlex.join(load_line(setup))
-    run = shlex.join(run_line(setup, preset.workloads[0], preset.threads[0]))
-    return PresetCommands(preset.label, preset, load, run)
+    Counts that the source does not state are left out.
+    """
+    setups = [Setup(preset=name, plan=preset) for name, preset in PRESETS.items()]
+    return [
+        {
+            "label": setup.plan.label,
+            "preset": setup.plan,
+            "load": shlex.join(load_line(setup)),
+            "run": shlex.join(run_line(setup, setup.plan.workloads[0], setup.plan.threads[0])),
+        }
+        for setup in setups
+    ]
 
 
 class YcsbForm(forms.Form):

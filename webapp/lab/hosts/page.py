@@ -2,7 +2,7 @@
 
 import platform
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -109,39 +109,25 @@ def _bound_device(drive: FoundDrive, devices: list[Device]) -> Device | None:
     return next((device for device in devices if is_same_drive(device.drive_key, drive.drive_key)), None)
 
 
-@dataclass(frozen=True)
-class OwnMachine:
-    """The register's own machine.
+def own_machine(host: Host) -> dict[str, Any] | None:
+    """Return the details of this machine; None if the host is another machine.
 
     `programs` are those that its operator allows for a sweep; `programs_problem` says why there are none.
     """
-
-    hostname: str
-    kernel: str
-    program_version: str
-    program_path: str
-    program_sha256: str
-    programs_path: str
-    programs: list[str] = field(default_factory=list)
-    programs_problem: str = ""
-
-
-def own_machine(host: Host) -> OwnMachine | None:
-    """Return the details of this machine; None if the host is another machine."""
     if not is_this_machine(host.machine_id):
         return None
     path = programs_path()
-    programs, unknown_reason = _programs(host, path)
-    return OwnMachine(
-        platform.node(),
-        platform.release(),
-        _version(),
-        str(settings.DRIVETEST),
-        own_program_sha256(),
-        str(path),
-        programs,
-        unknown_reason,
-    )
+    programs, problem = _programs(host, path)
+    return {
+        "hostname": platform.node(),
+        "kernel": platform.release(),
+        "program_version": _version(),
+        "program_path": str(settings.DRIVETEST),
+        "program_sha256": own_program_sha256(),
+        "programs_path": str(path),
+        "programs": programs,
+        "programs_problem": problem,
+    }
 
 
 def _version() -> str:
