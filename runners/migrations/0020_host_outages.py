@@ -77,9 +77,11 @@ def parse(step):
     if found is None:
         return None
     length = timedelta(seconds=float(found[2].replace(",", "")))
-    ended_at = step.at.astimezone(UTC)
-    since = ended_at.replace(hour=int(found[3]), minute=int(found[4]), second=int(found[5]), microsecond=0)
-    return found[1], since - (timedelta(days=1) if since > ended_at else timedelta()), length, found[6] is not None
+    # The line was added when the outage ended. It has the time of the start, without the day.
+    about = step.at.astimezone(UTC) - length
+    at_that_time = about.replace(hour=int(found[3]), minute=int(found[4]), second=int(found[5]), microsecond=0)
+    days = (at_that_time + timedelta(days=days) for days in (-1, 0, 1))
+    return found[1], min(days, key=lambda since: abs(since - about)), length, found[6] is not None
 
 
 def resolution(length):

@@ -18,8 +18,8 @@ LINES = [
     (MIDNIGHT + timedelta(seconds=5), "no answer from local for 12 s, since 23:59:53 UTC; it answers again"),
     (MIDNIGHT + timedelta(hours=1), "no answer from local for 3.1 s, since 00:59:57 UTC; it answers again"),
     (
-        MIDNIGHT + timedelta(hours=3),
-        "no answer from gone for 1,800 s, since 02:30:00 UTC; it had not answered when this ended",
+        MIDNIGHT + timedelta(days=2, hours=3),  # the outage lasted for more than a day
+        "no answer from gone for 174,600 s, since 02:30:00 UTC; it had not answered when this ended",
     ),
 ]
 
@@ -57,13 +57,13 @@ def ended():
 @pytest.mark.django_db(transaction=True)
 def test_every_stored_outage_becomes_a_row_and_columns_again(in_state):
     dispatch = in_state(State.RUNNING)
-    columns = {"outages_count": 40, "outages_ms": 1_900_000}
+    columns = {"outages_count": 40, "outages_ms": 174_700_000}
     before = store_as_before(MigrationExecutor(connection), {dispatch.pk: columns}, LINES)
     migrate()
     assert rows() == [
         ("local", MIDNIGHT - timedelta(seconds=7), timedelta(seconds=12), True, 1),
         ("local", MIDNIGHT + timedelta(seconds=3597), timedelta(seconds=3.1), True, 1),
-        ("local", MIDNIGHT + timedelta(hours=2.5), timedelta(seconds=1800), False, 1),
+        ("local", MIDNIGHT + timedelta(hours=2.5), timedelta(seconds=174_600), False, 1),
         ("local", MIDNIGHT + timedelta(hours=2.5), timedelta(seconds=84.9), True, 37),
     ]
     MigrationExecutor(connection).migrate(BEFORE)
@@ -76,11 +76,13 @@ def test_every_stored_outage_becomes_a_row_and_columns_again(in_state):
 @pytest.mark.django_db(transaction=True)
 def test_what_rounding_took_from_listed_outages_is_given_back(in_state):
     dispatch = in_state(State.RUNNING)
-    store_as_before(MigrationExecutor(connection), {dispatch.pk: {"outages_count": 3, "outages_ms": 1_814_850}}, LINES)
+    store_as_before(
+        MigrationExecutor(connection), {dispatch.pk: {"outages_count": 3, "outages_ms": 174_614_850}}, LINES
+    )
     migrate()
     lengths = [length for _, _, length, _, _ in rows()]
-    assert round(sum(lengths, timedelta()).total_seconds() * 1000) == 1_814_850
-    assert [round(length.total_seconds()) for length in lengths] == [12, 3, 1800]
+    assert round(sum(lengths, timedelta()).total_seconds() * 1000) == 174_614_850
+    assert [round(length.total_seconds()) for length in lengths] == [12, 3, 174_600]
 
 
 @pytest.mark.long
