@@ -8,7 +8,6 @@ not.
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -39,9 +38,8 @@ from runners.lifecycle.stages import (
 )
 from runners.lifecycle.transitions import transition
 from runners.models import Dispatch, DriveState, exit_codes
-from runners.models.dispatch_rows import update_columns
 from runners.models.states import FINAL, State
-from runners.monitoring.connectivity import HEARTBEAT_S
+from runners.monitoring.connectivity import record_heartbeat
 from runners.recipes import RECIPES
 from runners.retention.leftover_archive import archive_leftovers
 
@@ -77,23 +75,8 @@ def _step(dispatch: Dispatch, host: LabHost) -> bool:
         _record_never_started(dispatch, closed)
         raise
     if not has_changed:
-        _record_heartbeat(dispatch)
+        record_heartbeat(dispatch)
     return has_changed
-
-
-def _record_heartbeat(dispatch: Dispatch, **columns: Any) -> None:
-    """Record a successful poll: the host answered, and earlier error reasons are over.
-
-    The same statement stores `columns`. Without a change, the heartbeat is stored every few seconds only: it would be
-    one of the four statements of a poll.
-    """
-    now = timezone.now()
-    is_recent = dispatch.heartbeat_at and now - dispatch.heartbeat_at < timedelta(seconds=HEARTBEAT_S)
-    if is_recent and dispatch.silent_since is None and not dispatch.reason and not columns:
-        return
-    healthy = {"heartbeat_at": now, "silent_since": None, "reason": ""}
-    update_columns(dispatch, healthy | columns)
-    dispatch.heartbeat_at, dispatch.silent_since, dispatch.reason = now, None, ""
 
 
 def _settle_cancelled_lost(dispatch: Dispatch, connect: Connect) -> None:
@@ -301,7 +284,7 @@ def _update_progress(dispatch: Dispatch, host: LabHost, run: str, status: Progra
     """
     columns = RECIPES[dispatch.recipe].progress(dispatch, host, run, status)
     if columns and is_last:
-        _record_heartbeat(dispatch, **columns)
+        record_heartbeat(dispatch, **columns)
     elif columns:
         Dispatch.objects.filter(pk=dispatch.pk).update(**columns)
 

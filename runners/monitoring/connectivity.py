@@ -1,11 +1,12 @@
 """Connection outages of lab hosts, recorded while a dispatch depends on the host.
 
 An outage lasts from the last answer of a host before a failed request to its first answer after it. An answer that
-comes late is an outage too. runners/dispatch/failures.py decides what a failure means for the dispatch.
+comes late is an outage too. A heartbeat records that the hosts answered. runners/dispatch/failures.py decides what a
+failure means for the dispatch.
 """
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 from django.db.models import Exists, OuterRef
@@ -15,6 +16,7 @@ from runners.errors import HostError, HostFaultError, HostSilentError
 from runners.hosts.protocol import Connect, LabHost
 from runners.hosts.response_timer import ResponseTimer
 from runners.models import Dispatch, Host, HostOutage
+from runners.models.dispatch_rows import update_columns
 from runners.models.states import ON_HOST
 
 # An answer takes some milliseconds. If it comes later than this, the link was cut or the host was delayed: requests
@@ -107,6 +109,21 @@ def record_answer(dispatch: Dispatch, host: Host, timer: ResponseTimer) -> None:
     if wait.length_s >= (LATE_ANSWER_S if timer.reports_work else LATE_ANSWER_UNTIMED_S):
         period = {"since": wait.since, "until": wait.until, "is_answered": True}
         host.outages.create(cause=HostOutage.Cause.LATE_ANSWER, **period).dispatches.add(dispatch)
+
+
+def record_heartbeat(dispatch: Dispatch, **columns: Any) -> None:
+    """Record a successful poll: the host answered, and earlier error reasons are over.
+
+    The same statement stores `columns`. Without a change, the heartbeat is stored every few seconds only: it would be
+    one of the four statements of a poll.
+    """
+    now = timezone.now()
+    is_recent = dispatch.heartbeat_at and now - dispatch.heartbeat_at < timedelta(seconds=HEARTBEAT_S)
+    if is_recent and dispatch.silent_since is None and not dispatch.reason and not columns:
+        return
+    healthy = {"heartbeat_at": now, "silent_since": None, "reason": ""}
+    update_columns(dispatch, healthy | columns)
+    dispatch.heartbeat_at, dispatch.silent_since, dispatch.reason = now, None, ""
 
 
 def close_unwatched_outages(dispatch: Dispatch) -> None:
