@@ -1,8 +1,8 @@
 // Your limits: compares every share on the page with the limits in the form, by the rules of limits.js.
 // Without this script the form asks the server for the same page.
 import {billionths, isCountWithin} from './limits.js';
+import {escape, fill} from './parts.js';
 
-const SVG = 'http://www.w3.org/2000/svg';
 const TRACK = 44; // units of the track; webapp/register/tables/marks.py draws the same
 const STRONG_FROM = 0.9; // of the limit
 
@@ -41,47 +41,30 @@ export function carryLimits(form) {
 }
 
 /** Return whether a share is over a limit: by its counts if a log is stored, otherwise by the digits. */
-export const isOver = ({share, over, ops}, limit) =>
+const isOver = ({share, over, ops}, limit) =>
   over !== undefined && ops !== undefined ? !isCountWithin(over, ops, limit) : billionths(share) > billionths(limit);
 
-const rect = (name, attributes) => {
-  const drawn = document.createElementNS(SVG, 'rect');
-  drawn.setAttribute('class', name);
-  for (const [key, value] of Object.entries(attributes)) drawn.setAttribute(key, value);
-  return drawn;
-};
-
-/** Return the mark of a share: a track that ends at its limit, filled up to the share, with an open box if it is over. */
-export function nearnessMark(share, limit, over) {
-  const ratio = billionths(limit) ? billionths(share) / billionths(limit) : 2 * Number(billionths(share) > 0);
-  const filled = Math.min(ratio, 1) * TRACK;
-  const mark = document.createElementNS(SVG, 'svg');
-  mark.setAttribute('class', 'near');
-  mark.setAttribute('viewBox', '0 0 52 10');
-  mark.setAttribute('aria-hidden', 'true');
-  mark.append(rect('track', {y: 3, width: TRACK, height: 4}));
-  if (filled >= 0.05) mark.append(rect(over || ratio >= STRONG_FROM ? 'strong' : 'fill', {y: 3, width: filled.toFixed(1), height: 4}));
-  if (over) mark.append(rect('beyond', {x: 45, y: 2, width: 6, height: 6}));
-  mark.append(rect('line', {x: 43.5, width: 1.5, height: 10}));
-  return mark;
+/** Return the mark of a share: a track that ends at its limit, filled up to the share, with an open box if it is over. Both are in billionths of a percent. */
+function nearness(share, limit, over) {
+  const ratio = limit ? share / limit : 2 * Number(share > 0), filled = Math.min(ratio, 1) * TRACK;
+  return fill('near', {
+    fill_html: filled >= 0.05 ? fill('near-fill', {strength: over || ratio >= STRONG_FROM ? 'strong' : 'fill', width: filled.toFixed(1)}) : '',
+    beyond_html: over ? fill('near-beyond') : '',
+  });
 }
 
-/** Fill a cell with a share, framed if it is over its limit. `printed` are its digits, `padding` the blanks after them. */
-export function fillShare(cell, {printed, padding = '', share, over, ops}, limit) {
-  if (limit === undefined) { cell.replaceChildren(printed + padding); return false; }
-  const beyond = isOver({share, over, ops}, limit);
-  const digits = document.createElement('span');
-  digits.textContent = printed;
-  const note = document.createElement('span');
-  note.className = 'vh';
-  note.textContent = ' over the limit';
-  if (beyond) digits.className = 'over';
-  cell.replaceChildren(...(beyond ? [digits, note] : [printed]), padding, nearnessMark(share, limit, beyond));
-  return beyond;
+/** Return a share as HTML, framed if it is over its limit. `printed` are its digits, `padding` the blanks after them; without a limit it has no mark. */
+export function shareHtml(printed, padding, share, limit, over) {
+  return (over ? fill('over', {digits: printed}) : escape(printed)) + padding + (limit === undefined ? '' : nearness(share, limit, over));
+}
+
+function fillShare(cell, {printed, padding = '', share, over, ops}, limit) {
+  cell.innerHTML = limit === undefined ? escape(printed + padding)
+    : shareHtml(printed, padding, billionths(share), billionths(limit), isOver({share, over, ops}, limit));
 }
 
 /** Mark every share below `root` again; cells have their threshold, share and digits in data attributes. */
-export function markAll(root, limits) {
+function markAll(root, limits) {
   for (const cell of root.querySelectorAll('[data-share][data-threshold]')) {
     fillShare(cell, cell.dataset, limits.get(cell.dataset.threshold));
   }

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 
 # Opens a fold that shows these points, and tells its table's texts, what of them became markup, and its links.
 TABLE = """async cell => {
-  const {tableBehind} = await import('/static/js/chart-table.js');
+  const {tableBehind} = await import('/static/js/charts/chart-table.js');
   const fold = document.createElement('details');
   fold.innerHTML = '<summary>Table: rate</summary>';
   document.querySelector('main').append(fold);
@@ -33,9 +33,9 @@ TABLE = """async cell => {
   };
 }"""
 REDUCED = """async ([lines, pieces, what]) =>
-  (await import('/static/js/chart-table.js')).reducedSentence(lines, pieces, what)"""
+  (await import('/static/js/charts/chart-table.js')).reducedSentence(lines, pieces, what)"""
 FAILS = """async () => {
-  const {tableBehind} = await import('/static/js/chart-table.js');
+  const {tableBehind} = await import('/static/js/charts/chart-table.js');
   const fold = document.createElement('details');
   document.querySelector('main').append(fold);
   tableBehind(fold, '/explain/', async () => { throw new Error('The figures of the chart did not load (503)'); });
@@ -55,7 +55,7 @@ def test_a_fold_is_filled_once_with_texts_and_links_to_meanings(page, cell):
 
 
 OPEN_BEFORE = """async () => {
-  const {tableBehind} = await import('/static/js/chart-table.js');
+  const {tableBehind} = await import('/static/js/charts/chart-table.js');
   const fold = document.createElement('details');
   document.querySelector('main').append(fold);
   fold.open = true;

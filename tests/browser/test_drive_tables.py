@@ -1,6 +1,9 @@
 """The tables of drives in a real browser: the script answers as the server does, and each user task can be done."""
 
+import json
+
 import pytest
+from django.conf import settings
 
 from tests.browser.looks import PHONE, SHOWN_WIDTH, faults_of, open_context
 
@@ -228,3 +231,28 @@ HOSTILE = """async text => {
 def test_no_text_of_the_data_file_is_rendered_as_markup(page, text):
     page.goto("/drives/m2-flash/")
     assert page.evaluate(HOSTILE, text) == [0, 10]
+
+
+GOLDEN = """async ([{data, groups, columns, limits}, golden]) => {
+  const {decode} = await import('/static/js/drives/column-store.js');
+  const {bodies} = await import('/static/js/drives/rows.js');
+  const {sections} = JSON.parse(document.getElementById('drives-page').textContent);
+  const category = {code: 'category', kind: 'category', group: 'size', labels: {'nvme-flash': 'NVMe flash'}};
+  const known = [...sections[0].columns, category];
+  const shown = columns.map(code => known.find(column => column.code === code));
+  const ownLimits = Object.entries(limits).map(([us, percent]) => [`limit_${us / 1000}ms`, percent]);
+  const query = {limits: new Map(Object.entries(limits)), ownLimits};
+  const [written, wanted] = [bodies(decode(data), shown, groups, query, true), golden].map(text => {
+    const table = document.createElement('table');
+    table.innerHTML = text;
+    return table.innerHTML.replace(/>\\s+</g, '><');
+  });
+  return [written, wanted];
+}"""
+
+
+def test_the_script_writes_rows_as_in_the_golden_file_that_the_server_is_tested_with(page):
+    page.goto("/drives/nvme-flash/")
+    case, golden = (settings.BASE_DIR / f"tests/data/drive_rows.{ending}" for ending in ("json", "html"))
+    written, wanted = page.evaluate(GOLDEN, [json.loads(case.read_text()), golden.read_text()])
+    assert written == wanted

@@ -9,6 +9,7 @@ from typing import Any
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
 LINK_ATTRIBUTES = {"a": "href", "link": "href", "img": "src", "form": "action", "script": "src", "source": "src"}
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,\u202f\u2009]*(?:\.\d+)?")
+TEMPLATE = re.compile(r"<template\b.*?</template>", re.DOTALL)  # filled by scripts: no part of the page yet
 SENTENCE_WORDS = 5  # a cell with more words is a sentence, which may be rewritten with its numbers
 
 
@@ -37,7 +38,7 @@ class Page(HTMLParser):
         self._script: list[str] | None = None
         self._choice: tuple[str, str] | None = None
         self._list_name = ""
-        self.feed(text)
+        self.feed(TEMPLATE.sub("", text))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Keep what the tag says."""

@@ -1,13 +1,12 @@
 // The head of a table for its shown columns, like that of webapp/templates/register/drives/table.html.
 import {addressOf} from './query.js';
-import {escape} from './rows.js';
+import {escape} from '../parts.js';
 import {decimal} from './column-store.js';
 
 export const columnsOf = (section, chosen) =>
   section.columns.filter(({code, is_usual: isUsual}) => chosen.length ? code === 'drive' || chosen.includes(code) : isUsual);
 
-function unitOf({threshold_us: thresholdUs, unit}, limits) {
-  if (thresholdUs === null) return unit;
+function limitOf(thresholdUs, limits) {
   const limit = limits.get(String(thresholdUs));
   return limit === undefined ? '%, no limit' : `limit ${decimal(limit)}\u00a0%`;
 }
@@ -21,16 +20,8 @@ function sorting(column, query) {
   };
 }
 
-function headOf(column, query) {
-  const {address, order} = sorting(column, query), unit = unitOf(column, query.limits), name = escape(column.head);
-  const classes = [column.is_number ? 'n' : '', column.group ? `g-${column.group}` : ''].filter(Boolean).join(' ');
-  const label = column.is_sortable ? `<a href="${escape(address)}">${name}</a>` : `<span>${name}</span>`;
-  return `<th scope="col"${classes ? ` class="${classes}"` : ''}${order ? ` aria-sort="${order}"` : ''} data-column="${column.code}">${label}`
-    + `${unit ? `<span class="u">${escape(unit)}</span>` : ''}<a class="means sign" href="${escape(column.meaning)}" aria-label="What ${name} means">?</a></th>`;
-}
-
 /** Return code and label of the column groups that a narrow screen chooses from. */
-export function groupsOf(section, columns, labels) {
+function groupsOf(section, columns, labels) {
   const used = new Set(columns.map(({group}) => group));
   const hasRating = columns.some(({code}) => code === 'endurance_dwpd');
   return Object.entries({...labels, size: section.sizeLabel, end: hasRating ? labels.end : 'Notes'}).filter(([code]) => used.has(code));
@@ -53,25 +44,29 @@ function setWide(wrap, section, isWide) {
   }
 }
 
-// Unchanged columns keep their heads, and with them the focus.
-function update(row, columns, query) {
-  columns.forEach((column, place) => {
-    const head = row.children[place], {address, order} = sorting(column, query);
-    head.querySelector('a:not(.means)')?.setAttribute('href', address);
-    if (order) head.setAttribute('aria-sort', order); else head.removeAttribute('aria-sort');
-    if (column.threshold_us !== null) head.querySelector('.u').textContent = unitOf(column, query.limits);
-  });
+// Heads are moved between the table and its template. While the columns are the same, they stay, and with them the focus.
+function placeHeads(wrap, row, columns) {
+  const kept = wrap.querySelector('template[data-heads]').content.querySelector('tr');
+  const heads = new Map([...row.children, ...kept.children].map(head => [head.dataset.column, head]));
+  const shown = columns.map(({code}) => heads.get(code));
+  if (shown.every((head, place) => head === row.children[place]) && shown.length === row.children.length) return false;
+  kept.replaceChildren(...[...heads.values()].filter(head => !shown.includes(head)));
+  row.replaceChildren(...shown);
+  return true;
+}
+
+function update(head, column, query) {
+  const {address, order} = sorting(column, query);
+  head.querySelector('a:not(.means)')?.setAttribute('href', address);
+  if (order) head.setAttribute('aria-sort', order); else head.removeAttribute('aria-sort');
+  if (column.threshold_us !== null) head.querySelector('.u').textContent = limitOf(column.threshold_us, query.limits);
 }
 
 /** Show the head of these columns, with the sort links and limits of a query. */
 export function showHead(wrap, section, columns, query, layout) {
-  const row = wrap.querySelector('thead tr');
-  const shown = [...row.children].map(({dataset}) => dataset.column).join();
-  if (shown === columns.map(({code}) => code).join()) {
-    update(row, columns, query);
-    return;
-  }
-  row.innerHTML = columns.map(column => headOf(column, query)).join('');
+  const row = wrap.querySelector('thead tr'), areOthers = placeHeads(wrap, row, columns);
+  columns.forEach((column, place) => update(row.children[place], column, query));
+  if (!areOthers) return;
   drawGroups(wrap, section, columns, layout.groupLabels);
   setWide(wrap, section, columns.length > layout.columnsSideBySide);
 }

@@ -5,7 +5,8 @@ import {tickAgain} from '../choose-runs.js';
 import {deviceSpeed} from './device-speed.js';
 import {columnsOf, showHead} from './heads.js';
 import {addressOf, fillForm, readForm, tickColumns, ticked, viewOf, without, withEverything} from './query.js';
-import {escape, fill, linesOf} from './rows.js';
+import {escape} from '../parts.js';
+import {fill, linesOf} from './rows.js';
 import {decimal, load} from './column-store.js';
 import {carryLimits} from '../your-limits.js';
 

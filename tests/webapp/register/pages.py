@@ -1,5 +1,6 @@
 """Reading a page as its readers do: tables by row and cell."""
 
+import re
 from html.parser import HTMLParser
 
 
@@ -31,10 +32,21 @@ class TableReader(HTMLParser):
             self._cell.append(data)
 
 
+def shown_html(response):
+    """Return a page without its templates, which scripts fill."""
+    return re.sub(r"<template\b.*?</template>", "", response.content.decode())
+
+
+def read_tables(response):
+    """Return a reader of a page's tables."""
+    reader = TableReader()
+    reader.feed(shown_html(response))
+    return reader
+
+
 def read_rows(response):
     """Return the rows of runs of a page, as lists of texts, without heads and group titles."""
-    reader = TableReader()
-    reader.feed(response.content.decode())
+    reader = read_tables(response)
     return [row for row, name in zip(reader.rows, reader.classes, strict=True) if "group" not in name and len(row) > 1][
         1:
     ]
@@ -42,6 +54,5 @@ def read_rows(response):
 
 def read_titles(response):
     """Return the titles of the groups of a page's tables."""
-    reader = TableReader()
-    reader.feed(response.content.decode())
+    reader = read_tables(response)
     return [row[0] for row, name in zip(reader.rows, reader.classes, strict=True) if "group" in name]

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from results.models import Verdict
-from tests.webapp.register.pages import read_rows
+from tests.webapp.register.pages import read_rows, shown_html
 
 pytestmark = pytest.mark.django_db
 ADDRESSES = Path(settings.BASE_DIR / "tests/data/addresses/drives.txt").read_text().splitlines()
@@ -166,7 +166,7 @@ def test_a_change_shows_at_once(client, make_published_run, change):
 
 
 def test_limits_of_the_reader_mark_and_judge_and_say_what_changed(client, catalogue):
-    text = client.get("/drives/nvme-flash/?limit_1ms=0.6").text
+    text = shown_html(client.get("/drives/nvme-flash/?limit_1ms=0.6"))
     assert text.count('class="beyond"') == 27
     assert "With your limits, 3 of 30 pass; 27 that pass the profile fail: " in text
     assert ">limit 0.6\N{NO-BREAK SPACE}%<" in text

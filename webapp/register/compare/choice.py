@@ -19,13 +19,6 @@ OFFERS_MAX = 6
 
 
 @dataclass(frozen=True)
-class Offer:
-    """Runs that compare, offered instead of those that do not."""
-
-    runs: list[Run]
-
-
-@dataclass(frozen=True)
 class Choice:
     """The runs to compare, in the requested order; `others` are further runs of the same drives."""
 
@@ -121,7 +114,7 @@ def _first_that_compares(runs: Iterable[Conditioned], found: Sequence[Conditione
     return next(([each] for each in runs if all(compare(each, other) for other in found)), [])
 
 
-def offers_of(choice: Choice) -> list[Offer]:
+def offers_of(choice: Choice) -> list[list[Run]]:
     """Return sets of runs that compare: of the requested runs, then of other runs of the same drives."""
     if choice.is_comparable:
         return []
@@ -129,7 +122,7 @@ def offers_of(choice: Choice) -> list[Offer]:
     beyond = [_one_of_each_drive(first, choice) for first in choice.runs]
     sets = [found for found in (*among, *beyond) if len(found) >= FEWEST]
     distinct = {frozenset(each.run.public_id for each in found): found for found in sets}
-    return [Offer([each.run for each in found]) for found in list(distinct.values())[:OFFERS_MAX]]
+    return [[each.run for each in found] for found in list(distinct.values())[:OFFERS_MAX]]
 
 
 def _comparable_with(first: Conditioned, runs: Sequence[Conditioned]) -> list[Conditioned]:

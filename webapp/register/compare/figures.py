@@ -13,9 +13,10 @@ from webapp.register.comparability.conditions import compared_shares
 from webapp.register.limits.reader_limits import LimitEvaluation, YourLimits
 from webapp.register.runs.verdict import as_limits
 from webapp.register.runs.ycsb import ops_rate
-from webapp.register.tables.columns import newest_verdict, notes_of, product_of, share_of
+from webapp.register.tables import columns
+from webapp.register.tables.columns import Column, newest_verdict, notes_of, share_of
 from webapp.register.tables.evaluation import is_over
-from webapp.register.tables.marks import NearnessMark, nearness_mark, run_tier_mark
+from webapp.register.tables.marks import NearnessMark, nearness_mark, run_tier_word
 from webapp.register.tables.meanings.drives import BY_CODE
 from webapp.templatetags import units
 
@@ -78,28 +79,23 @@ def reported_lines(lines: Sequence[Line]) -> list[Line]:
 
 def lines_of_drives(runs: Sequence[Run]) -> list[Line]:
     """Return the properties of the runs' drives."""
-    products = [product_of(run) for run in runs]
     return [
-        _texts("category", "Category", [product.get_category_display() for product in products]),
-        _texts(
-            "capacity_gb", "Capacity", [units.capacity(product.capacity_gb) for product in products], is_number=True
-        ),
-        _texts("pcie_gen", "PCIe", [product.pcie_gen for product in products], "generation", is_number=True),
-        _texts(
-            "endurance_dwpd",
-            "Endurance",
-            [units.decimal(each.endurance_dwpd) for each in products],
-            "DWPD",
-            is_number=True,
+        *(
+            _column(column, runs)
+            for column in (columns.CATEGORY, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE)
         ),
         _texts("tool_version", "Version of ACT or YCSB", [run.tool_version for run in runs], is_number=True),
-        _texts("firmware", "Firmware", [run.firmware for run in runs]),
-        _texts("region", "Region", [run.region for run in runs]),
-        _texts("zone", "Zone", [run.zone for run in runs]),
-        _texts("storage", "Storage", [units.storage(run.device_count, run.device_gb) for run in runs], is_number=True),
+        *(_column(column, runs) for column in (columns.FIRMWARE, columns.REGION, columns.ZONE)),
+        _texts("storage", "Storage", [columns.STORAGE.text(run) for run in runs], is_number=True),
         _texts("notes", "Notes", [", ".join(notes_of(run)) or "none" for run in runs]),
-        _texts("tier", "Tier", [run_tier_mark(run).word for run in runs]),
+        _texts("tier", "Tier", [run_tier_word(run) for run in runs]),
     ]
+
+
+def _column(column: Column, runs: Sequence[Run]) -> Line:
+    """Return the row of a column of the tables."""
+    texts = [column.text(run) for run in runs]
+    return _texts(column.code, column.head, texts, column.unit, is_number=column.is_number)
 
 
 def lines_of_runs(runs: Sequence[Run], own: YourLimits, results: Sequence[LimitEvaluation]) -> list[Line]:

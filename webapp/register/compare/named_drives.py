@@ -13,8 +13,7 @@ from webapp.register.compare.query import FEWEST, MOST, Chosen
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.encoded_columns import ColumnStore
-from webapp.register.http.parameter_errors import ParameterError
-from webapp.register.http.typed_text import words_of
+from webapp.register.http.query_params import ParameterError, words_of
 from webapp.register.products.names import search
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.sentences import product_name

@@ -12,7 +12,7 @@ from results.ingest.act import YCSB
 from results.models import Category, Run
 from results.rules.plural import counted
 from webapp.register.comparability.comparable import Condition, Unreported, condition_rows, unreported_conditions
-from webapp.register.compare.choice import Choice, Offer, offers_of
+from webapp.register.compare.choice import Choice, offers_of
 from webapp.register.compare.curves import Chart, charts_of
 from webapp.register.compare.figures import Line, lines_of_drives, lines_of_runs, reported_lines
 from webapp.register.limits.reader_limits import YourLimits, changes_sentence
@@ -34,14 +34,6 @@ class Head:
 
 
 @dataclass(frozen=True)
-class OfferLine:
-    """Runs that compare, as a link."""
-
-    text: str
-    address: str
-
-
-@dataclass(frozen=True)
 class Comparison:
     """A comparison, ready for its template; without figures and charts if the runs do not compare."""
 
@@ -53,7 +45,7 @@ class Comparison:
     drives: list[Line]
     figures: list[Line]
     charts: list[Chart]
-    offers: list[OfferLine]
+    offers: list[tuple[str, str]]
     limits_sentence: str = ""
 
     @property
@@ -146,7 +138,7 @@ def comparison_of(choice: Choice, own: YourLimits) -> Comparison:
         drives=reported_lines(lines_of_drives(runs)),
         figures=reported_lines(lines_of_runs(runs, own, results)) if choice.is_comparable else [],
         charts=charts_of(choice.runs, choice.others, limits) if choice.is_comparable else [],
-        offers=[_offer(offer) for offer in offers_of(choice)],
+        offers=[_offer(runs) for runs in offers_of(choice)],
         limits_sentence=changes_sentence(own, results) if has_limits else "",
     )
 
@@ -164,10 +156,10 @@ def _distinct_names(heads: Sequence[Head]) -> list[str]:
     return [f"Runs {ids[0]}", *ids[1:]]
 
 
-def _offer(offer: Offer) -> OfferLine:
-    query = urlencode([("run", run.public_id) for run in offer.runs])
-    text = _listed([f"{run_name(run)} (run {run.public_id})" for run in offer.runs])
-    return OfferLine(text, f"{reverse('compare')}?{query}")
+def _offer(runs: Sequence[Run]) -> tuple[str, str]:
+    """Return text and address of the link to a comparison of runs."""
+    query = urlencode([("run", run.public_id) for run in runs])
+    return _listed([f"{run_name(run)} (run {run.public_id})" for run in runs]), f"{reverse('compare')}?{query}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -7,9 +7,8 @@ from django.http import QueryDict
 from django.utils.http import urlencode
 
 from results.rules.act.limits import Limit
-from webapp.register.http.parameter_errors import ParameterError, unknown_parameter
-from webapp.register.http.query_params import FORMS, single
-from webapp.register.limits.reader_limits import YourLimits, limit_names, read_limits
+from webapp.register.http.query_params import FORMAT, Parameter, ParameterError, read_parameters
+from webapp.register.limits.reader_limits import YourLimits, limits_parameter
 
 FEWEST, MOST = 2, 6
 KINDS = ("drive", "run")
@@ -51,20 +50,18 @@ class Chosen:
 
 def read_chosen(query: QueryDict, profile: Iterable[Limit]) -> Chosen:
     """Return the query of an address; empty fields are ignored. Raises ParameterError."""
-    limits = tuple(profile)
-    names = limit_names(limits)
-    for name in query:
-        if name not in {*KINDS, "format", *names}:
-            raise unknown_parameter(name, ("drive", "run", "format", *names))
+    names = Parameter("named", KINDS, _read_names, is_repeated=True)
+    found = read_parameters(query, (names, FORMAT, limits_parameter(profile)))
+    return Chosen(*found.pop("named"), **found)
+
+
+def _read_names(query: QueryDict) -> tuple[str, tuple[str, ...]]:
+    """Return whether drives or runs are named, and their names."""
     given = {kind: [name for name in query.getlist(kind) if name] for kind in KINDS}
     if all(given.values()):
         raise ParameterError("drive", "expected either drives or runs to compare, found both; remove drive or run")
     kind = "run" if given["run"] else "drive"
-    own = {name: single(query, name) for name in names if name in query}
-    return Chosen(kind, _names(kind, given[kind]), _form(query), read_limits(own, limits))
-
-
-def _names(kind: str, names: list[str]) -> tuple[str, ...]:
+    names = given[kind]
     if len(names) > MOST:
         raise ParameterError(kind, f"expected at most {MOST}, got {len(names)}")
     for name in names:
@@ -72,11 +69,4 @@ def _names(kind: str, names: list[str]) -> tuple[str, ...]:
             raise ParameterError(kind, "expected each value once", name)
         if len(name) > NAME_CHARS or "\x00" in name:
             raise ParameterError(kind, f"expected a name of at most {NAME_CHARS} characters, got {len(name)}")
-    return tuple(names)
-
-
-def _form(query: QueryDict) -> str:
-    forms = query.getlist("format") or [FORMS[0]]
-    if len(forms) != 1 or forms[0] not in FORMS:
-        raise ParameterError("format", f"expected one of {', '.join(FORMS)}, once", forms[-1])
-    return str(forms[0])
+    return kind, tuple(names)

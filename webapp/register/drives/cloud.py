@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from results.models import Category, Statistic
 from results.rules.act.loads import linearity
@@ -23,103 +23,41 @@ STATED = (
     ("backing_device", "device model observed"),
     ("firmware", "firmware observed"),
 )
+TENANCY = {"yes": "sole tenant", "no": "shared", "": "not reported"}
+Row = dict[str, Any]  # as the template shows it
 PLACED_MAX = 50  # runs listed with their place and device; the table above has all
 
 
-@dataclass(frozen=True)
-class StatedFact:
-    """How many results state one fact."""
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True)
-class PlacedRun:
-    """A run that states its place or device; `facts` are in the order of STATED, empty if not reported."""
-
-    name: str
-    public_id: str
-    facts: list[str]
-
-
-@dataclass(frozen=True)
-class RepeatsLine:
-    """Several runs of one instance with one storage: how many, their median, least and greatest, and the spread."""
-
-    name: str
-    how: str
-    count: str
-    median: str
-    least: str
-    greatest: str
-    spread: str
-
-
-@dataclass(frozen=True)
-class DevicesLine:
-    """An instance type with one number of devices."""
-
-    devices: int
-    tenancy: str
-    tps: str
-    per_device: str
-    of_linear: str
-    reference: str
-
-
-@dataclass(frozen=True)
-class InstanceDevices:
-    """An instance type by the number of its devices."""
-
-    name: str
-    lines: list[DevicesLine]
-
-
-@dataclass(frozen=True)
-class CloudView:
-    """The figures below the table of cloud instances."""
-
-    results_count: int
-    stated: list[StatedFact]
-    placed: list[PlacedRun]
-    placed_count: int
-    placed_columns: str
-    repeats: list[RepeatsLine]
-    repeats_sentence: str
-    by_devices: list[InstanceDevices]
-
-
-def cloud_view(store: ColumnStore, rows: Sequence[int], passing: Sequence[int]) -> CloudView:
+def cloud_view(store: ColumnStore, rows: Sequence[int], passing: Sequence[int]) -> Row:
     """Return the figures below the table, given its current rows and those of them that pass the profile."""
     repeats, placed = _repeats(store, rows), _placed(store, rows)
-    return CloudView(
-        results_count=len(rows),
-        stated=_stated(store, rows),
-        placed=[_placed_run(store, row) for row in placed[:PLACED_MAX]],
-        placed_count=len(placed),
-        placed_columns=SEPARATOR.join(_columns_with_places()),
-        repeats=repeats,
-        repeats_sentence="" if repeats else _single_runs(len(rows)),
-        by_devices=_by_devices(store, passing),
-    )
+    return {
+        "results_count": len(rows),
+        "stated": [(name, _stated(store, rows, code)) for code, name in STATED],
+        "placed": [
+            {
+                "name": name_of(store, row),
+                "public_id": store.runs[row],
+                "facts": [store.columns[code].word(row) for code, _ in STATED],
+            }
+            for row in placed[:PLACED_MAX]
+        ],
+        "placed_count": len(placed),
+        "placed_columns": SEPARATOR.join(_columns_with_places()),
+        "repeats": repeats,
+        "by_devices": _by_devices(store, passing),
+    }
 
 
-def _stated(store: ColumnStore, rows: Sequence[int]) -> list[StatedFact]:
-    counts = [(name, sum(store.columns[code].codes[row] >= 0 for row in rows)) for code, name in STATED]
-    return [
-        StatedFact(name, f"reported by {number} of {len(rows)}" if number else "reported by none")
-        for name, number in counts
-    ]
+def _stated(store: ColumnStore, rows: Sequence[int], code: str) -> str:
+    """Return how many results state a fact."""
+    number = sum(store.columns[code].codes[row] >= 0 for row in rows)
+    return f"reported by {number} of {len(rows)}" if number else "reported by none"
 
 
 def _placed(store: ColumnStore, rows: Sequence[int]) -> list[int]:
     """Return the rows that state a place or a device."""
     return [row for row in rows if any(store.columns[code].codes[row] >= 0 for code, _ in STATED)]
-
-
-def _placed_run(store: ColumnStore, row: int) -> PlacedRun:
-    return PlacedRun(name_of(store, row), store.runs[row], [store.columns[code].word(row) for code, _ in STATED])
 
 
 def _columns_with_places() -> list[str]:
@@ -129,14 +67,7 @@ def _columns_with_places() -> list[str]:
     return [column.code for column in shown if column.code != ALWAYS_SHOWN]
 
 
-def _single_runs(count: int) -> str:
-    return (
-        f"Each of the {count} results is a single run, so there is no median and no spread. "
-        "It is not known how much another run of the same instance would differ."
-    )
-
-
-def _repeats(store: ColumnStore, rows: Sequence[int]) -> list[RepeatsLine]:
+def _repeats(store: ColumnStore, rows: Sequence[int]) -> list[Row]:
     """Return the instances that were run more than once with the same storage, tenancy, place and statistic.
 
     A published speed is a result. The speed of a log was requested, so only runs of the same speed count as repeats.
@@ -156,29 +87,23 @@ def _is_measured(store: ColumnStore, row: int) -> bool:
     return store.columns["statistic"].word(row) == Statistic.STEADY_AS_PUBLISHED
 
 
-def _repeats_line(store: ColumnStore, rows: Sequence[int]) -> RepeatsLine:
+def _repeats_line(store: ColumnStore, rows: Sequence[int]) -> Row:
+    """Return how many runs they are, with their median, least and greatest speed, and the spread."""
     speeds = [Decimal(str(store.columns["tps"].value(row))) for row in rows]
     found = summarise(speeds)
     if found is None or found.spread_ratio is None:
         raise ValueError("repeats: expected speeds above 0")
     spread = f"{units.decimal(three_digits(100 * found.spread_ratio))} %"
-    return RepeatsLine(
-        name=name_of(store, rows[0]),
-        how=HOW.get(store.columns["statistic"].word(rows[0]), ""),  # type: ignore[call-overload]
-        count=units.count(found.count),
-        median=units.decimal(three_digits(found.median)),
-        least=units.decimal(three_digits(found.least)),
-        greatest=units.decimal(three_digits(found.greatest)),
-        spread=spread if _is_measured(store, rows[0]) else "requested",
-    )
+    figures = {name: units.decimal(three_digits(getattr(found, name))) for name in ("median", "least", "greatest")}
+    return figures | {
+        "name": name_of(store, rows[0]),
+        "how": HOW.get(store.columns["statistic"].word(rows[0]), ""),  # type: ignore[call-overload]
+        "count": found.count,
+        "spread": spread if _is_measured(store, rows[0]) else "requested",
+    }
 
 
-def _reference_note(tenancy: str, first: str) -> str:
-    """Return the tenancy of the result that this one is compared with, if it is another one."""
-    return "" if tenancy == first else f"compared with {first}"
-
-
-def _by_devices(store: ColumnStore, rows: Sequence[int]) -> list[InstanceDevices]:
+def _by_devices(store: ColumnStore, rows: Sequence[int]) -> list[Row]:
     """Return the instance types with results of several numbers of devices, the fastest of each number and tenancy."""
     count, size, tps = (store.columns[code] for code in ("device_count", "device_gb", "tps"))
     groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
@@ -199,25 +124,24 @@ def _fastest_of_each(store: ColumnStore, rows: Sequence[int]) -> list[int]:
     return sorted(fastest.values())
 
 
-def _instance(store: ColumnStore, rows: Sequence[int]) -> InstanceDevices:
+def _instance(store: ColumnStore, rows: Sequence[int]) -> Row:
+    """Return the lines of an instance type, by number of devices; `reference` names another tenancy of the first."""
     columns = store.columns
     points = linearity(
         (int(columns["device_count"].word(row)), Decimal(str(columns["tps"].value(row)))) for row in rows
     )
     ordered = sorted(rows, key=lambda row: (int(columns["device_count"].word(row)), -(columns["tps"].value(row) or 0)))
-    tenancy = {"yes": "sole tenant", "no": "shared", "": "not reported"}
+    tenancies = [TENANCY[columns["sole_tenant"].word(row)] for row in ordered]
     lines = [
-        DevicesLine(
-            devices=point.devices_count,
-            tenancy=tenancy[columns["sole_tenant"].word(row)],
-            tps=columns["tps"].word(row),
-            per_device=units.decimal(three_digits(point.per_device)),
-            of_linear=f"{units.decimal(three_digits(100 * point.of_linear))} %",
-            reference=_reference_note(*(tenancy[columns["sole_tenant"].word(each)] for each in (row, ordered[0]))),
-        )
-        for row, point in zip(ordered, points, strict=True)
+        {
+            "devices": point.devices_count,
+            "tenancy": tenancy,
+            "tps": columns["tps"].word(row),
+            "per_device": units.decimal(three_digits(point.per_device)),
+            "of_linear": f"{units.decimal(three_digits(100 * point.of_linear))} %",
+            "reference": "" if tenancy == tenancies[0] else f"compared with {tenancies[0]}",
+        }
+        for row, tenancy, point in zip(ordered, tenancies, points, strict=True)
     ]
-    size = columns["device_gb"].word(rows[0])
-    return InstanceDevices(
-        f"{columns['vendor'].word(rows[0])} {columns['model'].word(rows[0])}, {size} GB devices", lines
-    )
+    vendor, model, size = (columns[code].word(rows[0]) for code in ("vendor", "model", "device_gb"))
+    return {"name": f"{vendor} {model}, {size} GB devices", "lines": lines}

@@ -14,7 +14,6 @@ from webapp.register.drives.layouts import PageLayout
 from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, DrivesPage
 from webapp.register.drives.query import ALWAYS_SHOWN, active_filters
 from webapp.register.tables.columns import Column
-from webapp.register.tables.meanings.drives import meaning_address
 from webapp.register.tables.tables import GROUP_LABELS, TableSpec
 
 INCLUDE_LABELS = {"historical": "historical", "withdrawn": "withdrawn", "superseded": "superseded"}
@@ -141,10 +140,10 @@ def _filter_data(each: Filter) -> dict[str, Any]:
 
 
 def _section_data(spec: TableSpec, layout: PageLayout) -> dict[str, Any]:
-    names = ("code", "head", "kind", "unit", "group", "threshold_us", "falls_first", "is_sortable", "is_number")
+    names = ("code", "kind", "group", "threshold_us", "falls_first")
     columns = [
         {name: getattr(column, name) for name in names}
-        | {"is_usual": column in spec.usual, "meaning": meaning_address(column.code)}
+        | {"is_usual": column in spec.usual}
         | ({"labels": dict(Category.choices)} if column.kind == "category" else {})
         for column in spec.columns
     ]

@@ -7,7 +7,6 @@ the same sentence in the browser when limits change on the page.
 from collections.abc import Iterable
 
 from results.models import Statistic
-from webapp.register.drives.below_table import default_rows
 from webapp.register.drives.limit_check import LimitCheck, current_rows, name_of, on_drives, ranked_tps
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, rows_of
@@ -23,7 +22,7 @@ def page_headline(page: DrivesPage) -> str:
         return headline(page.store, matching, page.limit_check, page.limits, is_narrowed=True)
 
     def make() -> str:
-        return headline(page.store, default_rows(page) & current_rows(page.store), page.limit_check, page.limits)
+        return headline(page.store, page.default_rows & current_rows(page.store), page.limit_check, page.limits)
 
     key = ("headline", page.layout.name, page.profile)
     return make() if page.limits.is_own else page.store.cached(key, make)

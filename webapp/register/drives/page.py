@@ -19,12 +19,12 @@ from webapp.register.drives.limit_check import LimitCheck, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
 from webapp.register.drives.query import ALWAYS_SHOWN, DrivesQuery
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, set_of
-from webapp.register.http.parameter_errors import ParameterError
+from webapp.register.http.query_params import ParameterError
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.products.names import NameQuery, search
 from webapp.register.tables.columns import Column
 from webapp.register.tables.parameters import Sort
-from webapp.register.tables.tables import GROUP_LABELS, Head, TableSpec
+from webapp.register.tables.tables import Head, TableSpec, column_groups, head_of
 from webapp.templatetags import units
 
 COLUMNS_SIDE_BY_SIDE = 14
@@ -42,6 +42,7 @@ class Section:
 
     spec: TableSpec
     heads: list[Head]
+    heads_by_choice: list[Head]
     filtered: FilteredRows
     groups: list[RowGroup]
     bodies: SafeString
@@ -54,10 +55,7 @@ class Section:
     @property
     def column_groups(self) -> list[tuple[str, str]]:
         """Code and label of the column groups that a narrow screen chooses from."""
-        used = {head.column.group for head in self.heads}
-        has_rating = any(head.column.code == "endurance_dwpd" for head in self.heads)
-        labels = GROUP_LABELS | {"size": self.spec.size_label, "end": "Endurance" if has_rating else "Notes"}
-        return [(code, label) for code, label in labels.items() if code in used]
+        return column_groups(self.spec, self.heads)
 
 
 @dataclass(frozen=True)
@@ -97,6 +95,13 @@ class DrivesPage:
     def universe(self) -> Rows:
         """The rows of all tables."""
         return reduce(or_, self.universes)
+
+    @property
+    def default_rows(self) -> Rows:
+        """The rows without any filter: historical ones only on their own page."""
+        historical = self.store.columns["historical"]
+        current = historical.having([word != "yes" for word in historical.words] + [False])
+        return self.universe if self.layout.is_historical else self.universe & current
 
     @cached_property
     def tests(self) -> list[Test]:
@@ -153,22 +158,17 @@ class DrivesPage:
         rows = [row for group in shown for row in group.rows]
         tags_historical = not self.layout.is_historical
         writer = RowWriter(self.store, columns, self.limits, rows, tags_historical=tags_historical)
-        heads = [self._head(column) for column in columns]
-        return Section(spec, heads, filtered, shown, writer.table(shown))
+        heads: list[Head] = []
+        by_choice: list[Head] = []
+        for column in spec.columns:
+            (heads if column in columns else by_choice).append(self._head(column))
+        return Section(spec, heads, by_choice, filtered, shown, writer.table(shown))
 
     def _head(self, column: Column) -> Head:
-        sort = self.query.sort
-        is_sorted = sort.code == column.code
-        falls = not sort.falls if is_sorted else column.falls_first
-        resorted = replace(self.query, sort=Sort(column.code, falls), page=1)
-        aria_sort = ("descending" if sort.falls else "ascending") if is_sorted else ""
-        return Head(column, self._unit(column), resorted.address if column.is_sortable else "", aria_sort)
+        def address(sort: Sort) -> str:
+            return replace(self.query, sort=sort, page=1).address
 
-    def _unit(self, column: Column) -> str:
-        if column.threshold_us is None:
-            return column.unit
-        limit_pct = self.limits.by_threshold.get(column.threshold_us)
-        return f"limit {units.decimal(limit_pct)}{units.NBSP}%" if limit_pct is not None else "%, no limit"
+        return head_of(column, self.query.sort, self.limits.by_threshold, address)
 
     @cached_property
     def rows(self) -> list[int]:

@@ -11,12 +11,19 @@ from django.utils.http import urlencode
 from results.rules.act.limits import Limit
 from webapp.register.drives.filters import BY_NAME, CHOICE, MOST, Filter
 from webapp.register.drives.store.encoded_columns import ColumnStore
-from webapp.register.http.parameter_errors import ParameterError
-from webapp.register.http.query_params import FORMS, one_of, refuse_unknown, single
-from webapp.register.http.typed_text import LONGEST_QUERY, ungrouped, words_of
-from webapp.register.limits.reader_limits import YourLimits, limit_names, read_limits, read_percentage
+from webapp.register.http.query_params import (
+    FORMAT,
+    LONGEST_QUERY,
+    Parameter,
+    ParameterError,
+    one_of,
+    read_parameters,
+    ungrouped,
+    words_of,
+)
+from webapp.register.limits.reader_limits import YourLimits, limits_parameter, read_percentage
 from webapp.register.tables.columns import Column
-from webapp.register.tables.parameters import FASTEST_FIRST, Sort, is_included, read_sort
+from webapp.register.tables.parameters import FASTEST_FIRST, Sort, read_sort
 
 SEPARATOR = "~"  # of codes in an address, where it needs no escape; codes contain none
 INCLUDED = ("historical", "withdrawn", "superseded")
@@ -99,32 +106,42 @@ class AllowedParameters:
     profile: tuple[Limit, ...]
     included: tuple[str, ...] = INCLUDED
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every parameter."""
-        own = ("q", "within", *self.included, "sort", "columns", "page", "format")
-        return (*(each.name for each in self.filters), *limit_names(self.profile), *own)
 
-
-def read_drives_query(parameters: QueryDict, allowed: AllowedParameters, store: ColumnStore) -> DrivesQuery:
+def read_drives_query(query: QueryDict, allowed: AllowedParameters, store: ColumnStore) -> DrivesQuery:
     """Return the query of an address. Raises ParameterError for a parameter or value that the page does not accept."""
-    refuse_unknown(parameters, allowed.names)
-    repeated = {each.name for each in allowed.filters if each.kind == CHOICE} | {"columns"}
-    given = {name: single(parameters, name) for name in parameters if name not in repeated}
-    lists = {name: _parts(parameters.getlist(name)) for name in parameters if name in repeated}
+    choices = [each for each in allowed.filters if each.kind == CHOICE]
+    numbers = [each for each in allowed.filters if each.kind != CHOICE]
     sortable = {column.code for column in allowed.columns if column.is_sortable}
-    return DrivesQuery(
-        limits=read_limits(given, allowed.profile),
-        choices=tuple(_choices(lists, allowed.filters, store)),
-        numbers=tuple(_numbers(given, allowed.filters)),
-        search_text=read_search_text(given),
-        only_within=one_of(given, "within", ("any", "only")) == "only",
-        included=tuple(name for name in allowed.included if is_included(given, name)),
-        sort=read_sort(given["sort"], sortable) if given.get("sort") else FASTEST_FIRST,
-        columns=_columns(lists.get("columns", []), allowed),
-        page=_page(given),
-        form=one_of(given, "format", FORMS),
+    found = read_parameters(
+        query,
+        (
+            Parameter("choices", names_of(choices), lambda given: tuple(_choices(given, choices, store)), True),
+            Parameter("numbers", names_of(numbers), lambda given: tuple(_numbers(given, numbers))),
+            limits_parameter(allowed.profile),
+            Parameter("search_text", ("q",), read_search_text),
+            Parameter("only_within", ("within",), lambda given: one_of(given, "within", ("any", "only")) == "only"),
+            Parameter("included", allowed.included, lambda given: _included(given, allowed.included)),
+            Parameter("sort", ("sort",), lambda given: _sort(given, sortable)),
+            Parameter("columns", ("columns",), lambda given: _columns(given.getlist("columns"), allowed), True),
+            Parameter("page", ("page",), _page),
+            FORMAT,
+        ),
     )
+    return DrivesQuery(**found)
+
+
+def _sort(given: Mapping[str, str], codes: Collection[str]) -> Sort:
+    return read_sort(given["sort"], codes) if given.get("sort") else FASTEST_FIRST
+
+
+def names_of(filters: Iterable[Filter]) -> tuple[str, ...]:
+    """Return the parameters of filters."""
+    return tuple(each.name for each in filters)
+
+
+def _included(given: Mapping[str, str], names: Iterable[str]) -> tuple[str, ...]:
+    """Return the kinds of rows that are hidden by default and requested."""
+    return tuple(name for name in names if one_of(given, name, ("leave-out", "include")) == "include")
 
 
 def _parts(texts: Iterable[str]) -> list[str]:
@@ -132,11 +149,9 @@ def _parts(texts: Iterable[str]) -> list[str]:
     return [part for text in texts for part in text.split(SEPARATOR) if part]
 
 
-def _choices(
-    lists: Mapping[str, list[str]], filters: Iterable[Filter], store: ColumnStore
-) -> Iterable[tuple[str, tuple[str, ...]]]:
+def _choices(query: QueryDict, filters: Iterable[Filter], store: ColumnStore) -> Iterable[tuple[str, tuple[str, ...]]]:
     for each in filters:
-        if chosen := lists.get(each.name):
+        if chosen := _parts(query.getlist(each.name)):
             options = each.options(store)
             require_known_codes(each.name, chosen, options)
             yield each.name, tuple(code for code in options if code in chosen)
@@ -151,7 +166,7 @@ def require_known_codes(name: str, codes: Iterable[str], known: Collection[str])
 
 def _numbers(given: Mapping[str, str], filters: Iterable[Filter]) -> Iterable[tuple[str, str]]:
     for each in filters:
-        if each.kind != CHOICE and (text := ungrouped(given.get(each.name, ""))):
+        if text := ungrouped(given.get(each.name, "")):
             yield each.name, _number(each, text)
 
 
@@ -171,7 +186,8 @@ def read_search_text(given: Mapping[str, str]) -> str:
     return text if words_of(text) else ""
 
 
-def _columns(codes: list[str], allowed: AllowedParameters) -> tuple[str, ...]:
+def _columns(texts: Iterable[str], allowed: AllowedParameters) -> tuple[str, ...]:
+    codes = _parts(texts)
     require_known_codes("columns", codes, [column.code for column in allowed.columns])
     chosen = tuple(column.code for column in allowed.columns if column.code in codes and column.code != ALWAYS_SHOWN)
     return () if chosen == allowed.usual else chosen

@@ -1,7 +1,5 @@
 """The tables of drives: a page per category, one for all, one for historical products, and their data file."""
 
-from collections.abc import Iterable
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -18,9 +16,7 @@ from webapp.register.http.query_params import refuse_unknown
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.tables import categories
-from webapp.register.tables.columns import Column
-from webapp.register.tables.exports import rows_as_csv, rows_as_json
-from webapp.register.tables.tables import Row, build_row
+from webapp.register.tables.exports import runs_response
 
 
 @public_page
@@ -59,17 +55,14 @@ def drives_response(request: HttpRequest, layout: PageLayout, template: str) -> 
     store, profile = current_store(), current_limits()
     query = read_drives_query(request.GET, layout.allowed(profile), store)
     page = DrivesPage(layout, store, query, profile)
-    if query.form == "csv":
-        return rows_as_csv(layout.name, rows_of(page))
-    if query.form == "json":
-        return rows_as_json(layout.name, query.sort.parameter, rows_of(page))
+    if query.form != "html":
+        return runs_response(query.form, layout.name, query.sort, runs_of(page))
     parts = {"form": DrivesForm(page), "headline": page_headline(page), "below_table": below_table(page)}
     return render(request, template, {**context_of(page), **parts})
 
 
-def rows_of(page: DrivesPage) -> Iterable[Row]:
-    """Return every row that matches, of all pages, in order."""
+def runs_of(page: DrivesPage) -> list[Run]:
+    """Return every run that matches, of all pages, in order."""
     wanted = [page.store.runs[row] for row in page.rows]
     runs = {run.public_id: run for run in Run.objects.filter(public_id__in=wanted).for_table()}
-    places: dict[Column, int] = {}
-    return [build_row(runs[public_id], places, {}) for public_id in wanted if public_id in runs]
+    return [runs[public_id] for public_id in wanted if public_id in runs]

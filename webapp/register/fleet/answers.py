@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
+from django.db.models import TextChoices
 from django.urls import reverse
 from django.utils.text import capfirst
 
@@ -21,25 +21,17 @@ from webapp.templatetags import units
 NAMED_AT_MOST = 4  # products in one sentence
 
 
-class State(StrEnum):
+class State(TextChoices):
     """The state of a drive in the register, the strongest first."""
 
-    CERTIFIED = "certified"
-    OTHER_FIRMWARE = "other-firmware"
-    TESTED = "tested"
-    PUBLISHED = "published"
-    WITHDRAWN = "withdrawn"
-    UNKNOWN = "unknown"
+    CERTIFIED = "certified", "certified"
+    OTHER_FIRMWARE = "other-firmware", "certified with different firmware"
+    TESTED = "tested", "tested without a certificate"
+    PUBLISHED = "published", "as published"
+    WITHDRAWN = "withdrawn", "withdrawn"
+    UNKNOWN = "unknown", "unknown"
 
 
-LABELS = {
-    State.CERTIFIED: "certified",
-    State.OTHER_FIRMWARE: "certified with different firmware",
-    State.TESTED: "tested without a certificate",
-    State.PUBLISHED: "as published",
-    State.WITHDRAWN: "withdrawn",
-    State.UNKNOWN: "unknown",
-}
 MEANINGS = {
     State.CERTIFIED: "This model, capacity and firmware has a current certificate. If the list has no capacity and the "
     "register has only one, that one is assumed.",
@@ -64,11 +56,6 @@ class FleetAnswer:
     matched_by: str = ""
     nearest: Sequence[Product] = ()
     publications: Sequence[str] = ()
-
-    @property
-    def word(self) -> str:
-        """The label of the state."""
-        return LABELS[self.state]
 
     @property
     def pages(self) -> list[tuple[str, str]]:
@@ -103,7 +90,7 @@ def counts(found: Sequence[FleetAnswer]) -> list[tuple[State, str, int, str]]:
     counted_states: Counter[State] = Counter()
     for each in found:
         counted_states[each.state] += each.drive.count
-    return [(state, LABELS[state], counted_states[state], MEANINGS[state]) for state in State]
+    return [(state, str(state.label), counted_states[state], MEANINGS[state]) for state in State]
 
 
 def _answer(drive: ListedDrive, match: Match) -> FleetAnswer:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, F
 from django.http import HttpRequest, HttpResponse
@@ -22,17 +23,6 @@ from webapp.register.tables.tables import Row, build_row
 
 FASTEST_COLUMNS = (columns.SPEED, columns.OVER_1MS, columns.TIER)
 EXAMPLE_TPS = 500_000  # the forms' initial speed; an empty field means any speed
-
-
-@dataclass(frozen=True)
-class CategoryLine:
-    """One category: its number of results, and the fastest of them within the limits."""
-
-    title: str
-    address: str
-    number: int
-    fastest: Row | None
-    fastest_name: str
 
 
 @public_page
@@ -90,10 +80,15 @@ def _fastest_rows(limits: tuple[Limit, ...], *, is_own: bool) -> Iterable[Row]:
     return [build_row(run, dict.fromkeys(FASTEST_COLUMNS, 2), limits_by_threshold(limits)) for run in runs]
 
 
-def _line(category: Category, numbers: Numbers, fastest: Row | None) -> CategoryLine:
-    name = f"{run_name(fastest.run)}{together(fastest.run)}" if fastest else ""
-    address = reverse("category", args=[category.value])
-    return CategoryLine(categories.SPECS[category].title, address, numbers.current[category], fastest, name)
+def _line(category: Category, numbers: Numbers, fastest: Row | None) -> dict[str, Any]:
+    """Return one category: its number of results, and the fastest of them within the limits."""
+    return {
+        "title": categories.SPECS[category].title,
+        "address": reverse("category", args=[category.value]),
+        "number": numbers.current[category],
+        "fastest": fastest,
+        "fastest_name": f"{run_name(fastest.run)}{together(fastest.run)}" if fastest else "",
+    }
 
 
 def _drive_choices() -> list[tuple[str, str]]:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from webapp.register.http.parameter_errors import ParameterError
-from webapp.register.http.typed_text import LONGEST_QUERY, words_of
+from webapp.register.http.query_params import LONGEST_QUERY, ParameterError, words_of
 
 FIELDS_AT_MOST = 60
 TYPED_AT_MOST = 400  # characters of a field; longer text was not typed by hand

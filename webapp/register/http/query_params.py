@@ -1,19 +1,68 @@
-"""Query parameters, read strictly: each once, none unknown, words from a list, numbers within a range."""
+"""Query parameters, read strictly: each once, none unknown, words from a list, numbers within a range.
+
+A page declares its parameters as a list of `Parameter` (see `word` and `number`) and reads them with `read_parameters`.
+"""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.http import HttpRequest, QueryDict
 
-from webapp.register.http.parameter_errors import ParameterError, unknown_parameter
-from webapp.register.http.typed_text import ungrouped
-
+SHOWN_CHARACTERS = 60  # of a name or a value that a reader gave, in an error message
+LONGEST_QUERY = 100  # characters of a search
+# A blank of any kind: figures copied from a page contain no-break and narrow ones.
+GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]{1,3}(?:\s[0-9]{3})+(?:\.[0-9]+)?")
+SEPARATORS = re.compile(r"[,\s]")
+WORDS = re.compile(r"[^\W_]+")
 FORMS = ("html", "csv", "json")
 # No exponent: 1e-999999999 is short, and as a fraction it is a number of a thousand million digits.
 PLACES = 6
 PLAIN = re.compile(rf"[0-9]{{1,13}}(?:\.[0-9]{{1,{PLACES}}})?")
 Given = Mapping[str, str]
+
+
+class ParameterError(Exception):
+    """A parameter that a page cannot use. The response is a page with status 400 that names it.
+
+    `expected` says what the parameter may be; `found` is its value, None where the value is not the problem.
+    `is_unknown` is true for a parameter that the page does not have: there is no field to correct.
+    """
+
+    def __init__(self, parameter: str, expected: str, found: str | None = None, *, is_unknown: bool = False) -> None:
+        self.parameter, self.expected, self.is_unknown = parameter, expected, is_unknown
+        name = parameter[:SHOWN_CHARACTERS]
+        subject = f"Unknown parameter {name}" if is_unknown else name
+        super().__init__(f"{subject}{'' if found is None else f'={found[:SHOWN_CHARACTERS]}'}: {expected}")
+
+
+def unknown_parameter(name: str, known: Collection[str]) -> ParameterError:
+    """Return the error of a parameter that a page does not have, with those that it has."""
+    expected = f"expected one of {', '.join(known)}" if known else "this page has no parameters"
+    return ParameterError(name, expected, is_unknown=True)
+
+
+def ungrouped(text: str) -> str:
+    """Return a number without the separators of its thousands; return text that is grouped otherwise unchanged.
+
+    A comma before other than three digits may be a decimal point: 1,5 is not 15.
+
+    >>> ungrouped("100 000"), ungrouped("1,728,000.5"), ungrouped("1,5"), ungrouped(" 12 ")
+    ('100000', '1728000.5', '1,5', '12')
+    """
+    stripped = text.strip()
+    return SEPARATORS.sub("", stripped) if GROUPED.fullmatch(stripped) else stripped
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, in lower case.
+
+    >>> words_of("Ultrastar DC SN-840, 3.2 TB")
+    ['ultrastar', 'dc', 'sn', '840', '3', '2', 'tb']
+    """
+    return WORDS.findall(text.lower())
 
 
 def given_of(query: QueryDict, names: Collection[str]) -> dict[str, str]:
@@ -67,6 +116,49 @@ def whole_number_of(given: Given, name: str, least: int, most: int) -> int | Non
     if number != int(number):
         raise ParameterError(name, f"expected a whole number from {least} to {most}", given[name])
     return int(number)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a page, or several that are read together into one value, which is named by `key`.
+
+    `read` returns the value, by default what the page uses without the parameter. It raises ParameterError.
+    """
+
+    key: str
+    names: tuple[str, ...]
+    read: Callable[[QueryDict], Any]
+    is_repeated: bool = False
+
+
+def word(name: str, words: Collection[str], *, key: str = "") -> Parameter:
+    """Declare a parameter that is one of some words, by default the first one."""
+    return Parameter(key or name, (name,), lambda query: one_of(query, name, words))
+
+
+def number(name: str, least: str, most: str, *, default: Any = None, is_whole: bool = False) -> Parameter:
+    """Declare a decimal, or a whole number, in a range."""
+
+    def read(query: QueryDict) -> Any:
+        whole = whole_number_of(query, name, int(least), int(most)) if is_whole else None
+        found = whole if is_whole else number_of(query, name, least, most)
+        return default if found is None else found
+
+    return Parameter(name, (name,), read)
+
+
+FORMAT = word("format", FORMS, key="form")
+
+
+def read_parameters(query: QueryDict, parameters: Iterable[Parameter]) -> dict[str, Any]:
+    """Return the value of each parameter by its key. Raises ParameterError."""
+    declared = list(parameters)
+    refuse_unknown(query, [name for parameter in declared for name in parameter.names])
+    repeated = {name for parameter in declared if parameter.is_repeated for name in parameter.names}
+    for name in query:
+        if name not in repeated:
+            single(query, name)
+    return {parameter.key: parameter.read(query) for parameter in declared}
 
 
 def form_address(request: HttpRequest, form: str) -> str:

@@ -12,7 +12,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from results.models import Run
 from webapp.register.http.error_pages import parameter_error_page
-from webapp.register.http.parameter_errors import ParameterError
+from webapp.register.http.query_params import ParameterError
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]

@@ -9,7 +9,7 @@ from django.utils.http import urlencode
 
 from results.models import Verdict
 from results.rules.act.limits import Limit
-from webapp.register.http.parameter_errors import ParameterError
+from webapp.register.http.query_params import Parameter, ParameterError
 from webapp.templatetags import units
 
 PREFIX = "limit_"
@@ -110,6 +110,12 @@ def limit_names(profile: Iterable[Limit]) -> tuple[str, ...]:
 def read_limits(given: Mapping[str, str], profile: Iterable[Limit]) -> YourLimits:
     """Return the limits of an address; an empty field means the profile's limit. Raises ParameterError."""
     return YourLimits(tuple(_read_field(given, limit) for limit in profile))
+
+
+def limits_parameter(profile: Iterable[Limit]) -> Parameter:
+    """Declare the limits that a reader may set instead of a profile's."""
+    limits = tuple(profile)
+    return Parameter("limits", limit_names(limits), lambda query: read_limits(query, limits))
 
 
 def _read_field(given: Mapping[str, str], limit: Limit) -> LimitField:

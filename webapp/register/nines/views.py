@@ -1,8 +1,8 @@
 """Nines at scale: slow reads per second from one drive to many racks, and the chance that a request has a slow read."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
@@ -10,14 +10,21 @@ from django.shortcuts import render
 from results.rules.act.loads import printed_decimal
 from results.rules.percentiles import Scale, chance_of_a_slow_read, slow_reads
 from webapp.register.http.files import Value, rows_response
-from webapp.register.http.query_params import FORMS, form_address, given_of, one_of, whole_number_of
+from webapp.register.http.query_params import FORMAT, form_address, number, read_parameters
 from webapp.register.http.responses import public_page
 
-NAMES = ("reads", "nines", "drives", "servers", "racks", "parallel", "format")
-BRIEF = Scale(Fraction(1_000_000), 5, 10, 20, 20)  # Source: Micron 7450 brief
-PARALLEL = 100
 PARALLEL_ROWS = (1, 10, 100, 1_000, 10_000)
-MOST = 10**9
+MOST = str(10**9)
+# Source of the defaults: Micron 7450 brief
+PARAMETERS = (
+    number("reads", "1", MOST, default=1_000_000, is_whole=True),
+    number("nines", "1", "12", default=5, is_whole=True),
+    number("drives", "1", MOST, default=10, is_whole=True),
+    number("servers", "1", MOST, default=20, is_whole=True),
+    number("racks", "1", MOST, default=20, is_whole=True),
+    number("parallel", "1", MOST, default=100, is_whole=True),
+    FORMAT,
+)
 FIELDS = ("of", "number", "drives", "reads_per_s", "slow_reads_per_s")
 
 
@@ -30,85 +37,51 @@ class NinesQuestion:
     form: str
 
 
-@dataclass(frozen=True)
-class NinesRow:
-    """One level of the scale, as text."""
-
-    thing: str
-    note: str
-    drives: str
-    reads: str
-    slow: str
-
-
-@dataclass(frozen=True)
-class NinesPage:
-    """The answer to a query."""
-
-    question: NinesQuestion
-    percentile: str
-    sentence: str
-    rows: Sequence[NinesRow]
-    chances: Sequence[tuple[str, str]]
-    chance_sentence: str
-
-
 def read_nines_question(query: QueryDict) -> NinesQuestion:
-    """Return the query, with the values of the brief as defaults. Raises ParameterError."""
-    given = given_of(query, NAMES)
-    values = {
-        name: whole_number_of(given, name, 1, MOST) for name in ("reads", "drives", "servers", "racks", "parallel")
-    }
-    nines = whole_number_of(given, "nines", 1, 12)
-    scale = Scale(
-        Fraction(values["reads"] or BRIEF.reads_per_s),
-        nines or BRIEF.nines,
-        values["drives"] or BRIEF.drives,
-        values["servers"] or BRIEF.servers,
-        values["racks"] or BRIEF.racks,
-    )
-    return NinesQuestion(scale, values["parallel"] or PARALLEL, one_of(given, "format", FORMS))
+    """Return the query. Raises ParameterError."""
+    found = read_parameters(query, PARAMETERS)
+    parallel, form = found.pop("parallel"), found.pop("form")
+    return NinesQuestion(Scale(Fraction(found.pop("reads")), **found), parallel, form)
 
 
-def nines_page(question: NinesQuestion) -> NinesPage:
-    """Return the answer."""
+def nines_context(question: NinesQuestion) -> dict[str, Any]:
+    """Return the answer as the template shows it."""
     scale = question.scale
-    rows = _rows(scale)
+    rows = nines_rows(scale)
+    first, last = (small(row["slow_reads_per_s"]) for row in (rows[0], rows[-1]))
     chance = percentage(chance_of_a_slow_read(scale.nines, question.parallel))
-    return NinesPage(
-        question,
-        percentile_of(scale.nines),
-        f"{rows[0].slow} slow read{'' if rows[0].slow == '1' else 's'} per second on one drive become {rows[-1].slow} "
+    notes = (
+        f"{round(scale.reads_per_s):,d} reads/s x 10^-{scale.nines}",
+        f"x {scale.drives:,d} drives",
+        f"x {scale.servers:,d} servers",
+        f"x {scale.racks:,d} racks",
+    )
+    return {
+        "question": question,
+        "percentile": percentile_of(scale.nines),
+        "sentence": f"{first} slow read{'' if first == '1' else 's'} per second on one drive become {last} "
         f"in {scale.racks:,d} rack{'' if scale.racks == 1 else 's'}.",
-        rows,
-        [
-            (f"{count:,d}", percentage(chance_of_a_slow_read(scale.nines, count)))
+        "rows": [
+            row | {"note": note, "reads": round(row["reads_per_s"]), "slow": small(row["slow_reads_per_s"])}
+            for row, note in zip(rows, notes, strict=True)
+        ],
+        "chances": [
+            (count, percentage(chance_of_a_slow_read(scale.nines, count)))
             for count in sorted({*PARALLEL_ROWS, question.parallel})
         ],
-        f"A request of {question.parallel:,d} parallel read{'' if question.parallel == 1 else 's'} has a slow one in "
-        f"{chance} of cases.",
-    )
-
-
-def _rows(scale: Scale) -> list[NinesRow]:
-    notes = {
-        "drive": f"{round(scale.reads_per_s):,d} reads/s x 10^-{scale.nines}",
-        "server": f"x {scale.drives:,d} drives",
-        "rack": f"x {scale.servers:,d} servers",
-        "room": f"x {scale.racks:,d} racks",
+        "chance_sentence": f"A request of {question.parallel:,d} parallel read{'' if question.parallel == 1 else 's'} "
+        f"has a slow one in {chance} of cases.",
     }
-    rows, drives = [], 1
+
+
+def nines_rows(scale: Scale) -> list[dict[str, Any]]:
+    """Return the levels of the scale, from one drive to all racks, with exact values."""
+    rows: list[dict[str, Any]] = []
+    drives = 1
     for step in slow_reads(scale):
         drives *= step.number
-        rows.append(
-            NinesRow(
-                "one " + step.thing if step.thing != "room" else "all racks",
-                notes[step.thing],
-                f"{drives:,d}",
-                f"{round(scale.reads_per_s * drives):,d}",
-                small(step.slow_per_s),
-            )
-        )
+        reads = scale.reads_per_s * drives
+        rows.append(dict(zip(FIELDS, (step.thing, step.number, drives, reads, step.slow_per_s), strict=True)))
     return rows
 
 
@@ -134,22 +107,16 @@ def percentile_of(nines: int) -> str:
     return {1: "p90", 2: "p99"}.get(nines, f"p99.{'9' * (nines - 2)}")
 
 
-def nines_values(page: NinesPage) -> list[dict[str, Value]]:
-    """Return the rows of the export with exact values."""
-    scale, drives = page.question.scale, 1
-    values: list[dict[str, Value]] = []
-    for step in slow_reads(scale):
-        drives *= step.number
-        values.append(
-            {
-                "of": step.thing,
-                "number": step.number,
-                "drives": drives,
-                "reads_per_s": printed_decimal(scale.reads_per_s * drives, 0),
-                "slow_reads_per_s": printed_decimal(step.slow_per_s, 12),
-            }
-        )
-    return values
+def nines_values(scale: Scale) -> list[dict[str, Value]]:
+    """Return the rows of the export."""
+    return [
+        row
+        | {
+            "reads_per_s": printed_decimal(row["reads_per_s"], 0),
+            "slow_reads_per_s": printed_decimal(row["slow_reads_per_s"], 12),
+        }
+        for row in nines_rows(scale)
+    ]
 
 
 SCHEMA = "drivecert.nines/1"
@@ -158,12 +125,11 @@ SCHEMA = "drivecert.nines/1"
 @public_page
 def nines(request: HttpRequest) -> HttpResponse:
     question = read_nines_question(request.GET)
-    page = nines_page(question)
     if question.form != "html":
-        return rows_response(question.form, "nines", SCHEMA, FIELDS, nines_values(page))
+        return rows_response(question.form, "nines", SCHEMA, FIELDS, nines_values(question.scale))
     context = {
         "section": "sizing",
-        "page": page,
+        "page": nines_context(question),
         "csv_address": form_address(request, "csv"),
         "json_address": form_address(request, "json"),
     }

@@ -20,9 +20,6 @@ class Rung:
     """One run of a ladder."""
 
     run: Run
-    load: str
-    devices: str
-    speed: str
     shares: list[Cell | None]
     outcome: str
     mark: str
@@ -74,9 +71,6 @@ def _rung(run: Run, limits: tuple[Limit, ...]) -> Rung:
     verdicts = run.verdicts.all()
     return Rung(
         run=run,
-        load=units.nx(run.nx_load),
-        devices=units.count(run.device_count),
-        speed=units.decimal(run.tps),
         shares=[_share(run, limit) for limit in limits],
         outcome=verdicts[0].get_outcome_display() if verdicts else "as published",
         mark=VIRTUAL_DEVICE_MARK if run.is_on_no_drive else "",

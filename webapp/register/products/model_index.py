@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from results.models import Certificate, Product, PublishedFigure, Run, Tier, Visibility
-from webapp.register.http.typed_text import words_of
+from webapp.register.http.query_params import words_of
 from webapp.register.products.names import SHORTEST_CORRECTED
 from webapp.register.tables.makers import OWN_NAMES
 

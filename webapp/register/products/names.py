@@ -11,7 +11,7 @@ from functools import cached_property
 
 from rapidfuzz.distance import OSA
 
-from webapp.register.http.typed_text import words_of
+from webapp.register.http.query_params import words_of
 from webapp.register.tables.makers import OTHER_NAMES
 
 SHORTEST_CORRECTED = 4  # a word of three letters is one error away from too many

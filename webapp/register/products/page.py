@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Q
 
@@ -11,7 +12,7 @@ from results.certification.certificates import attempts
 from results.history import event_label
 from results.models import Certificate, Event, Product, Run
 from results.rules.act.limits import Limit
-from webapp.register.runs.lifecycle import HistoryLine, public_line
+from webapp.register.runs.lifecycle import public_line
 from webapp.register.tables.columns import product_of, ranked_tps
 from webapp.register.tables.sentences import HOW
 from webapp.templatetags import units
@@ -61,30 +62,8 @@ def _capacity(product: Product, fastest: Run | None, *, is_this: bool) -> Capaci
     return Capacity(product, is_this, speed, how)
 
 
-@dataclass(frozen=True)
-class CertificateView:
-    """One certificate, current or withdrawn, with its runs and its history."""
-
-    certificate: Certificate
-    run_ids: list[str]
-    present: list[str]
-    reasons: list[str]
-    history: list[str]
-
-
-@dataclass(frozen=True)
-class AttemptView:
-    """Met and missing requirements of a certificate for one number of devices."""
-
-    title: str
-    profile: str
-    present: list[str]
-    missing: list[str]
-    reasons: list[str]
-
-
-def certificates_of(product: Product) -> list[CertificateView]:
-    """Return the product's certificates, the current ones first."""
+def certificates_of(product: Product) -> list[dict[str, Any]]:
+    """Return the product's certificates with their runs and histories, the current ones first."""
     rows = list(product.certificates.select_related("profile").prefetch_related("runs").order_by("state", "-nx_load"))
     ids = [certificate.public_id for certificate in rows]
     histories: dict[str, list[Event]] = {public_id: [] for public_id in ids}
@@ -93,14 +72,14 @@ def certificates_of(product: Product) -> list[CertificateView]:
     return [_view(certificate, histories[certificate.public_id]) for certificate in rows]
 
 
-def _view(certificate: Certificate, events: list[Event]) -> CertificateView:
-    return CertificateView(
-        certificate=certificate,
-        run_ids=[run.public_id for run in certificate.runs.all()],
-        present=[requirement["sentence"] for requirement in certificate.document["present"]],
-        reasons=certificate.document["reasons"],
-        history=[_line(event) for event in events],
-    )
+def _view(certificate: Certificate, events: list[Event]) -> dict[str, Any]:
+    return {
+        "certificate": certificate,
+        "run_ids": [run.public_id for run in certificate.runs.all()],
+        "present": [requirement["sentence"] for requirement in certificate.document["present"]],
+        "reasons": certificate.document["reasons"],
+        "history": [_line(event) for event in events],
+    }
 
 
 def _line(event: Event) -> str:
@@ -108,16 +87,16 @@ def _line(event: Event) -> str:
     return f"{units.moment(event.at)}: {event_label(event.kind)}{reason}"
 
 
-def attempts_of(product: Product) -> list[AttemptView]:
+def attempts_of(product: Product) -> list[dict[str, Any]]:
     """Return met and missing requirements for each number of devices; empty without runs."""
     return [
-        AttemptView(
-            title=_title(attempt["device_count"], attempt["attempted_nx"]),
-            profile=attempt["profile"],
-            present=[requirement["sentence"] for requirement in attempt["present"]],
-            missing=missing_sentences(attempt),
-            reasons=attempt["reasons"],
-        )
+        {
+            "title": _title(attempt["device_count"], attempt["attempted_nx"]),
+            "profile": attempt["profile"],
+            "present": [requirement["sentence"] for requirement in attempt["present"]],
+            "missing": missing_sentences(attempt),
+            "reasons": attempt["reasons"],
+        }
         for attempt in attempts(product)
         if not attempt["is_certified"]
     ]
@@ -132,25 +111,8 @@ def _title(device_count: int, attempted_nx: str | None) -> str:
 SHOWN_EVENTS = 50
 
 
-@dataclass(frozen=True)
-class ProductEvent:
-    """One event, and the id of its run or certificate; both are empty for an event of the product itself."""
-
-    line: HistoryLine
-    run_id: str
-    certificate_id: str
-
-
-@dataclass(frozen=True)
-class ProductHistory:
-    """The newest events of a product, and the total number."""
-
-    events: list[ProductEvent]
-    total: int
-
-
-def history_of(product: Product, run_ids: Collection[str]) -> ProductHistory:
-    """Return the public events of a product, its certificates and its public runs."""
+def history_of(product: Product, run_ids: Collection[str]) -> dict[str, Any]:
+    """Return the newest public events of a product, its certificates and its public runs, and the number of all."""
     certificates = list(product.certificates.values_list("public_id", flat=True))
     of_product = Event.objects.filter(
         Q(subject_type="product", subject_id=product.slug)
@@ -159,9 +121,5 @@ def history_of(product: Product, run_ids: Collection[str]) -> ProductHistory:
     )
     found = for_everyone(of_product)
     newest = list(found.order_by("-at", "-id")[:SHOWN_EVENTS])
-    return ProductHistory([_event_line(event) for event in visible_events(newest)], found.count())
-
-
-def _event_line(event: Event) -> ProductEvent:
-    is_run, is_certificate = event.subject_type == "run", event.subject_type == "certificate"
-    return ProductEvent(public_line(event), event.subject_id * is_run, event.subject_id * is_certificate)
+    events = [(event, public_line(event)) for event in visible_events(newest)]
+    return {"events": events, "total": found.count()}

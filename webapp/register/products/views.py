@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 
 from results.models import Product, Run, Visibility
 from results.rules.act.limits import Limit
@@ -16,7 +17,7 @@ from webapp.register.products.page import attempts_of, capacities_of, certificat
 from webapp.register.runs.ycsb import points_of
 from webapp.register.tables import categories, columns
 from webapp.register.tables.evaluation import evaluate_limits
-from webapp.register.tables.listing import Listing, listing_response
+from webapp.register.tables.exports import runs_response
 from webapp.register.tables.parameters import FASTEST_FIRST, PROFILE_ALONE, ListQuery, read_list_query
 from webapp.register.tables.sentences import product_name, table_sentence
 from webapp.register.tables.tables import Table, TableSpec, build_table
@@ -36,8 +37,9 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     query = read_list_query(request.GET, spec.columns, profile=current_limits())
     rows = list(Run.objects.filter(product=found).public().of_act().for_table())
     table = build_table(spec, rows, query, query.limits.by_threshold)
-    listing = Listing(slug, [table], query)
-    return listing_response(request, listing, "register/products/detail.html", _context(found, rows, table, query))
+    if query.form != "html":
+        return runs_response(query.form, slug, query.sort, (row.run for row in table.rows))
+    return render(request, "register/products/detail.html", _context(found, rows, table, query))
 
 
 def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQuery) -> dict[str, Any]:
@@ -49,6 +51,8 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
     certificates = certificates_of(product)
     results = [evaluate_limits(f"run {row.run.public_id}", row.run, query.limits) for row in table.rows]
     return {
+        "section": "drives",
+        "query": query,
         "product": product,
         "name": product_name(product),
         "category": categories.spec_of(product),
@@ -59,7 +63,9 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "ladders": ladders,
         "ladder_charts": charts,
         "certificates": certificates,
-        "current_certificates": [view.certificate for view in certificates if view.certificate.state == "standing"],
+        "current_certificates": [
+            view["certificate"] for view in certificates if view["certificate"].state == "standing"
+        ],
         "attempts": attempts_of(product),
         "capacities": capacities_of(product, limits, is_own=query.limits.is_own),
         "history": history_of(product, run_ids),

@@ -11,7 +11,7 @@ from results.models import Category, Certificate, CertificateRun, Product, Run, 
 from results.rules.act.limits import Limit
 from results.rules.act.loads import TPS
 from results.rules.sizing import Offer
-from webapp.register.http.parameter_errors import ParameterError
+from webapp.register.http.query_params import ParameterError
 from webapp.register.sizing.query import SLUG
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.marks import TierMark, run_tier_mark

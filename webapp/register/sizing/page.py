@@ -104,37 +104,41 @@ SHOWN_ROWS = 100
 
 
 @dataclass(frozen=True)
-class Sized:
+class SizingRow:
     """One drive with the size of its cluster."""
 
     candidate: Candidate
     size: Size
 
-
-@dataclass(frozen=True)
-class SizingRow:
-    """One drive as text; "" for values that are not known."""
-
-    candidate: Candidate
-    size: Size
-    name: str
-    drives: str
-    nodes: str
-    throughput: str
-    capacity: str
-    endurance: str
-    binding: str
-    dwpd: str
-    rating: str
-    price: str
-    price_of_one: str
-    is_over_rating: bool
-    at_least: str
-
     @property
     def slug(self) -> str:
         """The product's name in URLs."""
         return self.candidate.product.slug
+
+    @property
+    def name(self) -> str:
+        """The name of the drive."""
+        return product_name(self.candidate.product)
+
+    @property
+    def dwpd(self) -> str:
+        """The drive writes per day that the load needs; empty if not known."""
+        return "" if self.size.dwpd is None else number(self.size.dwpd)
+
+    @property
+    def rating(self) -> str:
+        """The rated drive writes per day; empty if not reported."""
+        return "" if self.candidate.offer.dwpd is None else number(self.candidate.offer.dwpd)
+
+    @property
+    def price(self) -> str:
+        """The price of all drives; empty without a price."""
+        return "" if self.size.price is None else f"{round(self.size.price):,d}"
+
+    @property
+    def price_of_one(self) -> str:
+        """The entered price of one drive."""
+        return "" if self.candidate.offer.price is None else printed_decimal(self.candidate.offer.price, 2)
 
 
 @dataclass(frozen=True)
@@ -169,8 +173,7 @@ class SizingPage:
 
 def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Tested) -> SizingPage:
     """Return the answer. The page lists at most SHOWN_ROWS drives, and files list all of them."""
-    sizes = _sorted([Sized(each, size(question.demand, each.offer, tested)) for each in found], question.sort)
-    rows = [_row(each) for each in (sizes[:SHOWN_ROWS] if question.form == "html" else sizes)]
+    sizes = _sorted([SizingRow(each, size(question.demand, each.offer, tested)) for each in found], question.sort)
     fewest = _fewest(sizes)
     cheapest = min((each for each in sizes if each.size.price is not None), key=_by_price, default=None)
     selected = next((each for each in sizes if each.candidate.product.slug == question.drive), None)
@@ -179,11 +182,11 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
     return SizingPage(
         question,
         reasons,
-        rows,
+        sizes[:SHOWN_ROWS] if question.form == "html" else sizes,
         len(sizes),
-        _row(shown) if shown else None,
+        shown,
         steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
-        _sentence(_row(fewest) if fewest else None, _row(cheapest) if cheapest else None, reasons),
+        _sentence(fewest, cheapest, reasons),
         object_size_note(question.demand, tested),
     )
 
@@ -194,52 +197,27 @@ def known_by(mixes: Iterable[TestedMix], found: Sequence[Candidate], tested: Tes
     A cluster for a heavier load also sustains a lighter one. Nothing is scaled or extrapolated.
     """
     stricter = [mix for mix in mixes if mix.is_stricter]
-    rows = [(mix, _fewest([Sized(each, size(mix.demand, each.offer, tested)) for each in found])) for mix in stricter]
-    return [KnownLoad(mix, _row(fewest)) for mix, fewest in rows if fewest]
+    rows = [
+        (mix, _fewest([SizingRow(each, size(mix.demand, each.offer, tested)) for each in found])) for mix in stricter
+    ]
+    return [KnownLoad(mix, fewest) for mix, fewest in rows if fewest]
 
 
-def _fewest(sizes: Iterable[Sized]) -> Sized | None:
+def _fewest(sizes: Iterable[SizingRow]) -> SizingRow | None:
     return min(sizes, key=_by_drives, default=None)
 
 
-def _row(sized: Sized) -> SizingRow:
-    candidate, found = sized.candidate, sized.size
-    offer, needs = candidate.offer, found.needs
-    return SizingRow(
-        candidate,
-        found,
-        product_name(candidate.product),
-        units.count(found.drives),
-        units.count(found.nodes),
-        units.count(needs.throughput) or UNTESTED,
-        units.count(needs.capacity),
-        units.count(needs.endurance) or "rating not reported",
-        found.binding,
-        _dwpd(found.dwpd),
-        "" if offer.dwpd is None else number(offer.dwpd),
-        "" if found.price is None else f"{round(found.price):,d}",
-        "" if offer.price is None else printed_decimal(offer.price, 2),
-        is_over_rating=found.dwpd is not None and offer.dwpd is not None and found.dwpd > offer.dwpd,
-        at_least=units.count(found.least.drives) if found.least else "",
-    )
-
-
-def _dwpd(dwpd: Fraction | None) -> str:
-    """Return a computed rating with three significant digits."""
-    return "" if dwpd is None else number(dwpd)
-
-
-def _by_drives(sized: Sized) -> tuple[bool, int, Fraction, str]:
+def _by_drives(row: SizingRow) -> tuple[bool, int, Fraction, str]:
     """Return the sort key by the number, or minimum number, of drives; drives of unknown endurance come last."""
-    drives = sized.size.least.drives if sized.size.least else sized.size.drives or 0
-    return sized.size.needs.endurance is None, drives, -sized.candidate.offer.tps, sized.candidate.product.slug
+    drives = row.size.least.drives if row.size.least else row.size.drives or 0
+    return row.size.needs.endurance is None, drives, -row.candidate.offer.tps, row.candidate.product.slug
 
 
-def _by_price(sized: Sized) -> tuple[Fraction, int, str]:
-    return sized.size.price or Fraction(0), sized.size.drives or 0, sized.candidate.product.slug
+def _by_price(row: SizingRow) -> tuple[Fraction, int, str]:
+    return row.size.price or Fraction(0), row.size.drives or 0, row.candidate.product.slug
 
 
-def _sorted(sizes: Sequence[Sized], sort: str) -> list[Sized]:
+def _sorted(sizes: Sequence[SizingRow], sort: str) -> list[SizingRow]:
     """Return the drives in the requested order; unknown values come last."""
     if sort == "name":
         return sorted(sizes, key=lambda each: product_name(each.candidate.product).casefold())
@@ -253,10 +231,11 @@ def _sentence(fewest: SizingRow | None, cheapest: SizingRow | None, reasons: Seq
         return f"No drive was tested at this workload: {'; '.join(reasons)}. Results are not scaled.{_least(fewest)}"
     if fewest is None:
         return "No current drive has a result within these limits."
-    smallest = f"{fewest.drives} x {fewest.name} in {fewest.nodes} nodes, limited by {fewest.binding}."
+    drives, nodes = units.count(fewest.size.drives), units.count(fewest.size.nodes)
+    smallest = f"{drives} x {fewest.name} in {nodes} nodes, limited by {fewest.size.binding}."
     if cheapest is None:
         return f"Fewest drives: {smallest}"
-    cost = f"{cheapest.drives} x {cheapest.name}, {cheapest.price}"
+    cost = f"{units.count(cheapest.size.drives)} x {cheapest.name}, {cheapest.price}"
     return f"Fewest drives: {smallest} Cheapest of those with a price: {cost}."
 
 
@@ -267,8 +246,8 @@ def _least(row: SizingRow | None) -> str:
         return ""
     known = "capacity and endurance" if row.size.needs.endurance is not None else "capacity"
     return (
-        f" For {known} alone you need at least {row.at_least} x {row.name} in {units.count(least.nodes)} nodes "
-        f"(limited by {least.binding}); the load may need more."
+        f" For {known} alone you need at least {units.count(least.drives)} x {row.name} in {units.count(least.nodes)} "
+        f"nodes (limited by {least.binding}); the load may need more."
     )
 
 

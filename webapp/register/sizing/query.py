@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
-from django.http import HttpRequest, QueryDict
+from django.http import QueryDict
 
 from results.rules.act.limits import Limit
 from results.rules.sizing import Demand
-from webapp.register.http.parameter_errors import ParameterError
-from webapp.register.http.query_params import FORMS, Given, given_of, number_of, one_of, whole_number_of
-from webapp.register.limits.reader_limits import YourLimits, limit_name, limit_names, read_limits
+from webapp.register.http.query_params import FORMAT, Parameter, ParameterError, number, read_parameters, word
+from webapp.register.limits.reader_limits import YourLimits, limit_name, limits_parameter
 from webapp.templatetags import units
 
 PRICE_PREFIX = "price-"
@@ -35,6 +35,12 @@ class Field:
     note: str = ""
 
     @property
+    def parameter(self) -> Parameter:
+        """The parameter that it sends."""
+        default = Decimal(self.default)
+        return number(self.name, self.least, self.most, default=default, is_whole=self.is_whole)
+
+    @property
     def default_text(self) -> str:
         """The default value with thousands separated."""
         return units.decimal(Decimal(self.default))
@@ -53,7 +59,6 @@ FIELDS = (
     Field("life", "Life", "years", "5", "0.1", "100"),
     Field("warranty", "Warranty", "years", "5", "0.1", "100", note="5 years assumed"),
 )
-NAMES = (*(field.name for field in FIELDS), "drive", "sort", "format")
 SORTS = ("fewest", "cheapest", "name")
 
 
@@ -79,18 +84,25 @@ class SizingQuestion:
 def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> SizingQuestion:
     """Return the query with defaults for missing values. Raises ParameterError for an invalid parameter."""
     prices = [name for name in query if PRICE.fullmatch(name)]
-    given = given_of(query, (*NAMES, *limit_names(profile), *prices))
-    numbers = {field.name: _number(given, field) for field in FIELDS}
+    found = read_parameters(
+        query,
+        (
+            *(field.parameter for field in FIELDS),
+            Parameter("drive", ("drive",), lambda given: given.get("drive", "")),
+            word("sort", SORTS),
+            FORMAT,
+            limits_parameter(profile),
+            *(number(name, "0", "1000000000") for name in prices),
+        ),
+    )
     return SizingQuestion(
-        demand=_demand(numbers),
-        limits=read_limits(given, profile),
-        prices={
-            name.removeprefix(PRICE_PREFIX): price for name in prices if (price := _price(given, name)) is not None
-        },
-        drive=given.get("drive", ""),
-        sort=one_of(given, "sort", SORTS),
-        form=one_of(given, "format", FORMS),
-        given={field.name: given.get(field.name, "").strip() or field.default for field in FIELDS},
+        demand=_demand({field.name: Fraction(found[field.name]) for field in FIELDS}),
+        limits=found["limits"],
+        prices={name.removeprefix(PRICE_PREFIX): Fraction(found[name]) for name in prices if found[name] is not None},
+        drive=found["drive"],
+        sort=found["sort"],
+        form=found["form"],
+        given={field.name: query.get(field.name, "").strip() or field.default for field in FIELDS},
     )
 
 
@@ -98,19 +110,6 @@ def taken_for(query: QueryDict, field: Field) -> str:
     """Return the note about the default of a field that was sent empty; empty for other fields."""
     is_empty = field.name in query and not "".join(query.getlist(field.name)).strip()
     return f"empty, so {field.default_text} is used" if is_empty else ""
-
-
-def _number(given: Given, field: Field) -> Fraction:
-    if field.is_whole:
-        value: int | Decimal | None = whole_number_of(given, field.name, int(field.least), int(field.most))
-    else:
-        value = number_of(given, field.name, field.least, field.most)
-    return Fraction(Decimal(field.default) if value is None else value)
-
-
-def _price(given: Given, name: str) -> Fraction | None:
-    price = number_of(given, name, "0", "1000000000")
-    return None if price is None else Fraction(price)
 
 
 def _demand(numbers: dict[str, Fraction]) -> Demand:
@@ -129,64 +128,35 @@ def _demand(numbers: dict[str, Fraction]) -> Demand:
     )
 
 
-@dataclass(frozen=True)
-class TypedLimit:
-    """The field of a limit as typed, with the same attributes as a valid one."""
-
-    threshold_us: int
-    name: str
-    text: str
-    error: str
-
-
-@dataclass(frozen=True)
-class TypedPrice:
-    """The price of one drive as typed; `drive` is the product's slug."""
-
-    drive: str
-    name: str
-    text: str
-    error: str
-
-
-@dataclass(frozen=True)
-class TypedForm:
-    """All fields with their text, errors and notes; `drive` is the drive whose steps are shown."""
-
-    fields: list[tuple[Field, str, str, str]]
-    limits: list[TypedLimit]
-    prices: list[TypedPrice]
-    sort: str
-    drive: str
-
-
 def is_of_the_form(name: str, profile: Iterable[Limit]) -> bool:
     """Return whether a parameter is a field of the form."""
     own = {field.name for field in FIELDS} | {limit_name(limit.threshold_us) for limit in profile}
     return name in own or PRICE.fullmatch(name) is not None
 
 
-def typed_form(request: HttpRequest, refused: ParameterError, profile: Iterable[Limit]) -> TypedForm:
-    """Return the form as sent, with defaults for empty fields."""
+def typed_form(query: QueryDict, refused: ParameterError, profile: Iterable[Limit]) -> dict[str, Any]:
+    """Return the form as sent, for its template, with defaults for empty fields and the error of the refused one."""
 
-    def text(name: str, usual: str) -> str:
-        return request.GET.get(name, "").strip() or usual
+    def text(name: str, usual: str = "") -> str:
+        return query.get(name, "").strip() or usual
 
-    def error(name: str) -> str:
-        return refused.expected if name == refused.parameter else ""
+    def typed(name: str, usual: str = "") -> dict[str, str]:
+        return {"name": name, "text": text(name, usual), "error": refused.expected if name == refused.parameter else ""}
 
-    limits = [(limit.threshold_us, limit_name(limit.threshold_us), limit.limit_pct) for limit in profile]
-    prices = [name for name in request.GET if PRICE.fullmatch(name) and text(name, "")]
-    return TypedForm(
-        [
-            (field, text(field.name, field.default), error(field.name), taken_for(request.GET, field))
-            for field in FIELDS
-        ],
-        [TypedLimit(threshold_us, name, text(name, f"{usual:f}"), error(name)) for threshold_us, name, usual in limits],
-        [TypedPrice(name.removeprefix(PRICE_PREFIX), name, text(name, ""), error(name)) for name in prices],
-        text("sort", SORTS[0]),
-        text("drive", ""),
-    )
+    fields = [(field, typed(field.name, field.default), taken_for(query, field)) for field in FIELDS]
+    limits = [
+        typed(limit_name(limit.threshold_us), f"{limit.limit_pct:f}") | {"threshold_us": limit.threshold_us}
+        for limit in profile
+    ]
+    prices = [name for name in query if PRICE.fullmatch(name) and text(name)]
+    return {
+        "refused": str(refused),
+        "fields": [(field, found["text"], found["error"], note) for field, found, note in fields],
+        "limits": {"fields": limits},
+        "typed_prices": [typed(name) | {"drive": name.removeprefix(PRICE_PREFIX)} for name in prices],
+        "typed_drive": text("drive"),
+        "sort": text("sort", SORTS[0]),
+    }
 
 
 def without_empty_prices(query: QueryDict) -> str | None:

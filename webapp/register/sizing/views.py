@@ -9,8 +9,7 @@ from django.shortcuts import render
 from results.rules.act.limits import Limit, parse_limits
 from results.rules.sizing import Tested
 from webapp.register.http.files import rows_response
-from webapp.register.http.parameter_errors import ParameterError
-from webapp.register.http.query_params import form_address
+from webapp.register.http.query_params import ParameterError, form_address
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_profile
 from webapp.register.sizing.offers import candidates, refuse_unknown_drives
@@ -61,16 +60,7 @@ def _again(request: HttpRequest, refused: ParameterError, profile: tuple[Limit, 
     """Return the form as typed with the invalid field marked; raise errors of other parameters again."""
     if request.GET.get("format", "html") != "html" or not is_of_the_form(refused.parameter, profile):
         raise refused
-    typed = typed_form(request, refused, profile)
-    context = {
-        "section": "sizing",
-        "refused": str(refused),
-        "fields": typed.fields,
-        "limits": {"fields": typed.limits},
-        "typed_prices": typed.prices,
-        "typed_drive": typed.drive,
-        "sort": typed.sort,
-    }
+    context = {"section": "sizing", **typed_form(request.GET, refused, profile)}
     return render(request, "register/sizing/sizing.html", context, status=400)
 
 

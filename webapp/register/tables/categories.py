@@ -6,8 +6,6 @@ from results.models import Category, Product
 from webapp.register.tables import columns
 from webapp.register.tables.tables import TableSpec
 
-HISTORICAL = "historical"
-
 SHARES = (columns.OVER_1MS, columns.OVER_8MS, columns.OVER_64MS)
 EVIDENCE = (columns.ACT, columns.SOURCE, columns.TIER)
 
@@ -123,7 +121,6 @@ SPECS = {
     ),
 }
 
-HISTORICAL_TITLE = "Historical drives and instances"
 HISTORICAL_NOTES: dict[str, tuple[str, ...]] = {
     Category.NVME_FLASH: (
         "These NVMe drives were not over-provisioned.",

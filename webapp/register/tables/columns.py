@@ -37,8 +37,8 @@ class Column:
 
     @property
     def template(self) -> str:
-        """The template of its cells."""
-        return f"register/tables/cells/{self.kind}.html"
+        """The template of its cells in a table of runs; empty if they have only a word."""
+        return f"register/tables/cells/{self.kind}.html" if self.kind in {"run", "share", "tier"} else ""
 
     @property
     def is_number(self) -> bool:
@@ -260,7 +260,16 @@ STORAGE = Column(
     group="size",
     falls_first=True,
 )
-NOTES = Column("notes", "Notes", "notes", lambda _: None, unit="OP, CP", group="end", is_sortable=False)
+NOTES = Column(
+    "notes",
+    "Notes",
+    "notes",
+    lambda _: None,
+    lambda run: "\n".join(notes_of(run)),
+    "OP, CP",
+    group="end",
+    is_sortable=False,
+)
 BACKING_DEVICE = text_column("backing_device", "Device", "backing_device", "size")
 PROTOCOL = text_column("protocol", "Protocol", "protocol", "size")
 SOLE_TENANT = Column(

@@ -8,8 +8,8 @@ from django.urls import reverse
 from results.models import Run
 from webapp.register.http.files import Value, csv_response, plain
 from webapp.register.tables import columns
-from webapp.register.tables.columns import SHARE_THRESHOLDS_US, product_of, share_code, share_of
-from webapp.register.tables.tables import Row, Table
+from webapp.register.tables.columns import SHARE_THRESHOLDS_US, newest_verdict, product_of, share_code, share_of
+from webapp.register.tables.parameters import Sort
 
 SCHEMA = "drivecert.runs/1"
 
@@ -22,6 +22,12 @@ def printed_share(threshold_us: int) -> Callable[[Run], Value]:
         return share.printed if share else None
 
     return read
+
+
+def verdict_outcome(run: Run) -> Value:
+    """Return the outcome of the newest reading's verdict; None where there is no log."""
+    verdict = newest_verdict(run)
+    return verdict.outcome or None if verdict else None
 
 
 FIELDS: dict[str, Callable[[Run], Value]] = {
@@ -67,29 +73,18 @@ FIELDS: dict[str, Callable[[Run], Value]] = {
     "superseded_by": lambda run: run.superseded_by.public_id if run.superseded_by else None,
     "is_on_no_drive": lambda run: run.is_on_no_drive,
     "annotations": lambda run: " | ".join(annotation.text for annotation in run.annotations.all()),
+    "verdict": verdict_outcome,
 }
 
 
-def row_values(row: Row) -> dict[str, Value]:
-    """Return a row by field name; the verdict is that of the newest reading, null where there is no log."""
-    return {name: read(row.run) for name, read in FIELDS.items()} | {"verdict": row.outcome or None}
+def run_values(run: Run) -> dict[str, Value]:
+    """Return a run by field name."""
+    return {name: read(run) for name, read in FIELDS.items()}
 
 
-def rows_as_csv(filename: str, rows: Iterable[Row]) -> HttpResponse:
-    """Return rows as CSV."""
-    return csv_response(filename, [*FIELDS, "verdict"], (row_values(row).values() for row in rows))
-
-
-def rows_as_json(name: str, sort: str, rows: Iterable[Row]) -> JsonResponse:
-    """Return rows as JSON; decimals are text, so that no digit is lost."""
-    return JsonResponse({"schema": SCHEMA, "list": name, "sort": sort, "rows": [row_values(row) for row in rows]})
-
-
-def tables_as_csv(filename: str, tables: Iterable[Table]) -> HttpResponse:
-    """Return the rows of tables, one after the other, as CSV."""
-    return rows_as_csv(filename, (row for table in tables for row in table.rows))
-
-
-def tables_as_json(name: str, sort: str, tables: Iterable[Table]) -> JsonResponse:
-    """Return the rows of tables, one after the other, as JSON."""
-    return rows_as_json(name, sort, (row for table in tables for row in table.rows))
+def runs_response(form: str, name: str, sort: Sort, runs: Iterable[Run]) -> HttpResponse:
+    """Return runs as CSV or as JSON. In JSON decimals are text, so that no digit is lost."""
+    rows = [run_values(run) for run in runs]
+    if form == "csv":
+        return csv_response(name, FIELDS, (row.values() for row in rows))
+    return JsonResponse({"schema": SCHEMA, "list": name, "sort": sort.parameter, "rows": rows})

@@ -1,14 +1,19 @@
-"""The marks of tables: how close a share is to its limit, and the bars of a tier. Drawn with SVG attributes only."""
+"""The marks of tables: how close a share is to its limit, and the bars of a tier. static/js/marks.js draws the same."""
 
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.utils.safestring import SafeString
+
 from results.models import Run, Tier
+from webapp.register.tables.parts import fill
 
 TRACK_UNITS = 44
-STRONG_FROM = Decimal("0.9")  # of the limit
-ABOVE_ALL = Decimal(2)  # of the limit: the track is full long before
+SHORTEST_UNITS = 0.05
+STRONG_FROM = 0.9  # of the limit
+ABOVE_ALL = 2  # of the limit: the track is full long before
 TIERS_RISING = (Tier.PUBLISHED, Tier.VENDOR_REPORTED, Tier.REVIEWED, Tier.LAB_VERIFIED)
+BARS = len(TIERS_RISING)
 TIER_MEANINGS = {
     Tier.PUBLISHED: "figures from a public page; no log",
     Tier.VENDOR_REPORTED: "log stored, not reviewed",
@@ -20,48 +25,50 @@ AEROSPIKE = "Aerospike"  # who ran the published page's own tests
 
 @dataclass(frozen=True)
 class NearnessMark:
-    """A track that ends at the limit and is filled up to the share, with an open box beyond it if the share is over."""
+    """A track that ends at the limit and is filled up to the share, with an open box beyond it if the share is over.
 
-    fill_units: str
-    is_strong: bool
+    `ratio` is the share over its limit.
+    """
+
+    ratio: Decimal | float
     is_over: bool
+
+    @property
+    def html(self) -> SafeString:
+        """The mark as HTML."""
+        filled = min(self.ratio, 1) * TRACK_UNITS
+        strength = "strong" if self.is_over or float(self.ratio) >= STRONG_FROM else "fill"
+        fill_html = fill("near-fill", strength=strength, width=f"{filled:.1f}") if filled >= SHORTEST_UNITS else ""
+        return fill("near", fill_html=fill_html, beyond_html=fill("near-beyond") if self.is_over else "")
 
 
 def nearness_mark(share_pct: Decimal, limit_pct: Decimal, *, is_over: bool) -> NearnessMark:
     """Return the mark of a share; any share reaches a limit of zero."""
-    ratio = share_pct / limit_pct if limit_pct else ABOVE_ALL * (share_pct > 0)
-    filled = min(ratio, Decimal(1)) * TRACK_UNITS
-    units = f"{filled:.1f}" if filled >= Decimal("0.05") else ""
-    return NearnessMark(units, is_strong=is_over or ratio >= STRONG_FROM, is_over=is_over)
-
-
-@dataclass(frozen=True)
-class TierBar:
-    """One of the four rising bars."""
-
-    x: str
-    y: str
-    height: str
-    is_filled: bool
+    return NearnessMark(share_pct / limit_pct if limit_pct else ABOVE_ALL * (share_pct > 0), is_over)
 
 
 @dataclass(frozen=True)
 class TierMark:
-    """Who vouches for a run: bars, always with their word."""
+    """Who vouches for a run: one to four of four rising bars, always with their word."""
 
-    bars: tuple[TierBar, ...]
+    tier: Tier
     word: str
+
+    @property
+    def html(self) -> SafeString:
+        """The bars as HTML."""
+        filled = TIERS_RISING.index(self.tier)
+        return fill("tier", **{f"bar_{place + 1}": "on" if place <= filled else "off" for place in range(BARS)})
 
 
 def tier_mark(tier: str, word: str | None = None) -> TierMark:
-    """Return the mark of a tier: 1 to 4 bars filled."""
-    filled = TIERS_RISING.index(Tier(tier)) + 1
-    heights = (Decimal("2.6"), Decimal("5.0"), Decimal("7.4"), Decimal("9.8"))
-    bars = tuple(
-        TierBar(x=f"{5 * place}.5", y=str(Decimal("10.4") - height), height=str(height), is_filled=place < filled)
-        for place, height in enumerate(heights)
-    )
-    return TierMark(bars, word or Tier(tier).label)
+    """Return the mark of a tier, by default with its own word."""
+    return TierMark(Tier(tier), word or Tier(tier).label)
+
+
+def tier_code(word: str) -> str:
+    """Return the tier of a tier's text: that of "published, maker" is "published"."""
+    return word.partition(",")[0]
 
 
 def tier_meanings() -> list[tuple[TierMark, str]]:

@@ -7,12 +7,10 @@ from django.http import QueryDict
 from django.utils.http import urlencode
 
 from results.rules.act.limits import Limit
-from webapp.register.http.parameter_errors import ParameterError
-from webapp.register.http.query_params import FORMS, given_of, one_of
-from webapp.register.limits.reader_limits import YourLimits, limit_names, read_limits
+from webapp.register.http.query_params import FORMAT, Parameter, ParameterError, read_parameters
+from webapp.register.limits.reader_limits import YourLimits, limits_parameter
 from webapp.register.tables.columns import Column
 
-NAMES = ("sort", "format")
 PROFILE_ALONE = YourLimits()
 
 
@@ -56,6 +54,16 @@ class ListQuery:
         }
         return "?" + urlencode({name: text for name, text in parameters.items() if text})
 
+    @property
+    def csv_address(self) -> str:
+        """The same rows as CSV."""
+        return self.address(form="csv")
+
+    @property
+    def json_address(self) -> str:
+        """The same rows as JSON."""
+        return self.address(form="json")
+
 
 def read_list_query(query: QueryDict, columns: Collection[Column], *, profile: Iterable[Limit] = ()) -> ListQuery:
     """Return the query of a page that shows every row.
@@ -63,14 +71,13 @@ def read_list_query(query: QueryDict, columns: Collection[Column], *, profile: I
     `profile` has the limits that a reader may replace by own ones; it is empty for a page without limits.
     Raises ParameterError for a parameter or value that the page does not accept.
     """
-    own = tuple(profile)
-    given = given_of(query, (*NAMES, *limit_names(own)))
     codes = {column.code for column in columns if column.is_sortable}
-    return ListQuery(
-        sort=read_sort(given["sort"], codes) if "sort" in given else FASTEST_FIRST,
-        form=one_of(given, "format", FORMS),
-        limits=read_limits(given, own),
-    )
+    sort = Parameter("sort", ("sort",), lambda given: _sort(given, codes))
+    return ListQuery(**read_parameters(query, (sort, FORMAT, limits_parameter(profile))))
+
+
+def _sort(given: Mapping[str, str], codes: Collection[str]) -> Sort:
+    return read_sort(given["sort"], codes) if "sort" in given else FASTEST_FIRST
 
 
 def read_sort(text: str, codes: Collection[str]) -> Sort:
@@ -81,8 +88,3 @@ def read_sort(text: str, codes: Collection[str]) -> Sort:
             "sort", f"expected one of {', '.join(sorted(codes))}; put - before it for the largest first", text
         )
     return sort
-
-
-def is_included(given: Mapping[str, str], name: str) -> bool:
-    """Return whether rows that are hidden by default are requested."""
-    return one_of(given, name, ("leave-out", "include")) == "include"

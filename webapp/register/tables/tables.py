@@ -1,18 +1,24 @@
 """Tables of runs: rows sorted within their statistic, with their marks and links."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from html import escape
 
-from results.models import Product, Run, Share, Statistic, Visibility
+from django.utils.safestring import SafeString
+
+from results.models import Category, Product, Run, Share, Statistic, Visibility
 from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK
-from webapp.register.tables.columns import Column, drive_order, notes_of, product_of, share_of
+from webapp.register.tables.columns import Column, drive_order, product_of, share_of
 from webapp.register.tables.evaluation import is_over
-from webapp.register.tables.marks import NearnessMark, TierMark, nearness_mark, run_tier_mark
+from webapp.register.tables.marks import NearnessMark, TierMark, nearness_mark, run_tier_mark, tier_code, tier_mark
 from webapp.register.tables.parameters import FASTEST_FIRST, ListQuery, Sort
+from webapp.register.tables.parts import fill
 from webapp.templatetags import units
 
+RUN = "RUN"  # in the cell of a tier, for the id of the run that it links to
+CATEGORY_LABELS = dict(Category.choices)
+PART_OF_KIND = {"category": "text", "notes": "text", "tier": "text"}
 GROUP_LABELS = {"share": "Slow reads", "fast": "Below 1 ms", "end": "Endurance", "size": "Capacity", "ev": "Evidence"}
 STATISTIC_TITLES = {
     Statistic.STEADY_AS_PUBLISHED: ("As published:", "shares are steady-state values, not the worst hour."),
@@ -58,6 +64,31 @@ class Head:
     aria_sort: str
 
 
+def head_of(column: Column, sort: Sort, limits: Mapping[int, Decimal], address: Callable[[Sort], str]) -> Head:
+    """Return the head of a column; `address` returns the address of the same rows in another order."""
+    is_sorted = sort.code == column.code
+    falls = not sort.falls if is_sorted else column.falls_first
+    aria_sort = ("descending" if sort.falls else "ascending") if is_sorted else ""
+    return Head(
+        column, _unit(column, limits), address(Sort(column.code, falls)) if column.is_sortable else "", aria_sort
+    )
+
+
+def _unit(column: Column, limits: Mapping[int, Decimal]) -> str:
+    if column.threshold_us is None:
+        return column.unit
+    limit_pct = limits.get(column.threshold_us)
+    return f"limit {units.decimal(limit_pct)}{units.NBSP}%" if limit_pct is not None else "%, no limit"
+
+
+def column_groups(spec: TableSpec, heads: Iterable[Head]) -> list[tuple[str, str]]:
+    """Return code and label of the column groups that a narrow screen chooses from."""
+    columns = [head.column for head in heads]
+    has_rating = any(column.code == "endurance_dwpd" for column in columns)
+    labels = GROUP_LABELS | {"size": spec.size_label, "end": "Endurance" if has_rating else "Notes"}
+    return [(code, label) for code, label in labels.items() if any(column.group == code for column in columns)]
+
+
 @dataclass(frozen=True)
 class Cell:
     """One cell: its text, the blanks that align it with the cells above and below, and its mark, if any."""
@@ -67,6 +98,22 @@ class Cell:
     padding: str = ""
     nearness: NearnessMark | None = None
     share: Share | None = None
+
+    @property
+    def html(self) -> SafeString:
+        """The cell as HTML, if its column has no template of its own."""
+        return word_cell(self.column, self.text)
+
+
+def word_cell(column: Column, word: str) -> SafeString:
+    """Return the cell of a word; that of a tier links to the run with the id RUN."""
+    text = CATEGORY_LABELS.get(word, word) if column.kind == "category" else word
+    text_html = escape(text) or ("" if column.kind == "speed" else fill("missing"))
+    if column.kind == "notes":
+        text_html = " ".join(fill("word", kind="tag", word=note) for note in word.split("\n") if note)
+    if column.kind == "tier":
+        text_html = tier_mark(tier_code(word)).html + fill("run", run=RUN, text=word, carried="")
+    return fill(PART_OF_KIND.get(column.kind, column.kind), group=column.group, text_html=text_html)
 
 
 @dataclass(frozen=True)
@@ -85,7 +132,6 @@ class Row:
     run: Run
     product: Product
     cells: list[Cell]
-    notes: list[str]
     tier: TierMark
     outcome: str
     is_withdrawn: bool
@@ -109,7 +155,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows listed together, under one or two lines of title."""
+    """Rows listed together, under a line of title."""
 
     titles: list[tuple[str, str]]
     rows: list[Row]
@@ -136,10 +182,7 @@ class Table:
     @property
     def column_groups(self) -> list[tuple[str, str]]:
         """Code and label of the column groups that a narrow screen chooses from."""
-        used = {head.column.group for head in self.heads}
-        has_endurance = any(head.column.code == "endurance_dwpd" for head in self.heads)
-        labels = GROUP_LABELS | {"size": self.spec.size_label, "end": "Endurance" if has_endurance else "Notes"}
-        return [(code, label) for code, label in labels.items() if code in used]
+        return column_groups(self.spec, self.heads)
 
 
 def build_table(spec: TableSpec, runs: Iterable[Run], query: ListQuery, limits: dict[int, Decimal]) -> Table:
@@ -147,8 +190,8 @@ def build_table(spec: TableSpec, runs: Iterable[Run], query: ListQuery, limits: 
     ordered = in_order(list(runs), spec.columns, query.sort)
     places = {column: _places(column, ordered) for column in spec.columns}
     rows = [build_row(run, places, limits) for run in ordered]
-    heads = [_head(column, query, limits) for column in spec.columns]
-    return Table(spec, heads, list(_groups(spec, rows)))
+    heads = [head_of(column, query.sort, limits, lambda sort: query.address(sort=sort)) for column in spec.columns]
+    return Table(spec, heads, list(_groups(rows)))
 
 
 def in_order(runs: list[Run], columns: Iterable[Column], sort: Sort) -> list[Run]:
@@ -178,7 +221,6 @@ def build_row(run: Run, places: dict[Column, int], limits: dict[int, Decimal]) -
         run=run,
         product=product_of(run),
         cells=[_cell(column, run, places[column], limits) for column in places],
-        notes=notes_of(run),
         tier=run_tier_mark(run),
         outcome=verdicts[0].outcome if verdicts else "",
         is_withdrawn=run.visibility == Visibility.WITHDRAWN,
@@ -214,34 +256,8 @@ def share_cell(column: Column, share: Share, places: int, limit_pct: Decimal | N
     return Cell(column, printed, padding, mark, share)
 
 
-def _head(column: Column, query: ListQuery, limits: dict[int, Decimal]) -> Head:
-    is_sorted = query.sort.code == column.code
-    falls = not query.sort.falls if is_sorted else column.falls_first
-    address = query.address(sort=Sort(column.code, falls)) if column.is_sortable else ""
-    aria_sort = ("descending" if query.sort.falls else "ascending") if is_sorted else ""
-    return Head(column, _unit(column, limits), address, aria_sort)
-
-
-def _unit(column: Column, limits: dict[int, Decimal]) -> str:
-    if column.threshold_us is None:
-        return column.unit
-    limit_pct = limits.get(column.threshold_us)
-    return f"limit {units.decimal(limit_pct)}{units.NBSP}%" if limit_pct is not None else "%, no limit"
-
-
-def _groups(spec: TableSpec, rows: list[Row]) -> Iterable[Group]:
+def _groups(rows: list[Row]) -> Iterable[Group]:
     """Divide rows by statistic, so that figures of two statistics are never mixed."""
     for statistic, title in STATISTIC_TITLES.items():
-        same = [row for row in rows if row.run.statistic == statistic]
-        if same and spec.is_by_vendor:
-            yield from _by_vendor(title, same)
-        elif same:
+        if same := [row for row in rows if row.run.statistic == statistic]:
             yield Group([title], same)
-
-
-def _by_vendor(title: tuple[str, str], rows: list[Row]) -> Iterable[Group]:
-    titles = [title]
-    for vendor, number in Counter(row.product.vendor for row in rows).most_common():
-        results = "1 result" if number == 1 else f"{number} results"
-        yield Group([*titles, (vendor, results)], [row for row in rows if row.product.vendor == vendor])
-        titles = []

@@ -43,70 +43,33 @@ FIELDS = (
 
 
 @dataclass(frozen=True)
-class ClaimRow:
-    """One claim; `status` is that of the exact value. `recorded_status` is set if the rounded value has another one.
+class ClaimsPage:
+    """All claims with their number by status, and published results that are impossible.
 
-    `read_off` is the possible span if the figures were read from a chart.
+    `rows` has the values of each claim by the names of the export, an empty text where there is none.
     """
 
-    claim: str
-    workload: str
-    drive: str
-    against: str
-    stated: str
-    unit: str
-    computation: str
-    recomputed: str
-    status: str
-    recorded_status: str
-    read_off: str
-    reason: str
-
-    @property
-    def label(self) -> str:
-        """The status as the page shows it."""
-        return LABELS[Status(self.status)]
-
-    @property
-    def is_contradiction(self) -> bool:
-        """Return whether the publication's own figures contradict it."""
-        return self.status == Status.CONTRADICTS
-
-
-@dataclass(frozen=True)
-class ClaimGroup:
-    """The claims of one publication."""
-
-    slug: str
-    title: str
-    rows: Sequence[ClaimRow]
-
-
-@dataclass(frozen=True)
-class ClaimsPage:
-    """All claims with their number by status, and published results that are impossible."""
-
     sentence: str
-    groups: Sequence[ClaimGroup]
+    rows: Sequence[dict[str, str]]
     counts: Sequence[tuple[str, int, str]]
-    total: int
     checked: int
     impossible: Sequence[str]
+
+    @property
+    def groups(self) -> Iterable[tuple[str, str, list[dict[str, str]]]]:
+        """Slug, title and claims of each publication."""
+        for slug in dict.fromkeys(row["publication"] for row in self.rows):
+            yield slug, publication_of(slug).title, [row for row in self.rows if row["publication"] == slug]
 
 
 def claims_page() -> ClaimsPage:
     """Return all claims, recomputed."""
     rows = check_published_claims()
-    slugs = dict.fromkeys(row.check.claim.publication for row in rows)
     counts = Counter(row.check.status for row in rows)
     return ClaimsPage(
         _sentence(counts),
-        [
-            ClaimGroup(slug, publication_of(slug).title, [_row(row) for row in rows if _is_of(row, slug)])
-            for slug in slugs
-        ],
+        [_row(row) for row in rows],
         [(LABELS[status], counts[status], MEANINGS[status]) for status in Status if counts[status]],
-        len(rows),
         sum(1 for row in rows if row.check.values),
         list(_impossible()),
     )
@@ -124,26 +87,16 @@ def _sentence(counts: Counter[Status]) -> str:
     )
 
 
-def _is_of(row: CheckedRow, slug: str) -> bool:
-    return row.check.claim.publication == slug
+def _row(row: CheckedRow) -> dict[str, str]:
+    """Return the values of a claim. `status` is that of the exact value.
 
-
-def _row(row: CheckedRow) -> ClaimRow:
+    `recorded_status` is set if the rounded value has another one, `read_off` if the figures were read from a chart.
+    """
     check, claim = row.check, row.check.claim
-    return ClaimRow(
-        claim.claim,
-        claim.workload,
-        claim.device,
-        claim.against,
-        claim.stated_value,
-        claim.unit,
-        claim.computation,
-        check.printed,
-        check.status.value,
-        _recorded_status(row),
-        _read_off(row),
-        check.reason,
-    )
+    stated = (claim.publication, claim.claim, claim.workload, claim.device, claim.against, claim.stated_value)
+    found = (check.printed, check.status.value, _recorded_status(row), _read_off(row), check.reason)
+    texts = dict(zip(FIELDS, (*stated, claim.unit, claim.computation, *found), strict=True))
+    return texts | {"label": LABELS[check.status]}
 
 
 def _recorded_status(row: CheckedRow) -> str:
@@ -173,10 +126,5 @@ def _impossible() -> Iterable[str]:
 
 
 def claim_values(page: ClaimsPage) -> list[dict[str, Value]]:
-    """Return the rows as they are exported."""
-    return [dict(zip(FIELDS, (group.slug, *_texts(row)), strict=True)) for group in page.groups for row in group.rows]
-
-
-def _texts(row: ClaimRow) -> tuple[str | None, ...]:
-    stated = (row.claim, row.workload, row.drive, row.against, row.stated, row.unit, row.computation, row.recomputed)
-    return tuple(text or None for text in (*stated, row.status, row.recorded_status, row.read_off, row.reason))
+    """Return the rows as they are exported: publication by publication, null where there is no text."""
+    return [{name: row[name] or None for name in FIELDS} for _, _, rows in page.groups for row in rows]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from results.rules.act.loads import printed_decimal
 from results.rules.ycsb import sweeps
@@ -60,19 +61,7 @@ class MetricRow:
     drive: str
     base: str
     gain: str
-    remark: str
-
-
-@dataclass(frozen=True)
-class ImprovementRow:
-    """One thread count: throughput of both drives and the gain, as text; "" if not measured."""
-
-    threads: str
-    base: str
-    value: str
-    gain: str
-    is_base_peak: bool
-    is_peak: bool
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,7 +72,7 @@ class ImprovementTable:
     note: str
     drive: str
     base: str
-    rows: Sequence[ImprovementRow]
+    rows: Sequence[Mapping[str, Any]]
     base_peak: str
     peak: str
     peak_gain: str
@@ -95,42 +84,29 @@ class ImprovementTable:
         """The gain at the peaks; empty if it is not known."""
         if not self.peak_gain:
             return ""
-        gain = f"{self.peak_gain.lstrip('+-')} % {self.peak_direction}"
+        direction = "lower" if self.peak_gain.startswith("-") else "higher"
+        gain = f"{self.peak_gain.lstrip('+-')} % {direction}"
         return f"On workload {self.title}, the peak of the {self.drive} is {gain}"
-
-    @property
-    def peak_direction(self) -> str:
-        """Higher or lower."""
-        return "lower" if self.peak_gain.startswith("-") else "higher"
-
-
-@dataclass(frozen=True)
-class Sides:
-    """The two drives that a table compares."""
-
-    drive: str
-    base: str
 
 
 def improvement_table(
-    titles: tuple[str, str], sides: Sides, sweep: Sweep, base: Sweep, remarks: Sequence[str] = ()
+    titles: tuple[str, str], sides: tuple[str, str], sweep: Sweep, base: Sweep, remarks: Sequence[str] = ()
 ) -> ImprovementTable:
-    """Return the table of one workload; `titles` are its letter and its operations."""
+    """Return the table of one workload; `titles` are its letter and its operations, `sides` the names of the drives."""
     peak, base_peak = sweeps.peak(_points(sweep)), sweeps.peak(_points(base))
     gains = {each.threads: each.gain for each in sweeps.improvements(sweep, base)}
     return ImprovementTable(
         *titles,
-        sides.drive,
-        sides.base,
+        *sides,
         rows=[
-            ImprovementRow(
-                f"{threads:,d}",
-                rate(base.get(threads)),
-                rate(sweep.get(threads)),
-                percent(gains.get(threads)),
-                is_base_peak=base_peak is not None and threads == base_peak.threads,
-                is_peak=peak is not None and threads == peak.threads,
-            )
+            {
+                "threads": threads,
+                "base": rate(base.get(threads)),
+                "value": rate(sweep.get(threads)),
+                "gain": percent(gains.get(threads)),
+                "is_base_peak": base_peak is not None and threads == base_peak.threads,
+                "is_peak": peak is not None and threads == peak.threads,
+            }
             for threads in sorted(sweep.keys() | base.keys())
         ],
         base_peak=rate(base_peak.ops_per_s if base_peak else None),

@@ -1,20 +1,20 @@
 """Page of one load: query, throughput by threads, latency against throughput, gains, and values at a fixed level."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from django.http import QueryDict
 
-from results.rules.ycsb import crossings, sweeps
+from results.rules.ycsb import crossings
 from results.rules.ycsb.crossings import Crossings
-from webapp.register.http.query_params import FORMS, given_of, number_of, one_of
+from webapp.register.http.query_params import FORMAT, Parameter, number, one_of, read_parameters, word
 from webapp.register.ycsb.curves import Curve, FixedLine, Panel
-from webapp.register.ycsb.gains import ImprovementTable, Sides, improvement_table, rate, time_us
-from webapp.register.ycsb.loads import STATISTIC_WORDS, STATISTICS, Load, LoadDrive, Measured, difference_of
-from webapp.register.ycsb.machine_tables import MachineTable, PeakSummary, machine_table, peak_summary
+from webapp.register.ycsb.gains import improvement_table, rate, time_us
+from webapp.register.ycsb.loads import STATISTIC_WORDS, STATISTICS, Load, LoadDrive, difference_of
+from webapp.register.ycsb.machine_tables import machine_table, peak_summary
 
-NAMES = ("of", "against", "hold", "at", "statistic", "format")
 THROUGHPUT, LATENCY = "throughput", "latency"
 LEAST, MOST = "0.001", "1000000000000"
 
@@ -33,16 +33,16 @@ class LoadQuestion:
 
 def read_load_question(query: QueryDict, operations: Collection[str], drives: Sequence[LoadDrive]) -> LoadQuestion:
     """Return the query of a load page. Raises ParameterError for an invalid parameter."""
-    given = given_of(query, NAMES)
-    at = number_of(given, "at", LEAST, MOST)
-    return LoadQuestion(
-        operation=one_of(given, "of", operations),
-        against=_drive(given, drives),
-        hold=one_of(given, "hold", (THROUGHPUT, LATENCY)),
-        at=None if at is None else Fraction(at),
-        statistic=one_of(given, "statistic", tuple(STATISTICS)),
-        form=one_of(given, "format", FORMS),
+    at = number("at", LEAST, MOST)
+    parameters = (
+        word("of", operations, key="operation"),
+        Parameter("against", ("against",), lambda given: _drive(given, drives)),
+        word("hold", (THROUGHPUT, LATENCY)),
+        replace(at, read=lambda given: None if (level := at.read(given)) is None else Fraction(level)),
+        word("statistic", STATISTICS),
+        FORMAT,
     )
+    return LoadQuestion(**read_parameters(query, parameters))
 
 
 def _drive(given: Mapping[str, str], drives: Sequence[LoadDrive]) -> str:
@@ -52,65 +52,32 @@ def _drive(given: Mapping[str, str], drives: Sequence[LoadDrive]) -> str:
     return one_of({"against": named}, "against", ["", *(drive.code for drive in drives)])
 
 
-@dataclass(frozen=True)
-class PointRow:
-    """One thread count of one drive, as text."""
-
-    drive: str
-    threads: str
-    runs: Sequence[str]
-    ops: str
-    each_thread: str
-    latencies: Sequence[str]
-    is_peak: bool
-
-
-@dataclass(frozen=True)
-class LevelRow:
-    """The value of a drive at the fixed level, the thread counts around it, and further crossings."""
-
-    drive: str
-    answer: str
-    between: str
-    further: str
-
-
-@dataclass(frozen=True)
-class LoadPage:
-    """The page of one load."""
-
-    load: Load
-    title: str
-    points: Sequence[PointRow]
-    panels: Sequence[Panel]
-    tables: Sequence[ImprovementTable]
-    refusals: Sequence[str]
-    summaries: Sequence[PeakSummary]
-    machine: MachineTable
-    level_title: str
-    level_rows: Sequence[LevelRow]
-    sentence: str
-
-
-def load_page(load: Load, question: LoadQuestion) -> LoadPage:
-    """Return the page of a load for a query."""
-    facts = load.facts
-    base = _base(load, question)
+def load_page(load: Load, question: LoadQuestion) -> dict[str, Any]:
+    """Return the page of a load for a query, as its template shows it."""
+    facts, base = load.facts, _base(load, question)
     others = [drive for drive in load.drives if base and drive is not base]
-    title = f"Workload {facts.workload}" if facts.phase != "load" else f"Load phase of workload {facts.workload}"
-    return LoadPage(
-        load,
-        title,
-        [row for drive in load.drives for row in _rows(drive, question.operation)],
-        [_throughput_panel(load), *_latency_panels(load, question)],
-        [_improvement(facts.workload, drive, base) for drive in others if base and not _difference(drive, base)],
-        [_refusal(drive, base) for drive in others if base and _difference(drive, base)],
-        [peak_summary(drive, base, question.operation) for drive in others if base and not _difference(drive, base)],
-        machine_table(load),
-        _level_title(question),
-        [_at_level(drive, question) for drive in load.drives] if question.at is not None else [],
-        _sentence(load),
-    )
+    differences = [(drive, base, difference_of(drive.first_run, base.first_run)) for drive in others if base]
+    comparable = [(drive, base) for drive, base, difference in differences if not difference]
+    return {
+        "load": load,
+        "title": f"Workload {facts.workload}" if facts.phase != "load" else f"Load phase of workload {facts.workload}",
+        "points": [row for drive in load.drives for row in _rows(drive, question.operation)],
+        "panels": [_throughput_panel(load), *_latency_panels(load, question)],
+        "tables": [
+            improvement_table((facts.workload, ""), (drive.name, base.name), drive.sweep(), base.sweep())
+            for drive, base in comparable
+        ],
+        "refusals": [
+            f"{drive.name} and {base.name} cannot be compared: they differ in {difference}."
+            for drive, base, difference in differences
+            if difference
+        ],
+        "summaries": [peak_summary(drive, base, question.operation) for drive, base in comparable],
+        "machine": machine_table(load),
+        "level_title": _level_title(question),
+        "level_rows": [_at_level(drive, question) for drive in load.drives] if question.at is not None else [],
+        "sentence": _sentence(load),
+    }
 
 
 def _base(load: Load, question: LoadQuestion) -> LoadDrive | None:
@@ -121,31 +88,19 @@ def _base(load: Load, question: LoadQuestion) -> LoadDrive | None:
     return requested[0] if requested else min(load.drives, key=lambda drive: max(drive.sweep().values()))
 
 
-def _improvement(workload: str, drive: LoadDrive, base: LoadDrive) -> ImprovementTable:
-    sides = Sides(drive.name, base.name)
-    return improvement_table((workload, ""), sides, drive.sweep(), base.sweep())
-
-
-def _difference(drive: LoadDrive, base: LoadDrive) -> str:
-    return difference_of(drive.first_run, base.first_run)
-
-
-def _refusal(drive: LoadDrive, base: LoadDrive) -> str:
-    return f"{drive.name} and {base.name} cannot be compared: they differ in {_difference(drive, base)}."
-
-
-def _rows(drive: LoadDrive, operation: str) -> list[PointRow]:
-    peak = sweeps.peak([sweeps.Point(*point) for point in drive.sweep().items()])
+def _rows(drive: LoadDrive, operation: str) -> list[dict[str, Any]]:
+    """Return the thread counts of a drive."""
+    peak = drive.peak
     return [
-        PointRow(
-            drive.name,
-            f"{point.threads:,d}",
-            [run.public_id for run in point.runs],
-            rate(point.ops_per_s),
-            rate(point.ops_per_s / point.threads if point.threads else None),
-            [time_us(point.latencies_us.get((operation, code))) for code in STATISTIC_WORDS],
-            is_peak=peak is not None and peak.threads == point.threads,
-        )
+        {
+            "drive": drive.name,
+            "threads": point.threads,
+            "runs": [run.public_id for run in point.runs],
+            "ops": rate(point.ops_per_s),
+            "each_thread": rate(point.ops_per_s / point.threads if point.threads else None),
+            "latencies": [time_us(point.latencies_us.get((operation, code))) for code in STATISTIC_WORDS],
+            "is_peak": peak is not None and peak.threads == point.threads,
+        }
         for point in drive.points
     ]
 
@@ -169,7 +124,7 @@ def _latency_panel(load: Load, question: LoadQuestion, code: str) -> Panel:
         Curve(
             drive.name,
             [(point.ops_per_s, point.latencies_us[key]) for point in drive.points if key in point.latencies_us],
-            [_threads(point) for point in drive.points if key in point.latencies_us],
+            [f"{point.threads} threads" for point in drive.points if key in point.latencies_us],
         )
         for drive in load.drives
     ]
@@ -177,10 +132,6 @@ def _latency_panel(load: Load, question: LoadQuestion, code: str) -> Panel:
     return Panel(
         f"{question.operation.capitalize()}, {word}", "us, against ops/s", "ops/s", "us", curves, _lines(question, code)
     )
-
-
-def _threads(point: Measured) -> str:
-    return f"{point.threads} threads"
 
 
 def _lines(question: LoadQuestion, code: str) -> list[FixedLine]:
@@ -200,27 +151,25 @@ def _level_title(question: LoadQuestion) -> str:
     return f"At {time_us(question.at)} us ({named}): throughput"
 
 
-def _at_level(drive: LoadDrive, question: LoadQuestion) -> LevelRow:
+def _at_level(drive: LoadDrive, question: LoadQuestion) -> dict[str, str]:
+    """Return the value of a drive at the fixed level, the thread counts around it, and further crossings."""
     curve = drive.curve((question.operation, question.statistic))
     level = question.at or Fraction(0)
     if question.hold == THROUGHPUT:
-        return _level_row(drive, crossings.latency_at(curve, level), ("us", "ops/s"))
-    return _level_row(drive, crossings.throughput_at(curve, level), ("ops/s", "us"))
+        return {"drive": drive.name} | _level_row(crossings.latency_at(curve, level), "us", "ops/s")
+    return {"drive": drive.name} | _level_row(crossings.throughput_at(curve, level), "ops/s", "us")
 
 
-def _level_row(drive: LoadDrive, found: Crossings, units_of: tuple[str, str]) -> LevelRow:
-    unit, level_unit = units_of
-    name = drive.name
-    if found.first is None:
-        return LevelRow(name, "not measured there", _measured_span(found, level_unit), "")
+def _level_row(found: Crossings, unit: str, level_unit: str) -> dict[str, str]:
     first = found.first
+    if first is None:
+        return {"answer": "not measured there", "between": _measured_span(found, level_unit)}
     between = f"between {first.from_threads} and {first.to_threads} threads, interpolated linearly"
-    return LevelRow(
-        name,
-        _with_unit(first.value, unit),
-        f"measured with {first.from_threads} threads" if first.is_measured else between,
-        ", ".join(_with_unit(each.value, unit) for each in found.further),
-    )
+    return {
+        "answer": _with_unit(first.value, unit),
+        "between": f"measured with {first.from_threads} threads" if first.is_measured else between,
+        "further": ", ".join(_with_unit(each.value, unit) for each in found.further),
+    }
 
 
 def _measured_span(found: Crossings, unit: str) -> str:
@@ -238,7 +187,5 @@ def _sentence(load: Load) -> str:
     best = max(load.drives, key=lambda drive: max(drive.sweep().values()), default=None)
     if best is None:
         return "No valid run of this load has both a thread count and a throughput."
-    peak = sweeps.peak([sweeps.Point(*point) for point in best.sweep().items()])
-    if peak is None:
-        return ""
-    return f"{best.name} peaks at {rate(peak.ops_per_s)} ops/s with {peak.threads} threads."
+    peak = best.peak
+    return "" if peak is None else f"{best.name} peaks at {rate(peak.ops_per_s)} ops/s with {peak.threads} threads."

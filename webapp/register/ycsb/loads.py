@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
+from typing import Any
 
 from django.db.models import Count, Max, Min
 
 from results.access.redaction import has_withheld_file, visible_ycsb
 from results.models import Product, Run, YcsbOperation, YcsbRun
-from results.rules.ycsb.sweeps import Point
+from results.rules.ycsb.sweeps import Point, peak
 from webapp.register.comparability.comparable import NAMES, Conditioned, known_differences, value_text
 from webapp.register.comparability.conditions import SETUP_CONDITIONS, Setup, setup_of, sweep_conditions
 from webapp.register.tables.columns import product_of
@@ -89,6 +90,11 @@ class LoadDrive:
         """Return throughput by thread count."""
         return {each.threads: each.ops_per_s for each in self.points}
 
+    @property
+    def peak(self) -> Point | None:
+        """The first thread count with the highest throughput; None without any."""
+        return peak([Point(*point) for point in self.sweep().items()])
+
     def curve(self, key: LatencyKey) -> list[Point]:
         """Return the sweep with one latency, for crossings."""
         return [Point(each.threads, each.ops_per_s, each.latencies_us.get(key)) for each in self.points]
@@ -110,43 +116,17 @@ class Load:
         return sorted(names, key=lambda name: (not name.startswith("read ("), name))
 
 
-@dataclass(frozen=True)
-class LoadLine:
-    """One load in the overview: its workload, number of drives and runs, thread counts and highest throughput."""
-
-    key: str
-    workload: str
-    phase: str
-    binding: str
-    drives_count: int
-    runs_count: int
-    threads_from: int | None
-    threads_to: int | None
-    best_ops_per_s: Fraction | None
-
-
-def load_lines() -> list[LoadLine]:
-    """Return the loads with runs in the register, in one query."""
+def load_lines() -> list[dict[str, Any]]:
+    """Return the loads with runs in the register, with the number of their drives and runs, in one query."""
     runs = Run.objects.standing().filter(workload="ycsb").exclude(ycsb__sweep_key="")
     grouped = runs.values("ycsb__sweep_key", "ycsb__workload", "ycsb__phase", "ycsb__binding").annotate(
         drives_count=Count("product", distinct=True),
         runs_count=Count("pk"),
         threads_from=Min("ycsb__threads_count"),
         threads_to=Max("ycsb__threads_count"),
-        best=Max("ycsb__throughput_ops_per_s"),
     )
     return [
-        LoadLine(
-            row["ycsb__sweep_key"][:LOAD_KEY_DIGITS],
-            row["ycsb__workload"],
-            row["ycsb__phase"],
-            row["ycsb__binding"].rsplit(".", 1)[-1],
-            row["drives_count"],
-            row["runs_count"],
-            row["threads_from"],
-            row["threads_to"],
-            None if row["best"] is None else Fraction(row["best"]),
-        )
+        row | {"key": row["ycsb__sweep_key"][:LOAD_KEY_DIGITS], "binding": row["ycsb__binding"].rsplit(".", 1)[-1]}
         for row in grouped.order_by("ycsb__workload", "ycsb__phase", "ycsb__sweep_key")
     ]
 

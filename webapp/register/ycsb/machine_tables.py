@@ -1,8 +1,8 @@
 """Tables of a load: host telemetry by thread count, and the metrics of two drives at their peaks."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from results.rules.ycsb.gains import Better, gain
 from webapp.register.ycsb.gains import DIRECTIONS, MetricRow, percent, rate, time_us
@@ -10,55 +10,30 @@ from webapp.register.ycsb.loads import STATISTIC_WORDS, Load, LoadDrive, Measure
 from webapp.register.ycsb.machine import QUANTITIES, Quantity, reported_by, shown
 
 
-@dataclass(frozen=True)
-class MachineRow:
-    """The telemetry at one thread count of one drive, as text; "" if not reported."""
-
-    drive: str
-    threads: str
-    values: Sequence[str]
-
-
-@dataclass(frozen=True)
-class MachineTable:
-    """All thread counts with telemetry."""
-
-    quantities: Sequence[Quantity]
-    rows: Sequence[MachineRow]
-
-
-@dataclass(frozen=True)
-class PeakSummary:
-    """The metrics of two drives, each at its own peak."""
-
-    drive: str
-    base: str
-    note: str
-    rows: Sequence[MetricRow]
-
-
-def machine_table(load: Load) -> MachineTable:
-    """Return the telemetry at each thread count; no rows if no run has telemetry."""
+def machine_table(load: Load) -> dict[str, Any]:
+    """Return the telemetry at each thread count, "" if not reported; no rows if no run has telemetry."""
     measured = [(drive, point) for drive in load.drives for point in drive.points if point.machine]
     quantities = reported_by(point.machine for _, point in measured)
     rows = [
-        MachineRow(
-            drive.name,
-            f"{point.threads:,d}",
-            [shown(quantity, point.machine.get(quantity.code)) for quantity in quantities],
-        )
+        {
+            "drive": drive.name,
+            "threads": point.threads,
+            "cells": [shown(quantity, point.machine.get(quantity.code)) for quantity in quantities],
+        }
         for drive, point in measured
     ]
-    return MachineTable(quantities, rows)
+    return {"quantities": quantities, "rows": rows}
 
 
-def peak_summary(drive: LoadDrive, base: LoadDrive, operation: str) -> PeakSummary:
+def peak_summary(drive: LoadDrive, base: LoadDrive, operation: str) -> dict[str, Any]:
     """Return both drives at their peaks, with each gain in the better direction of its metric."""
     ours, theirs = _peak(drive), _peak(base)
-    names = drive.name, base.name
-    note = f"each at its peak: {ours.threads:,d} and {theirs.threads:,d} threads"
-    both = [metric for metric in _metrics(operation) if metric.is_reported(ours, theirs)]
-    return PeakSummary(*names, note, [metric.row(ours, theirs) for metric in both])
+    return {
+        "drive": drive.name,
+        "base": base.name,
+        "note": f"each at its peak: {ours.threads:,d} and {theirs.threads:,d} threads",
+        "rows": [row for metric in _metrics(operation) if (row := metric.row(ours, theirs))],
+    }
 
 
 def _peak(drive: LoadDrive) -> Measured:
@@ -81,15 +56,14 @@ class _Metric:
             return point.latencies_us.get(self.latency)
         return point.ops_per_s if self.quantity is None else point.machine.get(self.quantity.code)
 
-    def is_reported(self, *points: Measured) -> bool:
-        return all(self.of(point) is not None for point in points)
-
-    def row(self, ours: Measured, theirs: Measured) -> MetricRow:
-        value, base = self.of(ours) or Fraction(0), self.of(theirs) or Fraction(0)
+    def row(self, ours: Measured, theirs: Measured) -> MetricRow | None:
+        """Return the metric of both; None if one does not report it."""
+        value, base = self.of(ours), self.of(theirs)
+        if value is None or base is None:
+            return None
         gained = percent(gain(value, base, self.better))
-        return MetricRow(
-            self.name, self.unit, DIRECTIONS[self.better], self._shown(value), self._shown(base), gained, ""
-        )
+        direction = DIRECTIONS[self.better]
+        return MetricRow(self.name, self.unit, direction, self._shown(value), self._shown(base), gained)
 
     def _shown(self, value: Fraction) -> str:
         if self.quantity is not None:

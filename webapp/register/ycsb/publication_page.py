@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from results.models import PublishedClaim
 from results.rules.ycsb import sweeps
 from results.rules.ycsb.gains import better, gain
 from webapp.register.ycsb.curves import Curve, Panel
 from webapp.register.ycsb.fixed_points import FixedPoints, fixed_points
-from webapp.register.ycsb.gains import DIRECTIONS, ImprovementTable, MetricRow, Sides, improvement_table, percent
-from webapp.register.ycsb.loads import LoadLine, load_lines
+from webapp.register.ycsb.gains import DIRECTIONS, ImprovementTable, MetricRow, improvement_table, percent
+from webapp.register.ycsb.loads import load_lines
 from webapp.register.ycsb.publications import (
     Figure,
     Figures,
-    Publication,
     by_publication,
     metric_name,
     publication_of,
@@ -80,51 +80,23 @@ def _number(printed: str) -> str:
 Claims = Sequence[PublishedClaim]
 
 
-@dataclass(frozen=True)
-class SingleRow:
-    """One single figure, with the other drives' values if there are any."""
-
-    workload: str
-    metric: str
-    threads: str
-    values: Sequence[str]
-    remark: str
-
-
-@dataclass(frozen=True)
-class PublicationPage:
-    """The page of one publication."""
-
-    slug: str
-    publication: Publication
-    drives: Sequence[str]
-    sentence: str
-    tables: Sequence[ImprovementTable]
-    summaries: Sequence[WorkloadSummary]
-    fixed: FixedPoints
-    singles: Sequence[SingleRow]
-    panels: Sequence[Panel]
-    figures_count: int
-    claims_count: int
-
-
-def publication_page(figures: Figures, claims: Claims) -> PublicationPage:
-    """Return the page of a publication from its figures and claims."""
+def publication_page(figures: Figures, claims: Claims) -> dict[str, Any]:
+    """Return the page of a publication from its figures and claims, as its template shows it."""
     tables = [_table(figures, letter, claims) for letter in _swept(figures)]
     metrics, fixed = summaries(figures), fixed_points(figures)
-    return PublicationPage(
-        figures.publication,
-        publication_of(figures.publication),
-        figures.drives,
-        _sentence(tables, metrics, fixed),
-        tables,
-        metrics,
-        fixed,
-        _singles(figures, {each.letter for each in metrics}),
-        [_panel(figures, letter) for letter in _swept(figures)],
-        len(figures.all),
-        len(claims),
-    )
+    return {
+        "slug": figures.publication,
+        "publication": publication_of(figures.publication),
+        "drives": figures.drives,
+        "sentence": _sentence(tables, metrics, fixed),
+        "tables": tables,
+        "summaries": metrics,
+        "fixed": fixed,
+        "singles": _singles(figures, {each.letter for each in metrics}),
+        "panels": [_panel(figures, letter) for letter in _swept(figures)],
+        "figures_count": len(figures.all),
+        "claims_count": len(claims),
+    }
 
 
 def _swept(figures: Figures) -> list[str]:
@@ -137,7 +109,7 @@ def _table(figures: Figures, letter: str, claims: Claims) -> ImprovementTable:
     drive, base = figures.drives[:2]
     return improvement_table(
         (letter, workload_note(figures.publication, letter)),
-        Sides(drive, base),
+        (drive, base),
         figures.sweep(letter, drive),
         figures.sweep(letter, base),
         [
@@ -160,7 +132,7 @@ def _panel(figures: Figures, letter: str) -> Panel:
     )
 
 
-def _singles(figures: Figures, summarised: set[str]) -> list[SingleRow]:
+def _singles(figures: Figures, summarised: set[str]) -> list[dict[str, Any]]:
     """Return the figures that no other table of the page has."""
     remaining = [
         each
@@ -172,14 +144,19 @@ def _singles(figures: Figures, summarised: set[str]) -> list[SingleRow]:
     return [_single(figures.drives, remaining, key) for key in keys]
 
 
-def _single(drives: Sequence[str], remaining: Sequence[Figure], key: tuple[str, str, int | None]) -> SingleRow:
+def _single(drives: Sequence[str], remaining: Sequence[Figure], key: tuple[str, str, int | None]) -> dict[str, Any]:
+    """Return one single figure, with the other drives' values if there are any."""
+    workload, metric, threads = key
     same = [each for each in remaining if (each.row.workload, each.row.metric, each.row.threads_count) == key]
     by_drive = {each.row.model: f"{each.row.value} {each.row.unit}" for each in same}
     remarks = dict.fromkeys(f"{each.row.model}: {each.remark}" for each in same if each.remark)
-    threads = f"{key[2]:,d}" if key[2] else ""
-    return SingleRow(
-        key[0], metric_name(key[1]), threads, [by_drive.get(drive, "") for drive in drives], "; ".join(remarks)
-    )
+    return {
+        "workload": workload,
+        "metric": metric_name(metric),
+        "threads": threads,
+        "cells": [by_drive.get(drive, "") for drive in drives],
+        "remark": "; ".join(remarks),
+    }
 
 
 def _sentence(tables: Sequence[ImprovementTable], metrics: Sequence[WorkloadSummary], fixed: FixedPoints) -> str:
@@ -200,24 +177,12 @@ def _sentence(tables: Sequence[ImprovementTable], metrics: Sequence[WorkloadSumm
     return ""
 
 
-@dataclass(frozen=True)
-class Overview:
-    """The page /ycsb/."""
-
-    publications: Sequence[PublicationPage]
-    loads: Sequence[LoadLine]
-
-    @property
-    def figures_count(self) -> int:
-        """The number of published figures."""
-        return sum(page.figures_count for page in self.publications)
-
-
-def overview() -> Overview:
-    """Return the overview, in three queries for any number of figures, claims and runs."""
+def overview() -> dict[str, Any]:
+    """Return the content of /ycsb/, in three queries for any number of figures, claims and runs."""
     claims = list(PublishedClaim.objects.order_by("pk"))
     pages = [
         publication_page(figures, [claim for claim in claims if claim.publication == figures.publication])
         for figures in by_publication()
     ]
-    return Overview(pages, load_lines())
+    figures_count = sum(page["figures_count"] for page in pages)
+    return {"publications": pages, "loads": load_lines(), "figures_count": figures_count}

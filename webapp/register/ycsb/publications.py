@@ -1,6 +1,6 @@
 """Vendors' publications with YCSB figures: their set-up, and every figure with its exact value."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -8,8 +8,6 @@ from fractions import Fraction
 from results.catalogue.claims import READ_OFF, STATED
 from results.models import PublishedFigure
 from results.rules.ycsb.claim_terms import in_us
-
-RESERVED = frozenset({"claims", "loads"})  # addresses below /ycsb/ that are not publications
 
 
 @dataclass(frozen=True)
@@ -154,12 +152,6 @@ class Figures:
         }
 
 
-def vendor_name(figure: PublishedFigure) -> str:
-    """Return maker and model; "Other" and "Vendor A" are not names of makers."""
-    is_named = figure.vendor not in {"Other", "Vendor A"}
-    return f"{figure.vendor} {figure.model}" if is_named else figure.model
-
-
 def figures_of(publication: str) -> Figures:
     """Return a publication's figures in one query; empty if there is no such publication."""
     rows = PublishedFigure.objects.filter(publication=publication).order_by("pk")
@@ -172,8 +164,3 @@ def by_publication() -> list[Figures]:
     for row in PublishedFigure.objects.order_by("pk"):
         found.setdefault(row.publication, []).append(Figure(row))
     return [Figures(name, rows) for name, rows in found.items()]
-
-
-def is_same_level(figures: Iterable[Figure]) -> bool:
-    """Return whether all figures have the same value."""
-    return len({(each.exact, each.row.unit) for each in figures}) == 1

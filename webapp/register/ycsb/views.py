@@ -8,7 +8,7 @@ from django.shortcuts import render
 from results.models import PublishedClaim
 from results.rules.act.loads import printed_decimal
 from webapp.register.http.files import rows_response
-from webapp.register.http.query_params import FORMS, given_of, one_of
+from webapp.register.http.query_params import FORMAT, read_parameters
 from webapp.register.http.responses import public_page
 from webapp.register.ycsb import claims_page as claims_of
 from webapp.register.ycsb.curves import documents
@@ -28,7 +28,7 @@ def index(request: HttpRequest) -> HttpResponse:
     form = _form(request)
     if form != "html":
         return rows_response(form, "ycsb", FIGURES_SCHEMA, FIGURE_FIELDS, figure_values(by_publication()))
-    return render(request, "register/ycsb/index.html", {"section": "ycsb", "overview": overview()})
+    return render(request, "register/ycsb/index.html", {"section": "ycsb", **overview()})
 
 
 @public_page
@@ -42,8 +42,8 @@ def publication(request: HttpRequest, publication: str) -> HttpResponse:
     context = {
         "section": "ycsb",
         "page": page,
-        "chart": documents(page.panels),
-        "fixed_chart": documents(page.fixed.panels),
+        "chart": documents(page["panels"]),
+        "fixed_chart": documents(page["fixed"].panels),
     }
     return render(request, "register/ycsb/publication.html", context)
 
@@ -63,7 +63,7 @@ def load(request: HttpRequest, key: str) -> HttpResponse:
         "question": question,
         "at": "" if question.at is None else printed_decimal(question.at, 3),
         "statistics": STATISTIC_WORDS.items(),
-        "chart": documents(page.panels),
+        "chart": documents(page["panels"]),
     }
     return render(request, "register/ycsb/load.html", context)
 
@@ -83,4 +83,4 @@ def claims(request: HttpRequest) -> HttpResponse:
 
 
 def _form(request: HttpRequest) -> str:
-    return one_of(given_of(request.GET, ("format",)), "format", FORMS)
+    return str(read_parameters(request.GET, [FORMAT])["form"])

@@ -1,6 +1,6 @@
 """The message of a parameter error: the parameter, what was found and what is expected."""
 
-from webapp.register.http.parameter_errors import ParameterError, unknown_parameter
+from webapp.register.http.query_params import ParameterError, unknown_parameter
 
 
 def test_the_message_names_the_parameter_and_its_value():

@@ -5,8 +5,7 @@ from decimal import Decimal
 import pytest
 from django.http import QueryDict
 
-from webapp.register.http.parameter_errors import ParameterError
-from webapp.register.http.query_params import given_of, number_of, one_of, whole_number_of
+from webapp.register.http.query_params import ParameterError, given_of, number_of, one_of, whole_number_of
 
 
 def refusal(read):

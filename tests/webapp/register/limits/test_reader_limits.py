@@ -6,7 +6,7 @@ import pytest
 from django.http import QueryDict
 
 from results.rules.act.limits import Limit
-from webapp.register.http.parameter_errors import ParameterError
+from webapp.register.http.query_params import ParameterError
 from webapp.register.limits.reader_limits import LimitEvaluation, changes_sentence, read_limits
 from webapp.register.tables.categories import DRIVE_COLUMNS
 from webapp.register.tables.parameters import read_list_query

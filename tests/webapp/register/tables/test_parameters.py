@@ -4,7 +4,7 @@ import pytest
 from django.http import QueryDict
 
 from tests.webapp.register.pages import read_rows
-from webapp.register.http.parameter_errors import ParameterError
+from webapp.register.http.query_params import ParameterError
 from webapp.register.tables.categories import DRIVE_COLUMNS
 from webapp.register.tables.parameters import FASTEST_FIRST, Sort, read_list_query
 

@@ -16,7 +16,7 @@ from webapp.register.drives.store.encoded_columns import ColumnEncoding, ColumnS
 from webapp.register.drives.store.row_reader import LISTED_IN_TABLES, RowReader, rows_state
 from webapp.register.tables import categories
 from webapp.register.tables.columns import Column, newest_verdict, notes_of, product_of, share_of, whole_device_tps
-from webapp.register.tables.marks import TIERS_RISING, run_tier_word
+from webapp.register.tables.marks import TIERS_RISING, run_tier_word, tier_code
 from webapp.templatetags import units
 
 STATE_OF_REGISTER = f"""
@@ -38,11 +38,6 @@ BILLIONTHS = 10**9
 def band_of(capacity_gb: int) -> str:
     """Return the code of a capacity's band. Codes never change."""
     return next((code for most_tb, code in BANDS_TB if capacity_gb <= most_tb * 1000), LARGEST_BAND)
-
-
-def tier_code(word: str) -> str:
-    """Return the tier of a tier's text: that of "published, maker" is "published"."""
-    return word.partition(",")[0]
 
 
 def _yes_no(is_so: bool | None) -> str | None:

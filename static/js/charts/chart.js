@@ -1,5 +1,5 @@
 // Common parts of all charts: colours of the page, axes, loading of Plotly, redrawing with the theme, and reading by keyboard.
-import {readLimits} from './your-limits.js';
+import {readLimits} from '../your-limits.js';
 
 const root = document.documentElement;
 let plotly;
