@@ -4,7 +4,6 @@ from django.urls import URLPattern, path
 
 from webapp.register.compare.views import compare
 from webapp.register.drives import views as drives_views
-from webapp.register.drives.search import views as search_views
 from webapp.register.dumps import views as page
 from webapp.register.explain import views as explain_views
 from webapp.register.fleet import views as fleet_views
@@ -41,7 +40,7 @@ urlpatterns: list[URLPattern] = [
     path("drives/<str:category>/", drives_views.category, name="category"),
     path("compare/", compare, name="compare"),
     path("drive/<slug:slug>/", products_views.product, name="product"),
-    path("search/", search_views.search_drives, name="search"),
+    path("search/", drives_views.search_drives, name="search"),
     path("runs/<str:public_id>/", runs_views.detail, name="run-detail"),
     path("runs/<str:public_id>/log", downloads.log, name="run-log"),
     path("runs/<str:public_id>/lines/<int:first>/", runs_views.lines, name="run-line"),

@@ -54,6 +54,8 @@ export function decimal(text) {
   return whole.replace(/\B(?=(\d{3})+$)/g, ',') + (digits ? `.${digits}` : '');
 }
 
+export const count = number => decimal(String(number));
+
 export const nameOf = (store, row) => {
   const parts = ['vendor', 'model', 'capacity_gb'].map(code => store.columns[code].word(row)).filter(Boolean);
   const storage = store.columns.storage.word(row);

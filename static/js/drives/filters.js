@@ -1,15 +1,8 @@
 // The tests that a row must pass to be shown, and the reasons for hidden rows: webapp/register/drives/filters.py in the browser.
 import {UNSTATED, decimal} from './column-store.js';
 
-const HIDDEN_BECAUSE = {
-  historical: ['historical', 'yes', 'historical'],
-  withdrawn: ['visibility', 'withdrawn', 'withdrawn'],
-  superseded: ['visibility', 'superseded', 'superseded by another run'],
-};
-
 /** Return the test that hides a kind of rows by default. */
-export function defaultTest(name, store) {
-  const [code, word, text] = HIDDEN_BECAUSE[name];
+export function defaultTest(name, [code, word, text], store) {
   const {words, codes} = store.columns[code];
   return {name, text, passes: row => words[codes[row]] !== word};
 }

@@ -1,8 +1,6 @@
 // The headline of the tables under the current limits: webapp/register/drives/headline.py in the browser.
-import {SYSTEMS, decimal, nameOf} from './column-store.js';
+import {SYSTEMS, count, decimal, nameOf} from './column-store.js';
 
-const HOW = {'steady-as-published': 'as published', 'worst-slice': 'in every slice of a stored log', overall: 'over a whole run'};
-const count = number => decimal(String(number));
 const numberOf = (number, one, more) => `${count(number)} ${number === 1 ? one : more}`;
 
 function resultsText(published, stored) {
@@ -24,8 +22,8 @@ function speedText({columns}, row) {
 }
 
 // Return the fastest of each statistic; of equally fast rows the first.
-function fastest(store, rows) {
-  return Object.entries(HOW).flatMap(([kind, how]) => {
+function fastest(store, rows, statistics) {
+  return statistics.flatMap(({code: kind, how}) => {
     const same = rows.filter(row => store.columns.statistic.word(row) === kind);
     const best = same.reduce((most, row) => most !== null && rankedTps(store, row) <= rankedTps(store, most) ? most : row, null);
     return best !== null && store.columns.tps.value(best) ? [`${how}: ${nameOf(store, best)} at ${speedText(store, best)}.`] : [];
@@ -42,7 +40,7 @@ function overSentences(over, rows, {isOwn}, limits) {
 }
 
 /** Return the headline of the page's default rows or of the matching ones: how many, the fastest within the limits, how many are over. */
-export function headline(store, isNarrowed, matching, check, limits) {
+export function headline(store, isNarrowed, matching, check, limits, statistics) {
   const {visibility, statistic} = store.columns;
   const rows = matching.filter(row => visibility.word(row) === 'public').sort((a, b) => a - b);
   const published = rows.filter(row => statistic.word(row) === 'steady-as-published').length;
@@ -51,7 +49,7 @@ export function headline(store, isNarrowed, matching, check, limits) {
   const results = resultsText(published, rows.length - published);
   return [
     isNarrowed ? `${results.slice(0, -1)} ${rows.length === 1 ? 'matches' : 'match'}.` : results,
-    ...fastest(store, passing).map(text => `Fastest within ${check.isOwn ? 'your' : 'the'} limits ${text}`),
+    ...fastest(store, passing, statistics).map(text => `Fastest within ${check.isOwn ? 'your' : 'the'} limits ${text}`),
     ...(rows.length ? overSentences(rows.filter(check.isOver).length, rows.length, check, limits) : []),
   ].join(' ');
 }

@@ -1,9 +1,9 @@
 // The rows that pass limits, and the effect of a reader's limits: webapp/register/drives/limit_check.py and limits/reader_limits.py in the browser.
 import {billionths} from '../limits.js';
-import {decimal, nameOf} from './column-store.js';
+import {count, nameOf} from './column-store.js';
 
 const NAMED_AT_MOST = 5;
-export const shareCode = thresholdUs => thresholdUs % 1000 ? `pct_over_${thresholdUs}us` : `pct_over_${thresholdUs / 1000}ms`;
+const shareCode = thresholdUs => thresholdUs % 1000 ? `pct_over_${thresholdUs}us` : `pct_over_${thresholdUs / 1000}ms`;
 
 /** Return for each limit (threshold in us -> limit as text) a flag for each word of its column: whether it is over. */
 function overFlags(store, limits) {
@@ -31,7 +31,6 @@ export function checkLimits(store, limits, profile) {
   };
 }
 
-const count = number => decimal(String(number));
 const verb = (names, word) => word + (names.length === 1 ? {pass: 'es', fail: 's'}[word] : '');
 const listed = names => names.slice(0, NAMED_AT_MOST).join(', ') + (names.length > NAMED_AT_MOST ? ` and ${count(names.length - NAMED_AT_MOST)} more` : '');
 const clause = (names, from, to) => names.length ? [`${count(names.length)} that ${verb(names, from)} the profile ${verb(names, to)}: ${listed(names)}`] : [];

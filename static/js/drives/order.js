@@ -1,10 +1,5 @@
 // The order of rows: sorted within their statistic, in pages of a hundred: webapp/register/drives/order.py in the browser.
-export const ROWS_A_PAGE = 100;
-const STATISTICS = [
-  ['steady-as-published', 'As published:', 'shares are steady-state values, not the worst hour.'],
-  ['worst-slice', 'From stored logs:', 'shares are those of the worst slice of each run.'],
-  ['overall', 'From stored logs, whole run:', 'shares are over the whole run, not its worst slice.'],
-];
+const ROWS_A_PAGE = 100;
 
 function byColumn(rows, {codes, values}, falls) {
   const order = values ? row => values[codes[row]] : row => codes[row];
@@ -45,10 +40,10 @@ function byVendor(store, title, rows) {
 }
 
 /** Divide rows by statistic, and by vendor if the table is divided by vendor. */
-export function grouped(store, ordered, isByVendor) {
+export function grouped(store, ordered, isByVendor, statistics) {
   const {words, codes} = store.columns.statistic;
-  return STATISTICS.flatMap(([kind, ...title]) => {
-    const same = ordered.filter(row => words[codes[row]] === kind);
+  return statistics.flatMap(({code, title}) => {
+    const same = ordered.filter(row => words[codes[row]] === code);
     if (!same.length) return [];
     return isByVendor ? byVendor(store, title, same) : [{titles: [title], rows: same}];
   });

@@ -1,18 +1,15 @@
 // The query of the form, and its shortest address: webapp/register/drives/query.py in the browser.
 import {limitParameters, readLimits} from '../your-limits.js';
+import {decimal} from './column-store.js';
 import {wordsOf} from './search.js';
 
-const SEPARATOR = '~';
+const SEPARATOR = '~', INCLUDED = ['historical', 'withdrawn', 'superseded'];
 const PLAIN = /^\d{1,13}(\.\d{1,4})?$/, PERCENTAGE = /^\d{1,3}(\.\d{1,9})?$/;
 
 const GROUPED = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$|^\d{1,3}(?:\s\d{3})+(?:\.\d+)?$/;
 const ungrouped = text => GROUPED.test(text) ? text.replace(/[,\s]/g, '') : text;
 
-const shortest = text => {
-  const [whole, places = ''] = text.split('.');
-  const digits = places.replace(/0+$/, '');
-  return (whole.replace(/^0+(?=\d)/, '')) + (digits ? `.${digits}` : '');
-};
+const shortest = text => decimal(text).replaceAll(',', '').replace(/^0+(?=\d)/, '');
 
 function numbersOf(form, filters) {
   return filters.filter(({kind}) => kind !== 'choice').flatMap(({name, kind}) => {
@@ -91,8 +88,7 @@ export function fillForm(form, parameters, usual) {
 
 /** Return the query without one filter, or with a kind of rows that is hidden by default. */
 export function without(query, name) {
-  const included = {historical: 1, withdrawn: 1, superseded: 1}[name];
-  if (included) return {...query, page: 1, included: ['historical', 'withdrawn', 'superseded'].filter(each => each === name || query.included.includes(each))};
+  if (INCLUDED.includes(name)) return {...query, page: 1, included: INCLUDED.filter(each => each === name || query.included.includes(each))};
   if (name === 'q') return {...query, page: 1, search: ''};
   if (name === 'within') return {...query, page: 1, onlyWithin: false};
   const left = pairs => pairs.filter(([each]) => each !== name);
@@ -101,5 +97,5 @@ export function without(query, name) {
 
 /** Return the query that hides no row, and is otherwise the same. */
 export const withEverything = query => ({
-  ...query, page: 1, choices: [], numbers: [], search: '', onlyWithin: false, included: ['historical', 'withdrawn', 'superseded'],
+  ...query, page: 1, choices: [], numbers: [], search: '', onlyWithin: false, included: INCLUDED,
 });

@@ -19,7 +19,7 @@ function universes(store, layout) {
 function testsOf(store, layout, query, check, found) {
   const filter = Object.fromEntries(layout.filters.map(each => [each.name, each]));
   return [
-    ...layout.included.filter(name => !query.included.includes(name)).map(name => defaultTest(name, store)),
+    ...layout.included.filter(name => !query.included.includes(name)).map(name => defaultTest(name, layout.hiddenBecause[name], store)),
     ...(query.search ? [{name: 'q', text: `name does not contain ${query.search}`, passes: row => found.matches[row]}] : []),
     ...query.choices.map(([name, codes]) => choiceTest(filter[name], codes, store)),
     ...query.numbers.map(([name, text]) => numberTest(filter[name], text, store)),
@@ -60,7 +60,7 @@ export function resultsOf(store, layout, query, profile) {
   const isNarrowed = [query.choices, query.numbers, query.search].some(({length}) => length);
   let before = 0;
   const sections = layout.sections.map(({code, isByVendor}, place) => {
-    const groups = grouped(store, inOrder(store, filtered[place].rows, query.sort), isByVendor);
+    const groups = grouped(store, inOrder(store, filtered[place].rows, query.sort), isByVendor, layout.statistics);
     const onPage = pageOf(groups, page, before);
     before += filtered[place].rows.length;
     return {code, groups: onPage, isEmpty: onPage.length === 0};
@@ -68,6 +68,6 @@ export function resultsOf(store, layout, query, profile) {
   return {
     sections, pages, page, hidden, shown, reasons: mergedReasons(filtered), readSentence: found.sentence,
     limitsSentence: limitsSentence(store, matching, check),
-    headline: headline(store, isNarrowed, isNarrowed ? matching : defaultRows(store, layout, all), check, query.limits),
+    headline: headline(store, isNarrowed, isNarrowed ? matching : defaultRows(store, layout, all), check, query.limits, layout.statistics),
   };
 }

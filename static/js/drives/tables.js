@@ -7,7 +7,7 @@ import {columnsOf, showHead} from './heads.js';
 import {addressOf, fillForm, readForm, tickColumns, ticked, viewOf, without, withEverything} from './query.js';
 import {escape} from '../parts.js';
 import {fill, linesOf} from './rows.js';
-import {decimal, load} from './column-store.js';
+import {count, load} from './column-store.js';
 import {carryLimits} from '../your-limits.js';
 
 const form = document.querySelector('form[data-drives]');
@@ -20,7 +20,6 @@ function withDeviceSpeed(store) {
   store.columns.device_tps = deviceSpeed(store);
   return store;
 }
-const count = number => decimal(String(number));
 const lift = (query, text) => `<span class="lift"> <a href="${escape(addressOf(query))}">${text}</a></span>`;
 
 const LOWEST_ROW_PX = 22, FEWEST_LINES = 8;

@@ -11,10 +11,11 @@ from django.utils.safestring import SafeString, mark_safe
 from results.models import Category
 from webapp.register.drives.filters import CHOICE, Filter
 from webapp.register.drives.layouts import PageLayout
-from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, DrivesPage
+from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, HIDDEN_BECAUSE, DrivesPage
 from webapp.register.drives.query import ALWAYS_SHOWN, active_filters
 from webapp.register.tables.columns import Column
-from webapp.register.tables.tables import GROUP_LABELS, TableSpec
+from webapp.register.tables.sentences import HOW
+from webapp.register.tables.tables import GROUP_LABELS, STATISTIC_TITLES, TableSpec
 
 INCLUDE_LABELS = {"historical": "historical", "withdrawn": "withdrawn", "superseded": "superseded"}
 
@@ -115,6 +116,10 @@ class DrivesForm:
             "sections": [_section_data(spec, layout) for spec in layout.specs],
             "usual": layout.allowed(self.page.profile).usual,
             "groupLabels": GROUP_LABELS,
+            "hiddenBecause": HIDDEN_BECAUSE,
+            "statistics": [
+                {"code": code, "title": title, "how": HOW[code]} for code, title in STATISTIC_TITLES.items()
+            ],
             "columnsSideBySide": COLUMNS_SIDE_BY_SIDE,
         }
 

@@ -1,4 +1,4 @@
-"""The tables of drives: a page per category, one for all, one for historical products, and their data file."""
+"""The tables of drives: a page per category, one for all, one for historical products, their data file; the search."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -9,10 +9,12 @@ from webapp.register.drives.form import DrivesForm
 from webapp.register.drives.headline import page_headline
 from webapp.register.drives.layouts import PageLayout, all_categories_layout, category_layout, historical_layout
 from webapp.register.drives.page import DrivesPage, context_of
-from webapp.register.drives.query import read_drives_query
+from webapp.register.drives.query import read_drives_query, read_search_text
+from webapp.register.drives.search.query import lookup
+from webapp.register.drives.search.results import found_products, found_sentence
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.data_file import current_file
-from webapp.register.http.query_params import refuse_unknown
+from webapp.register.http.query_params import given_of, refuse_unknown
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.tables import categories
@@ -66,3 +68,19 @@ def runs_of(page: DrivesPage) -> list[Run]:
     wanted = [page.store.runs[row] for row in page.rows]
     runs = {run.public_id: run for run in Run.objects.filter(public_id__in=wanted).for_table()}
     return [runs[public_id] for public_id in wanted if public_id in runs]
+
+
+@public_page
+def search_drives(request: HttpRequest) -> HttpResponse:
+    query = read_search_text(given_of(request.GET, ("q",)))
+    store = current_store()
+    product_query = lookup(store, query)
+    products, count = found_products(store, product_query, current_limits()) if query else ([], 0)
+    context = {
+        "section": "drives",
+        "query": query,
+        "products": products,
+        "sentence": found_sentence(query, count, len(products)),
+        "read_sentence": product_query.sentence if query else "",
+    }
+    return render(request, "register/drives/search.html", context)

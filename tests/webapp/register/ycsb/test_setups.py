@@ -9,7 +9,7 @@ from results.models import DriveInRun, Run
 from tests.webapp.register.pages import TableReader
 from tests.webapp.register.ycsb.test_loads import PAGE, measured
 from webapp.register.comparability.conditions import SETUP_CONDITIONS, setup_of, sweep_conditions
-from webapp.register.compare.sweep_lines import sweep_line
+from webapp.register.compare.curves import sweep_line
 
 __all__ = ["measured"]
 pytestmark = pytest.mark.django_db
