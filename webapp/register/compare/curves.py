@@ -1,4 +1,4 @@
-"""The charts of runs that compare: shares by load and by time, and the sweeps of YCSB runs; lines are named by letter."""
+"""The charts of runs that compare: shares by load and by time, and sweeps of YCSB; lines are named by letter."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
