@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpResponse, JsonResponse
 
 from webapp.register.comparability.comparable import Condition
+from webapp.register.compare.figures import Line
 from webapp.register.compare.page import Comparison
 from webapp.register.http.files import Value, csv_response
 
@@ -17,8 +18,7 @@ def as_csv(comparison: Comparison) -> HttpResponse:
     lines: list[list[Value]] = [["name", "name", "", False, *(head.name for head in comparison.heads)]]
     on_no_drive = [head.run.is_on_no_drive for head in comparison.heads]
     lines.append(["run", "is_on_no_drive", "", len(set(on_no_drive) - {None}) > 1, *on_no_drive])
-    for part, rows in (("drive", comparison.drives), ("figure", comparison.figures)):
-        lines += [[part, row.code, row.unit, row.differs, *row.exported] for row in rows]
+    lines += [[part, row.code, row.unit, row.differs, *row.exported] for part, row in _rows(comparison)]
     lines += [["condition", row.name, "", row.differs, *row.exported] for row in comparison.conditions]
     return csv_response("comparison", header, lines)
 
@@ -43,19 +43,17 @@ def as_json(comparison: Comparison) -> JsonResponse:
             "differing": [_condition(row) for row in comparison.differing],
             "unknown": comparison.unreported.labels,
             "rows": [
-                {
-                    "part": part,
-                    "row": row.code,
-                    "unit": row.unit,
-                    "differs": row.differs,
-                    "values": row.exported,
-                }
-                for part, rows in (("drive", comparison.drives), ("figure", comparison.figures))
-                for row in rows
+                {"part": part, "row": row.code, "unit": row.unit, "differs": row.differs, "values": row.exported}
+                for part, row in _rows(comparison)
             ],
             "conditions": [_condition(row) for row in comparison.conditions],
         }
     )
+
+
+def _rows(comparison: Comparison) -> list[tuple[str, Line]]:
+    """Return the rows of the tables of drives and of figures, with the part that each belongs to."""
+    return [("drive", row) for row in comparison.drives] + [("figure", row) for row in comparison.figures]
 
 
 def _condition(row: Condition) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from results.models import Category, Statistic
 from results.rules.act.loads import linearity
 from results.rules.endurance import three_digits
 from results.rules.repeats import summarise
+from webapp.register.drives.layouts import ALWAYS_SHOWN
 from webapp.register.drives.limit_check import name_of
-from webapp.register.drives.query import ALWAYS_SHOWN, SEPARATOR
+from webapp.register.drives.query import SEPARATOR
 from webapp.register.drives.store.encoded_columns import NOT_REPORTED, ColumnStore
 from webapp.register.tables.categories import SPECS
 from webapp.register.tables.sentences import HOW

@@ -10,9 +10,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Category
 from webapp.register.drives.filters import CHOICE, Filter
-from webapp.register.drives.layouts import PageLayout
+from webapp.register.drives.layouts import ALWAYS_SHOWN, PageLayout
 from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, HIDDEN_BECAUSE, DrivesPage
-from webapp.register.drives.query import ALWAYS_SHOWN, active_filters
+from webapp.register.drives.query import active_filters
 from webapp.register.tables.columns import Column
 from webapp.register.tables.sentences import HOW
 from webapp.register.tables.tables import GROUP_LABELS, STATISTIC_TITLES, TableSpec
@@ -80,11 +80,11 @@ class DrivesForm:
     @property
     def column_boxes(self) -> SafeString:
         """The columns to choose from, as HTML."""
-        allowed = self.page.layout.allowed(self.page.profile)
-        chosen = self.page.query.columns or allowed.usual
+        layout = self.page.layout
+        chosen = self.page.query.columns or layout.usual
         options = [
             Option(column.code, _label(column), column.code in chosen)
-            for column in allowed.columns
+            for column in layout.columns
             if column.code != ALWAYS_SHOWN
         ]
         return boxes("columns", options)
@@ -114,7 +114,7 @@ class DrivesForm:
             "included": list(layout.included),
             "filters": [_filter_data(each) for each in layout.filters],
             "sections": [_section_data(spec, layout) for spec in layout.specs],
-            "usual": layout.allowed(self.page.profile).usual,
+            "usual": layout.usual,
             "groupLabels": GROUP_LABELS,
             "hiddenBecause": HIDDEN_BECAUSE,
             "statistics": [

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from results.models import Category
-from results.rules.act.limits import Limit
 from webapp.register.drives import filters
 from webapp.register.drives.filters import Filter
-from webapp.register.drives.query import ALWAYS_SHOWN, INCLUDED, AllowedParameters
 from webapp.register.tables import columns
 from webapp.register.tables.categories import (
     BY_CHOICE,
@@ -20,6 +18,8 @@ from webapp.register.tables.categories import (
 from webapp.register.tables.columns import Column
 from webapp.register.tables.tables import TableSpec
 
+INCLUDED = ("historical", "withdrawn", "superseded")
+ALWAYS_SHOWN = "drive"
 ALL_COLUMNS = (
     *(columns.DRIVE, columns.CATEGORY, columns.CAPACITY, columns.STORAGE, columns.SPEED, columns.DEVICES),
     *(columns.DEVICE_SPEED, *SHARES),
@@ -54,11 +54,11 @@ class PageLayout:
         """Return the categories whose rows one of its tables lists."""
         return self.categories or (spec.code,)
 
-    def allowed(self, profile: tuple[Limit, ...]) -> AllowedParameters:
-        """Return the parameters that the page accepts."""
+    @property
+    def usual(self) -> tuple[str, ...]:
+        """The codes of the default columns, without the drive's name, which is always shown."""
         usual = {column.code for spec in self.specs for column in spec.usual} - {ALWAYS_SHOWN}
-        codes = tuple(column.code for column in self.columns if column.code in usual)
-        return AllowedParameters(self.filters, self.columns, codes, profile, self.included)
+        return tuple(column.code for column in self.columns if column.code in usual)
 
 
 def category_layout(spec: TableSpec) -> PageLayout:

@@ -14,10 +14,10 @@ from results.rules.act.limits import Limit
 from webapp.register.drives import filters
 from webapp.register.drives.cells import RowWriter
 from webapp.register.drives.filters import FilteredRows, Reason, Test
-from webapp.register.drives.layouts import PageLayout
+from webapp.register.drives.layouts import ALWAYS_SHOWN, PageLayout
 from webapp.register.drives.limit_check import LimitCheck, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
-from webapp.register.drives.query import ALWAYS_SHOWN, DrivesQuery
+from webapp.register.drives.query import DrivesQuery
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, set_of
 from webapp.register.http.query_params import ParameterError
 from webapp.register.limits.reader_limits import YourLimits

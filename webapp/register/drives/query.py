@@ -10,6 +10,7 @@ from django.utils.http import urlencode
 
 from results.rules.act.limits import Limit
 from webapp.register.drives.filters import BY_NAME, CHOICE, MOST, Filter
+from webapp.register.drives.layouts import ALWAYS_SHOWN, INCLUDED, PageLayout
 from webapp.register.drives.store.encoded_columns import ColumnStore
 from webapp.register.http.query_params import (
     FORMAT,
@@ -22,12 +23,9 @@ from webapp.register.http.query_params import (
     words_of,
 )
 from webapp.register.limits.reader_limits import YourLimits, limits_parameter, read_percentage
-from webapp.register.tables.columns import Column
 from webapp.register.tables.parameters import FASTEST_FIRST, Sort, read_sort
 
 SEPARATOR = "~"  # of codes in an address, where it needs no escape; codes contain none
-INCLUDED = ("historical", "withdrawn", "superseded")
-ALWAYS_SHOWN = "drive"
 LARGEST = 10**12
 PLAIN_NUMBER = re.compile(r"[0-9]{1,13}(?:\.[0-9]{1,4})?")
 
@@ -93,36 +91,24 @@ class DrivesQuery:
         return replace(self, choices=(), numbers=(), search_text="", only_within=False, included=INCLUDED, page=1)
 
 
-@dataclass(frozen=True)
-class AllowedParameters:
-    """The parameters of one page: its filters, its columns, the profile's limits and the rows that it hides by default.
-
-    `usual` has the codes of the default columns, without the drive's name, which is always shown.
-    """
-
-    filters: tuple[Filter, ...]
-    columns: tuple[Column, ...]
-    usual: tuple[str, ...]
-    profile: tuple[Limit, ...]
-    included: tuple[str, ...] = INCLUDED
-
-
-def read_drives_query(query: QueryDict, allowed: AllowedParameters, store: ColumnStore) -> DrivesQuery:
+def read_drives_query(
+    query: QueryDict, layout: PageLayout, profile: tuple[Limit, ...], store: ColumnStore
+) -> DrivesQuery:
     """Return the query of an address. Raises ParameterError for a parameter or value that the page does not accept."""
-    choices = [each for each in allowed.filters if each.kind == CHOICE]
-    numbers = [each for each in allowed.filters if each.kind != CHOICE]
-    sortable = {column.code for column in allowed.columns if column.is_sortable}
+    choices = [each for each in layout.filters if each.kind == CHOICE]
+    numbers = [each for each in layout.filters if each.kind != CHOICE]
+    sortable = {column.code for column in layout.columns if column.is_sortable}
     found = read_parameters(
         query,
         (
             Parameter("choices", names_of(choices), lambda given: tuple(_choices(given, choices, store)), True),
             Parameter("numbers", names_of(numbers), lambda given: tuple(_numbers(given, numbers))),
-            limits_parameter(allowed.profile),
+            limits_parameter(profile),
             Parameter("search_text", ("q",), read_search_text),
             Parameter("only_within", ("within",), lambda given: one_of(given, "within", ("any", "only")) == "only"),
-            Parameter("included", allowed.included, lambda given: _included(given, allowed.included)),
+            Parameter("included", layout.included, lambda given: _included(given, layout.included)),
             Parameter("sort", ("sort",), lambda given: _sort(given, sortable)),
-            Parameter("columns", ("columns",), lambda given: _columns(given.getlist("columns"), allowed), True),
+            Parameter("columns", ("columns",), lambda given: _columns(given.getlist("columns"), layout), True),
             Parameter("page", ("page",), _page),
             FORMAT,
         ),
@@ -186,11 +172,11 @@ def read_search_text(given: Mapping[str, str]) -> str:
     return text if words_of(text) else ""
 
 
-def _columns(texts: Iterable[str], allowed: AllowedParameters) -> tuple[str, ...]:
+def _columns(texts: Iterable[str], layout: PageLayout) -> tuple[str, ...]:
     codes = _parts(texts)
-    require_known_codes("columns", codes, [column.code for column in allowed.columns])
-    chosen = tuple(column.code for column in allowed.columns if column.code in codes and column.code != ALWAYS_SHOWN)
-    return () if chosen == allowed.usual else chosen
+    require_known_codes("columns", codes, [column.code for column in layout.columns])
+    chosen = tuple(column.code for column in layout.columns if column.code in codes and column.code != ALWAYS_SHOWN)
+    return () if chosen == layout.usual else chosen
 
 
 def _page(given: Mapping[str, str]) -> int:

@@ -55,7 +55,7 @@ def data(request: HttpRequest) -> HttpResponse:
 def drives_response(request: HttpRequest, layout: PageLayout, template: str) -> HttpResponse:
     """Return a page of tables of drives in the requested format."""
     store, profile = current_store(), current_limits()
-    query = read_drives_query(request.GET, layout.allowed(profile), store)
+    query = read_drives_query(request.GET, layout, profile, store)
     page = DrivesPage(layout, store, query, profile)
     if query.form != "html":
         return runs_response(query.form, layout.name, query.sort, runs_of(page))

@@ -16,14 +16,12 @@ from webapp.register.tables.meanings.drives import SECTIONS
 
 @public_page
 def reading(request: HttpRequest) -> HttpResponse:
-    given_of(request.GET, ())
     context = {"columns": SECTIONS, "limits": current_limits(), "tiers": tier_meanings()}
     return _page(request, "reading", context)
 
 
 @public_page
 def rules(request: HttpRequest) -> HttpResponse:
-    given_of(request.GET, ())
     profile = current_profile()
     context = {"profile": profile, "document": json.loads(profile.document), "limits": current_limits()}
     return _page(request, "rules", context)
@@ -31,21 +29,19 @@ def rules(request: HttpRequest) -> HttpResponse:
 
 @public_page
 def tools(request: HttpRequest) -> HttpResponse:
-    given_of(request.GET, ())
     return _page(request, "tools", {})
 
 
 @public_page
 def submitting(request: HttpRequest) -> HttpResponse:
-    given_of(request.GET, ())
     return _page(request, "submitting", {})
 
 
 @public_page
 def glossary(request: HttpRequest) -> HttpResponse:
-    given_of(request.GET, ())
     return _page(request, "glossary", {"sections": glossary_sections()})
 
 
 def _page(request: HttpRequest, name: str, context: Mapping[str, object]) -> HttpResponse:
+    given_of(request.GET, ())  # the pages have no parameters
     return render(request, f"register/explain/{name}.html", {"section": "explain", "explained": name, **context})

@@ -64,7 +64,7 @@ SORTS = ("fewest", "cheapest", "name")
 
 @dataclass(frozen=True)
 class SizingQuestion:
-    """A sizing query; `prices` are those of one drive by product slug; `given` has the values for the form."""
+    """A sizing query; `prices` are those of one drive by product slug."""
 
     demand: Demand
     limits: YourLimits
@@ -72,7 +72,6 @@ class SizingQuestion:
     drive: str
     sort: str
     form: str
-    given: dict[str, str]
 
     @property
     def named_drives(self) -> dict[str, str]:
@@ -102,7 +101,6 @@ def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> Sizing
         drive=found["drive"],
         sort=found["sort"],
         form=found["form"],
-        given={field.name: query.get(field.name, "").strip() or field.default for field in FIELDS},
     )
 
 
@@ -134,28 +132,37 @@ def is_of_the_form(name: str, profile: Iterable[Limit]) -> bool:
     return name in own or PRICE.fullmatch(name) is not None
 
 
-def typed_form(query: QueryDict, refused: ParameterError, profile: Iterable[Limit]) -> dict[str, Any]:
-    """Return the form as sent, for its template, with defaults for empty fields and the error of the refused one."""
+def form_context(query: QueryDict, refused: ParameterError | None = None) -> dict[str, Any]:
+    """Return the fields of the form as sent, with defaults for empty ones and the error of the refused one."""
+    fields = [(field, typed_field(query, field.name, field.default, refused)) for field in FIELDS]
+    return {
+        "section": "sizing",
+        "fields": [(field, typed["text"], typed["error"], taken_for(query, field)) for field, typed in fields],
+        "sort": query.get("sort", "").strip() or SORTS[0],
+    }
 
-    def text(name: str, usual: str = "") -> str:
-        return query.get(name, "").strip() or usual
 
-    def typed(name: str, usual: str = "") -> dict[str, str]:
-        return {"name": name, "text": text(name, usual), "error": refused.expected if name == refused.parameter else ""}
+def typed_field(query: QueryDict, name: str, usual: str, refused: ParameterError | None) -> dict[str, str]:
+    """Return one field as sent: its name, its text and its error."""
+    error = refused.expected if refused and name == refused.parameter else ""
+    return {"name": name, "text": query.get(name, "").strip() or usual, "error": error}
 
-    fields = [(field, typed(field.name, field.default), taken_for(query, field)) for field in FIELDS]
+
+def refused_context(query: QueryDict, refused: ParameterError, profile: Iterable[Limit]) -> dict[str, Any]:
+    """Return the form as sent, for its template, with the error of the refused field."""
     limits = [
-        typed(limit_name(limit.threshold_us), f"{limit.limit_pct:f}") | {"threshold_us": limit.threshold_us}
+        typed_field(query, limit_name(limit.threshold_us), f"{limit.limit_pct:f}", refused)
+        | {"threshold_us": limit.threshold_us}
         for limit in profile
     ]
-    prices = [name for name in query if PRICE.fullmatch(name) and text(name)]
-    return {
+    prices = [name for name in query if PRICE.fullmatch(name) and query.get(name, "").strip()]
+    return form_context(query, refused) | {
         "refused": str(refused),
-        "fields": [(field, found["text"], found["error"], note) for field, found, note in fields],
         "limits": {"fields": limits},
-        "typed_prices": [typed(name) | {"drive": name.removeprefix(PRICE_PREFIX)} for name in prices],
-        "typed_drive": text("drive"),
-        "sort": text("sort", SORTS[0]),
+        "typed_prices": [
+            typed_field(query, name, "", refused) | {"drive": name.removeprefix(PRICE_PREFIX)} for name in prices
+        ],
+        "typed_drive": query.get("drive", "").strip(),
     }
 
 

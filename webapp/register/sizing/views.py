@@ -14,12 +14,11 @@ from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_profile
 from webapp.register.sizing.offers import candidates, refuse_unknown_drives
 from webapp.register.sizing.page import FIELDS, known_by, sizing_page, sizing_values, tested_mixes
-from webapp.register.sizing.query import FIELDS as FORM_FIELDS
 from webapp.register.sizing.query import (
+    form_context,
     is_of_the_form,
     read_sizing_question,
-    taken_for,
-    typed_form,
+    refused_context,
     without_empty_prices,
 )
 
@@ -43,12 +42,10 @@ def sizing(request: HttpRequest) -> HttpResponse:
         return rows_response(question.form, "sizing", SCHEMA, FIELDS, sizing_values(page))
     mixes = tested_mixes(request.GET, question.demand, tested)
     context = {
-        "section": "sizing",
+        **form_context(request.GET),
         "page": page,
         "mixes": mixes,
         "known": known_by(mixes, found, tested),
-        "sort": question.sort,
-        "fields": [(field, question.given[field.name], "", taken_for(request.GET, field)) for field in FORM_FIELDS],
         "limits": question.limits,
         "csv_address": form_address(request, "csv"),
         "json_address": form_address(request, "json"),
@@ -60,8 +57,7 @@ def _again(request: HttpRequest, refused: ParameterError, profile: tuple[Limit, 
     """Return the form as typed with the invalid field marked; raise errors of other parameters again."""
     if request.GET.get("format", "html") != "html" or not is_of_the_form(refused.parameter, profile):
         raise refused
-    context = {"section": "sizing", **typed_form(request.GET, refused, profile)}
-    return render(request, "register/sizing/sizing.html", context, status=400)
+    return render(request, "register/sizing/sizing.html", refused_context(request.GET, refused, profile), status=400)
 
 
 def _tested(profile: str) -> Tested:

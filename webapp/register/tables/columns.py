@@ -158,6 +158,21 @@ def text_column(code: str, head: str, field: str, group: str) -> Column:
     return Column(code, head, "text", order, lambda run: str(getattr(run, field)), group=group)
 
 
+def product_column(
+    code: str, head: str, text: Callable[[Any], str], group: str, unit: str = "", *, falls_first: bool = False
+) -> Column:
+    """Return a column of numbers of one of the product's own fields, which has its code as name."""
+
+    def order(run: Run) -> Order:
+        value = getattr(product_of(run), code)
+        return None if value == "" else value
+
+    def written(run: Run) -> str:
+        return text(getattr(product_of(run), code))
+
+    return Column(code, head, "number", order, written, unit, group, falls_first=falls_first)
+
+
 def computed_column(code: str, head: str, figure: Callable[[Run], Fraction | None], unit: str, group: str) -> Column:
     """Return the column of a computed figure, shown and sorted with three significant digits."""
 
@@ -201,14 +216,7 @@ OVER_512US = share_column(512, "512 us", group="fast")
 OVER_1MS = share_column(1_000, "Over 1 ms")
 OVER_8MS = share_column(8_000, "8 ms")
 OVER_64MS = share_column(64_000, "64 ms")
-CAPACITY = Column(
-    "capacity_gb",
-    "Capacity",
-    "number",
-    lambda run: product_of(run).capacity_gb,
-    lambda run: units.capacity(product_of(run).capacity_gb),
-    group="size",
-)
+CAPACITY = product_column("capacity_gb", "Capacity", units.capacity, "size")
 CATEGORY = Column(
     "category",
     "Category",
@@ -218,16 +226,7 @@ CATEGORY = Column(
     group="size",
     is_sortable=False,
 )
-ENDURANCE = Column(
-    "endurance_dwpd",
-    "Endurance",
-    "number",
-    lambda run: product_of(run).endurance_dwpd,
-    lambda run: units.decimal(product_of(run).endurance_dwpd),
-    "DWPD",
-    group="end",
-    falls_first=True,
-)
+ENDURANCE = product_column("endurance_dwpd", "Endurance", units.decimal, "end", "DWPD", falls_first=True)
 SUSTAINED = computed_column(
     "sustained_tps",
     "Rating sustains",
@@ -241,15 +240,7 @@ NEEDED_DWPD = computed_column(
 PER_TB = computed_column(
     "tps_per_tb", "Per TB", lambda run: tps_per_tb(device_tps(run), product_of(run).capacity_gb), "tps", "size"
 )
-PCIE_GEN = Column(
-    "pcie_gen",
-    "PCIe",
-    "number",
-    lambda run: product_of(run).pcie_gen or None,
-    lambda run: product_of(run).pcie_gen,
-    "generation",
-    group="size",
-)
+PCIE_GEN = product_column("pcie_gen", "PCIe", str, "size", "generation")
 STORAGE = Column(
     "storage",
     "Storage",

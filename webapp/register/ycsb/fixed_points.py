@@ -72,28 +72,25 @@ def _pairs(figures: Figures, stated: Sequence[Figure], level: Level) -> Iterator
 def _throughput_row(pair: Pair) -> FixedRow:
     drive, base = pair
     less = times_less(_us(drive), _us(base))
-    return FixedRow(
-        drive.row.workload,
-        f"{drive.row.at_ops_per_s:,d} ops/s",
-        metric_name(drive.row.metric),
-        _printed(drive),
-        _printed(base),
-        f"{times(less)} lower ({percent(gain(_us(drive), _us(base), Better.LOWER)).lstrip('+')} % less)",
-        _remark(pair, _span(times_less, _us, pair), "x"),
-    )
+    lower = percent(gain(_us(drive), _us(base), Better.LOWER)).lstrip("+")
+    remark = _remark(pair, _span(times_less, _us, pair), "x")
+    return _row(pair, _ops(drive), (_printed(drive), _printed(base)), f"{times(less)} lower ({lower} % less)", remark)
 
 
 def _latency_row(pair: Pair) -> FixedRow:
     drive, base = pair
-    return FixedRow(
-        drive.row.workload,
-        _printed(drive),
-        metric_name(drive.row.metric),
-        f"{drive.row.at_ops_per_s:,d} ops/s",
-        f"{base.row.at_ops_per_s:,d} ops/s",
-        f"{percent(increase(_rate(drive), _rate(base)))} %",
-        _remark(pair, [end * 100 for end in _span(increase, _rate, pair)], "%"),
-    )
+    gained = f"{percent(increase(_rate(drive), _rate(base)))} %"
+    remark = _remark(pair, [end * 100 for end in _span(increase, _rate, pair)], "%")
+    return _row(pair, _printed(drive), (_ops(drive), _ops(base)), gained, remark)
+
+
+def _row(pair: Pair, level: str, values: tuple[str, str], comparison: str, remark: str) -> FixedRow:
+    row = pair[0].row
+    return FixedRow(row.workload, level, metric_name(row.metric), *values, comparison, remark)
+
+
+def _ops(figure: Figure) -> str:
+    return f"{figure.row.at_ops_per_s:,d} ops/s"
 
 
 def _us(figure: Figure) -> Fraction:
