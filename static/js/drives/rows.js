@@ -65,7 +65,7 @@ function writerOf(store, {code, kind, group, threshold_us: thresholdUs, labels},
   return row => part(name, {group, text_html: content(labels?.[column.word(row)] ?? column.word(row), store.run[row], carried)});
 }
 
-/** Return the bodies of a table, each a list of lines: titles, then rows. Links contain the reader's own limits. */
+/** Return the bodies of a table, each a list of functions that write a line: titles, then rows. Links contain the reader's own limits. */
 export function linesOf(store, columns, groups, {limits, ownLimits}, tagsHistorical) {
   const carried = ownLimits.length ? `?${new URLSearchParams(ownLimits)}` : '', across = columns.length;
   const shown = groups.flatMap(({rows}) => rows);
@@ -73,10 +73,13 @@ export function linesOf(store, columns, groups, {limits, ownLimits}, tagsHistori
     ? row => driveCell(store, row, tagsHistorical, carried) : writerOf(store, column, shown, limits, carried));
   const struck = row => store.columns.visibility.word(row) === 'withdrawn' ? ' class="withdrawn"' : ''; // css/withdrawn.css
   const written = row => `<tr${struck(row)}>${writers.map(write => write(row)).join('')}</tr>\n${remarks(store, row, across, carried)}`;
-  return groups.map(({titles, rows}) => [...titles.map(([title, note]) => part('title', {across, title, note})), ...rows.map(written)]);
+  return groups.map(({titles, rows}) => [
+    ...titles.map(([title, note]) => () => part('title', {across, title, note})), ...rows.map(row => () => written(row)),
+  ]);
 }
 
-const asBody = body => `<tbody>\n${body.join('')}</tbody>\n`;
+const asText = lines => lines.map(write => write()).join('');
+const asBody = lines => `<tbody>\n${asText(lines)}</tbody>\n`;
 
 /** Return the bodies of a table as HTML. */
 export const bodies = (...table) => linesOf(...table).map(asBody).join('');
@@ -92,5 +95,5 @@ export function fill(table, whole, most) {
     left -= body.length;
   }
   if (!rest.length) return null;
-  return () => rest.forEach(([into, body]) => into ? into.insertAdjacentHTML('beforeend', body.join('')) : table.insertAdjacentHTML('beforeend', asBody(body)));
+  return () => rest.forEach(([into, body]) => into ? into.insertAdjacentHTML('beforeend', asText(body)) : table.insertAdjacentHTML('beforeend', asBody(body)));
 }

@@ -35,20 +35,7 @@ class Ladder:
     rungs: list[Rung]
 
 
-@dataclass(frozen=True)
-class Ladders:
-    """All ladders of a product, and the limits of their columns."""
-
-    limits: tuple[Limit, ...]
-    ladders: list[Ladder]
-
-    @property
-    def has_several(self) -> bool:
-        """Return whether there are at least two runs that a reader can select for a comparison."""
-        return sum(len(ladder.rungs) for ladder in self.ladders) > 1
-
-
-def ladders_of(runs: Iterable[Run], limits: tuple[Limit, ...]) -> Ladders:
+def ladders_of(runs: Iterable[Run], limits: tuple[Limit, ...]) -> list[Ladder]:
     """Return the ladders of current runs that were fetched for a table, without empty ladders."""
     current = [run for run in runs if run.visibility == "public"]
     ladders = []
@@ -57,7 +44,7 @@ def ladders_of(runs: Iterable[Run], limits: tuple[Limit, ...]) -> Ladders:
         if same:
             rungs = [_rung(run, limits) for run in same]
             ladders.append(Ladder(Statistic(statistic).value, title.rstrip(":"), note, rungs))
-    return Ladders(limits, ladders)
+    return ladders
 
 
 def _load_order(run: Run) -> tuple[int, Decimal, Decimal, int]:

@@ -45,7 +45,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
 def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQuery) -> dict[str, Any]:
     limits = tuple(Limit(threshold_us, limit_pct) for threshold_us, limit_pct in query.limits.by_threshold.items())
     ladders = ladders_of([run for run in rows if run.workload == "act-storage"], limits)
-    charts = {ladder.code: chart for ladder in ladders.ladders if (chart := chart_of(ladder, limits))}
+    charts = {ladder.code: chart for ladder in ladders if (chart := chart_of(ladder, limits))}
     points = points_of(Run.objects.filter(product=product).public().of_ycsb())
     run_ids = [run.public_id for run in rows] + [point.run.public_id for point in points]
     certificates = certificates_of(product)
@@ -61,6 +61,8 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "has_no_current_result": not points and all(run.visibility != Visibility.PUBLIC for run in rows),
         "ycsb_points": points,
         "ladders": ladders,
+        "ladder_limits": limits,
+        "has_several_rungs": sum(len(ladder.rungs) for ladder in ladders) > 1,
         "ladder_charts": charts,
         "certificates": certificates,
         "current_certificates": [

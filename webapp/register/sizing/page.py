@@ -142,14 +142,6 @@ class SizingRow:
 
 
 @dataclass(frozen=True)
-class KnownLoad:
-    """A tested workload that includes the requested one, with the smallest cluster for it."""
-
-    mix: TestedMix
-    fewest: SizingRow
-
-
-@dataclass(frozen=True)
 class SizingPage:
     """The answer to a sizing query."""
 
@@ -191,7 +183,9 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
     )
 
 
-def known_by(mixes: Iterable[TestedMix], found: Sequence[Candidate], tested: Tested) -> list[KnownLoad]:
+def known_by(
+    mixes: Iterable[TestedMix], found: Sequence[Candidate], tested: Tested
+) -> list[tuple[TestedMix, SizingRow]]:
     """Return the tested workloads that include the requested one, each with the smallest cluster for it.
 
     A cluster for a heavier load also sustains a lighter one. Nothing is scaled or extrapolated.
@@ -200,7 +194,7 @@ def known_by(mixes: Iterable[TestedMix], found: Sequence[Candidate], tested: Tes
     rows = [
         (mix, _fewest([SizingRow(each, size(mix.demand, each.offer, tested)) for each in found])) for mix in stricter
     ]
-    return [KnownLoad(mix, fewest) for mix, fewest in rows if fewest]
+    return [(mix, fewest) for mix, fewest in rows if fewest]
 
 
 def _fewest(sizes: Iterable[SizingRow]) -> SizingRow | None:

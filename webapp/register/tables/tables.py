@@ -154,25 +154,17 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Group:
-    """Rows listed together, under a line of title."""
-
-    titles: list[tuple[str, str]]
-    rows: list[Row]
-
-
-@dataclass(frozen=True)
 class Table:
-    """A table, ready for its template."""
+    """A table, ready for its template; `groups` are titles with the rows below them."""
 
     spec: TableSpec
     heads: list[Head]
-    groups: list[Group] = field(default_factory=list)
+    groups: list[tuple[tuple[str, str], list[Row]]] = field(default_factory=list)
 
     @property
     def rows(self) -> list[Row]:
         """All rows, in the order in which they are shown."""
-        return [row for group in self.groups for row in group.rows]
+        return [row for _, rows in self.groups for row in rows]
 
     @property
     def has_several(self) -> bool:
@@ -256,8 +248,8 @@ def share_cell(column: Column, share: Share, places: int, limit_pct: Decimal | N
     return Cell(column, printed, padding, mark, share)
 
 
-def _groups(rows: list[Row]) -> Iterable[Group]:
+def _groups(rows: list[Row]) -> Iterable[tuple[tuple[str, str], list[Row]]]:
     """Divide rows by statistic, so that figures of two statistics are never mixed."""
     for statistic, title in STATISTIC_TITLES.items():
         if same := [row for row in rows if row.run.statistic == statistic]:
-            yield Group([title], same)
+            yield title, same

@@ -1,7 +1,7 @@
 """The products that a search finds."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import Any
 
 from django.utils.html import format_html
 
@@ -18,22 +18,9 @@ from webapp.templatetags import units
 SHOWN_AT_MOST = 100
 
 
-@dataclass(frozen=True)
-class FoundProduct:
-    """One product: its names, the number of its results and its fastest speeds."""
-
-    slug: str
-    vendor: str
-    model: str
-    part_number: str
-    capacity: str
-    category: str
-    is_historical: bool
-    speeds: list[tuple[str, str]]
-    results: int
-
-
-def found_products(store: ColumnStore, query: ProductQuery, profile: Iterable[Limit]) -> tuple[list[FoundProduct], int]:
+def found_products(
+    store: ColumnStore, query: ProductQuery, profile: Iterable[Limit]
+) -> tuple[list[dict[str, Any]], int]:
     """Return the first products that match a query, in the order of their names, and the number of all that match.
 
     Only current results count. Each statistic has a fastest result of its own, because statistics do not compare.
@@ -48,19 +35,16 @@ def found_products(store: ColumnStore, query: ProductQuery, profile: Iterable[Li
     return [_product(store, rows, current, passing) for rows in shown], len(rows_of)
 
 
-def _product(store: ColumnStore, rows: list[int], current: Rows, passing: Rows) -> FoundProduct:
-    columns, first = store.columns, rows[0]
-    return FoundProduct(
-        slug=store.slugs[first],
-        vendor=columns["vendor"].word(first),
-        model=columns["model"].word(first),
-        part_number=columns["part_number"].word(first),
-        capacity=columns["capacity_gb"].word(first),
-        category=SPECS[Category(columns["category"].word(first))].title,
-        is_historical=columns["historical"].word(first) == "yes",
-        speeds=_speeds(store, [row for row in rows if passing >> row & 1]),
-        results=sum(current >> row & 1 for row in rows),
-    )
+def _product(store: ColumnStore, rows: list[int], current: Rows, passing: Rows) -> dict[str, Any]:
+    """Return one product: its names, the number of its results and its fastest speeds."""
+    names = ("vendor", "model", "part_number", "capacity_gb", "category", "historical")
+    words = {name: store.columns[name].word(rows[0]) for name in names}
+    return words | {
+        "slug": store.slugs[rows[0]],
+        "category": SPECS[Category(words["category"])].title,
+        "speeds": _speeds(store, [row for row in rows if passing >> row & 1]),
+        "results": sum(current >> row & 1 for row in rows),
+    }
 
 
 def _speeds(store: ColumnStore, rows: list[int]) -> list[tuple[str, str]]:
