@@ -34,7 +34,7 @@ class TableReader(HTMLParser):
 
 def shown_html(response):
     """Return a page without its templates, which scripts fill."""
-    return re.sub(r"<template\b.*?</template>", "", response.content.decode())
+    return re.sub(r"<template\b.*?</template>", "", response.content.decode(), flags=re.DOTALL)
 
 
 def read_tables(response):
