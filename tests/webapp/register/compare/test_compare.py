@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from results.models import Evidence, Product, Run, Slice, Statistic, Submission, Visibility
 from tests.results.rows import from_a_log, judge
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
+from tests.webapp.register.pages import shown_html
 from webapp.register.compare import choice
 
 pytestmark = pytest.mark.django_db
@@ -319,7 +320,7 @@ def row_of(told, name):
 def test_the_profiles_limits_ask_for_no_row_of_their_own(client, make_published_run):
     runs = make_published_run(), make_published_run({1000: "5.60"})
     assert row_of(compared(client, *runs), "with_your_limits") is None
-    text = client.get(asked(*runs)).text
+    text = shown_html(client.get(asked(*runs)))
     assert "1 of 2 are within the limits." in text
     assert text.count('class="over"') == 1
 
