@@ -46,11 +46,11 @@ function setWide(wrap, section, isWide) {
 
 // Heads are moved between the table and its template. While the columns are the same, they stay, and with them the focus.
 function placeHeads(wrap, row, columns) {
-  const kept = wrap.querySelector('template[data-heads]').content.querySelector('tr');
-  const heads = new Map([...row.children, ...kept.children].map(head => [head.dataset.column, head]));
+  const spare = wrap.querySelector('template[data-heads]').content.querySelector('tr');
+  const heads = new Map([...row.children, ...spare.children].map(head => [head.dataset.column, head]));
   const shown = columns.map(({code}) => heads.get(code));
   if (shown.every((head, place) => head === row.children[place]) && shown.length === row.children.length) return false;
-  kept.replaceChildren(...[...heads.values()].filter(head => !shown.includes(head)));
+  spare.replaceChildren(...[...heads.values()].filter(head => !shown.includes(head)));
   row.replaceChildren(...shown);
   return true;
 }
