@@ -21,7 +21,8 @@ HEADLINE = """async file => {
   const {headline} = await import('/js/drives/headline.js');
   const {decode} = await import('/js/drives/column-store.js');
   const limits = new Map([[1000, '5']]), shelf = decode(file);
-  return headline(shelf, false, [0, 1], checkLimits(shelf, limits, limits), limits);
+  const statistics = [{code: 'worst-slice', how: 'in every slice of a stored log'}];
+  return headline(shelf, false, [0, 1], checkLimits(shelf, limits, limits), limits, statistics);
 }"""
 
 
