@@ -128,17 +128,12 @@ impl LogReader {
         let span = wanted
             .series
             .filter(|series| series.from_s > 0 || series.to_s < u64::MAX);
-        if let Some(span) = span {
-            self.set_span(span.from_s, span.to_s);
+        if let (Some(span), Some(ycsb)) = (span, &mut self.ycsb) {
+            let (from_s, to_s) = (span.from_s, span.to_s);
+            ycsb.set_span(ycsb::hdr::file::Span { from_s, to_s });
         }
         if let Some(act) = &mut self.act {
             act.want(wanted);
-        }
-    }
-
-    fn set_span(&mut self, from_s: u64, to_s: u64) {
-        if let Some(ycsb) = &mut self.ycsb {
-            ycsb.set_span(ycsb::hdr::file::Span { from_s, to_s });
         }
     }
 

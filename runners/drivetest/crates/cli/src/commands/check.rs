@@ -93,12 +93,8 @@ fn place(log: &LogFile, member: Option<&str>, ordinal: usize, lines: (u64, u64))
 }
 
 fn act_verdict(log: &LogFile, run: &Run) -> String {
-    let place = place(
-        log,
-        run.member.as_deref(),
-        run.ordinal,
-        (run.first_line, run.last_line),
-    );
+    let (member, lines) = (run.member.as_deref(), (run.first_line, run.last_line));
+    let place = place(log, member, run.ordinal, lines);
     match &run.verdict {
         Some(verdict) => format!(
             "{place}: {}\n{}{}",
@@ -118,12 +114,8 @@ fn act_verdict(log: &LogFile, run: &Run) -> String {
 }
 
 fn ycsb_verdict(log: &LogFile, run: &ycsb_run::Run, profile: Option<&Profile>) -> String {
-    let place = place(
-        log,
-        run.member.as_deref(),
-        run.ordinal,
-        (run.first_line, run.last_line),
-    );
+    let (member, lines) = (run.member.as_deref(), (run.first_line, run.last_line));
+    let place = place(log, member, run.ordinal, lines);
     let unused = profile.map_or_else(String::new, |profile| {
         let name = &profile.rules.name;
         format!(

@@ -190,13 +190,9 @@ impl PeriodTables {
 
 /// Returns the lower and upper edge of a bucket in microseconds. None if an edge does not fit into an i64.
 fn edges_us(bucket: usize, unit: Unit, edges: Edges) -> (Option<u64>, Option<u64>) {
-    let unit_us = match unit {
-        Unit::Us => 1,
-        Unit::Ms => 1000,
-    };
     let power_us = |power: usize| {
         let units = 1_u64.checked_shl(u32::try_from(power).ok()?)?;
-        let edge_us = units.checked_mul(unit_us)?;
+        let edge_us = units.checked_mul(unit.us())?;
         i64::try_from(edge_us).is_ok().then_some(edge_us)
     };
     let upper = match edges {

@@ -2,7 +2,7 @@
 
 use drivetest_logs::act::run::Run;
 use drivetest_logs::act::side_file::summary::{Drive, Operation, Over, SideFileSummary, Times};
-use drivetest_logs::act::side_file::telemetry::{Disk, Power, Span, Telemetry};
+use drivetest_logs::act::side_file::telemetry::{Disk, Power, SpanTexts, Telemetry};
 use drivetest_logs::finding::counted;
 use drivetest_logs::judge::verdict::time;
 
@@ -160,14 +160,14 @@ pub fn telemetry_lines(recorded: Option<&Telemetry>) -> String {
 }
 
 fn telemetry(telemetry: &Telemetry) -> Vec<String> {
-    let mean_max = |what: &str, span: &Option<Span>| {
-        let span = span.as_ref()?;
+    let mean_max = |what: &str, span: Option<SpanTexts>| {
+        let span = span?;
         Some(format!("{what} {} % (max {} %)", span.mean, span.max))
     };
     let parts = [
-        mean_max("busy", &telemetry.cpu_busy_pct),
-        mean_max("waiting for I/O", &telemetry.cpu_iowait_pct),
-        mean_max("stolen", &telemetry.cpu_steal_pct),
+        mean_max("busy", telemetry.cpu_busy_pct.texts()),
+        mean_max("waiting for I/O", telemetry.cpu_iowait_pct.texts()),
+        mean_max("stolen", telemetry.cpu_steal_pct.texts()),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let mut lines = Vec::new();
@@ -177,12 +177,10 @@ fn telemetry(telemetry: &Telemetry) -> Vec<String> {
     }
     lines.extend(telemetry.disks.iter().take(SHOWN_MAX).filter_map(disk));
     let power = |power: &Power| {
-        format!(
-            "{} {} W (max {})",
-            power.boundary, power.watts.mean, power.watts.max
-        )
+        let watts = power.watts.texts()?;
+        Some(format!("{} {} W (max {})", power.boundary, watts.mean, watts.max))
     };
-    let power: Vec<String> = telemetry.power.iter().map(power).collect();
+    let power: Vec<String> = telemetry.power.iter().filter_map(power).collect();
     if !power.is_empty() {
         lines.push(format!("power: {}", power.join(", ")));
     }
@@ -190,20 +188,20 @@ fn telemetry(telemetry: &Telemetry) -> Vec<String> {
 }
 
 fn disk(disk: &Disk) -> Option<String> {
-    let mean_max = |what: &str, unit: &str, span: &Option<Span>| {
-        let span = span.as_ref()?;
+    let mean_max = |what: &str, unit: &str, span: Option<SpanTexts>| {
+        let span = span?;
         Some(format!("{what} {} {unit} (max {})", span.mean, span.max))
     };
     let limit = disk.temperature_limit_c.as_ref();
     let limit = limit.map_or_else(String::new, |limit| format!(" (warns at {limit})"));
-    let temperature = disk.temperature_c.as_ref();
+    let temperature = disk.temperature_c.texts();
     let parts = [
         temperature.map(|span| format!("{} to {} C{limit}", span.min, span.max)),
-        mean_max("busy", "%", &disk.busy_pct),
-        mean_max("read await", "us", &disk.read_await_us),
-        mean_max("write await", "us", &disk.write_await_us),
-        mean_max("read", "bytes/s", &disk.read_bytes_per_s),
-        mean_max("written", "bytes/s", &disk.write_bytes_per_s),
+        mean_max("busy", "%", disk.busy_pct.texts()),
+        mean_max("read await", "us", disk.read_await_us.texts()),
+        mean_max("write await", "us", disk.write_await_us.texts()),
+        mean_max("read", "bytes/s", disk.read_bytes_per_s.texts()),
+        mean_max("written", "bytes/s", disk.write_bytes_per_s.texts()),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| format!("disk {}: {}", disk.disk, parts.join(", ")))

@@ -64,7 +64,7 @@ pub struct RunOrigin {
 }
 
 /// One execution of a workload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Run {
     /// Index in the file, from 0.
     pub ordinal: usize,

@@ -2,7 +2,7 @@
 
 use crate::finding::{Finding, Findings};
 use crate::ycsb::common::number;
-use crate::ycsb::common::raw::Raw;
+use crate::ycsb::common::raw::{Raw, RawOperation};
 use crate::ycsb::common::spectrum::{self, Spectrum};
 use crate::ycsb::java::metric::{Metric, Recorder};
 use crate::ycsb::rules;
@@ -43,17 +43,14 @@ pub fn spectra(runs: &mut [Run], spectra: Vec<Spectrum>, findings: &mut Findings
 }
 
 fn printed<'a>(run: &'a Run, spectrum: &Spectrum) -> Option<&'a Operation> {
-    let rows = || {
-        run.operations
-            .iter()
-            .filter(|operation| operation.from == "rows" && !operation.is_intended_twin)
-    };
-    let names: Vec<String> = rows().map(|operation| printed_name(run, operation)).collect();
-    let metric = spectrum::metric_of(&spectrum.name, names.iter().map(String::as_str))?;
-    rows()
-        .zip(&names)
-        .find(|(_, name)| *name == metric)
-        .map(|(operation, _)| operation)
+    let is_row = |operation: &&Operation| operation.from == "rows" && !operation.is_intended_twin;
+    let rows = run.operations.iter().filter(is_row);
+    let named: Vec<_> = rows
+        .map(|operation| (printed_name(run, operation), operation))
+        .collect();
+    let metric = spectrum::metric_of(&spectrum.name, named.iter().map(|(name, _)| name.as_str()))?;
+    let (_, operation) = named.iter().find(|(name, _)| name == metric)?;
+    Some(*operation)
 }
 
 fn of_spectrum(printed: &Operation, spectrum: &Spectrum) -> Operation {
@@ -136,10 +133,8 @@ fn differs(run: &Run, of_raw: &Operation) -> Option<Finding> {
 
 /// Report single operations that are rounded or not stored.
 pub fn report(run: &mut Run, raw: &Raw) {
-    let rounded = raw
-        .operations()
-        .iter()
-        .filter(|operation| operation.latencies.is_rounded());
+    let is_rounded = |operation: &&RawOperation| operation.latencies.is_rounded();
+    let rounded = raw.operations().iter().filter(is_rounded);
     let rounded: Vec<&str> = rounded.map(|operation| operation.name.as_str()).collect();
     if !rounded.is_empty() {
         let sentence = format!(

@@ -118,7 +118,7 @@ mod tests {
             );
             sidecars.push(format!("{start}\n{interval}\n").as_bytes());
         }
-        sidecars.telemetry().0?.cpu_busy_pct.map(|span| span.mean)
+        sidecars.telemetry().0?.cpu_busy_pct.texts().map(|span| span.mean)
     }
 
     #[test]

@@ -16,6 +16,14 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// Return the unit in microseconds.
+    pub fn us(self) -> u64 {
+        match self {
+            Self::Us => 1,
+            Self::Ms => 1000,
+        }
+    }
+
     /// Return the unit as ACT prints it.
     pub fn name(self) -> &'static str {
         match self {

@@ -93,10 +93,7 @@ fn least_us(bucket: usize, unit: Unit) -> f64 {
     let units = bucket
         .checked_sub(1)
         .map_or(0.0, |power| 2_f64.powi(i32::try_from(power).unwrap_or(i32::MAX)));
-    match unit {
-        Unit::Ms => units * 1000.0,
-        Unit::Us => units,
-    }
+    units * unit.us() as f64
 }
 
 fn least_total_us(tally: &Tally, unit: Unit) -> f64 {

@@ -2,7 +2,6 @@
 
 mod consistency;
 pub mod device_names;
-mod header;
 mod load;
 
 use crate::act::grammar::family::Family;
@@ -18,7 +17,7 @@ pub fn of_run(run: &Run, requested_slice_s: u64) -> Vec<Finding> {
     found.extend(load::cache_load(run));
     found.extend(device_names::duplicates(run));
     found.extend(device_names::virtual_devices(run));
-    found.extend(header::of_run(run));
+    found.extend(load::derived_values(run));
     found.extend(consistency::of_run(run));
     found.extend(consistency::coverage(run, requested_slice_s));
     found

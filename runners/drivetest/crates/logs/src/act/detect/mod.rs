@@ -13,8 +13,9 @@ use crate::act::detect::duplicate_intervals::DuplicateDetector;
 use crate::act::detect::fabricated_counts::RoundCountDetector;
 use crate::act::detect::request_rates::{Pacing, request_rate, threads};
 use crate::act::detect::stalls::{Ended, StallDetector};
+use crate::act::header::Header;
 use crate::act::header::settings::whole;
-use crate::act::header::{Header, split_names};
+use crate::act::run_summary::owned;
 use crate::finding::{Finding, Findings};
 
 /// Histograms of all devices, with the suffix that a device name has in the name of its own histogram.
@@ -54,26 +55,21 @@ impl Detectors {
     /// Return the detectors of a run with a header.
     pub fn new(header: &Header) -> Self {
         let pairs = header.config.pairs().chain(header.derived.pairs());
-        let header_pairs: Vec<_> = pairs
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        let devices = header.config.value("device-names").unwrap_or_default();
-        let mut devices: Vec<_> = split_names(devices).map(str::to_owned).collect();
+        let mut devices: Vec<_> = header.device_names().into_iter().map(str::to_owned).collect();
         devices.sort_unstable();
         devices.dedup();
-        let mut watch = Self {
-            header: header_pairs,
+        let arrivals = header
+            .drivetest
+            .as_ref()
+            .map(|drivetest| drivetest.arrivals.as_str());
+        let mut detectors = Self {
+            header: owned(pairs),
             devices,
+            pacing: Pacing::of(arrivals),
             ..Self::default()
         };
-        watch.pacing = Pacing::of(
-            header
-                .drivetest
-                .as_ref()
-                .map(|drivetest| drivetest.arrivals.as_str()),
-        );
-        watch.is_closed = header.drivetest.is_none() && watch.value("num-queues").is_none();
-        watch
+        detectors.is_closed = header.drivetest.is_none() && detectors.value("num-queues").is_none();
+        detectors
     }
 
     /// Add the next block.
@@ -130,19 +126,13 @@ impl Detectors {
             if self.is_of_device(&name) {
                 continue;
             }
-            let request_rate = request_rate(&name, &|key| self.value(key), self.pacing);
+            let rate = request_rate(&name, &|key| self.value(key), self.pacing);
             let closed = self.closed_threads(&name);
-            let pace =
-                request_rate.map(|request_rate| StallDetector::new(name.clone(), request_rate, closed));
-            let (repeats, round) = (
-                DuplicateDetector::new(name.clone()),
-                RoundCountDetector::new(name.clone()),
-            );
             self.watched.push(HistogramDetectors {
                 ordinal,
-                pace,
-                repeats,
-                round,
+                pace: rate.map(|rate| StallDetector::new(name.clone(), rate, closed)),
+                repeats: DuplicateDetector::new(name.clone()),
+                round: RoundCountDetector::new(name),
             });
         }
         self.names_count = names.count();
@@ -163,13 +153,11 @@ impl Detectors {
             let waits = names.find(&format!("device-{whole}")).is_some();
             let total = names.find(whole).filter(|_| !waits)?;
             let is_part = |name: &str| {
-                self.devices
-                    .iter()
-                    .any(|device| name.strip_suffix(suffix) == Some(device))
+                let device = name.strip_suffix(suffix);
+                self.devices.iter().any(|known| device == Some(known))
             };
-            let parts: Vec<usize> = (0..names.count())
-                .filter(|&at| is_part(&names.name(at)))
-                .collect();
+            let parts = (0..names.count()).filter(|&at| is_part(&names.name(at)));
+            let parts: Vec<usize> = parts.collect();
             (!parts.is_empty()).then(|| DeviceSums::new(names, total, parts, in_flight))
         });
         sums.collect()

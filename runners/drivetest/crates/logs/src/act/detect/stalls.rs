@@ -1,7 +1,7 @@
 //! Detector of stalls, of intervals with another rate than requested, and of the rate of the whole run.
 
 use crate::act::detect::request_rates::RequestRate;
-use crate::finding::{Finding, rule};
+use crate::finding::{Finding, counted, rule};
 
 /// Minimum number of due operations in an interval for a stall: with fewer, an interval may be empty by chance.
 const PAUSE_DUE_MIN: f64 = 100.0;
@@ -15,10 +15,9 @@ const INTERVAL_TOLERANCE: f64 = 0.1;
 /// Allowed deviation of a run from the requested rate.
 const RUN_TOLERANCE: f64 = 0.01;
 
-/// Intervals of one class.
+/// An interval, or several of them from the first to the last.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    count: u64,
+struct Interval {
     line: u64,
     from_s: u64,
     to_s: u64,
@@ -26,13 +25,11 @@ struct Seen {
     made: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Interval {
-    line: u64,
-    from_s: u64,
-    to_s: u64,
-    due: f64,
-    made: u64,
+/// Intervals of one class.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    count: u64,
+    whole: Interval,
 }
 
 /// Detector for one histogram.
@@ -64,12 +61,12 @@ pub struct Ended {
 impl Seen {
     fn add(&mut self, interval: &Interval) {
         if self.count == 0 {
-            (self.line, self.from_s) = (interval.line, interval.from_s);
+            (self.whole.line, self.whole.from_s) = (interval.line, interval.from_s);
         }
         self.count += 1;
-        self.to_s = interval.to_s;
-        self.due += interval.due;
-        self.made += interval.made;
+        self.whole.to_s = interval.to_s;
+        self.whole.due += interval.due;
+        self.whole.made += interval.made;
     }
 }
 
@@ -142,29 +139,29 @@ impl StallDetector {
         let sentence = format!(
             "{} stalled in {} (from {} s to {} s): {} of {:.0} expected operations completed{hidden}",
             self.name,
-            intervals(seen.count),
-            seen.from_s,
-            seen.to_s,
-            seen.made,
-            seen.due
+            counted(seen.count, "interval"),
+            seen.whole.from_s,
+            seen.whole.to_s,
+            seen.whole.made,
+            seen.whole.due
         );
-        (seen.count > 0).then(|| rule::STALL.at(seen.line, sentence))
+        (seen.count > 0).then(|| rule::STALL.at(seen.whole.line, sentence))
     }
 
     fn intervals_off(&self) -> Option<Finding> {
         let first = [&self.slow, &self.fast]
             .into_iter()
             .filter(|seen| seen.count > 0)
-            .min_by_key(|seen| seen.line)?;
+            .min_by_key(|seen| seen.whole.line)?;
         let sentence = format!(
             "{}: of {}, {} reached less than 90 % of the requested rate and {} more than 110 %; the first begins at {} s",
             self.name,
-            intervals(self.intervals_count),
+            counted(self.intervals_count, "interval"),
             self.slow.count,
             self.fast.count,
-            first.from_s
+            first.whole.from_s
         );
-        Some(rule::INTERVALS_OFF_RATE.at(first.line, sentence))
+        Some(rule::INTERVALS_OFF_RATE.at(first.whole.line, sentence))
     }
 
     fn run_off(&self, line: u64) -> Option<Finding> {
@@ -184,11 +181,6 @@ impl StallDetector {
             None
         }
     }
-}
-
-fn intervals(count: u64) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} interval{plural}")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::act::grammar::family::{Family, Workload};
 use crate::act::header::pacing;
 use crate::act::header::{Header, Section, split_names};
 use crate::act::semantics::Edges;
-use crate::finding::{Finding, rule};
+use crate::finding::{Finding, Rule, rule};
 
 /// The configuration as numbers; `None` for a key that is absent or not a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,58 +102,57 @@ const NUMBERS: [&str; 11] = [
 pub fn findings(header: &Header, family: Option<Family>, workload: Workload, line: u64) -> Vec<Finding> {
     let config = &header.config;
     let mut found = Vec::new();
+    let mut add = |rule: Rule, sentence: String| found.push(rule.at(line, sentence));
     let unreadable = NUMBERS.iter().filter_map(|&key| Some((key, config.value(key)?)));
     for (key, value) in unreadable.filter(|(_, value)| whole(value).is_none()) {
-        found.push(
-            rule::SETTING_UNREADABLE.at(line, format!("{key}: expected a whole number; got '{value}'")),
-        );
+        let sentence = format!("{key}: expected a whole number; got '{value}'");
+        add(rule::SETTING_UNREADABLE, sentence);
     }
-    found.extend(lighter(config).map(|sentence| rule::LIGHTER_LOAD.at(line, sentence)));
-    found.extend(version(header, family).map(|sentence| rule::VERSION_UNKNOWN.at(line, sentence)));
+    lighter(config).for_each(|sentence| add(rule::LIGHTER_LOAD, sentence));
+    if let Some(sentence) = version(header, family) {
+        add(rule::VERSION_UNKNOWN, sentence);
+    }
     if let Some(family) = family {
         let sentences = pacing::truncated(header, family, workload);
-        found.extend(sentences.map(|sentence| rule::RATE_TRUNCATED.at(line, sentence)));
+        sentences.for_each(|sentence| add(rule::RATE_TRUNCATED, sentence));
     }
     if header.edges() == Edges::Act1 {
         let sentence =
             "ACT 1.x: bucket b begins at 2^b ms and the first ends at 2 ms; the share over 1 ms is unknown";
-        found.push(rule::OLD_BUCKETS.at(line, sentence));
+        add(rule::OLD_BUCKETS, sentence.to_owned());
     }
-    found.extend(twice(config).map(|sentence| rule::DEVICE_NAMED_TWICE.at(line, sentence)));
+    if let Some(sentence) = twice(config) {
+        add(rule::DEVICE_NAMED_TWICE, sentence);
+    }
     if config.value("max-lag-sec") == Some("0") {
-        found.push(rule::LAG_UNLIMITED.at(
-            line,
-            "max-lag-sec is 0: the run could not stop itself on overload",
-        ));
+        let sentence = "max-lag-sec is 0: the run could not stop itself on overload";
+        add(rule::LAG_UNLIMITED, sentence.to_owned());
     }
     if writes_are_meaningless(header) {
         let sentence = format!(
             "{}: commit-to-device writes to one place only; the histogram 'writes' is meaningless",
             header.version
         );
-        found.push(rule::COMMIT_WRITES_MEANINGLESS.at(line, sentence));
+        add(rule::COMMIT_WRITES_MEANINGLESS, sentence);
     }
-    if let Some(pct) = config
-        .value("compress-pct")
-        .and_then(whole)
-        .filter(|&pct| pct < 100)
-    {
+    let compress_pct = config.value("compress-pct").and_then(whole);
+    if let Some(pct) = compress_pct.filter(|&pct| pct < 100) {
         let sentence = format!("the written data compresses to {pct} %");
-        found.push(rule::COMPRESSIBLE_DATA.at(line, sentence));
+        add(rule::COMPRESSIBLE_DATA, sentence);
     }
     found
 }
 
 fn lighter(config: &Section) -> impl Iterator<Item = String> {
-    let is = |key, value| config.value(key) == Some(value);
+    let is_yes = |key| config.value(key) == Some("yes");
     let lwm_pct = config.value("defrag-lwm-pct").and_then(whole);
+    let no_reads = "no-defrag-reads is yes: the run has no large-block reads";
+    let buffered = "disable-odsync is yes: the drive may buffer writes";
+    let fewer = |pct| format!("defrag-lwm-pct is {pct}, below 50: fewer large-block operations");
     let printed = [
-        is("no-defrag-reads", "yes")
-            .then(|| "no-defrag-reads is yes: the run has no large-block reads".to_owned()),
-        is("disable-odsync", "yes").then(|| "disable-odsync is yes: the drive may buffer writes".to_owned()),
-        lwm_pct
-            .filter(|&pct| pct < 50)
-            .map(|pct| format!("defrag-lwm-pct is {pct}, below 50: fewer large-block operations")),
+        is_yes("no-defrag-reads").then(|| no_reads.to_owned()),
+        is_yes("disable-odsync").then(|| buffered.to_owned()),
+        lwm_pct.filter(|&pct| pct < 50).map(fewer),
     ];
     printed.into_iter().flatten()
 }
@@ -164,18 +163,13 @@ fn version(header: &Header, family: Option<Family>) -> Option<String> {
         return Some(format!("expected a version from 1.x to 6.6; got '{printed}'"));
     };
     let known = family.known_versions();
-    let sentence = || {
-        let (first, last) = (known.first()?, known.last()?);
-        Some(format!(
+    let (first, last) = (known.first()?, known.last()?);
+    (!known.contains(&printed)).then(|| {
+        format!(
             "the header has keys of {}: expected a version from {first} to {last}; got '{printed}'",
             family.name()
-        ))
-    };
-    if known.contains(&printed) {
-        None
-    } else {
-        sentence()
-    }
+        )
+    })
 }
 
 fn twice(config: &Section) -> Option<String> {

@@ -17,7 +17,7 @@ use crate::finding::{Finding, rule};
 use crate::judge::share::ExactCounts;
 use fields::{text, whole};
 use summary::{Over, SideFileSummary};
-use telemetry::{Telemetry, TelemetryAccumulator};
+use telemetry::Telemetry;
 
 /// Maximum stored length of a line; an end record has at most 128 devices and a thousand kinds of errors.
 const LINE_BYTES_MAX: usize = 1 << 20;
@@ -31,7 +31,7 @@ pub struct SideFile {
     summary: SideFileSummary,
     /// Program that ran during `drivetest watch`, as the operator named it; `None` for a load, or without a program.
     watched: Option<String>,
-    telemetry: TelemetryAccumulator,
+    telemetry: Telemetry,
     /// Reads so far, from the last record; `None` before the first one.
     reads_count: Option<u64>,
 }
@@ -72,7 +72,7 @@ impl SideFile {
     pub fn telemetry(mut self) -> Option<Telemetry> {
         self.end_line();
         let has_drive = self.summary.drives_count > 0;
-        self.telemetry.summary().filter(|_| has_drive)
+        self.telemetry.known().filter(|_| has_drive)
     }
 
     /// Return the program that ran during `drivetest watch`; `None` for the side file of a load, or without a program.
@@ -82,12 +82,9 @@ impl SideFile {
     }
 
     fn give(mut self, run: &mut Run) {
-        self.summary.telemetry = self.telemetry.summary();
+        self.summary.telemetry = self.telemetry.known();
         self.summary.over = self.counts.as_ref().map(over).unwrap_or_default();
-        add_unknown(
-            run,
-            warnings::of(self.end.as_ref(), &self.summary, &self.telemetry),
-        );
+        add_unknown(run, warnings::of(self.end.as_ref(), &self.summary));
         run.is_virtual_device = run.is_virtual_device.or(self.summary.is_virtual());
         run.exact = self
             .counts
@@ -168,13 +165,13 @@ mod tests {
         let mut side = SideFile::default();
         side.push(lines.join("\n").as_bytes());
         side.end_line();
-        side.summary.telemetry = side.telemetry.summary();
+        side.summary.telemetry = std::mem::take(&mut side.telemetry).known();
         side
     }
 
     fn ids(lines: &[&str]) -> Vec<&'static str> {
         let side = side(lines);
-        let found = warnings::of(side.end.as_ref(), &side.summary, &side.telemetry);
+        let found = warnings::of(side.end.as_ref(), &side.summary);
         found.iter().map(|finding| finding.id).collect()
     }
 
@@ -207,12 +204,15 @@ mod tests {
     fn telemetry_has_minimum_mean_and_maximum() {
         let side = side(&[&busy("10.0", "0.0"), &busy("20.0", "0.0"), "no record"]);
         let summary = side.summary.telemetry.unwrap();
-        let span = summary.cpu_busy_pct.unwrap();
+        let span = summary.cpu_busy_pct.texts().unwrap();
         assert_eq!(
             (&span.min[..], &span.mean[..], &span.max[..]),
             ("10.0", "15.0", "20.0")
         );
-        assert_eq!((summary.intervals_count, summary.cpu_iowait_pct), (2, None));
+        assert_eq!(
+            (summary.intervals_count, summary.cpu_iowait_pct.texts()),
+            (2, None)
+        );
     }
 
     fn powered(sensors: &str) -> String {
@@ -234,9 +234,10 @@ mod tests {
         let summary: Vec<_> = summary
             .power
             .iter()
-            .map(|power| (&power.boundary[..], &power.watts.mean[..]))
+            .map(|power| (&power.boundary[..], power.watts.texts().unwrap().mean))
             .collect();
-        assert_eq!(summary, [("package", "15.25"), ("drive", "7.50")]);
+        let expected = [("package", "15.25".to_owned()), ("drive", "7.50".to_owned())];
+        assert_eq!(summary, expected);
     }
 
     #[test]
@@ -325,7 +326,7 @@ mod tests {
             3 + waited
         );
         let side = side(&[&line.replace('\n', " ")]);
-        let found = warnings::of(side.end.as_ref(), &side.summary, &side.telemetry);
+        let found = warnings::of(side.end.as_ref(), &side.summary);
         found
             .into_iter()
             .map(|finding| (finding.id, finding.sentence))
@@ -365,6 +366,6 @@ mod tests {
         side.push(br#"{"record": "end", "reason": "finished", "reads_count": 9, "over": {"1000": 1}}"#);
         side.end_line();
         assert!(side.counts.is_some_and(|counts| counts.ops_count() == 9));
-        assert!(warnings::of(side.end.as_ref(), &side.summary, &side.telemetry).is_empty());
+        assert!(warnings::of(side.end.as_ref(), &side.summary).is_empty());
     }
 }

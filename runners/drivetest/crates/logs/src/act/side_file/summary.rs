@@ -121,7 +121,7 @@ pub struct Over {
 }
 
 /// Summary of a side file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SideFileSummary {
     /// Program.
     pub program: Program,

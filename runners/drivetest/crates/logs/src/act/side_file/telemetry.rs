@@ -1,6 +1,6 @@
 //! Telemetry of host and drives over the intervals of a run: minimum, mean and maximum.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::fields::{decimal, list, text};
@@ -16,9 +16,18 @@ const BUSY_PCT: f64 = 90.0;
 /// Share of processor time that a hypervisor may give to other machines without a finding.
 const STOLEN_PCT: f64 = 1.0;
 
+/// Minimum, mean and maximum of the intervals with a value; in JSON texts with the places, or null without a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Span<const PLACES: usize> {
+    count: u64,
+    sum: f64,
+    least: f64,
+    greatest: f64,
+}
+
 /// Minimum, mean and maximum, decimals as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Span {
+pub struct SpanTexts {
     /// Minimum.
     pub min: String,
     /// Mean of the intervals with a value.
@@ -27,16 +36,7 @@ pub struct Span {
     pub max: String,
 }
 
-/// Accumulator of a span.
-#[derive(Clone, Copy, Debug, Default)]
-struct SpanAccumulator {
-    count: u64,
-    sum: f64,
-    least: f64,
-    greatest: f64,
-}
-
-impl SpanAccumulator {
+impl<const PLACES: usize> Span<PLACES> {
     fn add(&mut self, value: Option<f64>) {
         let Some(value) = value else { return };
         let is_first = self.count == 0;
@@ -46,9 +46,10 @@ impl SpanAccumulator {
         self.sum += value;
     }
 
-    fn span(&self, places: usize) -> Option<Span> {
-        let shown = |value: f64| format!("{value:.places$}");
-        (self.count > 0).then(|| Span {
+    /// Return the decimals as text; `None` without a value.
+    pub fn texts(&self) -> Option<SpanTexts> {
+        let shown = |value: f64| format!("{value:.PLACES$}");
+        (self.count > 0).then(|| SpanTexts {
             min: shown(self.least),
             mean: shown(self.sum / self.count as f64),
             max: shown(self.greatest),
@@ -56,40 +57,46 @@ impl SpanAccumulator {
     }
 }
 
+impl<const PLACES: usize> Serialize for Span<PLACES> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.texts().serialize(serializer)
+    }
+}
+
 /// Telemetry of one disk.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Disk {
     /// Kernel name.
     pub disk: String,
     /// Devices of the load on it.
     pub devices: Vec<String>,
     /// Temperature that the disk reports.
-    pub temperature_c: Option<Span>,
+    pub temperature_c: Span<1>,
     /// Warning limit of the disk.
     pub temperature_limit_c: Option<String>,
     /// Share of time with requests in flight.
-    pub busy_pct: Option<Span>,
+    pub busy_pct: Span<1>,
     /// Mean time of an interval's reads.
-    pub read_await_us: Option<Span>,
+    pub read_await_us: Span<1>,
     /// Mean time of an interval's writes.
-    pub write_await_us: Option<Span>,
+    pub write_await_us: Span<1>,
     /// Read throughput.
-    pub read_bytes_per_s: Option<Span>,
+    pub read_bytes_per_s: Span<0>,
     /// Write throughput.
-    pub write_bytes_per_s: Option<Span>,
+    pub write_bytes_per_s: Span<0>,
 }
 
 /// Power of one kind of component.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Power {
     /// Component: `drive`, `package` (processors), `memory`, `platform`, or a chip by its name.
     pub boundary: String,
     /// Sum of all its sensors.
-    pub watts: Span,
+    pub watts: Span<2>,
 }
 
-/// Summary of the telemetry.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+/// Telemetry of a run, interval by interval.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Telemetry {
     /// Number of intervals.
     pub intervals_count: u64,
@@ -98,13 +105,13 @@ pub struct Telemetry {
     /// Intervals with more than 1 % of processor time given to other machines.
     pub cpu_stolen_count: u64,
     /// Load of all processors together.
-    pub cpu_busy_pct: Option<Span>,
+    pub cpu_busy_pct: Span<1>,
     /// Idle time with I/O in flight.
-    pub cpu_iowait_pct: Option<Span>,
+    pub cpu_iowait_pct: Span<1>,
     /// Time that the hypervisor gave to other machines.
-    pub cpu_steal_pct: Option<Span>,
+    pub cpu_steal_pct: Span<1>,
     /// Load of the program, in percent of one processor.
-    pub generator_cpu_pct: Option<Span>,
+    pub generator_cpu_pct: Span<1>,
     /// Number of disks, including those beyond the list.
     pub disks_count: u64,
     /// First disks.
@@ -113,48 +120,20 @@ pub struct Telemetry {
     pub power: Vec<Power>,
 }
 
-#[derive(Clone, Debug, Default)]
-struct DiskAccumulator {
-    disk: String,
-    devices: Vec<String>,
-    limit: Option<String>,
-    temperature: SpanAccumulator,
-    busy: SpanAccumulator,
-    awaits: [SpanAccumulator; 2],
-    rates: [SpanAccumulator; 2],
-}
-
-/// Accumulator of the telemetry.
-#[derive(Debug, Default)]
-pub struct TelemetryAccumulator {
-    intervals_count: u64,
-    busy_count: u64,
-    stolen_count: u64,
-    busy: SpanAccumulator,
-    iowait: SpanAccumulator,
-    steal: SpanAccumulator,
-    generator: SpanAccumulator,
-    disks_count: u64,
-    disks: Vec<DiskAccumulator>,
-    power: Vec<(String, SpanAccumulator)>,
-}
-
-impl TelemetryAccumulator {
+impl Telemetry {
     /// Add the telemetry of an interval.
     pub fn take(&mut self, record: &Value) {
         self.intervals_count += 1;
         let cpu = |key: &str| record.get("cpu").and_then(|cpu| decimal(cpu, key));
         let (busy, steal) = (cpu("busy_pct"), cpu("steal_pct"));
-        self.busy_count += u64::from(busy.is_some_and(|busy| busy > BUSY_PCT));
-        self.stolen_count += u64::from(steal.is_some_and(|steal| steal > STOLEN_PCT));
-        self.busy.add(busy);
-        self.iowait.add(cpu("iowait_pct"));
-        self.steal.add(steal);
-        self.generator.add(
-            record
-                .get("generator")
-                .and_then(|program| decimal(program, "cpu_pct")),
-        );
+        self.cpu_busy_count += u64::from(busy.is_some_and(|busy| busy > BUSY_PCT));
+        self.cpu_stolen_count += u64::from(steal.is_some_and(|steal| steal > STOLEN_PCT));
+        self.cpu_busy_pct.add(busy);
+        self.cpu_iowait_pct.add(cpu("iowait_pct"));
+        self.cpu_steal_pct.add(steal);
+        let generator = record.get("generator");
+        let generator_pct = generator.and_then(|program| decimal(program, "cpu_pct"));
+        self.generator_cpu_pct.add(generator_pct);
         let disks = list(record, "disks");
         self.disks_count = self.disks_count.max(disks.len() as u64);
         disks.iter().for_each(|disk| self.take_disk(disk));
@@ -169,22 +148,24 @@ impl TelemetryAccumulator {
                 continue;
             };
             let watts = decimal(sensor, "watts");
-            let Some(place) = place_of(&sums, &boundary) else {
-                continue;
-            };
-            match sums.get_mut(place) {
+            let has_room = sums.len() < BOUNDARIES_MAX;
+            match sums.iter_mut().find(|(known, _)| *known == boundary) {
                 Some((_, sum)) => *sum = sum.zip(watts).map(|(sum, watts)| sum + watts),
-                None => sums.push((boundary, watts)),
+                None if has_room => sums.push((boundary, watts)),
+                None => {}
             }
         }
         for (boundary, sum) in sums {
-            let Some(place) = place_of(&self.power, &boundary) else {
-                continue;
-            };
-            if place == self.power.len() {
-                self.power.push((boundary, SpanAccumulator::default()));
+            let has_room = self.power.len() < BOUNDARIES_MAX;
+            match self.power.iter_mut().find(|power| power.boundary == boundary) {
+                Some(power) => power.watts.add(sum),
+                None if has_room => {
+                    let mut watts = Span::default();
+                    watts.add(sum);
+                    self.power.push(Power { boundary, watts });
+                }
+                None => {}
             }
-            self.power[place].1.add(sum);
         }
     }
 
@@ -196,82 +177,44 @@ impl TelemetryAccumulator {
             if place >= DISKS_MAX {
                 return;
             }
-            self.disks.push(DiskAccumulator::new(name, record));
+            let devices = list(record, "devices").iter().filter_map(Value::as_str);
+            self.disks.push(Disk {
+                disk: name,
+                devices: devices.take(DEVICES_MAX).map(super::fields::bounded).collect(),
+                ..Disk::default()
+            });
         }
         self.disks[place].take(record);
     }
 
-    /// Return the summary; `None` without intervals.
-    pub fn summary(&self) -> Option<Telemetry> {
-        (self.intervals_count > 0).then(|| Telemetry {
-            intervals_count: self.intervals_count,
-            cpu_busy_count: self.busy_count,
-            cpu_stolen_count: self.stolen_count,
-            cpu_busy_pct: self.busy.span(1),
-            cpu_iowait_pct: self.iowait.span(1),
-            cpu_steal_pct: self.steal.span(1),
-            generator_cpu_pct: self.generator.span(1),
-            disks_count: self.disks_count,
-            disks: self.disks.iter().map(DiskAccumulator::summary).collect(),
-            power: self.power.iter().filter_map(power).collect(),
-        })
+    /// Return the telemetry, without kinds of power that have no value; `None` without intervals.
+    pub fn known(mut self) -> Option<Self> {
+        self.power.retain(|power| power.watts.count > 0);
+        (self.intervals_count > 0).then_some(self)
     }
 
     /// Return the disks that reached their warning limit, with maximum temperature and limit.
     pub fn hot(&self) -> impl Iterator<Item = (&str, f64, &str)> {
         self.disks.iter().filter_map(|disk| {
-            let limit = disk.limit.as_deref()?;
-            let is_hot = disk.temperature.count > 0 && disk.temperature.greatest >= limit.parse().ok()?;
-            is_hot.then_some((disk.disk.as_str(), disk.temperature.greatest, limit))
+            let (span, limit) = (&disk.temperature_c, disk.temperature_limit_c.as_deref()?);
+            let is_hot = span.count > 0 && span.greatest >= limit.parse().ok()?;
+            is_hot.then_some((disk.disk.as_str(), span.greatest, limit))
         })
     }
 }
 
-/// Return the index of a kind of power, or the next free index; `None` if there are too many.
-fn place_of<T>(known: &[(String, T)], boundary: &str) -> Option<usize> {
-    let place = known.iter().position(|(known, _)| known == boundary);
-    place.or((known.len() < BOUNDARIES_MAX).then_some(known.len()))
-}
-
-fn power((boundary, accumulated): &(String, SpanAccumulator)) -> Option<Power> {
-    let (boundary, watts) = (boundary.clone(), accumulated.span(2)?);
-    Some(Power { boundary, watts })
-}
-
-impl DiskAccumulator {
-    fn new(disk: String, record: &Value) -> Self {
-        let devices = list(record, "devices").iter().filter_map(Value::as_str);
-        Self {
-            disk,
-            devices: devices.take(DEVICES_MAX).map(super::fields::bounded).collect(),
-            ..Self::default()
-        }
-    }
-
+impl Disk {
     fn take(&mut self, record: &Value) {
         if let Some(temperature) = record.get("temperature") {
-            self.temperature.add(decimal(temperature, "celsius"));
-            self.limit = text(temperature, "limit_celsius").or(self.limit.take());
+            self.temperature_c.add(decimal(temperature, "celsius"));
+            let limit = text(temperature, "limit_celsius");
+            self.temperature_limit_c = limit.or(self.temperature_limit_c.take());
         }
         let Some(io) = record.get("io") else { return };
-        self.busy.add(decimal(io, "busy_pct"));
-        self.awaits[0].add(decimal(io, "read_await_us"));
-        self.awaits[1].add(decimal(io, "write_await_us"));
-        self.rates[0].add(decimal(io, "read_bytes_per_s"));
-        self.rates[1].add(decimal(io, "write_bytes_per_s"));
-    }
-
-    fn summary(&self) -> Disk {
-        Disk {
-            disk: self.disk.clone(),
-            devices: self.devices.clone(),
-            temperature_c: self.temperature.span(1),
-            temperature_limit_c: self.limit.clone(),
-            busy_pct: self.busy.span(1),
-            read_await_us: self.awaits[0].span(1),
-            write_await_us: self.awaits[1].span(1),
-            read_bytes_per_s: self.rates[0].span(0),
-            write_bytes_per_s: self.rates[1].span(0),
-        }
+        self.busy_pct.add(decimal(io, "busy_pct"));
+        self.read_await_us.add(decimal(io, "read_await_us"));
+        self.write_await_us.add(decimal(io, "write_await_us"));
+        self.read_bytes_per_s.add(decimal(io, "read_bytes_per_s"));
+        self.write_bytes_per_s.add(decimal(io, "write_bytes_per_s"));
     }
 }

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::fields::{bounded, decimal, whole};
-use super::summary::SideFileSummary;
-use super::telemetry::{Telemetry, TelemetryAccumulator};
+use super::summary::{Drive, SideFileSummary};
+use super::telemetry::Telemetry;
 use crate::finding::{Finding, rule};
 
 /// Threshold of late requests in microseconds: the longest of the profile.
@@ -19,12 +19,10 @@ const LATENESS_LEAST_NS: u64 = 1_000_000;
 /// One busy interval of this number is not reported.
 const INTERVALS_TO_ONE: u64 = 100;
 
-/// Return the findings of the end record and the telemetry.
-pub fn of(end: Option<&Value>, summary: &SideFileSummary, telemetry: &TelemetryAccumulator) -> Vec<Finding> {
-    let rate = summary
-        .rate_sentence
-        .as_deref()
-        .filter(|_| summary.is_rate_sustained == Some(false));
+/// Return the findings of the end record and of the summary with its telemetry.
+pub fn of(end: Option<&Value>, summary: &SideFileSummary) -> Vec<Finding> {
+    let rate = summary.rate_sentence.as_deref();
+    let rate = rate.filter(|_| summary.is_rate_sustained == Some(false));
     let rate = rate.map(|sentence| rule::RATE_BELOW_REQUESTED.at(None, sentence));
     let operations = end
         .and_then(|end| end.get("operations"))
@@ -40,7 +38,8 @@ pub fn of(end: Option<&Value>, summary: &SideFileSummary, telemetry: &TelemetryA
     let generator = each(generator_late).map(|sentence| rule::GENERATOR_LATE.at(None, sentence));
     let mut found: Vec<_> = rate.into_iter().chain(late).chain(generator).collect();
     found.extend(summary.telemetry.iter().flat_map(host));
-    let hot: Vec<_> = telemetry.hot().map(hot_sentence).collect();
+    let hot = summary.telemetry.iter().flat_map(Telemetry::hot);
+    let hot: Vec<_> = hot.map(hot_sentence).collect();
     found.extend((!hot.is_empty()).then(|| rule::DRIVE_HOT.at(None, bounded(&hot.join("; ")))));
     found.extend(virtual_drives(summary));
     found
@@ -68,13 +67,9 @@ fn host(telemetry: &Telemetry) -> Vec<Finding> {
 
 /// Describe requests that completed late although their service was fast: they waited before submission.
 fn late(name: &str, operation: &Value) -> Option<String> {
-    let of = |key: &str| {
-        operation
-            .get(key)
-            .and_then(|over| whole(over, LATE_US))
-            .unwrap_or(0)
-    };
-    let (service, response) = (of("service_over"), of("response_over"));
+    let of = |key: &str| whole(operation.get(key)?, LATE_US);
+    let service = of("service_over").unwrap_or(0);
+    let response = of("response_over").unwrap_or(0);
     let (waited, count) = (response.saturating_sub(service), whole(operation, "count")?);
     let of_second = decimal(operation, "asked_per_s");
     let least = (count / 1_000 * LATE_PER_MILLE).min(of_second.map_or(u64::MAX, |rate| rate as u64));
@@ -92,12 +87,8 @@ fn late(name: &str, operation: &Value) -> Option<String> {
 ///
 /// If the drive stalls, the program is late because of the drive.
 fn generator_late(name: &str, operation: &Value) -> Option<String> {
-    let lateness = operation
-        .get("lateness")
-        .and_then(|times| whole(times, "p99_ns"))?;
-    let slowest = operation
-        .get("service")
-        .and_then(|times| whole(times, "max_ns"))?;
+    let lateness = whole(operation.get("lateness")?, "p99_ns")?;
+    let slowest = whole(operation.get("service")?, "max_ns")?;
     (lateness >= LATENESS_LEAST_NS && lateness > slowest).then(|| {
         format!(
             "{name}: one percent was submitted {:.3} ms or more after its due time; the slowest took {:.3} ms after \
@@ -113,21 +104,13 @@ fn hot_sentence((disk, celsius, limit): (&str, f64, &str)) -> String {
 }
 
 fn virtual_drives(summary: &SideFileSummary) -> Option<Finding> {
-    let drives = summary
-        .drives
-        .iter()
-        .filter(|drive| drive.kind.as_deref() == Some("virtual"));
-    let named: Vec<String> = drives
-        .map(|drive| {
-            let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "unnamed".to_owned());
-            format!("{} ({})", or_none(&drive.name), or_none(&drive.drive_key))
-        })
+    let is_virtual = |drive: &&Drive| drive.kind.as_deref() == Some("virtual");
+    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "unnamed".to_owned());
+    let named = summary.drives.iter().filter(is_virtual);
+    let named: Vec<String> = named
+        .map(|drive| format!("{} ({})", or_none(&drive.name), or_none(&drive.drive_key)))
         .collect();
-    (!named.is_empty()).then(|| {
-        let sentence = format!(
-            "virtual devices according to the side file: {}",
-            bounded(&named.join(", "))
-        );
-        rule::DEVICE_VIRTUAL.at(None, sentence)
-    })
+    let named = bounded(&named.join(", "));
+    let sentence = format!("virtual devices according to the side file: {named}");
+    (!named.is_empty()).then(|| rule::DEVICE_VIRTUAL.at(None, sentence))
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::ycsb::run::Operation;
+
 /// Maximum number of different exact values; real runs in microseconds have about ten thousand.
 const VALUES_MAX: usize = 65_536;
 
@@ -119,6 +121,20 @@ impl Latencies {
         shares
             .filter_map(|&(name, share)| Some((name, self.value_at(share)?)))
             .collect()
+    }
+
+    /// Return an operation with the count, the maximum and the percentiles; `from` names the source.
+    pub fn operation(&self, from: &'static str, named: Operation) -> Operation {
+        let percentiles = self.percentiles_us().into_iter();
+        Operation {
+            ops_count: Some(self.ops_count),
+            max_us: self.ends_us.map(|(_, greatest)| greatest.to_string()),
+            percentiles: percentiles
+                .map(|(share, value)| (share.to_owned(), value.to_string()))
+                .collect(),
+            from,
+            ..named
+        }
     }
 
     /// Return the values at the ranks next to a share, which releases of HdrHistogram round to differently: up to 2.1.4 to the

@@ -25,19 +25,30 @@ pub fn count(text: &str) -> Option<u64> {
     text.parse().ok().or_else(|| value(text).filter(whole).map(cast))
 }
 
+/// Return a whole number that is written in digits alone.
+pub fn whole(text: &str) -> Option<u64> {
+    let only_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| only_digits)
+}
+
 /// Return a time in milliseconds as microseconds, digit by digit: `2.0` is `2000`, `1.2345` is `1234.5`.
 pub fn ms_as_us(text: &str) -> Option<String> {
     if text.contains(['E', 'e']) {
         return value(text).map(|ms| (ms * 1000.0).to_string());
     }
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-    let moved: String = part.chars().chain("000".chars()).take(3).collect();
-    let rest = part.get(3..).unwrap_or("").trim_end_matches('0');
+    is_number(text).then(|| shifted(whole, part, 3))
+}
+
+/// Return a decimal with its point some places further to the right, digit by digit.
+pub fn shifted(whole: &str, part: &str, places: usize) -> String {
+    let moved: String = part.chars().chain("000".chars()).take(places).collect();
+    let rest = part.get(places..).unwrap_or("").trim_end_matches('0');
     let digits = format!("{whole}{moved}");
     let digits = digits.trim_start_matches('0');
     let digits = if digits.is_empty() { "0" } else { digits };
     let dot = if rest.is_empty() { "" } else { "." };
-    is_number(text).then(|| format!("{digits}{dot}{rest}"))
+    format!("{digits}{dot}{rest}")
 }
 
 /// Units and their nanoseconds; both signs for micro are in use.

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::ycsb::common::latencies::Latencies;
+use crate::ycsb::common::number;
 use crate::ycsb::run::Operation;
 
 /// Maximum number of stored kinds of operations; real runs have a dozen.
@@ -51,15 +52,10 @@ pub fn parse(line: &str) -> Option<RawRow<'_>> {
     let is_name = !name.is_empty() && name.bytes().all(is_letter);
     Some(RawRow {
         name,
-        time: whole(time)?,
-        latency_us: whole(latency)?,
+        time: number::whole(time)?,
+        latency_us: number::whole(latency)?,
     })
     .filter(|_| is_name)
-}
-
-fn whole(text: &str) -> Option<u64> {
-    let only_digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| only_digits)
 }
 
 /// The operations of one kind.
@@ -125,19 +121,12 @@ impl Raw {
 
     /// Return the figures of single operations under the given name.
     pub fn operation(&self, raw: &RawOperation, named: Operation) -> Operation {
-        let text = |value: u64| value.to_string();
-        let percentiles = raw.latencies.percentiles_us().into_iter();
+        let latencies = &raw.latencies;
         Operation {
-            ops_count: Some(raw.latencies.ops_count()),
-            mean_us: raw.latencies.mean_us(),
-            min_us: raw.latencies.ends_us().map(|(least, _)| text(least)),
-            max_us: raw.latencies.ends_us().map(|(_, greatest)| text(greatest)),
-            percentiles: percentiles
-                .map(|(share, value)| (share.to_owned(), text(value)))
-                .collect(),
+            mean_us: latencies.mean_us(),
+            min_us: latencies.ends_us().map(|(least, _)| least.to_string()),
             ops_by_second: self.by_second(raw),
-            from: "raw",
-            ..named
+            ..latencies.operation("raw", named)
         }
     }
 

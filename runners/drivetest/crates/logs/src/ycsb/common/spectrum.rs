@@ -97,15 +97,7 @@ fn percent(share: &str) -> Option<String> {
     let (whole, part) = share.split_once('.')?;
     let is_share =
         matches!(whole, "0" | "1") && part.len() >= 2 && part.bytes().all(|byte| byte.is_ascii_digit());
-    let (moved, rest) = part.split_at_checked(2).filter(|_| is_share)?;
-    let digits = format!("{whole}{moved}");
-    let digits = digits.trim_start_matches('0');
-    let rest = rest.trim_end_matches('0');
-    let dot = if rest.is_empty() { "" } else { "." };
-    Some(format!(
-        "{}{dot}{rest}",
-        if digits.is_empty() { "0" } else { digits }
-    ))
+    is_share.then(|| number::shifted(whole, part, 2))
 }
 
 /// Return the metric that a file's name ends in, before `-percentiles`.

@@ -67,14 +67,12 @@ pub struct Counts {
 
 impl Counts {
     fn of(run: &Run, settings: &Settings) -> Self {
+        let count = |operation: &Operation| {
+            let batches = operation.ops_count?;
+            Some(batches.saturating_mul(batch(&operation.name, settings)))
+        };
         let sum = |wanted: &dyn Fn(&&Operation) -> bool| {
-            let counts = run.operations.iter().filter(wanted).filter_map(|operation| {
-                Some(
-                    operation
-                        .ops_count?
-                        .saturating_mul(batch(&operation.name, settings)),
-                )
-            });
+            let counts = run.operations.iter().filter(wanted).filter_map(count);
             counts.fold(0_u64, u64::saturating_add)
         };
         let single = sum(&|operation| operation.is_counted);

@@ -124,20 +124,14 @@ fn printed<'a>(run: &'a Run, name: &OperationName) -> Option<&'a Operation> {
 /// Return the operation of a histogram, without mean and minimum, which are exact only in the rows.
 fn operation(printed: Option<&Operation>, name: OperationName, latencies: &Latencies) -> Operation {
     let time = printed.and_then(|printed| printed.time);
-    let percentiles = latencies.percentiles_us().into_iter();
-    Operation {
+    let named = Operation {
         name: name.operation,
         outcome: name.outcome,
         time: time.or(name.is_intended.then_some(Time::Response)),
         is_intended_twin: name.is_intended,
-        ops_count: Some(latencies.ops_count()),
-        max_us: latencies.ends_us().map(|(_, greatest)| greatest.to_string()),
-        percentiles: percentiles
-            .map(|(share, value)| (share.to_owned(), value.to_string()))
-            .collect(),
-        from: "hdr",
         ..Operation::default()
-    }
+    };
+    latencies.operation("hdr", named)
 }
 
 fn compare(printed: Option<&Operation>, merged: &Merged) -> Vec<Finding> {

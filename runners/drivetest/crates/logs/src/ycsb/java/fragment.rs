@@ -1,6 +1,7 @@
 //! What only YCSB prints about a run: its rows, by metric, and the lines of its client.
 
 use crate::ycsb::command::Command;
+use crate::ycsb::common::number;
 use crate::ycsb::fragment::{self, Dialect, Message, Place};
 use crate::ycsb::java::build_run;
 use crate::ycsb::java::row::Row;
@@ -180,10 +181,8 @@ fn cell(row: Row<'_>) -> Option<Cell> {
         Some(key) => (true, key),
         None => (false, row.measurement),
     };
-    let only_digits = key.bytes().all(|byte| byte.is_ascii_digit());
-    let key = key.parse().ok().filter(|_| only_digits)?;
     Some(Cell {
-        key,
+        key: number::whole(key)?,
         is_beyond,
         value: row.value.into(),
     })

@@ -2,6 +2,8 @@
 //!
 //! Source: YCSB, OneMeasurementHdrHistogram.java, OneMeasurementHistogram.java, OneMeasurementRaw.java.
 
+use crate::ycsb::common::number;
+
 /// The unit in a row's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -56,17 +58,12 @@ fn numbered(name: &str) -> Option<Measurement> {
         return Some(Measurement::Return(status.to_owned()));
     }
     if let Some(last) = name.strip_prefix('>') {
-        return whole(last).map(Measurement::Beyond);
+        return number::whole(last).map(Measurement::Beyond);
     }
     if let Some(share) = name.strip_prefix('p') {
         return percentile(share, Unit::Us);
     }
-    whole(name).map(Measurement::Cell)
-}
-
-fn whole(text: &str) -> Option<u64> {
-    let only_digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| only_digits)
+    number::whole(name).map(Measurement::Cell)
 }
 
 fn with_unit(name: &str) -> Option<Measurement> {
