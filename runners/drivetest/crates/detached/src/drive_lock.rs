@@ -86,10 +86,9 @@ pub(crate) fn take(path: &Path, run: &DriveRecord) -> Result<LockOutcome, Detach
 
 /// Returns the newest generation that got a drive, or None if there was none. Does not take the lock.
 pub(crate) fn newest_generation(path: &Path) -> Result<Option<u64>, DetachError> {
-    match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(DetachError::file(path, "open the drive lock", source)),
-        Ok(file) => Ok(recorded(path, &file)?.map(|record| record.generation)),
+    match DetachError::unless_missing(File::open(path), path, "open the drive lock")? {
+        None => Ok(None),
+        Some(file) => Ok(recorded(path, &file)?.map(|record| record.generation)),
     }
 }
 

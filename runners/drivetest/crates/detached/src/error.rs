@@ -67,4 +67,16 @@ impl DetachError {
             source: source.into(),
         }
     }
+
+    /// Returns the value of a call on a file, or None if the file does not exist.
+    pub(crate) fn unless_missing<T>(
+        result: io::Result<T>,
+        path: &Path,
+        action: &'static str,
+    ) -> Result<Option<T>, Self> {
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            result => result.map(Some).map_err(|error| Self::file(path, action, error)),
+        }
+    }
 }

@@ -22,7 +22,6 @@ mod remove;
 mod run_dir;
 mod spawn;
 mod spawn_error;
-mod stack_buf;
 mod start;
 mod status;
 mod stop;

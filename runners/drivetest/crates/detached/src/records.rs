@@ -1,7 +1,6 @@
 //! Records in the files `pid` and `exit` and in the lock file of a drive.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -44,11 +43,8 @@ pub(crate) struct DriveRecord {
 
 /// Reads a record. Returns None if the file does not exist.
 pub(crate) fn read<Record: DeserializeOwned>(path: &Path) -> Result<Option<Record>, DetachError> {
-    match fs::read(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(DetachError::file(path, "read", source)),
-        Ok(bytes) => parse(path, &bytes).map(Some),
-    }
+    let bytes = DetachError::unless_missing(fs::read(path), path, "read")?;
+    bytes.map(|bytes| parse(path, &bytes)).transpose()
 }
 
 /// Parses the bytes of the record at `path`.

@@ -46,11 +46,10 @@ pub fn remove(run_dir: &Path, drive_lock: &Path, generation: u64) -> Result<Remo
             "a program of this generation uses its drive",
         ));
     }
-    match fs::symlink_metadata(run_dir) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(source) => return Err(DetachError::file(run_dir, "find", source)),
-        Ok(found) if !found.is_dir() => return Ok(not_removed(run_dir, "not a directory")),
-        Ok(_) => {
+    match DetachError::unless_missing(fs::symlink_metadata(run_dir), run_dir, "find")? {
+        None => {}
+        Some(found) if !found.is_dir() => return Ok(not_removed(run_dir, "not a directory")),
+        Some(_) => {
             if let Some(removal) = move_to_trash(run_dir, &trash)? {
                 return Ok(removal);
             }
@@ -123,10 +122,9 @@ fn mounted_in(directory: &Path) -> io::Result<Option<PathBuf>> {
 
 /// Deletes the renamed directory, if it exists. Links are deleted, not followed.
 fn empty_trash(trash: &Path) -> Result<(), DetachError> {
-    match fs::remove_dir_all(trash) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(source) => Err(DetachError::file(trash, "remove", source)),
-        Ok(()) => sync(trash),
+    match DetachError::unless_missing(fs::remove_dir_all(trash), trash, "remove")? {
+        None => Ok(()),
+        Some(()) => sync(trash),
     }
 }
 

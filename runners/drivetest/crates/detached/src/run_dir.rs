@@ -1,7 +1,7 @@
 //! The directory of a run: its files and its lock.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -17,11 +17,8 @@ pub(crate) struct RunDir {
 impl RunDir {
     /// Finds the directory. Returns None if it does not exist.
     pub fn find(path: &Path) -> Result<Option<Self>, DetachError> {
-        match fs::canonicalize(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(DetachError::file(path, "find", source)),
-            Ok(path) => Ok(Some(Self { path })),
-        }
+        let found = DetachError::unless_missing(fs::canonicalize(path), path, "find")?;
+        Ok(found.map(|path| Self { path }))
     }
 
     /// Returns the canonical path, which identifies the run in the lock of a drive.
@@ -66,10 +63,9 @@ impl RunDir {
     /// Returns whether a process has the lock. Does not take it.
     pub fn is_locked(&self) -> Result<bool, DetachError> {
         let path = self.file("lock");
-        match File::open(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            Err(source) => Err(DetachError::file(&path, "open", source)),
-            Ok(file) => {
+        match DetachError::unless_missing(File::open(&path), &path, "open")? {
+            None => Ok(false),
+            Some(file) => {
                 lock::is_taken(&file).map_err(|source| DetachError::file(&path, "test the lock of", source))
             }
         }
@@ -78,11 +74,8 @@ impl RunDir {
     /// Returns the size of a file, or 0 if it does not exist.
     pub fn size_bytes(&self, name: &str) -> Result<u64, DetachError> {
         let path = self.file(name);
-        match fs::metadata(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
-            Err(source) => Err(DetachError::file(&path, "read the size of", source)),
-            Ok(metadata) => Ok(metadata.len()),
-        }
+        let found = DetachError::unless_missing(fs::metadata(&path), &path, "read the size of")?;
+        Ok(found.map_or(0, |metadata| metadata.len()))
     }
 
     /// Opens a file for the output of a process.

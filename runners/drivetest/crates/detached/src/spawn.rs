@@ -5,8 +5,8 @@
 //! prepared before the fork.
 
 use std::ffi::{CStr, CString, c_char, c_int};
-use std::fmt::Write;
-use std::io;
+use std::fmt;
+use std::io::{self, Write};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::fs::{AtFlags, Mode, OFlags, fsync, openat, renameat, statat, unlinkat};
@@ -15,11 +15,12 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, fchdir, getpid, setsid, wait
 
 use crate::process::parse_stat;
 use crate::spawn_error::{SpawnError, SpawnStage};
-use crate::stack_buf::{JsonInteger, StackBuf};
 
 /// Signals that a shutdown or a terminal sends to every process. The monitor ignores them, because it must record the end
 /// of the program.
 const IGNORED_SIGNALS: [c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
+/// Longer than any record in `pid` and `exit`.
+const RECORD_BYTES_MAX: usize = 256;
 /// Exit status of a process that could not execute the program. It is not recorded.
 const EXIT_EXEC_FAILED: c_int = 127;
 
@@ -147,13 +148,14 @@ fn prepare(context: &SpawnContext<'_>) -> Result<(), Errno> {
 fn record_self(context: &SpawnContext<'_>) -> Result<(), Errno> {
     let start_ticks = own_start_ticks()?;
     let (pid, generation, boot_id) = (getpid().as_raw_nonzero(), context.generation, context.boot_id);
-    let mut line = StackBuf::default();
-    let written = writeln!(
-        line,
-        r#"{{"pid": {pid}, "start_ticks": {start_ticks}, "generation": {generation}, "boot_id": "{boot_id}"}}"#
-    );
-    written.map_err(|_| Errno::OVERFLOW)?;
-    write_atomically(context.directory, c"pid.tmp", c"pid", line.bytes())
+    write_atomically(
+        context.directory,
+        c"pid.tmp",
+        c"pid",
+        format_args!(
+            r#"{{"pid": {pid}, "start_ticks": {start_ticks}, "generation": {generation}, "boot_id": "{boot_id}"}}"#
+        ),
+    )
 }
 
 /// Removes `pid`, because the program was not started.
@@ -240,29 +242,40 @@ fn release_drive(context: &SpawnContext<'_>) {
 }
 
 fn record_end(context: &SpawnContext<'_>, status: WaitStatus) -> Result<(), Errno> {
-    let mut line = StackBuf::default();
     let (exit_status, signal) = (
         JsonInteger(status.exit_status()),
         JsonInteger(status.terminating_signal()),
     );
-    let written = writeln!(
-        line,
-        r#"{{"exit_status": {exit_status}, "signal": {signal}, "reason": ""}}"#
-    );
-    written.map_err(|_| Errno::OVERFLOW)?;
-    write_atomically(context.directory, c"exit.tmp", c"exit", line.bytes())
+    let record = format_args!(r#"{{"exit_status": {exit_status}, "signal": {signal}, "reason": ""}}"#);
+    write_atomically(context.directory, c"exit.tmp", c"exit", record)
 }
 
-/// Writes a file atomically, also with respect to a power cut.
+/// A JSON integer or null.
+struct JsonInteger(Option<i32>);
+
+impl fmt::Display for JsonInteger {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(number) => write!(formatter, "{number}"),
+            None => formatter.write_str("null"),
+        }
+    }
+}
+
+/// Writes a file of one line atomically, also with respect to a power cut. The line is formatted on the stack.
 fn write_atomically(
     directory: BorrowedFd<'_>,
     temporary: &CStr,
     name: &CStr,
-    bytes: &[u8],
+    line: fmt::Arguments<'_>,
 ) -> Result<(), Errno> {
+    let mut bytes = [0; RECORD_BYTES_MAX];
+    let mut unused = &mut bytes[..];
+    writeln!(unused, "{line}").map_err(|_| Errno::OVERFLOW)?;
+    let length = RECORD_BYTES_MAX - unused.len();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
     let file = openat(directory, temporary, flags, Mode::from_raw_mode(0o644))?;
-    let mut rest = bytes;
+    let mut rest = bytes.get(..length).unwrap_or_default();
     while !rest.is_empty() {
         let written = rustix::io::write(&file, rest)?;
         rest = rest.get(written..).unwrap_or_default();
@@ -285,4 +298,30 @@ fn last_errno() -> Errno {
 fn exit(status: c_int) -> ! {
     // SAFETY: ends this process at once. Buffers and destructors of the launcher must not run in its child.
     unsafe { libc::_exit(status) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn a_missing_number_is_null() {
+        assert_eq!(
+            format!("{} {}", JsonInteger(None), JsonInteger(Some(-1))),
+            "null -1"
+        );
+    }
+
+    #[test]
+    fn a_line_beyond_the_size_is_an_error_and_writes_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = std::fs::File::open(folder.path()).unwrap();
+        let write = |line: &str| write_atomically(directory.as_fd(), c"a.tmp", c"a", format_args!("{line}"));
+        assert_eq!(write(&"x".repeat(256)), Err(Errno::OVERFLOW));
+        assert!(!folder.path().join("a.tmp").exists());
+        assert_eq!(write(&"x".repeat(255)), Ok(()));
+        assert_eq!(std::fs::read(folder.path().join("a")).unwrap().len(), 256);
+    }
 }

@@ -102,8 +102,12 @@ pub(crate) fn is_lower_hex(text: &str) -> bool {
 
 fn machine_hash(machine_id: &str) -> String {
     let hash = Sha256::digest(format!("drivecert device {machine_id}"));
-    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    digits.chars().take(MACHINE_HASH_DIGITS).collect()
+    hex(&hash).chars().take(MACHINE_HASH_DIGITS).collect()
+}
+
+/// Returns bytes as lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Reads a small file and trims its text; None if it does not exist or is blank.

@@ -7,6 +7,7 @@ use drivetest_device::{DeviceError, Drives, Identity};
 use drivetest_load::config::{Config, Model};
 
 use crate::error::{HostError, Kind};
+use crate::serve::retryable;
 
 /// Checks that a path is a block device under /dev. A lab host accepts no plain file as a drive.
 pub(crate) fn block_device(path: &str) -> Result<PathBuf, HostError> {
@@ -37,13 +38,12 @@ pub(crate) fn identify(path: &str) -> Result<Identity, HostError> {
 /// Returns the current paths of a drive or of a partition with that size. Sends no command to a drive, because another run
 /// may measure it.
 pub(crate) fn find(drive_key: &str, size_bytes: u64) -> Result<Vec<PathBuf>, HostError> {
-    drivetest_device::locate(drive_key, size_bytes)
-        .map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))
+    retryable(drivetest_device::locate(drive_key, size_bytes))
 }
 
 /// Returns the drives of this host. Sends no command to a drive, as in [`find`].
 pub(crate) fn list() -> Result<Drives, HostError> {
-    drivetest_device::list().map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))
+    retryable(drivetest_device::list())
 }
 
 /// Checks that a configuration names only the drive of the run, and no plain files.

@@ -5,11 +5,12 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use drivetest_device::hex;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::HostError;
-use crate::run_store::{RunStore, hex};
+use crate::run_store::RunStore;
 use crate::settings::Settings;
 
 /// The state of the host at one moment. Its JSON is `drivecert.host-health/1`.

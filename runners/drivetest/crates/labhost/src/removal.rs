@@ -3,17 +3,11 @@
 use drivetest_detached::Removal;
 
 use crate::error::HostError;
+use crate::request::Removal as Request;
 use crate::run_store::RunStore;
 use crate::serve::retryable;
 use crate::settings::Settings;
 use crate::start::check_generation;
-
-/// The run to remove, its drive, and its last generation on that drive.
-pub(crate) struct RemovalRequest<'a> {
-    pub run: &'a str,
-    pub drive_key: &'a str,
-    pub generation: u64,
-}
 
 /// Removes the directory of a run after making sure that a delayed start of the run would be refused.
 ///
@@ -23,12 +17,15 @@ pub(crate) struct RemovalRequest<'a> {
 pub(crate) fn remove(
     settings: &Settings,
     store: &RunStore<'_>,
-    request: &RemovalRequest<'_>,
+    request: &Request,
 ) -> Result<Removal, HostError> {
     // The removal writes the generation into the lock of the drive. An unlimited number could block the drive for ever.
     check_generation(request.generation)?;
-    let (run_dir, drive_lock) = (store.run_dir(request.run)?, store.drive_lock(request.drive_key)?);
-    let is_known = settings.check_listed(request.drive_key).is_ok() || drive_lock.exists();
+    let (run_dir, drive_lock) = (
+        store.run_dir(&request.run)?,
+        store.drive_lock(&request.drive_key)?,
+    );
+    let is_known = settings.check_listed(&request.drive_key).is_ok() || drive_lock.exists();
     if !is_known {
         if retryable(drivetest_detached::status(&run_dir))?.pid.is_some() {
             return Err(HostError::refused(format!(
@@ -96,9 +93,9 @@ mod tests {
 
         fn remove(&self, run: &str, drive_key: &str) -> Result<Removal, HostError> {
             let store = RunStore::open(&self.settings.state_dir).unwrap();
-            let request = RemovalRequest {
-                run,
-                drive_key,
+            let request = Request {
+                run: run.to_owned(),
+                drive_key: drive_key.to_owned(),
                 generation: 7,
             };
             remove(&self.settings, &store, &request)

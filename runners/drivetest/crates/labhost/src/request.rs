@@ -34,11 +34,7 @@ pub(crate) enum Request {
     /// Stop a run.
     Stop { run: String },
     /// Remove the directory of a finished run. `generation` is its last one.
-    Remove {
-        run: String,
-        drive_key: String,
-        generation: u64,
-    },
+    Remove(Removal),
     /// Return a part of a file of a run.
     Read {
         run: String,
@@ -58,6 +54,15 @@ pub(crate) struct Start {
     pub words: Vec<String>,
     /// SHA-256 of the program that the register expects. Another program refuses the start.
     pub program_sha256: String,
+}
+
+/// A run to remove, its drive, and its last generation on that drive.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Removal {
+    pub run: String,
+    pub drive_key: String,
+    pub generation: u64,
 }
 
 /// Reads the next request. Returns None at the end of the input.

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use drivetest_device::hex;
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
@@ -148,11 +149,6 @@ fn write_atomically(directory: &Path, file: &str, bytes: u64, content: &mut impl
     opened.sync_all()?;
     fs::rename(&temporary, directory.join(file))?;
     File::open(directory)?.sync_all()
-}
-
-/// Returns bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

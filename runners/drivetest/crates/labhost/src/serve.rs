@@ -3,14 +3,13 @@
 use std::io::{self, BufRead, Read, Write};
 use std::time::{Duration, Instant};
 
-use drivetest_detached::DetachError;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::device;
 use crate::error::{HostError, Kind};
 use crate::health::Health;
-use crate::removal::{self, RemovalRequest};
+use crate::removal;
 use crate::request::{self, Request};
 use crate::run_store::RunStore;
 use crate::settings::Settings;
@@ -90,19 +89,7 @@ fn execute(settings: &Settings, request: Request, content: &mut impl Read) -> Re
         Request::Start(request) => document(&start::start(settings, &store, &request)?),
         Request::Status { run } => document(&retryable(drivetest_detached::status(&store.run_dir(&run)?))?),
         Request::Stop { run } => document(&retryable(drivetest_detached::stop(&store.run_dir(&run)?))?),
-        Request::Remove {
-            run,
-            drive_key,
-            generation,
-        } => {
-            let (run, drive_key) = (&*run, &*drive_key);
-            let request = RemovalRequest {
-                run,
-                drive_key,
-                generation,
-            };
-            document(&removal::remove(settings, &store, &request)?)
-        }
+        Request::Remove(request) => document(&removal::remove(settings, &store, &request)?),
         Request::Read {
             run,
             file,
@@ -119,8 +106,7 @@ fn execute(settings: &Settings, request: Request, content: &mut impl Read) -> Re
 }
 
 fn document(record: &impl Serialize) -> Result<Response, HostError> {
-    let document = serde_json::to_value(record);
-    let document = document.map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))?;
+    let document = retryable(serde_json::to_value(record))?;
     Ok(Response {
         document,
         bytes: Vec::new(),
@@ -128,7 +114,7 @@ fn document(record: &impl Serialize) -> Result<Response, HostError> {
 }
 
 /// Converts an error of a run directory. The register may repeat the request.
-pub(crate) fn retryable<Record>(result: Result<Record, DetachError>) -> Result<Record, HostError> {
+pub(crate) fn retryable<Record, E: ToString>(result: Result<Record, E>) -> Result<Record, HostError> {
     result.map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))
 }
 

@@ -1,7 +1,8 @@
 //! Clocks: monotonic time, sleeping until a time, and wall-clock time as text.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
+use jiff::Timestamp;
 use rustix::thread::{ClockId as SleepClock, clock_nanosleep_absolute};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
@@ -58,37 +59,15 @@ impl Instant {
 
 /// Returns a time as RFC 3339 in UTC with milliseconds. Times before 1970 become 1970.
 pub fn rfc3339(at: SystemTime) -> String {
-    let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
-    let (year, month, day) = civil(days);
-    let (hour, minute) = (second / 3_600, second / 60 % 60);
-    let millis = since.subsec_millis();
-    format!(
-        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}.{millis:03}Z",
-        second % 60
-    )
-}
-
-/// Returns year, month and day of a day counted from 1970-01-01.
-/// Source: Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468; // from 0000-03-01, so that leap days end a year
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
+    let at = Timestamp::try_from(at)
+        .unwrap_or_default()
+        .max(Timestamp::UNIX_EPOCH);
+    format!("{at:.3}")
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::{Duration, UNIX_EPOCH};
 
     use super::*;
 
@@ -106,5 +85,13 @@ mod tests {
         for (seconds, text) in pairs {
             assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_secs(seconds)), text);
         }
+        assert_eq!(
+            rfc3339(UNIX_EPOCH + Duration::from_micros(1_999_999)),
+            "1970-01-01T00:00:01.999Z"
+        );
+        assert_eq!(
+            rfc3339(UNIX_EPOCH - Duration::from_secs(1)),
+            "1970-01-01T00:00:00.000Z"
+        );
     }
 }

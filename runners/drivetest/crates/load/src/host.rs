@@ -45,17 +45,10 @@ impl Host {
             numa_nodes_count: described.as_ref().and_then(|host| host.numa_nodes_count),
             is_irqbalance_running: described.as_ref().and_then(|host| host.is_irqbalance_running),
             governors: described.and_then(|host| host.governors),
-            memory_bytes: memory_bytes(&root),
+            memory_bytes: root.line_bytes("proc/meminfo", "MemTotal:"),
             virtual_machine: virtual_machine(&root),
         }
     }
-}
-
-fn memory_bytes(root: &Root) -> Option<u64> {
-    let text = root.text("proc/meminfo")?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kib * 1_024)
 }
 
 /// Returns the name of the virtual machine. x86 processors have a flag under a hypervisor; Xen or the firmware has
@@ -67,21 +60,15 @@ fn virtual_machine(root: &Root) -> Option<String> {
     let xen = root.text("sys/hypervisor/type");
     let product = || {
         let parts = ["sys_vendor", "product_name"].map(|part| root.text(&format!("sys/class/dmi/id/{part}")));
-        let reported: Vec<_> = parts
-            .into_iter()
-            .flatten()
-            .filter(|part| !part.is_empty())
-            .collect();
-        reported.join(" ")
-    };
-    let unnamed = |name: String| {
+        let reported = parts.into_iter().flatten().filter(|part| !part.is_empty());
+        let name = reported.collect::<Vec<_>>().join(" ");
         if name.is_empty() {
             "unnamed".to_owned()
         } else {
             name
         }
     };
-    xen.or_else(|| is_flagged.then(|| unnamed(product())))
+    xen.or_else(|| is_flagged.then(product))
 }
 
 fn cpu_model(cpuinfo: &str) -> String {

@@ -8,6 +8,7 @@ pub mod config;
 pub mod device;
 pub mod engine;
 pub mod host;
+pub mod outcome;
 pub mod prep;
 pub mod report;
 pub mod run;
@@ -18,4 +19,5 @@ pub mod stop;
 pub mod telemetry;
 pub mod tomb_raider;
 
-pub use run::{LoadRun, Outcome};
+pub use outcome::Outcome;
+pub use run::LoadRun;

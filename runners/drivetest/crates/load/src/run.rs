@@ -12,10 +12,11 @@ use crate::device::{self, Device, OpenRequest};
 use crate::engine::workers::RunContext;
 use crate::engine::{self, Engine, EngineSelection};
 use crate::host::Host;
+use crate::outcome::Outcome;
 use crate::report::block::names;
 use crate::report::header;
 use crate::report::output::Outputs;
-use crate::report::side::{End, Plan, Request, RunTotals, Start};
+use crate::report::side::{End, Request, RunTotals, Start};
 use crate::report::summary::Summary;
 use crate::schedule::stream::streams;
 use crate::signals::Signals;
@@ -36,21 +37,6 @@ pub struct LoadRun<'a> {
     pub may_destroy: bool,
     /// Identifies and checks the devices.
     pub guard: &'a dyn Guard,
-}
-
-/// How a run ended. The text explains it.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The run took its full duration.
-    Finished,
-    /// A device was refused, or the host cannot run the load. No request was sent.
-    Refused(String),
-    /// Too many requests failed.
-    DeviceError(String),
-    /// The drive or the host cannot keep up with the load.
-    Overloaded(String),
-    /// A signal arrived, or the log cannot be written.
-    Interrupted(String),
 }
 
 impl LoadRun<'_> {
@@ -86,7 +72,7 @@ impl LoadRun<'_> {
         let warnings = self.guard.warnings(limit_celsius(&self.config));
         outputs.side(&Start::new(
             self.request(),
-            &Plan::of(&self.config, Some(&choice)),
+            Some(&choice),
             host,
             &self.identities(&context.devices),
             &warnings,
@@ -158,13 +144,7 @@ impl LoadRun<'_> {
             .iter()
             .map(|name| json!({"path": name}))
             .collect();
-        outputs.side(&Start::new(
-            self.request(),
-            &Plan::of(&self.config, None),
-            host,
-            &loaded_devices,
-            &[],
-        ))?;
+        outputs.side(&Start::new(self.request(), None, host, &loaded_devices, &[]))?;
         let (log_lines, outcome) = match refusal {
             OpenRefusal::Interrupted(signal) => (
                 header::stopped(StopReason::Signal(signal)),
@@ -198,19 +178,6 @@ impl LoadRun<'_> {
     }
 }
 
-impl Outcome {
-    /// Returns the side file's reason and the text.
-    fn reason(&self) -> (&'static str, &str) {
-        match self {
-            Self::Finished => ("finished", ""),
-            Self::Refused(text) => ("refused", text),
-            Self::DeviceError(text) => ("device-error", text),
-            Self::Overloaded(text) => ("lag", text),
-            Self::Interrupted(text) => ("interrupted", text),
-        }
-    }
-}
-
 fn not_started(outcome: &Outcome) -> End {
     let (reason, text) = outcome.reason();
     End::new(reason, text, &RunTotals::default())
@@ -228,7 +195,7 @@ fn limit_celsius(config: &Config) -> Option<u32> {
 
 fn summary(reason: &str, text: &str, end: &RunEnd, config: &Config) -> String {
     let limit = limit_celsius(config).map(f64::from);
-    Summary::of(reason, text, end).with_limit(limit).to_string()
+    Summary::of(reason, text, end, limit).to_string()
 }
 
 /// Joins the log's lines into one line, without the `drivetest: ` prefix. The caller adds a prefix of its own.

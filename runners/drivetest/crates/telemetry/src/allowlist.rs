@@ -20,57 +20,29 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// Why a program may not run.
 #[derive(Debug, thiserror::Error)]
-pub enum ProgramsError {
-    /// The list cannot be read.
-    #[error(
-        "{path}: cannot be read: {source}; the operator of the host must list the allowed programs in this file"
-    )]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
+#[error("{path}: {problem}")]
+pub struct ProgramsError {
+    /// The list.
+    path: PathBuf,
+    problem: Problem,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Problem {
+    #[error("cannot be read: {0}; the operator of the host must list the allowed programs in this file")]
+    Read(io::Error),
     /// Other users can write the list.
     #[error(
-        "{path}: expected a file that only root or the current user can write, found owner {owner}, mode {mode:o}"
+        "expected a file that only root or the current user can write, found owner {owner}, mode {mode:o}"
     )]
-    Unsafe {
-        /// The file.
-        path: PathBuf,
-        /// The user id of its owner.
-        owner: u32,
-        /// Its permissions.
-        mode: u32,
-    },
-    /// The list is invalid.
-    #[error("{path}: expected {SCHEMA}: {found}")]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// What is invalid.
-        found: String,
-    },
-    /// The program is not in the list.
-    #[error("{path}: allows no program `{name}`; it allows {known}")]
-    Unknown {
-        /// The file.
-        path: PathBuf,
-        /// The requested program.
-        name: String,
-        /// The allowed programs.
-        known: String,
-    },
+    Unsafe { owner: u32, mode: u32 },
+    #[error("expected {SCHEMA}: {0}")]
+    Format(String),
+    #[error("allows no program `{name}`; it allows {known}")]
+    Unknown { name: String, known: String },
     /// The program is in the list, but not with these arguments.
-    #[error("{path}: allows `{name}` only with other arguments, not with {arguments:?}")]
-    Arguments {
-        /// The file.
-        path: PathBuf,
-        /// The program.
-        name: String,
-        /// The requested arguments.
-        arguments: Vec<String>,
-    },
+    #[error("allows `{0}` only with other arguments, not with {1:?}")]
+    Arguments(String, Vec<String>),
 }
 
 #[derive(Debug, Deserialize)]
@@ -112,21 +84,26 @@ pub fn find(
     arguments: &[String],
     device: Option<&str>,
 ) -> Result<AllowedCommand, ProgramsError> {
+    find_in(file, name, arguments, device).map_err(|problem| ProgramsError {
+        path: file.to_owned(),
+        problem,
+    })
+}
+
+fn find_in(
+    file: &Path,
+    name: &str,
+    arguments: &[String],
+    device: Option<&str>,
+) -> Result<AllowedCommand, Problem> {
     let document = read(file)?;
     let Some(program) = document.programs.get(name) else {
         let known: Vec<&str> = document.programs.keys().map(String::as_str).collect();
-        return Err(ProgramsError::Unknown {
-            path: file.to_owned(),
-            name: name.to_owned(),
-            known: known.join(", "),
-        });
+        let (name, known) = (name.to_owned(), known.join(", "));
+        return Err(Problem::Unknown { name, known });
     };
     if !program.allows(arguments) {
-        return Err(ProgramsError::Arguments {
-            path: file.to_owned(),
-            name: name.to_owned(),
-            arguments: arguments.to_vec(),
-        });
+        return Err(Problem::Arguments(name.to_owned(), arguments.to_vec()));
     }
     let words = program.argv.iter().chain(arguments);
     let argv = words.map(|word| device.map_or_else(|| word.clone(), |path| word.replace(DEVICE, path)));
@@ -146,43 +123,31 @@ impl Program {
     }
 }
 
-fn read(path: &Path) -> Result<Document, ProgramsError> {
-    let read_error = |source| ProgramsError::Read {
-        path: path.to_owned(),
-        source,
-    };
-    let file = File::open(path).map_err(read_error)?;
-    check_owner(path, &file.metadata().map_err(read_error)?)?;
+fn read(path: &Path) -> Result<Document, Problem> {
+    let file = File::open(path).map_err(Problem::Read)?;
+    check_owner(&file.metadata().map_err(Problem::Read)?)?;
     let mut text = String::new();
-    file.take(FILE_BYTES_MAX)
-        .read_to_string(&mut text)
-        .map_err(read_error)?;
-    let invalid = |found: String| ProgramsError::Format {
-        path: path.to_owned(),
-        found,
-    };
-    let document: Document = serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
+    let mut bounded = file.take(FILE_BYTES_MAX);
+    bounded.read_to_string(&mut text).map_err(Problem::Read)?;
+    let document: Document =
+        serde_json::from_str(&text).map_err(|error| Problem::Format(error.to_string()))?;
     if document.schema != SCHEMA {
-        return Err(invalid(format!("the schema is {:?}", document.schema)));
+        return Err(Problem::Format(format!("the schema is {:?}", document.schema)));
     }
-    if let Some((name, _)) = document
-        .programs
-        .iter()
-        .find(|(_, program)| program.argv.is_empty())
-    {
-        return Err(invalid(format!("`{name}` has an empty argv")));
+    let mut programs = document.programs.iter();
+    match programs.find(|(_, program)| program.argv.is_empty()) {
+        Some((name, _)) => Err(Problem::Format(format!("`{name}` has an empty argv"))),
+        None => Ok(document),
     }
-    Ok(document)
 }
 
-/// Checks that only root or the current user can write the file, because it decides what root runs.
-fn check_owner(path: &Path, found: &Metadata) -> Result<(), ProgramsError> {
+/// Accepts a file of root or of the current user that no other user can write.
+fn check_owner(found: &Metadata) -> Result<(), Problem> {
     let current_user = rustix::process::geteuid().as_raw();
     if [0, current_user].contains(&found.uid()) && found.mode() & WRITABLE_BY_OTHERS == 0 {
         return Ok(());
     }
-    Err(ProgramsError::Unsafe {
-        path: path.to_owned(),
+    Err(Problem::Unsafe {
         owner: found.uid(),
         mode: found.mode() & 0o7777,
     })
@@ -194,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    fn find_in(programs: &str, name: &str, arguments: &[&str]) -> Result<AllowedCommand, String> {
+    fn find_listed(programs: &str, name: &str, arguments: &[&str]) -> Result<AllowedCommand, String> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("programs.json");
         let text = format!(r#"{{"schema": "drivecert.programs/1", "programs": {programs}}}"#);
@@ -208,7 +173,7 @@ mod tests {
 
     #[test]
     fn an_allowed_command_gets_the_path_of_the_drive() {
-        let line = find_in(MOUNT, "mount", &["-o", "noatime", "{device}", "/srv/db"]).unwrap();
+        let line = find_listed(MOUNT, "mount", &["-o", "noatime", "{device}", "/srv/db"]).unwrap();
         assert_eq!(
             line.argv,
             ["/usr/bin/mount", "-o", "noatime", "/dev/nvme1n1", "/srv/db"]
@@ -218,25 +183,25 @@ mod tests {
 
     #[test]
     fn other_arguments_are_refused_and_named() {
-        let error = find_in(MOUNT, "mount", &["-o", "bind", "/etc", "/srv/db"]).unwrap_err();
+        let error = find_listed(MOUNT, "mount", &["-o", "bind", "/etc", "/srv/db"]).unwrap_err();
         assert!(error.contains("`mount`") && error.contains("bind"), "{error}");
     }
 
     #[test]
     fn free_arguments_need_a_user() {
         let java = r#"{"ycsb": {"argv": ["java"], "uid": 990, "gid": 991}, "sh": {"argv": ["sh"]}}"#;
-        let line = find_in(java, "ycsb", &["-t", "-p", "x=y"]).unwrap();
+        let line = find_listed(java, "ycsb", &["-t", "-p", "x=y"]).unwrap();
         assert_eq!(line.owner, Some((990, 991)));
-        assert!(find_in(java, "sh", &["-c", "id"]).is_err());
+        assert!(find_listed(java, "sh", &["-c", "id"]).is_err());
         assert!(
-            find_in(java, "sh", &[]).is_err(),
+            find_listed(java, "sh", &[]).is_err(),
             "not even an empty list is allowed"
         );
     }
 
     #[test]
     fn an_unlisted_program_is_refused() {
-        let error = find_in(MOUNT, "umount", &[]).unwrap_err();
+        let error = find_listed(MOUNT, "umount", &[]).unwrap_err();
         assert!(error.contains("no program `umount`; it allows mount"), "{error}");
     }
 
@@ -252,7 +217,7 @@ mod tests {
             let file = folder.path().join("programs.json");
             std::fs::write(&file, text).unwrap();
             let error = find(&file, "a", &[], None).unwrap_err();
-            assert!(matches!(error, ProgramsError::Format { .. }), "{text}: {error}");
+            assert!(matches!(error.problem, Problem::Format(_)), "{text}: {error}");
         }
     }
 
@@ -263,7 +228,8 @@ mod tests {
         std::fs::write(&file, r#"{"schema": "drivecert.programs/1", "programs": {}}"#).unwrap();
         for (mode, is_trusted) in [(0o644, true), (0o664, false), (0o646, false)] {
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-            let is_unsafe = matches!(find(&file, "a", &[], None), Err(ProgramsError::Unsafe { .. }));
+            let error = find(&file, "a", &[], None).unwrap_err();
+            let is_unsafe = matches!(error.problem, Problem::Unsafe { .. });
             assert_eq!(is_unsafe, !is_trusted, "{mode:o}");
         }
     }

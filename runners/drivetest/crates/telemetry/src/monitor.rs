@@ -13,7 +13,6 @@ use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 use drivetest_load::telemetry::{LoadedDevice, Root, Telemetry};
 use nix::sys::signal::Signal;
-use rustix::fs::{FileType, major, minor, stat};
 
 use crate::allowlist::{self, AllowedCommand, ProgramsError};
 use crate::child::{Child, describe_exit};
@@ -124,7 +123,11 @@ impl Watch {
             .transpose()?;
         let command = self.allowed_command(handed_off.as_ref())?;
         let drive = self.device.as_deref().zip(identity.as_ref());
-        let devices: Vec<LoadedDevice> = self.device.iter().map(|path| loaded_device(path)).collect();
+        let devices: Vec<LoadedDevice> = self
+            .device
+            .iter()
+            .map(|path| LoadedDevice::new(path.display().to_string(), path.metadata().ok().as_ref()))
+            .collect();
         let program = self.command.as_ref().map(|(name, _)| name.as_str());
         let argv = command.as_ref().map_or(&[][..], |command| &command.argv);
         outputs.side(&record::start(drive, program, argv))?;
@@ -172,15 +175,9 @@ impl Watch {
         let Some(condition) = self.idle_condition else {
             return Ok(None);
         };
-        let detector = devices
-            .first()
-            .and_then(|device| IdleDetector::of(condition, device, now));
-        let name = || {
-            devices
-                .first()
-                .map(|device| device.name.clone())
-                .unwrap_or_default()
-        };
+        let device = devices.first();
+        let detector = device.and_then(|device| IdleDetector::of(condition, device, now));
+        let name = || device.map_or_else(String::new, |device| device.name.clone());
         detector
             .map(Some)
             .ok_or_else(|| WatchError::NoWriteCounter(name()))
@@ -205,19 +202,6 @@ fn start_program(command: &AllowedCommand) -> Result<Child, WatchError> {
         program: command.argv.first().cloned().unwrap_or_default(),
         source,
     })
-}
-
-/// Returns the block device of a path: itself, or the one with its file system.
-fn loaded_device(path: &Path) -> LoadedDevice {
-    let number = stat(path).ok().map(|found| {
-        let is_block = FileType::from_raw_mode(found.st_mode) == FileType::BlockDevice;
-        let number = if is_block { found.st_rdev } else { found.st_dev };
-        (major(number), minor(number))
-    });
-    LoadedDevice {
-        name: path.display().to_string(),
-        number,
-    }
 }
 
 /// How the recording ended, and the exit status of the program, if any.

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use drivetest_device::Identity;
-use drivetest_load::clock::Nanos;
-use drivetest_load::clock::rfc3339;
+use drivetest_load::clock::{Nanos, rfc3339};
 use drivetest_load::host::Host;
 use drivetest_load::telemetry::{Record, Root};
 use serde_json::{Value, json};
@@ -30,17 +29,7 @@ pub fn interval(label_s: u64, elapsed: Nanos, length: Nanos, telemetry: &Record)
 
 /// Returns the host's total, available and cached memory in bytes. Null if unknown.
 fn memory() -> Value {
-    let text = Root::host().text("proc/meminfo").unwrap_or_default();
-    let bytes = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        Some(
-            line.trim()
-                .strip_suffix(" kB")?
-                .parse::<u64>()
-                .ok()?
-                .saturating_mul(1_024),
-        )
-    };
+    let bytes = |name: &str| Root::host().line_bytes("proc/meminfo", name);
     json!({"total_bytes": bytes("MemTotal:"), "available_bytes": bytes("MemAvailable:"),
            "cached_bytes": bytes("Cached:")})
 }

@@ -13,39 +13,13 @@ use drivetest_load::signals::Signals;
 use drivetest_load::{LoadRun, Outcome};
 
 use crate::output::print_diagnostic;
-use crate::render::exit_codes::{EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OVERLOADED, EXIT_REFUSED, EXIT_USAGE};
-
-/// Run the load of an act_storage configuration (records and large blocks) and write its log
-#[derive(clap::Args)]
-pub struct StorageArgs {
-    #[command(flatten)]
-    load: LoadArgs,
-}
-
-impl StorageArgs {
-    /// Runs the load and returns its exit code.
-    pub fn run(self) -> ExitCode {
-        self.load.run(Model::Storage)
-    }
-}
-
-/// Run the load of an act_index configuration (index pages) and write its log
-#[derive(clap::Args)]
-pub struct IndexArgs {
-    #[command(flatten)]
-    load: LoadArgs,
-}
-
-impl IndexArgs {
-    /// Runs the load and returns its exit code.
-    pub fn run(self) -> ExitCode {
-        self.load.run(Model::Index)
-    }
-}
+use crate::render::exit_codes::{
+    EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OVERLOADED, EXIT_REFUSED, EXIT_USAGE,
+};
 
 /// Options of both loads.
 #[derive(clap::Args)]
-struct LoadArgs {
+pub struct Args {
     /// Configuration file with the keys of ACT 6.6
     config: PathBuf,
     /// Write the log to this file [default: standard output]
@@ -67,27 +41,22 @@ struct LoadArgs {
 }
 
 /// Why the command line or the configuration is invalid.
-type UsageError = String;
+pub type UsageError = String;
 
-impl LoadArgs {
+impl Args {
     /// Runs the load of a model and returns its exit code.
-    fn run(self, model: Model) -> ExitCode {
-        let (code, message) = match self.execute(model) {
-            Ok(Outcome::Finished) => return ExitCode::SUCCESS,
-            Ok(Outcome::Refused(message)) => (EXIT_REFUSED, message),
-            Ok(Outcome::DeviceError(message)) => (EXIT_ERROR, message),
-            Ok(Outcome::Overloaded(message)) => (EXIT_OVERLOADED, message),
-            Ok(Outcome::Interrupted(message)) => (EXIT_INTERRUPTED, message),
-            Err(message) => (EXIT_USAGE, message),
-        };
-        print_diagnostic(&message);
+    pub fn run(self, model: Model) -> ExitCode {
+        let (code, message) = end_of(self.execute(model));
+        if code != 0 {
+            print_diagnostic(&message);
+        }
         ExitCode::from(code)
     }
 
     fn execute(self, model: Model) -> Result<Outcome, UsageError> {
         let host = Host::here();
         let (config, config_file) = self.read_config(model, host.cpus_count)?;
-        self.check_expected(&config)?;
+        check_expected(&self.expect_drive, &config.device_names)?;
         let mut outputs =
             Outputs::open(self.log.as_deref(), self.side_file.as_deref()).map_err(|e| e.to_string())?;
         let signals = Signals::watch().map_err(|error| format!("cannot watch signals: {error}"))?;
@@ -101,16 +70,6 @@ impl LoadArgs {
             guard: &guard,
         };
         Ok(run.execute(&host, &signals, &mut outputs))
-    }
-
-    fn check_expected(&self, config: &Config) -> Result<(), UsageError> {
-        let (expected, devices) = (self.expect_drive.len(), config.device_names.len());
-        if expected == 0 || expected == devices {
-            return Ok(());
-        }
-        Err(format!(
-            "--expect-drive: expected one per device ({devices}), got {expected}"
-        ))
     }
 
     fn read_config(&self, model: Model, cpus_count: u32) -> Result<(Config, Vec<u8>), UsageError> {
@@ -143,4 +102,31 @@ pub fn random_seed() -> Result<u64, UsageError> {
     let source = File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes));
     source.map_err(|error| format!("/dev/urandom: cannot be read: {error}; use --seed"))?;
     Ok(u64::from_ne_bytes(bytes))
+}
+
+/// Checks that `--expect-drive` is absent, or given once per device.
+///
+/// # Errors
+/// If the numbers differ.
+pub fn check_expected(keys: &[String], devices: &[String]) -> Result<(), UsageError> {
+    let (expected, devices) = (keys.len(), devices.len());
+    if expected == 0 || expected == devices {
+        return Ok(());
+    }
+    Err(format!(
+        "--expect-drive: expected one per device ({devices}), got {expected}"
+    ))
+}
+
+/// Returns the exit code of a load or a preparation, and the message of all but a finished one.
+pub fn end_of(outcome: Result<Outcome, UsageError>) -> (u8, String) {
+    match outcome {
+        Ok(Outcome::Finished) => (0, String::new()),
+        Ok(Outcome::NotSteady(message)) => (EXIT_FAILED, message),
+        Ok(Outcome::Refused(message)) => (EXIT_REFUSED, message),
+        Ok(Outcome::DeviceError(message)) => (EXIT_ERROR, message),
+        Ok(Outcome::Overloaded(message)) => (EXIT_OVERLOADED, message),
+        Ok(Outcome::Interrupted(message)) => (EXIT_INTERRUPTED, message),
+        Err(message) => (EXIT_USAGE, message),
+    }
 }

@@ -149,22 +149,12 @@ fn exit_codes(page: &mut Roff, name: &str) {
 
 fn see_also(page: &mut Roff, name: &str) {
     page.control("SH", ["SEE ALSO"]);
-    let others: &[&str] = match name {
-        "" => &[
-            "drivetest-prep(1)",
-            "drivetest-storage(1)",
-            "drivetest-identify(1)",
-            "drivetest-check(1)",
-        ],
-        "storage" | "index" => &[
-            "drivetest(1)",
-            "drivetest-prep(1)",
-            "drivetest-identify(1)",
-            "drivetest-keys(1)",
-        ],
-        _ => &["drivetest(1)"],
+    let others = match name {
+        "" => "drivetest-prep(1), drivetest-storage(1), drivetest-identify(1), drivetest-check(1)",
+        "storage" | "index" => "drivetest(1), drivetest-prep(1), drivetest-identify(1), drivetest-keys(1)",
+        _ => "drivetest(1)",
     };
-    page.text([roman(others.join(", "))]);
+    page.text([roman(others)]);
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use drivetest_load::config::Model;
 
 mod check;
 mod completions;
@@ -38,12 +39,12 @@ pub enum Command {
     ///
     /// A configuration needs three lines: `device-names: /dev/...`, `test-duration-sec: 86400`, and `read-reqs-per-sec: 2000` or
     /// `write-reqs-per-sec: 1000`. See `drivetest keys` or `man drivetest-storage` for all keys.
-    Storage(load::StorageArgs),
+    Storage(load::Args),
     /// Run the load of an act_index configuration and write its log.
     ///
     /// A configuration needs three lines: `device-names: /dev/...`, `test-duration-sec: 86400`, and `read-reqs-per-sec: 2000` or
     /// `write-reqs-per-sec: 1000`. See `drivetest keys` or `man drivetest-index` for all keys.
-    Index(load::IndexArgs),
+    Index(load::Args),
     /// List the keys of a load configuration, with their values and defaults.
     Keys(keys::Args),
     /// Print shell completions.
@@ -54,13 +55,13 @@ pub enum Command {
     /// Show what a device is and whether it is safe to write to.
     Identify(identify::Args),
     /// Start a drivetest command in the background. Repeating the command reports the running one.
-    Start(run::start::Args),
+    Start(run::Start),
     /// Show the status of a background run.
-    Status(run::status::Args),
+    Status(run::Existing),
     /// Stop a background run.
-    Stop(run::stop::Args),
+    Stop(run::Existing),
     /// Delete the directory of a finished background run.
-    Remove(run::remove::Args),
+    Remove(run::Remove),
     /// Record telemetry of a drive and its host, alone or while an allowed program runs.
     Watch(watch::Args),
     /// Serve a register's requests (JSON lines on standard input). The only command that the sudo rule allows.
@@ -78,15 +79,15 @@ impl Command {
             Self::Latency(args) => args.run(),
             Self::Check(args) => args.run(),
             Self::Prep(args) => args.run(),
-            Self::Storage(args) => args.run(),
-            Self::Index(args) => args.run(),
+            Self::Storage(args) => args.run(Model::Storage),
+            Self::Index(args) => args.run(Model::Index),
             Self::Keys(args) => args.run(),
             Self::Completions(args) => args.run(),
             Self::Man(args) => args.run(),
             Self::Identify(args) => args.run(),
             Self::Start(args) => args.run(),
-            Self::Status(args) => args.run(),
-            Self::Stop(args) => args.run(),
+            Self::Status(args) => args.run(drivetest_detached::status),
+            Self::Stop(args) => args.run(drivetest_detached::stop),
             Self::Remove(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Host(args) => args.run(),

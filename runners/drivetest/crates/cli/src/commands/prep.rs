@@ -6,13 +6,14 @@ use std::process::ExitCode;
 
 use clap::value_parser;
 use drivetest_device::DeviceGuard;
-use drivetest_load::prep::{LiveOutput, PassKind, Prep, PrepOptions, PrepOutcome, State, SteadyStateOptions};
+use drivetest_load::Outcome;
+use drivetest_load::prep::{LiveOutput, PassKind, Prep, PrepOptions, State, SteadyStateOptions};
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 
-use super::load::random_seed;
+use super::load::{UsageError, check_expected, end_of, random_seed};
 use crate::output::print_diagnostic;
-use crate::render::exit_codes::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE};
+use crate::render::exit_codes::EXIT_REFUSED;
 
 /// Write zeros, then random data, over whole devices. ALL DATA ON THEM IS LOST
 #[derive(clap::Args)]
@@ -76,9 +77,6 @@ pub struct Args {
     i_know_this_destroys_data: bool,
 }
 
-/// Why the command line is invalid.
-type UsageError = String;
-
 fn parse_request_kib(text: &str) -> Result<u32, String> {
     parse_multiple(text, 4, 16_384)
 }
@@ -99,22 +97,16 @@ impl Args {
     /// Prepares the devices and returns the exit code.
     pub fn run(self) -> ExitCode {
         let is_recorded = matches!(self.live(), LiveOutput::Records);
-        let (code, message) = match self.execute() {
-            Ok(PrepOutcome::Finished) => return ExitCode::SUCCESS,
-            Ok(PrepOutcome::NotSteady(message)) => (EXIT_FAILED, message),
-            // The end record and the log already contain the message.
-            Ok(PrepOutcome::Refused(_)) if is_recorded => return ExitCode::from(EXIT_REFUSED),
-            Ok(PrepOutcome::Refused(message)) => (EXIT_REFUSED, message),
-            Ok(PrepOutcome::DeviceError(message)) => (EXIT_ERROR, message),
-            Ok(PrepOutcome::Interrupted(message)) => (EXIT_INTERRUPTED, message),
-            Err(message) => (EXIT_USAGE, message),
-        };
-        print_diagnostic(&message);
+        let (code, message) = end_of(self.execute());
+        // If it is recorded, the end record and the log already contain the message of a refusal.
+        if code != 0 && !(is_recorded && code == EXIT_REFUSED) {
+            print_diagnostic(&message);
+        }
         ExitCode::from(code)
     }
 
-    fn execute(self) -> Result<PrepOutcome, UsageError> {
-        self.check_expected()?;
+    fn execute(self) -> Result<Outcome, UsageError> {
+        check_expected(&self.expect_drive, &self.devices)?;
         let resumed = self
             .state
             .as_deref()
@@ -139,16 +131,6 @@ impl Args {
             guard: &guard,
         };
         Ok(prep.execute(&signals, &mut outputs, self.live()))
-    }
-
-    fn check_expected(&self) -> Result<(), UsageError> {
-        let (expected, devices) = (self.expect_drive.len(), self.devices.len());
-        if expected == 0 || expected == devices {
-            return Ok(());
-        }
-        Err(format!(
-            "--expect-drive: expected one per device ({devices}), got {expected}"
-        ))
     }
 
     fn live(&self) -> LiveOutput {

@@ -8,7 +8,7 @@ mod ycsb;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use clap::ValueEnum;
@@ -65,7 +65,14 @@ struct Destination {
 impl Destination {
     fn begin(&self, files: &mut AtomicFiles, table: &Table) -> io::Result<Box<dyn Rows + Send>> {
         let name = format!("{}.{}.{}", self.log_name, table.name, self.format.extension());
-        rows(files, self.directory.join(name), self.format, table)
+        let path = self.directory.join(name);
+        let inner = files.begin(path.clone())?;
+        let writer = NamedWriter { inner, path };
+        Ok(match self.format {
+            Format::Parquet => Box::new(Parquet::new(writer, table)?),
+            Format::Csv => Box::new(Csv::new(writer, table)?),
+            Format::Json => Box::new(JsonLines::new(writer, table)),
+        })
     }
 }
 
@@ -84,11 +91,16 @@ impl Export {
         };
         let mut open = |table: &Table| destination.begin(&mut files, table);
         let (periods, buckets) = (open(&INTERVALS)?, open(&INTERVAL_BUCKETS)?);
-        let intervals = PeriodTables { periods, buckets };
+        let mut intervals = PeriodTables { periods, buckets };
         let (periods, buckets) = (open(&SLICES)?, open(&SLICE_BUCKETS)?);
         let slices = PeriodTables { periods, buckets };
-        let (sender, receiver) = sync_channel(WAITING_MAX);
-        let writer = thread::Builder::new().spawn(move || write(&receiver, intervals))?;
+        let (sender, receiver) = sync_channel::<Row>(WAITING_MAX);
+        let writer = thread::Builder::new().spawn(move || {
+            for row in receiver {
+                intervals.add_interval(&row)?;
+            }
+            Ok(intervals)
+        })?;
         Ok(Self {
             intervals: sender,
             writer,
@@ -137,26 +149,4 @@ fn write_ycsb(destination: &Destination, runs: &[ycsb_run::Run]) -> io::Result<V
     runs.iter().try_for_each(|run| tables.add(run))?;
     tables.finish()?;
     files.commit()
-}
-
-fn write(receiver: &Receiver<Row>, mut intervals: PeriodTables) -> io::Result<PeriodTables> {
-    for row in receiver {
-        intervals.add_interval(&row)?;
-    }
-    Ok(intervals)
-}
-
-fn rows(
-    files: &mut AtomicFiles,
-    path: PathBuf,
-    format: Format,
-    table: &Table,
-) -> io::Result<Box<dyn Rows + Send>> {
-    let inner = files.begin(path.clone())?;
-    let writer = NamedWriter { inner, path };
-    Ok(match format {
-        Format::Parquet => Box::new(Parquet::new(writer, table)?),
-        Format::Csv => Box::new(Csv::new(writer, table)?),
-        Format::Json => Box::new(JsonLines::new(writer, table)),
-    })
 }

@@ -48,32 +48,29 @@ pub trait Rows {
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
+/// Declares columns by name and type, in the order of the cells.
+macro_rules! columns {
+    ($($name:ident: $type:ident),* $(,)?) => {
+        &[$((stringify!($name), $crate::export::table::ColumnType::$type)),*]
+    };
+}
+pub(super) use columns;
+
 /// Every report interval of every histogram.
 pub const INTERVALS: Table = Table {
     name: "intervals",
-    columns: &[
-        ("run", ColumnType::Number),
-        ("start_s", ColumnType::Number),
-        ("end_s", ColumnType::Number),
-        ("histogram", ColumnType::Number),
-        ("name", ColumnType::Text),
-        ("ops_count", ColumnType::OptionalNumber),
+    columns: columns![
+        run: Number, start_s: Number, end_s: Number, histogram: Number, name: Text,
+        ops_count: OptionalNumber,
     ],
 };
 
 /// Every non-empty bucket of them.
 pub const INTERVAL_BUCKETS: Table = Table {
     name: "interval-buckets",
-    columns: &[
-        ("run", ColumnType::Number),
-        ("start_s", ColumnType::Number),
-        ("end_s", ColumnType::Number),
-        ("histogram", ColumnType::Number),
-        ("name", ColumnType::Text),
-        ("bucket", ColumnType::Number),
-        ("lower_us", ColumnType::OptionalNumber),
-        ("upper_us", ColumnType::OptionalNumber),
-        ("count", ColumnType::Number),
+    columns: columns![
+        run: Number, start_s: Number, end_s: Number, histogram: Number, name: Text, bucket: Number,
+        lower_us: OptionalNumber, upper_us: OptionalNumber, count: Number,
     ],
 };
 

@@ -5,66 +5,42 @@ use std::io;
 use drivetest_logs::ycsb::run::{Operation, Run, Time};
 use drivetest_logs::ycsb::status::{Status, StatusOperation};
 
-use super::table::{Cell, ColumnType, Rows, Table};
+use super::table::{Cell, Rows, Table, columns};
 
 /// Every operation of every run.
 pub const OPERATIONS: Table = Table {
     name: "ycsb-operations",
-    columns: &[
-        ("run", ColumnType::Number),
-        ("operation", ColumnType::Number),
-        ("name", ColumnType::Text),
-        ("outcome", ColumnType::Text),
-        ("time", ColumnType::Text),
-        ("recorder", ColumnType::Text),
-        ("from", ColumnType::Text),
-        ("is_counted", ColumnType::Number),
-        ("ops_count", ColumnType::OptionalNumber),
-        ("mean_us", ColumnType::OptionalDecimal),
-        ("min_us", ColumnType::OptionalDecimal),
-        ("max_us", ColumnType::OptionalDecimal),
+    columns: columns![
+        run: Number, operation: Number, name: Text, outcome: Text, time: Text, recorder: Text, from: Text,
+        is_counted: Number, ops_count: OptionalNumber, mean_us: OptionalDecimal, min_us: OptionalDecimal,
+        max_us: OptionalDecimal,
     ],
 };
 
 /// Their percentiles.
 pub const PERCENTILES: Table = Table {
     name: "ycsb-percentiles",
-    columns: &[
-        ("run", ColumnType::Number),
-        ("operation", ColumnType::Number),
-        ("name", ColumnType::Text),
-        ("outcome", ColumnType::Text),
-        ("from", ColumnType::Text),
-        ("percentile", ColumnType::OptionalDecimal),
-        ("us", ColumnType::OptionalDecimal),
+    columns: columns![
+        run: Number, operation: Number, name: Text, outcome: Text, from: Text, percentile: OptionalDecimal,
+        us: OptionalDecimal,
     ],
 };
 
 /// Every interval of every run, by operation.
 pub const INTERVALS: Table = Table {
     name: "ycsb-intervals",
-    columns: &[
-        ("run", ColumnType::Number),
-        ("elapsed_s", ColumnType::Number),
-        ("run_ops_count", ColumnType::Number),
-        ("run_ops_per_s", ColumnType::OptionalDecimal),
-        ("name", ColumnType::Text),
-        ("ops_count", ColumnType::OptionalNumber),
-        ("mean_us", ColumnType::OptionalDecimal),
-        ("min_us", ColumnType::OptionalDecimal),
-        ("max_us", ColumnType::OptionalDecimal),
+    columns: columns![
+        run: Number, elapsed_s: Number, run_ops_count: Number, run_ops_per_s: OptionalDecimal, name: Text,
+        ops_count: OptionalNumber, mean_us: OptionalDecimal, min_us: OptionalDecimal,
+        max_us: OptionalDecimal,
     ],
 };
 
 /// Their percentiles.
 pub const INTERVAL_PERCENTILES: Table = Table {
     name: "ycsb-interval-percentiles",
-    columns: &[
-        ("run", ColumnType::Number),
-        ("elapsed_s", ColumnType::Number),
-        ("name", ColumnType::Text),
-        ("percentile", ColumnType::OptionalDecimal),
-        ("us", ColumnType::OptionalDecimal),
+    columns: columns![
+        run: Number, elapsed_s: Number, name: Text, percentile: OptionalDecimal, us: OptionalDecimal,
     ],
 };
 

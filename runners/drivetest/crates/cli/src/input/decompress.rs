@@ -184,13 +184,8 @@ fn xz_error(error: io::Error) -> io::Error {
 struct Zstd<'a> {
     source: Source<'a>,
     frames: raw::Decoder<'static>,
-    position: Position,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Position {
-    Between,
-    Inside,
+    /// Whether a frame has begun.
+    is_inside: bool,
 }
 
 impl<'a> Zstd<'a> {
@@ -198,7 +193,7 @@ impl<'a> Zstd<'a> {
         Self {
             source,
             frames,
-            position: Position::Between,
+            is_inside: false,
         }
     }
 
@@ -212,12 +207,12 @@ impl<'a> Zstd<'a> {
             return Err(LimitExceeded::Window.into());
         }
         self.frames.reinit()?;
-        self.position = Position::Inside;
+        self.is_inside = true;
         Ok(true)
     }
 
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        while self.position == Position::Inside || self.begin()? {
+        while self.is_inside || self.begin()? {
             let bytes = self.source.fill_buf()?;
             if bytes.is_empty() {
                 return Err(io::ErrorKind::UnexpectedEof.into());
@@ -225,7 +220,7 @@ impl<'a> Zstd<'a> {
             let status = self.frames.run_on_buffers(bytes, target)?;
             self.source.consume(status.bytes_read);
             if status.remaining == 0 {
-                self.position = Position::Between;
+                self.is_inside = false;
             }
             if status.bytes_written > 0 {
                 return Ok(status.bytes_written);

@@ -58,7 +58,7 @@ fn of_host(device: &Identity) -> Vec<Warning> {
 /// Returns whether a scheduler forwards requests nearly in their order. Those without "mq" belong to kernels before
 /// 5.0.
 fn is_plain(scheduler: &str, device: &Identity) -> bool {
-    match (device.kind, device.rotational) {
+    match (device.kind, device.queue.rotational) {
         (DriveKind::Nvme, _) => matches!(scheduler, "none" | "noop"),
         (_, Some(true)) => matches!(scheduler, "none" | "noop" | "mq-deadline" | "deadline" | "bfq"),
         (_, _) => matches!(scheduler, "none" | "noop" | "mq-deadline" | "deadline"),
@@ -67,6 +67,7 @@ fn is_plain(scheduler: &str, device: &Identity) -> bool {
 
 fn scheduler(device: &Identity) -> Option<Warning> {
     let scheduler = device
+        .queue
         .scheduler
         .as_deref()
         .filter(|name| !is_plain(name, device))?;
@@ -80,7 +81,10 @@ fn scheduler(device: &Identity) -> Option<Warning> {
 }
 
 fn temperature(device: &Identity, limit_c: Option<i64>) -> Option<Warning> {
-    let (now_c, limit_c) = (device.temperature_c?, limit_c.or(device.temperature_limit_c)?);
+    let (now_c, limit_c) = (
+        device.hardware.temperature_c?,
+        limit_c.or(device.hardware.temperature_limit_c)?,
+    );
     (now_c > limit_c).then(|| Warning {
         id: "temperature",
         sentence: format!(
@@ -121,6 +125,7 @@ mod tests {
     use super::*;
     use crate::fake_host::FakeHost;
     use crate::identity::identify_on;
+    use crate::state::queue::Queue;
 
     fn ids(devices: &[Identity], limit_c: Option<i64>) -> Vec<&'static str> {
         warnings(devices, limit_c)
@@ -171,8 +176,11 @@ mod tests {
     fn the_scheduler_depends_on_the_kind_of_drive() {
         let with = |kind, rotational, scheduler: &str| Identity {
             kind,
-            rotational: Some(rotational),
-            scheduler: Some(scheduler.to_owned()),
+            queue: Queue {
+                rotational: Some(rotational),
+                scheduler: Some(scheduler.to_owned()),
+                ..Queue::default()
+            },
             ..drive().1
         };
         for (kind, rotational, scheduler, is_warned) in [
@@ -195,12 +203,12 @@ mod tests {
     #[test]
     fn a_drive_at_its_limit_is_not_above_it() {
         let mut device = drive().1;
-        (device.temperature_c, device.temperature_limit_c) = (Some(70), Some(70));
+        (device.hardware.temperature_c, device.hardware.temperature_limit_c) = (Some(70), Some(70));
         assert!(ids(&[device.clone()], None).is_empty());
         assert_eq!(ids(&[device.clone()], Some(69)), ["temperature"]);
-        device.temperature_c = Some(71);
+        device.hardware.temperature_c = Some(71);
         assert_eq!(ids(&[device.clone()], None), ["temperature"]);
-        device.temperature_limit_c = None;
+        device.hardware.temperature_limit_c = None;
         assert!(ids(&[device], None).is_empty(), "no limit is known");
     }
 

@@ -29,21 +29,24 @@ pub struct Pcie {
 }
 
 /// Hardware attributes. Each is None if it is not reported.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Hardware {
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Hardware {
+    /// Only for NVMe drives on PCI Express.
     pub pcie: Option<Pcie>,
+    /// The closest NUMA node; None if not reported.
     pub numa_node: Option<u64>,
+    /// Current temperature.
     pub temperature_c: Option<i64>,
     /// The drive's own warning limit.
     pub temperature_limit_c: Option<i64>,
-    /// The upper end of the reported step.
+    /// Percentage of the rated life, as reported by the drive; for eMMC the upper end of its step.
     pub wear_pct: Option<i64>,
 }
 
 impl Hardware {
     /// Reads the attributes of a whole device. Some drivers return an error while the drive sleeps, which counts as
     /// not reported.
-    pub fn of(system: &System, whole: &Block) -> Self {
+    pub(crate) fn of(system: &System, whole: &Block) -> Self {
         let Ok(device) = fs::canonicalize(whole.directory.join("device")) else {
             return Self::default();
         };

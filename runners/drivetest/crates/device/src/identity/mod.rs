@@ -13,11 +13,10 @@ use crate::error::DeviceError;
 use crate::gate::warnings::{self, Warning};
 use crate::gate::{self, Refusal};
 use crate::identity::drive::DriveKind;
-use crate::identity::hardware::{Hardware, Pcie};
+use crate::identity::hardware::Hardware;
 use crate::identity::host::Host;
 use crate::state::health::Health;
-use crate::state::io_counters::Activity;
-use crate::state::io_counters::TrimCounters;
+use crate::state::io_counters::{Activity, TrimCounters};
 use crate::state::mounts;
 use crate::state::queue::Queue;
 use crate::system::System;
@@ -45,32 +44,12 @@ pub struct Identity {
     pub wwn: Option<String>,
     /// Size of the named device, which may be a partition.
     pub size_bytes: u64,
-    /// Smallest unit of direct I/O.
-    pub logical_block_bytes: Option<u64>,
-    /// Smallest unit that needs no read before a write.
-    pub minimum_io_bytes: Option<u64>,
-    /// Internal unit of the drive, which may be larger than the logical one.
-    pub physical_block_bytes: Option<u64>,
-    /// Largest request size that the drive recommends.
-    pub optimal_io_bytes: Option<u64>,
-    /// Whether it is rotational, according to the kernel.
-    pub rotational: Option<bool>,
-    /// Current I/O scheduler.
-    pub scheduler: Option<String>,
-    /// Number of requests in the kernel's queue.
-    pub nr_requests: Option<u64>,
-    /// `write back` or `write through`.
-    pub write_cache: Option<String>,
-    /// Only for NVMe drives on PCI Express.
-    pub pcie: Option<Pcie>,
-    /// The closest NUMA node; None if not reported.
-    pub numa_node: Option<u64>,
-    /// Current temperature.
-    pub temperature_c: Option<i64>,
-    /// The drive's own warning limit.
-    pub temperature_limit_c: Option<i64>,
-    /// Percentage of the rated life, as reported by the drive; for eMMC the upper end of its step.
-    pub wear_pct: Option<i64>,
+    /// The kernel's request queue.
+    #[serde(flatten)]
+    pub queue: Queue,
+    /// The hardware attributes of the drive.
+    #[serde(flatten)]
+    pub hardware: Hardware,
     /// Only for NVMe drives that accept the command.
     pub health: Option<Health>,
     /// Trims of the whole device since the boot; None for a file.
@@ -170,12 +149,14 @@ fn identify_with_refusals(
 }
 
 fn describe(system: &System, device: &ResolvedDevice<'_>) -> Result<Identity, DeviceError> {
-    let queue = Queue::of(device)?;
     let whole = device.block().map(|block| device.inventory.whole(block));
-    let hardware = whole.map(|whole| Hardware::of(system, whole)).unwrap_or_default();
+    let mut hardware = whole.map(|whole| Hardware::of(system, whole)).unwrap_or_default();
     let nvme = whole.filter(|whole| whole.name.starts_with("nvme"));
     let page = nvme.and_then(|whole| system.probe.health_page(&whole.node()));
     let health = page.as_ref().map(Health::parse);
+    hardware.wear_pct = hardware
+        .wear_pct
+        .or(health.as_ref().map(|health| i64::from(health.used_pct)));
     let drive = device.drive.clone();
     let mut identity = Identity {
         schema: "drivecert.identity/1",
@@ -187,21 +168,8 @@ fn describe(system: &System, device: &ResolvedDevice<'_>) -> Result<Identity, De
         firmware: drive.firmware,
         wwn: drive.wwn,
         size_bytes: size_bytes(device)?,
-        logical_block_bytes: queue.logical_block_bytes,
-        minimum_io_bytes: queue.minimum_io_bytes,
-        physical_block_bytes: queue.physical_block_bytes,
-        optimal_io_bytes: queue.optimal_io_bytes,
-        rotational: queue.rotational,
-        scheduler: queue.scheduler,
-        nr_requests: queue.nr_requests,
-        write_cache: queue.write_cache,
-        pcie: hardware.pcie,
-        numa_node: hardware.numa_node,
-        temperature_c: hardware.temperature_c,
-        temperature_limit_c: hardware.temperature_limit_c,
-        wear_pct: hardware
-            .wear_pct
-            .or(health.as_ref().map(|health| i64::from(health.used_pct))),
+        queue: Queue::of(device)?,
+        hardware,
         health,
         discards: whole
             .map(|whole| TrimCounters::read(system, whole))

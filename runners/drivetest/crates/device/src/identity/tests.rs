@@ -30,15 +30,18 @@ fn identity(host: &FakeHost, path: &Path) -> Identity {
 fn link_numa_node_and_temperature_are_reported() {
     let (host, path) = host();
     let found = identity(&host, &path);
-    let pcie = found.pcie.unwrap();
+    let pcie = found.hardware.pcie.unwrap();
     assert_eq!(
         (pcie.address.as_str(), pcie.width, pcie.max_width),
         ("of-nvme0n1", Some(2), Some(4))
     );
     assert_eq!(pcie.max_speed.as_deref(), Some("16.0 GT/s PCIe"));
-    assert_eq!((found.numa_node, found.nr_requests), (Some(1), Some(1023)));
     assert_eq!(
-        (found.temperature_c, found.temperature_limit_c),
+        (found.hardware.numa_node, found.queue.nr_requests),
+        (Some(1), Some(1023))
+    );
+    assert_eq!(
+        (found.hardware.temperature_c, found.hardware.temperature_limit_c),
         (Some(41), Some(81))
     );
 }
@@ -48,7 +51,7 @@ fn a_sensor_of_older_kernels_has_no_separate_directory() {
     let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
     host.set("nvme0n1", "device/hwmon0/temp1_input", "-2000\n");
-    assert_eq!(identity(&host, &path).temperature_c, Some(-2));
+    assert_eq!(identity(&host, &path).hardware.temperature_c, Some(-2));
 }
 
 #[test]
@@ -58,11 +61,19 @@ fn attributes_that_are_not_reported_are_none() {
     host.write_file("sys/devices/of-nvme0n1/numa_node", "-1");
     let found = identity(&host, &path);
     assert_eq!(
-        (found.pcie, found.numa_node, found.temperature_c),
+        (
+            found.hardware.pcie,
+            found.hardware.numa_node,
+            found.hardware.temperature_c
+        ),
         (None, None, None)
     );
     assert_eq!(
-        (found.wear_pct, found.nr_requests, found.optimal_io_bytes),
+        (
+            found.hardware.wear_pct,
+            found.queue.nr_requests,
+            found.queue.optimal_io_bytes
+        ),
         (None, None, None)
     );
     assert_eq!((found.host.governors, found.host.numa_nodes_count), (None, None));
@@ -74,17 +85,17 @@ fn a_scsi_drive_does_not_have_the_link_of_its_adapter() {
     let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.write_file("sys/devices/of-sda/current_link_speed", "8.0 GT/s PCIe");
-    assert_eq!(identity(&host, &path).pcie, None);
+    assert_eq!(identity(&host, &path).hardware.pcie, None);
 }
 
 #[test]
 fn the_wear_is_that_of_the_worse_kind_of_cells() {
     let mut host = FakeHost::new();
     let path = host.disk("mmcblk0", "mmc", &[("device/life_time", "0x02 0x0a")]);
-    assert_eq!(identity(&host, &path).wear_pct, Some(100));
+    assert_eq!(identity(&host, &path).hardware.wear_pct, Some(100));
     host.set("mmcblk0", "device/life_time", "0x00 0x00\n");
     assert_eq!(
-        identity(&host, &path).wear_pct,
+        identity(&host, &path).hardware.wear_pct,
         None,
         "0 means that it is not defined"
     );
@@ -168,7 +179,7 @@ fn an_nvme_drive_reports_its_health_and_wear() {
     host.write_file("proc/sys/kernel/random/boot_id", "b-1");
     host.set("nvme0n1", "stat", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17");
     let found = identity(&host, &path);
-    assert_eq!(found.wear_pct, Some(12));
+    assert_eq!(found.hardware.wear_pct, Some(12));
     assert_eq!(found.health.map(|health| health.throttled_s), Some(60));
     assert_eq!(found.discards.map(|discards| discards.requests_count), Some(12));
 }

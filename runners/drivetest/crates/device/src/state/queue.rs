@@ -1,26 +1,36 @@
 //! The kernel's request queue of a device: units and limits of requests.
 
+use serde::Serialize;
+
 use crate::error::DeviceError;
 use crate::topology::block::Block;
 use crate::topology::resolve::{Medium, ResolvedDevice};
 
 /// Queue attributes.
-#[derive(Default)]
-pub(crate) struct Queue {
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Queue {
+    /// Smallest unit of direct I/O.
     pub logical_block_bytes: Option<u64>,
+    /// Smallest unit that needs no read before a write.
     pub minimum_io_bytes: Option<u64>,
+    /// Internal unit of the drive, which may be larger than the logical one.
     pub physical_block_bytes: Option<u64>,
+    /// Largest request size that the drive recommends.
     pub optimal_io_bytes: Option<u64>,
+    /// Whether it is rotational, according to the kernel.
     pub rotational: Option<bool>,
+    /// Current I/O scheduler.
     pub scheduler: Option<String>,
+    /// Number of requests in the kernel's queue.
     pub nr_requests: Option<u64>,
+    /// `write back` or `write through`.
     pub write_cache: Option<String>,
 }
 
 impl Queue {
     /// Reads the queue. For a file, it is that of the underlying device or, without one, the file system's block
     /// size.
-    pub fn of(device: &ResolvedDevice<'_>) -> Result<Self, DeviceError> {
+    pub(crate) fn of(device: &ResolvedDevice<'_>) -> Result<Self, DeviceError> {
         let below = match &device.medium {
             Medium::Block(_) => device.block(),
             Medium::File { id, .. } => device.inventory.numbered(id.device_number()),

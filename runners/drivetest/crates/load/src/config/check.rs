@@ -27,25 +27,12 @@ const HIGHEST_TEMPERATURE_C: u32 = 150;
 
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     names(config)?;
-    times(config)?;
-    load(config)?;
-    sizes(config)?;
-    ours(config)
-}
-
-fn times(config: &Config) -> Result<(), ConfigError> {
     within("service-threads", config.service_threads, 1..=MOST_THREADS)?;
     within("cache-threads", config.cache_threads, 1..=MOST_THREADS)?;
     within("test-duration-sec", config.duration_s, 1..=u32::MAX)?;
-    within("report-interval-sec", config.report_interval_s, 1..=u32::MAX)
-}
-
-fn load(config: &Config) -> Result<(), ConfigError> {
-    within(
-        "replication-factor",
-        config.replication_factor,
-        1..=LARGEST_REPLICATION_FACTOR,
-    )?;
+    within("report-interval-sec", config.report_interval_s, 1..=u32::MAX)?;
+    let factors = 1..=LARGEST_REPLICATION_FACTOR;
+    within("replication-factor", config.replication_factor, factors)?;
     within("update-pct", config.update_pct, 0..=100)?;
     within("defrag-lwm-pct", config.defrag_lwm_pct, 0..=99)?;
     within("compress-pct", config.compress_pct, 0..=100)?;
@@ -53,10 +40,6 @@ fn load(config: &Config) -> Result<(), ConfigError> {
         let expected = "more than 0 here or in write-reqs-per-sec";
         return Err(range("read-reqs-per-sec", expected, 0));
     }
-    Ok(())
-}
-
-fn sizes(config: &Config) -> Result<(), ConfigError> {
     within("record-bytes", config.record_bytes, 1..=LARGEST_BYTES)?;
     if config.record_bytes_range_max != 0 {
         let wanted = config.record_bytes + 1..=LARGEST_BYTES;
@@ -64,36 +47,25 @@ fn sizes(config: &Config) -> Result<(), ConfigError> {
     }
     let kib = config.large_block_kib;
     if !kib.is_power_of_two() || kib > LARGEST_BYTES / 1024 {
-        let expected = "a power of two from 1 to 8192";
-        return Err(range("large-block-op-kbytes", expected, kib));
+        return Err(range(
+            "large-block-op-kbytes",
+            "a power of two from 1 to 8192",
+            kib,
+        ));
     }
-    commits(config)
-}
-
-fn commits(config: &Config) -> Result<(), ConfigError> {
     let least = config.commit_min_bytes;
-    if least != 0 && (!least.is_power_of_two() || least > config.large_block_kib * 1024) {
+    if least != 0 && (!least.is_power_of_two() || least > kib * 1024) {
         // Source: ACT 6.3, src/storage/cfg_storage.c, check_configuration().
         let expected = "0 or a power of two up to a large block";
         return Err(range("commit-min-bytes", expected, least));
     }
     if config.is_odsync_disabled && config.is_commit_to_device {
-        return Err(range(
-            "disable-odsync",
-            "no together with commit-to-device",
-            "yes",
-        ));
+        let expected = "no together with commit-to-device";
+        return Err(range("disable-odsync", expected, "yes"));
     }
-    Ok(())
-}
-
-fn ours(config: &Config) -> Result<(), ConfigError> {
     within("workers", config.workers, 0..=MOST_WORKERS)?;
-    within(
-        "temperature-limit-c",
-        config.temperature_limit_c,
-        0..=HIGHEST_TEMPERATURE_C,
-    )
+    let degrees = 0..=HIGHEST_TEMPERATURE_C;
+    within("temperature-limit-c", config.temperature_limit_c, degrees)
 }
 
 fn names(config: &Config) -> Result<(), ConfigError> {

@@ -83,14 +83,8 @@ const MAX_QUOTED_CHARS: usize = 60;
 
 /// Returns the beginning of the typed text without control characters, which a terminal would execute.
 fn clipped(parsed: &str) -> String {
-    let shown = |c: char| {
-        if c.is_control() {
-            char::REPLACEMENT_CHARACTER
-        } else {
-            c
-        }
-    };
-    let mut text: String = parsed.chars().take(MAX_QUOTED_CHARS).map(shown).collect();
+    let shown = parsed.replace(char::is_control, "\u{fffd}");
+    let mut text: String = shown.chars().take(MAX_QUOTED_CHARS).collect();
     if parsed.chars().nth(MAX_QUOTED_CHARS).is_some() {
         text.push_str("...");
     }

@@ -84,31 +84,3 @@ impl PassKind {
         }
     }
 }
-
-/// How a preparation ended. The text explains it.
-#[derive(Debug, PartialEq, Eq)]
-pub enum PrepOutcome {
-    /// All passes are complete.
-    Finished,
-    /// All passes are complete, but the rate did not become steady.
-    NotSteady(String),
-    /// A device was refused. Nothing was written.
-    Refused(String),
-    /// A write failed.
-    DeviceError(String),
-    /// A signal arrived, or the log or the state file cannot be written.
-    Interrupted(String),
-}
-
-impl PrepOutcome {
-    /// Returns the reason in the end record, and the text.
-    pub fn reason(&self) -> (&'static str, &str) {
-        match self {
-            Self::Finished => ("finished", ""),
-            Self::NotSteady(text) => ("not-steady", text),
-            Self::Refused(text) => ("refused", text),
-            Self::DeviceError(text) => ("device-error", text),
-            Self::Interrupted(text) => ("interrupted", text),
-        }
-    }
-}

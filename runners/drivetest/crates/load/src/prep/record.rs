@@ -4,14 +4,14 @@ use std::io;
 
 use serde_json::{Value, json};
 
+use super::PrepOptions;
 use super::device::PrepDevice;
-use super::progress::ProgressReporter;
-use super::progress::bytes_per_s;
+use super::progress::{ProgressReporter, bytes_per_s};
 use super::run::Written;
 use super::state::State;
 use super::steady_state::DeviceRounds;
-use super::{PrepOptions, PrepOutcome};
 use crate::clock::Nanos;
+use crate::outcome::Outcome;
 
 /// Upstream counts devices in blocks of this size. Source: src/prep/act_prep.c.
 const LARGE_BLOCK_BYTES: u64 = 128 * 1024;
@@ -92,16 +92,12 @@ pub(super) fn rate(bytes: u64, elapsed: Nanos) -> String {
 }
 
 /// Writes the end record and lines.
-pub(super) fn end(
-    reporter: &mut ProgressReporter<'_>,
-    ended: &PrepOutcome,
-    written: &Written,
-) -> io::Result<()> {
+pub(super) fn end(reporter: &mut ProgressReporter<'_>, ended: &Outcome, written: &Written) -> io::Result<()> {
     let (reason, text) = ended.reason();
     let elapsed = written.elapsed();
     let line = match text {
         // Nothing was start_fields, so there are no totals.
-        _ if matches!(ended, PrepOutcome::Refused(_)) => format!("drivetest: {reason}: {text}"),
+        _ if matches!(ended, Outcome::Refused(_)) => format!("drivetest: {reason}: {text}"),
         "" => format!("{reason}: {}", rate(written.bytes, elapsed)),
         _ => format!("drivetest: {reason}: {text}\n{}", rate(written.bytes, elapsed)),
     };

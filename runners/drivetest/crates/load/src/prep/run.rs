@@ -8,14 +8,14 @@ use drivetest_device::Guard;
 use serde_json::json;
 
 use super::device::{self, PrepDevice};
-use super::progress::{LiveOutput, ProgressReporter};
-use super::progress::{Meter, MeterSample, bytes_per_s};
+use super::progress::{LiveOutput, Meter, MeterSample, ProgressReporter, bytes_per_s};
 use super::sequential_fill::{self, DeviceFill};
-use super::state::{self, State, StateError};
+use super::state::{self, State, StateError, StateProblem};
 use super::steady_state::{self, DeviceRounds};
 use super::workers::{self, StopFlag};
-use super::{PassKind, PrepOptions, PrepOutcome, SteadyStateOptions, record};
+use super::{PassKind, PrepOptions, SteadyStateOptions, record};
 use crate::clock::{Instant, Nanos};
+use crate::outcome::Outcome;
 use crate::report::output::Outputs;
 use crate::signals::Signals;
 
@@ -35,16 +35,16 @@ pub struct Prep<'a> {
     pub guard: &'a dyn Guard,
 }
 
-impl From<io::Error> for PrepOutcome {
+impl From<io::Error> for Outcome {
     fn from(error: io::Error) -> Self {
         Self::Interrupted(format!("stopped: {error}"))
     }
 }
 
-impl From<StateError> for PrepOutcome {
+impl From<StateError> for Outcome {
     fn from(error: StateError) -> Self {
-        match error {
-            StateError::Drive { .. } => Self::Refused(error.to_string()),
+        match error.problem {
+            StateProblem::Drive { .. } => Self::Refused(error.to_string()),
             _ => Self::Interrupted(error.to_string()),
         }
     }
@@ -52,7 +52,7 @@ impl From<StateError> for PrepOutcome {
 
 impl Prep<'_> {
     /// Executes the preparation. Nothing is written before all devices are accepted.
-    pub fn execute(self, signals: &Signals, outputs: &mut Outputs, live: LiveOutput) -> PrepOutcome {
+    pub fn execute(self, signals: &Signals, outputs: &mut Outputs, live: LiveOutput) -> Outcome {
         let mut reporter = ProgressReporter::new(outputs, live);
         let mut written = Written::new();
         let ended = self
@@ -61,9 +61,7 @@ impl Prep<'_> {
         reporter.clear_bar();
         match record::end(&mut reporter, &ended, &written) {
             Ok(()) => ended,
-            Err(error) => {
-                PrepOutcome::Interrupted(format!("the log or side file cannot be written: {error}"))
-            }
+            Err(error) => Outcome::Interrupted(format!("the log or side file cannot be written: {error}")),
         }
     }
 
@@ -72,7 +70,7 @@ impl Prep<'_> {
         signals: &Signals,
         reporter: &mut ProgressReporter<'_>,
         written: &mut Written,
-    ) -> Result<PrepOutcome, PrepOutcome> {
+    ) -> Result<Outcome, Outcome> {
         let devices = self.devices(reporter)?;
         let state = self.state(&devices);
         record::start(reporter, &self.options, self.resumed.as_ref(), &devices)?;
@@ -91,25 +89,25 @@ impl Prep<'_> {
         }
         let ended = match &self.options.steady {
             Some(steady) => job.steady(steady)?,
-            None => PrepOutcome::Finished,
+            None => Outcome::Finished,
         };
         job.remove_state()?;
         Ok(ended)
     }
 
-    fn devices(&self, reporter: &mut ProgressReporter<'_>) -> Result<Vec<PrepDevice>, PrepOutcome> {
+    fn devices(&self, reporter: &mut ProgressReporter<'_>) -> Result<Vec<PrepDevice>, Outcome> {
         let opened = self.names.iter().enumerate();
         let opened = opened.map(|(ordinal, name)| device::open(self.guard, ordinal, name, &self.options));
         match opened.collect::<Result<Vec<_>, _>>() {
             Ok(devices) => Ok(devices),
             Err(unfit) => {
                 record::start_refused(reporter, &self.options, self.names)?;
-                Err(PrepOutcome::Refused(unfit.to_string()))
+                Err(Outcome::Refused(unfit.to_string()))
             }
         }
     }
 
-    fn state(&self, devices: &[PrepDevice]) -> Result<State, PrepOutcome> {
+    fn state(&self, devices: &[PrepDevice]) -> Result<State, Outcome> {
         let there = devices.iter().map(|device| state::Device {
             path: device.name.clone(),
             place: device.place.clone(),
@@ -158,7 +156,7 @@ struct Job<'a, 'v> {
 }
 
 impl Job<'_, '_> {
-    fn pass(&mut self, kind: PassKind) -> Result<(), PrepOutcome> {
+    fn pass(&mut self, kind: PassKind) -> Result<(), Outcome> {
         for device in self.devices {
             self.reporter
                 .log(&format!("{} device {}", kind.verb(), device.name))?;
@@ -180,7 +178,7 @@ impl Job<'_, '_> {
         Ok(())
     }
 
-    fn write_pass(&mut self, kind: PassKind, fills: &[DeviceFill]) -> Result<(), PrepOutcome> {
+    fn write_pass(&mut self, kind: PassKind, fills: &[DeviceFill]) -> Result<(), Outcome> {
         let (options, devices, stop) = (self.options, self.devices, StopFlag::default());
         let pairs = devices.iter().zip(fills).enumerate();
         let streams = pairs
@@ -205,7 +203,7 @@ impl Job<'_, '_> {
                 saved = now;
                 self.flush_and_save(fills)?;
             }
-            Ok::<_, PrepOutcome>(())
+            Ok::<_, Outcome>(())
         })?;
         self.check_write_error(&stop)?;
         Ok(self
@@ -213,20 +211,20 @@ impl Job<'_, '_> {
             .progress(kind.name(), meter.read(Instant::now(), done_bytes(fills)))?)
     }
 
-    fn check_signals(&self) -> Result<(), PrepOutcome> {
+    fn check_signals(&self) -> Result<(), Outcome> {
         let signal = self.signals.first();
         signal.map_or(Ok(()), |name| {
-            Err(PrepOutcome::Interrupted(format!("stopped by signal {name}")))
+            Err(Outcome::Interrupted(format!("stopped by signal {name}")))
         })
     }
 
-    fn check_write_error(&mut self, stop: &StopFlag) -> Result<(), PrepOutcome> {
+    fn check_write_error(&mut self, stop: &StopFlag) -> Result<(), Outcome> {
         let Some(write_error) = stop.write_error() else {
             return Ok(());
         };
         let [upstream, ours] = write_error.lines();
         self.reporter.log(&upstream)?;
-        Err(PrepOutcome::DeviceError(format!(
+        Err(Outcome::DeviceError(format!(
             "{}; {}",
             upstream.trim_start_matches("ERROR: "),
             ours.trim_start_matches("drivetest: ")
@@ -234,12 +232,12 @@ impl Job<'_, '_> {
     }
 
     /// Flushes the devices, then saves the state.
-    fn flush_and_save(&mut self, fills: &[DeviceFill]) -> Result<(), PrepOutcome> {
+    fn flush_and_save(&mut self, fills: &[DeviceFill]) -> Result<(), Outcome> {
         let done: Vec<_> = fills.iter().map(DeviceFill::done_bytes).collect();
         for device in self.devices {
             let flushed = device.file.sync_data();
             flushed.map_err(|error| {
-                PrepOutcome::DeviceError(format!("{}: cannot flush written data: {error}", device.name))
+                Outcome::DeviceError(format!("{}: cannot flush written data: {error}", device.name))
             })?;
         }
         for (device, done_bytes) in self.state.devices.iter_mut().zip(done) {
@@ -248,7 +246,7 @@ impl Job<'_, '_> {
         self.save()
     }
 
-    fn begin_pass(&mut self, passes_done: usize) -> Result<(), PrepOutcome> {
+    fn begin_pass(&mut self, passes_done: usize) -> Result<(), Outcome> {
         self.state.passes_done = passes_done;
         for device in &mut self.state.devices {
             device.done_bytes = 0;
@@ -256,19 +254,18 @@ impl Job<'_, '_> {
         self.save()
     }
 
-    fn save(&self) -> Result<(), PrepOutcome> {
+    fn save(&self) -> Result<(), Outcome> {
         let path = self.options.state.as_deref();
         Ok(path.map_or(Ok(()), |path| self.state.save(path))?)
     }
 
     /// Removes the state file, because the preparation is complete.
-    fn remove_state(&self) -> Result<(), PrepOutcome> {
+    fn remove_state(&self) -> Result<(), Outcome> {
         let removed = self.options.state.as_deref().map_or(Ok(()), std::fs::remove_file);
-        removed
-            .map_err(|error| PrepOutcome::Interrupted(format!("the state file cannot be removed: {error}")))
+        removed.map_err(|error| Outcome::Interrupted(format!("the state file cannot be removed: {error}")))
     }
 
-    fn steady(&mut self, steady: &SteadyStateOptions) -> Result<PrepOutcome, PrepOutcome> {
+    fn steady(&mut self, steady: &SteadyStateOptions) -> Result<Outcome, Outcome> {
         for device in self.devices {
             self.reporter
                 .log(&format!("overwriting device {}", device.name))?;
@@ -290,8 +287,8 @@ impl Job<'_, '_> {
             .map(|rounds_of_device| rounds_of_device.path.as_str())
             .collect();
         Ok(match unsteady.is_empty() {
-            true => PrepOutcome::Finished,
-            false => PrepOutcome::NotSteady(format!(
+            true => Outcome::Finished,
+            false => Outcome::NotSteady(format!(
                 "{}: not steady after {} rounds; use more or longer rounds",
                 unsteady.join(", "),
                 steady.rounds_max
@@ -304,7 +301,7 @@ impl Job<'_, '_> {
         steady: &SteadyStateOptions,
         written: &[AtomicU64],
         device_rounds: &mut [DeviceRounds],
-    ) -> Result<(), PrepOutcome> {
+    ) -> Result<(), Outcome> {
         let (options, devices, stop) = (self.options, self.devices, StopFlag::default());
         let pairs = devices.iter().zip(written).enumerate();
         let offsets =
@@ -329,7 +326,7 @@ impl Job<'_, '_> {
             if let Some(sample) = clock.sample(now) {
                 self.reporter.progress("steady", sample)?;
             }
-            Ok::<_, PrepOutcome>(())
+            Ok::<_, Outcome>(())
         })?;
         self.check_write_error(&stop)
     }
@@ -395,7 +392,7 @@ fn write_report(
     steady: &SteadyStateOptions,
     device_rounds: &[DeviceRounds],
     seed: u64,
-) -> Result<(), PrepOutcome> {
+) -> Result<(), Outcome> {
     let report = json!({
         "schema": "drivecert.steady-state/1",
         "program_version": env!("CARGO_PKG_VERSION"),
@@ -408,7 +405,7 @@ fn write_report(
         "devices": device_rounds,
     });
     let check_write_error = |error| {
-        PrepOutcome::Interrupted(format!(
+        Outcome::Interrupted(format!(
             "{}: the report cannot be written: {error}",
             path.display()
         ))

@@ -53,48 +53,49 @@ pub struct State {
     pub devices: Vec<Device>,
 }
 
-/// A state from which a preparation cannot resume.
+/// A state file from which a preparation cannot resume.
 #[derive(Debug, thiserror::Error)]
-pub enum StateError {
+#[error("{path}: {problem}")]
+pub struct StateError {
+    path: PathBuf,
+    /// What is wrong.
+    pub(super) problem: StateProblem,
+}
+
+/// What is wrong with a state file.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StateProblem {
     /// Reading or writing failed.
-    #[error("{path}: the state file cannot be read or written: {source}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The file is no valid state.
-    #[error("{path}: expected {SCHEMA}, got something else ({why}); choose another file")]
-    Form {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
-    /// The options differ.
+    #[error("the state file cannot be read or written: {0}")]
+    File(io::Error),
+    /// The file is no valid state, for this reason.
+    #[error("expected {SCHEMA}, got something else ({0}); choose another file")]
+    Form(String),
+    /// The options differ in this one.
     #[error(
-        "{path}: was started with {what}, got another value; use the same options, or remove the file to start again"
+        "was started with {0}, got another value; use the same options, or remove the file to start again"
     )]
-    Settings {
-        /// The file.
-        path: PathBuf,
-        /// The different option.
-        what: String,
-    },
+    Settings(String),
     /// The drives differ.
     #[error(
-        "{path}: was started on {expected}, got {got}; nothing was written; name the same drives in the same order, or remove \
+        "was started on {expected}, got {got}; nothing was written; name the same drives in the same order, or remove \
          the file to start again"
     )]
     Drive {
-        /// The file.
-        path: PathBuf,
         /// The drives in the file.
         expected: String,
         /// The named drives.
         got: String,
     },
+}
+
+impl StateProblem {
+    fn of(self, path: &Path) -> StateError {
+        StateError {
+            path: path.to_path_buf(),
+            problem: self,
+        }
+    }
 }
 
 impl State {
@@ -106,15 +107,12 @@ impl State {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(file_error(path, source)),
+            Err(error) => return Err(StateProblem::File(error).of(path)),
         };
         if text.is_empty() {
             return Ok(None);
         }
-        let form = |why: String| StateError::Form {
-            path: path.to_path_buf(),
-            why,
-        };
+        let form = |why: String| StateProblem::Form(why).of(path);
         let state: Self = serde_json::from_str(&text).map_err(|error| form(error.to_string()))?;
         if state.schema != SCHEMA {
             return Err(form(format!("its schema is {}", state.schema)));
@@ -154,7 +152,7 @@ impl State {
     /// Refuses a state with other options, which would mix two different contents on the drives.
     ///
     /// # Errors
-    /// [`StateError::Settings`] with the first difference.
+    /// [`StateError`] with the first difference.
     pub fn check_settings(&self, path: &Path, options: &PrepOptions) -> Result<(), StateError> {
         let names = |passes: &[PassKind]| {
             passes
@@ -178,34 +176,25 @@ impl State {
                 format!("passes {}", names(&self.passes)),
             ),
         ];
-        differing
-            .into_iter()
-            .find(|(differs, _)| *differs)
-            .map_or(Ok(()), |(_, what)| {
-                Err(StateError::Settings {
-                    path: path.to_path_buf(),
-                    what,
-                })
-            })
+        match differing.into_iter().find(|(differs, _)| *differs) {
+            Some((_, what)) => Err(StateProblem::Settings(what).of(path)),
+            None => Ok(()),
+        }
     }
 
     /// Refuses other drives.
     pub(super) fn check_drives(&self, path: &Path, there: &[Device]) -> Result<(), StateError> {
-        let offsets = |devices: &[Device]| {
-            devices
-                .iter()
-                .map(|device| device.place.clone())
-                .collect::<Vec<_>>()
-        };
+        let places =
+            |devices: &[Device]| -> Vec<_> { devices.iter().map(|device| device.place.clone()).collect() };
         let described = |devices: &[Device]| devices.iter().map(describe).collect::<Vec<_>>().join(", ");
-        if offsets(&self.devices) == offsets(there) {
+        if places(&self.devices) == places(there) {
             return Ok(());
         }
-        Err(StateError::Drive {
-            path: path.to_path_buf(),
+        let problem = StateProblem::Drive {
             expected: described(&self.devices),
             got: described(there),
-        })
+        };
+        Err(problem.of(path))
     }
 
     /// Writes a new file and renames it, so that a crash leaves either the old or the new one.
@@ -220,7 +209,7 @@ impl State {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
         };
-        write().map_err(|source| file_error(path, source))
+        write().map_err(|error| StateProblem::File(error).of(path))
     }
 }
 
@@ -234,11 +223,4 @@ fn describe(device: &Device) -> String {
         "{} ({}{partition}, {} bytes)",
         device.path, place.drive_key, place.size_bytes
     )
-}
-
-fn file_error(path: &Path, source: io::Error) -> StateError {
-    StateError::File {
-        path: path.to_path_buf(),
-        source,
-    }
 }

@@ -6,7 +6,7 @@ use crate::config::{Config, Model, echo};
 use crate::device::{Device, errno_name, strerror, upstream_line};
 use crate::engine::EngineSelection;
 use crate::schedule::stream::Operation;
-use crate::stats::io_errors::{ErrorKindCount, FailedRequest, Failure, IoErrors};
+use crate::stats::io_errors::{ErrorKind, FailedRequest, Failure, IoErrors};
 use crate::stats::rate_check::RateCheck;
 use crate::stop::StopReason;
 
@@ -90,25 +90,16 @@ pub fn stopped(stop_reason: StopReason) -> String {
 
 /// Source: src/storage/act_storage.c and src/index/act_index.c, the threads' "run" functions.
 fn lagged(operation: Operation) -> String {
-    let (component, what_stopped) = match operation {
-        Operation::ReadRecord | Operation::WriteRecord => ("service thread", Stopped::Service),
-        Operation::ReadIndex => ("read request generator", Stopped::Service),
-        Operation::ReadBlock | Operation::TombRaider => ("large block reads", Stopped::Drives),
-        Operation::WriteBlock => ("large block writes", Stopped::Drives),
-        Operation::ReadCache | Operation::WriteCache => ("cache thread device IO", Stopped::Drives),
+    let service = "ACT can't do requested load - test stopped\ntry configuring more 'service-threads'";
+    let drives = "drive(s) can't keep up - test stopped";
+    let (component, more) = match operation {
+        Operation::ReadRecord | Operation::WriteRecord => ("service thread", service),
+        Operation::ReadIndex => ("read request generator", service),
+        Operation::ReadBlock | Operation::TombRaider => ("large block reads", drives),
+        Operation::WriteBlock => ("large block writes", drives),
+        Operation::ReadCache | Operation::WriteCache => ("cache thread device IO", drives),
     };
-    let more = match what_stopped {
-        Stopped::Service => {
-            "ACT can't do requested load - test stopped\ntry configuring more 'service-threads'\n"
-        }
-        Stopped::Drives => "drive(s) can't keep up - test stopped\n",
-    };
-    format!("ERROR: {component} can't keep up\n{more}")
-}
-
-enum Stopped {
-    Service,
-    Drives,
+    format!("ERROR: {component} can't keep up\n{more}\n")
 }
 
 /// Returns a line, which ACT's own analysis ignores, if the rates were not sustained; otherwise an empty string.
@@ -139,8 +130,7 @@ pub fn failed(ordinal: usize, failed_request: FailedRequest, devices: &[Device])
 
 /// Returns the number of failed requests, one line for each device, operation and error.
 pub fn failures(io_errors: &IoErrors, devices: &[Device]) -> String {
-    let line = |found: ErrorKindCount| {
-        let ErrorKindCount { kind, count } = found;
+    let line = |(kind, count): (ErrorKind, u64)| {
         let how = match kind.is_early_end {
             true => "ended early".to_owned(),
             false => errno_name(kind.errno),

@@ -27,23 +27,14 @@ pub struct Summary<'a> {
 }
 
 impl<'a> Summary<'a> {
-    /// Creates the summary of a run that ended for `reason`.
-    pub fn of(reason: &'a str, text: &'a str, end: &'a RunEnd) -> Self {
+    /// Creates the summary of a run that ended for `reason`. `limit_celsius` replaces the limits of the drives.
+    pub fn of(reason: &'a str, text: &'a str, end: &'a RunEnd, limit_celsius: Option<f64>) -> Self {
         Self {
             reason,
             text,
             run_totals: &end.totals,
             worst: &end.worst,
-            limit_celsius: None,
-        }
-    }
-
-    /// Sets a temperature limit that replaces the limits of the drives.
-    #[must_use]
-    pub fn with_limit(self, limit_celsius: Option<f64>) -> Self {
-        Self {
             limit_celsius,
-            ..self
         }
     }
 
@@ -254,7 +245,7 @@ mod tests {
     }
 
     fn summary(end: &RunEnd) -> String {
-        Summary::of("finished", "", end).to_string()
+        Summary::of("finished", "", end, None).to_string()
     }
 
     #[test]
@@ -310,9 +301,7 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("HOT"), "{text}");
-        let limited = Summary::of("finished", "", &end)
-            .with_limit(Some(70.0))
-            .to_string();
+        let limited = Summary::of("finished", "", &end, Some(70.0)).to_string();
         assert!(
             limited.contains("HOT: nvme0n1 reached 70.0 C; its limit is 70.0 C"),
             "{limited}"

@@ -1,12 +1,9 @@
 //! The monitoring thread of a run: reports each interval on time and ends the run.
 
-use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{major, minor};
 
 use crate::clock::{Instant, Nanos};
 use crate::device::Device;
@@ -18,7 +15,7 @@ use crate::report::side::{ErrorCount, Interval, RunTotals};
 use crate::report::worst::Worst;
 use crate::schedule::stream::{Operation, Stream};
 use crate::signals::Signals;
-use crate::stats::io_errors::ErrorKindCount;
+use crate::stats::io_errors::ErrorKind;
 use crate::stats::operation_stats::OperationStats;
 use crate::stats::rate_check::{Extent, RateCheck};
 use crate::stats::recorder::Tally;
@@ -275,41 +272,20 @@ impl<'a> Collector<'a> {
 }
 
 fn errors(context: &RunContext) -> Vec<ErrorCount> {
-    let loaded_devices = |found: ErrorKindCount| ErrorCount {
-        device: context.devices[found.kind.device].name.clone(),
-        operation: found.kind.operation.name(),
-        errno: found.kind.errno,
-        is_early_end: found.kind.is_early_end,
-        count: found.count,
+    let named = |(kind, count): (ErrorKind, u64)| ErrorCount {
+        device: context.devices[kind.device].name.clone(),
+        operation: kind.operation.name(),
+        errno: kind.errno,
+        is_early_end: kind.is_early_end,
+        count,
     };
-    context
-        .io_errors
-        .counts()
-        .into_iter()
-        .map(loaded_devices)
-        .collect()
+    context.io_errors.counts().into_iter().map(named).collect()
 }
 
 /// Returns the number of the block device: that of the device itself, or that of the device below a file's file
 /// system.
 pub fn loaded_devices(devices: &[Device]) -> Vec<LoadedDevice> {
-    devices
-        .iter()
-        .map(|device| LoadedDevice {
-            name: device.name.clone(),
-            number: device
-                .file
-                .metadata()
-                .ok()
-                .map(|found| block_device_number(&found)),
-        })
-        .collect()
-}
-
-fn block_device_number(found: &Metadata) -> (u32, u32) {
-    let number = match found.file_type().is_block_device() {
-        true => found.rdev(),
-        false => found.dev(),
-    };
-    (major(number), minor(number))
+    let loaded =
+        |device: &Device| LoadedDevice::new(device.name.clone(), device.file.metadata().ok().as_ref());
+    devices.iter().map(loaded).collect()
 }

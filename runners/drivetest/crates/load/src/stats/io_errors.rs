@@ -63,15 +63,6 @@ impl From<Failure> for io::Error {
     }
 }
 
-/// The count of one kind of failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ErrorKindCount {
-    /// The kind.
-    pub kind: ErrorKind,
-    /// Its count.
-    pub count: u64,
-}
-
 /// What failures that are counted together have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorKind {
@@ -164,13 +155,11 @@ impl IoErrors {
     }
 
     /// Returns the count of each kind, in the order of first occurrence.
-    pub fn counts(&self) -> Vec<ErrorKindCount> {
-        let taken = self.slots.iter().map_while(|slot| {
-            slot.kind.get().map(|kind| ErrorKindCount {
-                kind: *kind,
-                count: slot.count.load(Relaxed),
-            })
-        });
+    pub fn counts(&self) -> Vec<(ErrorKind, u64)> {
+        let taken = self
+            .slots
+            .iter()
+            .map_while(|slot| Some((*slot.kind.get()?, slot.count.load(Relaxed))));
         taken.collect()
     }
 }
@@ -230,7 +219,7 @@ mod tests {
         let counts: Vec<_> = io_errors
             .counts()
             .iter()
-            .map(|ErrorKindCount { kind, count }| (kind.errno, kind.is_early_end, *count))
+            .map(|(kind, count)| (kind.errno, kind.is_early_end, *count))
             .collect();
         assert_eq!(counts, [(5, false, 2), (28, false, 1), (5, true, 1)]);
     }

@@ -140,6 +140,7 @@ impl Tally {
     }
 
     /// Returns the sum over all devices, so that the parts of a block always add up to its total.
+    #[cfg(test)]
     pub fn all_devices(&self) -> Counts {
         let mut sum = [0; BUCKETS_COUNT];
         for counts in &self.by_device {

@@ -100,7 +100,7 @@ impl PreviousSample {
         let pct = |ticks| Decimal::new(ticks as f64 / TICKS_PER_S * 100.0 * 1e9 / length.0 as f64, 1);
         Generator {
             cpu_pct: used.and_then(pct),
-            resident_bytes: resident_bytes(root),
+            resident_bytes: root.line_bytes("proc/self/status", "VmRSS:"),
         }
     }
 }
@@ -112,13 +112,6 @@ fn process_ticks(root: &Root) -> Option<u64> {
     let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);
     let mut field = || fields.next()?.parse::<u64>().ok();
     Some(field()? + field()?)
-}
-
-fn resident_bytes(root: &Root) -> Option<u64> {
-    let text = root.text("proc/self/status")?;
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kib * 1_024)
 }
 
 #[cfg(test)]

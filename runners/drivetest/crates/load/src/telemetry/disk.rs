@@ -1,7 +1,10 @@
 //! I/O of the disks under the devices, from the kernel's counters.
 
+use std::fs::Metadata;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{major, minor};
 use serde::Serialize;
 
 use super::sensors::Temperature;
@@ -18,6 +21,20 @@ pub struct LoadedDevice {
     pub name: String,
     /// Major and minor number; None if there is no block device.
     pub number: Option<(u32, u32)>,
+}
+
+impl LoadedDevice {
+    /// Names a device. `found` describes it; of a plain file, the device that holds its file system counts.
+    pub fn new(name: String, found: Option<&Metadata>) -> Self {
+        let number = found.map(|found| match found.file_type().is_block_device() {
+            true => found.rdev(),
+            false => found.dev(),
+        });
+        Self {
+            name,
+            number: number.map(|number| (major(number), minor(number))),
+        }
+    }
 }
 
 /// The I/O of one disk in an interval, including that of other programs.
@@ -52,74 +69,49 @@ pub struct Io {
     busy_pct: Option<Decimal>,
 }
 
-/// The kernel's counters. Source: Documentation/block/stat.rst.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Counters {
-    reads: u64,
-    read_sectors: u64,
-    read_ms: u64,
-    writes: u64,
-    write_sectors: u64,
-    write_ms: u64,
-    busy_ms: u64,
-    all_ms: u64,
-}
+/// The kernel's counters, by field. Source: Documentation/block/stat.rst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Counters([u64; 11]);
+
+const READS: usize = 0;
+const READ_SECTORS: usize = 2;
+const READ_MS: usize = 3;
+const WRITES: usize = 4;
+const WRITE_SECTORS: usize = 6;
+const WRITE_MS: usize = 7;
+const BUSY_MS: usize = 9;
+const ALL_MS: usize = 10;
 
 impl Counters {
+    /// Reads the counters of a disk. Later kernels have more fields.
     fn read(directory: &Path) -> Option<Self> {
         let text = text(&directory.join("stat"))?;
         let numbers = text.split_whitespace().map(|number| number.parse().ok());
         let numbers: Vec<u64> = numbers.collect::<Option<_>>()?;
-        let [
-            reads,
-            _,
-            read_sectors,
-            read_ms,
-            writes,
-            _,
-            write_sectors,
-            write_ms,
-            _,
-            busy_ms,
-            all_ms,
-            ..,
-        ] = numbers[..]
-        else {
-            return None;
-        };
-        Some(Self {
-            reads,
-            read_sectors,
-            read_ms,
-            writes,
-            write_sectors,
-            write_ms,
-            busy_ms,
-            all_ms,
-        })
+        numbers.first_chunk().copied().map(Self)
     }
 }
 
 impl Io {
     fn between(earlier: &Counters, later: &Counters, length: Nanos) -> Self {
-        let more = |of: fn(&Counters) -> u64| of(later).saturating_sub(of(earlier)) as f64;
+        let more = |field: usize| later.0[field].saturating_sub(earlier.0[field]) as f64;
         let seconds = length.0 as f64 / 1e9;
-        let (reads, writes) = (more(|c| c.reads), more(|c| c.writes));
+        let (reads, writes) = (more(READS), more(WRITES));
         let (read_bytes, written_bytes) = (
-            more(|c| c.read_sectors) * SECTOR_BYTES,
-            more(|c| c.write_sectors) * SECTOR_BYTES,
+            more(READ_SECTORS) * SECTOR_BYTES,
+            more(WRITE_SECTORS) * SECTOR_BYTES,
         );
         Self {
             reads_per_s: Decimal::new(reads / seconds, 1),
             writes_per_s: Decimal::new(writes / seconds, 1),
             read_bytes_per_s: Decimal::new(read_bytes / seconds, 0),
             write_bytes_per_s: Decimal::new(written_bytes / seconds, 0),
-            read_await_us: Decimal::new(more(|c| c.read_ms) * 1e3 / reads, 1),
-            write_await_us: Decimal::new(more(|c| c.write_ms) * 1e3 / writes, 1),
+            read_await_us: Decimal::new(more(READ_MS) * 1e3 / reads, 1),
+            write_await_us: Decimal::new(more(WRITE_MS) * 1e3 / writes, 1),
             read_request_bytes: Decimal::new(read_bytes / reads, 0),
             write_request_bytes: Decimal::new(written_bytes / writes, 0),
-            queue_depth: Decimal::new(more(|c| c.all_ms) / 1e3 / seconds, 2),
-            busy_pct: Decimal::new(more(|c| c.busy_ms) / 10.0 / seconds, 1),
+            queue_depth: Decimal::new(more(ALL_MS) / 1e3 / seconds, 2),
+            busy_pct: Decimal::new(more(BUSY_MS) / 10.0 / seconds, 1),
         }
     }
 }

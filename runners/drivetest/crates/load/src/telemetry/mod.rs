@@ -45,6 +45,14 @@ impl Root {
     pub fn text(&self, relative: &str) -> Option<String> {
         text(&self.path(relative))
     }
+
+    /// Returns a size, bytes, from a line such as `MemTotal:  16384 kB` of a file of the kernel.
+    pub fn line_bytes(&self, relative: &str, name: &str) -> Option<u64> {
+        let text = self.text(relative)?;
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+        Some(kib.saturating_mul(1_024))
+    }
 }
 
 fn text(path: &Path) -> Option<String> {

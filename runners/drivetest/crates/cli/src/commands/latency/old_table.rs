@@ -9,6 +9,7 @@ use drivetest_logs::act::slices::Slice;
 use drivetest_logs::finding::rule;
 
 use super::rounding::Rounding;
+use super::table::{average, maximum};
 
 const GAP: &str = "  ";
 const PREFIX: &str = "slice";
@@ -62,12 +63,6 @@ pub struct OldTable<'a> {
     pub sources: Sources,
 }
 
-/// The figures of one slice.
-struct Row {
-    trans_pct: Vec<f64>,
-    device_pct: Vec<f64>,
-}
-
 impl OldTable<'_> {
     /// Returns the four lines above the figures.
     pub fn heading(&self) -> String {
@@ -84,10 +79,8 @@ impl OldTable<'_> {
 
     /// Returns the slices, their averages and maxima. None if no slice can be read.
     pub fn body(&self) -> Option<String> {
-        let known: Vec<(&Slice, Row)> = self
-            .run
-            .slices
-            .iter()
+        let slices = self.run.slices.iter();
+        let known: Vec<(&Slice, Vec<f64>)> = slices
             .filter_map(|slice| Some((slice, self.row(slice)?)))
             .collect();
         if known.is_empty() {
@@ -100,17 +93,12 @@ impl OldTable<'_> {
             } else {
                 String::new()
             };
-            text.push_str(&line(&slice.number.to_string(), row, &rates));
+            text.push_str(&self.line(&slice.number.to_string(), row, &rates));
         }
-        let rows: Vec<&Row> = known.iter().map(|(_, row)| row).collect();
-        let count = rows.len() as f64;
+        let rows: Vec<&[f64]> = known.iter().map(|(_, row)| row.as_slice()).collect();
         text.push_str(&format!("{}\n", self.underline()));
-        text.push_str(&line(
-            "avg",
-            &fold(&rows, |sum, value| sum + value, |sum| sum / count),
-            "",
-        ));
-        text.push_str(&line("max", &fold(&rows, f64::max, |most| most), ""));
+        text.push_str(&self.line("avg", &average(&rows), ""));
+        text.push_str(&self.line("max", &maximum(&rows), ""));
         Some(text)
     }
 
@@ -125,12 +113,16 @@ impl OldTable<'_> {
         format!("{}{GAP}{one}{GAP}{one}", "-".repeat(PREFIX.len()))
     }
 
-    fn row(&self, slice: &Slice) -> Option<Row> {
+    /// Returns the percentages of a slice: of the requests, then of the device. None if it lacks a histogram.
+    fn row(&self, slice: &Slice) -> Option<Vec<f64>> {
         let overs = |ordinal: Option<usize>| Some(self.overs(slice.tally(ordinal?)?));
-        Some(Row {
-            trans_pct: overs(self.sources.trans)?,
-            device_pct: overs(self.sources.device)?,
-        })
+        Some([overs(self.sources.trans)?, overs(self.sources.device)?].concat())
+    }
+
+    fn line(&self, name: &str, row: &[f64], rates: &str) -> String {
+        let cells = |overs: &[f64]| overs.iter().map(|pct| format!("{pct:7.2}")).collect::<String>();
+        let (trans, device) = row.split_at(self.buckets.len());
+        format!("{name:>5}{GAP}{}{GAP}{}{rates}\n", cells(trans), cells(device))
     }
 
     /// Returns the percentages above each bucket, added as the script does. The script omits buckets 17 and above, which
@@ -179,25 +171,4 @@ pub fn has_old_buckets(run: &Run) -> bool {
     run.findings
         .iter()
         .any(|finding| finding.id == rule::OLD_BUCKETS.id)
-}
-
-fn line(name: &str, row: &Row, rates: &str) -> String {
-    let cells = |overs: &[f64]| overs.iter().map(|pct| format!("{pct:7.2}")).collect::<String>();
-    format!(
-        "{name:>5}{GAP}{}{GAP}{}{rates}\n",
-        cells(&row.trans_pct),
-        cells(&row.device_pct)
-    )
-}
-
-fn fold(rows: &[&Row], step: impl Fn(f64, f64) -> f64, end: impl Fn(f64) -> f64) -> Row {
-    let folded = |of: fn(&Row) -> &Vec<f64>| {
-        let columns = rows.first().map_or(0, |row| of(row).len());
-        let column = |at: usize| end(rows.iter().fold(0.0, |so_far, row| step(so_far, of(row)[at])));
-        (0..columns).map(column).collect()
-    };
-    Row {
-        trans_pct: folded(|row| &row.trans_pct),
-        device_pct: folded(|row| &row.device_pct),
-    }
 }

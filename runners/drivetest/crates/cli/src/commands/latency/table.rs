@@ -38,14 +38,8 @@ pub struct Table<'a> {
     pub rounding: Rounding,
 }
 
-/// The figures of one histogram in one slice: percentages above the thresholds, then the rate.
-struct Cells {
-    overs_pct: Vec<f64>,
-    rate_per_s: f64,
-}
-
-/// A cell: zeros, as in the script, for a histogram that never appears; None in a damaged slice.
-type Cell = Option<Cells>;
+/// The figures of a slice in one column: a percentage for each threshold, then the rate. None if the slice is damaged.
+type Cell = Option<Vec<f64>>;
 
 impl Table<'_> {
     /// Returns the four lines above the figures.
@@ -80,13 +74,10 @@ impl Table<'_> {
             text.push_str(&self.line(&slice.number.to_string(), row));
         }
         text.push_str(&format!("{}\n", self.underline()));
-        let columns = |fold: fn(&[&Cells]) -> Cells| -> Vec<Cell> {
-            let known = |at: usize| {
-                rows.iter()
-                    .filter_map(move |row| row[at].as_ref())
-                    .collect::<Vec<_>>()
-            };
-            let folded = |known: Vec<&Cells>| (!known.is_empty()).then(|| fold(&known));
+        let columns = |fold: fn(&[&[f64]]) -> Vec<f64>| -> Vec<Cell> {
+            let known =
+                |at: usize| -> Vec<&[f64]> { rows.iter().filter_map(|row| row[at].as_deref()).collect() };
+            let folded = |known: Vec<&[f64]>| (!known.is_empty()).then(|| fold(&known));
             (0..self.columns.len()).map(|at| folded(known(at))).collect()
         };
         text.push_str(&self.line("avg", &columns(average)));
@@ -115,54 +106,34 @@ impl Table<'_> {
 
     fn row(&self, slice: &Slice) -> Vec<Cell> {
         let cell = |column: &Column| match column.ordinal {
-            None => Some(Cells {
-                overs_pct: vec![0.0; self.powers.len()],
-                rate_per_s: 0.0,
-            }),
-            Some(ordinal) => slice.tally(ordinal).map(|tally| self.cells(tally)),
+            None => Some(vec![0.0; self.powers.len() + 1]),
+            Some(ordinal) => slice.tally(ordinal).map(|tally| self.figures(tally)),
         };
         self.columns.iter().map(cell).collect()
     }
 
-    fn cells(&self, tally: &Tally) -> Cells {
+    fn figures(&self, tally: &Tally) -> Vec<f64> {
         let ops_count = tally.ops_count();
         let share = |power: u32| Share {
             over_count: tally.over_count(power),
             ops_count,
         };
-        let overs_pct = self
-            .powers
-            .iter()
-            .map(|&power| self.rounding.round(share(power).pct(), 2))
-            .collect();
-        Cells {
-            overs_pct,
-            rate_per_s: self
-                .rounding
-                .round(ops_count as f64 / self.slice_length_s as f64, 1),
-        }
+        let pct = |&power: &u32| self.rounding.round(share(power).pct(), 2);
+        let per_s = ops_count as f64 / self.slice_length_s as f64;
+        let rate = self.rounding.round(per_s, 1);
+        self.powers.iter().map(pct).chain([rate]).collect()
     }
 
     fn line(&self, name: &str, cells: &[Cell]) -> String {
         let mut text = format!("{name:>5}");
+        let thresholds = (0..self.powers.len()).map(|at| (at, THRESHOLD_CHARS, 2));
+        let rate = self.with_rate.then_some((self.powers.len(), RATE_CHARS, 1));
+        let figures: Vec<_> = thresholds.chain(rate).collect();
         for (at, cell) in cells.iter().enumerate() {
             text.push_str(GAP);
             text.push_str(&self.pad(at));
-            for threshold in 0..self.powers.len() {
-                push(
-                    &mut text,
-                    cell.as_ref().map(|cells| cells.overs_pct[threshold]),
-                    THRESHOLD_CHARS,
-                    2,
-                );
-            }
-            if self.with_rate {
-                push(
-                    &mut text,
-                    cell.as_ref().map(|cells| cells.rate_per_s),
-                    RATE_CHARS,
-                    1,
-                );
+            for &(figure, width, places) in &figures {
+                push(&mut text, cell.as_ref().map(|cell| cell[figure]), width, places);
             }
         }
         text.push('\n');
@@ -178,46 +149,31 @@ fn push(text: &mut String, value: Option<f64>, width: usize, places: usize) {
     debug_assert!(written.is_ok(), "writing to a String cannot fail");
 }
 
-/// Returns the mean of the rounded figures, added in order, as in the script.
-fn average(cells: &[&Cells]) -> Cells {
-    let count = cells.len() as f64;
-    fold(cells, |sum, value| sum + value, |sum| sum / count)
+/// Returns the means of the rounded figures of rows, added in order, as in the script.
+pub fn average(rows: &[&[f64]]) -> Vec<f64> {
+    let count = rows.len() as f64;
+    let sums = fold(rows, |sum, figure| sum + figure);
+    sums.into_iter().map(|sum| sum / count).collect()
 }
 
-fn maximum(cells: &[&Cells]) -> Cells {
-    fold(cells, f64::max, |most| most)
+/// Returns the largest figures of rows.
+pub fn maximum(rows: &[&[f64]]) -> Vec<f64> {
+    fold(rows, f64::max)
 }
 
-fn fold(cells: &[&Cells], step: impl Fn(f64, f64) -> f64, end: impl Fn(f64) -> f64) -> Cells {
-    let thresholds = cells.first().map_or(0, |cells| cells.overs_pct.len());
-    let folded = |figures: &dyn Fn(&Cells) -> f64| {
-        end(cells
-            .iter()
-            .fold(0.0, |so_far, cells| step(so_far, figures(cells))))
-    };
-    Cells {
-        overs_pct: (0..thresholds)
-            .map(|at| folded(&|cells| cells.overs_pct[at]))
-            .collect(),
-        rate_per_s: folded(&|cells| cells.rate_per_s),
-    }
+fn fold(rows: &[&[f64]], step: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+    let figures = rows.first().map_or(0, |row| row.len());
+    let folded = |at: usize| rows.iter().fold(0.0, |so_far, row| step(so_far, row[at]));
+    (0..figures).map(folded).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn cells(over_pct: f64, rate_per_s: f64) -> Cells {
-        Cells {
-            overs_pct: vec![over_pct],
-            rate_per_s,
-        }
-    }
-
     #[test]
     fn averages_are_of_the_rounded_figures() {
-        let mean = average(&[&cells(0.01, 10.0), &cells(0.02, 11.0)]);
-        assert_eq!((mean.overs_pct[0], mean.rate_per_s), (0.015, 10.5));
+        assert_eq!(average(&[&[0.01, 10.0], &[0.02, 11.0]]), [0.015, 10.5]);
     }
 
     #[test]

@@ -52,18 +52,8 @@ pub struct Entry<'a> {
 
 /// Returns a name as a label. It is never used as a path.
 pub fn label(name: &[u8]) -> String {
-    let text = String::from_utf8_lossy(name);
-    let text: String = text
-        .chars()
-        .map(|character| {
-            if character.is_control() {
-                '\u{fffd}'
-            } else {
-                character
-            }
-        })
-        .take(NAME_SHOWN_MAX)
-        .collect();
+    let text = String::from_utf8_lossy(name).replace(char::is_control, "\u{fffd}");
+    let text: String = text.chars().take(NAME_SHOWN_MAX).collect();
     text.strip_prefix("./").map_or(text.clone(), str::to_owned)
 }
 

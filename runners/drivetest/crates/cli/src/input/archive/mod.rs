@@ -10,7 +10,6 @@ mod zip;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
 
 pub use self::member::{Member, role_of};
 pub use self::read_archive::read;
@@ -106,10 +105,7 @@ impl<'a> Archive<'a> {
 
     fn content(&self) -> io::Result<Content<'a>> {
         let size_bytes = self.file.metadata()?.len();
-        let whole = FromStart {
-            file: self.file,
-            at: 0,
-        };
+        let whole = zip::Part::new(self.file, 0, u64::MAX);
         Content::of(Box::new(whole), size_bytes, self.limit_bytes)
     }
 }
@@ -157,20 +153,6 @@ impl Read for Metered<'_, '_> {
         let meter = self.meter;
         meter.used_bytes.set(meter.used_bytes.get() + count as u64);
         LimitExceeded::check(meter.used_bytes.get(), meter.received_bytes, meter.limit_bytes)?;
-        Ok(count)
-    }
-}
-
-/// Reads a file from its start, independently of other readers.
-struct FromStart<'a> {
-    file: &'a File,
-    at: u64,
-}
-
-impl Read for FromStart<'_> {
-    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(target, self.at)?;
-        self.at += count as u64;
         Ok(count)
     }
 }

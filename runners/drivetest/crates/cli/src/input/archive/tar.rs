@@ -94,14 +94,14 @@ impl<R: Read> Tar<R> {
 
     /// Returns the next header. None at the zero blocks that end an archive, or at the end of the bytes.
     fn header(&mut self) -> io::Result<Option<Block>> {
-        let mut block = [0; BLOCK_BYTES];
-        let count = read_full(&mut self.source, &mut block)?;
-        if count == 0 || block == [0; BLOCK_BYTES] {
+        let mut bytes = Vec::with_capacity(BLOCK_BYTES);
+        (&mut self.source)
+            .take(BLOCK_BYTES as u64)
+            .read_to_end(&mut bytes)?;
+        if bytes.iter().all(|&byte| byte == 0) {
             return Ok(None);
         }
-        if count < BLOCK_BYTES {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
+        let block: Block = bytes.try_into().map_err(|_| io::ErrorKind::UnexpectedEof)?;
         if !is_header(&block) {
             let what = "expected a tar header; the checksum is wrong";
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
@@ -165,19 +165,6 @@ impl<R: Read> Read for Bytes<'_, R> {
         self.0.left_bytes -= count as u64;
         Ok(count)
     }
-}
-
-fn read_full(source: &mut impl Read, target: &mut [u8]) -> io::Result<usize> {
-    let mut count = 0;
-    while count < target.len() {
-        match source.read(&mut target[count..]) {
-            Ok(0) => break,
-            Ok(read) => count += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(count)
 }
 
 /// Checks the checksum: the sum of all bytes, with blanks in place of the checksum. Old programs add signed bytes.

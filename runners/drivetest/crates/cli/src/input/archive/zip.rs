@@ -33,10 +33,17 @@ pub struct Zip<'a> {
 }
 
 /// A range of a file.
-struct Part<'a> {
+pub struct Part<'a> {
     file: &'a File,
     at: u64,
     end: u64,
+}
+
+impl<'a> Part<'a> {
+    /// Returns the bytes from `at` to `end`, or to the end of the file.
+    pub fn new(file: &'a File, at: u64, end: u64) -> Self {
+        Self { file, at, end }
+    }
 }
 
 impl Read for Part<'_> {
@@ -73,7 +80,7 @@ impl<'a> Zip<'a> {
             .ok_or_else(|| invalid("the central directory is outside the file"))?;
         Ok(Self {
             file,
-            directory: BufReader::new(Part { file, at, end }),
+            directory: BufReader::new(Part::new(file, at, end)),
             entries_left,
         })
     }
@@ -165,7 +172,7 @@ impl Record {
         let variable = u64::from(u16_at(&fixed, 26)) + u64::from(u16_at(&fixed, 28));
         let at = self.header_at.saturating_add(30 + variable);
         let end = at.saturating_add(self.packed_bytes);
-        let packed = BufReader::new(Part { file, at, end });
+        let packed = BufReader::new(Part::new(file, at, end));
         let unpacked: Box<dyn Read + 'a> = if self.method == DEFLATED {
             Box::new(DeflateDecoder::new(packed))
         } else {
@@ -210,12 +217,7 @@ fn directory(file: &File) -> io::Result<(u64, u64, u64)> {
     let size_bytes = file.metadata()?.len();
     let from = size_bytes.saturating_sub(END_BYTES + COMMENT_BYTES_MAX);
     let mut tail = Vec::new();
-    Part {
-        file,
-        at: from,
-        end: size_bytes,
-    }
-    .read_to_end(&mut tail)?;
+    Part::new(file, from, size_bytes).read_to_end(&mut tail)?;
     let at = find_end_record(&tail).ok_or_else(|| invalid("no central directory at the end of the file"))?;
     let end = &tail[at..];
     let (entries, size, place) = (

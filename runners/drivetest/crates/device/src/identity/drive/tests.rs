@@ -139,11 +139,14 @@ fn a_partition_has_its_own_size_and_the_queue_of_its_drive() {
     let identity = identity(&host, &part);
     assert_eq!(identity.size_bytes, 1 << 28);
     assert_eq!(
-        (identity.logical_block_bytes, identity.minimum_io_bytes),
+        (
+            identity.queue.logical_block_bytes,
+            identity.queue.minimum_io_bytes
+        ),
         (Some(512), Some(4096))
     );
     assert_eq!(
-        (identity.rotational, identity.scheduler.as_deref()),
+        (identity.queue.rotational, identity.queue.scheduler.as_deref()),
         (Some(false), Some("none"))
     );
 }

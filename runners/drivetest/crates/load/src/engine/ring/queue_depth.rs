@@ -34,17 +34,10 @@ fn device_directory(file: &File) -> Option<PathBuf> {
     let folder = Path::new("/sys/dev/block").join(format!("{}:{}", major(number), minor(number)));
     let folder = folder.canonicalize().ok()?;
     // A partition has no queue of its own; its drive has.
-    let drive = || {
-        folder
-            .parent()
-            .map(Path::to_path_buf)
-            .filter(|drive| drive.join("queue").is_dir())
-    };
-    if folder.join("queue").is_dir() {
-        Some(folder)
-    } else {
-        drive()
-    }
+    let mut folders = folder.ancestors().take(2);
+    folders
+        .find(|folder| folder.join("queue").is_dir())
+        .map(Path::to_path_buf)
 }
 
 /// Returns the slots of the hardware queues that the workers use. Each worker runs on one processor and so fills one

@@ -176,28 +176,20 @@ fn is_temporary(error: &io::Error) -> bool {
 /// Sets up a ring, with the newest method first. Since 6.1 completions run when this thread requests them, without
 /// needless wake-ups. Since 5.19 they do not interrupt it.
 fn build(completions: u32) -> io::Result<IoUring> {
-    let basic = |builder: &mut Builder| {
-        builder.setup_r_disabled().setup_clamp().setup_cqsize(completions);
+    let newest: fn(&mut Builder) = |builder| {
+        builder.setup_single_issuer().setup_defer_taskrun();
     };
-    let newest = |builder: &mut Builder| {
-        builder
-            .setup_single_issuer()
-            .setup_defer_taskrun()
-            .setup_taskrun_flag()
-            .setup_submit_all();
+    let cooperating: fn(&mut Builder) = |builder| {
+        builder.setup_coop_taskrun();
     };
-    let cooperating = |builder: &mut Builder| {
-        builder
-            .setup_coop_taskrun()
-            .setup_taskrun_flag()
-            .setup_submit_all();
-    };
-    let methods: [&dyn Fn(&mut Builder); 3] = [&newest, &cooperating, &|_| {}];
     let mut failed = io::ErrorKind::Unsupported.into();
-    for method in methods {
+    for method in [Some(newest), Some(cooperating), None] {
         let mut builder = IoUring::builder();
-        basic(&mut builder);
-        method(&mut builder);
+        builder.setup_r_disabled().setup_clamp().setup_cqsize(completions);
+        if let Some(method) = method {
+            method(&mut builder);
+            builder.setup_taskrun_flag().setup_submit_all();
+        }
         match builder.build(ENTRIES) {
             Ok(uring) => return Ok(uring),
             Err(error) => failed = error,

@@ -7,8 +7,7 @@ use serde::Serialize;
 
 use super::Totals;
 use super::times::{Over, Percentiles, over};
-use crate::clock::Nanos;
-use crate::clock::rfc3339;
+use crate::clock::{Nanos, rfc3339};
 use crate::report::decimal::{Decimal, rate};
 use crate::schedule::stream::ActHistogram;
 use crate::stats::operation_stats::{OperationStats, times_of};

@@ -7,7 +7,7 @@ pub mod times;
 
 pub use end::{DeviceEnd, End, ErrorCount, RunTotals};
 pub use interval::{Interval, OperationInterval};
-pub use start::{Plan, Request, Start};
+pub use start::{Request, Start};
 
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::SystemTime;
 
-use drivetest_device::Warning;
+use drivetest_device::{Warning, hex};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -16,33 +16,6 @@ use crate::schedule::stream::ActHistogram;
 
 /// The commit that this program was built from; None if the builder did not set it.
 const REVISION: Option<&str> = option_env!("DRIVETEST_REVISION");
-
-/// How the load is generated.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    /// For example `even`.
-    pub arrivals: String,
-    /// For example `threads`.
-    pub engine: String,
-    /// Reason for the engine; empty if the run did not start.
-    pub engine_reason: String,
-    /// Number of rings; None for threads.
-    pub workers: Option<usize>,
-}
-
-impl Plan {
-    /// Describes a run. If it did not start, the engine is the configured one.
-    pub fn of(config: &Config, choice: Option<&EngineSelection>) -> Self {
-        Self {
-            arrivals: config.arrivals.name().to_owned(),
-            engine: choice
-                .map_or(config.engine.name(), |choice| choice.engine.name())
-                .to_owned(),
-            engine_reason: choice.map(|choice| choice.reason.clone()).unwrap_or_default(),
-            workers: choice.and_then(|choice| choice.engine.workers()),
-        }
-    }
-}
 
 /// The start record.
 #[derive(Debug, Serialize)]
@@ -89,7 +62,7 @@ impl<'a> Start<'a> {
     /// Creates the record before the first request.
     pub fn new(
         request: Request<'a>,
-        plan: &'a Plan,
+        selection: Option<&'a EngineSelection>,
         host: &'a Host,
         devices: &'a [Value],
         warnings: &'a [Warning],
@@ -111,10 +84,10 @@ impl<'a> Start<'a> {
             program_revision: REVISION.filter(|revision| !revision.is_empty()),
             config_text: String::from_utf8_lossy(config_file),
             config_sha256: hex(&Sha256::digest(config_file)),
-            arrivals: &plan.arrivals,
-            engine: &plan.engine,
-            engine_reason: &plan.engine_reason,
-            workers: plan.workers,
+            arrivals: config.arrivals.name(),
+            engine: selection.map_or(config.engine.name(), |selection| selection.engine.name()),
+            engine_reason: selection.map_or("", |selection| &selection.reason),
+            workers: selection.and_then(|selection| selection.engine.workers()),
             service_threads: config.service_threads,
             seed,
             started_at: rfc3339(SystemTime::now()),
@@ -128,10 +101,6 @@ impl<'a> Start<'a> {
             },
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
