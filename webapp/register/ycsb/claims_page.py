@@ -8,7 +8,7 @@ from results.catalogue.claims import CheckedRow, check_published_claims, publish
 from results.rules.act.loads import printed_decimal
 from results.rules.ycsb.statements import Status
 from webapp.register.http.files import Value
-from webapp.register.ycsb.gains import span
+from webapp.register.ycsb.gains import READ_FROM_CHART, span
 from webapp.register.ycsb.publications import publication_of
 
 LABELS = {
@@ -111,7 +111,7 @@ def _read_off(row: CheckedRow) -> str:
     """Return the possible span of a value whose figures were read from a chart."""
     if row.check.span is None:
         return ""
-    return f"read from a chart, {span(row.check.span, row.check.claim.unit)}"
+    return f"{READ_FROM_CHART}, {span(row.check.span, row.check.claim.unit)}"
 
 
 def _impossible() -> Iterable[str]:

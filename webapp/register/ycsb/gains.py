@@ -35,6 +35,9 @@ def time_us(value: Fraction | None) -> str:
     return f"{round(value):,d}" if value >= WHOLE_FROM_US else printed_decimal(value, 1)
 
 
+READ_FROM_CHART = "read from a chart"
+
+
 def span(ends: Iterable[Fraction], unit: str) -> str:
     """Return the span of a value read from a chart: good to 1 digit: 10.3 to 18.8 x."""
     found = list(ends)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from results.catalogue.claims import READ_OFF, STATED
 from results.models import PublishedFigure
 from results.rules.ycsb.claim_terms import in_us
+from webapp.register.ycsb.gains import READ_FROM_CHART
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ class Figure:
     @property
     def remark(self) -> str:
         """Its exactness unless it is simply stated, and the publication's own name for it if that differs."""
-        exactness = self.row.exactness if self.row.exactness != STATED else ""
+        shown = {STATED: "", READ_OFF: READ_FROM_CHART}
+        exactness = shown.get(self.row.exactness, self.row.exactness)
         label = f"printed as “{self.row.source_label}”" if self.row.source_label else ""
         return ", ".join(part for part in (exactness, label) if part)
 

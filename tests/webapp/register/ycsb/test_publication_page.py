@@ -72,7 +72,7 @@ def test_the_curves_hold_what_the_tables_hold(client, published):
     assert (new["peak"], old["peak"]) == (3, 5)
 
 
-READ_OFF = "read off a figure, good to 1 digit:"
+READ_OFF = "read from a chart, good to 1 digit:"
 
 
 def test_the_7450_brief_gives_its_2_3_times_and_95_per_cent(client, published):
@@ -91,7 +91,7 @@ def test_the_x100_paper_gives_its_14_times(client, published):
         "13.8x lower (92.8 % less)",
         f"{READ_OFF} 10.3 to 18.8 x",
     ]
-    lede = "On workload A, at 460,000 ops/s: read latency, p99.9 13.8x lower (92.8 % less); read off a figure, good to"
+    lede = "On workload A, at 460,000 ops/s: read latency, p99.9 13.8x lower (92.8 % less); read from a chart, good to"
     assert lede in client.get("/ycsb/micron-x100-paper/").text
 
 
