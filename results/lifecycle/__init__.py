@@ -1,0 +1,1 @@
+"""Publication, withdrawal, correction, embargo and review of results. Each change writes an event."""

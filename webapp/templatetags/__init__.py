@@ -1,0 +1,1 @@
+"""Django template tags: number formats, page metadata and page parts."""

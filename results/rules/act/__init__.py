@@ -1,0 +1,1 @@
+"""Arithmetic of ACT results: loads, limits, histogram edges, latency tables and load ladders."""

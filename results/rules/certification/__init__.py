@@ -1,0 +1,1 @@
+"""The rules for certificates. results/certification stores and renews the certificates."""

@@ -1,0 +1,1 @@
+"""Arithmetic of YCSB results: sweeps, crossings, gains and checks of published claims."""

@@ -1,0 +1,1 @@
+"""Campaign pages: start and follow a campaign that raises the load. runners/campaigns schedules its runs."""

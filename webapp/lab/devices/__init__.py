@@ -1,0 +1,1 @@
+"""Device pages: bind, show, rename and retire a drive of a host."""

@@ -1,0 +1,1 @@
+"""Dispatch pages: order a run, follow its progress, cancel and retry it."""

@@ -1,0 +1,1 @@
+"""Lab host pages: add, check, locate and retire a host."""

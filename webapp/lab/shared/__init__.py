@@ -1,0 +1,1 @@
+"""Parts that several lab pages share: consent, confirmation, drive status, outages and results."""

@@ -1,0 +1,1 @@
+"""The page that compares 2 to 6 drives or runs. webapp/register/comparability decides whether runs compare."""

@@ -1,0 +1,1 @@
+"""Explanation pages: reading the numbers, rules, ACT and YCSB, submission and glossary."""

@@ -1,0 +1,1 @@
+"""Run pages: verdict, slices, histograms, log lines, downloads. webapp/register/tables has tables of runs."""

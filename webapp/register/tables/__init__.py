@@ -1,0 +1,1 @@
+"""Columns, cells, marks, sort and exports that several pages of tables share."""

@@ -1,0 +1,1 @@
+"""Charts of a run page, and the data that they fetch."""

@@ -1,0 +1,1 @@
+"""The text that explains each column of tables and exports."""
