@@ -29,7 +29,7 @@ def try_lock(kind: int, key: int) -> Iterator[bool]:
 
 
 def unlock(kind: int, key: int) -> None:
-    """Let go of a lock that this session holds."""
+    """Release a lock that this session holds."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_unlock(%s, %s)", keys_of(kind, key))
 

@@ -49,6 +49,6 @@ def is_by_reviewer(event: Event) -> bool:
 
 
 def accepted_warnings(events: Iterable[Event]) -> list[str]:
-    """Return the warnings in spite of which a run was let through, by the newest event that did."""
+    """Return the warnings that a reviewer accepted for a run, from the newest event of an approval."""
     let_through = [event for event in events if event.kind in {"run-embargoed", "run-published"}]
     return list(let_through[-1].details.get("in_spite_of", [])) if let_through else []

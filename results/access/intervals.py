@@ -49,7 +49,7 @@ class Packed:
 
 @dataclass(frozen=True)
 class Interval:
-    """One interval: for each histogram, by its ordinal, its counts by bucket; None where they are not known."""
+    """One interval: for each histogram, by its ordinal, its counts by bucket; None if they are not known."""
 
     start_s: int
     end_s: int
@@ -86,7 +86,7 @@ def _numbered(series: Packed, window: range, ordinals: range | None) -> Iterator
 
 
 def _chosen(histograms: list["_Histogram"], ordinals: range | None) -> list["_Histogram | None"]:
-    """Only of these are counts made: a log of 128 devices has some 260 histograms, and a chart shows one."""
+    """Return the histograms to count: a log of 128 devices has some 260 histograms, and a chart shows one."""
     if ordinals is None:
         return list(histograms)
     return [histograms[ordinal] if ordinal < len(histograms) else None for ordinal in ordinals]
@@ -191,12 +191,12 @@ class HistogramSlice(SliceCounts):
 
 
 def histogram_slices(slices: SliceQuerySet | Iterable[Slice]) -> list[HistogramSlice]:
-    """Return slices that were asked for one histogram (SliceQuerySet.of_histogram), with its counts."""
+    """Return the slices of one histogram (SliceQuerySet.of_histogram) with its counts."""
     return [_of_histogram(each) for each in slices]
 
 
 def each_slice(slices: SliceQuerySet) -> Iterator[HistogramSlice]:
-    """Yield the same one by one: a day in slices of a second has 86,400, which are not held at once."""
+    """Yield the same slices one by one: a day in slices of a second has 86,400, too many to keep in memory."""
     return map(_of_histogram, slices.iterator(chunk_size=AT_ONCE))
 
 
@@ -268,7 +268,7 @@ def seconds_of(run: Run, from_s: int, to_s: int) -> Packed:
 def _read_again(run: Run, from_s: int, to_s: int) -> Document:
     assert run.reading is not None  # noqa: S101 - for the type checker
     evidence = run.reading.evidence
-    open_evidence(evidence).close()  # raises where the bytes are not there
+    open_evidence(evidence).close()  # raises if the bytes are missing
     document = reader_process.read_intervals(
         path_of(evidence.sha256), from_s, to_s, companion_paths(evidence.submission)
     )
@@ -285,7 +285,7 @@ def _is_of(run: Run, document: Document) -> bool:
 
 @contextmanager
 def reading_slot() -> Iterator[None]:
-    """Hold one of the slots in which stored files are read for onlookers. Raises BusyError where none is free."""
+    """Hold one of the slots for reading stored files on behalf of page readers. Raises BusyError if none is free."""
     for slot in range(SLOTS):
         with locks.try_lock(locks.SECONDS, slot) as is_ours:
             if is_ours:

@@ -27,19 +27,19 @@ def is_mirrored(run: Run) -> bool:
 
 
 def record_dump_origin(address: str, written_at: str) -> None:
-    """Remember which dump was taken in."""
+    """Record which dump this register imported."""
     record_event(None, DUMP_IMPORTED, HERE, details={"source": address, "written_at": written_at})
 
 
 def origin() -> Origin:
-    """Return where the dump came from that was taken in; a register takes in one, as long as it is empty."""
+    """Return the origin of the imported dump. A register imports at most one dump, while it is empty."""
     event = Event.objects.filter(kind=DUMP_IMPORTED, subject_type=HERE[0], subject_id=HERE[1]).last()
     details = event.details if event else {}
     return Origin(details.get("source", ""), details.get("written_at", "").partition("T")[0])
 
 
 def missing_log_message(run: Run) -> str:
-    """Say why a run has no log here."""
+    """Return the reason why this register has no log of a run."""
     if not is_mirrored(run):
         return f"Run {run.public_id} has no log: it is known from a publication only."
     came = origin()

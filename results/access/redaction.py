@@ -41,7 +41,7 @@ def refuse_withheld(run: Run) -> None:
 def has_withheld_file(run: Run) -> bool:
     """Return whether the log, its side file or a companion of it is sequestered.
 
-    Lists ask for their runs with RunQuerySet.with_withheld_flag(): else this is a query for each run.
+    Lists query their runs with RunQuerySet.with_withheld_flag(); otherwise this function makes a query for each run.
     """
     if is_withheld(run):
         return True

@@ -63,7 +63,7 @@ def _upsert(
     return manager.count() - count_before
 
 
-# What is stated about a thing may be corrected in the file; what the thing is makes its key.
+# The file may correct these columns; all others identify a figure or claim and make its key.
 CORRECTABLE = {"value", "unit", "source_label", "exactness", "stated_value", "recomputed_value", "status", "note"}
 
 
@@ -106,23 +106,23 @@ class CheckedRow:
 
     @property
     def is_value_recorded(self) -> bool:
-        """Whether the file holds the value that its figures give, to the digit."""
+        """Return whether the value in the file equals the recomputed value, to the digit."""
         return self.check.printed == self.recorded_value
 
     @property
     def is_as_recorded(self) -> bool:
-        """Whether value and status are the file's, judged by its method: the recomputed value as it prints it."""
+        """Return whether value and status in the file equal the recomputed ones, both for the printed value."""
         return self.is_value_recorded and self.check.printed_status == self.recorded_status
 
     @property
     def is_exactly_another(self) -> bool:
-        """Whether the exact value has another status than the rounded one; false for words and chart points."""
+        """Return whether the exact and the rounded value differ in status; False for words and chart points."""
         is_of_digits = self.check.span is None and not self.is_in_words
         return is_of_digits and self.check.status != self.check.printed_status
 
     @property
     def is_in_words(self) -> bool:
-        """Whether it states a word that its figures are no answer to, though they give a value."""
+        """Return whether the claim states a word instead of a number, so that its figures cannot decide it."""
         return self.check.status is Status.IN_WORDS
 
 

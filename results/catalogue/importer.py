@@ -22,7 +22,7 @@ Changes = dict[str, list[str]]
 
 @dataclass
 class ImportCounts:
-    """What an import did: public ids of the runs, and those published earlier that the file no longer names."""
+    """Result of an import: public ids of the runs, also of earlier published runs that the file no longer names."""
 
     added: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
@@ -32,10 +32,10 @@ class ImportCounts:
 
 @transaction.atomic
 def import_catalogue(path: Path = PUBLISHED_CATALOGUE) -> ImportCounts:
-    """Bring the register in line with the file, all or nothing.
+    """Update the register from the file, all or nothing.
 
     Runs that the file no longer names stay: results are withdrawn by a reviewer with a reason, never deleted. Raises
-    CatalogueError where the file is not as expected; fix the file at the named line.
+    CatalogueError if the file is not as expected; fix the file at the named line.
     """
     rows = read_catalogue(path)
     products = _products_of(rows)
@@ -199,12 +199,12 @@ def run_fields(row: CatalogueRow) -> dict[str, Any]:
 
 
 def nx_load(tps: Decimal, device_count: int | None) -> Decimal | None:
-    """Return N of the Nx load, at most 4 decimals; None where the number of devices is not stated."""
+    """Return N of the Nx load, at most 4 decimals; None if the number of devices is not stated."""
     return (tps / TPS_PER_NX / device_count).quantize(Decimal("0.0001")) if device_count else None
 
 
 def share_fields(row: CatalogueRow) -> list[dict[str, Any]]:
-    """Return the row's shares; where they were read (1000 or 1024 us) the source does not say."""
+    """Return the row's shares. The source does not state the edge at which they were read, 1000 or 1024 us."""
     percentages = ((threshold_us, column, row.percentage(column)) for column, threshold_us in SHARE_COLUMNS.items())
     return [
         {

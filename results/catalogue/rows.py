@@ -35,7 +35,7 @@ def published_sources() -> dict[str, PublishedSource]:
 
 T = TypeVar("T")
 
-# Column of the file -> threshold in us. 8 and 64 ms stand in every row, the others where the source gives them.
+# Column of the file -> threshold in us. Every row has 8 and 64 ms, and the others if the source states them.
 SHARE_COLUMNS = {
     "pct_over_256us": 256,
     "pct_over_512us": 512,
@@ -75,12 +75,12 @@ class CatalogueRow:
 
     @property
     def key(self) -> str:
-        """The result's permanent key: a hash of its identity."""
+        """Return the result's permanent key: a hash of its identity."""
         return hashlib.sha256("\n".join(self.cells[column] for column in IDENTITY_COLUMNS).encode()).hexdigest()
 
     @property
     def category(self) -> Category:
-        """The table of the page that contains the row."""
+        """Return the table of the page that contains the row."""
         return self._read("category", Category, f"one of {', '.join(Category.values)}")
 
     def text(self, column: str) -> str:
@@ -88,19 +88,19 @@ class CatalogueRow:
         return self.cells[column]
 
     def number(self, column: str) -> int | None:
-        """Return a whole number of 0 or more, None where not stated."""
+        """Return a whole number of 0 or more, None if not stated."""
         return self._read(column, parse_count, "a whole number") if self.cells[column] else None
 
     def decimal(self, column: str) -> Decimal | None:
-        """Return a decimal of 0 or more with its digits, None where not stated."""
+        """Return a decimal of 0 or more with its digits, None if not stated."""
         return self._read(column, parse_decimal, "a number") if self.cells[column] else None
 
     def percentage(self, column: str) -> Decimal | None:
-        """Return a percentage of 0 to 100, None where not stated."""
+        """Return a percentage of 0 to 100, None if not stated."""
         return self._read(column, parse_percentage, "a percentage of 0 to 100") if self.cells[column] else None
 
     def flag(self, column: str) -> bool | None:
-        """Return yes or no, None where not stated."""
+        """Return yes or no, None if not stated."""
         return self._read(column, {"yes": True, "no": False}.__getitem__, "yes or no") if self.cells[column] else None
 
     def fail(self, column: str, expected: str) -> CatalogueError:
@@ -137,7 +137,7 @@ def parse_percentage(text: str) -> Decimal:
 
 
 def read_catalogue(path: Path) -> list[CatalogueRow]:
-    """Return the rows of a file. Raises CatalogueError, with line and column, where it is not as expected."""
+    """Return the rows of a file. Raises CatalogueError, with line and column, if a row is not valid."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(_read_rows(path, file))
     _refuse_doubles(rows)
@@ -170,7 +170,7 @@ def _refuse_doubles(rows: list[CatalogueRow]) -> None:
 
 
 def _refuse_contradictions(rows: list[CatalogueRow]) -> None:
-    """Two rows of one product state the same about it, or one of them would undo the other at each import."""
+    """Raise CatalogueError if two rows of one product state different facts: each would overwrite the other."""
     first: dict[tuple[str, ...], CatalogueRow] = {}
     for row in rows:
         other = first.setdefault(tuple(row.text(column) for column in PRODUCT_COLUMNS), row)

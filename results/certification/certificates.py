@@ -20,7 +20,7 @@ from results.rules.certification.certify import certify
 
 
 def candidate_runs(product: Product) -> RunQuerySet:
-    """Return the product's runs that a certificate may rest on: they stand, and a log of theirs was judged."""
+    """Return the product's runs that can support a certificate: current rated runs with a verdict."""
     judged = Run.objects.standing().rated().filter(product=product, verdicts__isnull=False).distinct()
     return judged.prefetch_related("verdicts__profile", "drives__preparation__evidence").order_by("pk")
 
@@ -105,10 +105,10 @@ def refresh_certificates(product_ids: Iterable[int | None]) -> None:
 
 
 def attempts(product: Product) -> list[dict[str, Any]]:
-    """Return how far the product's runs came, for each profile and number of devices: what is present and missing.
+    """Return the present and missing requirements of the product, for each profile and number of devices.
 
-    Stored with the product when one of its runs changes, because the rules compare every load test with every stress
-    test (200 runs: 2 s); computed here only for a product without a stored value.
+    The value is stored with the product when one of its runs changes, because the rules compare every load test with
+    every stress test (200 runs: 2 s). It is computed here only for a product without a stored value.
     """
     stored: list[dict[str, Any]] | None = product.attempts
     return stored if stored is not None else _attempt_documents(_found(by_profile(candidate_runs(product))))
@@ -181,7 +181,7 @@ def _still_certified(certificate: Certificate, runs: list[facts.CandidateRun]) -
 
 
 def _issue(product: Product, profile: Profile, certified: facts.Certificate) -> None:
-    """Issue a certificate, or let the one of the same ground stand again under its old id."""
+    """Issue a certificate, or reinstate the withdrawn one on the same ground under its old id."""
     ground = _ground(profile, certified)
     certificate, is_new = Certificate.objects.get_or_create(
         product=product, ground=ground, defaults=_columns(profile, certified)
@@ -212,7 +212,7 @@ def _columns(profile: Profile, certified: facts.Certificate) -> dict[str, Any]:
 
 
 def document_of(certified: facts.Certificate) -> dict[str, Any]:
-    """Return what the rules said, as JSON: sentences of what is present and missing, and the reasons."""
+    """Return the result of the rules as JSON: present and missing requirements, and the reasons."""
     return {
         "present": [_requirement_document(requirement) for requirement in certified.present],
         "missing": [_requirement_document(requirement) for requirement in certified.missing],

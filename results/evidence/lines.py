@@ -85,7 +85,7 @@ def _lines(text: IO[bytes]) -> Iterator[bytes]:
 
 
 def _decompressed(stored: IO[bytes]) -> IO[bytes]:
-    """Open by the first bytes; what is none of these is taken as it is, and shows no lines where it is packed."""
+    """Open a file by its first bytes. An unknown format is read unchanged, and shows no lines if it is packed."""
     stored = stored if isinstance(stored, io.BufferedReader) else io.BufferedReader(stored)  # type: ignore[type-var]
     magic = stored.peek(6)[:6]
     if magic.startswith(b"\x1f\x8b"):

@@ -13,14 +13,14 @@ from django.conf import settings
 from results.evidence.store import open_evidence, path_of
 from results.models import Evidence, Submission
 
-NAME_BYTES = 200  # of the 255 that a file system takes: the end stays, because it shows the kind
+NAME_BYTES = 200  # of the 255 that a file system allows: the end is kept, because it shows the kind of file
 NAMES = "named"
 
 
 def companion_paths(submission: Submission) -> list[Path]:
     """Return paths of what belongs to a submission's log: its companions, and the side file of a run of our lab.
 
-    Raises EvidenceDamagedError where the bytes of one are missing.
+    Raises EvidenceDamagedError if the bytes of one are missing.
     """
     companions = submission.companions.select_related("evidence")
     files = [(companion.evidence, companion.filename) for companion in companions]
@@ -32,7 +32,7 @@ def companion_paths(submission: Submission) -> list[Path]:
 def named_path(evidence: Evidence, filename: str) -> Path:
     """Return a path that ends in a file's own name and leads to its bytes.
 
-    Raises EvidenceDamagedError where the bytes are missing.
+    Raises EvidenceDamagedError if the bytes are missing.
     """
     open_evidence(evidence).close()
     stored = path_of(evidence.sha256)

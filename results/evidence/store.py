@@ -39,7 +39,7 @@ class EvidenceDamagedError(Exception):
 
 
 class ByteStream(Protocol):
-    """What bytes come from: an open file, an upload, a pipe."""
+    """A source of bytes: an open file, an upload or a pipe."""
 
     def read(self, size: int, /) -> bytes:
         """Return up to `size` bytes, none at the end."""
@@ -48,7 +48,7 @@ class ByteStream(Protocol):
 
 @dataclass(frozen=True)
 class Stored:
-    """Where bytes are now: their SHA-256 in hexadecimal and their number."""
+    """The address of stored bytes: their SHA-256 in hexadecimal, and their number."""
 
     sha256: str
     size_bytes: int
@@ -71,7 +71,7 @@ def path_of(sha256: str) -> Path:
 
 
 def open_evidence(evidence: Evidence) -> BinaryIO:
-    """Open the bytes as received. Raises EvidenceDamagedError where they are missing or of another length."""
+    """Open the bytes as received. Raises EvidenceDamagedError if they are missing or of another length."""
     path = path_of(evidence.sha256)
     try:
         size_bytes = path.stat().st_size
@@ -128,7 +128,7 @@ def _give_name(temporary: Path, stored: Stored) -> None:
     except FileExistsError:
         if path.stat().st_size != stored.size_bytes:
             raise EvidenceDamagedError(f"{path}: expected {stored.size_bytes} bytes; restore a backup") from None
-    # Also where the file was there: another process may have linked it without reaching this line.
+    # Also if the file existed: another process may have linked it without reaching this line.
     _sync_directory(path.parent)
 
 

@@ -40,10 +40,10 @@ class Identity(TypedDict):
 
 
 def match_product(submission: Submission) -> Product | None:
-    """Return the product with exactly the stated identity; None: nothing is guessed, it awaits identity.
+    """Return the product with exactly the stated identity. None means that the submission awaits identity.
 
-    One that is not public is matched for the organisation alone that has submissions of it: to others it does not
-    exist, and their statement must not reveal that it does. A reviewer who enters it for them takes the one there is.
+    A product that is not public matches only for the organisations that have submissions of it. The response must not
+    reveal to others that it exists. If a reviewer creates it for them, the existing product is used.
     """
     public = Product.objects.public().values("pk")
     own = Submission.objects.filter(organisation=submission.organisation_id, product__isnull=False).values("product")
@@ -108,7 +108,7 @@ def record_runs(reading: Reading, document: Document, profile: Profile) -> int:
 
 
 def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) -> Run | None:
-    """Create a run, or return None where this reading has it already."""
+    """Create a run, or return None if this reading has it already."""
     submission = reading.evidence.submission
     shared = {
         "submission": submission,

@@ -1,4 +1,4 @@
-"""What the lab recorded of the drives of a run: kept with the submission, written below each run that is read of it."""
+"""The lab's record of the drives of a run. The submission stores it; each run that is read from its log gets a copy."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -35,13 +35,13 @@ class RecordedDrive:
 
 @dataclass(frozen=True)
 class LabRecord:
-    """When the register had the run started, by its own clock, and the drives it ran on."""
+    """The start time of the run by the register's own clock, and the drives that it ran on."""
 
     started_at: datetime | None
     drives: tuple[RecordedDrive, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as the submission keeps it: times as ISO 8601, decimals as text."""
+        """Return the record as the submission stores it: times as ISO 8601, decimals as text."""
         at = self.started_at.isoformat() if self.started_at else None
         return {"started_at": at, "drives": [_drive_as_json(drive) for drive in self.drives]}
 

@@ -44,15 +44,15 @@ SWEEP_S = 10  # a sweep that took longer leaves the rest to the next one: the sa
 
 
 class OvertakenError(Exception):
-    """Another attempt took the reading up meanwhile; its rows count, ours are rolled back."""
+    """Another attempt started the reading meanwhile: its rows count, and ours are rolled back."""
 
 
 def sweep() -> int:
-    """Read what waits, oldest first, and return how many readings were taken up."""
+    """Read the waiting logs, oldest first, and return the number of started readings."""
     try:
         reader_process.reader_version()
     except ReaderBrokenError:
-        logger.exception("readings wait: no reader")  # nothing is taken up, so no attempt is lost
+        logger.exception("readings wait: no reader")  # no reading starts, so no attempt is lost
         return 0
     started, taken = time.monotonic(), 0
     for reading_id in list(Reading.objects.due().order_by("created_at").values_list("pk", flat=True)):
@@ -66,7 +66,7 @@ def sweep() -> int:
 
 
 def read_one(reading_id: int) -> bool:
-    """Make one attempt at a reading; False where it is finished or paused, or another worker is at it."""
+    """Attempt a reading once. Return False if it is finished or paused, or if another worker has it."""
     with locks.try_lock(locks.READING, reading_id) as is_ours:
         if not is_ours or not Reading.objects.due().filter(pk=reading_id).exists():
             return False
@@ -120,7 +120,7 @@ def _attempt(reading: Reading) -> None:
 
 def read_evidence(evidence: Evidence, profile: Profile) -> Document:
     """Read a stored log in its submission's slices; raises what drivetest.read() does, and EvidenceDamagedError."""
-    open_evidence(evidence).close()  # raises where the bytes are not there
+    open_evidence(evidence).close()  # raises if the bytes are missing
     path, submission = path_of(evidence.sha256), evidence.submission
     try:
         document = reader_process.read(path, submission.slice_length_s, profile.document, companion_paths(submission))
@@ -160,14 +160,14 @@ def _fail(reading: Reading, error: Document, document: Document | None) -> None:
 
 
 def _end(reading: Reading, state: str, columns: Document) -> None:
-    """Leave the state `reading` once, and only from the attempt that is ours."""
+    """Leave the state `reading` once, and only for this attempt."""
     ours = Reading.objects.filter(pk=reading.pk, state=Reading.State.READING, attempts=reading.attempts)
     if not ours.update(state=state, finished_at=timezone.now(), **columns):
         raise OvertakenError(f"reading {reading.pk}: attempt {reading.attempts} was overtaken by another")
 
 
 def _try_again(reading: Reading, error: Exception, pause_s: int) -> None:
-    """Put the reading back into the queue with the reason, or give it up where the attempts are used up."""
+    """Put the reading back into the queue with the reason, or mark it as failed after the last attempt."""
     logger.warning("reading %s, attempt %s: %s", reading.pk, reading.attempts, error)
     reading.error = failed_attempt(reading.error, error)
     if reading.counted_attempts >= settings.READ_MAX_ATTEMPTS:
@@ -202,9 +202,9 @@ QUEUED_AFRESH = {
 
 
 def retry_reading(submission: Submission, actor: AbstractBaseUser | None, details: dict[str, object]) -> bool:
-    """Queue the submission's reading once more and write the event; False where it has not failed."""
+    """Queue the submission's failed reading again and write the event. Return False if it has not failed."""
     with transaction.atomic():
-        # The filter of the update decides: of two that ask at once, one finds the reading failed.
+        # The filter of the update decides: of two concurrent requests, only one finds the reading failed.
         failed = Reading.objects.filter(evidence=submission.log_id, state=Reading.State.FAILED)
         reading = failed.order_by("-created_at", "-pk").first()
         if reading is None or not failed.filter(pk=reading.pk).update(**QUEUED_AFRESH):

@@ -58,7 +58,7 @@ INTERVAL_COLUMNS = ["ycsb_run", "ordinal", "elapsed_s", "done_ops_count", "ops_p
 
 
 def duration_s(read: Document) -> int | None:
-    """Return the whole seconds that a run took; None where the output does not say."""
+    """Return the duration of a run in whole seconds; None if the output does not state it."""
     runtime_ms = decimal_of(read["runtime_ms"])
     return None if runtime_ms is None else int(runtime_ms) // 1000
 
@@ -105,9 +105,9 @@ def _intervals(ycsb_run: YcsbRun, read: Document) -> Iterator[list[object]]:
 
 
 def decimal_of(text: str | None) -> Decimal | None:
-    """Return a printed number; None where there is none, or NaN: of no operations there is no mean.
+    """Return a printed number; None if it is missing or NaN, which is the mean of no operations.
 
-    Raises InvalidOperation where no column holds it.
+    Raises InvalidOperation if the number fits into no column.
     """
     number = None if text is None else Decimal(text)
     if number is None or number.is_nan():

@@ -65,10 +65,11 @@ class CompanionUpload:
 
 @dataclass(frozen=True)
 class Receipt:
-    """The submission that the bytes belong to, whether they came for the first time, or are read once more.
+    """The submission of the received bytes, and whether the register received them for the first time.
 
-    `left_out` names the companions that came too late: the log was read without them. `is_embargo_changed` where bytes
-    that were known came with another end of their embargo, which holds now.
+    `is_read_again`: the failed reading of known bytes is queued again. `left_out` names the companions that came too
+    late: the reader read the log without them. `is_embargo_changed`: known bytes came with another end of their
+    embargo, and it replaced the earlier one.
     """
 
     submission: Submission
@@ -94,11 +95,12 @@ def accept_submission(  # noqa: PLR0913, PLR0917 - what the three senders know, 
     The submission is the earlier one if this organisation sent the same bytes before. Raises StoreError if the bytes
     cannot be stored; nothing is recorded then.
 
-    If their reading failed, and the slice length or the companion files are new, they are read again, with the facts as
-    stated now. An embargo that is stated holds for known bytes, too, but not where the sender's `key` names them
-    already: that request is one sent before, and the embargo may have been moved since. Raises TooManyCompanionsError
-    before anything is stored, MomentError where an embargo is stated that is none to wait for, and ReviewRefusedError
-    where one is stated of what has been public; no row is written then.
+    The reading of known bytes is queued again if it failed, and the slice length or the companion files are new. It
+    then uses the facts of this request. A stated embargo also changes that of known bytes. It does not if the sender's
+    `key` already names them: such a request is a repetition, and the embargo may have changed since.
+
+    Raises TooManyCompanionsError before anything is stored. Raises MomentError if the end of the embargo is not valid,
+    and ReviewRefusedError if a run of the submission has been public; no row is written then.
     """
     if len(companions) > COMPANIONS_MAX:
         raise TooManyCompanionsError(f"expected at most {COMPANIONS_MAX} companion files, got {len(companions)}")
@@ -149,7 +151,7 @@ def _receive_again(
     companions: list[tuple[Stored, str]],
     actor: AbstractBaseUser | None,
 ) -> Receipt:
-    """Take what is new about bytes that are known: a log that was read keeps the companions that it was read with."""
+    """Store what is new about known bytes. A log that was read keeps the companions of its reading."""
     # The reading before the submission: the lock order of results/models/row_operations.py.
     reading = Reading.objects.select_for_update().filter(evidence=submission.log_id).order_by("-created_at").first()
     is_moved = _take_embargo(submission, facts.embargo_until, actor)

@@ -26,8 +26,8 @@ Values = dict[str, Any]
 def correct(run: Run, stated: Values, actor: AbstractBaseUser, reason: str) -> Event:
     """Write the values that differ from the current ones, and return the event with both.
 
-    Raises ReviewRefusedError for a field that is read from the log, where nothing differs, without a reason, and for a
-    run of the actor's own.
+    Raises ReviewRefusedError for a field that the log states, if no value differs, without a reason, and for the
+    actor's own run.
     """
     refuse_own(run, actor, "correct")
     unknown = sorted(set(stated) - set(CORRECTABLE))
@@ -37,7 +37,7 @@ def correct(run: Run, stated: Values, actor: AbstractBaseUser, reason: str) -> E
 
 
 def take_back(event: Event, actor: AbstractBaseUser, reason: str) -> Event:
-    """Give a correction's fields the values from before it, where nothing has corrected them since."""
+    """Restore the values from before a correction. Raises ReviewRefusedError if one of them was changed since."""
     run = Run.objects.filter(public_id=event.subject_id).first()
     if event.kind != CORRECTED or run is None:
         raise ReviewRefusedError("Only a correction of a run is taken back.")
@@ -128,7 +128,7 @@ Decision = Callable[[Run, AbstractBaseUser, str], object]
 
 @dataclass(frozen=True)
 class Choice:
-    """What the runs have in common; what is empty is not asked. All that is asked must hold."""
+    """Conditions that select runs. Empty fields are ignored; a selected run meets all others."""
 
     organisation: str = ""
     tool_version: str = ""
@@ -138,11 +138,11 @@ class Choice:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked, which would choose every run of the register."""
+        """Return whether no condition is set. Such a choice would select every public run of the register."""
         return not any(vars(self).values())
 
     def runs(self) -> RunQuerySet:
-        """Return the public runs chosen, superseded and withdrawn ones included."""
+        """Return the selected public runs, superseded and withdrawn ones included."""
         columns = {
             "submission__organisation__slug": self.organisation,
             "tool_version": self.tool_version,
@@ -157,7 +157,7 @@ class Choice:
 
 @dataclass
 class Outcome:
-    """What was or would be done: public ids, and for those refused the sentence."""
+    """Result of a decision about many runs: ids of changed runs, and the reason for each refused one."""
 
     done: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """The embargo of a submission: the minute before which none of its runs is public, who sets it, and its end.
 
-Queries for public runs never compare times: until the register itself discloses them, reviewed runs of such a
-submission have a state of their own (Visibility.EMBARGOED), which no public query names. Where nothing runs that
-could disclose them, they stay unseen.
+Queries for public runs never compare times. Reviewed runs under embargo have a state of their own
+(Visibility.EMBARGOED), which no public query names, until the register discloses them. While no worker runs, they stay
+hidden.
 """
 
 import logging
@@ -47,16 +47,16 @@ def complaint_about(until: datetime) -> str:
 
 
 def change_embargo(submission: Submission, until: datetime | None, actor: AbstractBaseUser) -> None:
-    """Let nothing of a submission be public before a minute, or with None at once what is reviewed already.
+    """Set the end of a submission's embargo. None ends the embargo: reviewed runs become public at once.
 
-    Raises ReviewRefusedError where the moment is none to wait for, or a run of it has been public.
+    Raises ReviewRefusedError if the end is not valid, or if a run of the submission has been public.
     """
     if move_end(submission, until, actor):
         disclose_due()
 
 
 def move_end(submission: Submission, until: datetime | None, actor: AbstractBaseUser | None) -> bool:
-    """Note another end of an embargo, and disclose nothing; False where it ends then already. Raises as above."""
+    """Store the end of an embargo without disclosing runs. Return False if it is unchanged. Raises as above."""
     refuse_moment(until)
     with transaction.atomic():
         locked = Submission.objects.select_for_update().get(pk=submission.pk)
@@ -78,7 +78,7 @@ def may_change_embargo(submission: Submission) -> bool:
 
 
 def disclose_due() -> int:
-    """Show everyone the reviewed runs whose embargo has ended; return how many. It may be asked at any time, twice.
+    """Publish the reviewed runs whose embargo has ended, and return their number. Repeated calls do no harm.
 
     A run that can no longer be published after a re-evaluation goes back into review.
     """

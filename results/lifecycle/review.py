@@ -1,4 +1,4 @@
-"""What a reviewer decides about a submission: each decision is one transaction and one event, and deletes nothing."""
+"""Decisions of a reviewer about a submission. Each decision is one transaction with one event and deletes nothing."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -19,11 +19,11 @@ REQUIRED_IDENTITY: tuple[Literal["category", "vendor", "model"], ...] = ("catego
 
 
 def publish(submission: Submission, reviewer: AbstractBaseUser, in_spite_of: Sequence[str] = ()) -> None:
-    """Show the submission's runs to everyone, or let them wait for the end of its embargo: all that wait, or none.
+    """Publish all runs of the submission that wait for review, or none; under embargo, only mark them as reviewed.
 
     `in_spite_of` are the warnings that the reviewer saw and accepted; they are stored in the event of each run.
 
-    Raises ReviewRefusedError where nothing waits, and where a run may not be published
+    Raises ReviewRefusedError if no run waits for review, or if a run may not be published
     (results.lifecycle.visibility.publish).
     """
     if submission.submitted_by_id == reviewer.pk:
@@ -38,9 +38,9 @@ def publish(submission: Submission, reviewer: AbstractBaseUser, in_spite_of: Seq
 
 
 def decline(submission: Submission, reviewer: AbstractBaseUser, reason: str) -> None:
-    """Take the submission out of the queue; its runs stay with their owners. The reason is shown to them.
+    """Remove the submission from the review queue. Its owners keep its runs and see the reason.
 
-    Of a submission with runs past review those that wait for one are meant: the others stay what they are.
+    If some of its runs are past review, the decision is about the runs that wait for it; the others do not change.
     """
     with transaction.atomic():
         locked = Submission.objects.select_for_update().get(pk=submission.pk)
@@ -52,7 +52,7 @@ def decline(submission: Submission, reviewer: AbstractBaseUser, reason: str) -> 
 
 
 def name_product(submission: Submission, product: Product, reviewer: AbstractBaseUser) -> None:
-    """Say which product a submission and its runs speak of, in place of what was said before."""
+    """Set the product of a submission and of its runs, and replace an earlier one."""
     with transaction.atomic():
         locked = Submission.objects.select_for_update().get(pk=submission.pk)
         before = locked.product
@@ -64,7 +64,7 @@ def name_product(submission: Submission, product: Product, reviewer: AbstractBas
 
 
 def create_product(submission: Submission, reviewer: AbstractBaseUser, stated: Identity | None = None) -> Product:
-    """Enter the product that the reviewer states, else the submission, and name it; an equal one is taken instead."""
+    """Create and set the product that the reviewer states, or else the submission. An equal product is used instead."""
     identity = stated or identity_of(submission)
     missing = [name for name in REQUIRED_IDENTITY if not identity[name]]
     if missing:

@@ -62,18 +62,18 @@ WITHOUT_REASON = frozenset({"publish", "embargo", "disclose"})
 
 @dataclass(frozen=True)
 class _Change:
-    """What a move writes besides the state."""
+    """The columns and event details that a transition writes in addition to the state."""
 
     columns: dict[str, Any] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
 
 
 def publish(run: Run, actor: AbstractBaseUser, in_spite_of: Sequence[str] = ()) -> None:
-    """Show an unreviewed run to everyone, as reviewed or, from a lab of the register, as lab-verified.
+    """Publish an unreviewed run as reviewed or, from a lab of the register, as lab-verified.
 
-    Under embargo it is reviewed now and shown when that ends. `in_spite_of` are warnings that the actor saw and
-    accepted; they are stored in the event. Raises ReviewRefusedError where it is the actor's own, has no product, ran
-    on a virtual device, or is void.
+    Under embargo, the run is reviewed now and public when the embargo ends. `in_spite_of` are warnings that the actor
+    saw and accepted; they are stored in the event. Raises ReviewRefusedError if the run is the actor's own, has no
+    product, ran on a virtual device, or is void.
     """
     with transaction.atomic():
         locked = _lock(run)
@@ -90,9 +90,8 @@ def publish(run: Run, actor: AbstractBaseUser, in_spite_of: Sequence[str] = ()) 
 def disclose(run: Run) -> None:
     """Publish a run whose embargo has ended; only the register itself does this.
 
-    The warnings that its reviewer accepted go with it: everyone may read them from here on.
-    Raises ReviewRefusedError while the embargo lasts, and where the run could not be published now: it may have been
-    re-evaluated since.
+    The warnings that its reviewer accepted become public, too. Raises ReviewRefusedError while the embargo lasts, and
+    if the run can no longer be published, for example after a re-evaluation.
     """
     with transaction.atomic():
         locked = _lock(run)
@@ -105,7 +104,7 @@ def disclose(run: Run) -> None:
 
 
 def recall(run: Run, actor: AbstractBaseUser | None, reason: str) -> None:
-    """Return a run that waits for the end of its embargo to review; its approval is void then."""
+    """Return an embargoed run to review. Its approval becomes void."""
     with transaction.atomic():
         locked = _lock(run)
         tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.VENDOR_REPORTED
@@ -113,25 +112,25 @@ def recall(run: Run, actor: AbstractBaseUser | None, reason: str) -> None:
 
 
 def embargo_of(run: Run) -> datetime | None:
-    """Return when the embargo of a run's submission ends; None where it has none, or no longer."""
+    """Return the end of the embargo of a run's submission; None if it has no embargo or the embargo has ended."""
     ends_at = run.submission.embargo_until if run.submission else None
     return ends_at if ends_at is not None and ends_at > timezone.now() else None
 
 
 def withdraw(run: Run, actor: AbstractBaseUser, reason: str) -> None:
-    """Mark a run that everyone sees as withdrawn: it stays readable, with the notice and the reason."""
+    """Mark a public run as withdrawn. It stays readable, with the notice and the reason."""
     _do("withdraw", run, actor, reason)
 
 
 def reinstate(run: Run, actor: AbstractBaseUser, reason: str) -> None:
-    """Take a withdrawal back: the run is public again, or superseded where it was."""
+    """Revert a withdrawal: the run is public again, or superseded if it was superseded before."""
     _do("reinstate", run, actor, reason)
 
 
 def supersede(run: Run, successor: Run, actor: AbstractBaseUser, reason: str) -> None:
-    """Let another public run of the same product stand in the place of this one."""
+    """Supersede a run by another public run of the same product."""
     with transaction.atomic():
-        # By rising key, so that two who supersede each other's run wait instead of locking each other out.
+        # By rising key, so that two reviewers who supersede each other's run wait instead of causing a deadlock.
         both = Run.objects.select_for_update().filter(pk__in=[run.pk, successor.pk]).order_by("pk")
         locked = {each.pk: each for each in both}
         _refuse_successor(locked[run.pk], locked[successor.pk])
@@ -140,7 +139,7 @@ def supersede(run: Run, successor: Run, actor: AbstractBaseUser, reason: str) ->
 
 
 def unsupersede(run: Run, actor: AbstractBaseUser, reason: str) -> None:
-    """Let a superseded run stand again."""
+    """Make a superseded run public again."""
     with transaction.atomic():
         locked = _lock(run)
         details = {"successor": locked.superseded_by.public_id} if locked.superseded_by else {}
@@ -174,7 +173,7 @@ def _do(name: str, run: Run, actor: AbstractBaseUser, reason: str) -> None:
 
 
 def _lock(run: Run) -> Run:
-    """Lock the run's row until the transaction ends; what is read of it then is what the move is judged by."""
+    """Lock the run's row until the transaction ends, and return the run that the transition is checked against."""
     return Run.objects.select_for_update(of=("self",)).select_related("submission", "superseded_by").get(pk=run.pk)
 
 
@@ -197,7 +196,7 @@ def _carry_out(name: str, locked: Run, actor: AbstractBaseUser | None, reason: s
 
 
 def _after(transition: Transition, locked: Run) -> Visibility:
-    """Return the state that the move leads to; a reinstated run is superseded where it was."""
+    """Return the state after the transition. A reinstated run is superseded if it was superseded before."""
     if len(transition.after) == 1:
         return next(iter(transition.after))
     return Visibility.SUPERSEDED if locked.superseded_by_id else Visibility.PUBLIC

@@ -14,6 +14,6 @@ class Category(models.TextChoices):
     CLOUD = "cloud", "Cloud instances"
 
 
-# What is rated as a whole: a speed is not that of one drive in it, and how many there are may be unknown.
+# Products that are rated as a whole: their speed is not that of one drive, and their number of drives may be unknown.
 SYSTEMS = frozenset({Category.NETWORKED, Category.CLOUD})
 OF_DRIVES = frozenset(set(Category) - SYSTEMS)

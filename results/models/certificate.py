@@ -8,10 +8,10 @@ from results.models.run import Profile, Run
 
 
 class CertificateQuerySet(models.QuerySet["Certificate"]):
-    """Certificates by whether they stand."""
+    """Queries for certificates by state."""
 
     def standing(self) -> "CertificateQuerySet":
-        """Not withdrawn."""
+        """Return the certificates that are not withdrawn."""
         return self.filter(state=Certificate.State.STANDING)
 
 

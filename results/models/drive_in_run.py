@@ -10,7 +10,7 @@ DRIVE_KEY_CHARS = 300  # as drivetest identify prints it (docs/reference/formats
 
 
 class Preparation(models.Model):
-    """One preparation of one drive, zeroed and then salted; `evidence` is what the program said of it."""
+    """One preparation of one drive, zeroed and then salted; `evidence` is the record that the program printed."""
 
     drive_key = models.CharField(max_length=DRIVE_KEY_CHARS)
     started_at = models.DateTimeField(null=True)

@@ -14,7 +14,7 @@ class Organisation(models.Model):
     """A vendor, a lab or the register itself; evidence, submissions and tokens belong to one."""
 
     class Kind(models.TextChoices):
-        """What the organisation is to the register."""
+        """The role of an organisation: a vendor, a lab, or the register itself."""
 
         VENDOR = "vendor"
         LAB = "lab"
@@ -41,7 +41,7 @@ class Evidence(models.Model):
     """
 
     class Kind(models.TextChoices):
-        """What it is evidence of."""
+        """The subject of a file: a run or a preparation."""
 
         RUN = "run", "a run: its log, or a file beside it"
         PREP = "prep", "a preparation of a drive"
@@ -68,15 +68,15 @@ class Evidence(models.Model):
 
 
 class Submission(models.Model):
-    """What an organisation sends: evidence, the facts it states about the product, its wishes for the reading.
+    """A log from an organisation: its evidence, the stated facts about the product, and options of the reading.
 
-    `is_virtual`: the lab ran it on a device that is no drive (Device.IdentityKind.VIRTUAL); such a run never certifies.
-    `lab_record` is what the lab recorded of the drives (results/ingest/lab_record.py), empty of what others send.
+    `is_virtual`: the lab ran it on a virtual device (Device.IdentityKind.VIRTUAL); such a run never certifies.
+    `lab_record` is the lab's record of the drives (results/ingest/lab_record.py); it is empty for other senders.
     `embargo_until` is a whole minute: none of its runs is public before it (results/lifecycle/embargo.py).
     """
 
     class Origin(models.TextChoices):
-        """Which way it came through the one door."""
+        """The way in which a submission reached the intake: by form, by API, or from a dispatch of the lab."""
 
         FORM = "form"
         API = "api"
@@ -154,14 +154,14 @@ class Companion(models.Model):
 
 
 class Reading(models.Model):
-    """What `drivetest read` made of a log, or why it could not; the row is the queue.
+    """The result or the error of `drivetest read` for a log. The rows of this table are the reading queue.
 
-    `attempts` only grows, so that an overtaken attempt is recognised; `counted_attempts` are those that the limit is
-    for. `members` are the files of an archive as the reader reports them; empty for a log that came as it is.
+    `attempts` never decreases, so that a superseded attempt is recognised; `counted_attempts` count towards the limit.
+    `members` are the files of an archive as the reader reports them; empty for a log that is not in an archive.
     """
 
     class State(models.TextChoices):
-        """`reading` without a lock means that the reader died: the sweeper takes it again."""
+        """The state in the queue. `reading` without a lock means that the reader died: the next sweep retries it."""
 
         PENDING = "pending"
         READING = "reading"

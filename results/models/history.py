@@ -23,7 +23,7 @@ class Event(models.Model):
     details = models.JSONField(default=dict)
 
     class Meta:
-        """Histories are asked for by subject."""
+        """Index for queries by subject."""
 
         ordering = ["at", "id"]
         indexes = [models.Index(fields=["subject_type", "subject_id", "at"], name="event_by_subject")]
@@ -33,14 +33,14 @@ class Event(models.Model):
 
 
 class AnnotationQuerySet(models.QuerySet["Annotation"]):
-    """Annotations by whether they stand."""
+    """Queries for annotations: current ones, and the time since which each is public."""
 
     def with_public_since(self) -> "AnnotationQuerySet":
-        """With `since`, as the property `public_since` has it."""
+        """Add the column `since`, equal to the property `public_since`."""
         return self.annotate(since=Greatest("created_at", "run__published_at"))  # PostgreSQL leaves null out
 
     def standing(self) -> "AnnotationQuerySet":
-        """Not retracted."""
+        """Return the annotations that are not retracted."""
         return self.filter(retracted_at__isnull=True)
 
 
@@ -70,7 +70,7 @@ class Annotation(models.Model):
 
     @property
     def public_since(self) -> datetime:
-        """Since when everyone may read it: not before its run was public, whenever a reviewer wrote it."""
+        """Return the time since which everyone may read it, which is not before its run was public."""
         return max(self.created_at, self.run.published_at or self.created_at)
 
 
@@ -99,5 +99,5 @@ class EarlierResult(models.Model):
 
     @property
     def public_since(self) -> datetime:
-        """Since when everyone may read that it was replaced: not before its run was public."""
+        """Return the time since which everyone may read of the replacement, not before its run was public."""
         return max(self.replaced_at, self.run.published_at or self.replaced_at)

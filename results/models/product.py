@@ -1,4 +1,4 @@
-"""What is rated: a drive, a cloud instance, a networked storage system."""
+"""Rated products: drives, cloud instances and networked storage systems."""
 
 from django.db import models
 
@@ -7,11 +7,11 @@ from results.models.querysets import ProductQuerySet
 
 
 class Product(models.Model):
-    """A drive is named by what it is: vendor, model, part number, capacity (docs/decisions).
+    """A rated product. Vendor, model, part number and capacity identify a drive (docs/decisions).
 
     A cloud instance has its provider as vendor and the instance type as model. Firmware and over-provisioning
-    are states of the drive in a run and stand on the run. `attempts` is how far its runs came to a certificate, as
-    results/certification/certificates.py found when one of them last changed; null until then.
+    are states of the drive in a run, so the run stores them. `attempts` shows how close its runs are to a certificate;
+    results/certification/certificates.py updates it when one of them changes. It is null until then.
     """
 
     slug = models.SlugField(max_length=120, unique=True)

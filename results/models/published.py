@@ -26,7 +26,7 @@ class PublishedFigure(models.Model):
     exactness = models.CharField(max_length=60)
 
     class Meta:
-        """A sweep is asked for by publication, workload and metric."""
+        """Index for queries of a sweep by publication, workload and metric."""
 
         indexes = [models.Index(fields=["publication", "workload", "metric"], name="figure_by_sweep")]
 
@@ -35,7 +35,7 @@ class PublishedFigure(models.Model):
 
 
 class PublishedClaim(models.Model):
-    """What a publication claims, what its own figures give, and whether the two agree."""
+    """A claim of a publication, the value that its own figures give, and whether the two agree."""
 
     catalogue_key = models.CharField(max_length=64, unique=True)
     publication = models.SlugField()

@@ -27,55 +27,55 @@ class ProductQuerySet(models.QuerySet["Product"]):
     """Products by what the public may see of them."""
 
     def current(self) -> ProductQuerySet:
-        """Leave out what is historical."""
+        """Return the products that are not historical."""
         return self.filter(historical=False)
 
     def historical(self) -> ProductQuerySet:
-        """Only what is no longer recommended."""
+        """Return the products that are no longer recommended."""
         return self.filter(historical=True)
 
     def public(self) -> ProductQuerySet:
-        """Only products with a run that everyone may see: an unreviewed run must not give its product away."""
+        """Return the products with a public run: an unreviewed run must not reveal its product."""
         return self.filter(Exists(apps.get_model("results", "Run").objects.public().filter(product=OuterRef("pk"))))
 
 
 class ReadingQuerySet(models.QuerySet["Reading"]):
-    """Readings by what the sweeper has to do."""
+    """Queries for readings that wait in the queue."""
 
     def unfinished(self) -> ReadingQuerySet:
-        """Pending, or begun and not ended (the reader may have died)."""
+        """Return the readings that are pending, or begun and not ended (the reader may have died)."""
         return self.filter(state__in=["pending", "reading"])
 
     def due(self) -> ReadingQuerySet:
-        """Unfinished and not in the pause after an attempt; one whose worker died has no pause."""
+        """Return the unfinished readings outside the pause after an attempt; one whose worker died has no pause."""
         has_waited = Q(next_attempt_at__isnull=True) | Q(next_attempt_at__lte=timezone.now())
         return self.unfinished().filter(has_waited)
 
 
 class HistogramQuerySet(models.QuerySet["Histogram"]):
-    """Histograms by what they hold."""
+    """Queries for histograms by content."""
 
     def judged(self) -> HistogramQuerySet:
-        """The reads that verdicts are about; a reading without roles is of 6.x, where their name says it."""
+        """Return the histograms of reads that verdicts use; a reading without roles is of 6.x, and the name decides."""
         return self.filter(Q(role="reads") | Q(role="", name="reads"))
 
 
 class SliceQuerySet(models.QuerySet["Slice"]):
-    """Slices by the histogram that is looked at: the counts of all of them may be a thousand times its own."""
+    """Queries for slices with the counts of one histogram; those of all histograms may be a thousand times as many."""
 
     def of_histogram(self, ordinal: int | Subquery) -> SliceQuerySet:
-        """Slices that hold a histogram of their run; `own_counts` is the one row of its counts by bucket."""
+        """Return the slices with one histogram of their run; `own_counts` is the row of its counts by bucket."""
         own = self.annotate(own_counts=_RowOf(F("counts"), ordinal)).defer("counts")
         return own.filter(own_counts__0__0__isnull=False)
 
     def of_judged(self) -> SliceQuerySet:
-        """Slices that hold the reads which verdicts are about."""
+        """Return the slices with the reads that verdicts use."""
         judged = apps.get_model("results", "Histogram").objects.judged().filter(run=OuterRef("run"))
         return self.of_histogram(Subquery(judged.order_by("ordinal").values("ordinal")[:1]))
 
 
 class _RowOf(models.Func):
-    """An array of arrays with nothing but the row in a place from 0 on; PostgreSQL counts from 1."""
+    """An array of arrays with only the row at an offset from 0; PostgreSQL counts from 1."""
 
     arity = 2
 
@@ -89,16 +89,16 @@ class _RowOf(models.Func):
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    """Runs by who may see them, and by the table they stand in."""
+    """Queries for runs by visibility, and by the table that lists them."""
 
     def public(self) -> RunQuerySet:
-        """Published runs, those superseded or withdrawn since included: they stay readable, marked. Of drives only."""
+        """Return the public runs on physical devices, also superseded and withdrawn ones, which stay readable."""
         return self.filter(
             visibility__in=["public", "superseded", "withdrawn"], product__isnull=False, is_virtual=False
         )
 
     def withheld(self) -> RunQuerySet:
-        """Runs with a sequestered log, side file or companion; its content is hidden from everyone."""
+        """Return the runs with a sequestered log, side file or companion; its content is hidden from everyone."""
         sequestered = apps.get_model("results", "Evidence").objects.filter(sequestered=True).values("pk")
         companions = apps.get_model("results", "Companion").objects.filter(evidence__in=sequestered)
         return self.filter(
@@ -109,7 +109,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         )
 
     def with_withheld_flag(self) -> RunQuerySet:
-        """With `has_withheld_attachment`: whether a file that came with the log is sequestered."""
+        """Add the column `has_withheld_attachment`: a file that came with the log is sequestered."""
         evidence = apps.get_model("results", "Evidence").objects.filter(sequestered=True)
         companions = apps.get_model("results", "Companion").objects.filter(evidence__sequestered=True)
         of_lab = Exists(evidence.filter(pk=OuterRef("submission__side_file")))
@@ -117,53 +117,53 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.annotate(has_withheld_attachment=of_lab | of_sender)
 
     def standing(self) -> RunQuerySet:
-        """Published, and neither superseded nor withdrawn."""
+        """Return the public runs that are neither superseded nor withdrawn."""
         return self.public().filter(visibility="public")
 
     def embargoed(self) -> RunQuerySet:
-        """Reviewed, and not public before the embargo of their submission ends."""
+        """Return the reviewed runs that are not public before the embargo of their submission ends."""
         return self.filter(visibility="embargoed")
 
     def withdrawn(self) -> RunQuerySet:
-        """Published and withdrawn since."""
+        """Return the runs that were published and then withdrawn."""
         return self.public().filter(visibility="withdrawn")
 
     def superseded(self) -> RunQuerySet:
-        """Published, and replaced by another run of the product."""
+        """Return the published runs that another run of the product superseded."""
         return self.public().filter(visibility="superseded")
 
     def rated(self) -> RunQuerySet:
-        """Runs of the workload that the tables of drives rate by."""
+        """Return the runs of the workload by which the tables of drives rate."""
         return self.filter(workload="act-storage")
 
     def on_drives(self) -> RunQuerySet:
-        """Runs but those on devices that are no drives by their names, which show nothing of a drive."""
+        """Return the runs without those on virtual devices, which the names of their devices reveal."""
         return self.exclude(is_on_no_drive=True)
 
     def of_act(self) -> RunQuerySet:
-        """Runs that load devices directly: what the tables of drives have columns for."""
+        """Return the runs that load devices directly. The tables of drives have columns for these."""
         return self.exclude(workload="ycsb")
 
     def of_ycsb(self) -> RunQuerySet:
-        """Runs of YCSB through a database, with what only those have."""
+        """Return the runs of YCSB through a database, with the rows that only these have."""
         return self.filter(workload="ycsb").select_related("ycsb").with_withheld_flag()
 
     def current(self) -> RunQuerySet:
-        """Runs of products that are not historical."""
+        """Return the runs of products that are not historical."""
         return self.filter(product__historical=False)
 
     def historical(self) -> RunQuerySet:
-        """Runs of products that are no longer recommended."""
+        """Return the runs of products that are no longer recommended."""
         return self.filter(product__historical=True)
 
     def in_category(self, category: str) -> RunQuerySet:
-        """Runs of the products of one table."""
+        """Return the runs of the products of one table."""
         return self.filter(product__category=category)
 
     def within(self, limits: Iterable[Limit], *, is_own: bool = False) -> RunQuerySet:
-        """Runs whose own statistic keeps within every limit; one judged from its log must have passed.
+        """Return the runs whose own statistic is within every limit. A run judged from its log must also have passed.
 
-        Where the limits are a reader's own, a log also counts that fails by shares over the profile's limits alone:
+        With a reader's own limits, a log also counts if it fails only by shares over the profile's limits:
         webapp/register/limits/reader_limits.py, passes_limits().
         """
         verdicts = (
@@ -177,16 +177,16 @@ class RunQuerySet(models.QuerySet["Run"]):
         return latest.filter(judged).exclude(Exists(_shares_over(limits)))
 
     def holding(self, threshold_us: int, at_most_pct: Decimal, statistic: str = "worst-slice") -> RunQuerySet:
-        """Runs with at most so many percent over a threshold, exact to nine places; one index answers it."""
+        """Return the runs with at most a percentage over a threshold, exact to nine places; one index answers it."""
         shares = apps.get_model("results", "Share").objects
         within = shares.filter(statistic=statistic, threshold_us=threshold_us, share_pct__lte=at_most_pct)
         return self.filter(pk__in=within.values("run"))
 
     def with_ranked_tps(self) -> RunQuerySet:
-        """With the speed that runs are ranked by: of one device, of a system as a whole; null where unknown.
+        """Add the column `ranked_tps`: the speed of one device, or of a system as a whole; null if unknown.
 
-        A published result of a drive that states no number of devices is taken as one; a log that states none reports
-        nothing.
+        A published result of a drive without a number of devices counts as one device. A log without one has no
+        ranked speed.
         """
         is_of_a_drive = Q(device_count__gte=1) | Q(device_count=None, statistic="steady-as-published")
         by_device = F("tps") / Coalesce(F("device_count"), 1)
@@ -194,7 +194,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.annotate(ranked_tps=ranked)
 
     def for_table(self) -> RunQuerySet:
-        """With everything that a row shows, in a fixed number of queries."""
+        """Add everything that a table row shows, in a fixed number of queries."""
         verdicts = apps.get_model("results", "Verdict").objects.order_by("-created_at", "-id").defer("document")
         standing = apps.get_model("results", "Annotation").objects.standing()
         return (
@@ -205,7 +205,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 def _mark_reason() -> Case:
-    """Why a run was superseded or withdrawn, by the newest event that made it so; empty for a current one."""
+    """Return the reason of the newest event that superseded or withdrew a run; empty for a current run."""
     moves = apps.get_model("results", "Event").objects.filter(
         subject_type="run", subject_id=OuterRef("public_id"), kind=Concat(Value("run-"), OuterRef("visibility"))
     )
@@ -215,7 +215,7 @@ def _mark_reason() -> Case:
 
 
 def _shares_over(limits: Iterable[Limit]) -> models.QuerySet[models.Model]:
-    """Shares of the outer run, in its own statistic, that are over one of the limits."""
+    """Return the shares of the outer run, in its own statistic, that are over one of the limits."""
     over = Q(pk__in=[])
     for limit in limits:
         over |= Q(threshold_us=limit.threshold_us, share_pct__gt=limit.limit_pct)

@@ -34,7 +34,7 @@ class Profile(models.Model):
 
 
 class Tier(models.TextChoices):
-    """Who vouches for a run."""
+    """The level of trust in a run, by the party that vouches for it."""
 
     PUBLISHED = "published", "published"
     VENDOR_REPORTED = "vendor-reported", "vendor-reported"
@@ -43,11 +43,10 @@ class Tier(models.TextChoices):
 
 
 class Visibility(models.TextChoices):
-    """Who sees a run: owners and holders of its link, everyone, or everyone with a notice.
+    """Visibility of a run: to its owners and holders of its link, to everyone, or to everyone with a notice.
 
-    Only results/lifecycle/visibility.py moves a run from one to another, by its table of moves. An embargoed run is
-    reviewed, and until
-    the moment of its submission seen by those who see an unreviewed one.
+    Only results/lifecycle/visibility.py changes it, by its table of transitions. An embargoed run is reviewed. Until
+    the embargo of its submission ends, the same people see it as an unreviewed run.
     """
 
     UNREVIEWED = "unreviewed"
@@ -58,7 +57,7 @@ class Visibility(models.TextChoices):
 
 
 class Statistic(models.TextChoices):
-    """How a share was taken over a run; figures of two statistics are never sorted together."""
+    """The method that reduces a run to one share. Tables never sort figures of two statistics together."""
 
     STEADY_AS_PUBLISHED = "steady-as-published", "steady state as published"
     WORST_SLICE = "worst-slice", "worst slice"
@@ -143,7 +142,7 @@ class Run(models.Model):
 
 
 class Histogram(models.Model):
-    """One histogram of a run's log: counts of the whole run by bucket, and what they mean (docs/reference/formats.md).
+    """One histogram of a run's log: counts of the whole run by bucket, with their meaning (docs/reference/formats.md).
 
     `edges` "act": bucket 0 is below 1 unit, bucket b is [2^(b-1), 2^b) units. "act-1", of ACT 1.x: bucket 0 is below 2
     ms, bucket b is [2^b, 2^(b+1)) ms. `role` is empty if the reading is older than the column; the name then shows it.
@@ -180,7 +179,7 @@ class Slice(models.Model):
     as long as the longest; one of nulls is a histogram whose counts at an end of the slice cannot be used.
     """
 
-    # Its own index would repeat what the constraint's begins with.
+    # A separate index would repeat the first column of the constraint's index.
     run = models.ForeignKey(Run, models.CASCADE, related_name="slices", db_index=False)
     number = models.PositiveIntegerField()
     start_s = models.PositiveIntegerField()
@@ -204,8 +203,8 @@ class Slice(models.Model):
 class Share(models.Model):
     """The percentage of reads found beyond a threshold, with its digits as printed and, where known, the counts.
 
-    `share_pct` is for comparing: where the counts are known it is over x 100 / all, rounded up at its last place, so
-    that it is at most a limit of up to 9 places exactly where the counts are. `printed` is rounded as ACT does.
+    `share_pct` is for comparison. If the counts are known, it is over x 100 / all, rounded up at its last place. It is
+    then within a limit of up to 9 places exactly if the counts are. `printed` is rounded as in ACT.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="shares")
@@ -304,7 +303,7 @@ class Verdict(models.Model):
 
     @property
     def public_since(self) -> datetime:
-        """Since when everyone may read it: not before its run was public, whenever it was judged."""
+        """Return the time since which everyone may read it: not before its run was public."""
         return max(self.created_at, self.run.published_at or self.created_at)
 
 

@@ -40,7 +40,7 @@ class YcsbRun(models.Model):
     sweep_key = models.CharField(max_length=64, blank=True)
 
     class Meta:
-        """A sweep is asked for by its key, in thread order."""
+        """Index for queries of a sweep by its key, in thread order."""
 
         verbose_name = "YCSB run"
         indexes = [

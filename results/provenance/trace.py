@@ -20,7 +20,7 @@ class TracedValue:
 
 
 HEAD_LINES = 5_000  # the configuration is above the first block; a block of many devices has thousands of lines
-# Published column -> what the names of the configuration keys have that it comes from, over all versions of ACT.
+# Published column -> parts of the names of its configuration keys, over all versions of ACT.
 CONFIG_KEYS = {
     "tps": ("read-reqs-per-sec", "write-reqs-per-sec", "reads-per-sec", "writes-per-sec", "load-multiplier"),
     "nx_load": ("read-reqs-per-sec", "num-devices", "device-names", "reads-per-sec"),
@@ -137,7 +137,7 @@ MEASUREMENTS = {
 
 
 def trace_ycsb(run: Run) -> Iterator[TracedValue]:
-    """Yield the figures of a YCSB run with their origins: its files, what was asked, the whole, each operation."""
+    """Yield the figures of a YCSB run with their origins: files, requested load, whole run, each operation."""
     files = list(_files(run))
     for companion in run.submission.companions.select_related("evidence") if run.submission else ():
         role = companion.role or "of no known role"
@@ -151,7 +151,7 @@ def trace_ycsb(run: Run) -> Iterator[TracedValue]:
 
 
 class _File:
-    """A stored file of the run: its name, where its rows stand, and the line of the command; or why that is unknown."""
+    """A stored file of the run: its name, the lines of its rows and of the command, or why they are unknown."""
 
     def __init__(self, run: Run, evidence: Evidence, name: str, *, is_log: bool) -> None:
         self.name, self.rows, self.command, self.problem = name, Rows(), None, ""
@@ -168,7 +168,7 @@ class _File:
 
 
 def _lines_of(run: Run) -> tuple[int, int | None]:
-    """Return the first and last line of a run among others in its log; the whole log where it is the only one."""
+    """Return the first and last line of a run in its log; the whole log if it has only this run."""
     if run.reading is None or run.reading.runs.count() == 1:
         return 1, None
     return run.facts.get("first_line") or 1, run.facts.get("last_line") or None
@@ -220,7 +220,7 @@ def _operation(run: Run, operation: YcsbOperation, files: list[_File]) -> Iterat
 
 
 def _percentile_row(percentile: str) -> re.Pattern[str]:
-    """A bare number is no percentile but a bucket; what 0.2 and 0.3 call the 95th is 90 (docs/reference/formats.md)."""
+    """Return the pattern of a percentile's row name. 0.2 and 0.3 print the 90th as 95th (docs/reference/formats.md)."""
     misnamed = "|95" if percentile == "90" else ""
     return re.compile(rf"p{re.escape(percentile)}|({re.escape(percentile)}{misnamed})(st|nd|rd|th)?PercentileLatency.*")
 

@@ -1,4 +1,4 @@
-"""Where the rows of a YCSB or go-ycsb output stand: by metric and measurement, or by metric alone.
+"""Line numbers of the rows of a YCSB or go-ycsb output, by metric and measurement or by metric alone.
 
 Source: docs/reference/formats.md, "A YCSB RUN". drivetest alone reads figures; here only their lines are looked up.
 """
@@ -33,13 +33,13 @@ class Rows:
     status_lines: list[int] = field(default_factory=list)
 
     def add(self, metric: str, measurement: str, stated: Stated) -> None:
-        """Note a row: a file of several runs has one for each."""
+        """Add a row: a file of several runs has one for each."""
         self.by_measurement.setdefault(metric, {}).setdefault(measurement, []).append(stated)
 
     def line_of(self, metrics: Iterable[str], measurements: re.Pattern[str], value: float) -> int | None:
         """Return the line that states this value, else the only line of such a row, else the line of the metric.
 
-        None where nothing does, or several rows could be meant.
+        None if no line matches, or if several rows match.
         """
         named = list(metrics)
         found = [
@@ -56,7 +56,7 @@ class Rows:
 
 
 def rows_of(lines: Iterable[tuple[int, bytes]]) -> Rows:
-    """Return where the rows stand in numbered lines."""
+    """Return the line numbers of the rows among numbered lines."""
     rows = Rows()
     stated: dict[bytes, str] = {}
     for number, line in lines:
@@ -88,7 +88,7 @@ def _go_rows(line: bytes) -> Iterator[str]:
 
 
 def _metric(name: str) -> str:
-    """Leave out which of two recorders measured: the operation's name does not say it either."""
+    """Return the metric without its recorder (one of two): the operation's name does not contain it either."""
     return RECORDER.sub("", name)
 
 

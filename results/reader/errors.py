@@ -6,7 +6,7 @@ from results.reader.process import ROWS_MAX, Document, ReaderKilledError, TooMan
 
 SHORTER = "Send the same file again and ask for longer slices (the profile judges slices of 3600 s)"
 SEPARATE = "Send the runs of a file or archive separately, each as its own log"
-# What its sender can do about a log that meets a limit at every attempt.
+# Remedies for the sender of a log that meets a limit at every attempt.
 REMEDIES = {
     "time": f"{SEPARATE}: a shorter log is read in less time",
     "memory": f"{SHORTER}, or send the runs of a file or archive separately",

@@ -23,8 +23,8 @@ Document = dict[str, Any]
 SANDBOX = Path(__file__).with_name("sandbox.py")
 SCHEMA = Path(__file__).with_name("schemas") / "drivecert.reading.2.json"
 VERSION_TIMEOUT_S = 10
-# Slices times histograms: a day in slices of 60 s, of 64 histograms, is more than anybody looks at. Status lines times
-# operations: three days of YCSB at its own pace of a line every 10 s.
+# Slices times histograms: more than a day in slices of 60 s with 64 histograms. Status lines times operations: three
+# days of YCSB with its default of a line every 10 s.
 ROWS_MAX = 100_000
 NO_SLICE_S = 10**9  # longer than any log: no slices are requested, because there may be too many
 SERIES_S = 60  # interval stored in the database with the slices; seconds are read again
@@ -33,7 +33,7 @@ STDERR_SHOWN_BYTES = 2000
 
 
 class FormatError(Exception):
-    """The file is no log that can be read: the sender's matter. `document` is what the reader printed."""
+    """The file is not a readable log: the sender has to act. `document` is the output of the reader."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -42,7 +42,7 @@ class FormatError(Exception):
 
 
 class TooManySlicesError(Exception):
-    """The slice length makes more rows than the register keeps for one log: the sender asks for longer slices."""
+    """The slice length makes more rows than the register stores for one log: the sender has to choose longer slices."""
 
     def __init__(self, rows: int) -> None:
         self.rows = rows
@@ -66,14 +66,14 @@ class OutputLimitError(ReaderKilledError):
 
 
 class ReaderBrokenError(Exception):
-    """The reader is missing, crashed or printed something else than it promises: our matter, never the sender's."""
+    """The reader is missing, crashed or printed invalid output: the operator has to act, not the sender."""
 
 
 def read(path: Path, slice_length_s: int, profile_document: str, companions: Sequence[Path] = ()) -> Document:
     """Return what `drivetest read --json` says about a log, checked against its schema.
 
     Raises FormatError and TooManySlicesError (report to the sender), ReaderKilledError (try again), ReaderBrokenError
-    (report the operator).
+    (report to the operator).
     """
     with TemporaryFile() as profile:  # a file without a name: a worker that is killed leaves none behind
         profile.write(profile_document.encode())  # the hash is over these bytes
@@ -109,7 +109,7 @@ def _answer(arguments: list[str], handed: Sequence[IO[bytes]]) -> Document:
 
 @cache
 def reader_version() -> str:
-    """Return the version that `drivetest --version` prints; asked once per process."""
+    """Return the version that `drivetest --version` prints; queried once per process."""
     try:
         answer = subprocess.run(
             [settings.DRIVETEST, "--version"], capture_output=True, text=True, timeout=VERSION_TIMEOUT_S, check=True
@@ -130,7 +130,7 @@ def _run_confined(command: list[str], handed: Sequence[IO[bytes]], stdout: IO[by
         stdout=stdout,
         stderr=stderr,
         pass_fds=[file.fileno() for file in handed],
-        env={},  # no password of ours reaches a program that reads hostile bytes
+        env={},  # the register's passwords must not reach a program that reads hostile bytes
     )
     try:
         return process.wait(settings.READ_TIMEOUT_S)

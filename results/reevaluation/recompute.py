@@ -41,7 +41,7 @@ KINDS = (OUTCOME, HEADLINE, SHARES, FINDINGS, DETAILS, SAME, NEW, GONE, UNREADAB
 
 @dataclass(frozen=True)
 class Judged:
-    """How a run was judged, by which reader under which rule version."""
+    """Outcome and headline of a run, with the reader and the rule version that produced them."""
 
     outcome: str
     headline: str
@@ -54,7 +54,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Case:
-    """What becomes of one run, or of one log that cannot be read now (`run_id` empty)."""
+    """The change of one run, or one log that cannot be read now (`run_id` empty)."""
 
     kind: str
     submission_id: str
@@ -71,7 +71,7 @@ class Case:
 
 @dataclass
 class Report:
-    """What a recomputation did or would do: by which reader and rules, and of how many runs it looked at."""
+    """Report of a recomputation, applied or dry: the reader, the rules, the number of examined runs and the changes."""
 
     reader_version: str
     profile: str
@@ -82,13 +82,13 @@ class Report:
 
     @property
     def counts(self) -> Counter[str]:
-        """How many cases there are of each kind."""
+        """Return the number of cases of each kind."""
         return Counter(case.kind for case in self.cases)
 
 
 @dataclass(frozen=True)
 class Order:
-    """What to recompute, why, and whether to write it."""
+    """Options of a recomputation: the runs, the reason, and whether to write the result."""
 
     reason: str
     is_dry: bool
@@ -100,7 +100,7 @@ class Order:
 def recompute(order: Order) -> Report:
     """Re-evaluate every log whose runs were judged by another reader or rule version, oldest submission first.
 
-    Raises ReaderBrokenError where there is no reader. May be ended and begun again at any time: what is done is done.
+    Raises ReaderBrokenError if the reader is missing. It can be stopped and restarted at any time without losing work.
     """
     profile, version = judging_profile(), reader_process.reader_version()
     waiting = _in_order(stale_submissions(profile, version), order)
@@ -206,7 +206,7 @@ def _place(run: Run) -> Place:
 
 
 def _take_over(run: Run, found: Run, reading: Reading, reason: str) -> Case:
-    """Give a run what the new reading found, under its own id, and store the earlier result."""
+    """Replace the result of a run by that of the new reading, under the same id, and store the earlier result."""
     before, was, verdict = _judged(run), document_of(run), run.verdicts.first()
     after, now = _judged(found), document_of(found)
     kind = _kind(before, after, was, now)
@@ -228,7 +228,7 @@ def _store_earlier(run: Run, was: dict[str, Any], verdict: Verdict | None) -> in
 
 
 def _leave_unchanged(run: Run, reading: Reading, free_ordinal: int) -> Case:
-    """Leave a run that the new reading does not find as it was, and say so once for each reader version."""
+    """Leave a run unchanged that the new reading does not find, and write one event for each reader version."""
     ordinal = free_ordinal if run.reading == reading else run.ordinal
     Run.objects.filter(pk=run.pk).update(reading=run.reading, ordinal=ordinal)
     record_event(None, NOT_FOUND_AGAIN, run_subject(run), "", {"reader": reading.reader_version})

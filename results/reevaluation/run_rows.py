@@ -15,7 +15,7 @@ from results.models import Run, Verdict
 
 @dataclass(frozen=True)
 class Place:
-    """The position of a run in its log: member of an archive, first and last line (0 where unknown), ordinal."""
+    """The position of a run in its log: member of an archive, first and last line (0 if unknown), ordinal."""
 
     member: str
     first_line: int
@@ -58,7 +58,7 @@ def _overlap(one: Place, other: Place) -> float:
 
 
 Document = dict[str, Any]
-# What a sender stated, a reviewer decided or the register gave; every other column is what a reading found.
+# Columns from a sender, a reviewer or the register. All other columns come from a reading.
 STATED_COLUMNS = frozenset({
     "id", "public_id", "product", "submission", "reading", "ordinal", "catalogue_key", "source", "source_row", "tier",
     "visibility", "firmware", "over_provisioned_to_gb", "over_provisioning_pct", "device_gb", "backing_device",

@@ -1,4 +1,4 @@
-"""A log that its sender wants in slices of another length, as long as nothing of it was published."""
+"""Change of a log's slice length by its sender, as long as none of its runs is past review."""
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
@@ -21,15 +21,15 @@ BUSY = "The log is being read now. Try again later."
 
 
 def may_change_slices(submission: Submission) -> bool:
-    """Return whether nothing of a submission was reviewed to be shown to everyone: its slices may still be others."""
+    """Return whether the slice length may change: no run of the submission is past review."""
     return not submission.runs.exclude(visibility=Visibility.UNREVIEWED).exists()
 
 
 def read_in_slices(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
     """Read and judge a stored log in other slices; its runs keep their ids, and the earlier result stays readable.
 
-    One that could not be read is put into the queue again. Raises ReviewRefusedError where that is not to be done or
-    the log cannot be read so; nothing is changed then.
+    A log whose reading failed is queued again. Raises ReviewRefusedError, and changes nothing, if the slice length may
+    not change or the log cannot be read with it.
     """
     reading = Reading.objects.filter(evidence=submission.log_id).order_by("-created_at", "-pk").first()
     if not may_change_slices(submission):
@@ -70,7 +70,7 @@ def _read(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) 
 
 
 def _change(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> str:
-    """Note the new length, and return the sentence that its history has."""
+    """Store the new length with an event, and return the reason that the history shows."""
     before_s, submission.slice_length_s = submission.slice_length_s, slice_length_s
     submission.save(update_fields=["slice_length_s"])
     reason = f"read in slices of {slice_length_s} s instead of {before_s} s"

@@ -43,7 +43,7 @@ LOCKSTEP = "lockstep"
 
 
 def requests_together(arrivals: str | None, service_threads: int | None) -> int | None:
-    """Return how many requests begin at one moment; None where that is unknown.
+    """Return how many requests begin at one moment; None if that is unknown.
 
     ACT 6.x starts all its service threads together: on one slow device at one load 10 threads gave 0.08 % over 1.024 ms
     and 64 gave 5.12 %. Requests that arrive evenly begin one by one for any number of threads.
@@ -54,19 +54,19 @@ def requests_together(arrivals: str | None, service_threads: int | None) -> int 
 
 
 def is_weak(not_stated: int, conditions: int) -> bool:
-    """Return whether a comparison rests on silence: half of its conditions, or more, are not stated by every run."""
+    """Return whether a comparison is weak: at least half of its conditions are not reported by every run."""
     return 2 * not_stated >= conditions
 
 
 @dataclass(frozen=True)
 class ActConditions:
-    """The conditions of an ACT run. The load is no condition: it is the axis along which runs are compared.
+    """The conditions of an ACT run. The load is not a condition: runs are compared along it.
 
-    `time` is what the compared histogram holds (`service`, `queue-and-service`), `read_at_us` the edges at which the
-    profile's thresholds are read, `devices_per_drive` how many device names stand for one drive. None is unknown; a
-    setting that a version lacks has the value that the version works with (`compress_pct` 100, no `tomb_raider`).
-    `pcie_link` is the link as it ran, in the kernel's words ("16.0 GT/s PCIe x4"). `over_provisioned_to_pct` is what
-    part of the drive's capacity was left to use, where that size is stated.
+    `time` is the quantity in the compared histogram (`service`, `queue-and-service`). `read_at_us` are the edges that
+    are used for the profile's thresholds. `devices_per_drive` is the number of device names of one drive. None means
+    unknown. A setting that a version lacks has the version's fixed value (`compress_pct` 100, no `tomb_raider`).
+    `pcie_link` is the active link as the kernel prints it ("16.0 GT/s PCIe x4"). `over_provisioned_to_pct` is the
+    usable part of the drive's capacity, if that size is stated.
     """
 
     workload: Annotated[str | None, "storage and index loads are different I/O"] = None
@@ -102,10 +102,10 @@ class ActConditions:
 class SweepConditions:
     """The conditions of a YCSB sweep over thread counts. `mix` holds actual proportions by operation, in a fixed order.
 
-    `fill_pct` is how full the drive was when the run began, `index_placement` where the database stores its index
-    (`memory`, `drive`), `pending_limit` how many transactions may wait for one record (0: any number).
-    `tool` distinguishes forks: the LargeRecordCount fork draws another Zipfian distribution. `statistic` is what the
-    latencies are (`read p99.99`), `time` service or response. A limit or target of 0 is none.
+    `fill_pct` is the filled part of the drive at the start. `index_placement` is the place of the database's index
+    (`memory`, `drive`). `pending_limit` is the number of transactions that may wait for one record (0: any number).
+    `tool` distinguishes forks: the LargeRecordCount fork draws another Zipfian distribution. `statistic` names the
+    latencies (`read p99.99`); `time` is service or response. A limit or target of 0 means none.
     """
 
     tool: Annotated[str | None, "forks draw keys differently"] = None

@@ -1,4 +1,4 @@
-"""What a drive's endurance rating sustains of ACT's own writes, and speed for its capacity: exact, then rounded."""
+"""The ACT load that a drive's endurance rating sustains, and its speed per capacity: exact, then rounded."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -23,9 +23,9 @@ def written_gb_per_day(tps: Fraction | Decimal | int) -> Fraction:
 
 
 def sustained_tps(endurance_dwpd: Decimal | None, capacity_gb: int | None) -> Fraction | None:
-    """Return the speed, tps, at which ACT writes in a day what the rating allows; None where a fact is not stated.
+    """Return the speed, tps, at which ACT's daily writes equal the rating; None if a fact is missing.
 
-    The rating counts what the host writes, so the drive's own write amplification has no part in it.
+    The rating counts the writes of the host, so the drive's own write amplification does not matter.
     """
     if endurance_dwpd is None or capacity_gb is None:
         return None
@@ -33,14 +33,14 @@ def sustained_tps(endurance_dwpd: Decimal | None, capacity_gb: int | None) -> Fr
 
 
 def needed_dwpd(tps: Fraction | Decimal | None, capacity_gb: int | None) -> Fraction | None:
-    """Return the drive writes per day that a speed asks of one drive; None where a fact is missing, or capacity is."""
+    """Return the drive writes per day that a speed needs on one drive; None if speed or capacity is missing."""
     if tps is None or not capacity_gb:
         return None
     return written_gb_per_day(tps) / capacity_gb
 
 
 def tps_per_tb(tps: Fraction | Decimal | None, capacity_gb: int | None) -> Fraction | None:
-    """Return speed of one drive for its capacity, tps per TB (10^12 bytes); None where a fact is missing, or room."""
+    """Return the speed of one drive per capacity, tps per TB (10^12 bytes); None if speed or capacity is missing."""
     if tps is None or not capacity_gb:
         return None
     return Fraction(tps) * GB_PER_TB / capacity_gb
@@ -54,7 +54,7 @@ def three_digits(number: Fraction | None) -> Decimal | None:
     """
     if number is None:
         return None
-    over, under, places = number.numerator, number.denominator, 0  # a tenth of what Fractions take, at each step
+    over, under, places = number.numerator, number.denominator, 0  # integers take a tenth of the time of Fractions
     while over and over < under * 10 ** (DIGITS - 1):
         over, places = over * 10, places + 1
     while over >= under * 10**DIGITS:

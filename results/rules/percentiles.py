@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-SURE_TAIL_COUNT = 10  # samples beyond a percentile below which it is shown with a mark: one outlier more moves it
+SURE_TAIL_COUNT = 10  # with fewer samples beyond it, a percentile gets a mark: one more outlier would change it
 
 
 def tail_count(ops_count: int, percentile_pct: Decimal) -> int:
@@ -23,7 +23,7 @@ def tail_count(ops_count: int, percentile_pct: Decimal) -> int:
 
 
 def percentile(samples: Iterable[int], percentile_pct: Decimal) -> int | None:
-    """Return the smallest of the largest n x (1 - p) samples; None where that is less than one sample.
+    """Return the smallest of the largest n x (1 - p) samples; None if that is less than one sample.
 
     Source: Micron 7450 RocksDB brief ("p99.99 of 1,000,000 samples: the smallest of the 100 largest"). It is one rank
     above the nearest-rank definition, which takes the largest of the others.
@@ -53,7 +53,7 @@ def has_enough_samples(ops_count: int, percentile_pct: Decimal) -> bool:
 
 @dataclass(frozen=True)
 class Scale:
-    """How many of each stand inside the next: `reads_per_s` is of one drive."""
+    """Drives per server, servers per rack and racks; `reads_per_s` is the rate of one drive."""
 
     reads_per_s: Fraction
     nines: int

@@ -9,7 +9,7 @@ Number = TypeVar("Number", int, float)
 def spans(count: int, most: int) -> list[range]:
     """Return at most `most` runs of neighbours that together cover 0 to `count` - 1, all but the last equally long.
 
-    Raises ValueError where `most` is below 1.
+    Raises ValueError if `most` is below 1.
 
     >>> spans(5, 2), spans(2, 5)
     ([range(0, 3), range(3, 5)], [range(0, 1), range(1, 2)])

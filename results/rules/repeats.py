@@ -1,8 +1,8 @@
-"""What repeated runs say together: how many, median, spread, and an interval for the mean and for a gain.
+"""Summary of repeated runs: number, median, spread, and an interval for the mean and for a gain.
 
-The interval is Student's t and not a bootstrap. Runs repeat three to five times, and resampling so few values draws
-only values that were seen: its intervals come out far too narrow. The t interval assumes that runs scatter about their
-mean as a normal law does; it shows how little few runs prove (12.7 standard errors with two), and needs no seed.
+The interval is Student's t and not a bootstrap. Runs repeat three to five times, and resampling so few values gives
+intervals that are far too narrow. The t interval assumes that runs are normally distributed about their mean. It
+shows how little a few runs prove (12.7 standard errors with two), and needs no seed.
 """
 
 import math
@@ -37,12 +37,12 @@ class Repeats:
 
     @property
     def spread_ratio(self) -> Fraction | None:
-        """(greatest - least) / median; None where the median is 0."""
+        """Return (greatest - least) / median; None if the median is 0."""
         return (self.greatest - self.least) / self.median if self.median else None
 
 
 def summarise(values: Sequence[Number]) -> Repeats | None:
-    """Return what repeated runs say together; None without runs."""
+    """Return the summary of repeated runs; None without runs."""
     exact = [Fraction(value) for value in values]
     if not exact:
         return None

@@ -1,7 +1,7 @@
-"""How many drives a cluster needs, by throughput, capacity and endurance; exact, with every step shown.
+"""The number of drives that a cluster needs for throughput, capacity and endurance: exact, with every step shown.
 
-Only what was tested is answered: a load of other objects or of another ratio of reads to writes than the profile's is
-untested, and no answer is scaled from one that was tested otherwise.
+The rules answer only for tested loads. A load with another object size or another ratio of reads to writes than the
+profile's is untested, and no answer is scaled from a different test.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ THROUGHPUT, CAPACITY, ENDURANCE, COPIES = "throughput", "capacity", "endurance",
 
 @dataclass(frozen=True)
 class Demand:
-    """What a cluster must do. Rates are the clients'; `data_bytes` is one copy; ratios are of 1."""
+    """The requirements of a cluster. Rates are the clients'; `data_bytes` is one copy; ratios are from 0 to 1."""
 
     reads_per_s: Fraction
     writes_per_s: Fraction
@@ -43,7 +43,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Offer:
-    """A drive: the tps it was tested at, its capacity, and its rating; None where it is not stated."""
+    """A drive: its tested tps, its capacity and its rating; None if it is not reported."""
 
     tps: Fraction
     capacity_bytes: int
@@ -71,10 +71,10 @@ class Least:
 
 @dataclass(frozen=True)
 class Size:
-    """One answer. `working_drives` do the work with the spare nodes gone; `binding` names what asked for most.
+    """The size of a cluster. `working_drives` remain without the spare nodes; `binding` names the largest need.
 
-    `drives` is None where the load is untested, and `least` then is what is known all the same; `dwpd` is what the
-    working drives must be rated for, at least.
+    `drives` is None if the load is untested; `least` is then the known minimum. `dwpd` is the lowest rating that the
+    working drives need.
     """
 
     needs: Needs
@@ -136,7 +136,7 @@ def untested(demand: Demand, tested: Tested) -> tuple[str, ...]:
 
 
 def object_size_note(demand: Demand, tested: Tested) -> str:
-    """Say that objects of another size are read as the tested ones; empty where they are of the tested size, or not."""
+    """Return the note that objects of another size are read like the tested ones; empty if it does not apply."""
     sectors = read_sectors(demand.object_bytes)
     if demand.object_bytes == tested.object_bytes or sectors != read_sectors(tested.object_bytes):
         return ""
@@ -147,19 +147,19 @@ def object_size_note(demand: Demand, tested: Tested) -> str:
 
 
 def writes_as_tested(demand: Demand, tested: Tested) -> Fraction:
-    """Return the clients' writes a second that make the tested workload of the reads asked for, three digits."""
+    """Return the clients' writes a second at which the requested reads make the tested workload, three digits."""
     reads_ratio = Fraction(tested.reads_pct) / 100
     return _three_digits(demand.reads_per_s * (1 - reads_ratio) / reads_ratio / demand.replication_factor)
 
 
 def reads_as_tested(demand: Demand, tested: Tested) -> Fraction:
-    """Return the clients' reads a second that make the tested workload of the writes asked for, three digits."""
+    """Return the clients' reads a second at which the requested writes make the tested workload, three digits."""
     reads_ratio = Fraction(tested.reads_pct) / 100
     return _three_digits(drive_writes_per_s(demand) * reads_ratio / (1 - reads_ratio))
 
 
 def _three_digits(rate: Fraction) -> Fraction:
-    """Round to three digits, but never below a millionth: so finely may a load be asked for."""
+    """Round to three digits, but never below a millionth, the finest step of a requested load."""
     if rate == 0:
         return rate
     step = max(Fraction(10) ** (floor(log10(rate)) - 2), Fraction(1, 10**6))

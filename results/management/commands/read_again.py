@@ -1,4 +1,4 @@
-"""`manage.py retry_reading SUBMISSION`: read a log once more after its reading failed."""
+"""`manage.py read_again SUBMISSION`: retry the failed reading of a log."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,7 +1,7 @@
-"""Where the buckets of a histogram begin, and which edge a log has for a threshold.
+"""Bucket edges of histograms, and the edge of a log for a threshold.
 
-Limits are read at the least edge that is not below the threshold (1024 us for 1 ms in a microsecond log), as ACT's own
-practice does; the true share over the threshold is between the share there and that at the greatest edge not above.
+A limit applies at the least edge that is not below the threshold (1024 us for 1 ms in a microsecond log), as in ACT.
+The true share over the threshold is between the share at that edge and the share at the greatest edge not above it.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ class Edge:
 def edge_not_below(threshold_us: int, unit: str, *, is_first_version: bool = False) -> Edge:
     """Return the edge at which a threshold is read. `is_first_version`: ACT 1.x, bucket b begins at 2^b ms.
 
-    Raises ValueError where the unit is neither us nor ms, or no bucket begins so late.
+    Raises ValueError if the unit is neither us nor ms, or no bucket begins so late.
 
     >>> edge_not_below(1000, "us"), edge_not_below(1000, "ms")
     (Edge(bucket=11, us=1024), Edge(bucket=1, us=1000))

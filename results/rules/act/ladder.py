@@ -18,7 +18,7 @@ MARKS = {WORST_SLICE: "", STEADY_AS_PUBLISHED: "steady state as published"}
 
 @dataclass(frozen=True)
 class LadderShare:
-    """A share of one run; the counts are None where only printed digits are known."""
+    """A share of one run; the counts are None if only printed digits are known."""
 
     threshold_us: int
     statistic: str
@@ -53,7 +53,7 @@ class Rung:
 
 @dataclass(frozen=True)
 class Ladder:
-    """The rungs of one threshold by rising load, and its limit line (None where the profile has no such limit).
+    """The rungs of one threshold by rising load, and its limit line (None if the profile has no such limit).
 
     `measured` are worst slices, `as_published` steady-state figures, `without_load` either kind whose N is unknown:
     they have a share and no place on the axis.

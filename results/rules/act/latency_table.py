@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-COLUMNS = 17  # 1 to 65536 units: what `act_latency.py -n 17` shows, and as far as a microsecond log is judged
+COLUMNS = 17  # 1 to 65536 units, as `act_latency.py -n 17` shows; verdicts on microsecond logs use no higher edge
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,9 @@ def parse_limits(profile_document: str) -> tuple[Limit, ...]:
 
 
 def is_count_within(over_count: int, ops_count: int, limit_pct: Decimal) -> bool:
-    """Return whether a share keeps within a limit, exactly, on whole numbers; a share equal to its limit does.
+    """Return whether a share is within a limit, exactly, on whole numbers. A share equal to its limit is within it.
 
-    Where there were no operations none was over: whether such a slice counts at all is for the caller to decide.
+    Without operations, none is over the limit. The caller decides whether such a slice counts.
 
     >>> is_count_within(5, 100, Decimal("5")), is_count_within(51, 1000, Decimal("5"))
     (True, False)
@@ -70,9 +70,9 @@ def excess_ratio(over_count: int, ops_count: int, limit_pct: Decimal) -> Fractio
 
 
 def margin_ratio(over_count: int, ops_count: int, limit_pct: Decimal) -> Fraction | None:
-    """Return (limit - share) / limit: what is left of a limit, 1 where nothing was over, below 0 where it is broken.
+    """Return (limit - share) / limit: 1 if no operation was over the threshold, below 0 if the limit is exceeded.
 
-    None without operations, or where the limit is 0.
+    None without operations, or if the limit is 0.
     """
     excess = excess_ratio(over_count, ops_count, limit_pct)
     return None if excess is None else 1 - excess
@@ -109,7 +109,7 @@ def over_count(counts: Sequence[int], ops_count: int, first_bucket: int) -> int:
 
 
 def first_bucket_at(edge: int) -> int:
-    """Return the bucket that begins at `edge` units. Raises ValueError where the histogram has no such edge.
+    """Return the bucket that begins at `edge` units. Raises ValueError if the histogram has no such edge.
 
     >>> first_bucket_at(1024)
     11
@@ -122,7 +122,7 @@ def first_bucket_at(edge: int) -> int:
 def exact_share_pct(over_count: int, ops_count: int) -> Decimal:
     """Return over x 100 / all, percent, rounded up at the ninth place.
 
-    It is at most a limit of up to nine places exactly where over x 100 <= limit x all: rounding up never passes a
+    The result is within a limit of up to nine places exactly if over x 100 <= limit x all. Rounding up never passes a
     multiple of 10^-9 that the quotient itself does not pass.
 
     >>> exact_share_pct(1, 3), exact_share_pct(1, 20)

@@ -13,7 +13,7 @@ Rate = int | Decimal | Fraction
 
 
 def nx_load(reads_per_s: Rate | None, writes_per_s: Rate | None, device_count: int | None) -> Fraction | None:
-    """Return N of a load of all devices together, from the rates asked for; None where one of the three is unknown.
+    """Return N of a load of all devices together, from the requested rates; None if one of the three is unknown.
 
     N follows tps, reads/s + writes/s, as the register's tables do: at the exact ratio that is also reads/s over 2000.
     Source: aerospike/act README.md ("Nx" load).

@@ -55,7 +55,7 @@ class _Attempt:
 
     @property
     def rank(self) -> tuple[bool, int, int, Fraction]:
-        """What is all shown comes first, then what has more stages, then what misses least, then the higher load."""
+        """Return the sort key: complete attempts first, then more stages, fewer missing requirements, higher load."""
         missing_count = _missing_count(self.requirements)
         return (missing_count == 0, len(self.stages), -missing_count, self.nx)
 
@@ -125,7 +125,7 @@ def _attempt(stages: tuple[_Stage, ...]) -> _Attempt:
 
 
 def _alone_requirement(stages: tuple[_Stage, ...]) -> Requirement:
-    """Ask of a certificate for several devices that one of them was tested alone, at the same N."""
+    """Return the requirement that, for several devices, one of them was tested alone at the same N."""
     if len(stages) == 1:
         sentence = f"a load test at {printed_nx(stages[0].nx)} with one of the drives alone is missing"
         return Requirement("load", 1, False, sentence)

@@ -149,7 +149,7 @@ def _second_preparation(drives: Sequence[DriveInRun]) -> str | None:
 
 
 def _check_state(runs: Runs, device_count: int, name: str, value_of: Callable[[DriveState], str | None]) -> Requirement:
-    """Compare what all states say; different values are certain, an unknown one cannot be shown."""
+    """Compare the values of all states: different values are certain, and an unknown value is not shown."""
     states = [state for run in runs for drive in run.drives or () for state in (drive.before, drive.after)]
     values = {value_of(state) if state else None for state in states}
     known = sorted(value for value in values if value is not None)

@@ -1,4 +1,4 @@
-"""What a certificate is made from, and what it says: facts of runs, requirements shown and not shown."""
+"""Input and output of the certificate rules: facts of runs, and requirements that are shown or missing."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -45,12 +45,12 @@ class DriveInRun:
 
 @dataclass(frozen=True)
 class CandidateRun:
-    """What a certificate asks of a run; None is unknown, and what is unknown is never taken as met.
+    """The facts of a run that a certificate needs. None means unknown, and an unknown fact meets no requirement.
 
-    `outcome` is the verdict under the profile, `departures` are its sentences on differences from the profile (ratio,
-    object size, duration, slices, the rate that was reached; limits excluded). Rates are the requested ones, of all
-    devices together. `drive_count` counts distinct physical drives: two partitions of one are one. `drives` is None
-    where the log's devices cannot be identified; `started_at_s` in seconds since 1970. `generator` names program,
+    `outcome` is the verdict under the profile. `departures` are its sentences on differences from the profile (ratio,
+    object size, duration, slices, the reached rate; not limits). Rates are the requested ones, of all devices
+    together. `drive_count` counts distinct physical drives: two partitions of one drive count once. `drives` is None
+    if the log's devices cannot be identified. `started_at_s` is in seconds since 1970. `generator` names program,
     version and arrivals ("act_storage 6.6, lock-step").
     """
 
@@ -70,18 +70,18 @@ class CandidateRun:
 
     @cached_property
     def nx_load(self) -> Fraction | None:
-        """N of the load asked for, exact; None where a rate or the number of devices is unknown."""
+        """Return N of the requested load, exact; None if a rate or the number of devices is unknown."""
         return nx_load(self.reads_per_s, self.writes_per_s, self.device_count)
 
     @property
     def tps_per_device(self) -> Fraction | None:
-        """Requests per second asked of each device; None as for `nx_load`."""
+        """Return the requested transactions per second of each device; None as for `nx_load`."""
         return None if self.nx_load is None else self.nx_load * TPS
 
 
 @dataclass(frozen=True)
 class Shortcoming:
-    """Why a run is no stress test; `departures` are sentences of its verdict, which may quote a withheld file."""
+    """The reason why a run is no stress test. `departures` are verdict sentences, which may quote a withheld file."""
 
     run_id: str
     sentence: str
@@ -104,10 +104,10 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a set of runs certifies for a number of devices.
+    """The result of the rules for a set of runs and a number of devices.
 
-    `nx_load` is the highest N with everything shown, else None. Where it is None, `present` and `missing` show how far
-    the best attempt came, at `attempted_nx`. `highest_nx` is the highest N at which a load test passes at all.
+    `nx_load` is the highest N with all requirements shown, or None. If it is None, `present` and `missing` describe
+    the best attempt, at `attempted_nx`. `highest_nx` is the highest N at which a load test passes.
     """
 
     device_count: int
@@ -123,5 +123,5 @@ class Certificate:
 
     @property
     def is_certified(self) -> bool:
-        """Whether every requirement is shown."""
+        """Return whether every requirement is shown."""
         return self.nx_load is not None

@@ -32,7 +32,7 @@ def stress_shortcoming(run: CandidateRun, load: Fraction, device_count: int, dur
 
 
 def is_stress_like(run: CandidateRun, device_count: int, duration_s: int) -> bool:
-    """Return whether a run is a stress test for some load: all but the load is as stress_shortcoming() asks."""
+    """Return whether a run is a stress test for some load: it meets stress_shortcoming() except for the load."""
     faults = (_devices_shortcoming(run, device_count), run.departures, _end_shortcoming(run, duration_s))
     return not any(faults)
 

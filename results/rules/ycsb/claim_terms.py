@@ -1,4 +1,4 @@
-"""What the words of a claim mean: its metric, the throughput or latency that it holds fixed, its workloads."""
+"""Terms in the text of a claim: its metric, its fixed throughput or latency, and its workloads."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _AVERAGE_LATENCY = re.compile(r"\baverage ([a-z][a-z-]*) latency\b")
 _PERCENTILE_LATENCY = re.compile(r"\bp([0-9]+(?:\.[0-9]+)?) ([a-z][a-z-]*)\b")
 _CONDITION = re.compile(r"\bat ([0-9][0-9,]*(?:\.[0-9]+)?) (ops/s|us|ms|s)\b")
 _RANGE = re.compile(r"([A-Z])-([A-Z])")
-# An improvement of nothing in particular is one of throughput, the number that YCSB prints first.
+# An improvement without a named metric is one of throughput, the number that YCSB prints first.
 _METRIC_WORDS = (
     ("run time", "runtime"),
     ("maximum cpu utilization", "cpu_utilization_max"),
@@ -23,14 +23,14 @@ _METRIC_WORDS = (
 
 @dataclass(frozen=True)
 class Condition:
-    """What is held fixed: `throughput` in ops/s or `latency` in us."""
+    """The fixed quantity of a claim: `throughput` in ops/s or `latency` in us."""
 
     quantity: str
     value: Fraction
 
 
 def metric(claim: str) -> str | None:
-    """Return the name of the metric that a claim is about, as the figures name it; None where it names none.
+    """Return the name of the metric that a claim is about, as the figures name it; None if it names none.
 
     >>> metric("lower p99.9 read latency at 460,000 ops/s"), metric("peak throughput improvement")
     ('read_latency_p99_9', 'throughput')
@@ -42,7 +42,7 @@ def metric(claim: str) -> str | None:
 
 
 def latency_metric(claim: str) -> str | None:
-    """Return the latency that a claim names, average or percentile of one operation; None where it names none.
+    """Return the latency that a claim names, average or percentile of one operation; None if it names none.
 
     >>> latency_metric("throughput improvement at 15 ms (p99.99 read)")
     'read_latency_p99_99'
@@ -55,7 +55,7 @@ def latency_metric(claim: str) -> str | None:
 
 
 def condition(claim: str) -> Condition | None:
-    """Return what a claim holds fixed; None where it holds nothing.
+    """Return what a claim holds fixed; None if it holds nothing.
 
     >>> condition("throughput improvement at 15 ms (p99.99 read)")
     Condition(quantity='latency', value=Fraction(15000, 1))
@@ -69,7 +69,7 @@ def condition(claim: str) -> Condition | None:
 
 
 def in_us(value: Fraction, unit: str) -> Fraction | None:
-    """Return a latency in us; None where the unit is none of time."""
+    """Return a latency in us; None if the unit is none of time."""
     return value * LATENCY_US[unit] if unit in LATENCY_US else None
 
 

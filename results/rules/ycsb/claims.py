@@ -20,7 +20,7 @@ AT_A_FIXED = " at a fixed "
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a publication; `threads` and `at_ops_per_s` are None where it does not state them.
+    """One figure of a publication; `threads` and `at_ops_per_s` are None if it does not state them.
 
     `is_read_off`: neither the value nor its fixed point was printed.
     """
@@ -38,7 +38,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim with the digits it states; `computation` is empty where no figures lie behind it."""
+    """One claim with its stated digits; `computation` is empty if no published figures support it."""
 
     publication: str
     claim: str
@@ -52,11 +52,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class ClaimCheck:
-    """What the figures give for a claim: exact values (one for each workload), as printed, status, and why if none.
+    """The result of checking a claim: exact values (one for each workload), printed value, status, or the reason.
 
-    `printed_status` is the status that the printed value would get, rounded once more; where it differs from `status`
-    the second rounding made the difference, or the claim is in words, which are not refuted by a number. `span` is
-    the range of the value if figures were read off, and the status then is of that; None where all are printed.
+    `printed_status` is the status of the printed value, which is rounded twice. If it differs from `status`, the second
+    rounding made the difference, or the claim is in words, which no number refutes. If figures were read from a chart,
+    `span` is the range of the value and decides the status; it is None if all figures were printed.
     """
 
     claim: Claim

@@ -1,8 +1,8 @@
 """Latency at a fixed throughput and throughput at a fixed latency, along a sweep in thread order.
 
-With more threads throughput rises, stalls, and may fall again while latency goes on rising: a curve of one over the
-other folds back, and one throughput may be met twice. So the curve is followed from the lowest thread count on, the
-first crossing is the answer and the others are listed with it. Nothing is extrapolated.
+With more threads, throughput rises, stalls, and may fall again while latency rises further. A curve of one over the
+other then folds back, and meets one throughput twice. So the search follows the curve from the lowest thread count:
+the first crossing is the result, and the others are listed with it. Nothing is extrapolated.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from results.rules.ycsb.sweeps import Point, in_thread_order
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where a curve meets a level: the value there, between which thread counts; equal ones where it was measured."""
+    """The point where a curve meets a level: its value and the thread counts around it, equal at a measured point."""
 
     value: Fraction
     from_threads: int
@@ -24,7 +24,7 @@ class Crossing:
 
     @property
     def is_measured(self) -> bool:
-        """Whether a run lies exactly there, so that nothing was interpolated."""
+        """Return whether a run was measured exactly at the crossing, so that its value is not interpolated."""
         return self.from_threads == self.to_threads
 
 
@@ -52,12 +52,12 @@ def throughput_at(points: Sequence[Point], latency_us: Number) -> Crossings:
 
 
 def latency_gain_at(points: Sequence[Point], base: Sequence[Point], ops_per_s: Number) -> Fraction | None:
-    """Return how much lower the latency is at one throughput, 1 - a / b; None where either was not measured."""
+    """Return how much lower the latency is at one throughput, 1 - a / b; None if either was not measured."""
     return _gain(latency_at(points, ops_per_s), latency_at(base, ops_per_s), Better.LOWER)
 
 
 def throughput_gain_at(points: Sequence[Point], base: Sequence[Point], latency_us: Number) -> Fraction | None:
-    """Return how much higher the throughput is at one latency, a / b - 1; None where either was not measured."""
+    """Return how much higher the throughput is at one latency, a / b - 1; None if either was not measured."""
     return _gain(throughput_at(points, latency_us), throughput_at(base, latency_us), Better.HIGHER)
 
 

@@ -1,4 +1,4 @@
-"""Improvements of one drive over another, exact, in the direction in which better lies."""
+"""Gains of one drive over another, exact. The metric decides whether a higher or a lower value is better."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -15,12 +15,12 @@ class Better(Enum):
     LOWER = "lower"
 
 
-# A busy processor is praised by one publication as use of what was paid for and blamed by another as cost.
+# One publication praises a busy processor as good use of it, and another one criticises it as cost.
 CPU_BETTER: Mapping[str, Better] = {"kioxia-fl6-brief": Better.HIGHER, "micron-x100-paper": Better.LOWER}
 
 
 def better(metric: str, publication: str = "") -> Better | None:
-    """Return the direction in which a metric is better; None where there is none, as for a processor's load.
+    """Return the direction in which a metric is better; None if it has none, such as a processor's load.
 
     >>> better("read_latency_p99_9"), better("cpu_utilization_max")
     (<Better.LOWER: 'lower'>, None)
@@ -34,7 +34,7 @@ def better(metric: str, publication: str = "") -> Better | None:
 
 
 def increase(value: Number, base: Number) -> Fraction | None:
-    """Return value / base - 1, a ratio; None where the base is 0.
+    """Return value / base - 1, a ratio; None if the base is 0.
 
     >>> increase(42012, 29195)
     Fraction(12817, 29195)
@@ -43,7 +43,7 @@ def increase(value: Number, base: Number) -> Fraction | None:
 
 
 def decrease(value: Number, base: Number) -> Fraction | None:
-    """Return 1 - value / base, a ratio; None where the base is 0. Negative where the value is greater."""
+    """Return 1 - value / base, a ratio; None if the base is 0. Negative where the value is greater."""
     risen = increase(value, base)
     return None if risen is None else -risen
 
@@ -56,5 +56,5 @@ def gain(value: Number, base: Number, direction: Better | None) -> Fraction | No
 
 
 def times_less(value: Number, base: Number) -> Fraction | None:
-    """Return base / value: how many times less the value is; None where it is 0."""
+    """Return base / value: how many times less the value is; None if it is 0."""
     return None if value == 0 else Fraction(base) / Fraction(value)

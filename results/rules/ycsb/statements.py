@@ -10,7 +10,7 @@ from itertools import product
 
 
 class Status(StrEnum):
-    """What becomes of a claim when its own publication's figures are used."""
+    """The result of a claim's recomputation from the figures of its own publication."""
 
     REPRODUCES = "reproduces"
     TRUNCATED = "truncated"
@@ -24,7 +24,7 @@ class Status(StrEnum):
 
 
 def places_of(stated: str) -> int | None:
-    """Return how many decimals a number was stated with; None where it is no number.
+    """Return the number of decimals of a stated number; None if the text is not a number.
 
     >>> places_of("0.65"), places_of("44"), places_of("small")
     (2, 0, None)
@@ -51,7 +51,7 @@ def judge(stated: str, value: Fraction) -> Status:
     """Return whether a stated number is the value rounded to its digits, or cut to them, or rounded up, or neither.
 
     Rounding is half to even. The value is taken exactly: 16.525 rounds to 17, though its own rounding, 16.5,
-    would round to 16. Raises ValueError where `stated` is no number.
+    would round to 16. Raises ValueError if `stated` is no number.
     """
     places = places_of(stated)
     if places is None:
@@ -68,10 +68,9 @@ def judge(stated: str, value: Fraction) -> Status:
 
 
 def judge_all(stated: str, values: Sequence[Fraction]) -> Status:
-    """Return the status of a statement about several values; where they would get different ones it contradicts itself.
+    """Return the status of a statement about several values. If they give different ones, it contradicts itself.
 
-    A statement in words can only be refuted: it promises a gain, and where none of the values is one it contradicts
-    itself; otherwise it cannot be checked.
+    A statement in words promises a gain. It contradicts itself if no value is a gain; otherwise it cannot be checked.
     """
     if not values:
         return Status.CANNOT_BE_CHECKED
@@ -82,7 +81,7 @@ def judge_all(stated: str, values: Sequence[Fraction]) -> Status:
 
 
 def read_off_span(value: Fraction) -> tuple[Fraction, Fraction]:
-    """Return between what a value lies that was read off a figure: half a unit of its first digit either way.
+    """Return the least and greatest value of a chart reading: half a unit of its first digit either way.
 
     >>> [str(end) for end in read_off_span(Fraction(290))], [str(end) for end in read_off_span(Fraction(23))]
     (['240', '340'], ['18', '28'])
@@ -111,11 +110,11 @@ def is_decidable(low: Fraction, high: Fraction) -> bool:
 
 
 def judge_read_off(stated: str, values: Sequence[Fraction], low: Fraction, high: Fraction) -> Status:
-    """Return whether a stated number, as it may have been rounded, lies where figures that were read off allow.
+    """Return the status of a stated number, which may be rounded, against the range that chart readings allow.
 
-    Rounding and truncation cannot be distinguished there. A value outside contradicts, however wide the span is; one
-    within agrees only where the span is decidable, else at most with the `values` of the points as they were read.
-    Raises ValueError where `stated` is no number.
+    Chart readings cannot distinguish rounding from truncation. A number outside the range contradicts, even if the
+    range is wide. A number inside agrees if the range is decidable; otherwise it can only agree with the `values` as
+    read. Raises ValueError if `stated` is not a number.
     """
     places = places_of(stated)
     if places is None:
@@ -141,14 +140,14 @@ class Taken:
 
     @property
     def ends(self) -> tuple[Fraction, ...]:
-        """Between what it lies; a printed one is itself."""
+        """Return the ends of the number's range; a printed number has one end, itself."""
         return read_off_span(self.value) if self.is_read_off else (self.value,)
 
 
 def ends_of(formula: Formula, a: Taken, b: Taken) -> tuple[Fraction | None, ...]:
     """Return what a formula gives at the ends of both numbers, the least and the greatest of it among them.
 
-    The formula must rise or fall with each of the two. Nothing where both are printed; None where it divides by 0.
+    The formula must rise or fall with each of the two. Nothing where both are printed; None if it divides by 0.
 
     >>> [str(end) for end in ends_of(lambda a, b: b / a, Taken(Fraction(10), True), Taken(Fraction(23)))]
     ['23/5', '23/15']

@@ -35,7 +35,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Improvement:
-    """The gain at one thread count, a ratio; None where the base is 0."""
+    """The gain at one thread count, a ratio; None if the base is 0."""
 
     threads: int
     gain: Fraction | None
@@ -50,12 +50,12 @@ class LittlesLaw:
 
     @property
     def is_possible(self) -> bool:
-        """Whether throughput and latency can both be true of one run."""
+        """Return whether throughput and latency can both be true of one run."""
         return self.in_flight <= self.threads
 
 
 def in_thread_order(points: Sequence[Point]) -> tuple[Point, ...]:
-    """Return the points by rising thread count. Raises ValueError where one occurs twice: summarise repeats first."""
+    """Return the points by rising thread count. Raises ValueError if one occurs twice: summarise repeats first."""
     ordered = tuple(sorted(points, key=lambda point: point.threads))
     counts = [point.threads for point in ordered]
     if len(set(counts)) < len(counts):
@@ -69,7 +69,7 @@ def peak(points: Sequence[Point]) -> Point | None:
 
 
 def peak_improvement(points: Sequence[Point], base: Sequence[Point]) -> Fraction | None:
-    """Return highest throughput / highest throughput - 1, a ratio, each at its own thread count; None where unknown."""
+    """Return highest throughput / highest throughput - 1, a ratio, each at its own thread count; None if unknown."""
     best, base_best = peak(points), peak(base)
     return None if best is None or base_best is None else gain(best.ops_per_s, base_best.ops_per_s, Better.HIGHER)
 
@@ -104,7 +104,7 @@ def ops_per_thread(point: Point) -> Fraction:
 def mean_latency_us(mix: Mapping[str, Number], latency_us: Mapping[str, Number]) -> Fraction | None:
     """Return the mean over all operations from the means of each kind, weighted by `mix` (counts or proportions).
 
-    None where an operation of the mix has no latency or the mix is empty: a part is never left out.
+    None if an operation of the mix has no latency or the mix is empty: a part is never left out.
     """
     weights = {name: Fraction(weight) for name, weight in mix.items() if weight}
     if not weights or not weights.keys() <= latency_us.keys():
