@@ -1,7 +1,7 @@
 """Agreement of drivetest with upstream's tables, for every ACT log of a folder.
 
-Plain Python 3. The folder holds `<version>/<case>.log`, upstream's tables as `<case>.latency*.txt` and, where it is
-there, INDEX.tsv. Prints the table of docs/reference/agreement.md, or writes it with --write; exit status 1 when a table
+Plain Python 3. The folder has `<version>/<case>.log`, upstream's tables as `<case>.latency*.txt`, and an optional
+INDEX.tsv. Prints the table of docs/reference/agreement.md, or writes it with --write. The exit status is 1 if a table
 differs without an explanation.
 """
 
@@ -20,7 +20,7 @@ LOGS = HERE.parent / "tests/data/act"
 DOCUMENT = HERE.parent / "docs/reference/agreement.md"
 PROFILE = "operational-database"
 ECHO = "act_latency.py "
-# The message of drivetest where upstream's script prints something else.
+# The message of drivetest if upstream's script prints something else.
 DIFFERENCE = "act_latency.py"
 OPTIONS = {"": "-t 10 -n 17 -x", "-n7": "-t 10", "-w": "-t 10 -n 17 -x -w"}
 MARKER = "<!-- below: printed by benchmarks/act_agreement.py -->"

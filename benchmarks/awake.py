@@ -6,19 +6,19 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-# Where the controller of processor time is mounted: its own hierarchy, or the one of all.
+# Mount points of the controller of processor time: its own hierarchy, or the common one.
 HIERARCHIES = (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup"))
 
 
 class Awake:
-    """Programs that keep every processor busy with what anything else goes before, so that none of them halts.
+    """Programs of the lowest priority that keep every processor busy, so that none of them halts.
 
-    The host puts a virtual processor that halted aside, and brings it back when it pleases: up to 75 % of a processor
-    was stolen so from loads that sleep between requests, 0 to 1 % with these programs.
+    The host deschedules a virtual processor that halts, and brings it back late. Loads that sleep between requests lost
+    up to 75 % of a processor in this way, and 0 to 1 % with these programs.
 
-    They need a control group that is idle as a whole. The idle policy alone ranks a program within its own session
-    only (kernel/sched/autogroup.c): the kernel's thread that serves a loop device belongs to none, waited for its turn
-    behind them, and made 3 to 14 % of reads late by milliseconds.
+    They need a control group that is idle as a whole. The idle policy alone ranks a program only within its own session
+    (kernel/sched/autogroup.c). The kernel thread of a loop device belongs to no session and waited behind them, so that
+    3 to 14 % of reads were late by milliseconds.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Awake:
 
 
 def in_group(group: Path, command: list[str]) -> list[str]:
-    """Return a command that joins a control group before it is busy, and is not begun where it cannot."""
+    """Return a command that joins a control group before it starts, and does not start if it cannot join."""
     return ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(group), *command]
 
 

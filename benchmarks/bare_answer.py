@@ -1,4 +1,4 @@
-"""A WSGI program that does nothing but answer with one body and its headers, to measure a server by."""
+"""A WSGI program that only returns one body with its headers, as a baseline for measuring a server."""
 
 import json
 import os
@@ -12,6 +12,6 @@ CONTENT = Path(RESPONSE["content"]).read_bytes() if RESPONSE else b""
 
 
 def application(_environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """Answer."""
+    """Return the fixed response."""
     start_response("200 OK", HEADERS)
     return [CONTENT]

@@ -1,8 +1,8 @@
 """A thousand simulated hosts with one run each: polls, statements, delays and memory of real Celery workers.
 
 Needs DATABASE_URL (a PostgreSQL where it may create a database of its own, which it drops), REDIS_URL and the built
-drivetest. The hosts respond from a separate process and record the time of each request. Without `--finish`
-it measures amid 24 h runs, where each look finds the log of a period; with it the runs end, at a speed for a short day.
+drivetest. The hosts respond from a separate process and record the time of each request. Without `--finish`, it
+measures amid 24 h runs, where each poll finds the log of a period. With it, the runs end, at a speed for a short day.
 """
 
 import argparse

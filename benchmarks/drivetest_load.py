@@ -1,8 +1,8 @@
 """Compare the load of drivetest with those of upstream's act_storage and of fio, run in turn on one device.
 
 `ACT_STORAGE=/path/act_storage python3 benchmarks/drivetest_load.py [ROW ...]`, as root, on a machine that does nothing
-else. Makes a loop device over a file on the disk and a device of memory, and frees them; `--device` names a block
-device instead of the loop device: **everything on it is overwritten**. Without ROW every row is run.
+else. Makes a loop device over a file on the disk and a device of memory, and frees them. `--device` names a block
+device instead of the loop device: **everything on it is overwritten**. Without ROW, every row is run.
 """
 
 import argparse
@@ -34,7 +34,7 @@ DEVICES_COUNT = 128
 OTHERS_PCT = 3.0
 TRIES = 4
 
-# The row on pacing asks for the rate over a minute.
+# The row on pacing requires the rate over a minute.
 MINUTE_S = 60
 
 

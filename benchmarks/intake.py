@@ -99,7 +99,7 @@ def submit_and_read(log: Path, number: int) -> dict[str, Any]:
 
 
 def sizes(run: Any) -> dict[str, int]:
-    """Return what the run takes in the database, as the database counts it."""
+    """Return the bytes of the run's packed series, as stored and as packed."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_column_size(packed), length(packed) FROM results_series WHERE run_id = %s", [run.pk])
         stored, packed = cursor.fetchone() or (0, 0)

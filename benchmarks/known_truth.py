@@ -33,26 +33,25 @@ RECORD_BYTES = 1536
 # Two-sided 99.9 % of the normal distribution.
 Z = 3.290527
 
-# The limits of the operational-database profile (5, 1, 0.1 %), just under and just over them: shares that are held over
-# 1, 8 and 64 ms.
-# "none" shows what the host itself adds: it is printed and not checked.
+# Shares of reads that the drive delays over 1, 8 and 64 ms: the limits of the operational-database profile (5, 1,
+# 0.1 %), just under and just over them. "none" shows the delays of the host itself: it is printed and not checked.
 SHARES_PCT = {"none": (0.0, 0.0, 0.0), "under": (4.5, 0.9, 0.09), "at": (5.0, 1.0, 0.1), "over": (5.5, 1.1, 0.11)}
 
-# Held well over 1, 8 and 64 ms, and well under the next: no edge decides.
+# Well over 1, 8 and 64 ms, and well under the next threshold, so that no bucket edge decides.
 DELAYS_MS = (3, 20, 100)
 
-# What other programs may take of a processor, and what the host may give of it to other machines; a run
-# that lost more is run again, whatever it printed. Every read that becomes due while this machine stands still is late:
-# a processor that is stolen for 1 % of the time alone makes up to 1 % of reads so.
+# The part of a processor that other programs may use, and the part that the host may give to other machines. A run
+# that lost more is repeated, whatever it printed. Every read that becomes due while this machine is paused is late: a
+# processor that is stolen for 1 % of the time makes up to 1 % of reads late.
 PROGRAMS_PCT = 4.0
 STOLEN_PCT = 0.5
 TRIES = 8
 
-# Where a printed count may lie.
+# The position of a printed count relative to its interval.
 INSIDE, WITH_OWN, OUTSIDE = "inside", "inside with the host's own", "OUTSIDE"
 JUDGED = (INSIDE, WITH_OWN, OUTSIDE)
 
-# Where each program counts: exact thresholds of the side file; edges of the microsecond histogram.
+# The thresholds of each program: exact ones in the side file; edges of the microsecond histogram.
 EXACT_US = (1000, 8000, 64000)
 EDGES_US = (1024, 8192, 65536)
 
@@ -61,8 +60,8 @@ class Drive:
     """The drive with known delays: a program that reads one command per line and responds in JSON."""
 
     def __init__(self, program: Path, mount_point: Path) -> None:
-        # A drive has processors of its own. In real time, else it waits for milliseconds behind whatever runs: beside
-        # others, 1 to 6 % of reads were over 1 ms without it, 0.1 % with it.
+        # A drive has processors of its own. Without real-time priority, the program waits milliseconds for other
+        # programs: 1 to 6 % of reads were then over 1 ms, with it 0.1 %.
         command = ["chrt", "--fifo", "50", str(program), str(mount_point), "--size-mib", str(SIZE_MIB)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.commands = cast(IO[str], self.process.stdin)
@@ -254,7 +253,7 @@ def checked(injected: float, own: float, figures: Printed, threshold_us: int, is
 
 
 def interval(share: float, figures: Printed) -> tuple[float, float]:
-    """Return the counts that a share comes to in 99.9 of 100 runs."""
+    """Return the interval that contains the count of a share in 99.9 of 100 runs."""
     expected = share * figures.reads_count
     spread = Z * math.sqrt(expected * (1 - share))
     return expected - spread, expected + spread

@@ -1,8 +1,8 @@
 """Cut links of lab hosts during full-length runs: log bytes lost, second loads, and the texts of the page.
 
 Needs root, what tests/lab_hosts/install_sshd.sh installs, and the built drivetest. Without DATABASE_URL and REDIS_URL
-it starts servers of its own. All settings are those of a register as it is installed. It ends with status 1 where a
-byte of a log is missing, a drive saw a second load, or a run did not end as one that was never cut.
+it starts servers of its own. All settings are those of an installed register. The exit status is 1 if a byte of a log
+is missing, a drive saw a second load, or a run did not end like a run without a cut.
 """
 
 import argparse
@@ -48,7 +48,7 @@ from webapp.accounts.models import User  # noqa: E402
 STATE_DIR = "/var/lib/drivecert"
 DISK_MIB = 2048
 BEFORE_S, AFTER_S = 10, 20  # of the run, before the cut and after it
-START_S, END_S = 60, 120  # what a run may take to begin, and to be taken in, after its time
+START_S, END_S = 60, 120  # time limits for the start of a run, and for its intake after its duration
 CLEAN = (State.DONE, "finished")
 
 
@@ -77,7 +77,7 @@ class Cut:
 
 
 def loads_count(there: NamespaceHost) -> int:
-    """Return how many processes of a host are a storage load; one that goes away while it is looked at is none."""
+    """Return the number of storage loads among the processes of a host, without those that end meanwhile."""
     words = []
     for line in there.path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
@@ -114,7 +114,7 @@ def order_on(there: NamespaceHost, organisation: Organisation, staff: User, cut_
 
 
 def wait(cuts: list[Cut], is_so: Callable[[Dispatch], bool], for_s: float) -> None:
-    """Wait until something is so of all, counting loads meanwhile. The table shows what is missing by then."""
+    """Wait until a condition holds for all runs, and count loads meanwhile. The table shows what is missing by then."""
     end = time.monotonic() + for_s
     while time.monotonic() < end:
         for cut in cuts:
@@ -126,7 +126,7 @@ def wait(cuts: list[Cut], is_so: Callable[[Dispatch], bool], for_s: float) -> No
 
 
 def carry_out(cuts: list[Cut], cut_s: int, client: Client) -> None:
-    """Cut all links in mid run, for so long, and wait for the ends."""
+    """Cut all links in mid run for a time, and wait for the ends of the runs."""
     wait(cuts, lambda dispatch: dispatch.last_label_s >= BEFORE_S, START_S)
     for cut in cuts:
         cut.there.cut()
@@ -140,7 +140,7 @@ def carry_out(cuts: list[Cut], cut_s: int, client: Client) -> None:
 
 
 def report(cuts: list[Cut], cut_s: int) -> list[str]:
-    """Print the row of a length, and return what is wrong."""
+    """Print the row of a length, and return the problems."""
     lost = sum(cut.bytes_lost() for cut in cuts)
     second = sum(cut.starts_count() - 1 for cut in cuts) + sum(cut.most_loads > 1 for cut in cuts)
     clean = sum((cut.dispatch.state, cut.dispatch.reason) == CLEAN for cut in cuts)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from load_programs import Load, Program, drivetest, fio, is_missing, record_bytes
 
-# What is measured of a run: the middle.
+# The measured part of a run: the middle.
 LEAD_S = 2
 LENGTH_S = 4
 
@@ -65,6 +65,6 @@ def issued(device: str, program: Program, load: Load) -> list[float]:
 
 
 def lateness_us(times_s: list[float], reads: int) -> list[float]:
-    """Return how far each request lies behind an even grid on which none is early."""
+    """Return the lateness of each request against an even grid on which no request is early."""
     behind_s = [at - number / reads for number, at in enumerate(sorted(times_s))]
     return [1e6 * (value - min(behind_s)) for value in behind_s] if behind_s else []

@@ -16,7 +16,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 DRIVETEST = ROOT / "runners/drivetest/target/release/drivetest"
 
-# Which program is missing, and what to do about it.
+# Messages for missing programs.
 MISSING = {
     "act_storage": "missing: set ACT_STORAGE to the program built from aerospike/act",
     "fio": "missing: install fio",
@@ -24,7 +24,7 @@ MISSING = {
 
 BUCKET = re.compile(r" \((\d\d): (\d+)\)")
 
-# Bucket 11 begins at 1024 us, the edge that stands for 1 ms in a microsecond log.
+# Bucket 11 begins at 1024 us, the edge for 1 ms in a microsecond log.
 FIRST_BUCKET_OVER = 11
 
 RECORD_BYTES = 1536
@@ -171,7 +171,7 @@ def fio_ran(reads: dict[str, Any], used: Used, seconds: int) -> Ran:
     return Ran(
         reads_per_s=count / seconds,
         cpu_us_per_read=used.cpu_s * 1e6 / count,
-        over_pct=None,  # it tells percentiles, not counts over an edge
+        over_pct=None,  # fio reports percentiles, not counts over an edge
         peak_kib=used.peak_kib,
         others_pct=used.others_pct,
         p50_us=percentiles["50.000000"] / 1000,
@@ -222,12 +222,12 @@ def processors_stolen_s() -> float:
 
 
 def processes_s(excluded_pids: Collection[int]) -> float:
-    """Return what all other programs have used so far, with their children that ended.
+    """Return the processor time of all other programs so far, with their children that ended.
 
     Programs of the idle policy are not counted: they run only when a processor is idle (awake.py).
 
-    Summed by process: the processors' own counters are sampled by the clock's ticks, and gave up to 5 % of a processor
-    to programs that do not exist where requests come with the ticks.
+    The sum is by process. The processors' own counters are sampled by the clock's ticks. If requests come with the
+    ticks, these counters report up to 5 % of a processor for programs that do not exist.
     """
     total = 0
     for file in Path("/proc").glob("[0-9]*/stat"):

@@ -46,7 +46,7 @@ class Program(NamedTuple):
 
 
 def measure(command: list[str]) -> Figures | None:
-    """Run a command, None where it fails; its peak memory is never reported below that of this benchmark."""
+    """Run a command, None if it fails; its peak memory is never reported below that of this benchmark."""
     begin = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         _, status, used = os.wait4(process.pid, 0)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 REPORTS_PER_HOUR = 3600
 READS_PER_S = 60_000  # 30x on one device, the first load of ACT's README
-LARGE_BLOCKS_PER_S = 706  # what 30,000 writes/s of 1.5 KB make in 128 KiB blocks with defragmentation
+LARGE_BLOCKS_PER_S = 706  # 30,000 writes/s of 1.5 KB as 128 KiB blocks, with defragmentation
 
 # Shares of operations by millisecond bucket, of a drive that is well within its limits.
 BUCKET_SHARES = {6: 0.00001, 5: 0.0001, 4: 0.0004, 3: 0.0015, 2: 0.006, 1: 0.02}

@@ -1,4 +1,4 @@
-"""What a page of 5,000 products costs: processor time, queries, latency at a rate, the data file, and filter to paint.
+"""Cost of a page of 5,000 products: processor time, queries, latency at a rate, the data file, and filter to paint.
 
 `python3 benchmarks/pages.py [NUMBER]`, with DATABASE_URL and REDIS_URL set, creates a separate database on that
 server and drops it. Each request has other parameters, so that no cache can answer it.
@@ -99,7 +99,7 @@ def state_ms() -> tuple[float, float]:
 
 
 def queries_count(client: Client) -> int:
-    """Return how many queries a page takes."""
+    """Return the number of queries of a page."""
     with override_settings(DEBUG=True):
         reset_queries()
         client.get(question())

@@ -1,4 +1,4 @@
-"""How long a warm lab host over SSH takes from an order to the first I/O, and the cost of a poll.
+"""Time from an order to the first I/O on a warm lab host over SSH, and the cost of a poll.
 
 Needs root and what tests/lab_hosts/install_sshd.sh installs: the host is made of namespaces on this machine.
 """

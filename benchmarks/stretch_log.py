@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-# By bucket: a cumulative histogram, or what came to one in an interval.
+# By bucket: a cumulative histogram, or the counts of one interval.
 Counts = dict[int, int]
 # By name of the histogram.
 Dump = dict[str, Counts]

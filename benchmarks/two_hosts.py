@@ -66,7 +66,7 @@ def boot_hosts(stack: ExitStack) -> dict[str, NamespaceHost]:
     """Return both hosts by name, up and enrolled, each with its drives listed by its operator."""
     folder, memory = Path(DATA.name), Path(DATA.name) / "drives"
     memory.mkdir()
-    run("mount", "-t", "tmpfs", "drives", str(memory))  # a disk that others write to would be what the ladder finds
+    run("mount", "-t", "tmpfs", "drives", str(memory))  # on a shared disk, the ladder would measure other writers
     stack.callback(run, "umount", str(memory))
     drives, hosts = LoopDrives(memory), {name: NamespaceHost(folder, name, DISK_MIB) for name in HOSTS}
     stack.callback(drives.remove)

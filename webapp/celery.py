@@ -1,4 +1,4 @@
-"""The Celery app: the register's alarm clock. PostgreSQL is the queue (docs/decisions)."""
+"""The Celery app, which schedules tasks and notifies workers. PostgreSQL is the queue (docs/decisions)."""
 
 import os
 from typing import Any
@@ -28,7 +28,7 @@ def end_with_worker(**_: Any) -> None:
 
 @heartbeat_sent.connect
 def note_heartbeat(**_: Any) -> None:
-    """Leave a key for each queue that this worker takes from; they fade unless its main loop goes on."""
+    """Set a key for each queue of this worker. The keys expire unless the worker's main loop renews them."""
     with app.connection_for_write() as broker:
         for queue in app.amqp.queues.consume_from:
             redis_of(broker).set(WORKER_KEY.format(queue=queue), "1", ex=WORKER_TTL_S)

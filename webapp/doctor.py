@@ -81,7 +81,7 @@ def examine() -> Iterator[Check]:
 
 
 def examine_data_dir() -> Check:
-    """The data directory exists and has room."""
+    """Check that the data directory exists and has free space."""
     directory = settings.DATA_DIR
     if not directory.is_dir():
         return Check("data directory", f"{directory} is missing", "run `make run`, or set DRIVECERT_DATA")
@@ -93,7 +93,7 @@ def examine_data_dir() -> Check:
 
 
 def examine_machine() -> Check:
-    """This machine has an identity: only it polls the runs of the host `local`."""
+    """Check that this machine has an identity: only this machine polls the runs of the host `local`."""
     if unknown := machine_id_error():
         return Check("machine", "cannot be identified", unknown)
     known = known_machine_id()
@@ -101,7 +101,7 @@ def examine_machine() -> Check:
 
 
 def examine_drivetest() -> Check:
-    """The native program runs."""
+    """Check that the native program runs."""
     remedy = "run `make drivetest`, or set DRIVETEST to the program"
     try:
         done = subprocess.run([settings.DRIVETEST, "--version"], capture_output=True, text=True, check=True, timeout=10)
@@ -112,7 +112,7 @@ def examine_drivetest() -> Check:
 
 
 def examine_database() -> Iterator[Check]:
-    """PostgreSQL answers, and knows all tables."""
+    """Check that PostgreSQL responds and has all tables."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SHOW server_version")
@@ -127,7 +127,7 @@ def examine_database() -> Iterator[Check]:
 
 
 def examine_hosts() -> Iterator[Check]:
-    """Each lab host in service accepts work, or the reasons why it does not."""
+    """Check that each lab host in service accepts work, and report the reasons if it does not."""
     for host in Host.objects.filter(retired_at=None).order_by("name"):
         reasons = health.no_work_reasons(host)
         work = "gets no work" if reasons else "takes work"
@@ -150,7 +150,7 @@ def _last_check(host: Host) -> str:
 
 
 def examine_broker() -> Iterator[Check]:
-    """Redis answers, and a worker reported through it."""
+    """Check that Redis responds and that a worker reported through it."""
     try:
         with app.connection_for_read() as broker:
             version = redis_of(broker).info("server")["redis_version"]

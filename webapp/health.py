@@ -15,8 +15,8 @@ OK = "ok"
 class HealthMiddleware:
     """Answer both addresses before any other middleware.
 
-    First in line and not views, because probes come by address and plain http: the check of the host name and the
-    redirect to https would refuse them.
+    Probes use the IP address and plain http, so the check of the host name and the redirect to https would refuse them.
+    That is why this is the first middleware and not a view.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -1,7 +1,7 @@
 """The one settings module. Everything comes from the environment; docs/reference/settings.md lists the variables.
 
-Importing this module starts nothing: where DATABASE_URL or REDIS_URL is unset, `manage.py up` and the test session
-start the embedded servers and set the variables for the processes below them.
+Importing this module starts no server. If DATABASE_URL or REDIS_URL is unset, `manage.py up` and the test session start
+the embedded servers and set the variables for their child processes.
 """
 
 from pathlib import Path
@@ -25,8 +25,8 @@ DEVELOPMENT_SECRET_KEY = "development-only-never-in-production"
 SECRET_KEY = env.read_text("SECRET_KEY", DEVELOPMENT_SECRET_KEY)
 ALLOWED_HOSTS = env.read_list("ALLOWED_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env.read_list("CSRF_TRUSTED_ORIGINS")
-# Where readers find the site: what feeds, citations and search engines are given. Pages must not depend on the name
-# that a visitor asks by, since they are the same bytes for everyone.
+# The public address of the site, for feeds, citations and search engines. Pages must not depend on the host name of a
+# request, since they are the same bytes for everyone.
 PUBLIC_URL = env.read_public_url("PUBLIC_URL", ALLOWED_HOSTS if PRODUCTION else [])
 DATABASE_URL = env.read_text("DATABASE_URL")
 REDIS_URL = env.read_text("REDIS_URL")
@@ -120,14 +120,14 @@ STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
 ]
-WHITENOISE_USE_FINDERS = True  # served from where they lie: there is no step that collects them and can be forgotten
+WHITENOISE_USE_FINDERS = True  # files are served from their source folders, so no collection step can be forgotten
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = env.read_bool("SECURE_SSL_REDIRECT", default=False)
 BEHIND_TLS_PROXY = env.read_bool("BEHIND_TLS_PROXY", default=False)
 if BEHIND_TLS_PROXY:
-    # Only where a proxy sets this header itself: a visitor's own would be believed.
+    # Only behind a proxy that sets this header itself; otherwise a visitor could forge it.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 X_FRAME_OPTIONS = "DENY"
@@ -154,40 +154,40 @@ WATCH_PERIOD_S = env.read_int("WATCH_PERIOD_S", default=2)
 LOOK_THREADS = env.read_int("LOOK_THREADS", default=16)
 SWEEP_PERIOD_S = env.read_int("SWEEP_PERIOD_S", default=5)
 
-# A lab host: how long one question may take, and how long it may be silent before its dispatch is given up as lost.
+# A lab host: the time limit of one request, and the longest outage before the register marks its dispatch as lost.
 HOST_ANSWER_TIMEOUT_S = env.read_int("HOST_ANSWER_TIMEOUT_S", default=20)
 HOST_SILENCE_S = env.read_int("HOST_SILENCE_S", default=900)
 RUN_OVERDUE_S = env.read_int("RUN_OVERDUE_S", default=600)
-# How long a program may take that has no ordered duration: a format, mount or clean-up; a YCSB client; a preparation,
-# by the least rate at which a drive is written.
+# Time limits of programs without an ordered duration: a format, mount or clean-up; a YCSB client; a preparation, by
+# the lowest write rate of a drive.
 STAGE_LIMIT_S = env.read_int("STAGE_LIMIT_S", default=3600)
 CLIENT_LIMIT_S = env.read_int("CLIENT_LIMIT_S", default=7 * 24 * 3600)
 PREP_BYTES_PER_S_MIN = env.read_int("PREP_BYTES_PER_S_MIN", default=20_000_000)
 SILENT_PERIOD_S = env.read_int("SILENT_PERIOD_S", default=30)
-# How often a host over SSH is checked; after three periods without a check it gets no work.
+# The period of the checks of a host over SSH. After three periods without a check, the host gets no work.
 HOST_CHECK_PERIOD_S = env.read_int("HOST_CHECK_PERIOD_S", default=300)
-# What a host that takes work has to have: a clock that agrees with the register's, and room for logs.
+# Requirements for a host that takes work: a clock that agrees with the register's, and space for logs.
 HOST_CLOCK_OFFSET_MAX_S = env.read_int("HOST_CLOCK_OFFSET_MAX_S", default=30)
 HOST_FREE_MIB_MIN = env.read_int("HOST_FREE_MIB_MIN", default=1024)
-# How long a run directory stays on its host after the end, where what it holds is stored here; 0 leaves all of them.
+# The time after which a run directory is removed from its host, if the register stores its contents; 0 keeps all.
 RUN_DIR_RETENTION_S = env.read_int("RUN_DIR_RETENTION_S", default=30 * 86_400)
 
-# How often the snapshot of the public pages is compared with the register, and after how long a page is regenerated
-# though nothing is known to have changed it.
+# The period in which the snapshot of the public pages is compared with the register, and the age at which a page is
+# regenerated without a known change.
 SNAPSHOT_PERIOD_S = env.read_int("SNAPSHOT_PERIOD_S", default=15)
 SNAPSHOT_AGE_MAX_S = env.read_int("SNAPSHOT_AGE_MAX_S", default=6 * 3600)
 
-# The nightly dump of the public register: how many days it is kept, and under which licence its data may be used.
+# The nightly dump of the public register: the number of days it is kept, and the licence of its data.
 DUMP_KEPT_DAYS = env.read_int("DUMP_KEPT_DAYS", default=14)
-# A register that takes in a dump of another one starts without products.
+# A register that imports a dump of another register starts without products.
 PUBLISHED_CATALOGUE = env.read_bool("PUBLISHED_CATALOGUE", default=True)
 DATA_LICENCE = env.read_text("DATA_LICENCE", "CC-BY-4.0")
 
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "drivecert"
-# The lab has a queue and a worker of its own: a cancel must not wait for the reading of long logs. A worker that is
-# without a queue takes both.
+# The lab has a queue and a worker of its own: a cancel must not wait for the reading of long logs. A worker without
+# a named queue serves both.
 CELERY_TASK_QUEUES = (Queue("drivecert", routing_key="drivecert"), Queue("lab", routing_key="lab"))
 LAB_TASKS = (
     "runners.watch_dispatches",
@@ -197,7 +197,7 @@ LAB_TASKS = (
 )
 CELERY_TASK_ROUTES = {name: {"queue": "lab"} for name in LAB_TASKS}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# An alarm is tried once: without a broker a page would otherwise wait 6 s for it, and the sweep finds the row anyway.
+# A notification is sent once. Without a broker, a page would otherwise wait 6 s, and the sweep finds the row anyway.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 0}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
@@ -205,7 +205,7 @@ CELERY_BEAT_SCHEDULE = {
     # `expires` prevents a backlog of stale notifications for a worker that was away.
     "watch-dispatches": {
         "task": "runners.watch_dispatches",
-        "schedule": WATCH_PERIOD_S / 2,  # no look is later than a period and a half after the one before
+        "schedule": WATCH_PERIOD_S / 2,  # polls are at most a period and a half apart
         "options": {"expires": WATCH_PERIOD_S * 2},
     },
     "watch-campaigns": {
@@ -228,7 +228,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": SNAPSHOT_PERIOD_S,
         "options": {"expires": SNAPSHOT_PERIOD_S * 2},
     },
-    # Asked every quarter of an hour, and done once a day: a night without a worker is made up for in the morning.
+    # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.
     "keep-dump": {"task": "register.keep_dump", "schedule": 900, "options": {"expires": 900}},
 }
 
@@ -250,7 +250,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {"CertificateStateEnum": "results.models.certificate.Certificate.State"},
 }
 
-# Each would say a line or more for every look at a dispatch.
+# Each of these loggers would write at least one line for every poll of a dispatch.
 QUIET = ("celery.beat", "celery.worker.strategy", "celery.app.trace", "asyncssh")
 LOG_LEVEL = env.read_text("LOG_LEVEL", "INFO")
 LOGGING = {
@@ -259,6 +259,6 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    # Alarms ring every few seconds: a line or three for each would fill a disk with nothing.
+    # Periodic tasks start every few seconds. Up to three lines for each would fill the disk with useless output.
     "loggers": {name: {"level": "WARNING"} for name in QUIET},
 }

@@ -9,9 +9,9 @@ from urllib.parse import unquote_plus
 
 from django.http import HttpRequest, HttpResponse
 
-CAMPAIGN = "utm_"  # utm_source, utm_medium, utm_campaign, ...: the family grows, its beginning stays
-# Each from the documentation of who hangs it on: Google, Meta, Microsoft, Yandex, X, TikTok, LinkedIn, Pinterest,
-# Mailchimp, HubSpot, Marketo, Olytics, Vero.
+CAMPAIGN = "utm_"  # utm_source, utm_medium, utm_campaign, ...: new ones keep the prefix
+# Each from the documentation of the service that adds it: Google, Meta, Microsoft, Yandex, X, TikTok, LinkedIn,
+# Pinterest, Mailchimp, HubSpot, Marketo, Olytics, Vero.
 MARKS = frozenset([
     "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "gad_source", "gad_campaignid", "srsltid", "_ga", "_gl", "fbclid",
     "igshid", "igsh", "msclkid", "yclid", "ysclid", "twclid", "ttclid", "li_fat_id", "epik", "mc_cid", "mc_eid",

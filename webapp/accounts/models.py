@@ -36,7 +36,7 @@ class APITokenQuerySet(models.QuerySet["APIToken"]):
     """Tokens by whether they open anything."""
 
     def valid(self) -> "APITokenQuerySet":
-        """Neither revoked nor expired."""
+        """Return the tokens that are neither revoked nor expired."""
         now = timezone.now()
         return self.filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now), revoked_at__isnull=True)
 

@@ -48,7 +48,7 @@ def members_only(view: Callable[Concatenate[UserRequest, P], HttpResponseBase]) 
 
 
 def staff_only(view: Callable[Concatenate[UserRequest, P], HttpResponseBase]) -> View[P]:
-    """Like members_only, and answer 403 to people who are not reviewers."""
+    """Restrict a view like members_only, and respond with 403 to people who are not reviewers."""
 
     @wraps(view)
     def answer(request: UserRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
@@ -69,7 +69,7 @@ SCHEME = "Bearer"
 
 
 def bearer_secret(authorization: str) -> str | None:
-    """Return the secret of a header; None where it is of another scheme or missing."""
+    """Return the secret of a header; None if it is of another scheme or missing."""
     scheme, _, secret = authorization.partition(" ")
     return secret.strip() if scheme.lower() == SCHEME.lower() else None
 

@@ -34,7 +34,7 @@ class TokenForm(forms.Form):
         return name
 
     def issue(self) -> tuple[APIToken, str]:
-        """Create the token that was asked for and return it with its secret, which is not stored."""
+        """Create the requested token and return it with its secret, which is not stored."""
         return issue_token(self.user, self.cleaned_data["organisation"], self.cleaned_data["name"])
 
 

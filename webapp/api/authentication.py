@@ -16,7 +16,7 @@ from webapp.accounts.requests import SCHEME, bearer_secret, find_token
 if TYPE_CHECKING:  # the REST framework imports this module before its views
     from rest_framework.views import APIView
 
-# One text for every reason: a stranger learns nothing about tokens that were.
+# One text for every reason, so that a stranger learns nothing about expired or revoked tokens.
 REFUSED = (
     "The token is unknown, revoked or expired, or its owner has left the organisation. Create a new one at "
     "/accounts/tokens/."
@@ -27,7 +27,7 @@ class TokenAuthentication(BaseAuthentication):
     """`Authorization: Bearer <token>`; without the header a request is anonymous."""
 
     def authenticate(self, request: Request) -> tuple[User, APIToken] | None:
-        """Return the token's maker and the token; None where the request carries none."""
+        """Return the token's owner and the token; None if the request has no token."""
         secret = bearer_secret(request.headers.get("Authorization", ""))
         if secret is None:
             return None
@@ -42,14 +42,14 @@ class TokenAuthentication(BaseAuthentication):
 
 
 def token_of(request: Request) -> APIToken:
-    """Return the token of a request that needed one; an anonymous request here is a bug of the view."""
+    """Return the token of a request to a view that requires one; an anonymous request here is a bug of the view."""
     if not isinstance(request.auth, APIToken):
         raise TypeError(f"{request.path}: expected a token, got {request.auth!r}; the view needs IsAuthenticated")
     return request.auth
 
 
 class SenderThrottle(SimpleRateThrottle):
-    """Counts by token, or by address where there is none."""
+    """A throttle that counts requests by token, or by address without a token."""
 
     def get_cache_key(self, request: Request, view: "APIView") -> str:
         sender = f"token-{request.auth.pk}" if request.auth else self.get_ident(request)
@@ -57,28 +57,28 @@ class SenderThrottle(SimpleRateThrottle):
 
 
 class ReadThrottle(SenderThrottle):
-    """Pages of rows: ten a second is more than a person or a fair script needs."""
+    """The limit for pages of rows: ten a second is more than a person or a fair script needs."""
 
     scope = "read"
     rate = "600/min"
 
 
 class SubmitThrottle(SenderThrottle):
-    """Logs: a campaign sends a few an hour."""
+    """The limit for uploads: a campaign sends a few logs an hour."""
 
     scope = "submit"
     rate = "60/min"
 
 
 class IntervalsThrottle(SenderThrottle):
-    """Windows of a run: a person who drags over a chart asks one or two a second."""
+    """The limit for windows of a run: a person who drags over a chart requests one or two a second."""
 
     scope = "intervals"
     rate = "120/min"
 
 
 class ValidateThrottle(SenderThrottle):
-    """Readings while the sender waits: each holds a server thread for as long as it takes."""
+    """The limit for readings without storage: each one occupies a server thread until it ends."""
 
     scope = "validate"
     rate = "20/min"

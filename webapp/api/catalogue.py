@@ -1,4 +1,4 @@
-"""What is public: products, their runs and their certificates."""
+"""Endpoints of public data: products, their runs and their certificates."""
 
 import re
 from decimal import Decimal, InvalidOperation
@@ -28,7 +28,7 @@ PUBLIC_RUNS = (
 
 
 class HoldingSerializer(serializers.Serializer[Any]):
-    """Runs by a share: at most so many percent over a threshold, both or neither."""
+    """A filter of runs: at most a percentage over a threshold. Set both parameters or neither."""
 
     over_us = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
     at_most_pct = serializers.DecimalField(max_digits=12, decimal_places=9, min_value=0, max_value=100, required=False)
@@ -65,7 +65,7 @@ class RunList(PublicList[Run]):
 
     @extend_schema(parameters=[HoldingSerializer])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Answer all, or those with at most `at_most_pct` percent over `over_us` microseconds in the statistic."""
+        """Return all runs, or those with at most `at_most_pct` percent over `over_us` microseconds in the statistic."""
         return super().get(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Run]:
@@ -116,7 +116,7 @@ class CertificateSerializer(serializers.ModelSerializer[Certificate]):
     document = serializers.DictField(read_only=True)
 
     class Meta:
-        """`document` has the requirements that were shown, each with its sentence."""
+        """Fields. `document` has the requirements that were shown, each with its sentence."""
 
         model = Certificate
         fields = [
@@ -134,7 +134,7 @@ class CertificateDetailSerializer(CertificateSerializer):
     history = serializers.SerializerMethodField()
 
     class Meta(CertificateSerializer.Meta):
-        """As in the list, and what became of it."""
+        """Fields of the list, and the history."""
 
         fields = [*CertificateSerializer.Meta.fields, "history"]
 

@@ -20,7 +20,7 @@ METHODS = ["get", "post"]
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the schema names our tokens."""
+    """The authentication by token, as the schema describes it."""
 
     target_class = "webapp.api.authentication.TokenAuthentication"
     name = "token"
@@ -45,7 +45,7 @@ class Operation:
 
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
-    """Show every operation, and how to begin."""
+    """Show every operation and the first steps."""
     return render(
         request, "api/docs.html", {"operations": operations(), "origin": f"{request.scheme}://{request.get_host()}"}
     )
@@ -104,5 +104,5 @@ class Unknown(APIView):
     permission_classes = []
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Answer before the method is looked at."""
+        """Respond before the method is checked."""
         raise NotFound(f"{request.path}: the API has no such address; /api/v1/docs/ lists them.")

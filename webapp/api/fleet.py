@@ -25,7 +25,7 @@ class AnyParser(BaseParser):
     media_type = "*/*"
 
     def parse(self, stream: IO[bytes], media_type: str | None = None, parser_context: Any = None) -> dict[str, bytes]:
-        """Return the bytes under one name. Raises TooLargeProblem beyond what one list may have."""
+        """Return the bytes under the key `list`. Raises TooLargeProblem if the list is too long."""
         content = stream.read(LIST_BYTES_MAX + 1)
         if len(content) > LIST_BYTES_MAX:
             raise TooLargeProblem(TOO_LARGE)
@@ -33,7 +33,7 @@ class AnyParser(BaseParser):
 
 
 class FleetCheck(APIView):
-    """What the register says of each drive of a list."""
+    """The state in the register of each drive of a list."""
 
     permission_classes = [AllowAny]
     parser_classes = [AnyParser]
@@ -48,7 +48,7 @@ class FleetCheck(APIView):
         responses={200: OpenApiTypes.OBJECT},
     )
     def post(self, request: Request) -> Response:
-        """Answer for every drive; 400 with a sentence where the body is no list."""
+        """Return the state of every drive; 400 with a reason if the body is not a list."""
         content = request.data.get("list", b"") if isinstance(request.data, dict) else b""
         try:
             found = answers(read_drives(decoded(content)), register_index())

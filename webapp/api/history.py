@@ -1,4 +1,4 @@
-"""What became of runs and certificates, in the shapes of the API."""
+"""Serializers for the history of runs and certificates."""
 
 from typing import Any
 
@@ -13,14 +13,14 @@ from webapp.api.serializers import RunSerializer
 
 
 class EventSerializer(serializers.ModelSerializer[Event]):
-    """One entry of a history; who by role only, `details` with the values before and after."""
+    """One entry of a history. It names the actor by role only; `details` has the values before and after."""
 
     what = serializers.SerializerMethodField()
     by = serializers.SerializerMethodField()
     details = serializers.SerializerMethodField()
 
     class Meta:
-        """No names of people."""
+        """Fields without names of people."""
 
         model = Event
         fields = ["at", "kind", "what", "by", "reason", "details"]
@@ -41,14 +41,14 @@ class AnnotationSerializer(serializers.ModelSerializer[Annotation]):
     created_at = serializers.DateTimeField(source="public_since")
 
     class Meta:
-        """Those that stand; retracted ones are in the history."""
+        """Fields of a current annotation; the history lists retracted ones."""
 
         model = Annotation
         fields = ["text", "created_at"]
 
 
 class EarlierVerdictSerializer(serializers.ModelSerializer[Verdict]):
-    """A verdict that a newer one took the place of; `figures` is where all figures of then are, null if unchanged.
+    """A verdict that a newer one replaced. `figures` is the address of all figures at that time, null if unchanged.
 
     `created_at` is not before the run was public.
     """
@@ -78,14 +78,14 @@ class RunDetailSerializer(RunSerializer):
     history = serializers.SerializerMethodField()
 
     class Meta(RunSerializer.Meta):
-        """As in the list, and what became of it."""
+        """Fields of the list, and the lifecycle."""
 
         fields = [
             *RunSerializer.Meta.fields, "supersedes", "annotations", "certificates", "earlier_verdicts", "history",
         ]  # fmt: skip
 
     def get_supersedes(self, run: Run) -> list[str]:
-        """Return the public ids that the page shows too: of runs that were public."""
+        """Return the public ids that the page also shows: those of runs that were public."""
         return [earlier.public_id for earlier in displaced_by(run)]
 
     @extend_schema_field(AnnotationSerializer(many=True))

@@ -39,7 +39,7 @@ CELLS_MAX = 200_000  # intervals times histograms: some 10 MB of JSON
 
 
 class WindowSerializer(serializers.Serializer[Any]):
-    """Which intervals are asked for."""
+    """The requested intervals, as query parameters."""
 
     from_s = serializers.IntegerField(min_value=0, max_value=SECONDS_MAX, default=0)
     to_s = serializers.IntegerField(min_value=1, max_value=SECONDS_MAX, required=False)
@@ -58,7 +58,7 @@ class WindowSerializer(serializers.Serializer[Any]):
 
 @dataclass(frozen=True)
 class Window:
-    """What was asked for, understood."""
+    """The requested intervals after validation."""
 
     from_s: int
     to_s: int
@@ -81,7 +81,7 @@ class RunIntervals(APIView):
         responses={200: OpenApiTypes.OBJECT},
     )
     def get(self, request: Request, public_id: str) -> HttpResponseBase:
-        """Answer 304 without reading where the asker has it already."""
+        """Respond with 304 without reading if the client already has the response."""
         run = find_run(request, public_id)
         # Before any answer about cached copies. Status lines may come from a companion file.
         _refusing(lambda: refuse_withheld_file(run) if run.workload == YCSB else refuse_withheld(run))
@@ -96,7 +96,7 @@ class RunIntervals(APIView):
 
 
 def find_run(request: Request, public_id: str) -> Run:
-    """Return a run that everyone may see, or that the token, the session or the link's key opens; else answer 404."""
+    """Return a run that is public, or that the token, the session or the link's key opens. Raise 404 otherwise."""
     related = ("submission__organisation", "reading__evidence__submission", "product", "ycsb")
     run = Run.objects.filter(public_id=public_id).select_related(*related).first()
     if run is not None and request.auth and _is_of_sender(token_of(request), run):
@@ -113,7 +113,7 @@ def _is_of_sender(token: APIToken, run: Run) -> bool:
 
 
 def _etag(run: Run, window: Window) -> str:
-    """Name the answer without making it: what was read of one log by one reader does not change."""
+    """Return the ETag without computing the response: the reading of a log by one reader version does not change."""
     reader = reader_process.reader_version() if window.every_s == 1 else ""
     parts = [run.public_id, run.reading_id, reader, window.from_s, window.to_s, window.every_s, window.histogram]
     return '"' + "-".join(str(part) for part in parts) + '"'

@@ -25,13 +25,13 @@ class RungSerializer(serializers.Serializer[Any]):
     mark = serializers.CharField(allow_blank=True)
 
     def get_nx_load(self, rung: Rung) -> str | None:
-        """Return N of the Nx load, a decimal; None where it is not known."""
+        """Return N of the Nx load, a decimal; None if it is not known."""
         load = rung.nx_load
         return None if load is None else str(Decimal(load.numerator) / Decimal(load.denominator))
 
 
 class LadderSerializer(serializers.Serializer[Any]):
-    """Rungs by rising load: of logs, as published, and those whose load is not known."""
+    """Rungs by rising load: those of logs, those as published, and those whose load is not known."""
 
     threshold_us = serializers.IntegerField()
     limit_pct = serializers.DecimalField(max_digits=12, decimal_places=9, allow_null=True, normalize_output=True)
@@ -46,13 +46,13 @@ class ProductDetailSerializer(ProductSerializer):
     ladders = serializers.SerializerMethodField()
 
     class Meta(ProductSerializer.Meta):
-        """The facts of the list, and the ladders."""
+        """Fields of the list, and the ladders."""
 
         fields = [*ProductSerializer.Meta.fields, "ladders"]
 
     @extend_schema_field(LadderSerializer(many=True))
     def get_ladders(self, product: Product) -> list[dict[str, Any]]:
-        """Return a ladder for each threshold that a limit or a run has, of the runs that say something of the drive."""
+        """Return a ladder for each threshold of a limit or a run, from current runs on physical devices."""
         runs = Run.objects.standing().on_drives().filter(product=product, workload="act-storage")
         ladder_runs = [_ladder_run(run) for run in runs.prefetch_related("shares", "verdicts")]
         return [dict(row) for row in LadderSerializer(ladders(ladder_runs, current_limits()), many=True).data]

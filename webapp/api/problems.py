@@ -15,13 +15,13 @@ UNNAMED = {"non_field_errors", "detail"}
 
 
 class TooLargeProblem(APIException):
-    """The log is larger than one may be."""
+    """The log is larger than the limit."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
 
 
 class KeyReusedProblem(APIException):
-    """An Idempotency-Key came again with other bytes."""
+    """An Idempotency-Key was sent again with different bytes."""
 
     status_code = status.HTTP_409_CONFLICT
     default_detail = "This Idempotency-Key belongs to a submission of other bytes. Use a new key for a new log."
@@ -91,7 +91,7 @@ class UnreadableProblem(APIException):
 
 
 def problem_details(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Return an error as problem details; None for a bug, which stays one."""
+    """Return an error as problem details; None for an unexpected exception, which is raised."""
     if isinstance(error, TooManyFilesSent):
         error = ParseError("Expected a log and at most 32 companions, got more files. Put them into one tar or zip.")
     response = exception_handler(error, context)
@@ -114,7 +114,7 @@ def _problem(status_code: int, detail: Any) -> dict[str, Any]:
 
 
 def _failing_fields(detail: Any) -> list[dict[str, str]]:
-    """Return one entry per message, each with the name of its field where it has one."""
+    """Return one entry per message, each with the name of its field if it has one."""
     by_field = detail if isinstance(detail, dict) else {"": detail}
     return [
         {"field": "" if field in UNNAMED else field, "detail": str(message)}

@@ -1,4 +1,4 @@
-"""The shapes of the API, version 1: fields are added, never renamed or removed."""
+"""Serializers of the API, version 1: fields are added, never renamed or removed."""
 
 from datetime import datetime
 from typing import Any
@@ -30,7 +30,7 @@ VERDICT_FIELDS = ["headline", "profile", "histogram", "shares", "violations", "r
 
 
 class LogSerializer(serializers.Serializer[Any]):
-    """A log, the files that belong to it (repeat the field), and the slices that it is to be read in."""
+    """A log, its companion files (repeat the field), and the slice length for its reading."""
 
     log = serializers.FileField(error_messages={"empty": EMPTY})
     companions = serializers.ListField(
@@ -45,20 +45,20 @@ class LogSerializer(serializers.Serializer[Any]):
 
 
 def refuse_moment(until: datetime | None) -> None:
-    """Raise ValidationError where the end of an embargo is no minute to wait for."""
+    """Raise ValidationError if the end of an embargo is not a future whole minute within its range."""
     if until is not None and (complaint := complaint_about(until)):
         raise serializers.ValidationError(complaint)
 
 
 class EmbargoField(serializers.DateTimeField):
-    """A minute that is still to come, with its zone or in UTC; null for no embargo."""
+    """A future minute, with its time zone or in UTC; null for no embargo."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_null=True, validators=[refuse_moment], **kwargs)
 
 
 class UploadSerializer(LogSerializer):
-    """A log and what its sender states about the drive; what is not stated waits for a reviewer."""
+    """A log and the sender's facts about the drive. A reviewer completes a missing identity."""
 
     vendor = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
     model = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
@@ -74,11 +74,11 @@ class UploadSerializer(LogSerializer):
     region = serializers.CharField(max_length=PLACE_CHARS, required=False, default="", allow_blank=True)
     zone = serializers.CharField(max_length=PLACE_CHARS, required=False, default="", allow_blank=True)
     notes = serializers.CharField(max_length=5000, required=False, default="", allow_blank=True)
-    # Which moment may be stated depends on the bytes: the one door judges it.
+    # The valid end of an embargo depends on the bytes, so the one intake path checks it.
     embargo_until = serializers.DateTimeField(allow_null=True, required=False, default=None)
 
     def facts(self) -> SubmissionMetadata:
-        """Return what the sender states."""
+        """Return the sender's facts."""
         return SubmissionMetadata(**{name: self.validated_data[name] for name in FACT_FIELDS})
 
     def companion_uploads(self) -> list[CompanionUpload]:
@@ -90,42 +90,42 @@ class EvidenceSerializer(serializers.ModelSerializer[Evidence]):
     """Stored bytes."""
 
     class Meta:
-        """Never where they are, only what they are."""
+        """Fields without the storage location."""
 
         model = Evidence
         fields = ["filename", "sha256", "size_bytes", "content_sha256", "content_size_bytes", "received_at"]
 
 
 class CompanionSerializer(serializers.ModelSerializer[Companion]):
-    """A file that belongs to the log; `role` is what the reader takes it for, empty before it is read."""
+    """A companion file of the log. `role` is the role that the reader recognised, empty before the reading."""
 
     sha256 = serializers.CharField(source="evidence.sha256")
     size_bytes = serializers.IntegerField(source="evidence.size_bytes")
 
     class Meta:
-        """Never where it is, only what it is."""
+        """Fields without the storage location."""
 
         model = Companion
         fields = ["filename", "role", "sha256", "size_bytes"]
 
 
 class ReadingSerializer(serializers.ModelSerializer[Reading]):
-    """What became of the reading; `error` is the reader's object of docs/reference/formats.md."""
+    """The state and result of the reading. `error` is the reader's object (docs/reference/formats.md)."""
 
     class Meta:
-        """The queue's own columns stay inside."""
+        """Fields without the internal columns of the queue."""
 
         model = Reading
         fields = ["state", "reader_version", "attempts", "error", "findings", "members", "started_at", "finished_at"]
 
 
 class ProductSerializer(serializers.ModelSerializer[Product]):
-    """What is rated."""
+    """A rated product: a drive, a cloud instance or a networked storage system."""
 
     id = serializers.CharField(source="slug")
 
     class Meta:
-        """Identity, and what the source stated."""
+        """Identity, and the facts from the source."""
 
         model = Product
         fields = [
@@ -138,19 +138,19 @@ class ShareSerializer(serializers.ModelSerializer[Share]):
     """The percentage of reads over a threshold, with its digits as printed."""
 
     class Meta:
-        """`printed` is the figure to show, the counts are the ones to compute with."""
+        """Fields. Show `printed`, and compute with the counts."""
 
         model = Share
         fields = ["statistic", "threshold_us", "read_at_us", "printed", "over_count", "ops_count", "slice_number"]
 
 
 class VerdictSerializer(serializers.ModelSerializer[Verdict]):
-    """The judge's own words, as docs/reference/formats.md has them."""
+    """The verdict on a run. `document` is the reader's own output (docs/reference/formats.md)."""
 
     document = serializers.JSONField()
 
     class Meta:
-        """Outcome and headline stand also in the document."""
+        """Fields. The document contains outcome and headline, too."""
 
         model = Verdict
         fields = ["outcome", "headline", "reader_version", "document"]
@@ -160,7 +160,7 @@ class YcsbOperationSerializer(serializers.ModelSerializer[YcsbOperation]):
     """One kind of operation with one outcome; times in us, `percentiles` with the digits as printed."""
 
     class Meta:
-        """`time` is service or response; `taken_from` is rows, hdr or raw."""
+        """Fields. `time` is service or response; `taken_from` is rows, hdr or raw."""
 
         model = YcsbOperation
         fields = [
@@ -170,12 +170,12 @@ class YcsbOperationSerializer(serializers.ModelSerializer[YcsbOperation]):
 
 
 class YcsbRunSerializer(serializers.ModelSerializer[YcsbRun]):
-    """What only a YCSB run has; its status lines are at runs/<id>/intervals/."""
+    """The part of a run that only YCSB runs have. Its status lines are at runs/<id>/intervals/."""
 
     operations = YcsbOperationSerializer(many=True)
 
     class Meta:
-        """Null is what the output does not say."""
+        """Fields. Null means that the output does not report the value."""
 
         model = YcsbRun
         fields = [
@@ -186,7 +186,7 @@ class YcsbRunSerializer(serializers.ModelSerializer[YcsbRun]):
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
-    """One execution of one workload; `tier` says who vouches, `visibility` what became of it."""
+    """One execution of one workload. `tier` is the level of trust, `visibility` the current state."""
 
     id = serializers.CharField(source="public_id")
     url = serializers.SerializerMethodField()
@@ -197,7 +197,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     verdict = serializers.SerializerMethodField()
 
     class Meta:
-        """Rates are for all devices together."""
+        """Fields. Rates are for all devices together."""
 
         model = Run
         fields = [
@@ -236,7 +236,7 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     runs = RunSerializer(many=True)
 
     class Meta:
-        """The link key stays on the page of its owners."""
+        """Fields without the link key, which only the page of the owners shows."""
 
         model = Submission
         fields = [

@@ -38,7 +38,7 @@ KEY_CHARS = 200
 
 
 class NewestFirst(CursorPagination):
-    """Pages that stay put while rows are added."""
+    """Pages of submissions that do not shift while rows are added."""
 
     ordering = "-id"
 
@@ -90,7 +90,7 @@ class SubmissionList(ListAPIView[Submission]):
         responses={201: SubmissionSerializer, 200: OpenApiResponse(SubmissionSerializer, "these bytes came before")},
     )
     def post(self, request: Request) -> Response:
-        """Take a log in through the one door."""
+        """Accept a log through the one intake path."""
         refuse_size(request)
         upload = UploadSerializer(data=request.data)
         upload.is_valid(raise_exception=True)
@@ -115,7 +115,7 @@ class SubmissionDetail(RetrieveAPIView[Submission]):
 
 
 def refuse_size(request: Request) -> None:
-    """Raise where files were too large, which parsing has skipped and must not look missing, or would be dropped."""
+    """Raise if files are too large (parsing has skipped them), or if the intake would ignore some of them."""
     _ = request.data
     if is_too_large(request):
         raise TooLargeProblem(size_complaint())
@@ -124,7 +124,7 @@ def refuse_size(request: Request) -> None:
 
 
 def _accept(request: Request, upload: UploadSerializer) -> Receipt:
-    """Take the log in and bind the sender's key to it, or neither."""
+    """Accept the log and bind the sender's key to it, both or neither."""
     token, key, log = token_of(request), _key_of(request), upload.validated_data["log"]
     try:
         with transaction.atomic():
@@ -151,7 +151,7 @@ def _key_of(request: Request) -> str:
 
 
 def _bind_key(submission: Submission, key: str) -> None:
-    """Remember every key of a submission; the database lets one of two requests at this moment create it."""
+    """Store the key of a submission. Of two concurrent requests, the database lets only one create it."""
     if not key:
         return
     bound, _ = SubmissionKey.objects.get_or_create(

@@ -1,4 +1,4 @@
-"""Reading a log without keeping it: the same reader and the same verdict as a submission gets."""
+"""Validation of a log without storing it, with the same reader and verdict as for a submission."""
 
 import tempfile
 from pathlib import Path
@@ -27,7 +27,7 @@ BULKY = {"histograms", "slices", "series"}
 
 
 class Validation(APIView):
-    """One reading for the sender alone."""
+    """A reading that only the sender sees."""
 
     permission_classes = [IsAuthenticated]
     parser_classes = [MultiPartParser]
@@ -42,7 +42,7 @@ class Validation(APIView):
         responses={200: OpenApiTypes.OBJECT},
     )
     def post(self, request: Request) -> Response:
-        """Read and judge; 422 with the reader's error object where the log cannot be read."""
+        """Read and judge a log; respond with 422 and the reader's error object if the log cannot be read."""
         refuse_size(request)
         payload = LogSerializer(data=request.data)
         payload.is_valid(raise_exception=True)
@@ -71,7 +71,7 @@ def _read(payload: dict[str, Any]) -> Document:
 
 
 def _written(upload: "UploadedFile[bytes]", directory: Path, name: str) -> Path:
-    """Write an upload under a name that is safe, each in a directory of its own: two may have one name."""
+    """Write an upload under a safe name in a directory of its own, because two uploads may have the same name."""
     directory.mkdir(exist_ok=True)
     path = directory / file_name(name)
     with path.open("wb") as file:

@@ -1,8 +1,7 @@
-"""Connections that do not wait for ever: PostgreSQL's processes may be there, take a query and stand still.
+"""Connections with a time limit: a PostgreSQL process may accept a query and then never answer.
 
-`connect_timeout` is for new connections alone, and no system call reports that the other end of a unix
-socket. What serves pages has a limit (webapp/wsgi.py); what migrates, reads logs or writes dumps waits as long as it
-takes.
+`connect_timeout` applies to new connections only, and no system call reports that the other end of a unix socket has
+stopped. Processes that serve pages set a limit (webapp/wsgi.py). Migrations, readings of logs and dumps have none.
 """
 
 from typing import Any, ClassVar
@@ -11,30 +10,30 @@ import psycopg
 from django.db.backends.postgresql import base
 from psycopg.abc import RV, PQGen
 
-# Of one statement of a page; the longest, of all columns of 5,000 drives, takes a second. The server ends it first, if
-# it can: one whose client has gone waits on, and holds the locks it has.
+# For one statement of a page; the longest one, all columns of 5,000 drives, takes a second. The server's limit comes
+# first: a statement without a client would go on and keep its locks.
 ANSWER_MOST_S, STATEMENT_MOST_S = 30, 25
 
 
 class BoundedConnection(psycopg.Connection[Any]):
-    """A connection that is broken off where an answer takes longer than the limit of this process."""
+    """A connection that closes if an answer takes longer than the limit of this process."""
 
     answer_most_s: ClassVar[float | None] = None
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """Return what the server answers. Raises OperationalError, the connection closed, where it does not in time."""
-        if timeout is not None:  # psycopg's own, for what may go on afterwards
+        """Return the server's answer. After the time limit, close the connection and raise OperationalError."""
+        if timeout is not None:  # set by psycopg for waits after which the connection stays usable
             return super().wait(gen, interval, timeout)
         try:
             return super().wait(gen, interval, self.answer_most_s)
         except psycopg.errors._WaitTimeout as error:
-            self.close()  # an answer that comes later would be taken for that of the next query
+            self.close()  # a late answer would be read as the answer to the next query
             message = f"database: expected an answer in {self.answer_most_s} s, got none"
             raise psycopg.OperationalError(message) from error
 
 
 class BoundedDriver:
-    """psycopg as Django's backend asks for it, but for its connections."""
+    """The psycopg module for Django's backend, with bounded connections."""
 
     connect = BoundedConnection.connect
 
@@ -43,7 +42,7 @@ class BoundedDriver:
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's own, with such connections."""
+    """Django's PostgreSQL wrapper with bounded connections."""
 
     Database = BoundedDriver()  # type: ignore[assignment]  # Django expects the module here and uses its names
 

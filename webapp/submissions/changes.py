@@ -23,7 +23,7 @@ from webapp.templatetags import units
 @require_POST
 @members_only
 def move_embargo(request: UserRequest, public_id: str) -> HttpResponse:
-    """Set, move or end the embargo for whom the submission belongs to, and show what became of it."""
+    """Set, change or end the embargo for an owner of the submission, and show the result."""
     submission = _own_submission(request, public_id)
     with refusals_shown(request):
         form = EmbargoForm(request.POST)
@@ -54,7 +54,7 @@ def _own_submission(request: UserRequest, public_id: str) -> StatedSubmission:
 
 
 def embargo_form(request: HttpRequest, submission: StatedSubmission) -> EmbargoForm | None:
-    """Return the form where the embargo may be moved: by its owners and staff, until something of it was public."""
+    """Return the embargo form for owners and staff; None once a run of the submission was public."""
     if submission.state == SubmissionState.FAILED or not may_change_embargo(submission):
         return None
     if not is_owner_or_staff(request, submission):
@@ -63,7 +63,7 @@ def embargo_form(request: HttpRequest, submission: StatedSubmission) -> EmbargoF
 
 
 def embargo_sentence(submission: Submission) -> str:
-    """Return what is said of an embargo on the submission's page; nothing of one that has ended."""
+    """Return the sentence about the embargo on the submission's page; empty if the embargo has ended."""
     if submission.embargo_until is None or not may_change_embargo(submission):
         return ""
     if submission.embargo_until <= timezone.now() and not submission.runs.embargoed().exists():
@@ -74,7 +74,7 @@ def embargo_sentence(submission: Submission) -> str:
 @require_POST
 @members_only
 def change_slices(request: UserRequest, public_id: str) -> HttpResponse:
-    """Read a log in other slices for whom it belongs to, and show what became of it."""
+    """Read a log with another slice length for its owner, and show the result."""
     submission = _own_submission(request, public_id)
     with refusals_shown(request):
         form = SlicesForm(request.POST)
@@ -87,7 +87,7 @@ def change_slices(request: UserRequest, public_id: str) -> HttpResponse:
 
 
 def slices_form(request: HttpRequest, submission: StatedSubmission) -> SlicesForm | None:
-    """Return the form where other slices may be asked for: not of YCSB, which has none, and not once it was public."""
+    """Return the form for another slice length; None for YCSB, which has no slices, and after publication."""
     has_slices = submission.state == SubmissionState.FAILED or submission.runs.of_act().exists()
     if not has_slices or not is_owner_or_staff(request, submission) or not may_change_slices(submission):
         return None

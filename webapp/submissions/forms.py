@@ -34,7 +34,7 @@ class SeveralFilesInput(forms.ClearableFileInput):
 
 
 class SeveralFilesField(forms.FileField):
-    """The files chosen, none where none was; an empty one is a file too, such as an empty stderr."""
+    """The chosen files, or none. An empty file counts as well, such as an empty stderr."""
 
     widget = SeveralFilesInput
 
@@ -48,14 +48,14 @@ class SeveralFilesField(forms.FileField):
 
 
 class MinuteField(forms.DateTimeField):
-    """A minute, in UTC as the register's clock is."""
+    """A minute in UTC, as on the register's clock."""
 
     widget = forms.DateTimeInput(format=MINUTE_FORMATS[0], attrs={"type": "datetime-local"})
     input_formats = MINUTE_FORMATS
 
 
 class EmbargoField(MinuteField):
-    """A minute that is still to come."""
+    """A minute in the future."""
 
     def clean(self, value: Any) -> datetime | None:
         until: datetime | None = super().clean(value)
@@ -65,7 +65,7 @@ class EmbargoField(MinuteField):
 
 
 class SubmissionForm(forms.Form):
-    """A log and what its sender states about the drive."""
+    """A log and the sender's facts about the drive."""
 
     log = forms.FileField(
         label="Log file",
@@ -143,17 +143,17 @@ class SubmissionForm(forms.Form):
         return log
 
     def refuse_size(self) -> None:
-        """Replace the complaint about a missing file: it was there, and too large to be taken."""
+        """Replace the error about a missing file if the file was sent and was too large."""
         self.errors["log"] = self.error_class([size_complaint()])
 
     @property
     def chosen_organisation(self) -> Organisation:
-        """Return whom the log is submitted for."""
+        """Return the organisation that submits the log."""
         chosen: Organisation = self.cleaned_data.get("organisation") or self.organisations[0]
         return chosen
 
     def facts(self) -> SubmissionMetadata:
-        """Return what the sender states."""
+        """Return the sender's facts."""
         return SubmissionMetadata(**{name: self.cleaned_data[name] for name in FACT_FIELDS})
 
     def companion_uploads(self) -> list[CompanionUpload]:
@@ -162,7 +162,7 @@ class SubmissionForm(forms.Form):
 
 
 class EmbargoForm(forms.Form):
-    """Another end of a submission's embargo; an empty one ends it now."""
+    """A new end of a submission's embargo; an empty value ends the embargo now."""
 
     embargo_until = EmbargoField(label="Not public before, UTC", required=False, help_text="Empty ends it at once.")
 
@@ -194,7 +194,7 @@ class ProductForm(forms.Form):
 
 
 class IdentityForm(forms.Form):
-    """A product that is new to the register, as a reviewer names it; begins with what was stated."""
+    """A product that is new to the register. The form starts with the stated facts."""
 
     category = forms.ChoiceField(choices=[("", "Choose one"), *Category.choices])
     vendor = forms.CharField(max_length=200)
@@ -221,13 +221,13 @@ def describe_product(product: Product) -> str:
 
 
 class ReasonForm(forms.Form):
-    """Why something is declined or withdrawn; its owners, and for a withdrawal everyone, read it."""
+    """The reason of a decision. The owners read it, and everyone reads the reason of a withdrawal."""
 
     reason = forms.CharField(max_length=1000, widget=forms.Textarea(attrs={"rows": 2}))
 
 
 class SupersedeForm(ReasonForm):
-    """The run that replaces another one, and why."""
+    """The run that replaces another one, and the reason."""
 
     successor = forms.CharField(label="Superseded by run", max_length=20)
     field_order = ["successor", "reason"]
@@ -240,7 +240,7 @@ class AnnotationForm(forms.Form):
 
 
 class CorrectionForm(ReasonForm):
-    """What was stated about the drive, as it should read; starts with the current values."""
+    """Corrected facts about the drive. The form starts with the current values."""
 
     firmware = forms.CharField(max_length=100, required=False)
     over_provisioning_pct = forms.DecimalField(

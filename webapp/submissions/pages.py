@@ -66,7 +66,7 @@ class WorstFigure:
 
 @dataclass(frozen=True)
 class RunPart:
-    """What is shown of one run of a log."""
+    """The contents of the page for one run of a log."""
 
     run: Run
     verdict: Verdict | None
@@ -92,7 +92,7 @@ class Members:
 
     @property
     def cut_sentence(self) -> str:
-        """What the page of a large archive leaves out."""
+        """Return the note about files of a large archive that the page leaves out."""
         if self.total <= len(self.shown):
             return ""
         return f"The first {units.count(len(self.shown))} of {units.count(self.total)}; the API has them all."
@@ -163,7 +163,7 @@ def _violations_cut(total: int) -> str:
 
 
 def _worst_figures(shares: Iterable[Share], verdict: Verdict | None, violations: list[Any]) -> list[WorstFigure]:
-    """A share over its limit is one that the judge lists: pages repeat its answer, they do not judge."""
+    """Return the worst shares with their limits. The verdict lists those over a limit; pages never judge."""
     if verdict is None:
         return []
     limits = {entry["threshold_us"]: entry["limit_pct"] for entry in json.loads(verdict.profile.document)["limits"]}

@@ -51,7 +51,7 @@ def _identity_step(state: SubmissionState, submission: StatedSubmission) -> Step
 
 
 def _unidentified(state: SubmissionState) -> str:
-    """Say why there is no product: it is looked for only once the log is read."""
+    """Return the reason for a missing product: the register searches for it only after the reading."""
     if state == SubmissionState.FAILED:
         return "no product: the log could not be read"
     if state in UNFINISHED:
@@ -127,7 +127,7 @@ NO_EMBARGO = "none"
 
 @dataclass(frozen=True)
 class Entry:
-    """One event; `run_id` is empty where it is the submission's."""
+    """One event; `run_id` is empty if it is the submission's."""
 
     line: HistoryLine
     run_id: str

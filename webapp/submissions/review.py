@@ -38,7 +38,7 @@ def review_list(request: UserRequest) -> HttpResponse:
 @require_POST
 @staff_only
 def decide(request: UserRequest, public_id: str, decision: str) -> HttpResponse:
-    """Carry out one decision and return to the submission's page, which shows what became of it."""
+    """Carry out one decision and return to the submission's page, which shows the result."""
     submission = Submission.objects.filter(public_id=public_id).first()
     if submission is None or decision not in DECISIONS:
         raise Http404(f"No submission {public_id}, or no decision {decision}.")

@@ -54,7 +54,7 @@ def run_review(request: UserRequest, public_id: str) -> HttpResponse:
 @require_POST
 @staff_only
 def act_on_run(request: UserRequest, public_id: str, act: str) -> HttpResponse:
-    """Do one thing with a run and return to its page, which shows what became of it."""
+    """Carry out one action on a run and return to its page, which shows the result."""
     run = _find(public_id)
     if act not in ACTS:
         raise Http404(f"Nothing that is done with a run is called {act}.")

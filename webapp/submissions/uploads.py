@@ -1,4 +1,4 @@
-"""Who may upload, and how much, decided while a file arrives: what is refused is not even spooled."""
+"""Upload limits by sender and size. They apply while a file arrives: a refused file is not even spooled."""
 
 from typing import Any, Protocol
 
@@ -65,7 +65,7 @@ def is_too_large(request: HasMeta) -> bool:
 
 
 def files_complaint(files: "MultiValueDict[str, UploadedFile[bytes]]") -> str:
-    """Return what is wrong with the files of a request, which would be dropped without a word; "" where nothing is."""
+    """Return the error about files of a request that the intake would ignore; "" if there are none."""
     if len(files.getlist("log")) > 1:
         return "Expected one log, got several. Send each log in a request of its own, or all in one tar or zip."
     if unknown := sorted(set(files) - FILE_FIELDS):

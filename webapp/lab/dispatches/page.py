@@ -52,7 +52,7 @@ STATE_MEANINGS = {
     State.LOST: "the register does not know whether the program still runs",
     State.CANCELLED: "the run was stopped on request",
 }
-# What a queued dispatch waits for.
+# The reasons why a queued dispatch waits.
 WAITS = {
     Dispatch.WaitsFor.DRIVE: "it waits for the drive",
     Dispatch.WaitsFor.HOST: "it waits for the host",

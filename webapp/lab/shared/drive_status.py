@@ -153,7 +153,7 @@ def _listing_warnings(host: Host, drive_key: str) -> list[DriveWarning]:
 
 @dataclass(frozen=True)
 class DriveAvailability:
-    """What uses a drive on any of its hosts: the open campaign, the current dispatch and the number of queued ones."""
+    """Use of a drive on all of its hosts: the open campaign, the current dispatch and the number of queued ones."""
 
     is_missing: bool
     campaign: Campaign | None

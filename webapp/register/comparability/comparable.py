@@ -48,7 +48,7 @@ class Condition:
 
     @property
     def sides(self) -> str:
-        """The different values as text; for more than two runs, with the letters of the runs that have each."""
+        """Return the different values as text; for more than two runs, with the letters of the runs that have each."""
         texts = [value or NOT_REPORTED for value in self.values]
         if len(texts) == 2:
             return " and ".join(texts)
@@ -59,7 +59,7 @@ class Condition:
 
     @property
     def exported(self) -> list[str]:
-        """The values as text for CSV and JSON files."""
+        """Return the values as text for CSV and JSON files."""
         return [value or NOT_STATED for value in self.values]
 
 
@@ -137,7 +137,7 @@ class Unreported:
 
     @property
     def is_weak(self) -> bool:
-        """Whether the runs compare mainly because conditions are not reported."""
+        """Return whether the runs compare mainly because conditions are not reported."""
         return is_weak(len(self.labels), self.conditions)
 
 

@@ -27,7 +27,7 @@ class Choice:
 
     @property
     def is_comparable(self) -> bool:
-        """Each two of the runs compare."""
+        """Return whether every pair of the runs compares."""
         return all_compare(self.runs)
 
 

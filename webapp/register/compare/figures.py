@@ -36,12 +36,12 @@ class Value:
 
     @property
     def is_over(self) -> bool:
-        """The value is a share over its limit."""
+        """Return whether the value is a share over its limit."""
         return self.nearness is not None and self.nearness.is_over
 
     @property
     def comparable_text(self) -> str:
-        """The text, for a share without trailing zeros: 0.000 and 0.00 are the same."""
+        """Return the text, for a share without trailing zeros: 0.000 and 0.00 are the same."""
         is_share = self.share_pct is not None and "." in self.text
         return self.text.rstrip("0").rstrip(".") if is_share else self.text
 
@@ -58,17 +58,17 @@ class Line:
 
     @property
     def meaning(self) -> str:
-        """The code of the row's meaning: its own if it is a column of the tables."""
+        """Return the code of the row's meaning: its own if it is a column of the tables."""
         return self.code if self.code in BY_CODE else "share" if self.code.startswith("pct_over_") else "latency"
 
     @property
     def differs(self) -> bool:
-        """At least two reported values differ."""
+        """Return whether at least two reported values differ."""
         return len({value.comparable_text for value in self.values if value.text}) > 1
 
     @property
     def exported(self) -> list[str]:
-        """The values as text for CSV and JSON files."""
+        """Return the values as text for CSV and JSON files."""
         return [value.text or NOT_STATED for value in self.values]
 
 

@@ -36,7 +36,7 @@ class NamedDrive:
 
     @property
     def shown(self) -> str:
-        """The content of the field when the form is shown again."""
+        """Return the content of the field when the form is shown again."""
         return self.typed if self.error else self.slug
 
 

@@ -50,7 +50,7 @@ class Comparison:
 
     @property
     def curves_sentence(self) -> str:
-        """What the lines of the charts are."""
+        """Return the caption that explains the lines of the charts."""
         if self.heads[0].run.workload == YCSB:
             return "Each line is the sweep that a run belongs to."
         return (
@@ -60,19 +60,19 @@ class Comparison:
 
     @property
     def is_weak(self) -> bool:
-        """The runs compare, but mainly because conditions are not reported."""
+        """Return whether the runs compare mainly because conditions are not reported."""
         return self.is_comparable and self.unreported.is_weak
 
     @property
     def title(self) -> str:
-        """The heading of the page."""
+        """Return the heading of the page."""
         if not self.is_comparable:
             return "Not comparable"
         return "Weak comparison" if self.is_weak else "Side by side"
 
     @property
     def sentence(self) -> str:
-        """The result of the comparison as one sentence, to be quoted."""
+        """Return the result of the comparison as one sentence, to be quoted."""
         names = _listed(_distinct_names(self.heads))
         if self.is_comparable and self.unreported.labels:
             return (
@@ -90,30 +90,30 @@ class Comparison:
 
     @property
     def instances_sentence(self) -> str:
-        """The columns that are cloud instances, with their numbers of devices; empty without one."""
+        """Return the columns that are cloud instances, with their numbers of devices; empty without one."""
         clouds = [head for head in self.heads if product_of(head.run).category == Category.CLOUD]
         devices = [f"{head.letter} with {_devices(head.run)}" for head in clouds]
         return f"Measured on a cloud instance: {_listed(devices)}." if devices else ""
 
     @property
     def caution(self) -> str:
-        """The caution on results of cloud instances; empty without one."""
+        """Return the caution on results of cloud instances; empty without one."""
         return CLOUD_CAUTION if self.instances_sentence else ""
 
     @property
     def no_drives_sentence(self) -> str:
-        """The columns that were measured with a virtual device; empty if no log reports one."""
+        """Return the columns that were measured with a virtual device; empty if no log reports one."""
         letters = [head.letter for head in self.heads if head.run.is_on_no_drive]
         return f"{capfirst(VIRTUAL_DEVICE_MARK)}: {_listed(letters)}." if letters else ""
 
     @property
     def no_drives_caution(self) -> str:
-        """The reason why such a run does not count."""
+        """Return the reason why such a run does not count."""
         return f"{capfirst(VIRTUAL_DEVICE_REASON)} and cannot certify one."
 
     @property
     def unreported_by_run(self) -> str:
-        """How many conditions each run does not report."""
+        """Return the number of conditions that each run does not report, as a sentence."""
         counts = (f"{head.letter} {number}" for head, number in zip(self.heads, self.unreported.by_run, strict=True))
         return f"Not reported: {', '.join(counts)}."
 

@@ -29,17 +29,17 @@ class Chosen:
 
     @property
     def is_enough(self) -> bool:
-        """There are enough to compare."""
+        """Return whether there are enough names to compare."""
         return len(self.names) >= FEWEST
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The parameters of the names."""
+        """Return the parameters of the names."""
         return [(self.kind, name) for name in self.names]
 
     @property
     def profile_address(self) -> str:
-        """The address of the same comparison with the profile's limits."""
+        """Return the address of the same comparison with the profile's limits."""
         return "?" + urlencode(self.pairs)
 
     def address(self, form: str = "html") -> str:

@@ -32,7 +32,7 @@ class BelowTable:
 
     @cached_property
     def as_html(self) -> SafeString:
-        """The whole part as HTML, for the page of a category."""
+        """Return the whole part as HTML, for the page of a category."""
         return render_to_string("register/drives/below.html", {"below_table": self})
 
 

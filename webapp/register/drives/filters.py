@@ -111,7 +111,7 @@ OF_CLOUD = (PROVIDER, TENANCY, DEVICES, *ALWAYS)
 
 @dataclass(frozen=True)
 class Reason:
-    """Why rows are hidden: the text, how many rows it hides, and how many of them no other reason hides."""
+    """A reason for hidden rows: its text, the number of rows it hides, and how many of them no other reason hides."""
 
     name: str
     text: str

@@ -42,12 +42,12 @@ class Field:
 
     @property
     def boxes(self) -> SafeString:
-        """Its options as HTML."""
+        """Return its options as HTML."""
         return boxes(self.name, self.options)
 
     @property
     def picked(self) -> str:
-        """The ticked options, or any."""
+        """Return the ticked options, or any."""
         return ", ".join(option.label for option in self.options if option.is_chosen) or "any"
 
 
@@ -59,7 +59,7 @@ class DrivesForm:
 
     @property
     def fields(self) -> Iterable[Field]:
-        """Every filter; one that is not set and would hide no row of the page is hidden."""
+        """Return every filter; one that is not set and would hide no row of the page is hidden."""
         choices, numbers = dict(self.page.query.choices), dict(self.page.query.numbers)
         for each in self.page.layout.filters:
             if each.kind != CHOICE:
@@ -79,7 +79,7 @@ class DrivesForm:
 
     @property
     def column_boxes(self) -> SafeString:
-        """The columns to choose from, as HTML."""
+        """Return the columns to choose from, as HTML."""
         layout = self.page.layout
         chosen = self.page.query.columns or layout.usual
         options = [
@@ -91,18 +91,18 @@ class DrivesForm:
 
     @property
     def include_options(self) -> list[Option]:
-        """The kinds of rows that are hidden by default."""
+        """Return the kinds of rows that are hidden by default."""
         included = self.page.query.included
         return [Option(name, INCLUDE_LABELS[name], name in included) for name in self.page.layout.included]
 
     @property
     def filters_sentence(self) -> str:
-        """The filters that are set, for the button that opens the form on a phone."""
+        """Return the filters that are set, for the button that opens the form on a phone."""
         return "Filter and limits: " + (", ".join(active_filters(self.page.query)) or "none")
 
     @property
     def script_data(self) -> SafeString:
-        """The layout of the page for its script, as JSON. It does not depend on the query, so it is made once."""
+        """Return the page's layout for its script, as JSON. It is the same for all queries, so it is made once."""
         key = ("script data", self.page.layout.name, self.page.profile)
         return self.page.store.cached(key, lambda: json_script(self._script_data(), "drives-page"))
 

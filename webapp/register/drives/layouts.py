@@ -47,7 +47,7 @@ class PageLayout:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Every column of its tables, once."""
+        """Return every column of its tables, once."""
         return tuple({column.code: column for spec in self.specs for column in spec.columns}.values())
 
     def categories_of(self, spec: TableSpec) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ class PageLayout:
 
     @property
     def usual(self) -> tuple[str, ...]:
-        """The codes of the default columns, without the drive's name, which is always shown."""
+        """Return the codes of the default columns, without the drive's name, which is always shown."""
         usual = {column.code for spec in self.specs for column in spec.usual} - {ALWAYS_SHOWN}
         return tuple(column.code for column in self.columns if column.code in usual)
 

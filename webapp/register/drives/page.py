@@ -49,12 +49,12 @@ class Section:
 
     @property
     def is_wide(self) -> bool:
-        """The table has more columns than a desktop shows side by side, so it scrolls in a box of its own."""
+        """Return whether the table has more columns than a desktop shows; it then scrolls in a box of its own."""
         return len(self.heads) > COLUMNS_SIDE_BY_SIDE
 
     @property
     def column_groups(self) -> list[tuple[str, str]]:
-        """Code and label of the column groups that a narrow screen chooses from."""
+        """Return code and label of the column groups that a narrow screen offers."""
         return column_groups(self.spec, self.heads)
 
 
@@ -69,22 +69,22 @@ class DrivesPage:
 
     @cached_property
     def limits(self) -> YourLimits:
-        """The limits that shares are compared with."""
+        """Return the limits that shares are compared with."""
         return self.query.limits
 
     @cached_property
     def limit_check(self) -> LimitCheck:
-        """The rows that pass these limits."""
+        """Return the rows that pass these limits."""
         return LimitCheck(self.store, self.limits)
 
     @cached_property
     def name_query(self) -> NameQuery:
-        """The search as it is read."""
+        """Return the search as it is read."""
         return search(self.store.names, self.query.search_text)
 
     @cached_property
     def universes(self) -> list[Rows]:
-        """The rows of each table before any filter."""
+        """Return the rows of each table before any filter."""
         category, historical = self.store.columns["category"], self.store.columns["historical"]
         flags = [word == "yes" or not self.layout.is_historical for word in historical.words]
         rows = historical.having([*flags, False])
@@ -93,19 +93,19 @@ class DrivesPage:
 
     @cached_property
     def universe(self) -> Rows:
-        """The rows of all tables."""
+        """Return the rows of all tables."""
         return reduce(or_, self.universes)
 
     @property
     def default_rows(self) -> Rows:
-        """The rows without any filter: historical ones only on their own page."""
+        """Return the rows without any filter: historical ones only on their own page."""
         historical = self.store.columns["historical"]
         current = historical.having([word != "yes" for word in historical.words] + [False])
         return self.universe if self.layout.is_historical else self.universe & current
 
     @cached_property
     def tests(self) -> list[Test]:
-        """The requirements for a row to be shown, in the order of their reasons."""
+        """Return the requirements for a row to be shown, in the order of their reasons."""
         query, store = self.query, self.store
         tests = [self._default_test(name) for name in self.layout.included if name not in query.included]
         if query.search_text:
@@ -124,7 +124,7 @@ class DrivesPage:
 
     @cached_property
     def sections(self) -> list[Section]:
-        """The tables that have rows before filters; on a page with one table, always that one."""
+        """Return the tables that have rows before filters; on a page with one table, always that one."""
         pages = pages_count(self.filtered_rows.bit_count())
         if self.query.page > pages:
             raise ParameterError("page", f"expected a number from 1 to {pages}", str(self.query.page))
@@ -135,17 +135,17 @@ class DrivesPage:
 
     @cached_property
     def filtered(self) -> list[FilteredRows]:
-        """The matching rows of each table."""
+        """Return the matching rows of each table."""
         return [filters.apply_tests(universe, self.tests) for universe in self.universes]
 
     @cached_property
     def filtered_rows(self) -> Rows:
-        """The matching rows of all tables."""
+        """Return the matching rows of all tables."""
         return reduce(or_, (each.rows for each in self.filtered))
 
     @property
     def is_alone(self) -> bool:
-        """The page has one table, which is shown also if it is empty."""
+        """Return whether the page has one table, which is shown also if it is empty."""
         return len(self.layout.specs) == 1
 
     def _section(self, spec: TableSpec, filtered: FilteredRows, before: int) -> Section:
@@ -172,7 +172,7 @@ class DrivesPage:
 
     @cached_property
     def rows(self) -> list[int]:
-        """Every matching row of all pages, in order."""
+        """Return every matching row of all pages, in order."""
         rows: list[int] = []
         for spec, filtered in zip(self.layout.specs, self.filtered, strict=True):
             groups = grouped(self.store, filtered.rows, self.query.sort, by_vendor=spec.is_by_vendor)
@@ -181,7 +181,7 @@ class DrivesPage:
 
     @cached_property
     def reasons(self) -> list[Reason]:
-        """Why rows are hidden, over all tables of the page."""
+        """Return the reasons for hidden rows, over all tables of the page."""
         merged: dict[str, Reason] = {}
         for reason in (reason for each in self.filtered for reason in each.reasons):
             before = merged.get(reason.name, replace(reason, hidden=0, hidden_only=0))
@@ -194,7 +194,7 @@ class DrivesPage:
 
     @property
     def shown_sentence(self) -> str:
-        """How many rows are shown, of how many."""
+        """Return the number of shown rows and of all rows, as a sentence."""
         shown = self.filtered_rows.bit_count()
         return f"{units.count(shown)} of {units.count(shown + self._hidden_count)} shown."
 
@@ -204,12 +204,12 @@ class DrivesPage:
 
     @property
     def hidden_sentence(self) -> str:
-        """How many rows are hidden, before the reasons; empty if none is."""
+        """Return the number of hidden rows, as the text before the reasons; empty if none is hidden."""
         return f"{units.count(self._hidden_count)} hidden: " if self._hidden_count else ""
 
     @property
     def hidden_lines(self) -> list[tuple[str, str, str]]:
-        """For each reason its text, and text and address of the link that removes it; no text if that shows no row."""
+        """Return for each reason its text, and the text and address of its link; no link text if it shows no row."""
         alone = len(self.reasons) == 1
         return [
             (
@@ -231,23 +231,23 @@ class DrivesPage:
 
     @property
     def overlap_note(self) -> str:
-        """A note that explains why the reasons add up to more than the hidden rows."""
+        """Return a note that explains why the reasons add up to more than the hidden rows."""
         is_more = sum(reason.hidden for reason in self.reasons) > self._hidden_count
         return " (a drive can fail several filters)" if is_more else ""
 
     @property
     def everything_address(self) -> str:
-        """The address of the query that hides nothing; empty unless several reasons hide rows."""
+        """Return the address of the query that hides nothing; empty unless several reasons hide rows."""
         return self.query.with_everything().address if len(self.reasons) > 1 else ""
 
     @property
     def limits_sentence(self) -> str:
-        """How many rows pass the limits, and which results change; includes rows that only the limits hide."""
+        """Return how many rows pass the limits and which results change, including rows that only the limits hide."""
         return limits_sentence(self.store, self.rows_before_limits, self.limit_check, self.limits)
 
     @cached_property
     def rows_before_limits(self) -> Rows:
-        """The matching rows, with those that only the limits hide."""
+        """Return the matching rows, with those that only the limits hide."""
         return reduce(and_, (test.rows for test in self.tests if test.name != "within"), self.universe)
 
     def as_form(self, form: str) -> str:
@@ -256,7 +256,7 @@ class DrivesPage:
 
     @property
     def pages(self) -> list[tuple[int, str]]:
-        """Number and address of each page; empty if there is only one."""
+        """Return number and address of each page; empty if there is only one."""
         count = pages_count(self.filtered_rows.bit_count())
         first = replace(self.query, page=1).address  # page is the last parameter of an HTML address
         after = first if first == "?" else f"{first}&"
@@ -264,7 +264,7 @@ class DrivesPage:
 
     @property
     def page_links(self) -> SafeString:
-        """The links to the pages as HTML. There are up to fifty, and a template takes ten times as long for them."""
+        """Return the links to the pages as HTML. There are up to fifty; a template takes ten times as long."""
         links = (
             f'<a href="{escape(address)}"{CURRENT if number == self.query.page else ""}>{number}</a> '
             for number, address in self.pages
@@ -273,7 +273,7 @@ class DrivesPage:
 
     @property
     def profile_address(self) -> str:
-        """The address of the same query with the profile's limits."""
+        """Return the address of the same query with the profile's limits."""
         parameters = {name: text for name, text in self.query.parameters.items() if not name.startswith("limit_")}
         return "?" + urlencode(parameters)
 

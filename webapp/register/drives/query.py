@@ -47,7 +47,7 @@ class DrivesQuery:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The parameters of the address in a fixed order, without defaults."""
+        """Return the parameters of the address in a fixed order, without defaults."""
         values = {
             "q": self.search_text,
             **{name: SEPARATOR.join(codes) for name, codes in self.choices},
@@ -64,12 +64,12 @@ class DrivesQuery:
 
     @property
     def is_narrowed(self) -> bool:
-        """A filter or a search is set."""
+        """Return whether a filter or a search is set."""
         return bool(self.choices or self.numbers or self.search_text)
 
     @property
     def address(self) -> str:
-        """The query string of this query's page."""
+        """Return the query string of this query's page."""
         return "?" + urlencode(self.parameters)
 
     def without(self, name: str) -> "DrivesQuery":

@@ -40,7 +40,7 @@ class Dump:
 
     @property
     def day(self) -> str:
-        """The day of the dump, which is also the name of its directory."""
+        """Return the day of the dump, which is also the name of its directory."""
         return self.directory.name
 
     def file(self, name: str) -> DumpFile | None:

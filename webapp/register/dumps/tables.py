@@ -35,12 +35,12 @@ class Table:
 
     @property
     def paths(self) -> list[str]:
-        """The paths of the columns, in their order."""
+        """Return the paths of the columns, in their order."""
         return [self.annotated.get(name, path) for name, path in self.columns.items()]
 
     @property
     def fields(self) -> dict[str, "models.Field[Any, Any]"]:
-        """The field at the end of each column's path, by column name."""
+        """Return the field at the end of each column's path, by column name."""
         return {name: field_of(self.model, path) for name, path in self.columns.items()}
 
 

@@ -59,7 +59,7 @@ class FleetAnswer:
 
     @property
     def pages(self) -> list[tuple[str, str]]:
-        """Links to details: URLs with the names of drives, and with the titles of publications."""
+        """Return links to details: URLs with the names of drives, and with the titles of publications."""
         drives = [
             (reverse("product", args=[each.slug]), product_name(each)) for each in (*self.products, *self.nearest)
         ]
@@ -69,7 +69,7 @@ class FleetAnswer:
 
     @property
     def capacity(self) -> str:
-        """The capacity from the list or from the model's name."""
+        """Return the capacity from the list or from the model's name."""
         return "" if self.drive.capacity_gb is None else units.capacity(round(self.drive.capacity_gb))
 
 

@@ -71,9 +71,7 @@ COLUMNS = {
     "count": ("count", "quantity", "qty"),
 }
 Json = Mapping[str, Any]
-Rows = Iterator[
-    "ListedDrive | LeftOut | None"
-]  # None is a row that names nothing: it was read all the same, and counts
+Rows = Iterator["ListedDrive | LeftOut | None"]  # None is a row without a name, which also counts as read
 
 
 class FleetError(Exception):

@@ -46,7 +46,7 @@ class Match:
 
     @property
     def by(self) -> str:
-        """The way in which the products were found; empty if none was found."""
+        """Return the way in which the products were found; empty if none was found."""
         if not self.found:
             return ""
         return BY_PART if self.part or self.is_stated_part else BY_MODEL

@@ -99,7 +99,7 @@ def form(request: HttpRequest) -> HttpResponse:
     return render(request, "register/fleet/check.html", {"section": "check"})
 
 
-@csrf_exempt  # a check changes nothing and uses no session, so the form needs no token
+@csrf_exempt  # a check is read-only and uses no session, so the form needs no token
 def answer(request: HttpRequest) -> HttpResponse:
     """Check a submitted list; redirect other requests to the form."""
     if request.method != "POST":

@@ -53,7 +53,7 @@ class Numbers:
 
     @property
     def sentence(self) -> str:
-        """The numbers as a sentence."""
+        """Return the numbers as a sentence."""
         current = sum(self.current.values())
         total = current + self.historical
         kind = "published result" if self.published == total else "result"

@@ -27,7 +27,7 @@ Given = Mapping[str, str]
 class ParameterError(Exception):
     """A parameter that a page cannot use. The response is a page with status 400 that names it.
 
-    `expected` says what the parameter may be; `found` is its value, None where the value is not the problem.
+    `expected` says what the parameter may be; `found` is its value, None if the value is not the problem.
     `is_unknown` is true for a parameter that the page does not have: there is no field to correct.
     """
 

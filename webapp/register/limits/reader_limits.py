@@ -45,22 +45,22 @@ class LimitField:
 
     @property
     def name(self) -> str:
-        """The name of its parameter."""
+        """Return the name of its parameter."""
         return limit_name(self.threshold_us)
 
     @property
     def text(self) -> str:
-        """The limit in percent, without trailing zeros."""
+        """Return the limit in percent, without trailing zeros."""
         return units.decimal(self.limit_pct)
 
     @property
     def profile_text(self) -> str:
-        """The profile's limit, percent."""
+        """Return the profile's limit, percent."""
         return units.decimal(self.profile_pct)
 
     @property
     def is_own(self) -> bool:
-        """The limit differs from the profile's."""
+        """Return whether the limit differs from the profile's."""
         return self.limit_pct != self.profile_pct
 
 
@@ -72,32 +72,32 @@ class YourLimits:
 
     @property
     def is_own(self) -> bool:
-        """At least one limit differs from the profile's."""
+        """Return whether at least one limit differs from the profile's."""
         return any(field.is_own for field in self.fields)
 
     @property
     def by_threshold(self) -> dict[int, Decimal]:
-        """Threshold in us -> limit in percent."""
+        """Return the limits in percent by threshold in us."""
         return {field.threshold_us: field.limit_pct for field in self.fields}
 
     @property
     def profile_by_threshold(self) -> dict[int, Decimal]:
-        """Threshold in us -> the profile's limit in percent."""
+        """Return the profile's limits in percent by threshold in us."""
         return {field.threshold_us: field.profile_pct for field in self.fields}
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The parameters of the limits that differ from the profile's."""
+        """Return the parameters of the limits that differ from the profile's."""
         return {field.name: field.text for field in self.fields if field.is_own}
 
     @property
     def query(self) -> str:
-        """The query string of these limits; empty for the profile's."""
+        """Return the query string of these limits; empty for the profile's."""
         return f"?{urlencode(self.parameters)}" if self.is_own else ""
 
     @property
     def sentence(self) -> str:
-        """The limits as text: at most 5 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms."""
+        """Return the limits as text: at most 5 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms."""
         parts = (f"{field.text}{units.NBSP}% over {units.threshold(field.threshold_us)}" for field in self.fields)
         return f"at most {', '.join(parts)}"
 
@@ -127,7 +127,7 @@ def _read_field(given: Mapping[str, str], limit: Limit) -> LimitField:
 
 @dataclass(frozen=True)
 class LimitEvaluation:
-    """Whether a result passes the profile and the reader's limits, and whether a share of it is over the latter."""
+    """The evaluation of a result: it passes the profile or the reader's limits, or a share is over the latter."""
 
     name: str
     passes_profile: bool
@@ -154,7 +154,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Changed:
-    """How many results pass the reader's limits, and the names of those that pass only the profile or only these."""
+    """The number of results within the reader's limits, and those that pass only the profile or only these limits."""
 
     count: int
     passing: int

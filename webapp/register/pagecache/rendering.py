@@ -35,7 +35,7 @@ class Rendered:
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """The sizes of the forms in bytes."""
+        """Return the sizes of the forms in bytes."""
         plain, by_gzip, by_zstd = self.forms
         return len(plain), len(by_gzip), len(by_zstd)
 

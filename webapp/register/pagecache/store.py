@@ -70,7 +70,7 @@ class Snapshot:
 
     @property
     def moment(self) -> datetime:
-        """The time at which it was written."""
+        """Return the time at which it was written."""
         return datetime.fromisoformat(self.written_at)
 
 

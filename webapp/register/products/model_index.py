@@ -26,7 +26,7 @@ class Figured:
 
     @property
     def name(self) -> str:
-        """Maker and model."""
+        """Return maker and model as one text."""
         return f"{self.vendor} {self.model}"
 
 
@@ -104,7 +104,7 @@ class RegisterIndex:
 
     @cached_property
     def by_vendor(self) -> dict[str, list[Listed]]:
-        """The products of each maker, by its name in lower case."""
+        """Return the products of each maker, by its name in lower case."""
         found: dict[str, list[Listed]] = {}
         for each in self.listed:
             found.setdefault(each.product.vendor.casefold(), []).append(each)
@@ -112,13 +112,13 @@ class RegisterIndex:
 
     @cached_property
     def vendors(self) -> list[tuple[str, set[str]]]:
-        """The keys of `by_vendor`, each with the words of the name."""
+        """Return the keys of `by_vendor`, each with the words of the name."""
         named = [(vendor, _makers(name_words(vendor))) for vendor in self.by_vendor]
         return [(vendor, words) for vendor, words in named if words]
 
     @cached_property
     def by_word(self) -> dict[str, list[tuple[str, ...]]]:
-        """The names of models by each of their distinctive words."""
+        """Return the names of models by each of their distinctive words."""
         found: dict[str, list[tuple[str, ...]]] = {}
         for name in self.by_model:
             for word in filter(is_distinctive, name):

@@ -1,8 +1,8 @@
 """Search for products by name. It accepts one typing error and knows other names of makers.
 
-Every word of a query must occur in a product's names. A word that occurs in no product's names at all is taken for a
-typing error, and is replaced by the known words that are one letter away. A word that occurs in some names is taken as
-it is, so that P4610 never finds a P4510.
+Every word of a query must occur in a product's names. A word that occurs in no product's names counts as a typing
+error; the known words that are one letter away replace it. A word that occurs in some names is used unchanged, so that
+P4610 never finds a P4510.
 """
 
 from collections.abc import Iterable, Sequence
@@ -48,7 +48,7 @@ class Names:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The words that a typing error may stand for. Built only when a searched word is in no name."""
+        """Return the words that a typing error may replace. Built only when a searched word is in no name."""
         known = {word for part in self.parts for word in [*words_of(part), "".join(words_of(part))] if word}
         return tuple(known.union(*OTHER_NAMES.values()))
 
@@ -68,7 +68,7 @@ class NameQuery:
 
     @property
     def sentence(self) -> str:
-        """The words that were taken for typing errors; empty if none was."""
+        """Return the words that were taken for typing errors; empty if none was."""
         return " ".join(
             f"No name contains {word}; searched for {' or '.join(others)} instead."
             for word, others in zip(self.words, self.alternatives, strict=True)

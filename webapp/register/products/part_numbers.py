@@ -31,7 +31,7 @@ class Part:
 
     @property
     def name(self) -> str:
-        """Maker and family."""
+        """Return maker and family as one text."""
         return f"{self.vendor} {self.model}"
 
 

@@ -52,7 +52,7 @@ class DevicesView:
 
     @property
     def sentence(self) -> str:
-        """The note about omitted values."""
+        """Return the note about omitted values."""
         return "" if self.has_worst else WORST_OMITTED
 
 

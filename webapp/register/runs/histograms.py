@@ -59,7 +59,7 @@ class TimesView:
 
     @property
     def cut_sentence(self) -> str:
-        """The note about histograms that the page leaves out."""
+        """Return the note about histograms that the page leaves out."""
         if self.total <= len(self.rows):
             return ""
         return f"The first {units.count(len(self.rows))} of {units.count(self.total)}."

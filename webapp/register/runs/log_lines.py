@@ -62,7 +62,7 @@ class LogLine:
 
     @property
     def first_folded(self) -> int:
-        """The number of the first line left out before this one."""
+        """Return the number of the first line left out before this one."""
         return self.number - self.folded
 
 

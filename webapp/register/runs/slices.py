@@ -64,7 +64,7 @@ class SliceRow:
 
     @property
     def outcome(self) -> str:
-        """The outcome of the slice in a word."""
+        """Return the outcome of the slice in a word."""
         if not self.slice.ops_count:
             return "no operations"
         return "fails" if self.is_over else "passes"
@@ -87,7 +87,7 @@ class SliceTable:
 
     @property
     def passing_sentence(self) -> str:
-        """The number of listed slices that are within every limit."""
+        """Return the number of listed slices that are within every limit."""
         passing = sum(row.outcome == "passes" for row in self.rows)
         verb = "is" if passing == 1 else "are"
         if self.total > len(self.rows):
@@ -97,14 +97,14 @@ class SliceTable:
 
     @property
     def cut_sentence(self) -> str:
-        """The note about slices that the page leaves out."""
+        """Return the note about slices that the page leaves out."""
         if self.total <= len(self.rows):
             return ""
         return f"The first {units.count(len(self.rows))} of {units.count(self.total)} slices; the CSV has them all."
 
     @property
     def edges_sentence(self) -> str:
-        """The note about limits that are evaluated at a bucket edge near their threshold; empty if there are none."""
+        """Return the note about limits that apply at a bucket edge near their threshold; empty if there are none."""
         moved = [limit for limit in self.limits if limit.read_at_us != limit.limit.threshold_us]
         if not moved:
             return ""

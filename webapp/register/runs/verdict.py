@@ -105,7 +105,7 @@ class VerdictView:
 
     @property
     def cut_sentence(self) -> str:
-        """The note about violations that the page leaves out."""
+        """Return the note about violations that the page leaves out."""
         if self.violations_count <= len(self.violations):
             return ""
         shown, every = units.count(len(self.violations)), units.count(self.violations_count)

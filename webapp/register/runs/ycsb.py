@@ -63,7 +63,7 @@ class YcsbView:
 
     @property
     def cut_sentence(self) -> str:
-        """The note about status lines that the page leaves out."""
+        """Return the note about status lines that the page leaves out."""
         if self.intervals_count <= len(self.intervals):
             return ""
         shown, every = units.count(len(self.intervals)), units.count(self.intervals_count)

@@ -35,7 +35,7 @@ class Candidate:
 
     @property
     def statistic(self) -> str:
-        """The statistic of the shares; certificates always use the worst slice."""
+        """Return the statistic of the shares; certificates always use the worst slice."""
         return self.run.statistic if self.run else Statistic.WORST_SLICE.value
 
 

@@ -112,32 +112,32 @@ class SizingRow:
 
     @property
     def slug(self) -> str:
-        """The product's name in URLs."""
+        """Return the product's name in URLs."""
         return self.candidate.product.slug
 
     @property
     def name(self) -> str:
-        """The name of the drive."""
+        """Return the name of the drive."""
         return product_name(self.candidate.product)
 
     @property
     def dwpd(self) -> str:
-        """The drive writes per day that the load needs; empty if not known."""
+        """Return the drive writes per day that the load needs; empty if not known."""
         return "" if self.size.dwpd is None else number(self.size.dwpd)
 
     @property
     def rating(self) -> str:
-        """The rated drive writes per day; empty if not reported."""
+        """Return the rated drive writes per day; empty if not reported."""
         return "" if self.candidate.offer.dwpd is None else number(self.candidate.offer.dwpd)
 
     @property
     def price(self) -> str:
-        """The price of all drives; empty without a price."""
+        """Return the price of all drives; empty without a price."""
         return "" if self.size.price is None else f"{round(self.size.price):,d}"
 
     @property
     def price_of_one(self) -> str:
-        """The entered price of one drive."""
+        """Return the entered price of one drive."""
         return "" if self.candidate.offer.price is None else printed_decimal(self.candidate.offer.price, 2)
 
 
@@ -156,7 +156,7 @@ class SizingPage:
 
     @property
     def count_sentence(self) -> str:
-        """The number of drives listed, and a note about the others."""
+        """Return the number of drives listed, and a note about the others."""
         every = counted(self.drives_count, "current drive")
         if self.drives_count <= len(self.rows):
             return f"{every} within the limits, each at its tested load."

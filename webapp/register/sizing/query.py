@@ -36,13 +36,13 @@ class Field:
 
     @property
     def parameter(self) -> Parameter:
-        """The parameter that it sends."""
+        """Return the parameter that it sends."""
         default = Decimal(self.default)
         return number(self.name, self.least, self.most, default=default, is_whole=self.is_whole)
 
     @property
     def default_text(self) -> str:
-        """The default value with thousands separated."""
+        """Return the default value with thousands separated."""
         return units.decimal(Decimal(self.default))
 
 
@@ -75,7 +75,7 @@ class SizingQuestion:
 
     @property
     def named_drives(self) -> dict[str, str]:
-        """The parameters that name a drive, with the slug of the drive."""
+        """Return the parameters that name a drive, with the slug of the drive."""
         priced = {f"{PRICE_PREFIX}{slug}": slug for slug in self.prices}
         return priced | ({"drive": self.drive} if self.drive else {})
 

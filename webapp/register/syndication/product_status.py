@@ -28,7 +28,7 @@ class ProductStatus:
 
     @property
     def details(self) -> str:
-        """Tier, rule version and date."""
+        """Return tier, rule version and date as one text."""
         return ", ".join(part for part in (self.tier, self.rule, self.date) if part)
 
 

@@ -20,8 +20,8 @@ SHARE_THRESHOLDS_US = (256, 512, 1_000, 8_000, 64_000)
 class Column:
     """One column.
 
-    `code` is part of addresses and never changes; `kind` names the template of its cells; `group` is the set of columns
-    that a narrow screen shows together, empty for a column that is always shown.
+    `code` is part of addresses and never changes. `kind` names the template of its cells. `group` is the set of columns
+    that a narrow screen shows together; it is empty for a column that is always shown.
     """
 
     code: str
@@ -37,12 +37,12 @@ class Column:
 
     @property
     def template(self) -> str:
-        """The template of its cells in a table of runs; empty if they have only a word."""
+        """Return the template of its cells in a table of runs; empty if they have only a word."""
         return f"register/tables/cells/{self.kind}.html" if self.kind in {"run", "share", "tier"} else ""
 
     @property
     def is_number(self) -> bool:
-        """Numbers are aligned to the right."""
+        """Return whether the column has numbers, which are aligned to the right."""
         return self.kind in {"number", "speed", "share", "computed"}
 
 

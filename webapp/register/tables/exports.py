@@ -25,7 +25,7 @@ def printed_share(threshold_us: int) -> Callable[[Run], Value]:
 
 
 def verdict_outcome(run: Run) -> Value:
-    """Return the outcome of the newest reading's verdict; None where there is no log."""
+    """Return the outcome of the newest reading's verdict; None if there is no log."""
     verdict = newest_verdict(run)
     return verdict.outcome or None if verdict else None
 

@@ -20,7 +20,7 @@ TIER_MEANINGS = {
     Tier.REVIEWED: "log checked by a second person",
     Tier.LAB_VERIFIED: "run by a lab of the register",
 }
-AEROSPIKE = "Aerospike"  # who ran the published page's own tests
+AEROSPIKE = "Aerospike"  # the publisher that ran the published page's own tests
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class NearnessMark:
 
     @property
     def html(self) -> SafeString:
-        """The mark as HTML."""
+        """Return the mark as HTML."""
         filled = min(self.ratio, 1) * TRACK_UNITS
         strength = "strong" if self.is_over or float(self.ratio) >= STRONG_FROM else "fill"
         fill_html = fill("near-fill", strength=strength, width=f"{filled:.1f}") if filled >= SHORTEST_UNITS else ""
@@ -49,14 +49,14 @@ def nearness_mark(share_pct: Decimal, limit_pct: Decimal, *, is_over: bool) -> N
 
 @dataclass(frozen=True)
 class TierMark:
-    """Who vouches for a run: one to four of four rising bars, always with their word."""
+    """The mark of a run's tier: one to four of four rising bars, always with their word."""
 
     tier: Tier
     word: str
 
     @property
     def html(self) -> SafeString:
-        """The bars as HTML."""
+        """Return the bars as HTML."""
         filled = TIERS_RISING.index(self.tier)
         return fill("tier", **{f"bar_{place + 1}": "on" if place <= filled else "off" for place in range(BARS)})
 

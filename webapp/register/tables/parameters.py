@@ -23,7 +23,7 @@ class Sort:
 
     @property
     def parameter(self) -> str:
-        """The sort as it is written in an address."""
+        """Return the sort as it is written in an address."""
         return f"-{self.code}" if self.falls else self.code
 
 
@@ -56,12 +56,12 @@ class ListQuery:
 
     @property
     def csv_address(self) -> str:
-        """The same rows as CSV."""
+        """Return the same rows as CSV."""
         return self.address(form="csv")
 
     @property
     def json_address(self) -> str:
-        """The same rows as JSON."""
+        """Return the same rows as JSON."""
         return self.address(form="json")
 
 

@@ -45,12 +45,12 @@ class TableSpec:
 
     @property
     def usual(self) -> tuple[Column, ...]:
-        """The columns that are shown by default."""
+        """Return the columns that are shown by default."""
         return tuple(column for column in self.columns if column.code not in self.by_choice)
 
     @property
     def footnotes(self) -> tuple[str, ...]:
-        """The notes below the table: first those of its source, then how to read it."""
+        """Return the notes below the table: first those of its source, then how to read it."""
         return self.source_notes + self.reading_notes
 
 
@@ -101,7 +101,7 @@ class Cell:
 
     @property
     def html(self) -> SafeString:
-        """The cell as HTML, if its column has no template of its own."""
+        """Return the cell as HTML, if its column has no template of its own."""
         return word_cell(self.column, self.text)
 
 
@@ -139,17 +139,17 @@ class Row:
 
     @property
     def is_over(self) -> bool:
-        """At least one share shown is over its limit."""
+        """Return whether at least one shown share is over its limit."""
         return any(cell.nearness.is_over for cell in self.cells if cell.nearness)
 
     @property
     def is_superseded(self) -> bool:
-        """Another run has replaced this one."""
+        """Return whether another run has replaced this one."""
         return self.run.visibility == Visibility.SUPERSEDED
 
     @property
     def is_current(self) -> bool:
-        """The run is neither withdrawn nor superseded."""
+        """Return whether the run is neither withdrawn nor superseded."""
         return self.run.visibility == Visibility.PUBLIC
 
 
@@ -163,17 +163,17 @@ class Table:
 
     @property
     def rows(self) -> list[Row]:
-        """All rows, in the order in which they are shown."""
+        """Return all rows, in the order in which they are shown."""
         return [row for _, rows in self.groups for row in rows]
 
     @property
     def has_several(self) -> bool:
-        """The table has at least two runs, so that they can be compared."""
+        """Return whether the table has at least two runs, so that a reader can compare them."""
         return len(self.rows) > 1
 
     @property
     def column_groups(self) -> list[tuple[str, str]]:
-        """Code and label of the column groups that a narrow screen chooses from."""
+        """Return code and label of the column groups that a narrow screen offers."""
         return column_groups(self.spec, self.heads)
 
 

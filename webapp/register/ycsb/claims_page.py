@@ -57,7 +57,7 @@ class ClaimsPage:
 
     @property
     def groups(self) -> Iterable[tuple[str, str, list[dict[str, str]]]]:
-        """Slug, title and claims of each publication."""
+        """Return slug, title and claims of each publication."""
         for slug in dict.fromkeys(row["publication"] for row in self.rows):
             yield slug, publication_of(slug).title, [row for row in self.rows if row["publication"] == slug]
 
@@ -126,5 +126,5 @@ def _impossible() -> Iterable[str]:
 
 
 def claim_values(page: ClaimsPage) -> list[dict[str, Value]]:
-    """Return the rows as they are exported: publication by publication, null where there is no text."""
+    """Return the rows as they are exported: publication by publication, null if there is no text."""
     return [{name: row[name] or None for name in FIELDS} for _, _, rows in page.groups for row in rows]

@@ -84,7 +84,7 @@ class ImprovementTable:
 
     @property
     def sentence(self) -> str:
-        """The gain at the peaks; empty if it is not known."""
+        """Return the gain at the peaks; empty if it is not known."""
         if not self.peak_gain:
             return ""
         direction = "lower" if self.peak_gain.startswith("-") else "higher"

@@ -71,7 +71,7 @@ class LoadDrive:
 
     @property
     def first_run(self) -> Run:
-        """One of its runs; all have the same firmware and conditions."""
+        """Return one of its runs; all have the same firmware and conditions."""
         return self.points[0].runs[0]
 
     def is_named(self, code: str) -> bool:
@@ -92,7 +92,7 @@ class LoadDrive:
 
     @property
     def peak(self) -> Point | None:
-        """The first thread count with the highest throughput; None without any."""
+        """Return the first thread count with the highest throughput; None without any."""
         return peak([Point(*point) for point in self.sweep().items()])
 
     def curve(self, key: LatencyKey) -> list[Point]:
@@ -111,7 +111,7 @@ class Load:
 
     @property
     def operations(self) -> list[str]:
-        """The operations with latencies, reads first."""
+        """Return the operations with latencies, reads first."""
         names = {name for drive in self.drives for point in drive.points for name, _ in point.latencies_us}
         return sorted(names, key=lambda name: (not name.startswith("read ("), name))
 

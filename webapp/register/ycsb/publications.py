@@ -102,7 +102,7 @@ class Figure:
 
     @property
     def exact(self) -> Fraction:
-        """The value without rounding."""
+        """Return the value without rounding."""
         return Fraction(Decimal(self.row.value))
 
     @property
@@ -112,7 +112,7 @@ class Figure:
 
     @property
     def remark(self) -> str:
-        """Its exactness unless it is simply stated, and the publication's own name for it if that differs."""
+        """Return its exactness unless it is simply stated, and the publication's own name for it if that differs."""
         shown = {STATED: "", READ_OFF: READ_FROM_CHART}
         exactness = shown.get(self.row.exactness, self.row.exactness)
         label = f"printed as “{self.row.source_label}”" if self.row.source_label else ""
@@ -120,7 +120,7 @@ class Figure:
 
     @property
     def latency_us(self) -> Fraction | None:
-        """The value as a latency in us; None if it is not a latency."""
+        """Return the value as a latency in us; None if it is not a latency."""
         return in_us(self.exact, self.row.unit)
 
 
@@ -133,12 +133,12 @@ class Figures:
 
     @property
     def drives(self) -> list[str]:
-        """The drives, that of the publishing vendor first."""
+        """Return the drives, that of the publishing vendor first."""
         return list(dict.fromkeys(each.row.model for each in self.all))
 
     @property
     def workloads(self) -> list[str]:
-        """The workloads with figures, by letter; "" for figures that apply to all."""
+        """Return the workloads with figures, by letter; "" for figures that apply to all."""
         return sorted({each.row.workload for each in self.all})
 
     def of(self, workload: str, drive: str = "") -> list[Figure]:

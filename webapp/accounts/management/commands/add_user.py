@@ -1,4 +1,4 @@
-"""`manage.py add_user USERNAME --organisation SLUG`: enter a person and say for whom they act."""
+"""`manage.py add_user USERNAME --organisation SLUG`: add a person as a member of an organisation."""
 
 import secrets
 from argparse import ArgumentParser

@@ -34,7 +34,7 @@ class ProductQuery:
 
     @property
     def sentence(self) -> str:
-        """How the words were read; empty if they were taken as they are."""
+        """Return the note on how the words were read; empty if they were used unchanged."""
         sentences = (self._part_sentence(), self._capacity_sentence(), self.names.sentence)
         return " ".join(sentence for sentence in sentences if sentence)
 

@@ -53,7 +53,7 @@ def set_of(flags: Iterable[object]) -> Rows:
 class EncodedColumn:
     """One column: `codes` has for each row the place of its word, or NOT_REPORTED.
 
-    `values` (numbers to compare with) and `options` (short codes to filter by) stand below_table the words where used.
+    `values` (numbers to compare with) and `options` (short codes to filter by) have the order of `words`, if used.
     """
 
     words: tuple[str, ...]
@@ -63,7 +63,7 @@ class EncodedColumn:
 
     @cached_property
     def sets(self) -> list[Rows]:
-        """The rows of each word, and last the rows without one."""
+        """Return the rows of each word, and last the rows without one."""
         sets = [bytearray(len(self.codes) // 8 + 1) for _ in (*self.words, "")]
         for row, code in enumerate(self.codes):
             sets[code][row >> 3] |= 1 << (row & 7)
@@ -94,7 +94,7 @@ class EncodedColumn:
 
 @dataclass(frozen=True)
 class ColumnEncoding:
-    """How a column is made: the sort key and text of each row, and the values and options of its words.
+    """The encoding of a column: the sort key and text of each row, and the values and options of its words.
 
     `text_of_key` makes the text from the sort key; `pair` returns both at once.
     """

@@ -29,7 +29,7 @@ class Counted:
 
     @property
     def ops_count(self) -> int:
-        """The number of operations in the piece."""
+        """Return the number of operations in the piece."""
         return sum(self.counts or [])
 
 

@@ -1,7 +1,7 @@
 """Telemetry of the host over a run's time, read from the stored side file.
 
-The file is untrusted, as the log is: the length of lines is bounded, values that are not numbers count as missing, and
-no text of the file is shown. Disks are combined: rates are added, awaits and temperatures show the worst disk.
+The file is untrusted, like the log: the length of lines is bounded, values that are not numbers count as missing, and
+no text of the file is shown. Disks are combined: rates are added; awaits and temperatures show the worst disk.
 """
 
 import json
@@ -67,7 +67,7 @@ class Intervals:
                 column.append(nan if value is None else value)  # _number() accepts finite values only
 
     def values(self, place: int) -> list[float | None]:
-        """Return the values of one of QUANTITIES; None where it is missing."""
+        """Return the values of one of QUANTITIES; None if it is missing."""
         return [None if isnan(value) else value for value in self._columns[place]]
 
     def reported(self) -> list[int]:
