@@ -7,6 +7,7 @@ companion file is hidden from all readers. The figures of the log itself stay.
 import copy
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from decimal import Decimal
 from typing import Any
 
 from results.models import Event, Finding, Reading, Run, Statistic, Submission, Verdict, YcsbRun
@@ -18,6 +19,7 @@ YCSB_REDACTIONS: Mapping[str, Any] = {
     "time_limit_s": None, "target_ops_per_s": None,
 }  # fmt: skip
 REEVALUATED = "run-judged-anew"  # its details contain headlines
+PLACES_SHOWN = range(2, 10)  # crates/logs/src/judge/share.rs, PLACES_SHOWN_MAX
 WARNINGS = "in_spite_of"  # sentences on devices, in the details of a publication
 
 
@@ -101,10 +103,18 @@ def log_headline(verdict: Verdict) -> str:
     if verdict.outcome != Verdict.Outcome.FAIL or not document["violations"]:
         return word
     first = document["violations"][0]
-    over = f"reads over {_time(first['threshold_us'])}: {first['share_pct']} % > {first['limit_pct']} %"
+    over = f"reads over {_time(first['threshold_us'])}: {_shown_over(first)} % > {first['limit_pct']} %"
     others = {each["threshold_us"] for each in document["violations"]} - {first["threshold_us"]}
     also = f"; also over {_listed([_time(each) for each in sorted(others)])}" if others else ""
     return f"{word}: slice {first['slice']}, {over}{also}"
+
+
+def _shown_over(violation: Mapping[str, Any]) -> str:
+    """Return the share with two or more places, as many as show that it exceeds its limit, as drivetest prints it."""
+    share_pct = violation["over_count"] * 100.0 / violation["ops_count"]
+    texts = (f"{share_pct:.{places}f}" for places in PLACES_SHOWN)
+    limit_pct = Decimal(violation["limit_pct"])
+    return next((text for text in texts if Decimal(text) > limit_pct), str(violation["share_pct"]))
 
 
 def _time(us: int) -> str:

@@ -253,6 +253,7 @@ def test_a_load_is_described_by_a_run_of_which_nothing_is_withheld(client, make_
 SLOW_HOST = "the host may be the cause: host-busy"
 ASKED_MORE = "Line 4711 of the side file: 989 of 1000 reads/s asked."
 EXACT = {"statistic": "overall", "threshold_us": 1000, "over_count": 471_147, "ops_count": 480_000}
+HARDLY_OVER = SLOW_DISK_VERDICT["violations"][0] | {"share_pct": "0.10", "over_count": 502, "ops_count": 500_000}
 TELLING = {
     "fail": (SLOW_DISK_VERDICT["headline"] + f"; {SLOW_HOST}", "slice 2, reads over 64 ms"),
     "undecided": (f"undecided: nothing over a limit, but {ASKED_MORE}", "undecided"),
@@ -315,6 +316,11 @@ def test_what_the_log_alone_says_of_a_verdict_stays(client, told_run, lay):
             "fail",
             {"violations": SLOW_DISK_VERDICT["violations"][:2]},
             "fails: slice 2, reads over 64 ms: 0.33 % > 0.1 %",
+        ),
+        (
+            "fail",
+            {"violations": [HARDLY_OVER]},
+            "fails: slice 2, reads over 64 ms: 0.1004 % > 0.1 %",
         ),
         ("fail", {"violations": []}, "fails"),
         ("void", {}, "void"),
