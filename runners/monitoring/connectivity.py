@@ -129,4 +129,7 @@ def record_heartbeat(dispatch: Dispatch, **columns: Any) -> None:
 def close_unwatched_outages(dispatch: Dispatch) -> None:
     """Close the open outages on which only a dispatch that ends depended: no request will find their end."""
     others = Dispatch.objects.filter(outages=OuterRef("pk"), state__in=ON_HOST).exclude(pk=dispatch.pk)
-    dispatch.outages.filter(~Exists(others), until=None).update(until=timezone.now())
+    open_outages = dispatch.outages.filter(until=None)
+    # Two dispatches that end at once would each see the other on the host. The second waits here for the first.
+    list(open_outages.select_for_update(of=("self",), no_key=True).order_by("pk"))
+    open_outages.filter(~Exists(others)).update(until=timezone.now())

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from unittest.mock import Mock
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from runners.errors import FileMissingError, HostFaultError, HostSilentError
@@ -19,6 +20,7 @@ from runners.monitoring.connectivity import RecordingConnector
 from tests.runners.fake_host import FakeHost
 from tests.runners.lab import add_outage
 from tests.runners.ssh_host import ssh_host
+from tests.runners.threads import in_threads, wait_until_somebody_waits_for_us
 from webapp.lab.shared.outages import current_outage_message, current_outages, outage_lines
 
 pytestmark = pytest.mark.django_db
@@ -199,14 +201,35 @@ def test_an_outage_ends_with_the_last_dispatch_that_depended_on_the_host(on_two,
     assert open_outages(on_two) == {}
 
 
-def test_an_outage_goes_on_while_another_dispatch_depends_on_the_host(on_two, other_drive):
-    other = Dispatch.objects.get(pk=on_two.pk)
-    other.pk, other.public_id, other.device, other.drive_key = None, "d-other", other_drive, other_drive.drive_key
-    other.save()
-    add_outage(on_two, timezone.now()).dispatches.add(other)
+@pytest.fixture
+def second(on_two, other_drive):
+    """A second dispatch on the same machines, on another drive."""
+    second = Dispatch.objects.get(pk=on_two.pk)
+    second.pk, second.public_id, second.device, second.drive_key = None, "d-other", other_drive, other_drive.drive_key
+    second.save()
+    return second
+
+
+def test_an_outage_goes_on_while_another_dispatch_depends_on_the_host(on_two, second):
+    add_outage(on_two, timezone.now()).dispatches.add(second)
     transition(on_two, State.RUNNING, State.FAILED, "it failed")
     assert set(open_outages(on_two)) == {"local"}
-    transition(other, State.RUNNING, State.FAILED, "it failed")
+    transition(second, State.RUNNING, State.FAILED, "it failed")
+    assert open_outages(on_two) == {}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_outage_is_over_too_when_the_last_two_that_depend_on_the_host_end_at_once(on_two, second):
+    def end(dispatch):
+        transition(dispatch, State.RUNNING, State.FAILED, "it failed")
+
+    add_outage(on_two, timezone.now()).dispatches.add(second)
+    ending = threading.Thread(target=in_threads, args=[end, [second]])
+    with transaction.atomic():
+        end(on_two)
+        ending.start()
+        wait_until_somebody_waits_for_us()
+    ending.join()
     assert open_outages(on_two) == {}
 
 
