@@ -125,7 +125,10 @@ def report(program: TestProgram, output: str, exit_status: int, seconds: float, 
 def doc_tests_pass() -> bool:
     """Run the examples of the documentation, and return whether they pass."""
     command = [CARGO, "test", "--locked", "--workspace", "--quiet", "--doc"]
-    return subprocess.run(command, cwd=WORKSPACE, stdout=subprocess.DEVNULL, check=False).returncode == 0
+    ended = subprocess.run(command, cwd=WORKSPACE, stdout=subprocess.PIPE, text=True, check=False)
+    if ended.returncode:
+        print(ended.stdout, flush=True)
+    return ended.returncode == 0
 
 
 if __name__ == "__main__":
