@@ -27,7 +27,7 @@ function decodeColumn(code, {words, codes, values, options}) {
   });
 }
 
-// The slug made from maker, model and capacity (results/models/slugs.py), for ASCII names only.
+// The slug made from maker, model and capacity (results/models/ids.py), for ASCII names only.
 function usualSlug({vendor, model, capacity_gb: capacity}, row) {
   const size = capacity.value(row);
   const text = `${vendor.word(row)} ${model.word(row)}${size ? ` ${size}gb` : ''}`.replaceAll('.', ' ').toLowerCase();

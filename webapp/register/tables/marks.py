@@ -1,4 +1,4 @@
-"""The marks of tables: how close a share is to its limit, and the bars of a tier. static/js/marks.js draws the same."""
+"""Marks of tables: how close a share is to its limit, and the bars of a tier. your-limits.js draws the same."""
 
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,6 +1,6 @@
 //! Headline of a verdict.
 //!
-//! The register still parses the parts `passes: at most ...`, `fails: slice ...`, `undecided: ...` and `void: ...`.
+//! The register finds the shares of `passes: at most ...` and `fails: slice ...` in it by their text.
 
 use crate::act::run::Run;
 use crate::act::stop::StopKind;
