@@ -19,7 +19,7 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 
-from runners.hosts.protocol import Detached  # noqa: E402
+from runners.hosts.protocol import ProgramState  # noqa: E402
 from runners.hosts.ssh import SshHost  # noqa: E402
 from runners.hosts.ssh_connection import CONNECTIONS  # noqa: E402
 from runners.inventory.enrolment import authorized_key, own_program_sha256, sudo_line  # noqa: E402
@@ -37,7 +37,7 @@ def first_io_s(host: SshHost, loop: str, generation: int) -> float:
     counted = Path(f"/sys/class/block/{Path(loop).name}/stat")
     run, begun = f"d-bench{generation}", time.monotonic()
     key = host.identify(PATH).drive_key
-    if host.status(run).state is not Detached.ABSENT:
+    if host.status(run).state is not ProgramState.ABSENT:
         raise RuntimeError(f"{run}: expected a run that was never started")
     host.identify(PATH)
     host.put(run, {"config": CONFIG.encode()})
@@ -89,7 +89,7 @@ def measure(there: NamespaceHost, loop: str) -> None:
 
 def end(host: SshHost, run: str) -> None:
     host.stop(run)
-    while host.status(run).state is Detached.RUNNING:
+    while host.status(run).state is ProgramState.RUNNING:
         time.sleep(0.05)
 
 

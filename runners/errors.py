@@ -15,11 +15,11 @@ class HostError(Exception):
     ends_in: ClassVar[State] = State.FAILED
 
 
-class HostSilentError(HostError):
+class HostUnavailableError(HostError):
     """The host gave no answer, or none that can be parsed. Whether it did what was requested is unknown."""
 
 
-class HostFaultError(HostSilentError):
+class HostFaultError(HostUnavailableError):
     """The host answered that it could not do what was requested now, for example because its disk is full."""
 
 

@@ -11,8 +11,8 @@ from runners.dispatch.failures import schedule_retry
 from runners.errors import HostError
 from runners.hosts.protocol import (
     Connect,
-    Detached,
     LabHost,
+    ProgramState,
     ProgramStatus,
     status_or_seal,
     stop_and_seal,
@@ -122,7 +122,7 @@ def _runs_nothing(lost: Dispatch, host: LabHost) -> bool:
     removed, or the host's name may lead to another machine. Then only a reboot of all its machines proves the end.
     """
     status = _program_status(lost, host)
-    if status.state is Detached.RUNNING:
+    if status.state is ProgramState.RUNNING:
         return False
     if lost.pid is None and lost.stage == 0 and was_never_started(status):
         Dispatch.objects.filter(pk=lost.pk).update(is_never_started=True)

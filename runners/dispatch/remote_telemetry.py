@@ -7,7 +7,7 @@ from dataclasses import replace
 from time import monotonic
 
 from runners.hosts.host_pair import HostPair, both_boot_ids, telemetry_end_message
-from runners.hosts.protocol import Detached, LabHost, ProgramStatus
+from runners.hosts.protocol import LabHost, ProgramState, ProgramStatus
 from runners.lifecycle.stages import current_run, current_stage
 from runners.lifecycle.transitions import add_step
 from runners.models import Dispatch, Step, exit_codes
@@ -29,7 +29,7 @@ def poll_telemetry(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> 
     if run not in host.load_runs or not _is_due(dispatch, run):
         return status
     telemetry = host.telemetry_status(run)
-    if telemetry.state is not Detached.RUNNING:
+    if telemetry.state is not ProgramState.RUNNING:
         _record_end_once(dispatch, telemetry)
     _record_poll(run)
     return replace(status, boot_ids=both_boot_ids(telemetry.boot_ids, status.boot_ids))

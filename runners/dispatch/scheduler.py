@@ -27,7 +27,7 @@ from runners.dispatch.steps import advance
 from runners.errors import HostError, MachineUnknownError
 from runners.hosts import connect, is_reachable
 from runners.hosts.machine import UNASSIGNED, machine_id, own_machine_ids
-from runners.hosts.protocol import Connect, Detached
+from runners.hosts.protocol import Connect, ProgramState
 from runners.lifecycle.stages import current_run, current_stage
 from runners.models import LOST_UNCONFIRMED, Dispatch, Host
 from runners.models.dispatch_rows import lock_dispatch
@@ -243,7 +243,7 @@ def stop_remote_load(dispatch_id: int, connect_host: Connect) -> bool:
     if dispatch is None or dispatch.load_host is None or current_stage(dispatch).role is not Role.LOAD:
         return False
     try:
-        return connect_host(dispatch.load_host).stop(current_run(dispatch)).state is Detached.ENDED
+        return connect_host(dispatch.load_host).stop(current_run(dispatch)).state is ProgramState.ENDED
     except HostError as error:
         log.info("%s: the load on %s was not stopped: %s", dispatch, dispatch.load_host, error)
         return False

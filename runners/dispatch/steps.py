@@ -16,9 +16,9 @@ from results.evidence.store import TooLargeError
 from runners.dispatch.claim import claim, settle_lost
 from runners.dispatch.failures import handle_host_error, schedule_retry
 from runners.dispatch.remote_telemetry import poll_telemetry, telemetry_message
-from runners.errors import HostError, HostSilentError
+from runners.errors import HostError, HostUnavailableError
 from runners.evidence import drive_states
-from runners.hosts.protocol import Connect, Detached, LabHost, ProgramStatus, stop_and_seal, was_never_started
+from runners.hosts.protocol import Connect, LabHost, ProgramState, ProgramStatus, stop_and_seal, was_never_started
 from runners.inventory import safety
 from runners.inventory.device_lookup import identify_device, ordered_path
 from runners.lifecycle.stages import (
@@ -70,8 +70,8 @@ def _step(dispatch: Dispatch, host: LabHost) -> bool:
             raise
         # An earlier start whose answer was lost must not take effect after another dispatch has claimed the drive.
         closed = stop_and_seal(host, current_run(dispatch))
-        if closed.state is Detached.RUNNING:
-            raise HostSilentError(f"{error}; but its program runs, and is being stopped") from error
+        if closed.state is ProgramState.RUNNING:
+            raise HostUnavailableError(f"{error}; but its program runs, and is being stopped") from error
         _record_never_started(dispatch, closed)
         raise
     if not has_changed:
@@ -110,7 +110,7 @@ def _path_change_message(dispatch: Dispatch) -> str:
 
 def _start(dispatch: Dispatch, host: LabHost) -> bool:
     """Start the program, or find that a worker started it and died before it recorded that."""
-    if host.status(current_run(dispatch)).state is Detached.ABSENT:
+    if host.status(current_run(dispatch)).state is ProgramState.ABSENT:
         if dispatch.cancel_requested_at:
             return _close_start(dispatch, host)
         # Identify again: hours may have passed between the two steps.
@@ -128,7 +128,7 @@ def _close_start(dispatch: Dispatch, host: LabHost, refusal: str = "") -> bool:
     An earlier start may still be in progress, also by a worker without database access.
     """
     closed = stop_and_seal(host, current_run(dispatch))
-    if closed.state is Detached.RUNNING:
+    if closed.state is ProgramState.RUNNING:
         return False
     never = was_never_started(closed)
     end = "its program was not started" if never else "its program was started, and has ended on the host"
@@ -146,7 +146,7 @@ def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
     stage, run = current_stage(dispatch), current_run(dispatch)
     if stage.resets_drive and dispatch.resets_drive_at is None:
         Dispatch.objects.filter(pk=dispatch.pk).update(resets_drive_at=timezone.now())
-    if host.status(run).state is Detached.ABSENT:
+    if host.status(run).state is ProgramState.ABSENT:
         host.put(run, stage.files)
     return host.start(run, dispatch.drive_key, dispatch.generation, stage.argv)
 
@@ -166,23 +166,23 @@ def _poll_running(dispatch: Dispatch, host: LabHost) -> bool:
     run = current_run(dispatch)
     status = host.status(run)
     _record_observation(dispatch, status)
-    if status.state is Detached.RUNNING and stop_requested_since(dispatch):
+    if status.state is ProgramState.RUNNING and stop_requested_since(dispatch):
         _record_end_request(dispatch)
         status = host.stop(run)
-        if status.state is Detached.RUNNING and is_unstoppable(dispatch):
+        if status.state is ProgramState.RUNNING and is_unstoppable(dispatch):
             stuck = (
                 f"still runs, although its stop was requested at {stop_requested_since(dispatch):%Y-%m-%d %H:%M:%S} UTC"
             )
             return transition(dispatch, State.RUNNING, State.LOST, stuck)
-    if status.state is Detached.ABSENT and dispatch.stage > 0 and dispatch.pid is None:
+    if status.state is ProgramState.ABSENT and dispatch.stage > 0 and dispatch.pid is None:
         return _start_next_stage(dispatch, host)
-    if status.state is Detached.ABSENT:
+    if status.state is ProgramState.ABSENT:
         lost = f"{dispatch.device.host} no longer has the run directory of pid {dispatch.pid}"
         return transition(dispatch, State.RUNNING, State.LOST, lost)
-    has_changed = status.state is Detached.ENDED and _ended(dispatch, host, status)
+    has_changed = status.state is ProgramState.ENDED and _ended(dispatch, host, status)
     # Last: neither the live page nor a silent second host may delay the steps above.
     _update_progress(dispatch, host, run, status, is_last=not has_changed and dispatch.load_host_id is None)
-    if status.state is Detached.RUNNING and dispatch.load_host_id is not None:
+    if status.state is ProgramState.RUNNING and dispatch.load_host_id is not None:
         _record_observation(dispatch, poll_telemetry(dispatch, host, status))
     return has_changed
 
@@ -215,7 +215,7 @@ def _start_next_stage(dispatch: Dispatch, host: LabHost) -> bool:
 
 def _skip_stage(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
     """Skip the stage that was due. Its run directory is sealed first: a late start must not get the drive."""
-    if stop_and_seal(host, current_run(dispatch)).state is Detached.RUNNING:
+    if stop_and_seal(host, current_run(dispatch)).state is ProgramState.RUNNING:
         return False
     return advance_stage(dispatch, None, reason) or _last_stage_ended(dispatch)
 
@@ -266,7 +266,7 @@ def _record_observation(dispatch: Dispatch, status: ProgramStatus) -> None:
     """Store what is not known yet of a running program: an earlier version may have started it."""
     is_whole = len(status.boot_ids) >= machines_count(dispatch)
     is_new = dispatch.pid is None or (is_whole and len(dispatch.boot_ids) < machines_count(dispatch))
-    if status.state is Detached.RUNNING and is_new:
+    if status.state is ProgramState.RUNNING and is_new:
         _store_process(dispatch, status if is_whole else replace(status, boot_ids=()))
 
 
@@ -330,7 +330,7 @@ def _final_state(dispatch: Dispatch, cut: str) -> State:
 def _end_reason(dispatch: Dispatch, host: LabHost) -> str:
     if len(stages_of(dispatch)) > 1:
         return first_failure_message(dispatch) or exit_codes.REASONS[exit_codes.FINISHED]
-    status = ProgramStatus(Detached.ENDED, exit_status=dispatch.exit_status)
+    status = ProgramStatus(ProgramState.ENDED, exit_status=dispatch.exit_status)
     if dispatch.exit_status is None:
         status = host.status(current_run(dispatch))
     return end_message(dispatch, host, status) + overdue_message(dispatch, dispatch.exit_status)

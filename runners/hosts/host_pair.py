@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from runners.errors import StartFailedError
-from runners.hosts.protocol import Detached, LabHost, ProgramStatus, stop_and_seal
+from runners.hosts.protocol import LabHost, ProgramState, ProgramStatus, stop_and_seal
 from runners.models import exit_codes
 
 # The methods of a LabHost that need no more than the host of their run.
@@ -45,7 +45,7 @@ class HostPair:
             return self.database.start(run, drive_key, generation, argv)
         self.database.put(telemetry_run(run), {})
         telemetry = self.database.start(telemetry_run(run), drive_key, generation, self.watch)
-        if telemetry.state is not Detached.RUNNING and self.load.status(run).state is Detached.ABSENT:
+        if telemetry.state is not ProgramState.RUNNING and self.load.status(run).state is ProgramState.ABSENT:
             raise StartFailedError(f"{run}: not started: drive telemetry {telemetry_end_message(telemetry)}")
         started = self.load.start(run, drive_key, generation, argv)
         return replace(started, boot_ids=both_boot_ids(telemetry.boot_ids, started.boot_ids))
@@ -59,10 +59,10 @@ class HostPair:
 
     def _with_telemetry(self, run: str, status: ProgramStatus) -> ProgramStatus:
         """Return a load run as ended only when its telemetry has ended too and cannot start any more."""
-        if run not in self.load_runs or status.state is not Detached.ENDED:
+        if run not in self.load_runs or status.state is not ProgramState.ENDED:
             return status
-        is_running = stop_and_seal(self.database, telemetry_run(run)).state is Detached.RUNNING
-        return replace(status, state=Detached.RUNNING) if is_running else status
+        is_running = stop_and_seal(self.database, telemetry_run(run)).state is ProgramState.RUNNING
+        return replace(status, state=ProgramState.RUNNING) if is_running else status
 
     def telemetry_status(self, run: str) -> ProgramStatus:
         """Return the status of the telemetry of a load run."""

@@ -19,13 +19,13 @@ from runners.errors import (
     FileExistsOnHostError,
     FileMissingError,
     HostFaultError,
-    HostSilentError,
+    HostUnavailableError,
     ProgramMissingError,
     StartFailedError,
     StartRefusedError,
 )
 from runners.hosts.drive_keys import keys_of
-from runners.hosts.protocol import Detached, FoundDrive, Identity, ProgramStatus
+from runners.hosts.protocol import FoundDrive, Identity, ProgramState, ProgramStatus
 from runners.models.exit_codes import end_cause_of
 
 # Exit statuses of docs/reference/formats.md.
@@ -56,7 +56,7 @@ class LocalHost:
     def list_drives(self) -> list[FoundDrive]:
         answer = self._run("identify")
         if answer.returncode != SUCCESS:
-            raise HostSilentError(_error_text(answer, "its drives cannot be listed"))
+            raise HostUnavailableError(_error_text(answer, "its drives cannot be listed"))
         return parse_drives(_document(answer))
 
     def version(self) -> str:
@@ -111,7 +111,7 @@ class LocalHost:
             raise StartFailedError(_error_text(answer, "drivetest cannot start it"))
         if answer.returncode != SUCCESS:
             # The outcome is unknown. The same start may be repeated and leads to one process.
-            raise HostSilentError(_error_text(answer, f"{run}: start gave no answer"))
+            raise HostUnavailableError(_error_text(answer, f"{run}: start gave no answer"))
         return parse_status(_document(answer))
 
     def status(self, run: str) -> ProgramStatus:
@@ -123,7 +123,7 @@ class LocalHost:
     def remove(self, run: str, drive_key: str, generation: int) -> str:
         answer = self._run("remove", *self._directory_and_lock(run, drive_key), "--generation", str(generation))
         if answer.returncode not in {SUCCESS, REFUSED}:
-            raise HostSilentError(_error_text(answer, f"{run}: cannot be removed"))
+            raise HostUnavailableError(_error_text(answer, f"{run}: cannot be removed"))
         return parse_removal(_document(answer))
 
     def boot_ids(self) -> tuple[str, ...]:
@@ -145,12 +145,12 @@ class LocalHost:
                 raise FileMissingError(
                     f"{path}: expected a plain file of the run, found another kind of file"
                 ) from error
-            raise HostSilentError(f"{path}: cannot be read: {error.strerror}") from error
+            raise HostUnavailableError(f"{path}: cannot be read: {error.strerror}") from error
 
     def _query(self, run: str, command: str) -> ProgramStatus:
         answer = self._run(command, "--run-dir", str(self._run_dir(run)))
         if answer.returncode != SUCCESS:
-            raise HostSilentError(_error_text(answer, f"{run}: {command} gave no answer"))
+            raise HostUnavailableError(_error_text(answer, f"{run}: {command} gave no answer"))
         return parse_status(_document(answer))
 
     def _directory_and_lock(self, run: str, drive_key: str) -> list[str]:
@@ -179,7 +179,7 @@ class LocalHost:
             )
         except subprocess.TimeoutExpired as error:
             seconds = settings.HOST_ANSWER_TIMEOUT_S
-            raise HostSilentError(f"drivetest {arguments[0]}: no answer within {seconds} s") from error
+            raise HostUnavailableError(f"drivetest {arguments[0]}: no answer within {seconds} s") from error
         except OSError as error:
             raise ProgramMissingError(
                 f"{self.program}: cannot be run: {error.strerror}; "
@@ -203,7 +203,7 @@ def _read_size(size: Path) -> str:
 
 
 def parse_identity(path: str, document: Mapping[str, Any]) -> Identity:
-    """Parse a drivecert.identity/1. Raise HostSilentError if a field is missing."""
+    """Parse a drivecert.identity/1. Raise HostUnavailableError if a field is missing."""
     try:
         return Identity(
             path=path,
@@ -214,16 +214,18 @@ def parse_identity(path: str, document: Mapping[str, Any]) -> Identity:
             document=document,
         )
     except (KeyError, TypeError) as error:
-        raise HostSilentError(f"drivetest identify {path}: expected drivecert.identity/1, got {document!r}") from error
+        raise HostUnavailableError(
+            f"drivetest identify {path}: expected drivecert.identity/1, got {document!r}"
+        ) from error
 
 
 def parse_drives(document: Mapping[str, Any]) -> list[FoundDrive]:
-    """Parse a drivecert.drives/1. Raise HostSilentError if a field is missing or has another type."""
+    """Parse a drivecert.drives/1. Raise HostUnavailableError if a field is missing or has another type."""
     try:
         return [_found_drive(drive) for drive in document["drives"]]
     except (KeyError, TypeError) as error:
         got = f"{document!r:.200} ({error})"
-        raise HostSilentError(f"drivetest identify: expected drivecert.drives/1, got {got}") from error
+        raise HostUnavailableError(f"drivetest identify: expected drivecert.drives/1, got {got}") from error
 
 
 def _found_drive(document: Mapping[str, Any]) -> FoundDrive:
@@ -236,36 +238,39 @@ def _found_drive(document: Mapping[str, Any]) -> FoundDrive:
 
 
 def parse_status(document: Mapping[str, Any]) -> ProgramStatus:
-    """Parse a drivecert.detached/1. Raise HostSilentError if a field is missing."""
+    """Parse a drivecert.detached/1. Raise HostUnavailableError if a field is missing."""
     try:
         return ProgramStatus(
-            state=Detached(document["state"]),
+            state=ProgramState(document["state"]),
             generation=document["generation"] or 0,
             **{name: document[name] for name in ("pid", "exit_status", "log_bytes", "side_file_bytes", "reason")},
             end_cause=end_cause_of(document),
             boot_ids=(document["boot_id"],) if document.get("boot_id") else (),
         )
     except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise HostSilentError(f"drivetest: expected drivecert.detached/1, got {document!r}") from error
+        raise HostUnavailableError(f"drivetest: expected drivecert.detached/1, got {document!r}") from error
 
 
 def parse_removal(document: Mapping[str, Any]) -> str:
-    """Return from a drivecert.removal/1 why a directory was not removed. Raise HostSilentError for other documents."""
+    """Return from a drivecert.removal/1 why a directory was not removed.
+
+    Raises HostUnavailableError for other documents.
+    """
     try:
         return "" if document["removed"] else document["reason"] or "not removed; its host gave no reason"
     except (KeyError, TypeError) as error:
-        raise HostSilentError(f"drivetest: expected drivecert.removal/1, got {document!r}") from error
+        raise HostUnavailableError(f"drivetest: expected drivecert.removal/1, got {document!r}") from error
 
 
 def _document(answer: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
     try:
         document = json.loads(answer.stdout)
     except json.JSONDecodeError as error:
-        raise HostSilentError(
+        raise HostUnavailableError(
             f"drivetest: expected JSON, got {answer.stdout[:200]!r} {answer.stderr[:200]!r}"
         ) from error
     if not isinstance(document, dict):
-        raise HostSilentError(f"drivetest: expected a JSON object, got {answer.stdout[:200]!r}")
+        raise HostUnavailableError(f"drivetest: expected a JSON object, got {answer.stdout[:200]!r}")
     return document
 
 

@@ -33,7 +33,7 @@ class FoundDrive:
     serial: str | None = None
 
 
-class Detached(StrEnum):
+class ProgramState(StrEnum):
     """The state of the program in a run directory: never started there, running, or ended."""
 
     ABSENT = "absent"
@@ -49,7 +49,7 @@ class ProgramStatus:
     none.
     """
 
-    state: Detached
+    state: ProgramState
     pid: int | None = None
     generation: int = 0
     exit_status: int | None = None
@@ -61,7 +61,7 @@ class ProgramStatus:
 
 
 class LabHost(Protocol):
-    """A host. Every call may be repeated. All raise HostError, and HostSilentError if there is no answer."""
+    """A host. Every call may be repeated. All raise HostError, and HostUnavailableError if there is no answer."""
 
     def identify(self, path: str) -> Identity:
         """Return what the device at a path is now. Raise DeviceUnknownError if the host cannot identify it."""
@@ -128,7 +128,7 @@ def stop_and_seal(host: LabHost, run: str) -> ProgramStatus:
 
 def was_never_started(status: ProgramStatus) -> bool:
     """Return whether a sealed run never had a program: none is there, and none can start."""
-    return status.state is Detached.ENDED and status.pid is None
+    return status.state is ProgramState.ENDED and status.pid is None
 
 
 def status_or_seal(host: LabHost, run: str) -> ProgramStatus:
@@ -137,4 +137,4 @@ def status_or_seal(host: LabHost, run: str) -> ProgramStatus:
     A start whose answer was lost may still be in progress when its host reports "absent".
     """
     status = host.status(run)
-    return stop_and_seal(host, run) if status.state is Detached.ABSENT else status
+    return stop_and_seal(host, run) if status.state is ProgramState.ABSENT else status

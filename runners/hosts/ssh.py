@@ -9,7 +9,7 @@ from django.conf import settings
 from runners.errors import DeviceUnknownError
 from runners.hosts.local import parse_drives, parse_identity, parse_removal, parse_status
 from runners.hosts.machine import check_size, scratch_dir
-from runners.hosts.protocol import Detached, FoundDrive, Identity, ProgramStatus
+from runners.hosts.protocol import FoundDrive, Identity, ProgramState, ProgramStatus
 from runners.hosts.response_timer import ResponseTimer
 from runners.hosts.ssh_connection import CONNECTIONS, Address, Connections
 from runners.hosts.wire import Request, Response, encode_requests, parse_responses, request
@@ -130,7 +130,7 @@ class SshHost:
         return piece[offset - start : offset - start + limit]
 
     def _remember_log_end(self, run: str, status: ProgramStatus) -> None:
-        if status.state is Detached.RUNNING:
+        if status.state is ProgramState.RUNNING:
             _log_ends[self.host.pk, run] = status.log_bytes
         else:
             _log_ends.pop((self.host.pk, run), None)

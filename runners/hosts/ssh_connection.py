@@ -13,7 +13,7 @@ from typing import Any
 
 import asyncssh
 
-from runners.errors import HostSilentError
+from runners.errors import HostUnavailableError
 from runners.hosts.keys import private_key
 from runners.hosts.response_timer import ResponseTimer
 
@@ -53,14 +53,14 @@ class Connections:
         self._opening: dict[Address, asyncio.Lock] = {}
 
     def exchange(self, address: Address, payload: bytes, within_s: float, timer: ResponseTimer) -> bytes:
-        """Return the host's answer, timed by `timer`. Raise HostSilentError if it does not come in time."""
+        """Return the host's answer, timed by `timer`. Raise HostUnavailableError if it does not come in time."""
         timer.request_sent()
         future = asyncio.run_coroutine_threadsafe(self._timed(address, payload, within_s, timer), self._running_loop())
         try:
             return future.result(within_s + 1)  # one more second for the loop, which enforces the limit
         except NoAnswerInTimeError as error:
             future.cancel()
-            raise HostSilentError(f"{address.name}: no answer within {within_s} s") from error
+            raise HostUnavailableError(f"{address.name}: no answer within {within_s} s") from error
 
     def close(self) -> None:
         """Close all connections of this process."""
@@ -81,7 +81,7 @@ class Connections:
                 return await self._exchange_with_retry(address, payload, timer)
         except TimeoutError as error:
             self._drop(address)
-            raise HostSilentError(f"{address.name}: no answer within {within_s} s") from error
+            raise HostUnavailableError(f"{address.name}: no answer within {within_s} s") from error
 
     async def _exchange_with_retry(self, address: Address, payload: bytes, timer: ResponseTimer) -> bytes:
         """Send over the open connection. If that turns out to be lost, send again over a new one."""
@@ -107,7 +107,7 @@ class Connections:
         finally:
             process.close()
         if process.exit_status != 0:
-            raise HostSilentError(f"{address.name}: {_exit_message(process.exit_status, stderr)}")
+            raise HostUnavailableError(f"{address.name}: {_exit_message(process.exit_status, stderr)}")
         return answer
 
     async def _connection_to(self, address: Address, timer: ResponseTimer) -> asyncssh.SSHClientConnection:
@@ -167,7 +167,7 @@ async def _communicate(process: Any, payload: bytes, timer: ResponseTimer) -> tu
 
 
 async def _read_all(stream: Any, most_bytes: int, timer: ResponseTimer) -> bytes:
-    """Return everything that a stream sends. Raise HostSilentError if that is more than any answer."""
+    """Return everything that a stream sends. Raise HostUnavailableError if that is more than any answer."""
     pieces: list[bytes] = []
     length = 0
     while piece := await stream.read(1 << 16):
@@ -175,18 +175,18 @@ async def _read_all(stream: Any, most_bytes: int, timer: ResponseTimer) -> bytes
         pieces.append(piece)
         length += len(piece)
         if length > most_bytes:
-            raise HostSilentError(f"expected at most {most_bytes} bytes of answer, got more")
+            raise HostUnavailableError(f"expected at most {most_bytes} bytes of answer, got more")
     return b"".join(pieces)
 
 
-def _silent_error(address: Address, error: Exception) -> HostSilentError:
+def _silent_error(address: Address, error: Exception) -> HostUnavailableError:
     if isinstance(error, asyncssh.HostKeyNotVerifiable):
-        return HostSilentError(
+        return HostUnavailableError(
             f"{address.name}: {address.host} shows another host key than the one pinned at enrolment; "
             "nothing was sent; find out why. If it is the right machine, pin the new key with "
             "manage.py add_host --replace"
         )
-    return HostSilentError(f"{address.name}: {address.host} port {address.port}: {_connection_message(error)}")
+    return HostUnavailableError(f"{address.name}: {address.host} port {address.port}: {_connection_message(error)}")
 
 
 def _connection_message(error: Exception) -> str:

@@ -13,7 +13,7 @@ from runners.errors import (
     FileMissingError,
     HostError,
     HostFaultError,
-    HostSilentError,
+    HostUnavailableError,
     StartFailedError,
     StartRefusedError,
 )
@@ -60,12 +60,12 @@ def encode_requests(requests: Sequence[Request]) -> bytes:
 
 
 def parse_responses(name: str, answer: bytes, count: int) -> list[Response]:
-    """Return the responses to `count` requests. Raise HostSilentError if there are fewer: all may be repeated."""
+    """Return the responses to `count` requests. Raise HostUnavailableError if there are fewer: all may be repeated."""
     responses: list[Response] = []
     while len(responses) < count:
         line, newline, rest = answer.partition(b"\n")
         if not newline:
-            raise HostSilentError(f"{name}: expected {count} responses, got {len(responses)} and {line[:200]!r}")
+            raise HostUnavailableError(f"{name}: expected {count} responses, got {len(responses)} and {line[:200]!r}")
         response, answer = _parse_response(name, line, rest)
         responses.append(response)
     return responses
@@ -79,12 +79,12 @@ def _parse_response(name: str, line: bytes, rest: bytes) -> tuple[Response, byte
         worked_ms = int(header["worked_ms"]) if "worked_ms" in header else None
         error = _error(header["error"]) if "error" in header else None
     except (ValueError, TypeError, KeyError) as reason:
-        raise HostSilentError(f"{name}: expected a response of drivetest host, got {line[:200]!r}") from reason
+        raise HostUnavailableError(f"{name}: expected a response of drivetest host, got {line[:200]!r}") from reason
     if not 0 <= bytes_count <= len(rest):
-        raise HostSilentError(f"{name}: expected {bytes_count} bytes of a file, got {len(rest)}")
+        raise HostUnavailableError(f"{name}: expected {bytes_count} bytes of a file, got {len(rest)}")
     return Response(header.get("ok"), rest[:bytes_count], error, worked_ms), rest[bytes_count:]
 
 
 def _error(error: dict[str, str]) -> HostError:
     """Return the host's error as an exception. A kind that only newer programs know gives no reliable information."""
-    return ERRORS.get(error["kind"], HostSilentError)(error["sentence"])
+    return ERRORS.get(error["kind"], HostUnavailableError)(error["sentence"])

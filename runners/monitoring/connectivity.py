@@ -12,7 +12,7 @@ from typing import Any, cast
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from runners.errors import HostError, HostFaultError, HostSilentError
+from runners.errors import HostError, HostFaultError, HostUnavailableError
 from runners.hosts.protocol import Connect, LabHost
 from runners.hosts.response_timer import ResponseTimer
 from runners.models import Dispatch, Host, HostOutage
@@ -64,7 +64,7 @@ class RecordingHost:
         self._timer.reset()
         try:
             answer = method()
-        except HostSilentError as error:
+        except HostUnavailableError as error:
             last_answer_at = self._timer.last_byte_at or self._last_answer_at(started_at)
             record_failure(self._dispatch, self._host, error, last_answer_at)
             raise
@@ -84,7 +84,7 @@ class RecordingHost:
         return min(started_at, max(known, default=started_at))
 
 
-def record_failure(dispatch: Dispatch, host: Host, error: HostSilentError, last_answer_at: datetime) -> None:
+def record_failure(dispatch: Dispatch, host: Host, error: HostUnavailableError, last_answer_at: datetime) -> None:
     """Open an outage, or add the dispatch to the open one, while a part of the dispatch may be on its hosts."""
     if dispatch.state not in ON_HOST:
         return

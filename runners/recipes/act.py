@@ -98,7 +98,9 @@ def unit(dispatch: Dispatch) -> str:
 def rates(dispatch: Dispatch) -> tuple[str, str]:
     """Return the reads and writes per second. Raise ValueError unless both are whole; forms check that."""
     if dispatch.nx_load is None or dispatch.duration_s is None:
-        raise ValueError(f"{dispatch.recipe}: expected a load and a duration, got {dispatch.nx_load} and none")
+        raise ValueError(
+            f"{dispatch.recipe}: expected a load and a duration, got {dispatch.nx_load} and {dispatch.duration_s}"
+        )
     return _rate(dispatch.nx_load, READS_PER_S_AT_1X), _rate(dispatch.nx_load, WRITES_PER_S_AT_1X)
 
 

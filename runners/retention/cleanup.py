@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from results.evidence.store import EvidenceDamagedError, StoreError
-from runners.errors import HostError, HostSilentError
+from runners.errors import HostError, HostUnavailableError
 from runners.hosts import connect, is_reachable
 from runners.hosts.protocol import Connect
 from runners.lifecycle.stages import lab_host, stages_of
@@ -55,7 +55,7 @@ def remove_old_run_dirs(host: Host, connect_host: Connect = connect) -> None:
             log.warning(
                 "%s: its run directories stay on %s, the leftover files cannot be archived: %s", dispatch, host, error
             )
-        except HostSilentError as error:
+        except HostUnavailableError as error:
             log.warning("%s: its run directories stay on %s, the turn ends: %s", dispatch, host, error)
             return
         except (HostError, EvidenceDamagedError, OSError) as error:  # concerns this dispatch only

@@ -19,7 +19,7 @@ from results.history import record_event
 from results.models import Event, Evidence
 from runners.evidence.submit import LOG_FILE, SIDE_FILE, build_archive, fetch_optional, store_archive
 from runners.hosts.host_pair import telemetry_run
-from runners.hosts.protocol import Connect, Detached, LabHost, status_or_seal
+from runners.hosts.protocol import Connect, LabHost, ProgramState, status_or_seal
 from runners.inventory.service_state import retired_message
 from runners.lifecycle.stages import current_run, lab_host, run_dirs_of, stages_of
 from runners.models import Dispatch, Host, Step
@@ -52,7 +52,7 @@ def nothing_runs(dispatch: Dispatch, host: LabHost) -> bool:
     here = current_run(dispatch)
     others = [run_of(dispatch.public_id, stage) for stage in stages_of(dispatch)]
     statuses = [status_or_seal(host, here), *(host.status(run) for run in others if run != here)]
-    return all(status.state is not Detached.RUNNING for status in statuses)
+    return all(status.state is not ProgramState.RUNNING for status in statuses)
 
 
 def is_gone(dispatch: Dispatch, connect_host: Connect) -> bool:
@@ -62,7 +62,7 @@ def is_gone(dispatch: Dispatch, connect_host: Connect) -> bool:
     again.
     """
     found = (connect_host(host).status(run) for host, run in run_dirs_of(dispatch))
-    return all(status.state is Detached.ABSENT for status in found)
+    return all(status.state is ProgramState.ABSENT for status in found)
 
 
 def archive_leftovers(dispatch: Dispatch, host: LabHost) -> None:

@@ -16,7 +16,7 @@ from django.db import connection
 
 from results.models import Organisation
 from runners.dispatch.orders import Order, order
-from runners.errors import HostSilentError
+from runners.errors import HostUnavailableError
 from runners.hosts.protocol import Identity
 from runners.inventory.devices import bind
 from runners.models import Device, Dispatch, Host
@@ -158,7 +158,7 @@ def new_order(sim_lab, staff):
 def identity_of(host: RemoteHost) -> Identity:
     """Return the identity of a host's drive; repeat the request if a fault drops the response."""
     for _ in range(PATIENCE_S * 10):
-        with contextlib.suppress(HostSilentError):
+        with contextlib.suppress(HostUnavailableError):
             seen: Identity = host.identify(PATH)
             return seen
         time.sleep(0.1)

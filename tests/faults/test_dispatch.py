@@ -11,7 +11,7 @@ from django.conf import settings as django_settings
 from results.models import Evidence, Reading, Run, Submission
 from runners.dispatch.orders import Order, cancel, order
 from runners.hosts.local import LocalHost
-from runners.hosts.protocol import Detached
+from runners.hosts.protocol import ProgramState
 from runners.inventory.devices import add_local_host, bind
 from runners.models import Dispatch
 from runners.models.states import FINAL, State
@@ -68,8 +68,8 @@ def ordered(host, path, staff, a_lab, worker, run_s):  # noqa: F811
     device = bind(add_local_host(staff), host.identify(path), "a file", staff)
     dispatch = order(device, a_lab, Order(Decimal("0.1"), run_s, 2), staff)
     yield dispatch
-    if host.stop(dispatch.public_id).state is Detached.RUNNING:
-        wait_for(lambda: host.status(dispatch.public_id).state is Detached.ENDED, worker)
+    if host.stop(dispatch.public_id).state is ProgramState.RUNNING:
+        wait_for(lambda: host.status(dispatch.public_id).state is ProgramState.ENDED, worker)
 
 
 def wait_for(is_so, worker):
@@ -111,7 +111,7 @@ def test_a_worker_killed_before_the_start_leaves_one_run(ordered, worker, host):
     worker.kill_at("before start")
     worker.start()
     wait_for(lambda: not worker.is_alive(), worker)
-    assert host.status(ordered.public_id).state is Detached.ABSENT
+    assert host.status(ordered.public_id).state is ProgramState.ABSENT
     restart(worker)
     wait_for_state(ordered, {State.RUNNING}, worker)
     check_one_of_everything(ordered, worker, host.status(ordered.public_id).pid)
@@ -125,7 +125,7 @@ def test_a_worker_killed_between_start_and_save_finds_the_same_process(ordered, 
     ordered.refresh_from_db()
     pid = host.status(ordered.public_id).pid
     assert (ordered.state, ordered.pid) == (State.PREPARING, None)
-    assert host.status(ordered.public_id).state is Detached.RUNNING
+    assert host.status(ordered.public_id).state is ProgramState.RUNNING
     restart(worker)
     check_one_of_everything(ordered, worker, pid)
 
@@ -136,7 +136,7 @@ def test_a_worker_killed_in_mid_run_leaves_the_program_running(ordered, worker, 
     wait_for(lambda: Dispatch.objects.get(pk=ordered.pk).last_label_s >= 1, worker)
     pid = Dispatch.objects.get(pk=ordered.pk).pid
     worker.kill()
-    assert (host.status(ordered.public_id).state, host.status(ordered.public_id).pid) == (Detached.RUNNING, pid)
+    assert (host.status(ordered.public_id).state, host.status(ordered.public_id).pid) == (ProgramState.RUNNING, pid)
     worker.start()
     check_one_of_everything(ordered, worker, pid)
 
@@ -145,7 +145,7 @@ def test_a_program_that_ended_while_no_worker_lived_is_collected(ordered, worker
     worker.start()
     wait_for_state(ordered, {State.RUNNING}, worker)
     worker.kill()
-    wait_for(lambda: host.status(ordered.public_id).state is Detached.ENDED, worker)
+    wait_for(lambda: host.status(ordered.public_id).state is ProgramState.ENDED, worker)
     worker.start()
     check_one_of_everything(ordered, worker, ordered.pid)
 
@@ -169,7 +169,7 @@ def test_a_cancel_reaches_the_program_through_a_new_worker(ordered, worker, host
     worker.start()
     wait_for_state(ordered, FINAL, worker)
     assert ordered.state == State.CANCELLED
-    assert host.status(ordered.public_id).state is Detached.ENDED
+    assert host.status(ordered.public_id).state is ProgramState.ENDED
     assert not Evidence.objects.exists()
 
 

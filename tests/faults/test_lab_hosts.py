@@ -11,7 +11,7 @@ import pytest
 from results.models import Submission
 from runners.dispatch.orders import Order, order
 from runners.hosts import connect
-from runners.hosts.protocol import Detached
+from runners.hosts.protocol import ProgramState
 from runners.hosts.ssh import SshHost
 from runners.inventory.devices import bind
 from runners.inventory.health import check
@@ -137,5 +137,5 @@ def test_a_full_disk_of_the_host_ends_in_a_named_failure_with_all_its_bytes(ther
     look_until(running, lambda: running.state in FINAL)
     assert running.state == State.FAILED
     assert running.reason
-    assert SshHost(running.device.host).status(running.public_id).state is Detached.ENDED
+    assert SshHost(running.device.host).status(running.public_id).state is ProgramState.ENDED
     check_all_bytes_are_stored(there, running)

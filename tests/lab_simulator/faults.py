@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from runners.errors import HostSilentError
+from runners.errors import HostUnavailableError
 
 CLOCK_STEPS_S = (-600, 600)
 CHANGING = {"start", "stop", "put"}
@@ -54,20 +54,20 @@ class FaultyHost:
         self.disk_is_full_until_s = -1.0
 
     def call(self, method, *arguments):
-        """Ask the host, through whatever happens on the way. Raises HostSilentError where no answer comes back."""
+        """Ask the host, through whatever happens on the way. Raises HostUnavailableError where no answer comes back."""
         self._befall()
         if self.host.now_s() < self.silent_until_s:
-            raise HostSilentError(f"{self.host.name}: no answer")
+            raise HostUnavailableError(f"{self.host.name}: no answer")
         if method == "put" and self.host.now_s() < self.disk_is_full_until_s:
-            raise HostSilentError(f"{self.host.name}: {arguments[0]}: cannot be written: No space left on device")
+            raise HostUnavailableError(f"{self.host.name}: {arguments[0]}: cannot be written: No space left on device")
         if method in CHANGING and self.faults.strikes("late_duplicate"):
             self._come_late(method, arguments)
         if method in CHANGING and self.faults.strikes("late_only"):
             self._come_late(method, arguments)
-            raise HostSilentError(f"{self.host.name}: {method}: no answer in time")
+            raise HostUnavailableError(f"{self.host.name}: {method}: no answer in time")
         answer = getattr(self.host, method)(*arguments)
         if self.faults.strikes("lost_reply"):
-            raise HostSilentError(f"{self.host.name}: {method}: the connection was lost")
+            raise HostUnavailableError(f"{self.host.name}: {method}: the connection was lost")
         return answer
 
     def pause_s(self):

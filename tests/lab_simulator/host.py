@@ -7,7 +7,7 @@ from typing import Any
 
 from runners.errors import DeviceUnknownError, FileMissingError, StartRefusedError
 from runners.hosts.local import parse_identity
-from runners.hosts.protocol import Detached, ProgramStatus
+from runners.hosts.protocol import ProgramState, ProgramStatus
 from tests.lab_simulator.act_log import RunLog, parse_config
 from tests.lab_simulator.prep_log import PrepLog
 from tests.lab_simulator.watch_log import WatchLog
@@ -112,8 +112,8 @@ class SimulatedHost:
     def status(self, run):
         program = self.programs.get(run)
         if program is None:
-            return ProgramStatus(Detached.ABSENT)
-        state = Detached.RUNNING if program.is_running() else Detached.ENDED
+            return ProgramStatus(ProgramState.ABSENT)
+        state = ProgramState.RUNNING if program.is_running() else ProgramState.ENDED
         sizes = [len(self.files.get(run, {}).get(name, b"")) for name in ("log", "side.jsonl")]
         told = {"boot_ids": program.boot_ids}
         return ProgramStatus(state, program.pid, program.generation, program.exit_status, *sizes, **told)

@@ -9,7 +9,7 @@ import os
 import threading
 from multiprocessing.connection import Client, Listener
 
-from runners.errors import HostError, HostSilentError
+from runners.errors import HostError, HostUnavailableError
 from tests.lab_simulator.clock import RunningClock
 from tests.lab_simulator.faults import Faults
 from tests.lab_simulator.lab import SimulatedLab
@@ -57,7 +57,7 @@ class LabClient:
             is_answer, answer = connection.recv()
         except (EOFError, OSError) as error:
             self.local.owner = None
-            raise HostSilentError(f"{name}: {method}: no answer: {error}") from error
+            raise HostUnavailableError(f"{name}: {method}: no answer: {error}") from error
         if not is_answer:
             raise answer
         return answer

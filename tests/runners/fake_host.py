@@ -4,8 +4,14 @@ import io
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runners.errors import DeviceUnknownError, FileMissingError, HostSilentError, StartFailedError, StartRefusedError
-from runners.hosts.protocol import Detached, Identity, ProgramStatus
+from runners.errors import (
+    DeviceUnknownError,
+    FileMissingError,
+    HostUnavailableError,
+    StartFailedError,
+    StartRefusedError,
+)
+from runners.hosts.protocol import Identity, ProgramState, ProgramStatus
 from runners.models.exit_codes import end_cause_of
 
 DRIVE_BYTES = 64 * 1024 * 1024
@@ -170,8 +176,8 @@ class FakeHost:
     def _status(self, run):
         program = self.programs.get(run)
         if program is None:
-            return ProgramStatus(Detached.ABSENT)
-        state = Detached.RUNNING if program.is_running else Detached.ENDED
+            return ProgramStatus(ProgramState.ABSENT)
+        state = ProgramState.RUNNING if program.is_running else ProgramState.ENDED
         log_bytes, side_bytes = (len(self.files.get(run, {}).get(file, b"")) for file in ("log", "side.jsonl"))
         boot_ids = (program.boot_id,) if program.boot_id else ()
         told = {"log_bytes": log_bytes, "side_file_bytes": side_bytes, "boot_ids": boot_ids, "reason": program.reason}
@@ -187,7 +193,7 @@ class FakeHost:
 
     def _answer(self):
         if self.is_silent:
-            raise HostSilentError("fake: no answer")
+            raise HostUnavailableError("fake: no answer")
 
     def _done(self, call, answer):
         if self.dies_after == call:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from results.models import Submission
 from runners.dispatch.orders import Order, cancel, order
-from runners.errors import HostSilentError
+from runners.errors import HostUnavailableError
 from runners.inventory.devices import bind
 from runners.models import Dispatch, Host
 from runners.models.states import State
@@ -232,7 +232,7 @@ def test_a_program_that_will_not_end_is_lost_and_keeps_its_drive(running, see, s
 
 def test_a_host_that_is_silent_raises_what_a_silent_host_raises(lab):
     lab.silence("sim-1", 1)
-    with pytest.raises(HostSilentError):
+    with pytest.raises(HostUnavailableError):
         lab.call("sim-1", "identify", PATH)
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from runners.dispatch import remote_telemetry
 from runners.hosts.local import LocalHost
-from runners.hosts.protocol import Detached
+from runners.hosts.protocol import ProgramState
 from runners.models import Dispatch
 from runners.models.states import State
 from tests.runners.hosts.test_host_pair import beside_of
@@ -93,7 +93,7 @@ def test_the_real_program_ends_telemetry_alone_as_asked(drivetest, tmp_path):
     host.start(run, key, 1, ("watch", path, "--expect-drive", key, "--side-file", "side.jsonl"))
     while not host.status(run).side_file_bytes:  # before it listens a signal would end it unheard
         time.sleep(0.05)
-    while host.stop(run).state is Detached.RUNNING:
+    while host.stop(run).state is ProgramState.RUNNING:
         time.sleep(0.05)
     assert host.status(run).exit_status in remote_telemetry.EXPECTED_ENDS
 

@@ -3,7 +3,7 @@
 import pytest
 
 from runners.dispatch.steps import _end_reason
-from runners.hosts.protocol import Detached, ProgramStatus
+from runners.hosts.protocol import ProgramState, ProgramStatus
 from runners.lifecycle.stages import end_message
 from runners.models.exit_codes import EndCause
 from runners.models.states import State
@@ -12,7 +12,7 @@ WARNED = b"drivetest: warning: irqbalance does not run, so interrupts may stay o
 
 
 def ended_by(cause, reason):
-    return ProgramStatus(Detached.ENDED, end_cause=EndCause(cause), reason=reason)
+    return ProgramStatus(ProgramState.ENDED, end_cause=EndCause(cause), reason=reason)
 
 
 UNSEEN = ended_by("unobserved", "any words of a newer drivetest")

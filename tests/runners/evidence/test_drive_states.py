@@ -8,7 +8,7 @@ from django.utils import timezone
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import Order, cancel, order
 from runners.dispatch.scheduler import poll
-from runners.errors import HostSilentError
+from runners.errors import HostUnavailableError
 from runners.evidence.drive_states import last_preparation_attempt
 from runners.models import Dispatch
 from runners.models.states import State
@@ -29,7 +29,7 @@ def answers_lost(fake, monkeypatch):
     def lose_answer(*asked):
         start(*asked)
         fake.is_silent = True
-        raise HostSilentError("fake: the connection was lost")
+        raise HostUnavailableError("fake: the connection was lost")
 
     monkeypatch.setattr(fake, "start", lose_answer)
 

@@ -17,7 +17,7 @@ from runners.errors import (
     DeviceUnknownError,
     FileExistsOnHostError,
     FileMissingError,
-    HostSilentError,
+    HostUnavailableError,
     ProgramMissingError,
     StartFailedError,
     StartRefusedError,
@@ -25,7 +25,7 @@ from runners.errors import (
 from runners.hosts import connect
 from runners.hosts import local as local_host
 from runners.hosts.local import LocalHost, parse_drives
-from runners.hosts.protocol import Detached, FoundDrive
+from runners.hosts.protocol import FoundDrive, ProgramState
 from runners.inventory.devices import add_local_host, bind
 from runners.models import Dispatch, Host
 from runners.models.states import State
@@ -94,7 +94,7 @@ def started(local, drive, config):
     yield start
     for name in names:
         local.stop(name)
-        wait_until(lambda name=name: local.status(name).state is not Detached.RUNNING)
+        wait_until(lambda name=name: local.status(name).state is not ProgramState.RUNNING)
 
 
 def wait_until(is_so, for_s=90):
@@ -139,13 +139,13 @@ def test_a_path_that_leads_nowhere_is_unknown(local, tmp_path):
 
 
 def test_a_run_that_was_never_started_is_absent(local):
-    assert local.status("d-nothing").state is Detached.ABSENT
-    assert local.stop("d-nothing").state is Detached.ABSENT
+    assert local.status("d-nothing").state is ProgramState.ABSENT
+    assert local.stop("d-nothing").state is ProgramState.ABSENT
 
 
 def test_a_start_that_is_repeated_tells_the_same_process(local, started):
     first, again = started("d-one", 1), started("d-one", 1)
-    assert first.state is again.state is Detached.RUNNING
+    assert first.state is again.state is ProgramState.RUNNING
     assert first.pid == again.pid == local.status("d-one").pid
 
 
@@ -161,20 +161,20 @@ def test_a_drive_that_is_busy_refuses_the_second_start(local, started):
     started("d-one", 1)
     with pytest.raises(StartRefusedError, match="d-one"):
         started("d-two", 2)
-    assert local.status("d-two").state is Detached.ABSENT
+    assert local.status("d-two").state is ProgramState.ABSENT
 
 
 def test_a_directory_stopped_before_its_start_never_starts(local, started):
     local.put("d-one", {})
     local.stop("d-one")
-    assert started("d-one", 1).state is Detached.ENDED
+    assert started("d-one", 1).state is ProgramState.ENDED
 
 
 def test_a_stopped_program_ends_as_interrupted_and_leaves_its_log(local, started):
     started("d-one", 1)
     wait_until(lambda: local.status("d-one").log_bytes > 0)
     local.stop("d-one")
-    wait_until(lambda: local.status("d-one").state is Detached.ENDED)
+    wait_until(lambda: local.status("d-one").state is ProgramState.ENDED)
     assert local.status("d-one").exit_status == 5
     with local.fetch("d-one", "log") as log:
         assert b"ACT version 6.6" in log.read()
@@ -213,18 +213,18 @@ def program(settings, tmp_path):
 
 def test_a_program_that_does_not_answer_in_time_is_silence(program, settings):
     settings.HOST_ANSWER_TIMEOUT_S = 0.2
-    with pytest.raises(HostSilentError, match=r"within 0\.2 s"):
+    with pytest.raises(HostUnavailableError, match=r"within 0\.2 s"):
         program("exec sleep 60").status("d-one")
 
 
 @pytest.mark.parametrize("script", ["echo nonsense", "echo []", "echo '{}'", "exit 3", "kill -9 $$"])
 def test_an_answer_that_cannot_be_read_is_silence(program, script):
-    with pytest.raises(HostSilentError):
+    with pytest.raises(HostUnavailableError):
         program(script).status("d-one")
 
 
 def test_a_start_that_cannot_be_answered_is_asked_for_again(program):
-    with pytest.raises(HostSilentError, match="between two states"):
+    with pytest.raises(HostUnavailableError, match="between two states"):
         program("echo 'drivetest: between two states' >&2; exit 3").start("d-two", "key", 2, ARGV)
 
 
@@ -246,7 +246,7 @@ def test_an_order_runs_on_this_machine_from_start_to_submission(local, drive, st
     poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert dispatch.state in {State.RUNNING, State.DONE}, dispatch.reason  # done where the look took 2 s itself
-    wait_until(lambda: local.status(dispatch.public_id).state is Detached.ENDED)
+    wait_until(lambda: local.status(dispatch.public_id).state is ProgramState.ENDED)
     poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert (dispatch.state, dispatch.reason) == (State.DONE, "finished")
@@ -264,7 +264,7 @@ def test_a_file_exchanged_for_another_is_refused(local, drive, staff, a_lab):
     poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert dispatch.state == State.REFUSED
-    assert local.status(dispatch.public_id).state is Detached.ABSENT
+    assert local.status(dispatch.public_id).state is ProgramState.ABSENT
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a loop device")
@@ -311,14 +311,14 @@ def test_the_real_program_lists_the_drives_of_this_machine(drivetest):
 def test_a_list_of_drives_that_lacks_a_field_is_no_answer():
     told = asdict(FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512))
     assert parse_drives({"drives": [told | {"new": 1}]}) == [FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512)]
-    with pytest.raises(HostSilentError, match=r"drivecert.drives/1"):
+    with pytest.raises(HostUnavailableError, match=r"drivecert.drives/1"):
         parse_drives({"drives": [{"path": "/dev/sda"}]})
 
 
 @pytest.mark.parametrize(("field", "value"), [("drive_key", None), ("path", 5), ("size_bytes", "512"), ("model", 1)])
 def test_a_list_of_drives_with_a_field_of_another_type_is_no_answer(field, value):
     told = asdict(FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512)) | {field: value}
-    with pytest.raises(HostSilentError, match=rf"drivecert.drives/1, got .* \({field}: {value!r}\)"):
+    with pytest.raises(HostUnavailableError, match=rf"drivecert.drives/1, got .* \({field}: {value!r}\)"):
         parse_drives({"drives": [told]})
 
 

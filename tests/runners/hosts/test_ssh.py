@@ -6,10 +6,10 @@ import pytest
 
 from runners.errors import (
     FileMissingError,
-    HostSilentError,
+    HostUnavailableError,
     StartRefusedError,
 )
-from runners.hosts.protocol import Detached
+from runners.hosts.protocol import ProgramState
 from runners.hosts.ssh import SshHost
 from runners.hosts.ssh_connection import CONNECTIONS
 from runners.models import Host
@@ -66,11 +66,11 @@ def process_of(there, name="drivetest"):
 
 def test_a_run_is_started_watched_and_stopped(host, start):
     started = start()
-    assert (started.state, started.generation) == (Detached.RUNNING, 1)
+    assert (started.state, started.generation) == (ProgramState.RUNNING, 1)
     wait_until(lambda: host.status("d-one").log_bytes > 0)
     assert b"ACT" in host.read("d-one", "log", 0, 200)
     host.stop("d-one")
-    wait_until(lambda: host.status("d-one").state is Detached.ENDED)
+    wait_until(lambda: host.status("d-one").state is ProgramState.ENDED)
     assert host.status("d-one").exit_status == 5
 
 
@@ -81,9 +81,9 @@ def test_a_start_that_is_repeated_tells_the_same_process(host, there, start):
 
 
 def test_a_run_that_was_never_started_is_absent_and_one_that_was_closed_never_starts(host, drive_key):
-    assert host.status("d-nothing").state is Detached.ABSENT
+    assert host.status("d-nothing").state is ProgramState.ABSENT
     host.put("d-closed", {})
-    assert host.stop("d-closed").state is Detached.ENDED
+    assert host.stop("d-closed").state is ProgramState.ENDED
     host.put("d-closed", config())
     assert host.start("d-closed", drive_key, 1, [*ARGV, drive_key]).pid is None
 
@@ -91,7 +91,7 @@ def test_a_run_that_was_never_started_is_absent_and_one_that_was_closed_never_st
 def test_an_older_generation_is_refused(host, start):
     start("d-new", 2)
     host.stop("d-new")
-    wait_until(lambda: host.status("d-new").state is Detached.ENDED)
+    wait_until(lambda: host.status("d-new").state is ProgramState.ENDED)
     with pytest.raises(StartRefusedError, match="generation 1 is older than 2"):
         start("d-old", 1)
 
@@ -115,7 +115,7 @@ def test_a_drive_that_is_not_listed_is_never_loaded(host, there, start):
 
 def test_a_list_that_others_can_write_lists_nothing(host, there):
     there.path("/etc/drivecert/host.toml").chmod(0o666)
-    with pytest.raises(HostSilentError, match="only root can write"):
+    with pytest.raises(HostUnavailableError, match="only root can write"):
         host.identify("/dev/nvme0n1")
 
 
@@ -143,13 +143,13 @@ def test_another_host_key_is_told_nothing(there, host):
         there.path(f"/etc/ssh/{name}").unlink()
     there.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "/etc/ssh/host_key")
     there.start_sshd()
-    with pytest.raises(HostSilentError, match="another host key"):
+    with pytest.raises(HostUnavailableError, match="another host key"):
         host.identify("/dev/nvme0n1")
 
 
 def test_a_missing_sudo_rule_is_said(there, host):
     there.path("/etc/sudoers.d/drivecert").unlink()
-    with pytest.raises(HostSilentError, match="a password is required"):
+    with pytest.raises(HostUnavailableError, match="a password is required"):
         host.identify("/dev/nvme0n1")
 
 
@@ -164,7 +164,7 @@ def test_a_cut_link_makes_the_host_silent_and_a_restored_one_answers(there, host
     before, as_set = start(), settings.HOST_ANSWER_TIMEOUT_S
     there.cut()
     settings.HOST_ANSWER_TIMEOUT_S = 2
-    with pytest.raises(HostSilentError, match="no answer within 2 s"):
+    with pytest.raises(HostUnavailableError, match="no answer within 2 s"):
         host.status("d-one")
     there.restore()
     settings.HOST_ANSWER_TIMEOUT_S = as_set  # to sign in anew may take a busy machine seconds
@@ -174,8 +174,8 @@ def test_a_cut_link_makes_the_host_silent_and_a_restored_one_answers(there, host
 
 def _answers(host):
     try:
-        return host.status("d-one").state is Detached.RUNNING
-    except HostSilentError:
+        return host.status("d-one").state is ProgramState.RUNNING
+    except HostUnavailableError:
         return False
 
 
@@ -185,14 +185,14 @@ def test_a_run_outlives_its_sshd(there, host, start):
     time.sleep(0.5)
     there.start_sshd()
     now = host.status("d-one")
-    assert (now.state, now.pid) == (Detached.RUNNING, before.pid)
+    assert (now.state, now.pid) == (ProgramState.RUNNING, before.pid)
 
 
 def test_a_rebooted_host_tells_an_end_that_nobody_saw(there, host, start):
     start()
     there.reboot()
     status = host.status("d-one")
-    assert (status.state, status.exit_status) == (Detached.ENDED, None)
+    assert (status.state, status.exit_status) == (ProgramState.ENDED, None)
     assert "rebooted" in status.reason
 
 
@@ -221,7 +221,7 @@ def trips(host):
 
 def test_a_fetched_log_is_the_host_s_byte_for_byte(there, host, start, monkeypatch):
     start(files=config(duration_s=2))
-    wait_until(lambda: host.status("d-one").state is Detached.ENDED)
+    wait_until(lambda: host.status("d-one").state is ProgramState.ENDED)
     monkeypatch.setattr("runners.hosts.ssh.PIECE_BYTES", 1000)
     with host.fetch("d-one", "log") as log:
         fetched = log.read()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runners.hosts.protocol import Detached
+from runners.hosts.protocol import ProgramState
 from runners.hosts.ssh_connection import CONNECTIONS
 from tests.lab_hosts.systemd import SystemdHost, missing_systemd
 from tests.runners.hosts.test_local import wait_until
@@ -42,13 +42,13 @@ def test_a_host_tells_that_systemd_is_its_init(host):
 
 def test_a_run_is_a_scope_of_its_own_and_leaves_none_behind(there, host, start):
     started = start()
-    assert started.state is Detached.RUNNING
+    assert started.state is ProgramState.RUNNING
     assert "drivetest of the run d-one" in scopes(there)
     groups = {group_of(there, pid) for pid in there.pids_of("drivetest")}
     assert len(groups) == 1
     assert groups.pop().startswith("/system.slice/run-")
     host.stop("d-one")
-    wait_until(lambda: host.status("d-one").state is Detached.ENDED)
+    wait_until(lambda: host.status("d-one").state is ProgramState.ENDED)
     assert host.status("d-one").exit_status == 5
     wait_until(lambda: not scopes(there))
 
@@ -61,7 +61,7 @@ def test_a_run_outlives_the_service_of_sshd_with_all_that_is_in_its_group(there,
     CONNECTIONS.close()
     there.start_sshd()
     now = host.status("d-one")
-    assert (now.state, now.pid) == (Detached.RUNNING, before.pid)
+    assert (now.state, now.pid) == (ProgramState.RUNNING, before.pid)
 
 
 def test_a_start_that_is_repeated_tells_the_same_process(there, host, start):
@@ -75,5 +75,5 @@ def test_a_rebooted_host_tells_an_end_that_nobody_saw(there, host, start):
     start()
     there.reboot()
     status = host.status("d-one")
-    assert (status.state, status.exit_status) == (Detached.ENDED, None)
+    assert (status.state, status.exit_status) == (ProgramState.ENDED, None)
     assert "rebooted" in status.reason

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from runners.errors import FileMissingError, HostSilentError
+from runners.errors import FileMissingError, HostUnavailableError
 from runners.hosts.response_timer import ResponseTimer
 from runners.hosts.ssh_connection import _read_all
 from runners.hosts.wire import parse_responses
@@ -25,7 +25,7 @@ def test_an_error_says_it_too():
 
 @pytest.mark.parametrize("worked_ms", ['"soon"', "null", "[]"])
 def test_what_is_no_time_is_no_answer(worked_ms):
-    with pytest.raises(HostSilentError, match="expected a response of drivetest host"):
+    with pytest.raises(HostUnavailableError, match="expected a response of drivetest host"):
         parse_responses("lab-1", b'{"ok": 1, "bytes": 0, "worked_ms": %s}\n' % worked_ms.encode(), 1)
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from results.models import Event
 from runners.dispatch.claim import claim
-from runners.errors import HostSilentError, StartFailedError
+from runners.errors import HostUnavailableError, StartFailedError
 from runners.hosts.protocol import FoundDrive
 from runners.inventory import health
 from runners.inventory.enrolment import Pins, enrol
@@ -45,7 +45,7 @@ class OldHost(WellHost):
 
 class SilentHost:
     def health(self):
-        raise HostSilentError("lab-1: no answer within 20 s")
+        raise HostUnavailableError("lab-1: no answer within 20 s")
 
 
 def test_this_machine_gets_work_without_a_check(device):

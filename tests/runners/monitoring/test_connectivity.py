@@ -9,7 +9,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from runners.errors import FileMissingError, HostFaultError, HostSilentError
+from runners.errors import FileMissingError, HostFaultError, HostUnavailableError
 from runners.hosts.response_timer import ResponseTimer, WaitPeriod
 from runners.hosts.ssh import SshHost
 from runners.lifecycle.transitions import transition
@@ -74,7 +74,7 @@ def ask(machines):
             patch.setattr(connectivity, "_last_answers", {})
             try:
                 RecordingConnector(fresh, lambda host: machines[host.name]).connect(host).status(RUN)
-            except HostSilentError:
+            except HostUnavailableError:
                 return False
         return True
 
@@ -144,7 +144,7 @@ def test_a_gap_begins_with_the_last_answer_of_the_machine_about_whatever_dispatc
     looked = RecordingConnector(on_two, lambda host: machines[host.name]).connect(on_two.load_host)
     looked.status(RUN)
     machines["sender"].is_silent = True
-    with pytest.raises(HostSilentError):
+    with pytest.raises(HostUnavailableError):
         looked.status(RUN)
     assert open_outages(on_two)["sender"] > on_two.heartbeat_at + timedelta(seconds=3)
 
@@ -162,7 +162,7 @@ def test_what_takes_a_connection_in_place_of_the_machine_is_no_answer_of_it(in_s
     answered_at = timezone.now() - timedelta(seconds=21)
     dispatch = in_state(State.RUNNING, heartbeat_at=answered_at)
     lab = ssh_host(address="127.0.0.1", port=gateway)
-    with pytest.raises(HostSilentError):
+    with pytest.raises(HostUnavailableError):
         RecordingConnector(dispatch, SshHost).connect(lab).status(RUN)
     assert open_outages(dispatch) == {"lab-1": answered_at}
 

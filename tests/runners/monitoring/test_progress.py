@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.hosts.protocol import Detached, ProgramStatus
+from runners.hosts.protocol import ProgramState, ProgramStatus
 from runners.models import Dispatch
 from runners.monitoring.progress import (
     CHUNK_BYTES,
@@ -166,13 +166,13 @@ STARTING = "2026-11-21 02:56:23:287 0 sec: 0 operations; est completion in 0 sec
 def test_a_client_shows_its_last_status_line(stderr, shown):
     fake = FakeHost()
     fake.files["d-1.load"] = {"stderr": stderr.encode(), "log": b"x"}
-    status = ProgramStatus(Detached.RUNNING, log_bytes=1)
+    status = ProgramStatus(ProgramState.RUNNING, log_bytes=1)
     columns = ycsb_columns(Dispatch(), fake, "d-1.load", status)
     assert columns["progress"]["ycsb"] == {"stage": "load", "read_bytes": len(stderr)} | shown
 
 
 def test_status_lines_are_followed_while_the_client_has_no_output_and_read_once():
-    fake, status, dispatch = FakeHost(), ProgramStatus(Detached.RUNNING, log_bytes=0), Dispatch(log_bytes=0)
+    fake, status, dispatch = FakeHost(), ProgramStatus(ProgramState.RUNNING, log_bytes=0), Dispatch(log_bytes=0)
     fake.files["d-1.run"] = {"stderr": (STARTING + STATUS[:60]).encode()}
     dispatch.progress = ycsb_columns(dispatch, fake, "d-1.run", status)["progress"]
     assert dispatch.progress["ycsb"]["read_bytes"] == len(STARTING)
@@ -183,13 +183,13 @@ def test_status_lines_are_followed_while_the_client_has_no_output_and_read_once(
 
 
 def test_a_stage_begins_with_nothing_of_the_one_before():
-    fake, status = FakeHost(), ProgramStatus(Detached.RUNNING, log_bytes=0)
+    fake, status = FakeHost(), ProgramStatus(ProgramState.RUNNING, log_bytes=0)
     dispatch = Dispatch(log_bytes=9, progress={"ycsb": {"stage": "load", "done_ops_count": 7, "read_bytes": 9}})
     assert ycsb_columns(dispatch, fake, "d-1.run", status)["progress"]["ycsb"] == {"stage": "run", "read_bytes": 0}
 
 
 def look_at_client(fake, dispatch, stage="load"):
-    columns = ycsb_columns(dispatch, fake, f"d-1.{stage}", ProgramStatus(Detached.RUNNING, log_bytes=1))
+    columns = ycsb_columns(dispatch, fake, f"d-1.{stage}", ProgramStatus(ProgramState.RUNNING, log_bytes=1))
     dispatch.progress = columns["progress"]
     return columns["progress"]["ycsb"]
 

@@ -5,15 +5,15 @@ import json
 import pytest
 from django.conf import settings as django_settings
 
-from runners.errors import HostSilentError
+from runners.errors import HostUnavailableError
 from runners.hosts.local import parse_identity, parse_removal, parse_status
-from runners.hosts.protocol import Detached
+from runners.hosts.protocol import ProgramState
 
 
 def test_a_detached_record_is_read_as_docs_formats_gives_it():
     record = json.loads(_example("drivecert.detached/1"))
     status = parse_status(record)
-    assert (status.state, status.pid, status.generation, status.exit_status) == (Detached.RUNNING, 4711, 1, None)
+    assert (status.state, status.pid, status.generation, status.exit_status) == (ProgramState.RUNNING, 4711, 1, None)
     assert status.boot_ids == (record["boot_id"],)
 
 
@@ -27,7 +27,7 @@ def test_a_removal_is_read_as_docs_formats_gives_it():
     record = json.loads(_example("drivecert.removal/1"))
     assert parse_removal(record).endswith("its program or its monitor is still running")
     assert not parse_removal(record | {"removed": True})
-    with pytest.raises(HostSilentError):
+    with pytest.raises(HostUnavailableError):
         parse_removal({})
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 from results.evidence.store import EvidenceDamagedError, open_evidence
 from results.models import Event, Evidence
 from runners.dispatch.orders import Order, cancel, order
-from runners.errors import HostSilentError, StartRefusedError
+from runners.errors import HostUnavailableError, StartRefusedError
 from runners.locks import DISPATCH
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
@@ -182,7 +182,7 @@ def test_a_host_that_falls_silent_is_asked_no_more_in_this_turn(followed, connec
 
     def fall_silent(*told):
         asked.append(told)
-        raise HostSilentError("no answer")
+        raise HostUnavailableError("no answer")
 
     monkeypatch.setattr(fake, "remove", fall_silent)
     Dispatch.objects.filter(state=State.RUNNING).update(state=State.FAILED, collected_at=timezone.now())

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from results.models import Event, Evidence, Submission
 from runners.dispatch.orders import cancel, declare_ended
-from runners.errors import HostSilentError
+from runners.errors import HostUnavailableError
 from runners.locks import DISPATCH
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
@@ -135,7 +135,7 @@ def test_one_that_a_silent_host_keeps_back_keeps_no_other_from_being_removed(
     age(old)
 
     def silent(dispatch, connect_host):
-        raise HostSilentError(f"{dispatch}: its second host does not answer")
+        raise HostUnavailableError(f"{dispatch}: its second host does not answer")
 
     monkeypatch.setattr(cleanup, "fetch_leftovers", silent)
     remove_old_run_dirs(asked.device.host, connect)

@@ -14,7 +14,7 @@ from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.encoded_columns import ColumnStore
 from webapp.register.http.query_params import ParameterError, words_of
-from webapp.register.products.names import search
+from webapp.register.products.name_search import search
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.sentences import product_name
 

@@ -21,7 +21,7 @@ from webapp.register.drives.query import DrivesQuery
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, set_of
 from webapp.register.http.query_params import ParameterError
 from webapp.register.limits.reader_limits import YourLimits
-from webapp.register.products.names import NameQuery, search
+from webapp.register.products.name_search import NameQuery, search
 from webapp.register.tables.columns import Column
 from webapp.register.tables.parameters import Sort
 from webapp.register.tables.tables import Head, TableSpec, column_groups, head_of

@@ -13,7 +13,7 @@ from webapp.register.products.model_index import (
     is_near,
     name_words,
 )
-from webapp.register.products.names import one_error_away
+from webapp.register.products.name_search import one_error_away
 from webapp.register.products.part_numbers import Part, part_of
 from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from results.models import Certificate, Product, PublishedFigure, Run, Tier, Visibility
 from webapp.register.http.query_params import words_of
-from webapp.register.products.names import SHORTEST_CORRECTED
+from webapp.register.products.name_search import SHORTEST_CORRECTED
 from webapp.register.tables.makers import OWN_NAMES
 
 UNNAMED = "Other"  # the maker of drives that a publication does not name

@@ -14,7 +14,7 @@ from webapp.register.drives.cells import RowWriter
 from webapp.register.drives.order import RowGroup
 from webapp.register.drives.store.encoded_columns import ColumnStore, EncodedColumn
 from webapp.register.limits.reader_limits import LimitField, YourLimits
-from webapp.register.products.names import Names
+from webapp.register.products.name_search import Names
 from webapp.register.tables import columns
 from webapp.register.tables.categories import SPECS
 

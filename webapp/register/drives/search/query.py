@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from webapp.register.drives.store.encoded_columns import ColumnStore
 from webapp.register.products.model_index import CAPACITY_OFF_PCT
-from webapp.register.products.names import NameQuery, search
+from webapp.register.products.name_search import NameQuery, search
 from webapp.register.products.part_numbers import Part, part_of
 from webapp.templatetags import units
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import compress
 from typing import Any, TypeVar
 
-from webapp.register.products.names import Names
+from webapp.register.products.name_search import Names
 
 NOT_REPORTED = -1
 UNSTATED = "unstated"  # the filter option for missing values; part of addresses

@@ -8,7 +8,7 @@ from django.db import connection
 from results.models import Run
 from webapp.register.drives.store.column_values import ColumnWords
 from webapp.register.drives.store.encoded_columns import ColumnEncoding, ColumnStore
-from webapp.register.products.names import SEARCHED_COLUMNS, Names, names_text
+from webapp.register.products.name_search import SEARCHED_COLUMNS, Names, names_text
 from webapp.register.tables.columns import drive_order, product_of
 from webapp.register.tables.tables import remarks_of
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from webapp.register.products.names import Names, names_text, one_error_away, search
+from webapp.register.products.name_search import Names, names_text, one_error_away, search
 
 LETTERS = "ab1"
 ROWS = [
