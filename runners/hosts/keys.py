@@ -1,4 +1,7 @@
-"""The register's own key pair for all lab hosts: one per register, in its data directory."""
+"""The register's own key pair for all lab hosts: one per register, in its data directory.
+
+The keys of the hosts themselves are read and replaced in runners/inventory/enrolment.py.
+"""
 
 from pathlib import Path
 
