@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from results.catalogue.claims import CheckedRow, check_published_claims, published_flights
+from results.catalogue.claims import READ_OFF, CheckedRow, check_published_claims, published_flights
 from results.rules.act.loads import printed_decimal
 from results.rules.ycsb.statements import Status
 from webapp.register.http.files import Value
@@ -50,13 +51,13 @@ class ClaimsPage:
     """
 
     sentence: str
-    rows: Sequence[dict[str, str]]
+    rows: Sequence[dict[str, Any]]
     counts: Sequence[tuple[str, int, str]]
     checked: int
     impossible: Sequence[str]
 
     @property
-    def groups(self) -> Iterable[tuple[str, str, list[dict[str, str]]]]:
+    def groups(self) -> Iterable[tuple[str, str, list[dict[str, Any]]]]:
         """Return slug, title and claims of each publication."""
         for slug in dict.fromkeys(row["publication"] for row in self.rows):
             yield slug, publication_of(slug).title, [row for row in self.rows if row["publication"] == slug]
@@ -87,16 +88,19 @@ def _sentence(counts: Counter[Status]) -> str:
     )
 
 
-def _row(row: CheckedRow) -> dict[str, str]:
+def _row(row: CheckedRow) -> dict[str, Any]:
     """Return the values of a claim. `status` is that of the exact value.
 
     `recorded_status` is set if the rounded value has another one, `read_off` if the figures were read from a chart.
+    Exports have the catalogue's word for that; the page has its own (`from_chart`).
     """
     check, claim = row.check, row.check.claim
     stated = (claim.publication, claim.claim, claim.workload, claim.device, claim.against, claim.stated_value)
-    found = (check.printed, check.status.value, _recorded_status(row), _read_off(row), check.reason)
+    found = (check.printed, check.status.value, _recorded_status(row), _possible_span(row, READ_OFF), check.reason)
     texts = dict(zip(FIELDS, (*stated, claim.unit, claim.computation, *found), strict=True))
-    return texts | {"label": LABELS[check.status]}
+    from_chart = _possible_span(row, READ_FROM_CHART)
+    is_contradicted = check.status is Status.CONTRADICTS
+    return texts | {"label": LABELS[check.status], "from_chart": from_chart, "is_contradicted": is_contradicted}
 
 
 def _recorded_status(row: CheckedRow) -> str:
@@ -107,11 +111,11 @@ def _recorded_status(row: CheckedRow) -> str:
     return f"exactly {exact}; rounded to {row.check.printed} first: {row.check.printed_status}"
 
 
-def _read_off(row: CheckedRow) -> str:
-    """Return the possible span of a value whose figures were read from a chart."""
+def _possible_span(row: CheckedRow, words: str) -> str:
+    """Return the possible span of a value whose figures were read from a chart, after the words for that."""
     if row.check.span is None:
         return ""
-    return f"{READ_FROM_CHART}, {span(row.check.span, row.check.claim.unit)}"
+    return f"{words}, {span(row.check.span, row.check.claim.unit)}"
 
 
 def _impossible() -> Iterable[str]:

@@ -62,7 +62,7 @@ def test_what_was_read_off_a_figure_is_marked_with_how_far_it_can_be_trusted(cli
     marked = {row["claim"]: row["read_off"] for row in exported(client) if row["read_off"]}
     assert set(marked) == set(OF_READ_OFF_POINTS)
     # 3,500 / 340 to 4,500 / 240
-    assert marked["lower p99.9 read latency at 460,000 ops/s"] == "read from a chart, good to 1 digit: 10.3 to 18.8 x"
+    assert marked["lower p99.9 read latency at 460,000 ops/s"] == "read off a figure, good to 1 digit: 10.3 to 18.8 x"
     assert client.get("/ycsb/claims/").text.count("read from a chart, good to 1 digit") == 4
 
 
