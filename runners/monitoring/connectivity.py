@@ -89,8 +89,10 @@ def record_failure(dispatch: Dispatch, host: Host, error: HostUnavailableError, 
     if dispatch.state not in ON_HOST:
         return
     cause = HostOutage.Cause.HOST_ERROR if isinstance(error, HostFaultError) else HostOutage.Cause.NO_ANSWER
-    outage, _ = host.outages.get_or_create(until=None, defaults={"cause": cause, "since": last_answer_at})
-    outage.dispatches.add(dispatch)
+    # An open outage of the host stays as it is. Another worker may close it meanwhile: then there is none to add to.
+    HostOutage.objects.bulk_create([HostOutage(host=host, cause=cause, since=last_answer_at)], ignore_conflicts=True)
+    for outage in host.outages.filter(until=None):
+        outage.dispatches.add(dispatch)
     dispatch.has_open_outage = True
 
 
