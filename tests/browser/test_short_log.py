@@ -2,6 +2,7 @@
 
 import pytest
 from django.conf import settings
+from playwright.sync_api import expect
 
 from tests.browser.looks import faults_of
 from tests.browser.test_submit_a_log import READ_WITHIN_MS, shown_rows, upload
@@ -14,7 +15,7 @@ TWO_SLICES = settings.BASE_DIR / "tests/data/act/6.5/commit-us.log"
 
 def assert_fits(page):
     # It renews itself until all is read: what is waited for may be seen before that, and before the page is whole.
-    page.wait_for_function("!document.querySelector('meta[http-equiv=refresh]')")
+    expect(page.locator("meta[http-equiv=refresh]")).to_have_count(0, timeout=READ_WITHIN_MS)
     page.wait_for_load_state()
     assert faults_of(page, fits=(320, 390, 1280), accessible=(320,)) == {}
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.conf import settings
+from playwright.sync_api import expect
 
 from tests.browser.looks import PATIENCE_MS, broken_rules
 
@@ -33,7 +34,7 @@ def upstream_rows(case):
 def shown_rows(page):
     table = page.locator("table", has=page.get_by_role("columnheader", name="65536"))
     table.wait_for(timeout=READ_WITHIN_MS)
-    page.wait_for_function("!document.querySelector('meta[http-equiv=refresh]')")
+    expect(page.locator("meta[http-equiv=refresh]")).to_have_count(0, timeout=READ_WITHIN_MS)
     page.wait_for_load_state()  # the page renews itself: a table is seen before the last of its rows may be there
     rows = table.locator("tbody tr, tfoot tr").all()
     return [[cell.inner_text().split()[0] for cell in row.locator("th, td").all()] for row in rows]
