@@ -1,6 +1,7 @@
 """A lab host over SSH: every request goes to `drivetest host`, the only command that its sudo rule allows."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, cast
 
@@ -105,15 +106,13 @@ class SshHost:
         return self._request(read).content
 
     def fetch(self, run: str, file: str) -> BinaryIO:
-        whole = SpooledTemporaryFile(FETCHED_IN_MEMORY_BYTES, dir=str(scratch_dir()))  # noqa: SIM115 - the caller closes it
-        try:
+        with ExitStack() as unless_complete:
+            whole = unless_complete.enter_context(SpooledTemporaryFile(FETCHED_IN_MEMORY_BYTES, dir=str(scratch_dir())))
             while piece := self.read_piece(run, file, whole.tell()):
                 whole.write(piece)
                 check_size(f"{self.host}: {run}/{file}", whole.tell())
-        except BaseException:
-            whole.close()
-            raise
-        whole.seek(0)
+            whole.seek(0)
+            unless_complete.pop_all()  # the caller closes it
         return cast(BinaryIO, whole)
 
     def read_piece(self, run: str, file: str, offset: int) -> bytes:

@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 
 from tests.regression.pages import Form, Page
@@ -34,11 +35,10 @@ class RegisterProcess:
             self._process = subprocess.Popen(
                 command, cwd=self.checkout, env=self.environment(), stdout=output, stderr=subprocess.STDOUT
             )
-        try:
+        with ExitStack() as unless_ready:
+            unless_ready.callback(self.stop)
             self._wait_until_ready()
-        except BaseException:
-            self.stop()
-            raise
+            unless_ready.pop_all()
         return self
 
     def __exit__(self, *_error: object) -> None:
