@@ -77,7 +77,7 @@ def after_change_ms(client: Client) -> list[float]:
     spent = []
     for number in range(CHANGES):
         if number % 2:
-            Run.objects.filter(pk=Run.objects.standing().values("pk")[:1]).update(visibility="withdrawn")
+            Run.objects.filter(pk=Run.objects.listed().values("pk")[:1]).update(visibility="withdrawn")
         else:
             generate(1, seed=100 + number)
         begun = time.process_time()

@@ -9,6 +9,7 @@ from django.db.models.fields.json import KeyTextTransform
 from results.models import Event, Run, Submission, Visibility
 
 EMBARGO_CHANGED = "submission-embargo-changed"
+ACCEPTED_WARNINGS = "in_spite_of"  # the key of these sentences in the details of a publication
 HIDDEN_KINDS = ("run-embargoed", "run-recalled")
 OPENED, PUBLISHED = "product-created", "run-published"
 
@@ -51,4 +52,4 @@ def is_by_reviewer(event: Event) -> bool:
 def accepted_warnings(events: Iterable[Event]) -> list[str]:
     """Return the warnings that a reviewer accepted for a run, from the newest event of an approval."""
     let_through = [event for event in events if event.kind in {"run-embargoed", "run-published"}]
-    return list(let_through[-1].details.get("in_spite_of", [])) if let_through else []
+    return list(let_through[-1].details.get(ACCEPTED_WARNINGS, [])) if let_through else []

@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from typing import Any
 
+from results.access.history import ACCEPTED_WARNINGS
 from results.models import Event, Finding, Reading, Run, Statistic, Submission, Verdict, YcsbRun
 
 # Values that YCSB prints on standard error or in its properties. Workload, phase, binding and threads stay: they
@@ -20,7 +21,6 @@ YCSB_REDACTIONS: Mapping[str, Any] = {
 }  # fmt: skip
 REEVALUATED = "run-judged-anew"  # its details contain headlines
 PLACES_SHOWN = range(2, 10)  # crates/logs/src/judge/share.rs, PLACES_SHOWN_MAX
-WARNINGS = "in_spite_of"  # sentences on devices, in the details of a publication
 
 
 class WithheldError(Exception):
@@ -129,14 +129,14 @@ def visible_events(events: Iterable[Event]) -> list[Event]:
     """Return events of runs without headlines and device warnings of withheld files."""
     visible = list(events)
     withheld = _withheld_of(
-        {event.subject_id for event in visible if event.kind == REEVALUATED or WARNINGS in event.details}
+        {event.subject_id for event in visible if event.kind == REEVALUATED or ACCEPTED_WARNINGS in event.details}
     )
     return [_without_sentences(event) if event.subject_id in withheld else event for event in visible]
 
 
 def _without_sentences(event: Event) -> Event:
     visible = copy.copy(event)
-    visible.details = {name: value for name, value in event.details.items() if name != WARNINGS}
+    visible.details = {name: value for name, value in event.details.items() if name != ACCEPTED_WARNINGS}
     if event.kind == REEVALUATED:
         visible.details |= {"before": "", "after": ""}
     return visible

@@ -21,7 +21,7 @@ from results.rules.certification.certify import certify
 
 def candidate_runs(product: Product) -> RunQuerySet:
     """Return the product's runs that can support a certificate: current rated runs with a verdict."""
-    judged = Run.objects.standing().rated().filter(product=product, verdicts__isnull=False).distinct()
+    judged = Run.objects.listed().rated().filter(product=product, verdicts__isnull=False).distinct()
     return judged.prefetch_related("verdicts__profile", "drives__preparation__evidence").order_by("pk")
 
 
@@ -147,7 +147,7 @@ def _certified(profile: Profile, runs: list[facts.CandidateRun]) -> list[facts.C
 
 def _refresh(product: Product) -> None:
     judged = by_profile(candidate_runs(product))
-    for certificate in product.certificates.standing().select_related("profile").prefetch_related("runs"):
+    for certificate in product.certificates.current().select_related("profile").prefetch_related("runs"):
         _withdraw_groundless(certificate, judged.get(certificate.profile, {}))
     found = _found(judged)
     for profile, certified in found:

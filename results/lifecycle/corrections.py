@@ -94,7 +94,7 @@ def annotate(run: Run, text: str, actor: AbstractBaseUser) -> Annotation:
         raise ReviewRefusedError("Enter the text of the annotation.")
     with transaction.atomic():
         Run.objects.select_for_update().get(pk=run.pk)  # of two reviewers at once, the second one sees the first
-        if run.annotations.standing().filter(text=sentence).exists():
+        if run.annotations.current().filter(text=sentence).exists():
             raise ReviewRefusedError(f"{run.public_id} carries this annotation already.")
         annotation = Annotation.objects.create(run=run, text=sentence, author_id=actor.pk)
         record_event(actor, "run-annotated", run_subject(run), sentence, {"annotation": annotation.pk})
@@ -111,8 +111,8 @@ def retract(annotation: Annotation, actor: AbstractBaseUser, reason: str) -> Non
     if not reason.strip():
         raise ReviewRefusedError("A reason is needed to retract an annotation.")
     with transaction.atomic():
-        standing = Annotation.objects.standing().filter(pk=annotation.pk)
-        if not standing.update(retracted_at=timezone.now()):
+        current = Annotation.objects.current().filter(pk=annotation.pk)
+        if not current.update(retracted_at=timezone.now()):
             raise ReviewRefusedError(f"This annotation of {run.public_id} was retracted already.")
         record_event(
             actor,
@@ -164,7 +164,7 @@ class Outcome:
 
 
 def _retract(run: Run, actor: AbstractBaseUser, text: str) -> None:
-    annotation = Annotation.objects.standing().filter(run=run, text=text.strip()).first()
+    annotation = Annotation.objects.current().filter(run=run, text=text.strip()).first()
     if annotation is None:
         raise ReviewRefusedError(f"{run.public_id} carries no such annotation.")
     retract(annotation, actor, "retracted in bulk")

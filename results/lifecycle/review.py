@@ -18,10 +18,10 @@ from results.models.ids import new_product_slug, product_stem
 REQUIRED_IDENTITY: tuple[Literal["category", "vendor", "model"], ...] = ("category", "vendor", "model")
 
 
-def publish(submission: Submission, reviewer: AbstractBaseUser, in_spite_of: Sequence[str] = ()) -> None:
+def publish(submission: Submission, reviewer: AbstractBaseUser, warnings: Sequence[str] = ()) -> None:
     """Publish all runs of the submission that wait for review, or none; under embargo, only mark them as reviewed.
 
-    `in_spite_of` are the warnings that the reviewer saw and accepted; they are stored in the event of each run.
+    `warnings` are those that the reviewer saw and accepted; they are stored in the event of each run.
 
     Raises ReviewRefusedError if no run waits for review, or if a run may not be published
     (results.lifecycle.visibility.publish).
@@ -34,7 +34,7 @@ def publish(submission: Submission, reviewer: AbstractBaseUser, in_spite_of: Seq
         if not waiting:
             raise ReviewRefusedError("No run of this submission waits for review.")
         for run in waiting:
-            visibility.publish(run, reviewer, in_spite_of)
+            visibility.publish(run, reviewer, warnings)
 
 
 def decline(submission: Submission, reviewer: AbstractBaseUser, reason: str) -> None:

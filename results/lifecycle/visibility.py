@@ -13,7 +13,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
-from results.access.history import accepted_warnings
+from results.access.history import ACCEPTED_WARNINGS, accepted_warnings
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import history_of, record_event, run_subject
@@ -68,10 +68,10 @@ class _Change:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-def publish(run: Run, actor: AbstractBaseUser, in_spite_of: Sequence[str] = ()) -> None:
+def publish(run: Run, actor: AbstractBaseUser, warnings: Sequence[str] = ()) -> None:
     """Publish an unreviewed run as reviewed or, from a lab of the register, as lab-verified.
 
-    Under embargo, the run is reviewed now and public when the embargo ends. `in_spite_of` are warnings that the actor
+    Under embargo, the run is reviewed now and public when the embargo ends. `warnings` are those that the actor
     saw and accepted; they are stored in the event. Raises ReviewRefusedError if the run is the actor's own, has no
     product, ran on a virtual device, or is void.
     """
@@ -79,7 +79,7 @@ def publish(run: Run, actor: AbstractBaseUser, in_spite_of: Sequence[str] = ()) 
         locked = _lock(run)
         _refuse_unpublishable(locked)
         tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.REVIEWED
-        details = {"in_spite_of": list(in_spite_of)} if in_spite_of else {}
+        details = {ACCEPTED_WARNINGS: list(warnings)} if warnings else {}
         if ends_at := embargo_of(locked):
             embargo_details = details | {"until": ends_at.isoformat()}
             _carry_out("embargo", locked, actor, "", _Change({"tier": tier}, embargo_details))
@@ -98,8 +98,8 @@ def disclose(run: Run) -> None:
         if ends_at := embargo_of(locked):
             raise ReviewRefusedError(f"{locked.public_id} is under embargo until {ends_at:%Y-%m-%d %H:%M} UTC.")
         _refuse_unpublishable(locked)
-        in_spite_of = accepted_warnings(history_of(locked).filter(subject_type="run"))
-        details = {"in_spite_of": in_spite_of} if in_spite_of else {}
+        warnings = accepted_warnings(history_of(locked).filter(subject_type="run"))
+        details = {ACCEPTED_WARNINGS: warnings} if warnings else {}
         _carry_out("disclose", locked, None, "", _Change({"published_at": timezone.now()}, details))
 
 
@@ -184,8 +184,8 @@ def _carry_out(name: str, locked: Run, actor: AbstractBaseUser | None, reason: s
     if name not in WITHOUT_REASON and not reason.strip():
         raise ReviewRefusedError(f"A reason is needed to {name} a run. It is shown on its page.")
     after = _after(transition, locked)
-    standing = Run.objects.filter(pk=locked.pk, visibility__in=transition.before)
-    if not standing.update(visibility=after, **change.columns):
+    unchanged = Run.objects.filter(pk=locked.pk, visibility__in=transition.before)
+    if not unchanged.update(visibility=after, **change.columns):
         expected = " or ".join(sorted(transition.before))
         raise ReviewRefusedError(
             f"{locked.public_id} is {locked.visibility}; only a run that is {expected} can be: {name}"

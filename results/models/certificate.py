@@ -10,7 +10,7 @@ from results.models.run import Profile, Run
 class CertificateQuerySet(models.QuerySet["Certificate"]):
     """Queries for certificates by state."""
 
-    def standing(self) -> "CertificateQuerySet":
+    def current(self) -> "CertificateQuerySet":
         """Return the certificates that are not withdrawn."""
         return self.filter(state=Certificate.State.STANDING)
 

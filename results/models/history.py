@@ -39,7 +39,7 @@ class AnnotationQuerySet(models.QuerySet["Annotation"]):
         """Add the column `since`, equal to the property `public_since`."""
         return self.annotate(since=Greatest("created_at", "run__published_at"))  # PostgreSQL leaves null out
 
-    def standing(self) -> "AnnotationQuerySet":
+    def current(self) -> "AnnotationQuerySet":
         """Return the annotations that are not retracted."""
         return self.filter(retracted_at__isnull=True)
 

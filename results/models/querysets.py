@@ -116,8 +116,8 @@ class RunQuerySet(models.QuerySet["Run"]):
         of_sender = Exists(companions.filter(submission=OuterRef("submission")))
         return self.annotate(has_withheld_attachment=of_lab | of_sender)
 
-    def standing(self) -> RunQuerySet:
-        """Return the public runs that are neither superseded nor withdrawn."""
+    def listed(self) -> RunQuerySet:
+        """Return the public runs that tables list: they are neither superseded nor withdrawn."""
         return self.public().filter(visibility="public")
 
     def embargoed(self) -> RunQuerySet:
@@ -196,11 +196,11 @@ class RunQuerySet(models.QuerySet["Run"]):
     def for_table(self) -> RunQuerySet:
         """Add everything that a table row shows, in a fixed number of queries."""
         verdicts = apps.get_model("results", "Verdict").objects.order_by("-created_at", "-id").defer("document")
-        standing = apps.get_model("results", "Annotation").objects.standing()
+        current = apps.get_model("results", "Annotation").objects.current()
         return (
             self.select_related("product", "superseded_by")
             .annotate(mark_reason=_mark_reason())
-            .prefetch_related("shares", Prefetch("verdicts", verdicts), Prefetch("annotations", standing))
+            .prefetch_related("shares", Prefetch("verdicts", verdicts), Prefetch("annotations", current))
         )
 
 

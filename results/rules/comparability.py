@@ -69,33 +69,33 @@ class ActConditions:
     usable part of the drive's capacity, if that size is stated.
     """
 
-    workload: Annotated[str | None, "storage and index loads are different I/O"] = None
-    statistic: Annotated[str | None, "a worst slice and a steady state are different figures"] = None
-    time: Annotated[str | None, "time in the queue is part of one figure and not of the other"] = None
-    read_at_us: Annotated[tuple[int, ...] | None, "the shares are read at other times"] = None
-    asked_duration_s: Annotated[int | None, "drives slow down after hours"] = None
-    slice_length_s: Annotated[int | None, "short slices have worse worst slices"] = None
+    workload: Annotated[str | None, "storage and index loads issue different I/O"] = None
+    statistic: Annotated[str | None, "a worst slice is not comparable with a steady-state figure"] = None
+    time: Annotated[str | None, "one figure includes time in the queue, the other does not"] = None
+    read_at_us: Annotated[tuple[int, ...] | None, "the shares are read at different thresholds"] = None
+    asked_duration_s: Annotated[int | None, "drives can become slower after hours of load"] = None
+    slice_length_s: Annotated[int | None, "shorter slices show higher worst values"] = None
     read_ratio: Annotated[Fraction | None, "writes slow reads down"] = None
     record_bytes: Annotated[int | None, "larger objects take longer to read"] = None
     record_bytes_max: Annotated[int | None, "larger objects take longer to read"] = None
-    large_block_bytes: Annotated[int | None, "larger writes stand longer in the way of reads"] = None
-    compress_pct: Annotated[int | None, "a drive that compresses has less to write"] = None
+    large_block_bytes: Annotated[int | None, "larger writes delay reads longer"] = None
+    compress_pct: Annotated[int | None, "a drive that compresses data writes less"] = None
     generator: Annotated[str | None, "generators issue and time their requests differently"] = None
-    arrivals: Annotated[str | None, "requests in bursts wait for each other"] = None
-    requests_together: Annotated[int | None, "requests that begin together wait for each other"] = None
-    engine: Annotated[str | None, "the ways into the kernel have other costs"] = None
-    defrag_lwm_pct: Annotated[int | None, "defragmentation decides how much is written"] = None
+    arrivals: Annotated[str | None, "requests that arrive in bursts wait for each other"] = None
+    requests_together: Annotated[int | None, "requests that start together wait for each other"] = None
+    engine: Annotated[str | None, "I/O interfaces of the kernel differ in cost"] = None
+    defrag_lwm_pct: Annotated[int | None, "defragmentation determines how much is written"] = None
     defrag_reads: Annotated[bool | None, "defragmentation reads are part of the load"] = None
     update_pct: Annotated[Decimal | None, "updates add reads"] = None
     replication_factor: Annotated[int | None, "replicas add writes"] = None
-    disable_odsync: Annotated[bool | None, "without it every write waits for the medium"] = None
-    commit_to_device: Annotated[bool | None, "every single write goes to the device"] = None
+    disable_odsync: Annotated[bool | None, "without this option, each write waits until the drive has stored it"] = None
+    commit_to_device: Annotated[bool | None, "each record is written to the device immediately"] = None
     tomb_raider: Annotated[bool | None, "the tomb raider reads the whole device during the load"] = None
     device_count: Annotated[int | None, "devices share the host's links and processors"] = None
-    devices_per_drive: Annotated[Fraction | None, "the load is for each device name, not for each drive"] = None
-    over_provisioning_pct: Annotated[Decimal | None, "spare room lets a drive write with less delay"] = None
-    over_provisioned_to_pct: Annotated[Fraction | None, "spare room lets a drive write with less delay"] = None
-    pcie_link: Annotated[str | None, "a narrower or older link carries less"] = None
+    devices_per_drive: Annotated[Fraction | None, "the load applies to each device name, not to each drive"] = None
+    over_provisioning_pct: Annotated[Decimal | None, "spare capacity reduces write delays"] = None
+    over_provisioned_to_pct: Annotated[Fraction | None, "spare capacity reduces write delays"] = None
+    pcie_link: Annotated[str | None, "a narrower or older link has less bandwidth"] = None
 
 
 @dataclass(frozen=True)
@@ -108,27 +108,27 @@ class SweepConditions:
     latencies (`read p99.99`); `time` is service or response. A limit or target of 0 means none.
     """
 
-    tool: Annotated[str | None, "forks draw keys differently"] = None
+    tool: Annotated[str | None, "forks select keys differently"] = None
     tool_version: Annotated[str | None, "versions count and round differently"] = None
-    binding: Annotated[str | None, "another database"] = None
-    options_sha256: Annotated[str | None, "the database was set up differently"] = None
-    phase: Annotated[str | None, "loading and running are different work"] = None
-    mix: Annotated[tuple[tuple[str, Decimal], ...] | None, "other operations"] = None
-    distribution: Annotated[str | None, "caches serve a part of skewed reads"] = None
-    record_count: Annotated[int | None, "more or less of the data fits into memory"] = None
+    binding: Annotated[str | None, "the databases are different"] = None
+    options_sha256: Annotated[str | None, "the databases are configured differently"] = None
+    phase: Annotated[str | None, "the load phase and the run phase do different work"] = None
+    mix: Annotated[tuple[tuple[str, Decimal], ...] | None, "the operations are mixed differently"] = None
+    distribution: Annotated[str | None, "caches serve part of skewed reads"] = None
+    record_count: Annotated[int | None, "a different part of the data fits into memory"] = None
     record_bytes: Annotated[int | None, "larger records take longer"] = None
-    operation_count: Annotated[int | None, "longer runs reach states that short ones do not"] = None
-    time_limit_s: Annotated[int | None, "longer runs reach states that short ones do not"] = None
-    target_ops_per_s: Annotated[int | None, "a throttled run shows its target, not its best"] = None
-    time: Annotated[str | None, "response time has the waiting in it, service time has not"] = None
-    statistic: Annotated[str | None, "different figures"] = None
-    threads_counts: Annotated[tuple[int, ...] | None, "peaks and means over other thread counts"] = None
-    host: Annotated[str | None, "another machine"] = None
+    operation_count: Annotated[int | None, "longer runs reach states that short runs do not"] = None
+    time_limit_s: Annotated[int | None, "longer runs reach states that short runs do not"] = None
+    target_ops_per_s: Annotated[int | None, "a throttled run shows its target, not its maximum"] = None
+    time: Annotated[str | None, "response time includes waiting, service time does not"] = None
+    statistic: Annotated[str | None, "the latencies are different statistics"] = None
+    threads_counts: Annotated[tuple[int, ...] | None, "peaks and means are over different thread counts"] = None
+    host: Annotated[str | None, "the machines are different"] = None
     is_defrag_active: Annotated[bool | None, "defragmentation is part of the load"] = None
-    fill_pct: Annotated[Decimal | None, "a fuller drive has less room to write into"] = None
-    index_placement: Annotated[str | None, "an index on the drive is read from it, one in memory is not"] = None
-    pending_limit: Annotated[int | None, "the database refuses or queues what is more for one record"] = None
+    fill_pct: Annotated[Decimal | None, "a fuller drive has less free space to write into"] = None
+    index_placement: Annotated[str | None, "an index on the drive adds reads from the drive"] = None
+    pending_limit: Annotated[int | None, "the database refuses or queues further transactions of one record"] = None
     devices_per_drive: Annotated[Fraction | None, "a partitioned drive receives requests from more threads"] = None
-    over_provisioning_pct: Annotated[Decimal | None, "spare room lets a drive write with less delay"] = None
-    over_provisioned_to_pct: Annotated[Fraction | None, "spare room lets a drive write with less delay"] = None
-    pcie_link: Annotated[str | None, "a narrower or older link carries less"] = None
+    over_provisioning_pct: Annotated[Decimal | None, "spare capacity reduces write delays"] = None
+    over_provisioned_to_pct: Annotated[Fraction | None, "spare capacity reduces write delays"] = None
+    pcie_link: Annotated[str | None, "a narrower or older link has less bandwidth"] = None

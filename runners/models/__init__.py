@@ -4,17 +4,3 @@ from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.dispatch import HAS_WRITTEN, LOST_UNCONFIRMED, Dispatch, DriveState, StageEnd, Step
 from runners.models.host import Device, Host
 from runners.models.outage import HostOutage
-
-__all__ = [
-    "HAS_WRITTEN",
-    "LOST_UNCONFIRMED",
-    "Campaign",
-    "CampaignEntry",
-    "Device",
-    "Dispatch",
-    "DriveState",
-    "Host",
-    "HostOutage",
-    "StageEnd",
-    "Step",
-]

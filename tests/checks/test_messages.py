@@ -23,7 +23,7 @@ ALLOWED = {
     ("webapp/submissions/progress.py", "'limits' not in reading.error"): "the error is a JSON object, this is its key",
     (
         "webapp/submissions/review.py",
-        "sentence not in request.POST.getlist('in_spite_of')",
+        "sentence not in request.POST.getlist('accepted_warnings')",
     ): "a reviewer confirms the text that the page showed",
 }
 

@@ -145,10 +145,10 @@ class CertificateDetailSerializer(CertificateSerializer):
 
 
 @extend_schema(
-    summary="The certificates, newest first; a withdrawn one stays, with its state",
+    summary="All certificates with their state, newest first",
     parameters=[
         OpenApiParameter("product", str, description="slug of a product"),
-        OpenApiParameter("min_nx", str, description="this load of each device or more, a decimal"),
+        OpenApiParameter("min_nx", str, description="minimum load of each device, a decimal"),
         OpenApiParameter("state", str, enum=Certificate.State.values),
     ],
 )

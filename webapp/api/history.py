@@ -90,7 +90,7 @@ class RunDetailSerializer(RunSerializer):
 
     @extend_schema_field(AnnotationSerializer(many=True))
     def get_annotations(self, run: Run) -> Any:
-        return AnnotationSerializer(run.annotations.standing(), many=True).data
+        return AnnotationSerializer(run.annotations.current(), many=True).data
 
     @extend_schema_field(EarlierVerdictSerializer(many=True))
     def get_earlier_verdicts(self, run: Run) -> Any:

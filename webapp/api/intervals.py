@@ -73,10 +73,11 @@ class RunIntervals(APIView):
 
     @extend_schema(
         summary="Counts of a run by minute or second",
-        description="every_s=60 answers from the database, every_s=1 reads the stored log again: one hour at most, and "
-        "429 while others do so. An interval holds, for each histogram, its counts by bucket, or null where they are "
-        "not known. A YCSB run answers its status lines. Who may see the run may see this, as long as its "
-        "log is not withheld (451 then, for all); key is the key of its link.",
+        description="With every_s=60 the database has the response. With every_s=1 the stored log is read again: at "
+        "most one hour, and 429 while too many logs are being read. An interval has the counts by bucket of each "
+        "histogram, or null where they are not known. The response for a YCSB run has its status lines. Everyone who "
+        "may see the run may see its intervals; if the log is withheld, the response is 451 for all. key is the key "
+        "in the link of the run.",
         parameters=[WindowSerializer, OpenApiParameter("key", str)],
         responses={200: OpenApiTypes.OBJECT},
     )

@@ -53,7 +53,7 @@ class ProductDetailSerializer(ProductSerializer):
     @extend_schema_field(LadderSerializer(many=True))
     def get_ladders(self, product: Product) -> list[dict[str, Any]]:
         """Return a ladder for each threshold of a limit or a run, from current runs on physical devices."""
-        runs = Run.objects.standing().on_drives().filter(product=product, workload="act-storage")
+        runs = Run.objects.listed().on_drives().filter(product=product, workload="act-storage")
         ladder_runs = [_ladder_run(run) for run in runs.prefetch_related("shares", "verdicts")]
         return [dict(row) for row in LadderSerializer(ladders(ladder_runs, current_limits()), many=True).data]
 

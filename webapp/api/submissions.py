@@ -78,16 +78,17 @@ class SubmissionList(ListAPIView[Submission]):
     @extend_schema(
         summary="Submit a log",
         description=(
-            "The same bytes from the same organisation are the same submission: 201 the first time, 200 again, with "
-            "the facts as first stated. Where their reading failed and slice_length_s is another one, or companions "
-            "(stderr, command line, configuration, HDR files) are new, they are read again, with the facts as stated "
-            "now. A log that was read retains the companions of that reading: others answer 409. An embargo_until "
-            "that comes with known bytes holds from now on; of what has been public it answers 409. A key names one "
-            "submission: with other bytes it answers 409, and with its own once more it moves no embargo."
+            "The same bytes from the same organisation are the same submission: the response is 201 for new bytes "
+            "and 200 for known ones, whose facts stay as first stated. If their reading failed, a new slice_length_s "
+            "or new companions (stderr, command line, configuration, HDR files) start another reading with the facts "
+            "of this request. A log that was read accepts no more companions: the response is 409. An embargo_until "
+            "sent with known bytes replaces their embargo; if one of their runs has been public, the response is 409. "
+            "An Idempotency-Key belongs to one submission: with other bytes the response is 409. A repeated request "
+            "with the same key does not change the embargo."
         ),
         parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
         request={"multipart/form-data": UploadSerializer},
-        responses={201: SubmissionSerializer, 200: OpenApiResponse(SubmissionSerializer, "these bytes came before")},
+        responses={201: SubmissionSerializer, 200: OpenApiResponse(SubmissionSerializer, "these bytes are known")},
     )
     def post(self, request: Request) -> Response:
         """Accept a log through the one intake path."""
@@ -175,10 +176,10 @@ class SubmissionEmbargo(APIView):
     throttle_classes = [SubmitThrottle]
 
     @extend_schema(
-        summary="Set, move or end an embargo",
+        summary="Set, change or end an embargo",
         description=(
-            "A whole minute within the next 366 days, or null: what is reviewed is then public at once. Refused with "
-            "409 once a run of the submission has been public; each change is recorded."
+            "A whole minute within the next 366 days; null ends the embargo and publishes reviewed runs at once. The "
+            "response is 409 if a run of the submission has been public. Each change is recorded."
         ),
         request=EmbargoSerializer,
         responses=SubmissionSerializer,

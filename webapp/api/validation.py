@@ -35,9 +35,8 @@ class Validation(APIView):
 
     @extend_schema(
         summary="Read a log without submitting it",
-        description="Answers the reader's JSON (docs/reference/formats.md) without histograms and slices. "
-        "Nothing is stored. "
-        "One at a time for each organisation: 429 while another is being read.",
+        description="The response is the reader's JSON (docs/reference/formats.md) without histograms and slices. "
+        "Nothing is stored. Each organisation has one reading at a time; meanwhile, other requests get 429.",
         request={"multipart/form-data": LogSerializer},
         responses={200: OpenApiTypes.OBJECT},
     )

@@ -69,7 +69,7 @@ def _create_product(request: UserRequest, submission: Submission) -> str:
 def _publish(request: UserRequest, submission: Submission) -> str:
     runs = submission.runs.select_related("reading__evidence").prefetch_related("findings")
     warnings = review_warnings(submission, runs)
-    unticked = [sentence for sentence in warnings if sentence not in request.POST.getlist("in_spite_of")]
+    unticked = [sentence for sentence in warnings if sentence not in request.POST.getlist("accepted_warnings")]
     if unticked and submission.submitted_by_id != request.user.pk and not submission.is_virtual:
         raise ReviewRefusedError(f"Not published. Tick each warning to publish despite it: {' '.join(unticked)}")
     review.publish(submission, request.user, warnings)

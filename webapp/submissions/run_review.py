@@ -41,7 +41,7 @@ def run_review(request: UserRequest, public_id: str) -> HttpResponse:
         ],
         "may_supersede": "supersede" in moves,
         "is_own": visibility.is_own(run, request.user),
-        "annotations": list(run.annotations.standing().select_related("author")),
+        "annotations": list(run.annotations.current().select_related("author")),
         "corrections": [event for event in history if event.kind == CORRECTED],
         "history": [(event, event_label(event.kind)) for event in history],
         "supersede_form": SupersedeForm(),

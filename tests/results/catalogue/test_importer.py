@@ -32,8 +32,8 @@ def edited(tmp_path):
 def test_the_published_page_becomes_103_runs():
     counts = import_catalogue()
     assert len(counts.added) == Run.objects.count() == 103
-    assert Run.objects.standing().current().count() == 81
-    assert Run.objects.standing().historical().count() == 22
+    assert Run.objects.listed().current().count() == 81
+    assert Run.objects.listed().historical().count() == 22
 
 
 def test_a_second_import_changes_nothing():

@@ -110,7 +110,7 @@ def test_a_higher_certificate_takes_nothing_from_a_lower_one(product):
     refresh(product)
     load_and_stress(product, 90)
     refresh(product)
-    assert list(Certificate.objects.standing().values_list("nx_load", flat=True)) == [90, 30]
+    assert list(Certificate.objects.current().values_list("nx_load", flat=True)) == [90, 30]
 
 
 def test_refreshing_again_changes_nothing(product):

@@ -55,7 +55,7 @@ def test_what_was_done_in_bulk_is_taken_back_in_bulk(runs, rita):
     command("annotate", "--firmware", "FW1")
     annotate(runs[2], "of another kind", rita)
     assert command("retract", "--tool-version", "6.6")[0] == "retract: 2 runs; refused: 1"
-    assert [annotation.text for annotation in Annotation.objects.standing()] == ["of another kind"]
+    assert [annotation.text for annotation in Annotation.objects.current()] == ["of another kind"]
 
 
 @pytest.mark.parametrize("asked", ["organisation", "finding", "reader-version"])

@@ -21,9 +21,9 @@ def run(db):
 
 def test_an_annotation_stands_until_it_is_retracted(run, rita):
     annotation = annotate(run, " made with a beta firmware ", rita)
-    assert list(run.annotations.standing()) == [annotation]
+    assert list(run.annotations.current()) == [annotation]
     retract(annotation, rita, "it was not")
-    assert not run.annotations.standing().exists()
+    assert not run.annotations.current().exists()
     assert list(Event.objects.values_list("kind", "reason")) == [
         ("run-annotated", "made with a beta firmware"),
         ("annotation-retracted", "it was not"),

@@ -68,7 +68,7 @@ def test_conditions_of_two_kinds_are_refused():
 def test_differences_come_as_the_conditions_are_declared():
     found = differences(ACT, replace(ACT, device_count=4, slice_length_s=60))
     assert [each.name for each in found] == ["slice_length_s", "device_count"]
-    assert found[0] == Difference("slice_length_s", 3600, 60, False, "short slices have worse worst slices")
+    assert found[0] == Difference("slice_length_s", 3600, 60, False, "shorter slices show higher worst values")
 
 
 @pytest.mark.parametrize(

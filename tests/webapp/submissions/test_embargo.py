@@ -46,8 +46,8 @@ def reviewed(as_user, rita, submission):
     client = as_user(rita)
     client.post(f"/submissions/{submission.public_id}/new-product/", FACTS)
     page = client.get(f"/submissions/{submission.public_id}/").text
-    ticks = re.findall(r'name="in_spite_of" value="([^"]+)" required', page)  # its device is no drive of 3.2 TB
-    client.post(f"/submissions/{submission.public_id}/publish/", {"in_spite_of": ticks})
+    ticks = re.findall(r'name="accepted_warnings" value="([^"]+)" required', page)  # its device is no drive of 3.2 TB
+    client.post(f"/submissions/{submission.public_id}/publish/", {"accepted_warnings": ticks})
     return submission
 
 

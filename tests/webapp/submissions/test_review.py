@@ -163,14 +163,14 @@ def test_what_speaks_against_a_run_is_ticked_sentence_by_sentence_before_it_is_p
     devices = [{"name": "/dev/loop4", "size_bytes": 536_870_912}]
     submission.runs.update(facts=run.facts | {"is_virtual_device": True, "devices": devices})
     page = client.get(f"/submissions/{submission.public_id}/").text
-    ticks = re.findall(r'name="in_spite_of" value="([^"]+)" required', page)
+    ticks = re.findall(r'name="accepted_warnings" value="([^"]+)" required', page)
     assert [tick.split()[0] for tick in ticks] == ["/dev/loop4", "/dev/loop4"]
     assert "says nothing about a drive" in ticks[0]
     assert "536.9" in ticks[1] or "537" in ticks[1]
     for given in ([], ticks[:1], [*ticks[:1], "something else"]):
-        assert "Not published. Tick each warning" in decide(client, submission, "publish", in_spite_of=given).text
+        assert "Not published. Tick each warning" in decide(client, submission, "publish", accepted_warnings=given).text
         assert submission.runs.get().visibility == "unreviewed"
-    assert "Published." in decide(client, submission, "publish", in_spite_of=ticks).text
+    assert "Published." in decide(client, submission, "publish", accepted_warnings=ticks).text
     published = Event.objects.get(kind="run-published")
     assert published.details["in_spite_of"] == ticks
 
@@ -178,7 +178,7 @@ def test_what_speaks_against_a_run_is_ticked_sentence_by_sentence_before_it_is_p
 def test_where_nothing_speaks_against_a_run_there_is_nothing_to_tick(as_user, rita, submission):
     client = as_user(rita)
     decide(client, submission, "new-product", **NEW_PRODUCT)
-    assert "in_spite_of" not in client.get(f"/submissions/{submission.public_id}/").text
+    assert "accepted_warnings" not in client.get(f"/submissions/{submission.public_id}/").text
 
 
 def test_a_reviewer_has_a_failed_reading_read_again(as_user, rita, submission):

@@ -46,7 +46,7 @@ def test_a_reviewer_annotates_and_retracts(as_user, rita, run):
     assert "beta firmware" in act(client, run, "annotate", text="beta firmware").text
     annotation = run.annotations.get()
     act(client, run, "retract", annotation=annotation.pk, reason="it was not")
-    assert not run.annotations.standing().exists()
+    assert not run.annotations.current().exists()
 
 
 def test_a_reviewer_corrects_and_takes_it_back(as_user, rita, run):

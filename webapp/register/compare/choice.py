@@ -73,7 +73,7 @@ def refuse_missing(names: Iterable[str], found: Container[str]) -> None:
 def _candidates(runs: RunQuerySet) -> list[Run]:
     fastest_first = (Coalesce("is_on_no_drive", Value(False)).asc(), F("tps").desc(nulls_last=True), F("pk").asc())
     of_a_drive = Window(RowNumber(), partition_by=[F("product_id"), F("statistic")], order_by=fastest_first)
-    fastest = runs.standing().annotate(place=of_a_drive).filter(place__lte=CANDIDATES_MAX)
+    fastest = runs.listed().annotate(place=of_a_drive).filter(place__lte=CANDIDATES_MAX)
     return list(runs_to_compare(Run.objects.filter(pk__in=fastest.values("pk"))).order_by(*fastest_first))
 
 

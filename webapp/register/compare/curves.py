@@ -146,7 +146,7 @@ def _sweep_of(run: Run) -> Iterable[Run]:
     """Return the runs of a run's sweep; only the run itself if its output does not identify the sweep."""
     if not run.ycsb.sweep_key:
         return [run]
-    same = Run.objects.standing().of_ycsb().filter(product=run.product_id, ycsb__sweep_key=run.ycsb.sweep_key)
+    same = Run.objects.listed().of_ycsb().filter(product=run.product_id, ycsb__sweep_key=run.ycsb.sweep_key)
     found = same.select_related("product", "reading__evidence").prefetch_related("ycsb__operations", "drives")
     own = setup_of(run)
     return [each for each in found if setup_of(each) == own]

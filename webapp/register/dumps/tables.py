@@ -105,7 +105,7 @@ def _verdicts() -> QuerySet[register.Verdict]:
 
 
 def _annotations() -> QuerySet[register.Annotation]:
-    current = register.Annotation.objects.standing().with_public_since()
+    current = register.Annotation.objects.current().with_public_since()
     return current.filter(run__in=_public_runs()).order_by("run__public_id", "pk")
 
 

@@ -62,7 +62,7 @@ class Numbers:
 
 
 def _numbers() -> Numbers:
-    counted = Run.objects.standing().rated().values("product__category", "product__historical", "statistic")
+    counted = Run.objects.listed().rated().values("product__category", "product__historical", "statistic")
     rows = list(counted.annotate(number=Count("pk")))
     current = dict.fromkeys(Category.values, 0)
     for row in rows:
@@ -74,7 +74,7 @@ def _numbers() -> Numbers:
 
 
 def _fastest_rows(limits: tuple[Limit, ...], *, is_own: bool) -> Iterable[Row]:
-    within = Run.objects.standing().rated().on_drives().current().within(limits, is_own=is_own).with_ranked_tps()
+    within = Run.objects.listed().rated().on_drives().current().within(limits, is_own=is_own).with_ranked_tps()
     by_category = within.order_by("product__category", F("ranked_tps").desc(nulls_last=True), "pk")
     runs = by_category.distinct("product__category").for_table()
     return [build_row(run, dict.fromkeys(FASTEST_COLUMNS, 2), limits_by_threshold(limits)) for run in runs]

@@ -214,7 +214,7 @@ def register_index() -> RegisterIndex:
     for certificate in Certificate.objects.order_by("-nx_load", "pk").defer("document"):
         if certificate.product_id in listed:
             listed[certificate.product_id].certificates.append(certificate)
-    runs = Run.objects.standing().rated().values_list("product_id", "tier", "is_on_no_drive")  # without YCSB runs
+    runs = Run.objects.listed().rated().values_list("product_id", "tier", "is_on_no_drive")  # without YCSB runs
     for product_id, tier, is_on_no_drive in runs:
         if each := listed.get(product_id or 0):
             if is_on_no_drive:

@@ -39,7 +39,7 @@ def capacities_of(product: Product, limits: Sequence[Limit], *, is_own: bool = F
     sizes = list(same.filter(capacity_gb__isnull=False).order_by("capacity_gb", "part_number"))
     if len(sizes) < 2:
         return []
-    runs = Run.objects.standing().rated().on_drives().filter(product__in=sizes)
+    runs = Run.objects.listed().rated().on_drives().filter(product__in=sizes)
     within = runs.within(limits, is_own=is_own).select_related("product")
     fastest = _fastest(within)
     return [_capacity(each, fastest.get(each.pk), is_this=each.pk == product.pk) for each in sizes]

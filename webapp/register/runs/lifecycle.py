@@ -52,7 +52,7 @@ def life_of(run: Run) -> dict[str, object]:
     return {
         "supersession": _supersession(run, events),
         "supersedes": list(displaced_by(run)),
-        "annotations": list(run.annotations.standing()),
+        "annotations": list(run.annotations.current()),
         "history": [public_line(event) for event in events],
         "earlier_verdicts": earlier_verdicts(run),
         "certificates": list(Certificate.objects.filter(runs=run)),

@@ -48,7 +48,7 @@ def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction], *, is_ow
     """
     limits = list(limits)
     certified = _certified(limits, is_own=is_own)
-    runs = Run.objects.standing().rated().on_drives().current().within(limits, is_own=is_own)
+    runs = Run.objects.listed().rated().on_drives().current().within(limits, is_own=is_own)
     runs = runs.filter(tps__gt=0, product__category__in=DRIVES)
     runs = runs.filter(Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED))
     found: dict[int, Candidate] = {}
@@ -79,7 +79,7 @@ def _certified(limits: Iterable[Limit], *, is_own: bool) -> dict[int, Certificat
         run__device_count=F("certificate__device_count"),
         run__nx_load__range=(F("certificate__nx_load") - LAST_PLACE, F("certificate__nx_load") + LAST_PLACE),
     )
-    standing = Certificate.objects.standing().filter(pk__in=load_tests.values("certificate"))
+    standing = Certificate.objects.current().filter(pk__in=load_tests.values("certificate"))
     return {certificate.product_id: certificate for certificate in standing.order_by("nx_load", "pk")}
 
 

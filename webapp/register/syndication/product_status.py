@@ -54,11 +54,11 @@ def _weakest_tier(certificate: Certificate) -> str:
 
 def _without_certificate(product: Product) -> ProductStatus:
     runs = Run.objects.filter(product=product).public().rated()
-    best = _best_of(runs.standing().on_drives())
+    best = _best_of(runs.listed().on_drives())
     if best is not None:
         return _of_run(best)
     gone = runs.on_drives().filter(visibility=Visibility.WITHDRAWN).order_by("-pk").first()
-    if gone is None and runs.standing().exists():
+    if gone is None and runs.listed().exists():
         return ProductStatus(f"{VIRTUAL_DEVICE_MARK}, {NO_CERTIFICATE}", "", "", "")
     if gone is None:
         return ProductStatus(f"{NO_CERTIFICATE}, no current result", "", "", "")

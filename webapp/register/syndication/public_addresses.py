@@ -61,7 +61,7 @@ class Subjects:
 def read_subjects() -> Subjects:
     """Return the public products, runs, publications and YCSB loads in four queries."""
     reads = Histogram.objects.judged().filter(run=OuterRef("pk"))
-    sweeps = YcsbRun.objects.filter(run__in=Run.objects.standing()).exclude(sweep_key="")
+    sweeps = YcsbRun.objects.filter(run__in=Run.objects.listed()).exclude(sweep_key="")
     publications = PublishedFigure.objects.order_by("publication").distinct().values_list("publication", flat=True)
     slices = Slice.objects.filter(run=OuterRef("pk"))
     intervals = YcsbInterval.objects.filter(ycsb_run__run=OuterRef("pk"))

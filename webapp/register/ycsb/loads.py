@@ -118,7 +118,7 @@ class Load:
 
 def load_lines() -> list[dict[str, Any]]:
     """Return the loads with runs in the register, with the number of their drives and runs, in one query."""
-    runs = Run.objects.standing().filter(workload="ycsb").exclude(ycsb__sweep_key="")
+    runs = Run.objects.listed().filter(workload="ycsb").exclude(ycsb__sweep_key="")
     grouped = runs.values("ycsb__sweep_key", "ycsb__workload", "ycsb__phase", "ycsb__binding").annotate(
         drives_count=Count("product", distinct=True),
         runs_count=Count("pk"),
@@ -134,7 +134,7 @@ def load_lines() -> list[dict[str, Any]]:
 def load_of(key: str) -> Load | None:
     """Return the load whose key has this beginning; None if no public run has it. Four queries."""
     found = (
-        Run.objects.standing()
+        Run.objects.listed()
         .of_ycsb()
         .select_related("product", "reading__evidence")
         .filter(ycsb__sweep_key__startswith=key)
