@@ -1,23 +1,25 @@
 """Endpoints of public data: products, their runs and their certificates."""
 
-import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from results.models import Certificate, Event, Product, Run, Statistic
+from results.access.history import details_for_everyone, for_everyone, is_by_reviewer
+from results.access.redaction import visible_events, visible_verdict
+from results.history import displaced_by, event_label, history_of
+from results.models import Annotation, Certificate, Event, Product, Run, Share, Statistic, Verdict
+from results.rules.act.ladder import MARKS, LadderRun, LadderShare, Rung, ladders
 from webapp.api.authentication import ReadThrottle
-from webapp.api.history import EventSerializer, RunDetailSerializer
-from webapp.api.ladders import ProductDetailSerializer
 from webapp.api.serializers import ProductSerializer, RunSerializer
 from webapp.api.submissions import NewestFirst
+from webapp.register.limits.profile import current_limits
 
 PUBLIC_RUNS = (
     Run.objects.public()
@@ -25,6 +27,153 @@ PUBLIC_RUNS = (
     .select_related("product", "superseded_by", "reading__evidence")
     .prefetch_related("shares", "verdicts", "ycsb__operations")
 )
+
+
+class EventSerializer(serializers.ModelSerializer[Event]):
+    """One entry of a history. It names the actor by role only; `details` has the values before and after."""
+
+    what = serializers.SerializerMethodField()
+    by = serializers.SerializerMethodField()
+    details = serializers.SerializerMethodField()
+
+    class Meta:
+        """Fields without names of people."""
+
+        model = Event
+        fields = ["at", "kind", "what", "by", "reason", "details"]
+
+    def get_what(self, event: Event) -> str:
+        return event_label(event.kind)
+
+    def get_by(self, event: Event) -> str:
+        return "reviewer" if is_by_reviewer(event) else "register"
+
+    def get_details(self, event: Event) -> dict[str, Any]:
+        return details_for_everyone(event.details)
+
+
+class AnnotationSerializer(serializers.ModelSerializer[Annotation]):
+    """A sentence shown with a run's figures; `created_at` is not before the run was public."""
+
+    created_at = serializers.DateTimeField(source="public_since")
+
+    class Meta:
+        """Fields of a current annotation; the history lists retracted ones."""
+
+        model = Annotation
+        fields = ["text", "created_at"]
+
+
+class EarlierVerdictSerializer(serializers.ModelSerializer[Verdict]):
+    """A verdict that a newer one replaced. `figures` is the address of all figures at that time, null if unchanged.
+
+    `created_at` is not before the run was public.
+    """
+
+    rule_version = serializers.IntegerField(source="profile.rule_version")
+    created_at = serializers.DateTimeField(source="public_since")
+    figures = serializers.SerializerMethodField()
+
+    class Meta:
+        """Newest first."""
+
+        model = Verdict
+        fields = ["outcome", "headline", "reader_version", "rule_version", "created_at", "document", "figures"]
+
+    def get_figures(self, verdict: Verdict) -> str | None:
+        earlier = getattr(verdict, "earlier_result", None)
+        return f"/runs/{earlier.run.public_id}/earlier/{earlier.number}.json" if earlier else None
+
+
+class RunDetailSerializer(RunSerializer):
+    """A run with its lifecycle: replaced runs, annotations, certificates, earlier verdicts, history."""
+
+    supersedes = serializers.SerializerMethodField()
+    annotations = serializers.SerializerMethodField()
+    certificates = serializers.SlugRelatedField[Certificate](slug_field="public_id", many=True, read_only=True)
+    earlier_verdicts = serializers.SerializerMethodField()
+    history = serializers.SerializerMethodField()
+
+    class Meta(RunSerializer.Meta):
+        """Fields of the list, and the lifecycle."""
+
+        fields = [
+            *RunSerializer.Meta.fields, "supersedes", "annotations", "certificates", "earlier_verdicts", "history",
+        ]  # fmt: skip
+
+    def get_supersedes(self, run: Run) -> list[str]:
+        """Return the public ids that the page also shows: those of runs that were public."""
+        return [earlier.public_id for earlier in displaced_by(run)]
+
+    @extend_schema_field(AnnotationSerializer(many=True))
+    def get_annotations(self, run: Run) -> Any:
+        return AnnotationSerializer(run.annotations.current(), many=True).data
+
+    @extend_schema_field(EarlierVerdictSerializer(many=True))
+    def get_earlier_verdicts(self, run: Run) -> Any:
+        verdicts = run.verdicts.select_related("profile", "earlier_result__run")[1:]
+        return EarlierVerdictSerializer([visible_verdict(run, verdict) for verdict in verdicts], many=True).data
+
+    @extend_schema_field(EventSerializer(many=True))
+    def get_history(self, run: Run) -> Any:
+        events = for_everyone(history_of(run).filter(subject_type="run"))
+        return EventSerializer(visible_events(events), many=True).data
+
+
+class RungSerializer(serializers.Serializer[Any]):
+    """One run; `mark` is shown with a figure that is not the worst slice of a stored log."""
+
+    run = serializers.CharField(source="run_id")
+    nx_load = serializers.SerializerMethodField()
+    device_count = serializers.IntegerField(allow_null=True)
+    outcome = serializers.CharField(allow_null=True)
+    share_pct = serializers.DecimalField(max_digits=12, decimal_places=9)
+    is_within = serializers.BooleanField()
+    mark = serializers.CharField(allow_blank=True)
+
+    def get_nx_load(self, rung: Rung) -> str | None:
+        """Return N of the Nx load, a decimal; None if it is not known."""
+        load = rung.nx_load
+        return None if load is None else str(Decimal(load.numerator) / Decimal(load.denominator))
+
+
+class LadderSerializer(serializers.Serializer[Any]):
+    """Rungs by rising load: those of logs, those as published, and those whose load is not known."""
+
+    threshold_us = serializers.IntegerField()
+    limit_pct = serializers.DecimalField(max_digits=12, decimal_places=9, allow_null=True, normalize_output=True)
+    measured = RungSerializer(many=True)
+    as_published = RungSerializer(many=True)
+    without_load = RungSerializer(many=True)
+
+
+class ProductDetailSerializer(ProductSerializer):
+    """A product with the ladders of its public ACT storage runs."""
+
+    ladders = serializers.SerializerMethodField()
+
+    class Meta(ProductSerializer.Meta):
+        """Fields of the list, and the ladders."""
+
+        fields = [*ProductSerializer.Meta.fields, "ladders"]
+
+    @extend_schema_field(LadderSerializer(many=True))
+    def get_ladders(self, product: Product) -> list[dict[str, Any]]:
+        """Return a ladder for each threshold of a limit or a run, from current runs on physical devices."""
+        runs = Run.objects.listed().on_drives().filter(product=product, workload="act-storage")
+        ladder_runs = [_ladder_run(run) for run in runs.prefetch_related("shares", "verdicts")]
+        return [dict(row) for row in LadderSerializer(ladders(ladder_runs, current_limits()), many=True).data]
+
+
+def _ladder_run(run: Run) -> LadderRun:
+    verdict = next(iter(run.verdicts.all()), None)
+    shares = tuple(_ladder_share(share) for share in run.shares.all() if share.statistic in MARKS)
+    nx_load = None if run.nx_load is None else Fraction(run.nx_load)
+    return LadderRun(run.public_id, nx_load, run.device_count, verdict.outcome if verdict else None, shares)
+
+
+def _ladder_share(share: Share) -> LadderShare:
+    return LadderShare(share.threshold_us, share.statistic, share.share_pct, share.over_count, share.ops_count)
 
 
 class HoldingSerializer(serializers.Serializer[Any]):
@@ -100,9 +249,9 @@ class ProductDetail(PublicDetail[Product]):
 
 
 PUBLIC_CERTIFICATES = Certificate.objects.select_related("product", "profile").prefetch_related("runs")
-NX_LIMIT = 10**10  # as many digits as the column holds
-SLUG = re.compile(r"[-\w]{1,200}", re.ASCII)
-FILTERS = ("product", "min_nx", "state", "cursor", "format")
+
+
+NX_MAX = Decimal(10**10)  # one digit more than the column holds
 
 
 class CertificateSerializer(serializers.ModelSerializer[Certificate]):
@@ -144,33 +293,45 @@ class CertificateDetailSerializer(CertificateSerializer):
         return EventSerializer(events, many=True).data
 
 
-@extend_schema(
-    summary="All certificates with their state, newest first",
-    parameters=[
-        OpenApiParameter("product", str, description="slug of a product"),
-        OpenApiParameter("min_nx", str, description="minimum load of each device, a decimal"),
-        OpenApiParameter("state", str, enum=Certificate.State.values),
-    ],
-)
+class CertificateFilters(serializers.Serializer[Any]):
+    """The filters of certificates. An unknown parameter is refused, so that no typing error widens an answer."""
+
+    product = serializers.SlugField(
+        source="product__slug", max_length=200, required=False, help_text="slug of a product"
+    )
+    min_nx = serializers.DecimalField(
+        source="nx_load__gte",
+        max_digits=None,
+        decimal_places=None,
+        min_value=-NX_MAX,
+        max_value=NX_MAX,
+        required=False,
+        help_text="minimum load of each device, a decimal",
+    )
+    state = serializers.ChoiceField(Certificate.State.choices, required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse parameters that are neither filters nor part of a paged list."""
+        for name in sorted(set(self.initial_data) - {*self.fields, "cursor", "format"}):
+            raise serializers.ValidationError({name: f"Expected one of the parameters {', '.join(self.fields)}."})
+        return attrs
+
+
 class CertificateList(PublicList[Certificate]):
     """The certificates of all products, or of one."""
 
     queryset = PUBLIC_CERTIFICATES
     serializer_class = CertificateSerializer
 
+    @extend_schema(summary="All certificates with their state, newest first", parameters=[CertificateFilters])
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Return the certificates of all products, or of one."""
+        return super().get(request, *args, **kwargs)
+
     def get_queryset(self) -> QuerySet[Certificate]:
-        query = self.request.query_params
-        unknown = sorted(set(query) - set(FILTERS))
-        if unknown:
-            raise ValidationError({unknown[0]: f"Expected one of the parameters {', '.join(FILTERS)}."})
-        certificates = PUBLIC_CERTIFICATES.all()
-        if "product" in query:
-            certificates = certificates.filter(product__slug=_slug(query["product"]))
-        if "min_nx" in query:
-            certificates = certificates.filter(nx_load__gte=_decimal(query["min_nx"]))
-        if "state" in query:
-            certificates = certificates.filter(state=_state(query["state"]))
-        return certificates
+        filters = CertificateFilters(data=self.request.query_params.dict())
+        filters.is_valid(raise_exception=True)
+        return PUBLIC_CERTIFICATES.filter(**filters.validated_data)
 
 
 class CertificateDetail(PublicDetail[Certificate]):
@@ -178,25 +339,3 @@ class CertificateDetail(PublicDetail[Certificate]):
 
     queryset = PUBLIC_CERTIFICATES
     serializer_class = CertificateDetailSerializer
-
-
-def _slug(text: str) -> str:
-    if not SLUG.fullmatch(text):
-        raise ValidationError({"product": "Expected the slug of a product: letters, digits, hyphens."})
-    return text
-
-
-def _decimal(text: str) -> Decimal:
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        number = Decimal("NaN")
-    if not (number.is_finite() and abs(number) < NX_LIMIT):
-        raise ValidationError({"min_nx": f"Expected a decimal such as 30 or 466.67, got {text}."})
-    return number
-
-
-def _state(text: str) -> str:
-    if text not in Certificate.State.values:
-        raise ValidationError({"state": f"Expected one of {', '.join(Certificate.State.values)}, got {text}."})
-    return text

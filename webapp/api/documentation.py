@@ -1,6 +1,5 @@
 """The API's description: OpenAPI as JSON, and the same as a page that needs no script."""
 
-from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from typing import Any
@@ -30,19 +29,6 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {"type": "http", "scheme": "bearer"}
 
 
-@dataclass(frozen=True)
-class Operation:
-    """One method of one address, as the page lists it."""
-
-    method: str
-    path: str
-    summary: str
-    description: str
-    needs_token: bool
-    fields: list[dict[str, Any]]
-    answers: list[tuple[str, str]]
-
-
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
     """Show every operation and the first steps."""
@@ -52,28 +38,23 @@ def docs(request: HttpRequest) -> HttpResponse:
 
 
 @cache
-def operations() -> list[Operation]:
-    """Return every operation of the schema, in its order."""
+def operations() -> list[dict[str, Any]]:
+    """Return every operation of the schema, in its order, as the page lists it."""
     schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return [
-        _operation(schema, path, method)
+        {
+            "method": method.upper(),
+            "path": path,
+            "summary": methods[method].get("summary", ""),
+            "description": methods[method].get("description", ""),
+            "needs_token": {} not in methods[method].get("security", [{}]),
+            "fields": _parameters(methods[method]) + _body_fields(schema, methods[method]),
+            "answers": [(code, HTTPStatus(int(code)).phrase) for code in methods[method]["responses"]],
+        }
         for path, methods in schema["paths"].items()
         for method in METHODS
         if method in methods
     ]
-
-
-def _operation(schema: dict[str, Any], path: str, method: str) -> Operation:
-    operation = schema["paths"][path][method]
-    return Operation(
-        method=method.upper(),
-        path=path,
-        summary=operation.get("summary", ""),
-        description=operation.get("description", ""),
-        needs_token={} not in operation.get("security", [{}]),
-        fields=_parameters(operation) + _body_fields(schema, operation),
-        answers=[(code, HTTPStatus(int(code)).phrase) for code in operation["responses"]],
-    )
 
 
 def _parameters(operation: dict[str, Any]) -> list[dict[str, Any]]:

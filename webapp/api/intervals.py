@@ -1,8 +1,7 @@
 """The intervals of a run: minutes as they are stored, seconds read again from the log, status lines of YCSB."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from django.contrib.auth import get_user
 from django.http.response import HttpResponseBase
@@ -17,23 +16,19 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from results.access import intervals as seconds
-from results.access.intervals import BusyError, NoIntervalsError, Packed, SeriesDamagedError, intervals
-from results.access.redaction import WithheldError, refuse_withheld, refuse_withheld_file
-from results.evidence.store import EvidenceDamagedError
+from results.access.intervals import intervals
+from results.access.redaction import refuse_withheld, refuse_withheld_file
 from results.ingest.act import YCSB
-from results.models import Histogram, Run
+from results.models import Run
 from results.reader import process as reader_process
-from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError
 from webapp.accounts.models import APIToken
 from webapp.api.authentication import IntervalsThrottle, token_of
-from webapp.api.problems import ReaderProblem, SlotsProblem, WithheldProblem
 from webapp.register.http.access import is_public, may_see, require_access
 from webapp.register.http.files import plain
 from webapp.register.http.responses import PRIVATE, PUBLIC
 
 SCHEMA = "drivecert.intervals/1"
 WINDOW_MAX_S = {1: 3_600, 60: 7 * 86_400}
-Answer = TypeVar("Answer")
 SECONDS_MAX = 10**9  # the latest second that drivetest believes
 CELLS_MAX = 200_000  # intervals times histograms: some 10 MB of JSON
 
@@ -85,7 +80,7 @@ class RunIntervals(APIView):
         """Respond with 304 without reading if the client already has the response."""
         run = find_run(request, public_id)
         # Before any answer about cached copies. Status lines may come from a companion file.
-        _refusing(lambda: refuse_withheld_file(run) if run.workload == YCSB else refuse_withheld(run))
+        refuse_withheld_file(run) if run.workload == YCSB else refuse_withheld(run)
         query = WindowSerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         window = Window(**query.validated_data)
@@ -124,62 +119,28 @@ def _answer(run: Run, window: Window) -> dict[str, Any]:
     document = {"schema": SCHEMA, "run": run.public_id, "from_s": window.from_s, "to_s": window.to_s}
     if run.workload == YCSB:
         return document | {"read_from": "database", "intervals": _status_lines(run, window)}
-    histograms = _histograms(run, window)
-    packed = _refusing(lambda: _packed(run, window))
+    histograms = run.histograms.defer("counts")
+    if window.histogram is not None:
+        histograms = histograms.filter(ordinal=window.histogram)
+    if not histograms:
+        raise NotFound(f"Run {run.public_id} has no such histogram.")
+    is_read_again = window.every_s == 1
+    packed = seconds.seconds_of(run, window.from_s, window.to_s) if is_read_again else seconds.minutes_of(run)
     count = (window.to_s - window.from_s) // packed.interval_s
     if min(count, packed.count) * len(histograms) > CELLS_MAX:
         raise ValidationError(
             {"histogram": f"Expected at most {CELLS_MAX} intervals times histograms; name one, or less."}
         )
-    ordinals = range(histograms[0].ordinal, histograms[-1].ordinal + 1) if histograms else range(0)
+    ordinals = range(histograms[0].ordinal, histograms[len(histograms) - 1].ordinal + 1)
     return document | {
-        "read_from": "evidence" if window.every_s == 1 else "database",
+        "read_from": "evidence" if is_read_again else "database",
         "interval_s": packed.interval_s,
         "histograms": [{"ordinal": each.ordinal, "name": each.name, "unit": each.unit} for each in histograms],
-        "intervals": _refusing(lambda: _intervals(packed, window, ordinals)),
+        "intervals": [vars(each) for each in intervals(packed, window.from_s, window.to_s, ordinals)],
     }
-
-
-def _histograms(run: Run, window: Window) -> list[Histogram]:
-    histograms = run.histograms.defer("counts")
-    chosen = list(histograms if window.histogram is None else histograms.filter(ordinal=window.histogram))
-    if not chosen:
-        raise NotFound(f"Run {run.public_id} has no such histogram.")
-    return chosen
-
-
-def _packed(run: Run, window: Window) -> Packed:
-    return seconds.minutes_of(run) if window.every_s != 1 else seconds.seconds_of(run, window.from_s, window.to_s)
-
-
-def _intervals(packed: Packed, window: Window, ordinals: range) -> list[dict[str, Any]]:
-    return [
-        {"start_s": each.start_s, "end_s": each.end_s, "counts": each.counts}
-        for each in intervals(packed, window.from_s, window.to_s, ordinals)
-    ]
 
 
 def _status_lines(run: Run, window: Window) -> list[dict[str, Any]]:
     lines = run.ycsb.intervals.filter(elapsed_s__gte=window.from_s, elapsed_s__lt=window.to_s)
-    return [
-        {
-            "elapsed_s": line.elapsed_s,
-            "done_ops_count": line.done_ops_count,
-            "ops_per_s": plain(line.ops_per_s),
-            "operations": line.operations,
-        }
-        for line in lines
-    ]
-
-
-def _refusing(work: Callable[[], Answer]) -> Answer:
-    try:
-        return work()
-    except NoIntervalsError as error:
-        raise NotFound(str(error)) from error
-    except WithheldError as error:
-        raise WithheldProblem(str(error)) from error
-    except BusyError as error:
-        raise SlotsProblem from error
-    except (ReaderKilledError, ReaderBrokenError, FormatError, EvidenceDamagedError, SeriesDamagedError) as error:
-        raise ReaderProblem from error
+    rows = lines.values("elapsed_s", "done_ops_count", "ops_per_s", "operations")
+    return [row | {"ops_per_s": plain(row["ops_per_s"])} for row in rows]

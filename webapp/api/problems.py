@@ -1,105 +1,56 @@
 """Errors of the API as problem details (RFC 9457)."""
 
-from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import TooManyFilesSent
-from rest_framework import status
-from rest_framework.exceptions import APIException, ParseError
+from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
+
+from results.access.intervals import BusyError, NoIntervalsError, SeriesDamagedError
+from results.access.redaction import WithheldError
+from results.errors import ReviewRefusedError
+from results.evidence.store import EvidenceDamagedError, StoreFullError
+from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError
 
 CONTENT_TYPE = "application/problem+json"
 UNNAMED = {"non_field_errors", "detail"}
 
 
-class TooLargeProblem(APIException):
-    """The log is larger than the limit."""
+class Problem(APIException):
+    """An error with its own status and sentence. `extensions` are further members of the problem."""
 
-    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
-
-
-class KeyReusedProblem(APIException):
-    """An Idempotency-Key was sent again with different bytes."""
-
-    status_code = status.HTTP_409_CONFLICT
-    default_detail = "This Idempotency-Key belongs to a submission of other bytes. Use a new key for a new log."
+    def __init__(self, status_code: int, detail: str, **extensions: Any) -> None:
+        super().__init__(detail)
+        self.status_code, self.extensions = status_code, extensions
 
 
-class CompanionsLateProblem(APIException):
-    """The log is known and was read without the companion files that were sent now."""
-
-    status_code = status.HTTP_409_CONFLICT
-
-    def __init__(self, names: Iterable[str], *, is_embargo_changed: bool = False) -> None:
-        moved = " The embargo was changed as stated." if is_embargo_changed else ""
-        super().__init__(
-            f"Not accepted: {', '.join(names)}. The log is being read, or was read, without them. Put log and files "
-            f"into one tar or zip and send that as a new submission.{moved}"
-        )
-
-
-class RefusedProblem(APIException):
-    """The request is not possible in the current state."""
-
-    status_code = status.HTTP_409_CONFLICT
-
-
-class StoreFullProblem(APIException):
-    """The register has no space left; nothing was stored."""
-
-    status_code = status.HTTP_507_INSUFFICIENT_STORAGE
-    default_detail = "The register has no space for the log now. Nothing was stored. Try again later."
-
-
-class ReaderProblem(APIException):
-    """The reader failed for a reason of the register."""
-
-    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
-    default_detail = "The reader did not finish. Try again later, or submit the log to have it read in the queue."
-
-
-class BusyProblem(APIException):
-    """The organisation has reached its limit of concurrent readings."""
-
-    status_code = status.HTTP_429_TOO_MANY_REQUESTS
-    default_detail = "Another log of your organisation is being read. Wait for that response, or submit the log."
-
-
-class SlotsProblem(APIException):
-    """The limit of logs that are read again at the same time is reached."""
-
-    status_code = status.HTTP_429_TOO_MANY_REQUESTS
-    default_detail = "Other logs are being read for their seconds now. Try again in a second, or request minutes."
-
-
-class WithheldProblem(APIException):
-    """The log is sequestered."""
-
-    status_code = 451  # unavailable for legal reasons: the framework has no name for it
-
-
-class UnreadableProblem(APIException):
-    """The log cannot be read; `error` is the reader's own object (docs/reference/formats.md)."""
-
-    status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
-
-    def __init__(self, error: Mapping[str, Any]) -> None:
-        super().__init__(error["sentence"])
-        self.error = error
+# The status of each error of the register, and its sentence; an empty one stands for the error's own.
+REGISTER_ERRORS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int, str], ...] = (
+    (TooManyFilesSent, 400, "Expected a log and at most 32 companions, got more files. Put them into one tar or zip."),
+    (NoIntervalsError, 404, ""),
+    (ReviewRefusedError, 409, ""),
+    (BusyError, 429, "Other logs are being read for their seconds now. Try again in a second, or request minutes."),
+    (WithheldError, 451, ""),
+    (
+        (ReaderKilledError, ReaderBrokenError, FormatError, EvidenceDamagedError, SeriesDamagedError),
+        503,
+        "The reader did not finish. Try again later, or submit the log to have it read in the queue.",
+    ),
+    (StoreFullError, 507, "The register has no space for the log now. Nothing was stored. Try again later."),
+)
 
 
 def problem_details(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return an error as problem details; None for an unexpected exception, which is raised."""
-    if isinstance(error, TooManyFilesSent):
-        error = ParseError("Expected a log and at most 32 companions, got more files. Put them into one tar or zip.")
+    for kinds, status_code, sentence in REGISTER_ERRORS:
+        if isinstance(error, kinds):
+            error = Problem(status_code, sentence or str(error))
     response = exception_handler(error, context)
     if response is None:
         return None
-    response.data = _problem(response.status_code, response.data)
-    if isinstance(error, UnreadableProblem):
-        response.data["error"] = error.error
+    response.data = _problem(response.status_code, response.data) | getattr(error, "extensions", {})
     response.content_type = CONTENT_TYPE
     return response
 

@@ -17,20 +17,12 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
-from results.errors import ReviewRefusedError
-from results.evidence.store import StoreFullError
 from results.intake.submissions import Receipt, accept_submission
 from results.lifecycle.embargo import MomentError, change_embargo
 from results.lifecycle.submission_states import StatedSubmission, with_state
 from results.models import Run, Submission, SubmissionKey
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
-from webapp.api.problems import (
-    CompanionsLateProblem,
-    KeyReusedProblem,
-    RefusedProblem,
-    StoreFullProblem,
-    TooLargeProblem,
-)
+from webapp.api.problems import Problem
 from webapp.api.serializers import EmbargoField, SubmissionSerializer, UploadSerializer
 from webapp.submissions.uploads import files_complaint, is_too_large, size_complaint
 
@@ -97,7 +89,7 @@ class SubmissionList(ListAPIView[Submission]):
         upload.is_valid(raise_exception=True)
         receipt = _accept(request, upload)
         if receipt.left_out:
-            raise CompanionsLateProblem(receipt.left_out, is_embargo_changed=receipt.is_embargo_changed)
+            raise Problem(409, _left_out_message(receipt))
         shown = SubmissionSerializer(of_sender(request).get(pk=receipt.submission.pk)).data
         answer_status = status.HTTP_201_CREATED if receipt.is_new else status.HTTP_200_OK
         return Response(shown, answer_status, headers={"Location": f"/api/v1/submissions/{shown['id']}/"})
@@ -119,7 +111,7 @@ def refuse_size(request: Request) -> None:
     """Raise if files are too large (parsing has skipped them), or if the intake would ignore some of them."""
     _ = request.data
     if is_too_large(request):
-        raise TooLargeProblem(size_complaint())
+        raise Problem(413, size_complaint())
     if complaint := files_complaint(request.FILES):
         raise ValidationError({"log": [complaint]})
 
@@ -127,21 +119,26 @@ def refuse_size(request: Request) -> None:
 def _accept(request: Request, upload: UploadSerializer) -> Receipt:
     """Accept the log and bind the sender's key to it, both or neither."""
     token, key, log = token_of(request), _key_of(request), upload.validated_data["log"]
+    metadata, companions = upload.facts(), upload.companion_uploads()
     try:
         with transaction.atomic():
             origin = Submission.Origin.API
-            metadata, companions = upload.facts(), upload.companion_uploads()
             receipt = accept_submission(
                 token.organisation, log, log.name, metadata, origin, token.user, companions=companions, key=key
             )
             _bind_key(receipt.submission, key)
-    except StoreFullError as error:
-        raise StoreFullProblem from error
     except MomentError as error:
         raise ValidationError({"embargo_until": [str(error)]}) from error
-    except ReviewRefusedError as refusal:
-        raise RefusedProblem(str(refusal)) from refusal
     return receipt
+
+
+def _left_out_message(receipt: Receipt) -> str:
+    """Return why companion files of a known log were not accepted."""
+    moved = " The embargo was changed as stated." if receipt.is_embargo_changed else ""
+    return (
+        f"Not accepted: {', '.join(receipt.left_out)}. The log is being read, or was read, without them. Put log and "
+        f"files into one tar or zip and send that as a new submission.{moved}"
+    )
 
 
 def _key_of(request: Request) -> str:
@@ -159,7 +156,7 @@ def _bind_key(submission: Submission, key: str) -> None:
         organisation=submission.organisation, key=key, defaults={"submission": submission}
     )
     if bound.submission_id != submission.pk:
-        raise KeyReusedProblem
+        raise Problem(409, "This Idempotency-Key belongs to a submission of other bytes. Use a new key for a new log.")
 
 
 class EmbargoSerializer(serializers.Serializer[Any]):
@@ -189,8 +186,5 @@ class SubmissionEmbargo(APIView):
         submission = get_object_or_404(of_sender(request), public_id=public_id)
         payload = EmbargoSerializer(data=request.data)
         payload.is_valid(raise_exception=True)
-        try:
-            change_embargo(submission, payload.validated_data["embargo_until"], token_of(request).user)
-        except ReviewRefusedError as refusal:
-            raise RefusedProblem(str(refusal)) from refusal
+        change_embargo(submission, payload.validated_data["embargo_until"], token_of(request).user)
         return Response(SubmissionSerializer(of_sender(request).get(pk=submission.pk)).data)

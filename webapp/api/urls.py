@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from webapp.api import catalogue, documentation, fleet, intervals, submissions, validation
+from webapp.api import catalogue, checks, documentation, intervals, submissions
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/", submissions.SubmissionList.as_view(), name="api-submission-list"),
@@ -18,8 +18,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("products/<slug:slug>/", catalogue.ProductDetail.as_view(), name="api-product-detail"),
     path("certificates/", catalogue.CertificateList.as_view(), name="api-certificate-list"),
     path("certificates/<slug:public_id>/", catalogue.CertificateDetail.as_view(), name="api-certificate-detail"),
-    path("validate/", validation.Validation.as_view(), name="api-validate"),
-    path("check/", fleet.FleetCheck.as_view(), name="api-check"),
+    path("validate/", checks.Validation.as_view(), name="api-validate"),
+    path("check/", checks.FleetCheck.as_view(), name="api-check"),
     path("schema/", SpectacularJSONAPIView.as_view(), name="api-schema"),
     path("docs/", documentation.docs, name="api-docs"),
     re_path("", documentation.Unknown.as_view(), name="api-unknown"),

@@ -1,14 +1,15 @@
-"""Validation of a log without storing it, with the same reader and verdict as for a submission."""
+"""Checks for scripts that store nothing: the reading of a log, and the state of each drive of a list."""
 
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadedfile import UploadedFile
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import MultiPartParser
-from rest_framework.permissions import IsAuthenticated
+from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -17,11 +18,15 @@ from results import locks
 from results.evidence.names import file_name
 from results.ingest.queue import judging_profile
 from results.reader import process as reader_process
-from results.reader.process import Document, FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
-from webapp.api.authentication import ValidateThrottle, token_of
-from webapp.api.problems import BusyProblem, ReaderProblem, UnreadableProblem
+from results.reader.process import Document, FormatError, TooManySlicesError
+from webapp.api.authentication import ReadThrottle, ValidateThrottle, token_of
+from webapp.api.problems import Problem
 from webapp.api.serializers import LogSerializer
 from webapp.api.submissions import refuse_size
+from webapp.register.fleet.answers import answers, counts
+from webapp.register.fleet.drives import FleetError, read_drives
+from webapp.register.fleet.views import NO_STORE, SCHEMA, TOO_LARGE, decoded, values_of
+from webapp.register.products.model_index import register_index
 
 BULKY = {"histograms", "slices", "series"}
 
@@ -47,7 +52,8 @@ class Validation(APIView):
         payload.is_valid(raise_exception=True)
         with locks.try_lock(locks.VALIDATION, token_of(request).organisation_id) as is_ours:
             if not is_ours:  # each holds a server thread and a reader's memory, which are there for everyone
-                raise BusyProblem
+                busy = "Another log of your organisation is being read. Wait for that response, or submit the log."
+                raise Problem(429, busy)
             document = _read(payload.validated_data)
         runs = [{key: value for key, value in run.items() if key not in BULKY} for run in document["runs"]]
         return Response(document | {"runs": runs})
@@ -62,11 +68,15 @@ def _read(payload: dict[str, Any]) -> Document:
         try:
             return reader_process.read(path, payload["slice_length_s"], judging_profile().document, companions)
         except FormatError as error:
-            raise UnreadableProblem(error.error) from error
+            raise Problem(422, error.error["sentence"], error=error.error) from error
         except TooManySlicesError as error:
-            raise UnreadableProblem(_too_many(error)) from error
-        except (ReaderKilledError, ReaderBrokenError) as error:
-            raise ReaderProblem from error
+            details = {
+                "id": "too-many-slices",
+                "sentence": str(error),
+                "line": None,
+                "remedy": "Ask for longer slices.",
+            }
+            raise Problem(422, str(error), error=details) from error
 
 
 def _written(upload: "UploadedFile[bytes]", directory: Path, name: str) -> Path:
@@ -78,5 +88,28 @@ def _written(upload: "UploadedFile[bytes]", directory: Path, name: str) -> Path:
     return path
 
 
-def _too_many(error: TooManySlicesError) -> dict[str, Any]:
-    return {"id": "too-many-slices", "sentence": f"{error}", "line": None, "remedy": "Ask for longer slices."}
+class FleetCheck(APIView):
+    """The state in the register of each drive of a list."""
+
+    permission_classes = [AllowAny]
+    throttle_classes = [ReadThrottle]
+
+    @extend_schema(
+        summary="Check a list of drives",
+        description="The body is what `nvme list -o json`, `lsblk -O -J` or `smartctl -j` print, or CSV with a column "
+        "model; a column count gives the number of drives of a row. States: certified, other-firmware, tested, "
+        "published, withdrawn, unknown. Nothing is stored.",
+        request={"application/json": OpenApiTypes.STR, "text/csv": OpenApiTypes.STR},
+        responses={200: OpenApiTypes.OBJECT},
+    )
+    def post(self, request: Request) -> Response:
+        """Return the state of every drive; 400 with a reason if the body is not a list."""
+        try:
+            found = answers(read_drives(decoded(request.body)), register_index())
+        except RequestDataTooBig as error:
+            raise Problem(413, TOO_LARGE) from error
+        except FleetError as error:
+            raise Problem(400, str(error)) from error
+        counts_by_state = {state.value: number for state, _, number, _ in counts(found)}
+        body = {"schema": SCHEMA, "counts": counts_by_state, "rows": [values_of(each) for each in found]}
+        return Response(body, headers={"Cache-Control": NO_STORE})
