@@ -2,33 +2,30 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.lab import overview
 from webapp.lab.campaigns import views as campaigns
-from webapp.lab.devices import binding
 from webapp.lab.devices import views as devices
-from webapp.lab.dispatches import orders
 from webapp.lab.dispatches import views as dispatches
 from webapp.lab.hosts import views as hosts
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", overview.lab, name="lab"),
-    path("hosts/local/add/", overview.add_this_machine, name="lab-add-this-machine"),
+    path("", hosts.overview, name="lab"),
+    path("hosts/local/add/", hosts.add_this_machine, name="lab-add-this-machine"),
     path("hosts/add/", hosts.add, name="lab-host-add"),
     path("hosts/<slug:name>/", hosts.detail, name="lab-host"),
     path("hosts/<slug:name>/check/", hosts.check, name="lab-host-check"),
     path("hosts/<slug:name>/place/", hosts.place, name="lab-host-place"),
     path("hosts/<slug:name>/retire/", hosts.retire_host, name="lab-host-retire"),
     path("hosts/<slug:name>/back/", hosts.restore_host, name="lab-host-back"),
-    path("hosts/<slug:name>/devices/add/", binding.find_device, name="lab-device-find"),
-    path("hosts/<slug:name>/devices/bind/", binding.bind_device, name="lab-device-bind"),
+    path("hosts/<slug:name>/devices/add/", devices.identify_device, name="lab-device-find"),
+    path("hosts/<slug:name>/devices/bind/", devices.bind_device, name="lab-device-bind"),
     path("devices/<int:device_id>/", devices.detail, name="lab-device"),
     path("devices/<int:device_id>/look/", devices.refresh, name="lab-device-look"),
-    path("devices/<int:device_id>/prepare/", orders.prepare, name="lab-prepare"),
+    path("devices/<int:device_id>/prepare/", dispatches.prepare, name="lab-prepare"),
     path("devices/<int:device_id>/label/", devices.rename, name="lab-device-rename"),
     path("devices/<int:device_id>/retire/", devices.retire_device, name="lab-device-retire"),
     path("devices/<int:device_id>/back/", devices.restore_device, name="lab-device-back"),
-    path("devices/<int:device_id>/ycsb/", orders.order_ycsb, name="lab-ycsb-order"),
-    path("devices/<int:device_id>/order/", orders.order_run, name="lab-order"),
+    path("devices/<int:device_id>/ycsb/", dispatches.order_ycsb, name="lab-ycsb-order"),
+    path("devices/<int:device_id>/order/", dispatches.order_run, name="lab-order"),
     path("dispatches/<slug:public_id>/", dispatches.detail, name="dispatch-detail"),
     path("dispatches/<slug:public_id>/live/", dispatches.live, name="dispatch-live"),
     path("dispatches/<slug:public_id>/cancel/confirm/", dispatches.confirm_cancel, name="dispatch-cancel-confirm"),

@@ -1,6 +1,6 @@
 """Contents of a campaign's page. They come from the register's own tables."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from results.models import Share
 from results.rules.act.limits import Limit, is_count_within, parse_limits
-from runners.campaigns.forecast import Forecast, forecast
+from runners.campaigns.forecast import forecast
 from runners.campaigns.ladder import Rung, rungs_of
 from runners.campaigns.messages import NAMES
 from runners.campaigns.requirements import conditions_of, has_shortened_runs
@@ -19,7 +19,7 @@ from runners.campaigns.voting import is_near
 from runners.models import Dispatch
 from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.states import FINAL, ON_HOST
-from webapp.lab.campaigns.chart import is_failed, panels_of
+from webapp.lab.campaigns.chart import panels_of
 from webapp.lab.campaigns.forms import CampaignForm
 from webapp.lab.shared.outages import (
     HistoryLine,
@@ -30,7 +30,7 @@ from webapp.lab.shared.outages import (
     prefetch_outages,
 )
 from webapp.lab.shared.views import version_of
-from webapp.register.tables.marks import NearnessMark, nearness_mark
+from webapp.register.tables.marks import nearness_mark
 from webapp.templatetags import units
 
 State = Campaign.State
@@ -53,24 +53,6 @@ RESULT_LABELS = {
 }
 
 
-@dataclass(frozen=True)
-class ShareCell:
-    """A share and its distance from the limit."""
-
-    printed: str
-    is_over: bool
-    mark: NearnessMark
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The earliest and latest end of a campaign."""
-
-    earliest: datetime
-    latest: datetime
-    forecast: Forecast
-
-
 def campaign_context(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
     """Return the template context of the page and of its live part."""
     terms, limits = parse_terms(campaign.terms), parse_limits(campaign.profile.document)
@@ -91,13 +73,12 @@ def campaign_context(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
         "panels": panels_of(rungs, limits, campaign.confirmed_nx),
         "current": current,
         "outage": current_outage_message(current) if current else "",
-        "estimate": None if state in SETTLED else estimate(terms, rungs, timezone.now()),
+        "estimate": None if state in SETTLED else _estimate(terms, rungs),
         "history": history_of(campaign, rungs),
         "concurrent_dispatches": [] if state in SETTLED else others,
-        "may_certify": campaign.device.may_certify,
         "conditions": conditions_of(campaign, rungs) if state is State.FINISHED else [],
         "is_shortened": has_shortened_runs(campaign),
-        "terms": term_rows(terms),
+        "terms": [(label_of(name), _plain(value)) for name, value in terms.as_json().items()],
     }
 
 
@@ -142,7 +123,7 @@ def _row(rung: Rung, limits: tuple[Limit, ...], terms: Terms) -> dict[str, Any]:
         "run_id": rung.run.public_id if rung.run else "",
         "cells": [(limit, _cell(by_threshold.get(limit.threshold_us), limit)) for limit in limits],
         "result": _result_label(rung.outcome),
-        "is_fail": is_failed(rung),
+        "is_fail": result in {Result.FAILED, Result.OVERLOADED},
         "is_near": result in {Result.PASSED, Result.FAILED} and is_near(rung.outcome, terms),
         "is_open": result is Result.OPEN,
         "reason": "" if result in {Result.PASSED, Result.OPEN} else rung.outcome.reason,
@@ -156,26 +137,22 @@ def _result_label(outcome: Outcome) -> str:
     return RESULT_LABELS[outcome.result]
 
 
-def _cell(share: Share | None, limit: Limit) -> ShareCell | None:
+def _cell(share: Share | None, limit: Limit) -> dict[str, Any] | None:
+    """Return a share and its distance from the limit; None if it has no counts."""
     if share is None or share.over_count is None or not share.ops_count:
         return None
     is_over = not is_count_within(share.over_count, share.ops_count, limit.limit_pct)
-    return ShareCell(
-        units.share(share.printed, share.over_count),
-        is_over,
-        nearness_mark(share.share_pct, limit.limit_pct, is_over=is_over),
-    )
+    mark = nearness_mark(share.share_pct, limit.limit_pct, is_over=is_over)
+    return {"printed": units.share(share.printed, share.over_count), "is_over": is_over, "mark": mark}
 
 
-def estimate(terms: Terms, rungs: list[Rung], now: datetime) -> Estimate | None:
-    """Return when the campaign may end; None if it waits for a person."""
-    outcomes = [_expected(rung) for rung in rungs]
-    expected = forecast(terms, outcomes, int(now.timestamp()))
+def _estimate(terms: Terms, rungs: list[Rung]) -> dict[str, Any] | None:
+    """Return the earliest and latest end of a campaign; None if it waits for a person."""
+    expected = forecast(terms, [_expected(rung) for rung in rungs], int(timezone.now().timestamp()))
     if expected is None:
         return None
-    return Estimate(
-        datetime.fromtimestamp(expected.earliest_s, UTC), datetime.fromtimestamp(expected.latest_s, UTC), expected
-    )
+    earliest, latest = (datetime.fromtimestamp(at_s, UTC) for at_s in (expected.earliest_s, expected.latest_s))
+    return {"earliest": earliest, "latest": latest, "forecast": expected}
 
 
 def _expected(rung: Rung) -> Outcome:
@@ -184,13 +161,7 @@ def _expected(rung: Rung) -> Outcome:
     if rung.outcome.result is not Result.OPEN or dispatch.duration_s is None:
         return rung.outcome
     begun = dispatch.started_at or timezone.now()
-    ends_s = int(begun.timestamp()) + dispatch.duration_s
-    return Outcome(rung.outcome.id, rung.outcome.purpose, rung.outcome.nx, Result.OPEN, dispatch.duration_s, ends_s)
-
-
-def term_rows(terms: Terms) -> list[tuple[str, Any]]:
-    """Return the terms with the labels of the form."""
-    return [(label_of(name), _plain(value)) for name, value in terms.as_json().items()]
+    return replace(rung.outcome, duration_s=dispatch.duration_s, ended_s=int(begun.timestamp()) + dispatch.duration_s)
 
 
 def _plain(value: Any) -> Any:
@@ -238,15 +209,11 @@ def history_of(campaign: Campaign, rungs: list[Rung]) -> list[HistoryLine]:
 
 
 def _entry_line(entry: CampaignEntry) -> HistoryLine:
-    detail = "; ".join(part for part in [entry.reason, changes_message(entry)] if part)
+    """Return a line with the reason and the changed terms, for example "Highest load, Nx from 400 to 12"."""
+    changes = entry.details.items() if entry.kind == CampaignEntry.Kind.CHANGED else ()
+    texts = [entry.reason, *(f"{label_of(name)} from {was} to {is_now}" for name, (was, is_now) in changes)]
+    detail = "; ".join(text for text in texts if text)
     return HistoryLine(entry.at, entry.get_kind_display().lower(), entry.dispatch, detail, entry.actor)
-
-
-def changes_message(entry: CampaignEntry) -> str:
-    """Return the changed terms, for example "Highest load, Nx from 400 to 12"."""
-    if entry.kind != CampaignEntry.Kind.CHANGED:
-        return ""
-    return "; ".join(f"{label_of(name)} from {was} to {is_now}" for name, (was, is_now) in entry.details.items())
 
 
 def label_of(name: str) -> str:

@@ -70,7 +70,7 @@ class LabelForm(forms.Form):
     label = forms.CharField(max_length=100)
 
 
-class LabelTakenError(Exception):
+class LabelTakenError(ValueError):
     """Another drive of the host already has the label."""
 
 

@@ -95,7 +95,6 @@ def dispatch_context(dispatch: Dispatch) -> dict[str, Any]:
         "is_freed": state is State.LOST and not is_orphaned,
         "declared_by": _declared_by(dispatch),
         "may_cancel": (state not in FINAL or is_orphaned) and dispatch.cancel_requested_at is None,
-        "may_certify": dispatch.device.may_certify,
         "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
         "options": _option_rows(dispatch),
         "outage_total": outage_total_message(dispatch),

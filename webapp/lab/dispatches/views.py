@@ -1,24 +1,58 @@
-"""Views of a dispatch: its page and live part, cancellation, leftover files and retry."""
+"""Views of a dispatch: order it, show its progress, cancel it, archive its leftover files and order it again."""
 
-from django.contrib import messages
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
+from results.models import Organisation
+from runners.campaigns.commands import open_on
 from runners.dispatch import orders
-from runners.models import Dispatch
+from runners.dispatch.orders import Order
+from runners.dispatch.preflight import expected_refusal
+from runners.inventory.service_state import out_of_service
+from runners.inventory.ycsb_requirements import missing_programs
+from runners.models import Device, Dispatch, Host
+from runners.models.states import State
 from runners.retention import leftover_archive
+from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest
-from webapp.lab.dispatches.orders import NotOrderableError, check_order, check_orderable
+from webapp.lab.dispatches.forms import OrderForm, YcsbForm, preset_commands
 from webapp.lab.dispatches.page import dispatch_context, version_of_dispatch
-from webapp.lab.shared.confirmation import cancel_question, confirmation_page, retry_question
-from webapp.lab.shared.consent import consent_context
-from webapp.lab.shared.views import live_response, render_live, report, staff_action, staff_page
+from webapp.lab.shared.consent import consent_context, options_with_consent
+from webapp.lab.shared.drive_status import availability_of
+from webapp.lab.shared.views import (
+    confirmation_page,
+    find_device,
+    live_response,
+    render_page,
+    staff_command,
+    staff_form,
+    staff_page,
+)
+
+NO_LAB_MESSAGE = "You are not a member of a lab. Ask an operator to add you to an organisation of the kind lab."
+# The effect of a cancellation by the state of the dispatch. States that are missing here cannot be cancelled.
+CANCEL_EFFECTS = {
+    State.QUEUED: "No program was started. The run is taken out of the queue.",
+    State.CLAIMED: "No program was started yet. If one starts in the meantime, the host stops it.",
+    State.PREPARING: "The program is being started. The host stops it; its measurements are discarded.",
+    State.RUNNING: "The host stops the program. The run cannot be continued; its measurements are discarded.",
+    State.COLLECTING: "The program has ended. Its log is still stored. If that fails, the run is cancelled and the log "
+    "stays on the host.",
+    State.LOST: "The run stays lost. If its program still runs, the host stops it. The drive is free once the host "
+    "confirms that no program runs.",
+}
+NOTHING_TO_CANCEL = "The run has already ended. There is nothing to cancel."
 
 
 @staff_page
 def detail(request: UserRequest, public_id: str) -> HttpResponse:
     """Show a dispatch; its live part refreshes itself."""
-    return render_live(request, "lab/dispatches/dispatch.html", dispatch_context(_find(public_id)) | {"section": "lab"})
+    return render_page(request, "lab/dispatches/dispatch.html", dispatch_context(_find(public_id)))
 
 
 @staff_page
@@ -29,69 +63,58 @@ def live(request: UserRequest, public_id: str) -> HttpResponse:
     return live_response(request, version, "lab/dispatches/live.html", lambda: dispatch_context(dispatch))
 
 
-@staff_action
-def cancel_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
+@staff_command("dispatch-detail")
+def cancel_dispatch(request: UserRequest, public_id: str) -> str:
     """Request the cancellation of a dispatch."""
-    is_requested = orders.cancel(_find(public_id), request.user, request.POST.get("reason", ""))
-    success = "Cancellation requested. This page shows when the host has stopped the program."
-    failure = "Not cancelled: the run has already ended, or its cancellation was already requested."
-    report(request, is_requested, success, failure)
-    return redirect("dispatch-detail", public_id)
+    if not orders.cancel(_find(public_id), request.user, request.POST.get("reason", "")):
+        raise ValueError("Not cancelled: the run has already ended, or its cancellation was already requested.")
+    return "Cancellation requested. This page shows when the host has stopped the program."
 
 
 @staff_page
 def confirm_cancel(request: UserRequest, public_id: str) -> HttpResponse:
     """Ask for confirmation before a run is cancelled."""
-    return confirmation_page(request, cancel_question(_find(public_id)))
+    dispatch = _find(public_id)
+    is_freed = dispatch.state == State.LOST and dispatch.ended_at is not None
+    effect = NOTHING_TO_CANCEL if is_freed else CANCEL_EFFECTS.get(State(dispatch.state), NOTHING_TO_CANCEL)
+    return confirmation_page(request, dispatch, "cancel", "Cancel this run?", effect)
 
 
-@staff_action
-def declare_ended(request: UserRequest, public_id: str) -> HttpResponse:
+@staff_command("dispatch-detail")
+def declare_ended(request: UserRequest, public_id: str) -> str:
     """Record that a person confirmed that a lost dispatch no longer runs, with their reason."""
     reason = request.POST.get("reason", "")
     if not reason.strip():
-        messages.error(request, "Enter how you verified that the program does not run. The history shows it.")
-        return redirect("dispatch-detail", public_id)
-    success = "The drive is free. Your statement is shown in the steps of the dispatch."
-    failure = "Nothing was changed: the dispatch is not lost, or its end was already confirmed."
-    report(request, orders.declare_ended(_find(public_id), request.user, reason), success, failure)
-    return redirect("dispatch-detail", public_id)
+        raise ValueError("Enter how you verified that the program does not run. The history shows it.")
+    if not orders.declare_ended(_find(public_id), request.user, reason):
+        raise ValueError("Nothing was changed: the dispatch is not lost, or its end was already confirmed.")
+    return "The drive is free. Your statement is shown in the steps of the dispatch."
 
 
-@staff_action
-def archive_leftovers(request: UserRequest, public_id: str) -> HttpResponse:
+@staff_command("dispatch-detail", "The leftover files are not archived:")
+def archive_leftovers(request: UserRequest, public_id: str) -> str:
     """Request that the leftover files of an ended dispatch are archived soon, not only before they are removed."""
-    try:
-        leftover_archive.request_fetch(_find(public_id), request.user)
-    except leftover_archive.FetchRefusedError as error:
-        messages.error(request, f"The leftover files are not archived: {error}")
-    return redirect("dispatch-detail", public_id)
+    leftover_archive.request_fetch(_find(public_id), request.user)
+    return ""
 
 
 @staff_page
 def confirm_retry(request: UserRequest, public_id: str) -> HttpResponse:
     """Ask for confirmation before a run is ordered again; like an order, it may need the label."""
     old = _find(public_id)
-    return confirmation_page(request, retry_question(old), **consent_context(old.device))
+    effect = f"The new run has the same settings and overwrites {old.device.path}."
+    return confirmation_page(request, old, "retry", "Order this run again?", effect, **consent_context(old.device))
 
 
-@staff_action
+@staff_command("dispatch-detail", "The run was not ordered again.")
 def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
     """Order the same run again, linked to the old one; it needs a new consent to overwrite data."""
     old = _find(public_id)
-    try:
-        check_orderable(old.device, old.organisation)
-        new = orders.retry(old, check_order(request, old.device, orders.order_of(old)), request.user)
-        if new is not None:
-            return redirect("dispatch-detail", new.public_id)
-        messages.error(
-            request, "The run was not ordered again: its state does not allow it, or it was already ordered again."
-        )
-    except NotOrderableError as objection:
-        messages.error(request, str(objection))
-    except ValueError as error:
-        messages.error(request, f"The run was not ordered again. {error}")
-    return redirect("dispatch-detail", public_id)
+    check_orderable(old.device, old.organisation)
+    new = orders.retry(old, check_order(request, old.device, orders.order_of(old)), request.user)
+    if new is None:
+        raise ValueError("Its state does not allow it, or it was already ordered again.")
+    return redirect("dispatch-detail", new.public_id)
 
 
 def _find(public_id: str) -> Dispatch:
@@ -99,3 +122,112 @@ def _find(public_id: str) -> Dispatch:
         "device__host", "organisation", "ordered_by", "submission__log", "campaign", "retry_of", "retry"
     )
     return get_object_or_404(related, public_id=public_id)
+
+
+@staff_form
+def order_run(request: UserRequest, device_id: int) -> HttpResponse:
+    """Order an ACT run on a device, for the lab of the orderer."""
+    form = OrderForm(request.POST or None)
+
+    def place(device: Device, organisation: Organisation) -> HttpResponse:
+        return place_order(request, device, organisation, form.order())
+
+    return render_order(request, device_id, form, "lab/dispatches/order.html", check_orderable, place)
+
+
+@staff_command("lab-device", "The preparation was not ordered.")
+def prepare(request: UserRequest, device_id: int) -> HttpResponse:
+    """Order the preparation of a drive."""
+    device = find_device(device_id)
+    organisation = check_orderable(device, lab_of(request.user))
+    return place_order(request, device, organisation, Order(recipe="prep"))
+
+
+@staff_form
+def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
+    """Order a YCSB sweep from a preset; the page shows the command lines of each preset."""
+    form = YcsbForm(request.POST or None)
+
+    def place(device: Device, organisation: Organisation) -> HttpResponse:
+        order = Order(recipe="ycsb", options=form.options(), load_host=form.cleaned_data["load_host"])
+        return place_order(request, device, organisation, order)
+
+    presets = {"presets": preset_commands(), "missing_programs": missing_programs(find_device(device_id).host)}
+    return render_order(request, device_id, form, "lab/dispatches/order_ycsb.html", _check_sweep, place, **presets)
+
+
+def _check_sweep(device: Device, organisation: Organisation | None) -> Organisation:
+    """Return the lab that orders. Raises ValueError: SSH hosts do not format, mount or start databases."""
+    if device.host.kind != Host.Kind.LOCAL:
+        name = device.host.name
+        raise ValueError(f"Host {name} is a host over SSH. YCSB sweeps run only on the register's own machine.")
+    return check_orderable(device, organisation)
+
+
+def render_order(
+    request: UserRequest,
+    device_id: int,
+    form: Form,
+    template: str,
+    check: Callable[[Device, Organisation | None], Organisation],
+    place: Callable[[Device, Organisation], HttpResponse],
+    **context: Any,
+) -> HttpResponse:
+    """Show an order form for a device. If a valid form was posted, place the order; show why it was refused.
+
+    `check` returns the lab that orders; `place` orders, and returns the next page.
+    """
+    device, organisation = find_device(device_id), lab_of(request.user)
+    if request.method == "POST":
+        try:
+            lab = check(device, organisation)
+            if form.is_valid():
+                return place(device, lab)
+        except ValueError as error:
+            form.add_error(None, str(error))
+    context |= {"form": form, "organisation": organisation, "availability": availability_of(device)}
+    return render_page(request, template, context | consent_context(device))
+
+
+def place_order(request: UserRequest, device: Device, organisation: Organisation, order: Order) -> HttpResponse:
+    """Create a dispatch from an order of a page, and show it.
+
+    Raises ValueError, before anything is stored, if the consent is missing or the order would be refused.
+    """
+    dispatch = orders.order(device, organisation, check_order(request, device, order), request.user)
+    return redirect("dispatch-detail", dispatch.public_id)
+
+
+def check_order(request: UserRequest, device: Device, order: Order) -> Order:
+    """Return an order with the consent of the page.
+
+    Raises ValueError if the consent is missing or the order would be refused.
+    """
+    order = replace(order, options=options_with_consent(device, request.POST, order.options))
+    if refusal := expected_refusal(device, order):
+        raise ValueError(refusal)
+    return order
+
+
+def require_lab(_device: Device, organisation: Organisation | None) -> Organisation:
+    """Return the lab that orders. Raises ValueError if there is none."""
+    if organisation is None:
+        raise ValueError(NO_LAB_MESSAGE)
+    return organisation
+
+
+def check_orderable(device: Device, organisation: Organisation | None) -> Organisation:
+    """Return the lab that orders. Raises ValueError if no run can be ordered on a device now."""
+    lab = require_lab(device, organisation)
+    if retired := out_of_service(device):
+        raise ValueError(retired)
+    if campaign := open_on(device.drive_key):
+        raise ValueError(f"Campaign {campaign} uses this drive. Wait until it ends, or cancel it.")
+    return lab
+
+
+def lab_of(user: User) -> Organisation | None:
+    """Return the lab of a user: the first one that they joined."""
+    memberships = user.memberships.filter(organisation__kind=Organisation.Kind.LAB).select_related("organisation")
+    first = memberships.order_by("pk").first()
+    return first.organisation if first else None

@@ -2,7 +2,6 @@
 
 import platform
 from collections import defaultdict
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from runners.hosts.protocol import FoundDrive
 from runners.inventory.enrolment import own_program_sha256
 from runners.inventory.health import reported_at
 from runners.inventory.ycsb_requirements import allowed_programs, missing_programs, programs_path
-from runners.models import Device, Dispatch, Host
+from runners.models import Dispatch, Host
 from runners.models.states import ON_HOST
 from webapp.lab.shared.outages import current_outage_message, prefetch_outages
 
@@ -30,62 +29,22 @@ NOT_REQUESTED = "The last check did not list the drives of this host. Refresh th
 NOT_CHECKED = "No check has reached this host yet, so its drives are not known."
 
 
-@dataclass(frozen=True)
-class HostDrive:
-    """A drive of a host, the device it is bound as, and whether the operator listed it.
+def drives_of(host: Host) -> dict[str, Any]:
+    """Return the drives of a host as `rows` that were reported `age_s` seconds ago, or the `unknown_reason`.
 
-    `is_listed` is None for hosts that have no list of drives.
+    They are from the last check, or listed now if the host is the register's own machine.
     """
-
-    drive: FoundDrive
-    device: Device | None
-    is_listed: bool | None
-
-    @property
-    def is_device(self) -> bool:
-        """Return whether the device is bound at this path; all namespaces of a drive have the same key."""
-        return self.device is not None and self.device.path == self.drive.path
-
-
-@dataclass(frozen=True)
-class HostDrives:
-    """The drives of a host as reported `age_s` seconds ago, or the reason why they are not known."""
-
-    rows: list[HostDrive]
-    reported_at: datetime | None = None
-    age_s: int = 0
-    unknown_reason: str = ""
-
-
-def drives_of(host: Host) -> HostDrives:
-    """Return the drives of a host: from the last check, or listed now if it is the register's own machine."""
-    if host.kind == Host.Kind.LOCAL:
-        return _list_now(host)
-    found, reported_at = host.health.get("found"), _reported_at(host)
-    if found is None or reported_at is None:
-        return HostDrives([], unknown_reason=_unknown_reason(host.health))
+    is_local, found = host.kind == Host.Kind.LOCAL, host.health.get("found")
+    reported_at = timezone.now() if is_local else _reported_at(host)
+    if reported_at is None or not (is_local or found is not None):
+        # Checks of earlier releases did not list the drives.
+        not_listed = TOO_OLD if "found" in host.health else NOT_REQUESTED
+        return {"unknown_reason": not_listed if host.health else NOT_CHECKED}
     try:
-        return HostDrives(_rows(host, parse_drives({"drives": found})), reported_at, _age_s(reported_at))
-    except HostError as error:  # stored by an earlier release, which did not check the report
-        return HostDrives([], unknown_reason=_listing_error(host, error))
-
-
-def _unknown_reason(health: dict[str, Any]) -> str:
-    """Return why the drives are not known; checks of earlier releases did not list them."""
-    if not health:
-        return NOT_CHECKED
-    return TOO_OLD if "found" in health else NOT_REQUESTED
-
-
-def _list_now(host: Host) -> HostDrives:
-    try:
-        return HostDrives(_rows(host, connect(host).list_drives()), timezone.now())
-    except HostError as error:
-        return HostDrives([], unknown_reason=_listing_error(host, error))
-
-
-def _listing_error(host: Host, error: HostError) -> str:
-    return f"The drives of {host} cannot be listed: {error}"
+        drives = connect(host).list_drives() if is_local else parse_drives({"drives": found})
+    except HostError as error:  # also for a report that an earlier release stored without a check
+        return {"unknown_reason": f"The drives of {host} cannot be listed: {error}"}
+    return {"rows": _rows(host, drives), "reported_at": reported_at, "age_s": _age_s(reported_at)}
 
 
 def _age_s(reported_at: datetime) -> int:
@@ -100,13 +59,16 @@ def _reported_at(host: Host) -> datetime | None:
     return by_host_clock and by_host_clock - timedelta(seconds=host.health["clock_offset_s"])
 
 
-def _rows(host: Host, drives: list[FoundDrive]) -> list[HostDrive]:
-    devices = list(host.devices.order_by("pk"))
-    return [HostDrive(drive, _bound_device(drive, devices), is_listed(host, drive.drive_key)) for drive in drives]
-
-
-def _bound_device(drive: FoundDrive, devices: list[Device]) -> Device | None:
-    return next((device for device in devices if is_same_drive(device.drive_key, drive.drive_key)), None)
+def _rows(host: Host, drives: list[FoundDrive]) -> list[dict[str, Any]]:
+    """Return each drive with the device that it is bound as, and whether the operator listed it (None: no list)."""
+    devices, rows = list(host.devices.order_by("pk")), []
+    for drive in drives:
+        device = next((each for each in devices if is_same_drive(each.drive_key, drive.drive_key)), None)
+        # All namespaces of a drive have the same key, so the device is at one of their paths only.
+        is_device = device is not None and device.path == drive.path
+        is_in_list = is_listed(host, drive.drive_key)
+        rows.append({"drive": drive, "device": device, "is_device": is_device, "is_listed": is_in_list})
+    return rows
 
 
 def own_machine(host: Host) -> dict[str, Any] | None:

@@ -1,27 +1,55 @@
-"""Views of lab hosts: add a host, show and check it, state its place, retire it and return it to service."""
+"""Views of the lab and its hosts: the overview; add, show, check and retire a host, and return it to service."""
 
+from collections import defaultdict
 from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 
+from runners.campaigns.ladder import with_readings
 from runners.hosts.keys import fingerprint
 from runners.inventory import health
+from runners.inventory.devices import add_local_host
 from runners.inventory.enrolment import enrol, own_program_sha256, set_location, setup_steps, teardown_steps
 from runners.inventory.service_state import retired_message, retirement_of
-from runners.models import Host
+from runners.models import Device, Dispatch, Host
+from runners.models.campaign import Campaign
 from runners.retention import retirement
 from runners.retention.leftover_archive import unarchived_on
 from webapp.accounts.requests import UserRequest
 from webapp.lab.hosts.forms import HostForm, PlaceForm
 from webapp.lab.hosts.page import drives_of, outages_by_host, own_machine
 from webapp.lab.shared.drive_status import with_warning_labels
-from webapp.lab.shared.views import report, staff_action, staff_form, staff_page
+from webapp.lab.shared.run_results import with_results
+from webapp.lab.shared.views import PAGE_ROWS, render_page, staff_action, staff_command, staff_form, staff_page
 
 RETURN_TO_DEVICES = "devices"
-
 DISCARD_FIELD = "gives_up_what_is_there"
+
+
+@staff_page
+def overview(request: UserRequest) -> HttpResponse:
+    """Show the hosts in service with their devices, and all dispatches, newest first."""
+    outages, devices = outages_by_host(), defaultdict(list)
+    for device, labels in with_warning_labels(Device.objects.filter(retired_at=None).order_by("pk")):
+        devices[device.host_id].append((device, labels))
+    rows = Host.objects.filter(retired_at=None).order_by("name")
+    hosts = [(host, health.no_work_reasons(host), outages.get(host.pk, {}), devices[host.pk]) for host in rows]
+    dispatches = with_readings(Dispatch.objects.order_by("-ordered_at", "-pk"))
+    page = Paginator(dispatches, PAGE_ROWS).get_page(request.GET.get("page"))
+    context = {"hosts": hosts, "has_local": Host.objects.filter(kind=Host.Kind.LOCAL).exists(), "page": page}
+    context["retired_hosts"] = Host.objects.filter(retired_at__isnull=False).order_by("name")
+    context["dispatches"] = with_results(page.object_list)
+    context["open_campaigns"] = Campaign.objects.filter(state__in=Campaign.OPEN_STATES)
+    return render_page(request, "lab/overview.html", context)
+
+
+@staff_command("lab")
+def add_this_machine(request: UserRequest) -> str:
+    """Add the register's own machine as a host."""
+    return f"This machine was added as host {add_local_host(request.user)}. Now add a device to it."
 
 
 @staff_form
@@ -32,7 +60,7 @@ def add(request: UserRequest) -> HttpResponse:
         host = enrol(form.cleaned_data["name"], form.pins(), request.user)
         messages.success(request, f"Host {host} was added. Carry out the set-up below, then check the host.")
         return redirect("lab-host", host.name)
-    return render(request, "lab/hosts/add.html", {"form": form, "section": "lab"})
+    return render_page(request, "lab/hosts/add.html", {"form": form})
 
 
 @staff_page
@@ -71,7 +99,6 @@ def _render_host(request: UserRequest, host: Host, place_form: PlaceForm) -> Htt
         "discarded": [dispatch.public_id for dispatch in leftovers if dispatch.public_id in discarded_ids],
         "host_drives": drives_of(host),
         "place_form": place_form,
-        "section": "lab",
     }
     if host.kind == Host.Kind.LOCAL:
         context["own"] = own_machine(host)
@@ -81,7 +108,7 @@ def _render_host(request: UserRequest, host: Host, place_form: PlaceForm) -> Htt
             "set_up_steps": setup_steps(host),
             "teardown_steps": teardown_steps(host),
         }
-    return render(request, "lab/hosts/host.html", context)
+    return render_page(request, "lab/hosts/host.html", context)
 
 
 @staff_action
@@ -97,25 +124,20 @@ def check(request: UserRequest, name: str) -> HttpResponse:
     return redirect("lab-device-find" if request.POST.get("then") == RETURN_TO_DEVICES else "lab-host", host.name)
 
 
-@staff_action
-def retire_host(request: UserRequest, name: str) -> HttpResponse:
+@staff_command("lab-host")
+def retire_host(request: UserRequest, name: str) -> str:
     """Retire a host for a stated reason."""
     host, discards = get_object_or_404(Host, name=name), bool(request.POST.get(DISCARD_FIELD))
-    try:
-        retirement.retire_host(host, request.user, request.POST.get("reason", ""), abandons_leftovers=discards)
-        messages.success(request, f"Host {host} is retired. It is no longer checked and gets no work.")
-    except retirement.RetireError as error:
-        messages.error(request, str(error))
-    return redirect("lab-host", name)
+    retirement.retire_host(host, request.user, request.POST.get("reason", ""), abandons_leftovers=discards)
+    return f"Host {host} is retired. It is no longer checked and gets no work."
 
 
-@staff_action
-def restore_host(request: UserRequest, name: str) -> HttpResponse:
+@staff_command("lab-host")
+def restore_host(request: UserRequest, name: str) -> str:
     """Return a host to service."""
     host = get_object_or_404(Host, name=name)
-    is_back = retirement.return_to_service(host, request.user)
+    if not retirement.return_to_service(host, request.user):
+        raise ValueError(f"Host {host} is already in service.")
     needs_check = host.kind == Host.Kind.SSH
     next_step = "Check it now: it gets work after the check." if needs_check else "It is ready for work."
-    success = f"Host {host} is in service again. {next_step}"
-    report(request, is_back, success, f"Host {host} is already in service.")
-    return redirect("lab-host", name)
+    return f"Host {host} is in service again. {next_step}"

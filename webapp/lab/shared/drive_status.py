@@ -16,7 +16,6 @@ from runners.inventory.health import reported_at
 from runners.inventory.safety import SIGNATURE_ERROR, holds_file, is_signature_reported, signature_of
 from runners.inventory.service_state import out_of_service
 from runners.models import HAS_WRITTEN, LOST_UNCONFIRMED, Device, Dispatch, Host, exit_codes
-from runners.models.campaign import Campaign
 from runners.models.states import LIVE, State
 from runners.recipes.base import YCSB
 from webapp.templatetags.units import counted, duration, moment
@@ -151,24 +150,13 @@ def _listing_warnings(host: Host, drive_key: str) -> list[DriveWarning]:
     ]
 
 
-@dataclass(frozen=True)
-class DriveAvailability:
-    """Use of a drive on all of its hosts: the open campaign, the current dispatch and the number of queued ones."""
-
-    is_missing: bool
-    campaign: Campaign | None
-    dispatch: Dispatch | None
-    queued_count: int
-
-    @property
-    def is_free(self) -> bool:
-        """Return whether an order would be claimed at once."""
-        return not (self.is_missing or self.campaign or self.dispatch or self.queued_count)
-
-
-def availability_of(device: Device) -> DriveAvailability:
-    """Return what uses the drive of a device."""
+def availability_of(device: Device) -> dict[str, Any]:
+    """Return what uses the drive of a device on all of its hosts; if `is_free`, an order is claimed at once."""
     on_drive = Dispatch.objects.filter(drive_key=device.drive_key)
-    current = on_drive.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED).order_by("-ordered_at").first()
-    queued_count = on_drive.filter(state=State.QUEUED).count()
-    return DriveAvailability(device.is_missing, open_on(device.drive_key), current, queued_count)
+    uses = {
+        "is_missing": device.is_missing,
+        "campaign": open_on(device.drive_key),
+        "dispatch": on_drive.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED).order_by("-ordered_at").first(),
+        "queued_count": on_drive.filter(state=State.QUEUED).count(),
+    }
+    return uses | {"is_free": not any(uses.values())}

@@ -1,4 +1,4 @@
-"""Decorators, messages and live parts that the views of the lab share.
+"""Decorators, confirmations and live parts that the views of the lab share.
 
 The browser requests the live part of a page every two seconds, and gets 204 while nothing has changed.
 """
@@ -6,22 +6,29 @@ The browser requests the live part of a page every two seconds, and gets 204 whi
 import hashlib
 import json
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
 from django.contrib import messages
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from runners.errors import HostError
+from runners.models import Device, Dispatch
+from runners.models.campaign import Campaign
 from webapp.accounts.requests import UserRequest, View, staff_only
 
 PERIOD_S = 2
+PAGE_ROWS = 50
 DIGEST_CHARS = 16
 
 P = ParamSpec("P")
 StaffView = Callable[Concatenate[UserRequest, P], HttpResponseBase]
+Command = Callable[Concatenate[UserRequest, P], str | HttpResponseBase]
 
 
 def staff_page(view: StaffView[P]) -> View[P]:
@@ -39,12 +46,55 @@ def staff_action(view: StaffView[P]) -> View[P]:
     return require_POST(staff_only(view))
 
 
-def report(request: UserRequest, is_done: bool, success: str, failure: str) -> None:
-    """Show on the next page whether a command took effect."""
-    if is_done:
-        messages.success(request, success)
-    else:
-        messages.error(request, failure)
+def staff_command(page: str, failure: str = "") -> Callable[[Command[P]], View[P]]:
+    """Let staff post a command about the subject of a page, and show its outcome on that page.
+
+    The command returns a sentence about its success, or another response. Its ValueError or HostError is the reason of
+    a refusal and is shown after the sentence `failure`.
+    """
+
+    def decorate(command: Command[P]) -> View[P]:
+        @wraps(command)
+        def run(request: UserRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            try:
+                outcome = command(request, *args, **kwargs)
+            except (ValueError, HostError) as error:
+                messages.error(request, f"{failure} {error}".lstrip())
+                outcome = ""
+            if isinstance(outcome, HttpResponseBase):
+                return outcome
+            if outcome:
+                messages.success(request, outcome)
+            return redirect(reverse(page, kwargs=kwargs))
+
+        return staff_action(run)
+
+    return decorate
+
+
+def find_device(device_id: int) -> Device:
+    """Return a device with its host, or respond with 404."""
+    return get_object_or_404(Device.objects.select_related("host"), pk=device_id)
+
+
+def confirmation_page(
+    request: UserRequest, subject: Dispatch | Campaign, action: str, heading: str, effect: str, **context: Any
+) -> HttpResponse:
+    """Ask for confirmation before a dispatch or campaign is cancelled, or a drive is overwritten again.
+
+    The page does not refresh itself, so that its button does not move under the pointer. `context` may add warnings and
+    the device whose label has to be typed.
+    """
+    kind, device = subject._meta.model_name, subject.device
+    context |= {
+        "subject": subject.public_id,
+        "heading": heading,
+        "consequence": f"{subject} on {device.label}, host {device.host.name}, is {subject.state}. {effect}",
+        "action_url": reverse(f"{kind}-{action}", args=[subject.public_id]),
+        "back_url": reverse(f"{kind}-detail", args=[subject.public_id]),
+        "is_cancellation": action == "cancel",
+    }
+    return render_page(request, "lab/shared/confirm.html", context)
 
 
 def version_of(content: Any) -> str:
@@ -59,9 +109,9 @@ def live_response(
     """Return a live part; 204 if the page already shows this version: htmx then leaves it as it is."""
     if request.GET.get("version") == version:
         return HttpResponse(status=204)
-    return render_live(request, template, context())
+    return render_page(request, template, context())
 
 
-def render_live(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    """Render a live part, or a page that contains one."""
-    return render(request, template, context | {"period_s": PERIOD_S})
+def render_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """Render a page of the lab, or the live part of one."""
+    return render(request, template, {"section": "lab", "period_s": PERIOD_S} | context)
