@@ -8,7 +8,8 @@ from pathlib import Path
 
 from django.db import connection
 
-from webapp.supervisor.programs import beat_program, lab_program, worker_program
+from webapp.supervisor.address import Address
+from webapp.supervisor.supervisor import register_programs
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -19,7 +20,8 @@ def workers() -> Iterator[None]:
     database = connection.settings_dict
     url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
     own = os.environ | {"DATABASE_URL": url, "PYTHONWARNINGS": "ignore"}  # Celery's, of being root
-    programs = [lab_program(own), lab_program(own), worker_program(own), beat_program(own)]
+    _, worker, lab, beat = register_programs(Address("127.0.0.1", 8000), own)
+    programs = [lab, lab, worker, beat]
     running = []
     for number, program in enumerate(programs):
         command = [word.replace("lab@%h", f"lab{number}@%h") for word in program.command]

@@ -11,7 +11,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from webapp.embedded import DataDirectory, Postgres, Redis
+from webapp.embedded import Postgres, Redis
+from webapp.supervisor.data_directory import DataDirectory
 
 STARTED_HERE = "DRIVECERT_TEST_REDIS_URL"
 REDIS_DATABASES = 16  # the default of redis-server and valkey-server

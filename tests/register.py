@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from webapp.supervisor.data_directory import remove_socket_dir
 from webapp.supervisor.lock_files import link_target
-from webapp.supervisor.sockets import remove_socket_dir
 
 ROOT = Path(__file__).parent.parent
 PATIENCE_S = 300  # a first start takes seconds of a processor, 46 s where two cores have much else to do

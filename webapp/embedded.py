@@ -5,25 +5,21 @@ Their sockets are in a directory that no other user can enter, and both servers 
 """
 
 import importlib.util
-import os
-import secrets
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
 import redis
 from psycopg import sql
 
-from webapp.supervisor.child import Child, Program, RuntimeDirectories
+from webapp.supervisor.child import Child, Program
 from webapp.supervisor.cluster_upgrade import check_cluster, refresh_collations
+from webapp.supervisor.data_directory import DataDirectory
 from webapp.supervisor.errors import CannotStartError
-from webapp.supervisor.identity import account_ids, launch_command, server_identity
+from webapp.supervisor.identity import launch_command
 from webapp.supervisor.lock_files import processes_in, program_name
-from webapp.supervisor.sockets import private_socket_dir, remove_socket_dir
 
 DATABASE = USER = "drivecert"
 CONFIG = "redis.conf"
@@ -32,71 +28,6 @@ START_TIMEOUT_S = 180  # PostgreSQL may have to replay its log after a power cut
 INITDB_TIMEOUT_S = 300
 # A temporary cluster (tests) need not survive a power cut.
 NON_DURABLE_OPTIONS = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]
-
-
-def report_nothing(_message: str) -> None:
-    """Discard a progress message."""
-
-
-@dataclass(frozen=True)
-class DataDirectory:
-    """The directory of one register's servers, and the identity under which they run.
-
-    `durable` is false for a temporary cluster. `report` shows the operator a progress message.
-    """
-
-    path: Path
-    durable: bool = True
-    identity: str = field(default_factory=server_identity)
-    report: Callable[[str], None] = report_nothing
-
-    @property
-    def runtime(self) -> RuntimeDirectories:
-        """Return the directories of lock files and logs."""
-        return RuntimeDirectories(self.path / "run", self.path / "log")
-
-    def create(self) -> None:
-        """Create the directories. Existing directories above the data directory are not changed."""
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if account_ids(self.identity) is not None:
-            self.path.chmod(0o711)  # the unprivileged account must reach its own directory inside
-        self.runtime.create()
-
-    def socket_dir(self) -> Path:
-        """Return the private directory of the sockets. It stays the same until it is removed."""
-        return private_socket_dir(self.runtime.run_dir / "sockets", account_ids(self.identity))
-
-    def remove_sockets(self) -> None:
-        """Remove the directory of the sockets after the servers have ended."""
-        remove_socket_dir(self.runtime.run_dir / "sockets", account_ids(self.identity))
-
-    def write_server_file(self, name: str, text: str) -> Path:
-        """Write a file that holds a password into the socket directory, readable only by the server and its owner."""
-        path = self.socket_dir() / name
-        path.touch(mode=0o600)
-        path.write_text(text)
-        self.chown_to_server(path)
-        return path
-
-    def chown_to_server(self, path: Path) -> None:
-        """Make the server's account the owner of the path and its contents, if another account owns it."""
-        uid = (account_ids(self.identity) or (os.geteuid(),))[0]
-        if path.stat().st_uid == uid:
-            return
-        for entry in [path, *path.rglob("*")]:
-            os.chown(entry, uid, -1, follow_symlinks=False)
-
-    def secret(self, name: str) -> str:
-        """Return a secret of this data directory, and create it at its first use: whole or not at all."""
-        path = self.path / "secrets" / name
-        if not path.exists():
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            new = path.with_suffix(".new")
-            new.unlink(missing_ok=True)
-            new.touch(mode=0o600)
-            new.write_text(secrets.token_urlsafe(32))
-            new.rename(path)
-        return path.read_text()
 
 
 class Postgres:
@@ -109,7 +40,7 @@ class Postgres:
         self.binaries = find_postgres()
         self.cluster = directory.path / "postgres"
         self.sockets = directory.socket_dir()
-        self.child = Child(self._program(), directory.runtime)
+        self.child = Child(self._program(), directory.path)
 
     @property
     def url(self) -> str:
@@ -206,7 +137,7 @@ class Redis:
         self.directory = directory
         self.binary = find_redis()
         self.socket = directory.socket_dir() / "redis.sock"
-        self.child = Child(self._program(), directory.runtime)
+        self.child = Child(self._program(), directory.path)
 
     @property
     def url(self) -> str:
@@ -222,7 +153,6 @@ class Redis:
         return Program(
             name=self.name,
             command=[str(self.binary), str(self.socket.with_name(CONFIG))],
-            stop_signal=signal.SIGTERM,
             death_signal=signal.SIGTERM,
             stop_wait_s=2,
             identity=self.directory.identity,

@@ -14,7 +14,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.register import GIVEN_BY_THE_SESSION, PATIENCE_S, ROOT, copy_prepared_data, free_port, wait_for
-from webapp.embedded import DataDirectory, Postgres, Redis
+from webapp.embedded import Postgres, Redis
+from webapp.supervisor.data_directory import DataDirectory
 
 pytestmark = pytest.mark.faults
 LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"

@@ -12,8 +12,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from webapp.embedded import DataDirectory, Postgres, Redis, find_redis
+from webapp.embedded import Postgres, Redis, find_redis
 from webapp.supervisor.cluster_upgrade import EXPECTED_FORMAT
+from webapp.supervisor.data_directory import DataDirectory
 from webapp.supervisor.errors import CannotStartError
 from webapp.supervisor.identity import server_identity
 from webapp.supervisor.lock_files import acquire_when_free

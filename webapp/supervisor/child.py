@@ -22,40 +22,30 @@ LOG_TAIL_LINES = 15
 class Program:
     """A command and the way it is stopped. The kernel sends `death_signal` to it when the supervisor dies.
 
+    By default it is then killed at once: every task may be interrupted and repeated (docs/decisions), whereas an
+    orderly end would wait for tasks of up to a minute.
+
     `is_shutting_down` returns whether another process told the program to stop and it waits for its clients.
     """
 
     name: str
     command: list[str]
-    stop_signal: signal.Signals
-    death_signal: signal.Signals
-    stop_wait_s: float
+    stop_signal: signal.Signals = signal.SIGTERM
+    death_signal: signal.Signals = signal.SIGKILL
+    stop_wait_s: float = 5
     environment: dict[str, str] = field(default_factory=dict)
     identity: str = "same"
     before_start: Callable[[], None] = lambda: None
     is_shutting_down: Callable[[], bool] = lambda: False
 
 
-@dataclass(frozen=True)
-class RuntimeDirectories:
-    """The directories of the lock files and logs of one supervisor's children."""
-
-    run_dir: Path
-    log_dir: Path
-
-    def create(self) -> None:
-        """Create both directories, closed to other users."""
-        for directory in (self.run_dir, self.log_dir):
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
 class Child:
-    """A program and its current process, if any."""
+    """A program and its current process, if any. `data_dir` has the directories of its lock file and its log."""
 
-    def __init__(self, program: Program, directories: RuntimeDirectories) -> None:
+    def __init__(self, program: Program, data_dir: Path) -> None:
         self.program = program
-        self.log = directories.log_dir / f"{program.name}.log"
-        self.lock_file = directories.run_dir / f"{program.name}.held"
+        self.log = data_dir / "log" / f"{program.name}.log"
+        self.lock_file = data_dir / "run" / f"{program.name}.held"
         self.process: subprocess.Popen[bytes] | None = None
         self.restart_delay_s = MIN_RESTART_DELAY_S
         self.started_at = self.restart_at = 0.0
@@ -89,10 +79,18 @@ class Child:
         """Restart the process after a growing delay if it ended. Return a message about the change, if any."""
         now = time.monotonic()
         if self.process is None:
-            return self._restart() if now >= self.restart_at else ""
+            if now < self.restart_at:
+                return ""
+            self.start()
+            return f"{self.program.name} restarted"
         if not self.has_ended():
             return self._force_stop()
-        return self._schedule_restart(now)
+        if now - self.started_at > STABLE_AFTER_S:
+            self.restart_delay_s = MIN_RESTART_DELAY_S
+        status, delay_s = describe_exit_status(self.process.returncode), self.restart_delay_s
+        self.process, self.restart_at = None, now + delay_s
+        self.restart_delay_s = min(delay_s * 2, MAX_RESTART_DELAY_S)
+        return f"{self.program.name} ended ({status}); restarting in {delay_s:g} s"
 
     def stop(self) -> None:
         """Stop the process and its session: first with its stop signal, then with SIGKILL."""
@@ -100,21 +98,22 @@ class Child:
             return
         if not self.has_ended():
             self.process.send_signal(self.program.stop_signal)
-            self._wait_for_end(self.program.stop_wait_s)
+            wait_for(self.has_ended, self.program.stop_wait_s)
             self._end_group(self.process)
         self.process = None
 
     def wait_until(self, is_ready: Callable[[], bool], timeout_s: float) -> None:
         """Return when the process is ready. Raise CannotStartError with the end of its log if it ends or is late."""
-        deadline = time.monotonic() + timeout_s
-        while not is_ready():
+
+        def is_over() -> bool:
+            if is_ready():
+                return True
             if self.has_ended():
                 raise CannotStartError(f"{self.program.name} ended during its start. {self.log_excerpt()}")
-            if time.monotonic() > deadline:
-                raise CannotStartError(
-                    f"{self.program.name} did not respond within {timeout_s:g} s. {self.log_excerpt()}"
-                )
-            time.sleep(0.05)
+            return False
+
+        if not wait_for(is_over, timeout_s):
+            raise CannotStartError(f"{self.program.name} did not respond within {timeout_s:g} s. {self.log_excerpt()}")
 
     def log_excerpt(self) -> str:
         """Return the last lines of the log and the path of the log."""
@@ -141,32 +140,24 @@ class Child:
         self.process.send_signal(self.program.stop_signal)
         return f"{self.program.name} was stopped by another process: it is restarted without waiting for its clients"
 
-    def _schedule_restart(self, now: float) -> str:
-        if now - self.started_at > STABLE_AFTER_S:
-            self.restart_delay_s = MIN_RESTART_DELAY_S
-        status = self.process.returncode if self.process else None
-        self.process, self.restart_at = None, now + self.restart_delay_s
-        text = f"{self.program.name} ended ({describe_exit_status(status)}); restarting in {self.restart_delay_s:g} s"
-        self.restart_delay_s = min(self.restart_delay_s * 2, MAX_RESTART_DELAY_S)
-        return text
-
-    def _restart(self) -> str:
-        self.start()
-        return f"{self.program.name} restarted"
-
-    def _wait_for_end(self, timeout_s: float) -> None:
-        deadline = time.monotonic() + timeout_s
-        while not self.has_ended() and time.monotonic() < deadline:
-            time.sleep(0.05)
-
     def _end_group(self, process: subprocess.Popen[bytes]) -> None:
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 
-def describe_exit_status(status: int | None) -> str:
+def wait_for(is_true: Callable[[], bool], timeout_s: float) -> bool:
+    """Wait until a condition is true, and return whether it became true in time."""
+    deadline = time.monotonic() + timeout_s
+    while not is_true():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def describe_exit_status(status: int) -> str:
     """Return a description of an exit status."""
-    if status is None or status >= 0:
+    if status >= 0:
         return f"exit status {status}"
     return f"killed by {signal.Signals(-status).name}"

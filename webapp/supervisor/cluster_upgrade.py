@@ -72,25 +72,29 @@ def refresh_collations(connect: Callable[[str], psycopg.Connection], report: Cal
         databases = [name for (name,) in connection.execute(OUTDATED_DATABASES)]
     for database in databases:
         report(f"rebuilding the indexes of database {database}: the version of its collation changed")
-        with connect(database) as connection:
-            _refresh_database(connection, database)
+        name = sql.Identifier(database)
+        try:
+            with connect(database) as connection:
+                connection.execute(sql.SQL("REINDEX DATABASE {}").format(name))
+                connection.execute(sql.SQL("ALTER DATABASE {} REFRESH COLLATION VERSION").format(name))
+        except psycopg.Error as error:
+            raise CannotStartError(
+                f"database {database}: its indexes could not be rebuilt: {error}. No row was changed. "
+                "Fix this cause and start again: the rebuild is repeated"
+            ) from error
 
 
 def _check_major_version(binaries: Path, cluster: Path) -> None:
     version_file = cluster / "PG_VERSION"
     if not version_file.exists():
         raise CannotStartError(f"{cluster}: PG_VERSION is missing, so this is no complete cluster. {RESTORE_REMEDY}")
-    found, expected = version_file.read_text().strip(), _major_version(binaries)
+    output = subprocess.run([binaries / "postgres", "--version"], capture_output=True, text=True, check=True).stdout
+    expected = output.split()[2].split(".")[0]  # of "postgres (PostgreSQL) 18.1"
+    found = version_file.read_text().strip()
     if found != expected:
         raise CannotStartError(
             f"{cluster}: created by PostgreSQL {found}, but PostgreSQL {expected} is installed. {MOVE_REMEDY}"
         )
-
-
-def _major_version(binaries: Path) -> str:
-    """Return the major version of the binaries in the form of the file PG_VERSION."""
-    output = subprocess.run([binaries / "postgres", "--version"], capture_output=True, text=True, check=True).stdout
-    return output.split()[2].split(".")[0]  # "postgres (PostgreSQL) 18.1"
 
 
 def _read_control_data(binaries: Path, cluster: Path) -> dict[str, str]:
@@ -106,15 +110,3 @@ def _read_control_data(binaries: Path, cluster: Path) -> dict[str, str]:
         raise CannotStartError(f"{cluster}: global/pg_control cannot be read: {problem}. {RESTORE_REMEDY}")
     pairs = (line.partition(":") for line in done.stdout.splitlines())
     return {name: value.strip() for name, _, value in pairs}
-
-
-def _refresh_database(connection: psycopg.Connection, database: str) -> None:
-    name = sql.Identifier(database)
-    try:
-        connection.execute(sql.SQL("REINDEX DATABASE {}").format(name))
-        connection.execute(sql.SQL("ALTER DATABASE {} REFRESH COLLATION VERSION").format(name))
-    except psycopg.Error as error:
-        raise CannotStartError(
-            f"database {database}: its indexes could not be rebuilt: {error}. No row was changed. "
-            "Fix this cause and start again: the rebuild is repeated"
-        ) from error

@@ -3,8 +3,10 @@
 import contextlib
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 from pathlib import Path
 from types import FrameType
 
@@ -13,10 +15,10 @@ from django.db import Error, connections
 from runners.models import Dispatch
 from runners.models.states import State
 from webapp import env
-from webapp.embedded import DataDirectory, Postgres, Redis
-from webapp.supervisor import programs
-from webapp.supervisor.address import Address, remove_addresses, write_addresses
-from webapp.supervisor.child import LEFTOVER_TIMEOUT_S, Child, Program
+from webapp.embedded import Postgres, Redis
+from webapp.supervisor.address import Address
+from webapp.supervisor.child import LEFTOVER_TIMEOUT_S, Child, Program, wait_for
+from webapp.supervisor.data_directory import DataDirectory, remove_addresses, write_addresses
 from webapp.supervisor.errors import CannotStartError, StopRequestedError
 from webapp.supervisor.lock_files import acquire, acquire_when_free
 
@@ -36,11 +38,33 @@ def running_message(database_url: str) -> str:
     return f"these lab runs continue, and the next start watches them again: {', '.join(running)}"
 
 
+MAX_WEB_PROCESSES = 4
+WEB_THREADS = 8  # each may hold a database connection; PostgreSQL allows 100 in all
+WORKER_PROCESSES = 2
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 POLL_INTERVAL_S = 0.5
 PREPARE_TIMEOUT_S = 600  # a large register's migrations
 READY_TIMEOUT_S = 180  # four programs start together; on a busy machine each takes many seconds
+
+
+def register_programs(address: Address, environment: dict[str, str]) -> list[Program]:
+    """Return the programs of a register in the order of their start: web server, workers, and Celery beat."""
+    web = [sys.executable, "-m", "granian", "--interface=wsgi", f"--host={address.host}", f"--port={address.port}"]
+    web += [f"--workers={min(len(os.sched_getaffinity(0)), MAX_WEB_PROCESSES)}", f"--blocking-threads={WEB_THREADS}"]
+    web += ["--workers-kill-timeout=3", "--respawn-failed-workers", "webapp.wsgi:application"]
+    celery = [sys.executable, "-m", "celery", "--app", "webapp.celery"]
+    worker = [*celery, "worker", "--without-gossip", "--without-mingle"]
+    reading = ["--queues=drivecert", f"--concurrency={WORKER_PROCESSES}", "--hostname=drivecert@%h"]
+    polling = ["--queues=lab", "--concurrency=1", "--hostname=lab@%h"]  # one dispatch after the other
+    # Its schedule is in memory: the periods are seconds, so no file is needed.
+    beat = [*celery, "beat", "--scheduler=celery.beat:Scheduler", "--pidfile="]
+    return [
+        Program("web", web, environment=environment),
+        Program("worker", worker + reading, environment=environment),
+        Program("lab", worker + polling, environment=environment),
+        Program("beat", beat, stop_wait_s=2, environment=environment),
+    ]
 
 
 class Supervisor:
@@ -56,7 +80,12 @@ class Supervisor:
     def run(self) -> None:
         """Run until a stop signal arrives. Raise CannotStartError after stopping all children if the start fails."""
         self.directory.create()
-        with self._exclusive(), stop_signals_raise():
+        lock = acquire(self.directory.path / "lock")
+        if lock is None:
+            raise CannotStartError(
+                f"{self.directory.path}: another `manage.py up` runs on it. Stop that process, or set DRIVECERT_DATA"
+            )
+        with os.fdopen(lock), stop_signals_raise():
             try:
                 self._start()
                 self._watch()
@@ -66,43 +95,22 @@ class Supervisor:
             finally:
                 self._stop()
 
-    @contextlib.contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        path = self.directory.path / "lock"
-        fd = acquire(path)
-        if fd is None:
-            raise CannotStartError(
-                f"{self.directory.path}: another `manage.py up` runs on it. Stop that process, or set DRIVECERT_DATA"
-            )
-        try:
-            yield
-        finally:
-            os.close(fd)
-
     def _start(self) -> None:
-        self._wait_for_leftovers()
+        # Wait until the last process of a killed supervisor has ended: it may still use the port or the cluster.
+        for lock_file in sorted(self.directory.run_dir.glob("*.held")):
+            os.close(acquire_when_free(lock_file, LEFTOVER_TIMEOUT_S))
         self.address.check_free()
-        self._rotate_logs()
+        for log in self.directory.log_dir.glob("*.log"):
+            log.replace(log.with_suffix(".log.1"))
         environment = self._start_servers() | self._default_settings()
-        write_addresses(self.directory.runtime.run_dir, environment)
+        write_addresses(self.directory.run_dir, environment)
         self._prepare(environment)
         self.database_url = environment.get("DATABASE_URL") or env.read_text("DATABASE_URL")
-        self._start_program(programs.web_program(self.address, environment))
-        self._start_program(programs.worker_program(environment))
-        self._start_program(programs.lab_program(environment))
-        self._start_program(programs.beat_program(environment))
+        for program in register_programs(self.address, environment):
+            self.report(f"starting {program.name}")
+            self._start_program(program)
         self._wait_until_ready()
         self._announce()
-
-    def _wait_for_leftovers(self) -> None:
-        """Wait until the last process of a killed supervisor has ended: it may still use the port or the cluster."""
-        for lock_file in sorted(self.directory.runtime.run_dir.glob("*.held")):
-            os.close(acquire_when_free(lock_file, LEFTOVER_TIMEOUT_S))
-
-    def _rotate_logs(self) -> None:
-        """Keep the logs of the previous start."""
-        for log in self.directory.runtime.log_dir.glob("*.log"):
-            log.replace(log.with_suffix(".log.1"))
 
     def _start_servers(self) -> dict[str, str]:
         """Start the servers that the environment does not name. Return their addresses for the other processes."""
@@ -126,33 +134,31 @@ class Supervisor:
         return defaults
 
     def _prepare(self, environment: dict[str, str]) -> None:
+        """Run the program that migrates and fills the database, and then ends."""
         self.report("preparing the database")
-        step = self._start_program(programs.prepare_program(environment), announce=False)
-        deadline = time.monotonic() + PREPARE_TIMEOUT_S
-        while not step.has_ended():
-            if time.monotonic() > deadline:
-                raise CannotStartError(f"the database was not ready within {PREPARE_TIMEOUT_S} s. {step.log_excerpt()}")
-            time.sleep(0.05)
+        step = self._start_program(
+            Program("prepare", [sys.executable, "manage.py", "prepare"], environment=environment)
+        )
+        if not wait_for(step.has_ended, PREPARE_TIMEOUT_S):
+            raise CannotStartError(f"the database was not ready within {PREPARE_TIMEOUT_S} s. {step.log_excerpt()}")
         self.children.remove(step)
         if step.process is not None and step.process.returncode != 0:
             raise CannotStartError(f"the database could not be prepared. {step.log_excerpt()}")
 
-    def _start_program(self, program: Program, *, announce: bool = True) -> Child:
-        if announce:
-            self.report(f"starting {program.name}")
-        child = Child(program, self.directory.runtime)
+    def _start_program(self, program: Program) -> Child:
+        child = Child(program, self.directory.path)
         self.children.append(child)
         child.start()
         return child
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + READY_TIMEOUT_S
-        while (response := self.address.get("/readyz")).status != 200:
+        while (response := self.address.get("/readyz"))[0] != HTTPStatus.OK:
             for child in self.children:
                 if child.has_ended():
                     raise CannotStartError(f"{child.program.name} ended during its start. {child.log_excerpt()}")
             if time.monotonic() > deadline:
-                raise CannotStartError(f"not ready within {READY_TIMEOUT_S} s. /readyz reports: {response.text[:500]}")
+                raise CannotStartError(f"not ready within {READY_TIMEOUT_S} s. /readyz reports: {response[1][:500]}")
             time.sleep(0.1)
 
     def _announce(self) -> None:
@@ -160,7 +166,7 @@ class Supervisor:
         self.report(f"\nDrivecert is up: {self.address.url}/")
         if login_file.exists():
             self.report(f"{login_file.read_text().strip()}\n(first staff user; stored in {login_file})")
-        self.report(f"logs: {self.directory.runtime.log_dir}. Ctrl-C stops everything.")
+        self.report(f"logs: {self.directory.log_dir}. Ctrl-C stops everything.")
 
     def _watch(self) -> None:
         while True:
@@ -169,17 +175,13 @@ class Supervisor:
                     self.report(message)
             time.sleep(POLL_INTERVAL_S)
 
-    def _report_lab_runs(self) -> None:
-        message = running_message(self.database_url) if self.database_url else ""
-        if message:
-            self.report(message)
-
     def _stop(self) -> None:
         for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_IGN)  # a second signal does not stop it faster
         with contextlib.suppress(OSError):  # the terminal may have closed; the children are stopped anyway
-            self._report_lab_runs()
-        remove_addresses(self.directory.runtime.run_dir)
+            if self.database_url and (message := running_message(self.database_url)):
+                self.report(message)
+        remove_addresses(self.directory.run_dir)
         for child in reversed(self.children):
             child.stop()
         self.directory.remove_sockets()
@@ -193,15 +195,11 @@ def stop_signals_raise() -> Iterator[None]:
         raise StopRequestedError(signal.Signals(number).name)
 
     # Under nohup the register continues after the terminal closes.
-    handled = [number for number in STOP_SIGNALS if number != signal.SIGHUP or is_not_ignored(number)]
+    is_hangup_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    handled = [number for number in STOP_SIGNALS if number != signal.SIGHUP or not is_hangup_ignored]
     before = {number: signal.signal(number, raise_request) for number in handled}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def is_not_ignored(number: signal.Signals) -> bool:
-    """Return whether the signal has an effect: the parent process may have set it to be ignored."""
-    return signal.getsignal(number) is not signal.SIG_IGN

@@ -1,9 +1,8 @@
 import socket
-import stat
 
 import pytest
 
-from webapp.supervisor.address import Address, missing_addresses, remove_addresses, write_addresses
+from webapp.supervisor.address import Address
 from webapp.supervisor.errors import CannotStartError
 
 
@@ -66,26 +65,4 @@ def test_without_variables_only_this_machine_is_served(monkeypatch):
 def test_an_address_without_a_server_gives_status_0(listener):
     port = listener.getsockname()[1]
     listener.close()
-    assert Address("127.0.0.1", port).get("/readyz").status == 0
-
-
-@pytest.fixture
-def run_dir(tmp_path):
-    run_dir = tmp_path / "run"
-    run_dir.mkdir()
-    write_addresses(run_dir, {"DATABASE_URL": "postgresql:///embedded", "SECRET_KEY": "k"})
-    return run_dir
-
-
-def test_a_command_gets_the_addresses_that_its_environment_lacks(run_dir):
-    environment = {"DRIVECERT_DATA": str(run_dir.parent), "SECRET_KEY": "own"}
-    assert missing_addresses(environment) == {"DATABASE_URL": "postgresql:///embedded"}
-
-
-def test_a_stopped_register_has_no_addresses(run_dir):
-    remove_addresses(run_dir)
-    assert missing_addresses({"DRIVECERT_DATA": str(run_dir.parent)}) == {}
-
-
-def test_only_this_user_can_read_the_address_file(run_dir):
-    assert stat.S_IMODE((run_dir / "addresses.json").stat().st_mode) == 0o600
+    assert Address("127.0.0.1", port).get("/readyz")[0] == 0

@@ -4,24 +4,19 @@ import time
 
 import pytest
 
-from webapp.supervisor.child import MAX_RESTART_DELAY_S, Child, Program, RuntimeDirectories, describe_exit_status
+from webapp.supervisor.child import MAX_RESTART_DELAY_S, Child, Program, describe_exit_status
 from webapp.supervisor.errors import CannotStartError
 
 
 @pytest.fixture
-def directories(tmp_path):
-    directories = RuntimeDirectories(tmp_path / "run", tmp_path / "log")
-    directories.create()
-    return directories
-
-
-@pytest.fixture
-def start(directories):
+def start(tmp_path):
+    for name in ("run", "log"):
+        (tmp_path / name).mkdir()
     started = []
 
     def start_child(script):
         program = Program("trial", ["sh", "-c", script], signal.SIGTERM, signal.SIGKILL, 1)
-        child = Child(program, directories)
+        child = Child(program, tmp_path)
         started.append(child)
         child.start()
         return child

@@ -1,6 +1,5 @@
 """`manage.py prepare`: bring the database to where the processes can work on it."""
 
-import os
 import secrets
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from django.db import transaction
 
 from results.models import Organisation, Product
 from webapp.accounts.models import Membership
+from webapp.supervisor.data_directory import write_private
 
 
 class Command(BaseCommand):
@@ -39,17 +39,9 @@ def ensure_first_staff(login_file: Path) -> None:
     password = secrets.token_urlsafe(12)
     with transaction.atomic():
         # Written before the commit: a user with an unknown password would be worse than a file without its user.
-        write_login(login_file, LOGIN, password)
+        write_private(login_file, f"login: {LOGIN}\npassword: {password}\n")
         user = users.create_superuser(username=LOGIN, password=password)
         lab, _ = Organisation.objects.get_or_create(
             slug=LAB_SLUG, defaults={"name": LAB_NAME, "kind": Organisation.Kind.LAB}
         )
         Membership.objects.create(user=user, organisation=lab)
-
-
-def write_login(login_file: Path, login: str, password: str) -> None:
-    """Write login and password to a file that only this user can read."""
-    login_file.unlink(missing_ok=True)
-    descriptor = os.open(login_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(f"login: {login}\npassword: {password}\n")
