@@ -13,13 +13,13 @@ import threading
 import time
 from collections.abc import Set
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from runners.dispatch.failures import record_internal_error
@@ -29,7 +29,7 @@ from runners.hosts import connect, is_reachable
 from runners.hosts.machine import UNASSIGNED, machine_id, own_machine_ids
 from runners.hosts.protocol import Connect, ProgramState
 from runners.lifecycle.stages import current_run, current_stage
-from runners.models import LOST_UNCONFIRMED, Dispatch, Host
+from runners.models import LOST_UNCONFIRMED, Dispatch, Host, HostOutage
 from runners.models.dispatch_rows import lock_dispatch
 from runners.models.states import FINAL, State
 from runners.monitoring.connectivity import RecordingConnector
@@ -52,6 +52,8 @@ EARLY = 0.75
 LOST_AND_CANCELLED = LOST_UNCONFIRMED & Q(cancel_requested_at__isnull=False)
 # Written out, so that the partial index dispatch_due is used.
 MAY_BE_DUE = ~Q(state__in=sorted(state.value for state in FINAL - {State.LOST}))
+ON_ITS_HOSTS = Q(host=OuterRef("device__host")) | Q(host=OuterRef("load_host"))
+HAS_OPEN_OUTAGE = Exists(HostOutage.objects.filter(ON_ITS_HOSTS, until=None))
 
 _checked = threading.local()  # when each thread last had its connection checked
 
@@ -84,10 +86,16 @@ def poll(dispatch_id: int, connect_host: Connect = connect) -> None:
         poll_reachable(dispatch_id, connect_host)
 
 
-def poll_reachable(dispatch_id: int, connect_host: Connect) -> bool:
-    """Advance a dispatch as far as possible now, unless another worker does. Return whether its host still answers."""
+def poll_reachable(dispatch_id: int, connect_host: Connect, has_open_outage: bool = True) -> bool:
+    """Advance a dispatch as far as possible now, unless another worker does. Return whether its host still answers.
+
+    `has_open_outage` is False if it is known that no outage of its hosts is open: an answer then closes none.
+    """
     with lock_dispatch(dispatch_id) as dispatch:
-        return dispatch is None or _advance_until_it_waits(dispatch, connect_host)
+        if dispatch is None:
+            return True
+        dispatch.has_open_outage = has_open_outage
+        return _advance_until_it_waits(dispatch, connect_host)
 
 
 def _advance_until_it_waits(dispatch: Dispatch, connect_host: Connect) -> bool:
@@ -101,12 +109,13 @@ def _advance_until_it_waits(dispatch: Dispatch, connect_host: Connect) -> bool:
     return dispatch.silent_since is None
 
 
-@dataclass(frozen=True)
+@dataclass
 class HostBatch:
     """The dispatches to poll on one host, in this order."""
 
     host_id: int
-    dispatch_ids: tuple[int, ...]
+    dispatch_ids: list[int] = field(default_factory=list)
+    has_open_outage: bool = False
 
 
 def take_due_batches(is_silent: bool, limit: int, busy_hosts: frozenset[int] = frozenset()) -> list[HostBatch]:
@@ -119,10 +128,10 @@ def take_due_batches(is_silent: bool, limit: int, busy_hosts: frozenset[int] = f
         rows = list(
             due.order_by("next_poll_at", "ordered_at")
             .select_for_update(skip_locked=True, of=("self",))
-            .values_list("pk", "state", "device__host_id")[:limit]
+            .values_list("pk", "state", "device__host_id", HAS_OPEN_OUTAGE)[:limit]
         )
         later = Now() + timedelta(seconds=settings.WATCH_PERIOD_S * EARLY)
-        Dispatch.objects.filter(pk__in=[pk for pk, _, _ in rows]).update(next_poll_at=later)
+        Dispatch.objects.filter(pk__in=[pk for pk, *_ in rows]).update(next_poll_at=later)
     return _by_host(rows)
 
 
@@ -133,12 +142,14 @@ def reachable_due() -> "QuerySet[Dispatch]":
     return unfinished.filter(next_poll_at__lte=Now()).exclude(elsewhere)
 
 
-def _by_host(rows: list[tuple[int, str, int]]) -> list[HostBatch]:
+def _by_host(rows: list[tuple[int, str, int, bool]]) -> list[HostBatch]:
     """Group rows by host, live dispatches first: a drive that becomes free is claimed in the same round."""
-    batches: dict[int, list[int]] = {}
-    for pk, _, host_id in sorted(rows, key=lambda row: row[1] == State.QUEUED):
-        batches.setdefault(host_id, []).append(pk)
-    return [HostBatch(host_id, tuple(dispatch_ids)) for host_id, dispatch_ids in batches.items()]
+    batches: dict[int, HostBatch] = {}
+    for pk, _, host_id, has_open_outage in sorted(rows, key=lambda row: row[1] == State.QUEUED):
+        batch = batches.setdefault(host_id, HostBatch(host_id))
+        batch.dispatch_ids.append(pk)
+        batch.has_open_outage |= has_open_outage
+    return list(batches.values())
 
 
 class HostPool:
@@ -177,7 +188,7 @@ def host_pools() -> tuple[HostPool, HostPool]:
 def poll_batch(batch: HostBatch, connect_host: Connect) -> None:
     """Poll the due dispatches of a host one by one. If it does not answer, the rest waits for a later round."""
     for dispatch_id in batch.dispatch_ids:
-        if not poll_reachable(dispatch_id, connect_host):
+        if not poll_reachable(dispatch_id, connect_host, batch.has_open_outage):
             return
 
 

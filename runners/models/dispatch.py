@@ -41,8 +41,8 @@ class Dispatch(models.Model):
     (runners/monitoring/progress.py).
 
     Connectivity: `silent_since` is the first poll that failed for lack of an answer. `outages` are those of its hosts
-    meanwhile (HostOutage). `has_open_outage` is False if none of its hosts had one when the row was read
-    (dispatch_rows.py). `next_poll_at` uses the database's clock: the clocks of workers on several machines differ.
+    meanwhile (HostOutage). `has_open_outage` is False if the scheduler found none on its hosts. `next_poll_at` uses the
+    database's clock: the clocks of workers on several machines differ.
 
     `waits_for` is what a queued dispatch waits for, empty if only for the next poll.
 

@@ -12,7 +12,7 @@ from django.db import connection, models
 
 from results.locks import keys_of, unlock
 from runners.locks import DISPATCH
-from runners.models import Device, Dispatch, Host, HostOutage
+from runners.models import Device, Dispatch, Host
 
 # The report of a host's last check may be long, and polls do not need it. Django loads it on access.
 LEFT_OUT = frozenset({"health"})
@@ -44,9 +44,7 @@ class Joined:
 
     def __init__(self) -> None:
         self.tables = (Table(Dispatch, "d"), Table(Device, "v"), Table(Host, "h"))
-        columns = [column for table in self.tables for column in table.columns]
-        outages = f'SELECT FROM "{HostOutage._meta.db_table}" WHERE until IS NULL'
-        self.columns = ", ".join([*columns, f"EXISTS ({outages} AND host_id IN (v.host_id, d.load_host_id))"])
+        self.columns = ", ".join(column for table in self.tables for column in table.columns)
 
     def from_clause(self, dispatches: str) -> str:
         """Return the FROM clause for a table or a query of dispatches."""
@@ -63,7 +61,6 @@ class Joined:
             at += len(table.names)
         dispatch, device, host = cast(tuple[Dispatch, Device, Host], tuple(rows))
         device.host, dispatch.device = host, device
-        dispatch.has_open_outage = values[at]
         return dispatch
 
 

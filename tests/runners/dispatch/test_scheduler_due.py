@@ -11,6 +11,7 @@ from runners.dispatch.orders import cancel
 from runners.dispatch.scheduler import take_due_batches
 from runners.models import Dispatch, Host
 from runners.models.states import FINAL, State
+from tests.runners.lab import add_outage
 from tests.runners.threads import in_threads
 
 pytestmark = pytest.mark.django_db
@@ -56,6 +57,19 @@ def test_silent_hosts_and_others_are_taken_apart(in_state):
 
 def test_a_host_that_is_being_asked_is_left_out(dispatch):
     assert taken(busy=frozenset([dispatch.device.host_id])) == []
+
+
+@pytest.mark.parametrize("has_two_hosts", [False, True])
+@pytest.mark.parametrize(("ended_at", "is_open"), [(None, True), (timezone.now(), False)])
+def test_a_batch_has_whether_an_outage_of_its_hosts_is_open(in_state, settings, has_two_hosts, ended_at, is_open):
+    settings.WATCH_PERIOD_S = 0
+    load = Host.objects.create(name="sender", kind="local", machine_id="of-another")
+    dispatch = in_state(State.RUNNING, load_host=load if has_two_hosts else None)
+    (batch,) = take_due_batches(is_silent=False, limit=1)
+    assert not batch.has_open_outage
+    add_outage(dispatch, timezone.now(), ended_at, host=dispatch.load_host)
+    (batch,) = take_due_batches(is_silent=False, limit=1)
+    assert batch.has_open_outage is is_open
 
 
 def test_another_machines_host_is_left_to_its_workers(dispatch):

@@ -9,7 +9,6 @@ from django.utils import timezone
 from runners.models import Device, Dispatch, Host
 from runners.models.dispatch_rows import lock_dispatch, read, update_columns
 from runners.models.states import State
-from tests.runners.lab import add_outage
 from tests.runners.threads import wait_until_somebody_waits_for_us
 
 pytestmark = pytest.mark.django_db
@@ -29,14 +28,6 @@ def test_a_row_is_what_django_reads(in_state, django_assert_num_queries):
     assert columns(found) == columns(Dispatch.objects.get())
     assert columns(device) == columns(Device.objects.get())
     assert columns(host) == columns(Host.objects.get())  # what it told at its last check comes by a statement more
-
-
-@pytest.mark.parametrize(("ended_at", "is_open"), [(None, True), (timezone.now(), False)])
-def test_a_row_has_whether_an_outage_of_its_hosts_is_open(in_state, ended_at, is_open):
-    dispatch = in_state(State.RUNNING)
-    assert not read(dispatch.pk).has_open_outage
-    add_outage(dispatch, timezone.now(), ended_at)
-    assert read(dispatch.pk).has_open_outage is is_open
 
 
 def test_a_dispatch_that_is_not_there_is_named():
