@@ -86,4 +86,4 @@ class Unknown(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Respond before the method is checked."""
-        raise NotFound(f"{request.path}: the API has no such address; /api/v1/docs/ lists them.")
+        raise NotFound(f"{request.path} is not an address of the API. /api/v1/docs/ lists all addresses.")
