@@ -71,7 +71,8 @@ def repeat_reason(doubted: Outcome) -> str:
 
 def stress_reason(load: Decimal) -> str:
     """Return the reason for a stress test."""
-    return f"the load test at {nx(load)} passed; a certificate there requires a stress test at twice that"
+    stress = nx(STRESS_FACTOR * load)
+    return f"the load test at {nx(load)} passed; a certificate at this load also requires a stress test at {stress}"
 
 
 def rest_message(after: Outcome, purpose: Purpose, load: Decimal | None) -> str:
@@ -113,6 +114,5 @@ def host_doubt_message(outcomes: Iterable[Outcome]) -> str:
 
 def no_load_message(terms: Terms) -> str:
     """Return that the limit leaves no load to search."""
-    return (
-        f"the limit of {nx(terms.max_nx)} allows no load: {nx(terms.resolution_nx)} needs a stress test at twice that"
-    )
+    lowest, stress = nx(terms.resolution_nx), nx(STRESS_FACTOR * terms.resolution_nx)
+    return f"the limit of {nx(terms.max_nx)} allows no load: {lowest} needs a stress test at {stress}"

@@ -37,7 +37,9 @@ def missing_programs(host: Host) -> str:
     path = programs_path()
     if not _is_this_machine(host) or not _is_missing(path):
         return ""
-    return f"{path} is missing: the operator of {host} lists the programs of a sweep there (docs/reference/lab.md)"
+    return (
+        f"{path} is missing: the operator of host {host} must list the programs of sweeps in it (docs/reference/lab.md)"
+    )
 
 
 def objection_to_programs(host: Host, needed: Set[str]) -> str:

@@ -105,7 +105,7 @@ PRESETS: dict[str, Preset] = {
         "the brief's workload E is the load",
     ),
     "no-database": Preset(
-        label="No database (YCSB's BasicDB): tests the procedure, measures no drive",
+        label="YCSB's BasicDB: tests the procedure without a database or a drive",
         source="YCSB core",
         binding=BASIC,
         record_count=1000,

@@ -38,7 +38,7 @@ class EditableTermsForm(forms.Form):
         max_digits=4,
         decimal_places=2,
         initial=DEFAULTS.ladder_factor,
-        help_text="Factor between two loads until one fails. Then the interval is halved.",
+        help_text="Until a load fails, each load is the previous one times this factor. Then the interval is halved.",
     )
     screening_s = seconds_field("Screening run, s", DEFAULTS.screening_s, MAX_RUN_S)
     load_s = seconds_field("Load test, s", DEFAULTS.load_s, MAX_RUN_S, "A certificate requires 86,400 s.")
@@ -52,10 +52,14 @@ class EditableTermsForm(forms.Form):
         min_s=0,
     )
     near_pct = percent_field(
-        "Near a limit, %", DEFAULTS.near_pct, "A screening run this close to a limit is repeated. 0: never."
+        "Near a limit, %",
+        DEFAULTS.near_pct,
+        "Screening runs within this percentage of a limit are repeated. 0 means never.",
     )
     load_near_pct = percent_field(
-        "Near a limit, load tests, %", DEFAULTS.load_near_pct, "0: load tests are never repeated."
+        "Near a limit, load tests, %",
+        DEFAULTS.load_near_pct,
+        "Load tests within this percentage of a limit are repeated. 0 means never.",
     )
     attempts_max = forms.IntegerField(
         label="Failed attempts", min_value=1, max_value=20, initial=DEFAULTS.attempts_max,
@@ -63,7 +67,7 @@ class EditableTermsForm(forms.Form):
     )  # fmt: skip
     confirmations_max = forms.IntegerField(
         label="Confirmed loads, maximum", min_value=1, max_value=100, initial=DEFAULTS.confirmations_max,
-        help_text="Each confirmation takes two days. After this number, the campaign ends with the best load.",
+        help_text="Each confirmation takes two days. After this number of them, the campaign ends with the best load.",
     )  # fmt: skip
 
     def clean(self) -> dict[str, Any]:
