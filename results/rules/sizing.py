@@ -129,8 +129,7 @@ def untested(demand: Demand, tested: Tested) -> tuple[str, ...]:
     share = reads_pct(demand)
     if share is not None and abs(share - Fraction(tested.reads_pct)) > Fraction(tested.tolerance_points):
         reasons.append(
-            f"{float(share):.1f} % reads on the drives; tested with {tested.reads_pct} %, give or take "
-            f"{tested.tolerance_points}"
+            f"{float(share):.1f} % reads on the drives; tested with {tested.reads_pct} % ± {tested.tolerance_points}"
         )
     return tuple(reasons)
 

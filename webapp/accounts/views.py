@@ -16,7 +16,7 @@ from webapp.accounts.requests import UserRequest, members_only, organisations_of
 class TokenForm(forms.Form):
     """A name to know the token by, and whom it acts for."""
 
-    name = forms.CharField(max_length=100, help_text="To know it by, such as the script or the machine that uses it.")
+    name = forms.CharField(max_length=100, help_text="For example the script or the machine that uses the token.")
     organisation = forms.ModelChoiceField(Organisation.objects.none(), empty_label=None)
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:

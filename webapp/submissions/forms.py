@@ -95,7 +95,9 @@ class SubmissionForm(forms.Form):
     )
     category = forms.ChoiceField(choices=[("", "Choose one"), *Category.choices])
     firmware = forms.CharField(
-        max_length=100, required=False, help_text="Part of a drive's state: nvme id-ctrl prints it as fr."
+        max_length=100,
+        required=False,
+        help_text="Firmware version of the drive: the field fr in the output of nvme id-ctrl.",
     )
     over_provisioning_pct = forms.DecimalField(
         label="Over-provisioning, %",

@@ -50,7 +50,7 @@ def head_of_product(product: Product) -> dict[str, Any]:
         "identifier": product_id(product.slug),
         "additionalProperty": _properties(product),
     }
-    return _head(name, f"Runs, certificates and evidence of {name}.", product, described) | {
+    return _head(name, f"Runs and certificates of {name}, with their logs or publications.", product, described) | {
         "feed": site_address(reverse("product-feed", args=[product.slug]))
     }
 

@@ -143,7 +143,7 @@ def _span(results: Sequence[_Result]) -> tuple[Fraction, Fraction] | None:
 def _result(claim: Claim, workload: str, figures: Sequence[Figure]) -> _Result:
     """Compute one value in the claim's unit, and the ends of what its figures allow."""
     if not claim.computation:
-        raise _MissingError("no figures are stated that it could be computed from")
+        raise _MissingError("the publication states no figures for this claim")
     question = _Question(claim, workload, figures)
     formula, _, fixed = claim.computation.partition(AT_A_FIXED)
     if formula in OVER_THREADS and not fixed:

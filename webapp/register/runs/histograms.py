@@ -21,8 +21,8 @@ SHOWN_HISTOGRAMS = 200  # a log of 128 devices has some 260
 QUEUE = "queue-and-service"
 TIME_LABELS = {QUEUE: "time in queue and service", "service": "service time", "": "not reported"}
 ROLE_LABELS = {
-    "reads": "reads, as the program counts them",
-    "writes": "writes, as the program counts them",
+    "reads": "read requests of the program",
+    "writes": "write requests of the program",
     "device-reads": "reads at the devices",
     "device-writes": "writes at the devices",
     "reads-of-device": "reads of one device",
@@ -31,7 +31,7 @@ ROLE_LABELS = {
     "large-block-writes": "large-block writes",
 }
 QUEUED = "Times start when a request was due and include the program's queue, as in ACT up to 5.3."
-NOT_COMPARED = "None of its histograms can be compared with other versions."
+NOT_COMPARED = "This log has no histogram that can be compared with those of other versions."
 WITHHELD = "Histograms of single devices are withheld with the log."
 
 

@@ -126,8 +126,8 @@ def _least(demand: Demand, found: Size) -> list[Step]:
     if found.least is None:
         return []
     how = (
-        f"limited by {found.least.binding}, as far as known: {found.least.nodes:,d} nodes, {demand.spare_nodes:,d} "
-        f"of them spare, {demand.drives_per_node:,d} drives each"
+        f"limited by {found.least.binding}, not counting the load: {found.least.nodes:,d} nodes, "
+        f"{demand.spare_nodes:,d} of them spare, {demand.drives_per_node:,d} drives each"
     )
     return [Step("Minimum number of drives", how, units.count(found.least.drives), RULE)]
 

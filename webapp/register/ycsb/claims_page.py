@@ -27,11 +27,11 @@ MEANINGS = {
     Status.REPRODUCES: "The publication's figures give the stated number, correctly rounded.",
     Status.TRUNCATED: "The decimals were cut off, for example 29.9 printed as 29.",
     Status.ROUNDED_UP: "The number was rounded up, although the lower number is nearer.",
-    Status.AS_READ: "The figures were read from a chart, to about one digit. The stated number is within their range.",
-    Status.AT_POINTS: "Read from a chart; too imprecise to decide. Taken exactly as read, it gives this number.",
-    Status.NOT_DECIDABLE: "Read from a chart; too imprecise to decide. Taken exactly as read, it gives another number.",
+    Status.AS_READ: "The figures were read from a chart, to about one digit. They allow the stated number.",
+    Status.AT_POINTS: "The chart is too imprecise to decide. The values as read give the stated number.",
+    Status.NOT_DECIDABLE: "The chart is too imprecise to decide. The values as read give another number.",
     Status.CONTRADICTS: "The publication's own figures give another number.",
-    Status.IN_WORDS: "The claim is in words. The number that the figures give is shown with it.",
+    Status.IN_WORDS: "The claim is in words. The table shows the number that the figures give.",
     Status.CANNOT_BE_CHECKED: "The publication does not print the figures behind the claim.",
 }
 ODD_ROUNDING = (Status.TRUNCATED, Status.ROUNDED_UP)

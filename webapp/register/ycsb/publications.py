@@ -35,7 +35,7 @@ PUBLICATIONS = {
     ),
     "micron-x100-paper": Publication(
         "Micron X100 against 9300 MAX on Aerospike",
-        "800 GB and 3.2 TB; 97 M records of 4,096 bytes, uniform requests but for D, 8 to 128 threads, Aerospike "
+        "800 GB and 3.2 TB; 97 M records of 4,096 bytes, uniform requests except on D, 8 to 128 threads, Aerospike "
         "Enterprise 5.2.0.4 with its index in memory, load generator on a host of its own. Defragmentation ran on the "
         "X100 only, which doubled its request size.",
         "The curves are charts: only points that the text states, or that can be read from the chart, are included.",

@@ -91,7 +91,7 @@ def test_a_claim_is_computed_from_its_two_drives():
         ({}, [PAIR[0], figure("old", 0)], "divided by is 0"),
         ({"publication": "other"}, PAIR, "no figure"),
         ({"workload": "A-B"}, PAIR, "workload B"),
-        ({"computation": ""}, PAIR, "no figures are stated"),
+        ({"computation": ""}, PAIR, "states no figures for this claim"),
         ({"computation": "a squared"}, PAIR, "not known: a squared"),
         ({"computation": "b / a at a fixed colour"}, PAIR, "not known"),
         ({"computation": "b / a"}, PAIR, "gives x, the claim is in %"),

@@ -36,7 +36,7 @@ def test_every_histogram_is_listed_with_its_time_and_use(page_of):
     page, run = page_of("5.3/commit-us")
     _, *rows = [row for row in read_rows(page) if len(row) == 5]
     assert len(rows) == run.histograms.count() == 8
-    assert rows[0] == ["reads", "reads, as the program counts them", "time in queue and service", "40,001", "judged"]
+    assert rows[0] == ["reads", "read requests of the program", "time in queue and service", "40,001", "judged"]
     assert rows[1] == ["device-reads", "reads at the devices", "service time", "40,001", "compared"]
 
 

@@ -131,12 +131,16 @@ OF_YCSB = (
     Meaning(
         "metric_value", "The name of a drive", "Value that the publication prints for the drive in the column head."
     ),
-    Meaning("machine", "CPU, reads, writes, await, power", "Means over the run, of the machine with the drive."),
+    Meaning("machine", "CPU, reads, writes, await, power", "Mean values over the run, on the host of the drive."),
     Meaning(
-        "peak_metric", "Metric at the peaks", "A throughput, a latency, or a measurement of the machine with the drive."
+        "peak_metric",
+        "Metric at the peaks",
+        "A throughput, a latency, or a value of the host, such as its processor load.",
     ),
     Meaning("peak_value", "A drive at its peak", "The value at the thread count with the drive's highest throughput."),
-    Meaning("exactness", "How exact", "Printed as a number, or read from a chart: good to about one digit."),
+    Meaning(
+        "exactness", "How exact", "Printed as a number, or read from a chart, with an accuracy of about one digit."
+    ),
     Meaning("held", "Fixed at", "The drives are compared at this throughput, or at this latency."),
     Meaning("held_read", "Compared", "The quantity that is compared at this level."),
     Meaning("held_against", "Comparison", "Computed: the value of the first drive compared with that of the second."),
