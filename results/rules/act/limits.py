@@ -108,17 +108,6 @@ def over_count(counts: Sequence[int], ops_count: int, first_bucket: int) -> int:
     return ops_count - sum(counts[:first_bucket])
 
 
-def first_bucket_at(edge: int) -> int:
-    """Return the bucket that begins at `edge` units. Raises ValueError if the histogram has no such edge.
-
-    >>> first_bucket_at(1024)
-    11
-    """
-    if edge < 1 or edge & (edge - 1):
-        raise ValueError(f"edge: expected a power of two, got {edge}")
-    return edge.bit_length()
-
-
 def exact_share_pct(over_count: int, ops_count: int) -> Decimal:
     """Return over x 100 / all, percent, rounded up at the ninth place.
 

@@ -1,9 +1,10 @@
-"""Nx loads of ACT runs, exact fractions, and their scaling with the number of devices."""
+"""Nx loads of ACT runs, exact fractions, their scaling with the number of devices, and repeated measurements."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
+from statistics import median
 
 READS_PER_S = 2000  # of a 1x load, for each device (aerospike/act README.md, "What ACT Does")
 WRITES_PER_S = 1000
@@ -66,3 +67,24 @@ def linearity(speeds: Iterable[tuple[int, Decimal | int]]) -> list[DevicesPoint]
         raise ValueError(f"linearity: expected devices and speeds above 0, got {ordered}")
     each = [(devices, -tps, -tps / devices) for devices, tps in ordered]
     return [DevicesPoint(devices, tps, per_device, per_device / each[0][2]) for devices, tps, per_device in each]
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Repeated measurements of one quantity, in its unit."""
+
+    count: int
+    median: Fraction
+    least: Fraction
+    greatest: Fraction
+
+    @property
+    def spread_ratio(self) -> Fraction | None:
+        """Return (greatest - least) / median; None if the median is 0."""
+        return (self.greatest - self.least) / self.median if self.median else None
+
+
+def summarise(values: Sequence[Rate]) -> Repeats | None:
+    """Return the summary of repeated runs; None without runs."""
+    exact = [Fraction(value) for value in values]
+    return Repeats(len(exact), median(exact), min(exact), max(exact)) if exact else None

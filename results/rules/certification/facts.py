@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 
-from results.rules.act.loads import TPS, Rate, nx_load
+from results.rules.act.loads import Rate, nx_load
 
 # For `reset_at_s`: a record shows that the drive was not formatted or trimmed since its preparation began, or ever.
 NEVER_RESET_S = 0
@@ -72,11 +72,6 @@ class CandidateRun:
     def nx_load(self) -> Fraction | None:
         """Return N of the requested load, exact; None if a rate or the number of devices is unknown."""
         return nx_load(self.reads_per_s, self.writes_per_s, self.device_count)
-
-    @property
-    def tps_per_device(self) -> Fraction | None:
-        """Return the requested transactions per second of each device; None as for `nx_load`."""
-        return None if self.nx_load is None else self.nx_load * TPS
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from results.rules.ycsb.gains import Better, Number, gain
+from results.rules.ycsb.gains import Number
 from results.rules.ycsb.sweeps import Point, in_thread_order
 
 
@@ -49,22 +49,6 @@ def latency_at(points: Sequence[Point], ops_per_s: Number) -> Crossings:
 def throughput_at(points: Sequence[Point], latency_us: Number) -> Crossings:
     """Return where a sweep has a latency in us, with its throughput in ops/s there."""
     return _crossings([(point, point.latency_us, point.ops_per_s) for point in in_thread_order(points)], latency_us)
-
-
-def latency_gain_at(points: Sequence[Point], base: Sequence[Point], ops_per_s: Number) -> Fraction | None:
-    """Return how much lower the latency is at one throughput, 1 - a / b; None if either was not measured."""
-    return _gain(latency_at(points, ops_per_s), latency_at(base, ops_per_s), Better.LOWER)
-
-
-def throughput_gain_at(points: Sequence[Point], base: Sequence[Point], latency_us: Number) -> Fraction | None:
-    """Return how much higher the throughput is at one latency, a / b - 1; None if either was not measured."""
-    return _gain(throughput_at(points, latency_us), throughput_at(base, latency_us), Better.HIGHER)
-
-
-def _gain(found: Crossings, base: Crossings, direction: Better) -> Fraction | None:
-    if found.first is None or base.first is None:
-        return None
-    return gain(found.first.value, base.first.value, direction)
 
 
 _Step = tuple[Point, Fraction | None, Fraction | None]

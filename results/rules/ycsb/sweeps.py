@@ -96,11 +96,6 @@ def mean_improvement(
     return sum(known, Fraction(0)) / len(known) if known and len(known) == len(gains) else None
 
 
-def ops_per_thread(point: Point) -> Fraction:
-    """Return ops/s of each thread."""
-    return point.ops_per_s / point.threads
-
-
 def mean_latency_us(mix: Mapping[str, Number], latency_us: Mapping[str, Number]) -> Fraction | None:
     """Return the mean over all operations from the means of each kind, weighted by `mix` (counts or proportions).
 

@@ -6,9 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from results.models import Category, Statistic
-from results.rules.act.loads import linearity
+from results.rules.act.loads import linearity, summarise
 from results.rules.endurance import three_digits
-from results.rules.repeats import summarise
 from webapp.register.drives.layouts import ALWAYS_SHOWN
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.query import SEPARATOR

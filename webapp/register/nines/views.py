@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
 from results.rules.act.loads import printed_decimal
-from results.rules.percentiles import Scale, chance_of_a_slow_read, slow_reads
+from results.rules.nines import Scale, chance_of_a_slow_read, slow_reads
 from webapp.register.http.files import Value, rows_response
 from webapp.register.http.query_params import FORMAT, form_address, number, read_parameters
 from webapp.register.http.responses import public_page

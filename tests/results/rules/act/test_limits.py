@@ -122,17 +122,6 @@ def test_a_share_of_nothing_is_not_a_number():
     assert limits.act_share_pct(0, 0) is None
 
 
-@pytest.mark.parametrize(("edge", "bucket"), [(1, 1), (8, 4), (64, 7), (1024, 11), (8192, 14), (65536, 17)])
-def test_a_bucket_begins_at_each_power_of_two(edge, bucket):
-    assert limits.first_bucket_at(edge) == bucket
-
-
-@pytest.mark.parametrize("edge", [0, -4, 1000, 1023, 1025])
-def test_an_edge_that_a_histogram_lacks_is_refused(edge):
-    with pytest.raises(ValueError, match=f"expected a power of two, got {edge}"):
-        limits.first_bucket_at(edge)
-
-
 @pytest.mark.parametrize(("first_bucket", "expected"), [(0, 10), (1, 7), (2, 5), (3, 0), (9, 0)])
 def test_operations_over_an_edge_are_those_in_its_bucket_and_above(first_bucket, expected):
     assert limits.over_count([3, 2, 5], 10, first_bucket) == expected

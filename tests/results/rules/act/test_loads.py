@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from results.catalogue.importer import PUBLISHED_CATALOGUE
-from results.rules.act.loads import linearity
+from results.rules.act.loads import linearity, summarise
 
 
 def test_speed_for_each_device_is_held_against_the_fewest_devices():
@@ -38,3 +38,17 @@ def test_the_published_n2_standard_80_is_linear_from_1_to_24_devices():
     assert {devices for devices, _ in found} == {1, 2, 3, 4, 8, 16, 24}
     assert {ratio for (_, tps), ratio in found.items() if tps != 1_308_000} == {1}
     assert found[4, 1_308_000] > 1
+
+
+def test_repeats_say_how_many_and_how_far_apart():
+    found = summarise([Decimal("18.4"), Decimal("21.3"), Decimal("20.0")])
+    assert (found.count, found.median, found.least, found.greatest) == (3, 20, Fraction("18.4"), Fraction("21.3"))
+    assert found.spread_ratio == Fraction("0.145")
+
+
+def test_a_spread_over_nothing_is_unknown():
+    assert summarise([0, 0]).spread_ratio is None
+
+
+def test_no_runs_have_no_summary():
+    assert summarise([]) is None

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from results.rules.ycsb.crossings import Crossing, latency_at, latency_gain_at, throughput_at, throughput_gain_at
+from results.rules.ycsb.crossings import Crossing, latency_at, throughput_at
 from results.rules.ycsb.sweeps import Point
 
 
@@ -67,17 +67,6 @@ def test_a_flat_stretch_on_the_level_is_met_at_both_its_ends():
 def test_no_points_meet_nothing(points):
     found = latency_at(points, 100)
     assert (found.first, found.measured_from, found.measured_to) == (None, None, None)
-
-
-def test_gains_at_a_level_come_from_first_crossings():
-    base = curve((2, 100, 30), (4, 300, 50))
-    assert latency_gain_at(FOLDED, base, 200) == 1 - Fraction(15, 40)
-    assert throughput_gain_at(FOLDED, base, 40) == Fraction(350, 200) - 1
-
-
-def test_a_level_that_one_sweep_did_not_reach_gives_no_gain():
-    assert latency_gain_at(FOLDED, curve((2, 100, 30)), 200) is None
-    assert throughput_gain_at(curve((2, 100, 30)), FOLDED, 15) is None
 
 
 @pytest.mark.parametrize("level", range(100, 401, 7))

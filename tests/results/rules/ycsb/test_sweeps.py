@@ -60,10 +60,6 @@ def test_a_mean_with_a_part_that_is_unknown_is_unknown(values, base):
     assert sweeps.mean_improvement(values, base) is None
 
 
-def test_operations_for_each_thread():
-    assert sweeps.ops_per_thread(Point(8, Fraction(28_990))) == Fraction(14_495, 4)
-
-
 def test_means_are_weighted_by_how_often_each_operation_occurs():
     assert sweeps.mean_latency_us({"read": 95, "update": 5}, {"read": 100, "update": 300}) == 110
 
