@@ -12,8 +12,7 @@ from typing import TypeVar
 from django.db import transaction
 
 from results.models import PublishedClaim, PublishedFigure
-from results.rules.ycsb.claims import Claim, ClaimCheck, Figure, check_claim
-from results.rules.ycsb.littles_law import FigureFlight, flights
+from results.rules.ycsb.claims import Claim, ClaimCheck, Figure, FigureFlight, check_claim, flights
 from results.rules.ycsb.statements import Status
 
 PUBLISHED = Path(__file__).parent / "published"

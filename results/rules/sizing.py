@@ -187,18 +187,19 @@ def needed_dwpd(demand: Demand, drives: int, drive_bytes: int) -> Fraction:
 
 def size(demand: Demand, offer: Offer, tested: Tested) -> Size:
     """Return how many of a drive the demand needs, with the spare nodes' drives on top."""
-    is_tested = not untested(demand, tested)
     needs = Needs(
-        throughput=ceil(drive_tps(demand) / offer.tps) if is_tested else None,
+        throughput=None if untested(demand, tested) else ceil(drive_tps(demand) / offer.tps),
         capacity=ceil(capacity_bytes(demand) / offer.capacity_bytes),
-        endurance=_endurance_drives(demand, offer),
+        endurance=ceil(needed_dwpd(demand, 1, offer.capacity_bytes) / offer.dwpd) if offer.dwpd else None,
     )
+    binding, working_nodes = _bound(demand, needs)
+    nodes = working_nodes + demand.spare_nodes
+    drives = nodes * demand.drives_per_node
     if needs.throughput is None:
-        binding, working_nodes = _bound(demand, needs)
-        nodes = working_nodes + demand.spare_nodes
-        least = Least(binding, nodes, nodes * demand.drives_per_node)
-        return Size(needs, "", None, None, None, None, None, least)
-    return _sized(demand, offer, needs, _bound(demand, needs))
+        return Size(needs, "", None, None, None, None, None, Least(binding, nodes, drives))
+    working = working_nodes * demand.drives_per_node
+    dwpd = needed_dwpd(demand, working, offer.capacity_bytes)
+    return Size(needs, binding, working, nodes, drives, dwpd, None if offer.price is None else offer.price * drives)
 
 
 def _bound(demand: Demand, needs: Needs) -> tuple[str, int]:
@@ -210,18 +211,3 @@ def _bound(demand: Demand, needs: Needs) -> tuple[str, int]:
     if working_nodes < demand.replication_factor:  # each copy needs its own node
         return COPIES, demand.replication_factor
     return binding, working_nodes
-
-
-def _endurance_drives(demand: Demand, offer: Offer) -> int | None:
-    if not offer.dwpd:
-        return None
-    return ceil(needed_dwpd(demand, 1, offer.capacity_bytes) / offer.dwpd)
-
-
-def _sized(demand: Demand, offer: Offer, needs: Needs, bound: tuple[str, int]) -> Size:
-    binding, working_nodes = bound
-    working = working_nodes * demand.drives_per_node
-    nodes = working_nodes + demand.spare_nodes
-    drives = nodes * demand.drives_per_node
-    dwpd = needed_dwpd(demand, working, offer.capacity_bytes)
-    return Size(needs, binding, working, nodes, drives, dwpd, None if offer.price is None else offer.price * drives)

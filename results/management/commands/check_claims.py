@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from results.catalogue.claims import CheckedRow, check_published_claims, published_flights
 from results.rules.act.loads import printed_decimal
-from results.rules.ycsb.littles_law import FigureFlight
+from results.rules.ycsb.claims import FigureFlight
 
 HEADINGS = ("line", "publication", "claim", "workload", "stated", "recomputed", "status")
 

@@ -36,10 +36,6 @@ class _Stage:
     def runs(self) -> tuple[CandidateRun, ...]:
         return (self.load,) if self.stress is None else (self.load, self.stress)
 
-    @property
-    def missing_count(self) -> int:
-        return _missing_count(self.requirements)
-
 
 @dataclass(frozen=True)
 class _Attempt:
@@ -193,39 +189,33 @@ def _certificate(best: _Attempt, runs: Runs, device_count: int, highest: Fractio
         generators=tuple(sorted({run.generator for run in best.runs if run.generator})),
         present=tuple(each for each in best.requirements if each.is_shown),
         missing=missing,
-        reasons=(*_higher(best, highest), *_heavier_stress(best), *_failures(best, runs, device_count)),
+        reasons=tuple(_reasons(best, runs, device_count, highest)),
     )
 
 
-def _higher(best: _Attempt, highest: Fraction) -> Iterator[str]:
+def _reasons(best: _Attempt, runs: Runs, device_count: int, highest: Fraction) -> Iterator[str]:
+    """Yield what readers of the certificate should know, for example runs that failed at no higher a load."""
     if best.nx < highest:
         yield f"a load test passes at {printed_nx(highest)}, but what a certificate there needs is not all shown"
-
-
-def _heavier_stress(best: _Attempt) -> Iterator[str]:
     wanted = STRESS_FACTOR * best.nx
-    for stage in best.stages:
-        if stage.stress and stage.stress.nx_load and stage.stress.nx_load > wanted:
-            yield f"{stage.stress.id} was heavier than {printed_nx(wanted)} and replaces it"
-
-
-def _failures(best: _Attempt, runs: Runs, device_count: int) -> Iterator[str]:
-    """Name the runs that failed at no higher a load: the certificate is valid, and its readers should know."""
+    for stress in filter(None, (stage.stress for stage in best.stages)):
+        if stress.nx_load and stress.nx_load > wanted:
+            yield f"{stress.id} was heavier than {printed_nx(wanted)} and replaces it"
     for run in runs:
-        if run.outcome != FAIL or run.device_count != device_count or run.nx_load is None or run.nx_load > best.nx:
+        if run.outcome != FAIL or run.device_count != device_count or run.nx_load is None:
             continue
-        yield f"{run.id} fails at {printed_nx(run.nx_load)}, though {best.stages[-1].load.id} passes: look at both"
+        if run.nx_load <= best.nx:
+            yield f"{run.id} fails at {printed_nx(run.nx_load)}, though {best.stages[-1].load.id} passes: look at both"
 
 
 def _without_load_test(runs: Runs, device_count: int) -> Certificate:
-    tried = [f"{run.id}: {_why_no_load_test(run)}" for run in runs if run.device_count in {None, device_count}]
+    tried = []
+    for run in runs:
+        if run.device_count is None:
+            tried.append(f"{run.id}: how many devices is not known")
+        elif run.device_count == device_count:
+            tried.append(f"{run.id}: {'its load is not known' if run.outcome == PASS else run.outcome}")
     where = "one device" if device_count == 1 else f"{device_count} devices"
     sentence = f"no load test with {where} passes ({'; '.join(tried) or 'none was made'})"
     missing = (Requirement("load", device_count, False, sentence),)
     return Certificate(device_count, None, None, None, missing=missing)
-
-
-def _why_no_load_test(run: CandidateRun) -> str:
-    if run.device_count is None:
-        return "how many devices is not known"
-    return "its load is not known" if run.outcome == PASS else run.outcome

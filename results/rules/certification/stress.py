@@ -3,8 +3,8 @@
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
+from operator import attrgetter
 
 from results.rules.act.loads import TPS, printed_decimal, printed_nx
 from results.rules.certification.checks import likeness
@@ -13,6 +13,7 @@ from results.rules.plural import counted
 
 FINISHED = "finished"
 JUDGED = {"pass", "fail"}  # undecided: not the run that the profile requires; void: not a valid run
+LOAD = attrgetter("nx_load")
 STRESS_FACTOR = 2  # aerospike/act README.md, test 2: 60x for a certificate at 30x
 
 
@@ -65,40 +66,22 @@ def _end_shortcoming(run: CandidateRun, duration_s: int) -> str | None:
     return None if run.outcome in JUDGED else f"has the verdict {run.outcome}: its log does not show the required run"
 
 
-@dataclass
-class _ByLoad:
-    """Runs that are alike, by rising load; of equal loads in the order of their ids."""
-
-    runs: list[CandidateRun] = field(default_factory=list)
-    loads: list[Fraction] = field(default_factory=list)
-
-    def add(self, run: CandidateRun, nx: Fraction) -> None:
-        self.runs.append(run)
-        self.loads.append(nx)
-
-    def lightest(self, wanted: Fraction, load: CandidateRun) -> CandidateRun | None:
-        """Return the first run that is heavy enough and not the load test itself."""
-        found = self.runs[bisect_left(self.loads, wanted) :][:2]
-        return next((run for run in found if run is not load), None)
-
-
 class StressTests:
     """The runs of a set that may be stress tests for a number of devices."""
 
     def __init__(self, runs: Sequence[CandidateRun], device_count: int, duration_s: int) -> None:
-        self._groups: dict[Hashable, _ByLoad] = defaultdict(_ByLoad)
+        self._groups: dict[Hashable, list[CandidateRun]] = defaultdict(list)  # of runs that are alike, by rising load
         self._places_by_keys: dict[frozenset[str], set[Hashable]] = defaultdict(set)
         self._elsewhere: set[Hashable] = set()
-        known = [(nx, run) for run in runs if (nx := run.nx_load) is not None]
-        for nx, run in sorted(known, key=lambda each: each[0]):  # stable: of equal loads the first id stays first
-            if is_stress_like(run, device_count, duration_s):
-                self._add(run, nx)
+        known = [run for run in runs if run.nx_load is not None and is_stress_like(run, device_count, duration_s)]
+        for run in sorted(known, key=LOAD):  # stable: of equal loads the first id stays first
+            self._add(run)
 
-    def _add(self, run: CandidateRun, nx: Fraction) -> None:
+    def _add(self, run: CandidateRun) -> None:
         like = likeness(run)
         own, elsewhere = ("own", like.keys, like.states), ("elsewhere", like.states)
         for place in (own, (*own, like.preparations), elsewhere):
-            self._groups[place].add(run, nx)
+            self._groups[place].append(run)
         self._places_by_keys[like.keys].add(own)
         self._elsewhere.add(elsewhere)
 
@@ -111,6 +94,12 @@ class StressTests:
         like = likeness(load)
         own = self._places_by_keys.get(like.keys, set())
         places: Iterable[Hashable] = (*own, *((*place, like.preparations) for place in own), *self._elsewhere)  # type: ignore[misc]
-        tried = (self._groups[place].lightest(STRESS_FACTOR * nx, load) for place in places if place in self._groups)
+        tried = (self._lightest(place, STRESS_FACTOR * nx, load) for place in places if place in self._groups)
         found = {run.id: run for run in tried if run is not None}
         return sorted(found.values(), key=lambda run: (run.nx_load, run.id))
+
+    def _lightest(self, place: Hashable, wanted: Fraction, load: CandidateRun) -> CandidateRun | None:
+        """Return the first run of a group that is heavy enough and not the load test itself."""
+        runs = self._groups[place]
+        found = runs[bisect_left(runs, wanted, key=LOAD) :][:2]
+        return next((run for run in found if run is not load), None)

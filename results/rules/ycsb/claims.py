@@ -4,15 +4,14 @@ A claim names its computation as a formula of a (the drive praised) and b (the o
 are follows from the claim's words: a metric, and if stated a fixed throughput or latency.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from results.rules.ycsb import claim_terms, statements
-from results.rules.ycsb.claim_terms import Condition
-from results.rules.ycsb.gains import Better, better, decrease, increase, times_less
+from results.rules.ycsb.gains import better, decrease, increase, times_less
 from results.rules.ycsb.statements import Formula, Status, Taken, ends_of
-from results.rules.ycsb.sweeps import Point, mean_improvement, peak_improvement
+from results.rules.ycsb.sweeps import CORE_MIX, LittlesLaw, littles_law, mean_improvement, mean_latency_us
 
 PERCENT, TIMES = "%", "x"
 AT_A_FIXED = " at a fixed "
@@ -79,30 +78,20 @@ def check_claim(claim: Claim, figures: Sequence[Figure]) -> ClaimCheck:
     except _MissingError as missing:
         lacking = Status.CANNOT_BE_CHECKED
         return ClaimCheck(claim, (), "", lacking, lacking, str(missing))
-    values, span = tuple(result.value for result in results), _span(results)
-    shown = sorted({printed_value(claim.stated_value, value) for value in values}, key=Fraction)
-    return ClaimCheck(
-        claim,
-        values,
-        " to ".join(dict.fromkeys((shown[0], shown[-1]))),
-        _status(claim.stated_value, values, span),
-        statements.judge_all(claim.stated_value, [Fraction(text) for text in shown]),
-        "",
-        span,
-    )
-
-
-def _status(stated: str, values: Sequence[Fraction], span: tuple[Fraction, Fraction] | None) -> Status:
-    if statements.places_of(stated) is None:
-        return Status.IN_WORDS
-    if span is None:
-        return statements.judge_all(stated, values)
-    return statements.judge_read_off(stated, values, *span)
-
-
-def printed_value(stated: str, value: Fraction) -> str:
-    """Return a recomputed value with one decimal, or as many as were stated where those are more."""
-    return statements.printed(value, max(1, statements.places_of(stated) or 0))
+    values = tuple(value for value, _ in results)
+    ends = [end for _, value_ends in results for end in value_ends]
+    span = (min(ends), max(ends)) if ends else None
+    places = statements.places_of(claim.stated_value)
+    if places is None:
+        status = Status.IN_WORDS
+    elif span is None:
+        status = statements.judge_all(claim.stated_value, values)
+    else:
+        status = statements.judge_read_off(claim.stated_value, values, *span)
+    shown = sorted({statements.printed(value, max(1, places or 0)) for value in values}, key=Fraction)
+    printed_status = statements.judge_all(claim.stated_value, [Fraction(text) for text in shown])
+    printed = " to ".join(dict.fromkeys((shown[0], shown[-1])))
+    return ClaimCheck(claim, values, printed, status, printed_status, "", span)
 
 
 @dataclass(frozen=True)
@@ -127,33 +116,29 @@ class _Question:
         return metric
 
 
-@dataclass(frozen=True)
-class _Result:
-    """One value in the claim's unit, with the least and the greatest that its figures allow."""
-
-    value: Fraction
-    ends: tuple[Fraction, ...] = ()
-
-
-def _span(results: Sequence[_Result]) -> tuple[Fraction, Fraction] | None:
-    ends = [end for result in results for end in result.ends]
-    return (min(ends), max(ends)) if ends else None
+OF_TWO: Mapping[str, tuple[Formula, str]] = {
+    "a / b - 1": (increase, PERCENT),
+    "1 - a / b": (decrease, PERCENT),
+    "b / a": (times_less, TIMES),
+}
+PEAKS, MEAN_OF_GAINS = "max over threads / max over threads - 1", "mean of per-thread-count improvements"
 
 
-def _result(claim: Claim, workload: str, figures: Sequence[Figure]) -> _Result:
+def _result(claim: Claim, workload: str, figures: Sequence[Figure]) -> tuple[Fraction, list[Fraction]]:
     """Compute one value in the claim's unit, and the ends of what its figures allow."""
     if not claim.computation:
         raise _MissingError("the publication states no figures for this claim")
     question = _Question(claim, workload, figures)
     formula, _, fixed = claim.computation.partition(AT_A_FIXED)
-    if formula in OVER_THREADS and not fixed:
-        return _Result(_scaled(claim, _over_threads(question, formula), PERCENT))
-    if formula not in OF_TWO:
+    if formula in {PEAKS, MEAN_OF_GAINS} and not fixed:
+        return _scaled(claim, _over_threads(question, formula), PERCENT), []
+    if formula not in OF_TWO or fixed not in {"", claim_terms.THROUGHPUT, claim_terms.LATENCY}:
         raise _MissingError(f"the computation is not known: {claim.computation}")
     compute, unit = OF_TWO[formula]
-    a, b = _pair(question, fixed)
-    value = _scaled(claim, compute(a.value, b.value), unit)
-    return _Result(value, tuple(_scaled(claim, end, unit) for end in ends_of(compute, a, b)))
+    a, b = (_taken(question, model, fixed) for model in (claim.device, claim.against))
+    return _scaled(claim, compute(a.value, b.value), unit), [
+        _scaled(claim, end, unit) for end in ends_of(compute, a, b)
+    ]
 
 
 def _scaled(claim: Claim, value: Fraction | None, unit: str) -> Fraction:
@@ -164,35 +149,18 @@ def _scaled(claim: Claim, value: Fraction | None, unit: str) -> Fraction:
     return value * 100 if unit == PERCENT else value
 
 
-_Sweep = Mapping[int, Fraction]
-
-OF_TWO: Mapping[str, tuple[Formula, str]] = {
-    "a / b - 1": (increase, PERCENT),
-    "1 - a / b": (decrease, PERCENT),
-    "b / a": (times_less, TIMES),
-}
-
-
-def _peak(values: _Sweep, base: _Sweep, _: Better) -> Fraction | None:
-    return peak_improvement(*([Point(*point) for point in sweep.items()] for sweep in (values, base)))
-
-
-OVER_THREADS: Mapping[str, Callable[[_Sweep, _Sweep, Better], Fraction | None]] = {
-    "max over threads / max over threads - 1": _peak,
-    "mean of per-thread-count improvements": mean_improvement,
-}
-
-
 def _over_threads(question: _Question, formula: str) -> Fraction | None:
     metric = question.metric()
     direction = better(metric, question.claim.publication)
     if direction is None:
         raise _MissingError(f"{metric} is better neither high nor low")
     values, base = (_sweep(question, model, metric) for model in (question.claim.device, question.claim.against))
-    return OVER_THREADS[formula](values, base, direction)
+    if formula == MEAN_OF_GAINS:
+        return mean_improvement(values, base, direction)
+    return increase(max(values.values()), max(base.values())) if values and base else None
 
 
-def _sweep(question: _Question, model: str, metric: str) -> _Sweep:
+def _sweep(question: _Question, model: str, metric: str) -> Mapping[int, Fraction]:
     figures = [figure for figure in question.of(model, metric) if figure.threads is not None]
     sweep = {figure.threads: figure.value for figure in figures if figure.threads is not None}
     if len(sweep) < len(figures):
@@ -200,55 +168,72 @@ def _sweep(question: _Question, model: str, metric: str) -> _Sweep:
     return sweep
 
 
-def _pair(question: _Question, fixed: str) -> tuple[Taken, Taken]:
-    select = {"": _only, "throughput": _at_throughput, "latency": _at_latency}.get(fixed)
-    if select is None:
-        raise _MissingError(f"the computation is not known: {question.claim.computation}")
-    return select(question, question.claim.device), select(question, question.claim.against)
-
-
-def _only(question: _Question, model: str) -> Taken:
-    return _value(_one(question.of(model, question.metric()), model))
-
-
-def _value(figure: Figure) -> Taken:
-    return Taken(figure.value, figure.is_read_off)
-
-
-def _at_throughput(question: _Question, model: str) -> Taken:
-    wanted = _condition(question, claim_terms.THROUGHPUT)
-    found = [figure for figure in question.of(model, question.metric()) if figure.at_ops_per_s == wanted.value]
-    return _value(_one(found, model))
-
-
-def _at_latency(question: _Question, model: str) -> Taken:
-    wanted = _condition(question, claim_terms.LATENCY)
-    found = [
-        figure
-        for figure in question.of(model, _latency_metric(question))
-        if claim_terms.in_us(figure.value, figure.unit) == wanted.value
-    ]
-    figure = _one(found, model)
-    if figure.at_ops_per_s is None:
-        raise _MissingError(f"the figure of {model} states no throughput")
-    return Taken(figure.at_ops_per_s, figure.is_read_off)
-
-
-def _latency_metric(question: _Question) -> str:
+def _taken(question: _Question, model: str, fixed: str) -> Taken:
+    """Return the number that a formula takes of one drive: its only figure, or the one at the fixed quantity."""
+    if not fixed:
+        figure = _one(question.of(model, question.metric()), model)
+        return Taken(figure.value, figure.is_read_off)
+    wanted = claim_terms.condition(question.claim.claim)
+    if wanted is None or wanted.quantity != fixed:
+        raise _MissingError(f"the claim names no {fixed} that is fixed: {question.claim.claim}")
+    if fixed == claim_terms.THROUGHPUT:
+        figures = question.of(model, question.metric())
+        figure = _one([each for each in figures if each.at_ops_per_s == wanted.value], model)
+        return Taken(figure.value, figure.is_read_off)
     metric = claim_terms.latency_metric(question.claim.claim)
     if metric is None:
         raise _MissingError(f"the claim names no latency: {question.claim.claim}")
-    return metric
-
-
-def _condition(question: _Question, quantity: str) -> Condition:
-    condition = claim_terms.condition(question.claim.claim)
-    if condition is None or condition.quantity != quantity:
-        raise _MissingError(f"the claim names no {quantity} that is fixed: {question.claim.claim}")
-    return condition
+    figures = question.of(model, metric)
+    figure = _one([each for each in figures if claim_terms.in_us(each.value, each.unit) == wanted.value], model)
+    if figure.at_ops_per_s is None:
+        raise _MissingError(f"the figure of {model} states no throughput")
+    return Taken(figure.at_ops_per_s, figure.is_read_off)
 
 
 def _one(found: Sequence[Figure], model: str) -> Figure:
     if len(found) != 1:
         raise _MissingError(f"{len(found)} figures of {model} answer; one must")
     return found[0]
+
+
+MEAN_SUFFIX = "_latency_avg"
+
+
+@dataclass(frozen=True)
+class FigureFlight:
+    """Operations in flight of one published run, by Little's law: throughput and mean latencies against its threads."""
+
+    publication: str
+    model: str
+    workload: str
+    law: LittlesLaw
+
+
+def flights(figures: Sequence[Figure]) -> list[FigureFlight]:
+    """Return the known flights, in the order of the figures: runs with threads and the mean of each operation.
+
+    A workload whose only stated operation is the insert is its load phase, for any letter (E of the FL6 brief).
+    """
+    found = []
+    for figure in figures:
+        if figure.metric != claim_terms.THROUGHPUT or figure.threads is None:
+            continue
+        means = _means(figure, figures)
+        mix = CORE_MIX["load"] if set(means) == {"insert"} else CORE_MIX.get(figure.workload, {})
+        mean_us = mean_latency_us(mix, means)
+        if mean_us is not None:
+            law = littles_law(figure.value, mean_us, figure.threads)
+            found.append(FigureFlight(figure.publication, figure.model, figure.workload, law))
+    return found
+
+
+def _means(run: Figure, figures: Sequence[Figure]) -> Mapping[str, Fraction]:
+    """Return the mean latency of each operation of the run that has a throughput, in us."""
+    key = (run.publication, run.model, run.workload, run.threads)
+    return {
+        figure.metric.removesuffix(MEAN_SUFFIX): mean_us
+        for figure in figures
+        if figure.metric.endswith(MEAN_SUFFIX)
+        and (figure.publication, figure.model, figure.workload, figure.threads) == key
+        and (mean_us := claim_terms.in_us(figure.value, figure.unit)) is not None
+    }

@@ -8,7 +8,6 @@ the first crossing is the result, and the others are listed with it. Nothing is 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 
 from results.rules.ycsb.gains import Number
 from results.rules.ycsb.sweeps import Point, in_thread_order
@@ -63,20 +62,15 @@ def _crossings(steps: Sequence[_Step], wanted: Number) -> Crossings:
 
 def _walk(steps: Sequence[_Step], level: Fraction) -> Iterator[Crossing]:
     """Yield measured points on the level, and lines that pass it; a run without a latency breaks the curve."""
-    for step, following in pairwise((*steps, None)):
-        if step is None:
+    before: tuple[int, Fraction, Fraction] | None = None
+    for point, at, value in steps:
+        if at is None or value is None:
+            before = None
             continue
-        point, at, value = step
-        if at == level and value is not None:
+        if before is not None and (before[1] - level) * (at - level) < 0:
+            threads, before_at, before_value = before
+            part = (level - before_at) / (at - before_at)
+            yield Crossing(before_value + part * (value - before_value), threads, point.threads)
+        if at == level:
             yield Crossing(value, point.threads, point.threads)
-        if following is not None:
-            yield from _between(step, following, level)
-
-
-def _between(step: _Step, following: _Step, level: Fraction) -> Iterator[Crossing]:
-    (point, at, value), (next_point, next_at, next_value) = step, following
-    if at is None or value is None or next_at is None or next_value is None:
-        return
-    if (at - level) * (next_at - level) < 0:
-        part = (level - at) / (next_at - at)
-        yield Crossing(value + part * (next_value - value), point.threads, next_point.threads)
+        before = (point.threads, at, value)

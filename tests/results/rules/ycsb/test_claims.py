@@ -8,9 +8,8 @@ import pytest
 
 from results.catalogue.claims import PUBLISHED, check_published_claims, read_published_figures
 from results.rules.ycsb.claim_terms import condition, metric, workloads
-from results.rules.ycsb.claims import Claim, Figure, check_claim
+from results.rules.ycsb.claims import Claim, Figure, check_claim, flights
 from results.rules.ycsb.gains import Better, better
-from results.rules.ycsb.littles_law import flights
 from results.rules.ycsb.statements import Status
 
 # The file rounds 16.525 to 16.5 before it judges that 16 reproduces it (docs/reference/statistics.md).
