@@ -1,6 +1,5 @@
 """Intervals and slices of a run: minutes from the database, seconds read again from the stored log."""
 
-import base64
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,11 +14,10 @@ from results.access.mirrors import is_mirrored, missing_log_message
 from results.access.redaction import refuse_withheld
 from results.evidence.names import companion_paths
 from results.evidence.store import EvidenceDamagedError, open_evidence, path_of
-from results.ingest.act import MEMBER_CHARS
+from results.ingest.act import MEMBER_CHARS, series_of
 from results.models import Run, Series, Slice
 from results.models.querysets import SliceQuerySet
 from results.reader import process as reader_process
-from results.reader.process import Document
 from results.rules.act.latency_table import SliceCounts
 
 ENCODING = "drivecert.series/1"
@@ -37,17 +35,6 @@ class SeriesDamagedError(Exception):
 
 
 @dataclass(frozen=True)
-class Packed:
-    """A series as it is stored: `count` intervals of `interval_s` seconds from `start_s` on."""
-
-    interval_s: int
-    start_s: int
-    count: int
-    encoding: str
-    content: bytes
-
-
-@dataclass(frozen=True)
 class Interval:
     """One interval: for each histogram, by its ordinal, its counts by bucket; None if they are not known."""
 
@@ -56,7 +43,7 @@ class Interval:
     counts: list[Counts | None]
 
 
-def intervals(series: Packed, from_s: int, to_s: int, ordinals: range | None = None) -> Iterator[Interval]:
+def intervals(series: Series, from_s: int, to_s: int, ordinals: range | None = None) -> Iterator[Interval]:
     """Yield the whole intervals within [from_s, to_s), of all histograms or of those named, in their order.
 
     A histogram that is missing in a part of the series has the counts None there. Trailing zeros of
@@ -65,31 +52,26 @@ def intervals(series: Packed, from_s: int, to_s: int, ordinals: range | None = N
     if series.encoding != ENCODING:
         raise SeriesDamagedError(f"expected the encoding {ENCODING}, got {series.encoding}")
     first = max(0, -(-(from_s - series.start_s) // series.interval_s))
-    end = min(series.count, (to_s - series.start_s) // series.interval_s)
+    end = min(series.intervals_count, (to_s - series.start_s) // series.interval_s)
     for number, counts in _numbered(series, range(first, end), ordinals):
         start_s = series.start_s + number * series.interval_s
         yield Interval(start_s, start_s + series.interval_s, counts)
 
 
-def _numbered(series: Packed, window: range, ordinals: range | None) -> Iterator[tuple[int, list[Counts | None]]]:
-    stream = _decompressed(series.content)
-    number = 0
-    while number < min(window.stop, series.count):
-        length = _bounded(stream, series.count - number, "intervals")
+def _numbered(series: Series, window: range, ordinals: range | None) -> Iterator[tuple[int, list[Counts | None]]]:
+    stream: BinaryIO = io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(series.packed), READ_BYTES)
+    number, count = 0, series.intervals_count
+    while number < min(window.stop, count):
+        length = _bounded(stream, count - number, "intervals")
         histograms = [_histogram(stream, length) for _ in range(_bounded(stream, HISTOGRAMS_MAX, "histograms"))]
         if not length:
             raise SeriesDamagedError("expected a chunk of at least one interval, got none")
-        shown = _chosen(histograms, ordinals)
+        # A log of 128 devices has some 260 histograms, and a chart shows one.
+        chosen = range(len(histograms)) if ordinals is None else ordinals
+        shown = [histograms[ordinal] if ordinal < len(histograms) else None for ordinal in chosen]
         for place in range(max(0, window.start - number), min(length, window.stop - number)):
             yield number + place, [histogram.at(place) if histogram else None for histogram in shown]
         number += length
-
-
-def _chosen(histograms: list["_Histogram"], ordinals: range | None) -> list["_Histogram | None"]:
-    """Return the histograms to count: a log of 128 devices has some 260 histograms, and a chart shows one."""
-    if ordinals is None:
-        return list(histograms)
-    return [histograms[ordinal] if ordinal < len(histograms) else None for ordinal in ordinals]
 
 
 @dataclass(frozen=True)
@@ -117,7 +99,8 @@ def _histogram(stream: BinaryIO, length: int) -> _Histogram:
     for _ in range(_bounded(stream, BUCKETS_MAX, "columns")):
         bucket = _bounded(stream, BUCKETS_MAX - 1, "bucket")
         width = _bounded(stream, WIDTH_MAX, "width")
-        columns[bucket] = _column([_exactly(stream, known) for _ in range(width)])
+        planes = [_exactly(stream, known) for _ in range(width)]  # each holds one byte of all values, the least first
+        columns[bucket] = [int.from_bytes(value, "little") for value in zip(*planes, strict=True)]
     return _Histogram(places, columns)
 
 
@@ -133,15 +116,6 @@ def _places(stream: BinaryIO, length: int) -> list[int | None]:
         places.append(place if known else None)
         place += known
     return places
-
-
-def _column(planes: list[bytes]) -> list[int]:
-    """Return the values of which each plane holds one byte, the least first."""
-    return [int.from_bytes(value, "little") for value in zip(*planes, strict=True)]
-
-
-def _decompressed(content: bytes) -> BinaryIO:
-    return io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(content), READ_BYTES)
 
 
 def _bounded(stream: BinaryIO, most: int, what: str) -> int:
@@ -235,52 +209,44 @@ class BusyError(Exception):
     """All slots for reading again are taken; ask again."""
 
 
-def minutes_of(run: Run) -> Packed:
-    """Return the intervals that are kept with a run. Raises NoIntervalsError and WithheldError."""
+def minutes_of(run: Run) -> Series:
+    """Return the intervals that are stored with a run. Raises NoIntervalsError and WithheldError."""
     refuse_withheld(run)
     series = Series.objects.filter(run=run).first()
-    if series is None and is_mirrored(run):
+    if series is not None:
+        return series
+    if is_mirrored(run):
         raise NoIntervalsError(missing_log_message(run))
-    if series is None:
-        raise NoIntervalsError(
-            f"Run {run.public_id} has no stored minutes. Its log reports none, or an older reader read it."
-        )
-    return Packed(series.interval_s, series.start_s, series.intervals_count, series.encoding, bytes(series.packed))
+    raise NoIntervalsError(
+        f"Run {run.public_id} has no stored minutes. Its log reports none, or an older reader read it."
+    )
 
 
-def seconds_of(run: Run, from_s: int, to_s: int) -> Packed:
+def seconds_of(run: Run, from_s: int, to_s: int) -> Series:
     """Read the intervals of a window again, each one second long, or as long as the log's report interval.
 
-    Raises NoIntervalsError, WithheldError, BusyError, EvidenceDamagedError, and what drivetest.read_intervals() raises.
+    The row is not stored. Raises NoIntervalsError, WithheldError, BusyError, EvidenceDamagedError, and what
+    reader.process.read_intervals() raises.
     """
     if run.reading is None:
         raise NoIntervalsError(missing_log_message(run))
     refuse_withheld(run)
-    with reading_slot():
-        document = _read_again(run, from_s, to_s)
-    series = next((each.get("series") for each in document["runs"] if _is_of(run, each)), None)
-    if series is None:
-        raise NoIntervalsError(f"Run {run.public_id} has no intervals: its log holds no report.")
-    content = base64.b64decode(series["data"], validate=True)
-    return Packed(series["interval_s"], series["start_s"], series["count"], series["encoding"], content)
-
-
-def _read_again(run: Run, from_s: int, to_s: int) -> Document:
-    assert run.reading is not None  # noqa: S101 - for the type checker
     evidence = run.reading.evidence
-    open_evidence(evidence).close()  # raises if the bytes are missing
-    document = reader_process.read_intervals(
-        path_of(evidence.sha256), from_s, to_s, companion_paths(evidence.submission)
-    )
+    with reading_slot():
+        open_evidence(evidence).close()  # raises if the bytes are missing
+        companions = companion_paths(evidence.submission)
+        document = reader_process.read_intervals(path_of(evidence.sha256), from_s, to_s, companions)
     if document["input"]["sha256"] not in {None, evidence.sha256}:
         raise EvidenceDamagedError(f"{evidence}: its bytes have another hash now; restore a backup")
-    return document
-
-
-def _is_of(run: Run, document: Document) -> bool:
-    """Return whether a document is of this run, by its position: newer readers may number runs differently."""
-    place = ((document.get("member") or "")[:MEMBER_CHARS], document["first_line"])
-    return place == (run.member, run.facts["first_line"])
+    place = (run.member, run.facts["first_line"])  # newer readers may number runs differently
+    found = (
+        each.get("series")
+        for each in document["runs"]
+        if ((each.get("member") or "")[:MEMBER_CHARS], each["first_line"]) == place
+    )
+    if (series := next(found, None)) is None:
+        raise NoIntervalsError(f"Run {run.public_id} has no intervals: its log holds no report.")
+    return series_of(run, series)
 
 
 @contextmanager

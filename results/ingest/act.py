@@ -110,12 +110,14 @@ def record_runs(reading: Reading, document: Document, profile: Profile) -> int:
 def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) -> Run | None:
     """Create a run, or return None if this reading has it already."""
     submission = reading.evidence.submission
+    side_file = read.get("side_file") or {}
     shared = {
         "submission": submission,
         "product": submission.product,
         "source": submission.organisation.name,
         "tier": Tier.LAB_VERIFIED if submission.origin == Submission.Origin.DISPATCH else Tier.VENDOR_REPORTED,
-        "is_virtual": submission.is_virtual or _reports_virtual_device(read),
+        # The side file reports devices that are no drive. A name alone is a finding for the reviewer.
+        "is_virtual": submission.is_virtual or any(drive["kind"] == VIRTUAL for drive in side_file.get("drives", [])),
         "member": (read.get("member") or "")[:MEMBER_CHARS],
         "tool": read["tool"][:40],
         "tool_version": (read["tool_version"] or "")[:20],
@@ -123,18 +125,12 @@ def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) 
         "over_provisioning_pct": submission.over_provisioning_pct,
         "region": submission.region,
         "zone": submission.zone,
+        "started_at": started_at(submission.lab_record),
     }
-    shared["started_at"] = started_at(submission.lab_record)
     run, is_new = Run.objects.get_or_create(reading=reading, ordinal=ordinal, defaults=shared | columns)
     if is_new:
         write_drives(run, submission.lab_record)
     return run if is_new else None
-
-
-def _reports_virtual_device(read: Document) -> bool:
-    """Return whether the side file says that a device was no drive. A name alone is a finding for the reviewer."""
-    source = read.get("side_file") or {}
-    return any(drive["kind"] == VIRTUAL for drive in source.get("drives", []))
 
 
 def _act_columns(read: Document) -> Document:
@@ -166,10 +162,13 @@ def _ycsb_columns(read: Document) -> Document:
 def _write_below(run: Run, read: Document, reader_version: str, profile: Profile) -> None:
     Histogram.objects.bulk_create(_histogram(run, histogram) for histogram in read["histograms"])
     copy_rows(Slice, SLICE_COLUMNS, _slices(run, read))
-    _write_series(run, read.get("series"))
+    if series := read.get("series"):
+        series_of(run, series).save()
     Finding.objects.bulk_create(_findings(run, read))
-    if read["verdict"] is not None:
-        _write_verdict(run, read["verdict"], reader_version, profile)
+    if verdict := read["verdict"]:
+        columns = {"outcome": verdict["outcome"], "headline": verdict["headline"], "reader_version": reader_version}
+        Verdict.objects.create(run=run, profile=profile, document=verdict, **columns)
+        Share.objects.bulk_create(_share(run, share) for share in verdict["shares"])
 
 
 def _histogram(run: Run, source: Document) -> Histogram:
@@ -201,10 +200,9 @@ def _counts_by_ordinal(rows_count: int, parts: list[Document]) -> list[list[int 
     return rows
 
 
-def _write_series(run: Run, series: Document | None) -> None:
-    if series is None:
-        return
-    Series.objects.create(
+def series_of(run: Run, series: Document) -> Series:
+    """Return the packed intervals of a reading as a row that is not stored yet."""
+    return Series(
         run=run,
         interval_s=series["interval_s"],
         start_s=series["start_s"],
@@ -220,27 +218,11 @@ def _findings(run: Run, read: Document) -> Iterator[Finding]:
         yield Finding(run=run, ordinal=ordinal, rule_id=finding["id"], **rest)
 
 
-def _write_verdict(run: Run, verdict: Document, reader_version: str, profile: Profile) -> None:
-    Verdict.objects.create(
-        run=run,
-        profile=profile,
-        outcome=verdict["outcome"],
-        headline=verdict["headline"],
-        document=verdict,
-        reader_version=reader_version,
-    )
-    Share.objects.bulk_create(_share(run, share) for share in verdict["shares"])
-
-
 def _share(run: Run, share: Document) -> Share:
     return Share(
         run=run,
-        statistic=share["statistic"],
-        threshold_us=share["threshold_us"],
-        read_at_us=share["read_at_us"],
         share_pct=exact_share_pct(share["over_count"], share["ops_count"]),
         printed=share["share_pct"],
-        over_count=share["over_count"],
-        ops_count=share["ops_count"],
         slice_number=share["slice"],
+        **{name: share[name] for name in ("statistic", "threshold_us", "read_at_us", "over_count", "ops_count")},
     )

@@ -1,5 +1,6 @@
 """The lab's record of the drives of a run. The submission stores it; each run that is read from its log gets a copy."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -8,8 +9,6 @@ from typing import Any
 
 from results.models import DriveInRun, Run
 
-DECIMALS = ("over_provisioning_pct",)
-TIMES = ("reset_at",)
 MOMENTS = ("before", "after")
 
 
@@ -42,23 +41,12 @@ class LabRecord:
 
     def as_json(self) -> dict[str, Any]:
         """Return the record as the submission stores it: times as ISO 8601, decimals as text."""
-        at = self.started_at.isoformat() if self.started_at else None
-        return {"started_at": at, "drives": [_drive_as_json(drive) for drive in self.drives]}
+        document: dict[str, Any] = json.loads(json.dumps(asdict(self), default=_as_text))
+        return document
 
 
-def _drive_as_json(drive: RecordedDrive) -> dict[str, Any]:
-    document = {"key": drive.key, "preparation_id": drive.preparation_id}
-    return document | {moment: _state_as_json(getattr(drive, moment)) for moment in MOMENTS}
-
-
-def _state_as_json(state: RecordedState) -> dict[str, Any]:
-    return {name: _plain(value) for name, value in asdict(state).items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return str(value) if isinstance(value, Decimal) else value
+def _as_text(value: datetime | Decimal) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def started_at(record: Mapping[str, Any]) -> datetime | None:
@@ -73,13 +61,6 @@ def write_drives(run: Run, record: Mapping[str, Any]) -> None:
 
 
 def _row(run: Run, drive: Mapping[str, Any]) -> DriveInRun:
-    states = {f"{name}_{moment}": _typed(name, value) for moment in MOMENTS for name, value in drive[moment].items()}
+    # The columns convert the texts of times and decimals.
+    states = {f"{name}_{moment}": value for moment in MOMENTS for name, value in drive[moment].items()}
     return DriveInRun(run=run, key=drive["key"], preparation_id=drive["preparation_id"], **states)
-
-
-def _typed(name: str, value: Any) -> Any:
-    if value is None:
-        return None
-    if name in DECIMALS:
-        return Decimal(value)
-    return datetime.fromisoformat(value) if name in TIMES else value

@@ -19,7 +19,7 @@ from results.history import record_event
 from results.ingest.act import record_input, record_runs
 from results.models import Evidence, Profile, Reading, Submission
 from results.reader import process as reader_process
-from results.reader.errors import failed_attempt, gave_up, out_of_range, printed_too_much, too_many_slices
+from results.reader.errors import failed_attempt, gave_up, unreadable
 from results.reader.process import (
     Document,
     FormatError,
@@ -41,6 +41,10 @@ PAUSES_S = (30, 300)  # after the first and the second attempt that count: a bus
 OWN_FAULT_PAUSE_S = 60
 FILE_UNREADABLE = "file-unreadable"  # of docs/reference/findings.md: the one error that is never the log's
 SWEEP_S = 10  # a sweep that took longer leaves the rest to the next one: the same workers also watch the dispatches
+
+
+# Not tried again: the same bytes would be read the same.
+LOG_ERRORS = (FormatError, TooManySlicesError, OutputLimitError, DataError, InvalidOperation)
 
 
 class OvertakenError(Exception):
@@ -72,7 +76,7 @@ def read_one(reading_id: int) -> bool:
             return False
         reading = Reading.objects.select_related("evidence__submission__organisation").get(pk=reading_id)
         if reading.counted_attempts >= settings.READ_MAX_ATTEMPTS:
-            _give_up(reading)  # the last attempt ended with its worker
+            _fail(reading, gave_up(reading.error))  # the last attempt ended with its worker
         else:
             _take_up(reading)
             _attempt(reading)
@@ -103,14 +107,8 @@ def _attempt(reading: Reading) -> None:
     try:
         document = read_evidence(reading.evidence, profile)
         _finish(reading, document, profile)
-    except FormatError as error:
-        _fail(reading, error.error, error.document)
-    except TooManySlicesError as error:
-        _fail(reading, too_many_slices(error), None)
-    except (DataError, InvalidOperation) as error:
-        _fail(reading, out_of_range(error), None)
-    except OutputLimitError as error:
-        _fail(reading, printed_too_much(error), None)  # not tried again: the same bytes make the same answer
+    except LOG_ERRORS as error:
+        _fail(reading, unreadable(error), error.document if isinstance(error, FormatError) else None)
     except (ReaderKilledError, ReaderBrokenError) as error:
         _try_again(reading, error, PAUSES_S[min(reading.counted_attempts, len(PAUSES_S)) - 1])
     except (EvidenceDamagedError, OSError) as error:
@@ -151,7 +149,7 @@ def _finish(reading: Reading, document: Document, profile: Profile) -> None:
         _record(reading, "reading-done", {"runs": record_runs(reading, document, profile)})
 
 
-def _fail(reading: Reading, error: Document, document: Document | None) -> None:
+def _fail(reading: Reading, error: Document, document: Document | None = None) -> None:
     with transaction.atomic():
         _end(reading, Reading.State.FAILED, {"error": error})
         if document is not None:
@@ -171,7 +169,7 @@ def _try_again(reading: Reading, error: Exception, pause_s: int) -> None:
     logger.warning("reading %s, attempt %s: %s", reading.pk, reading.attempts, error)
     reading.error = failed_attempt(reading.error, error)
     if reading.counted_attempts >= settings.READ_MAX_ATTEMPTS:
-        _give_up(reading)
+        _fail(reading, gave_up(reading.error))
         return
     ours = Reading.objects.filter(pk=reading.pk, state=Reading.State.READING, attempts=reading.attempts)
     ours.update(
@@ -180,10 +178,6 @@ def _try_again(reading: Reading, error: Exception, pause_s: int) -> None:
         error=reading.error,
         next_attempt_at=timezone.now() + timedelta(seconds=pause_s),
     )
-
-
-def _give_up(reading: Reading) -> None:
-    _fail(reading, gave_up(reading.error), None)
 
 
 def _record(reading: Reading, kind: str, details: Document) -> None:

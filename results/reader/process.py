@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -78,9 +77,8 @@ def read(path: Path, slice_length_s: int, profile_document: str, companions: Seq
     with TemporaryFile() as profile:  # a file without a name: a worker that is killed leaves none behind
         profile.write(profile_document.encode())  # the hash is over these bytes
         profile.flush()
-        judged = ["--slice-sec", str(slice_length_s), "--profile", f"/proc/self/fd/{profile.fileno()}"]
-        arguments = [*judged, "--series-sec", str(SERIES_S), *_with(companions), str(path)]
-        return _answer(arguments, [profile])
+        options = ["--slice-sec", str(slice_length_s), "--profile", f"/proc/self/fd/{profile.fileno()}"]
+        return _answer([*options, "--series-sec", str(SERIES_S)], path, companions, [profile])
 
 
 def read_intervals(path: Path, from_s: int, to_s: int, companions: Sequence[Path] = ()) -> Document:
@@ -89,17 +87,13 @@ def read_intervals(path: Path, from_s: int, to_s: int, companions: Sequence[Path
     Raises as read() does.
     """
     window = ["--series-sec", "1", "--from-sec", str(from_s), "--to-sec", str(to_s), "--slice-sec", str(NO_SLICE_S)]
-    return _answer([*window, *_with(companions), str(path)], [])
+    return _answer(window, path, companions)
 
 
-def _with(companions: Sequence[Path]) -> list[str]:
-    return [word for companion in companions for word in ("--with", str(companion))]
-
-
-def _answer(arguments: list[str], handed: Sequence[IO[bytes]]) -> Document:
-    with ExitStack() as files:
-        stdout, stderr = files.enter_context(TemporaryFile()), files.enter_context(TemporaryFile())
-        status = _run_confined(["read", "--json", *arguments], handed, stdout, stderr)
+def _answer(options: list[str], path: Path, companions: Sequence[Path], handed: Sequence[IO[bytes]] = ()) -> Document:
+    attached = [word for companion in companions for word in ("--with", str(companion))]
+    with TemporaryFile() as stdout, TemporaryFile() as stderr:
+        status = _run_confined(["read", "--json", *options, *attached, str(path)], handed, stdout, stderr)
         _refuse_failure(status, stderr)
         document = _parse(stdout)
     if document["error"] is not None:

@@ -75,8 +75,8 @@ def act_run(**columns):
 def series_of(chunks, **told):
     """A series as the reader prints it."""
     series = packed(chunks, **told)
-    data = base64.b64encode(series.content).decode()
-    place = {"interval_s": series.interval_s, "start_s": series.start_s, "count": series.count}
+    data = base64.b64encode(series.packed).decode()
+    place = {"interval_s": series.interval_s, "start_s": series.start_s, "count": series.intervals_count}
     return place | {"encoding": series.encoding, "data": data}
 
 

@@ -4,7 +4,7 @@ import struct
 
 import zstandard
 
-from results.access.intervals import Packed
+from results.models import Series
 
 
 def number(value):
@@ -37,7 +37,12 @@ def chunk(length, histograms):
     return number(length) + number(len(histograms)) + b"".join(histogram(each) for each in histograms)
 
 
+def series(interval_s, start_s, count, encoding, content):
+    return Series(interval_s=interval_s, start_s=start_s, intervals_count=count, encoding=encoding, packed=content)
+
+
 def packed(chunks, *, interval_s=60, start_s=0, encoding="drivecert.series/1"):
     """`chunks`: pairs of a number of intervals and, for each histogram, its intervals."""
     content = zstandard.ZstdCompressor(level=19).compress(b"".join(chunk(*each) for each in chunks))
-    return Packed(interval_s, start_s, sum(length for length, _ in chunks), encoding, content)
+    count = sum(length for length, _ in chunks)
+    return series(interval_s, start_s, count, encoding, content)

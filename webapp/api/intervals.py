@@ -125,18 +125,18 @@ def _answer(run: Run, window: Window) -> dict[str, Any]:
     if not histograms:
         raise NotFound(f"Run {run.public_id} has no such histogram.")
     is_read_again = window.every_s == 1
-    packed = seconds.seconds_of(run, window.from_s, window.to_s) if is_read_again else seconds.minutes_of(run)
-    count = (window.to_s - window.from_s) // packed.interval_s
-    if min(count, packed.count) * len(histograms) > CELLS_MAX:
+    series = seconds.seconds_of(run, window.from_s, window.to_s) if is_read_again else seconds.minutes_of(run)
+    count = (window.to_s - window.from_s) // series.interval_s
+    if min(count, series.intervals_count) * len(histograms) > CELLS_MAX:
         raise ValidationError(
             {"histogram": f"Expected at most {CELLS_MAX} intervals times histograms; name one, or less."}
         )
     ordinals = range(histograms[0].ordinal, histograms[len(histograms) - 1].ordinal + 1)
     return document | {
         "read_from": "evidence" if is_read_again else "database",
-        "interval_s": packed.interval_s,
+        "interval_s": series.interval_s,
         "histograms": [{"ordinal": each.ordinal, "name": each.name, "unit": each.unit} for each in histograms],
-        "intervals": [vars(each) for each in intervals(packed, window.from_s, window.to_s, ordinals)],
+        "intervals": [vars(each) for each in intervals(series, window.from_s, window.to_s, ordinals)],
     }
 
 

@@ -6,13 +6,14 @@ import pytest
 import zstandard
 from django.db import connection
 
-from results.access.intervals import Packed, SeriesDamagedError, histogram_slices, intervals
+from results.access.intervals import SeriesDamagedError, histogram_slices, intervals
 from results.ingest.act import _counts_by_ordinal
 from results.ingest.queue import sweep
 from results.models import Run, Slice
 from tests.results.builders import log_bytes, make_organisation, send
 from tests.results.documents import act_run, answer_with, document_of
 from tests.results.series_by_hand import chunk, packed
+from tests.results.series_by_hand import series as series_row
 
 EVER = 10**9
 
@@ -23,7 +24,7 @@ def counts(series, from_s=0, to_s=EVER, ordinals=None):
 
 def test_the_example_of_the_formats_is_read_as_it_says():
     frame = bytes.fromhex("030101010101010204030100")
-    series = Packed(1, 0, 3, "drivecert.series/1", zstandard.compress(frame))
+    series = series_row(1, 0, 3, "drivecert.series/1", zstandard.compress(frame))
     assert counts(series) == [[[0, 260]], [None], [[0, 3]]]
     assert chunk(3, [[{1: 260}, None, {1: 3}]]) == frame
 
@@ -81,20 +82,20 @@ def test_a_window_holds_the_whole_intervals_within_it(from_s, to_s, starts):
 )
 def test_bytes_that_do_not_add_up_are_refused(frame):
     with pytest.raises(SeriesDamagedError):
-        counts(Packed(1, 0, 3, "drivecert.series/1", zstandard.compress(bytes.fromhex(frame))))
+        counts(series_row(1, 0, 3, "drivecert.series/1", zstandard.compress(bytes.fromhex(frame))))
 
 
 def test_what_is_no_frame_or_another_encoding_is_refused():
     whole = packed([(1, [[{0: 1}]])])
     with pytest.raises(SeriesDamagedError, match="zstd"):
-        counts(Packed(60, 0, 1, "drivecert.series/1", b"no frame at all"))
+        counts(series_row(60, 0, 1, "drivecert.series/1", b"no frame at all"))
     with pytest.raises(SeriesDamagedError, match=r"drivecert\.series/1"):
-        counts(Packed(60, 0, 1, "drivecert.series/2", whole.content))
+        counts(series_row(60, 0, 1, "drivecert.series/2", whole.packed))
 
 
 def test_what_comes_after_the_window_is_not_unpacked():
     first_hour = chunk(60, [[{0: 7}] * 60])
-    series = Packed(60, 0, 120, "drivecert.series/1", zstandard.compress(first_hour + b"damage"))
+    series = series_row(60, 0, 120, "drivecert.series/1", zstandard.compress(first_hour + b"damage"))
     assert len(counts(series, to_s=3600)) == 60
     with pytest.raises(SeriesDamagedError):
         counts(series, to_s=3660)

@@ -21,7 +21,7 @@ def lines_of(response):
 def keep_minutes(run, minutes):
     series = packed([(len(minutes), [minutes])])
     Series.objects.create(
-        run=run, interval_s=60, intervals_count=len(minutes), encoding=series.encoding, packed=series.content
+        run=run, interval_s=60, intervals_count=len(minutes), encoding=series.encoding, packed=series.packed
     )
 
 

@@ -21,7 +21,7 @@ QUIET, STALL = {1: 990, 2: 10}, {1: 900, 17: 100}  # a tenth of one minute's rea
 def keep_minutes(run, minutes):
     series = packed([(len(minutes), [minutes])])
     Series.objects.create(
-        run=run, interval_s=60, intervals_count=len(minutes), encoding=series.encoding, packed=series.content
+        run=run, interval_s=60, intervals_count=len(minutes), encoding=series.encoding, packed=series.packed
     )
     return run
 
