@@ -16,7 +16,7 @@ from results.models import Submission
 from results.reevaluation.slice_lengths import may_change_slices, read_in_slices
 from webapp.accounts.requests import UserRequest, members_only
 from webapp.submissions.access import find_submission, is_owner_or_staff
-from webapp.submissions.forms import SLICE_LENGTH_MAX_S, EmbargoForm, SlicesForm
+from webapp.submissions.forms import EmbargoForm, SlicesForm, valid_data
 from webapp.templatetags import units
 
 
@@ -26,10 +26,7 @@ def move_embargo(request: UserRequest, public_id: str) -> HttpResponse:
     """Set, change or end the embargo for an owner of the submission, and show the result."""
     submission = _own_submission(request, public_id)
     with refusals_shown(request):
-        form = EmbargoForm(request.POST)
-        if not form.is_valid():
-            raise ReviewRefusedError("Nothing was changed. " + " ".join(map(str, form.errors["embargo_until"])))
-        until = form.cleaned_data["embargo_until"]
+        until = valid_data(EmbargoForm(request.POST))["embargo_until"]
         change_embargo(submission, until, request.user)
         before = f"No run of it is public before {units.moment(until)}."
         messages.success(request, before if until else "The embargo has ended.")
@@ -55,9 +52,8 @@ def _own_submission(request: UserRequest, public_id: str) -> StatedSubmission:
 
 def embargo_form(request: HttpRequest, submission: StatedSubmission) -> EmbargoForm | None:
     """Return the embargo form for owners and staff; None once a run of the submission was public."""
-    if submission.state == SubmissionState.FAILED or not may_change_embargo(submission):
-        return None
-    if not is_owner_or_staff(request, submission):
+    is_possible = submission.state != SubmissionState.FAILED and may_change_embargo(submission)
+    if not is_possible or not is_owner_or_staff(request, submission):
         return None
     return EmbargoForm(initial={"embargo_until": submission.embargo_until})
 
@@ -77,10 +73,7 @@ def change_slices(request: UserRequest, public_id: str) -> HttpResponse:
     """Read a log with another slice length for its owner, and show the result."""
     submission = _own_submission(request, public_id)
     with refusals_shown(request):
-        form = SlicesForm(request.POST)
-        if not form.is_valid():
-            raise ReviewRefusedError(f"Nothing was changed: expected a slice length of 1 to {SLICE_LENGTH_MAX_S} s.")
-        slice_length_s = int(form.cleaned_data["slice_length_s"])
+        slice_length_s = valid_data(SlicesForm(request.POST))["slice_length_s"]
         read_in_slices(submission, slice_length_s, request.user)
         messages.success(request, f"The log was read in slices of {units.duration(slice_length_s)}.")
     return redirect("submission-detail", public_id)

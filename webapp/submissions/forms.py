@@ -1,16 +1,15 @@
 """The upload form and the reviewer's forms."""
 
-from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Case, When
 
+from results.errors import ReviewRefusedError
 from results.ingest.act import Identity
 from results.intake.submissions import COMPANIONS_MAX, CompanionUpload, SubmissionMetadata
 from results.lifecycle.corrections import CORRECTABLE
-from results.lifecycle.embargo import complaint_about
 from results.models import Category, Organisation, Product, Submission
 from results.models.evidence import PLACE_CHARS, SLICE_LENGTH_DEFAULT_S
 from webapp.submissions.uploads import files_complaint, size_complaint
@@ -54,35 +53,10 @@ class MinuteField(forms.DateTimeField):
     input_formats = MINUTE_FORMATS
 
 
-class EmbargoField(MinuteField):
-    """A minute in the future."""
+class IdentityForm(forms.Form):
+    """The facts that name a product: of a log, or of a product that is new to the register."""
 
-    def clean(self, value: Any) -> datetime | None:
-        until: datetime | None = super().clean(value)
-        if until is not None and (complaint := complaint_about(until)):
-            raise forms.ValidationError(complaint)
-        return until
-
-
-class SubmissionForm(forms.Form):
-    """A log and the sender's facts about the drive."""
-
-    log = forms.FileField(
-        label="Log file",
-        allow_empty_file=False,
-        help_text="ACT, drivetest or YCSB; plain, gzip, zstd or xz, or a tar or zip of several logs. The bytes are "
-        "stored exactly as sent.",
-        error_messages={"required": "No file was sent. Choose the log that act_storage wrote.", "empty": EMPTY},
-    )
-    companions = SeveralFilesField(
-        label="Other files of the run",
-        required=False,
-        allow_empty_file=True,
-        max_length=255,
-        help_text="Other files of the run: standard error, command line, configuration, HDR files. "
-        "Without the command line, a YCSB output does not show what was run.",
-    )
-    organisation = forms.ModelChoiceField(Organisation.objects.none(), empty_label=None, label="Submit for")
+    category = forms.ChoiceField(choices=[("", "Choose one"), *Category.choices])
     vendor = forms.CharField(max_length=200)
     model = forms.CharField(max_length=200)
     part_number = forms.CharField(max_length=200, required=False)
@@ -93,7 +67,15 @@ class SubmissionForm(forms.Form):
         max_value=2**31 - 1,
         help_text="1 GB is 1,000,000,000 bytes. Empty for a cloud instance.",
     )
-    category = forms.ChoiceField(choices=[("", "Choose one"), *Category.choices])
+
+    def identity(self) -> Identity:
+        """Return the five facts."""
+        return cast("Identity", {name: self.cleaned_data[name] for name in Identity.__annotations__})
+
+
+class DriveStateForm(forms.Form):
+    """Facts about the drive of one run that its log does not state."""
+
     firmware = forms.CharField(
         max_length=100,
         required=False,
@@ -113,6 +95,12 @@ class SubmissionForm(forms.Form):
         help_text="Region of a cloud instance, as named by its provider, for example us-east-1.",
     )
     zone = forms.CharField(max_length=PLACE_CHARS, required=False, help_text="For example us-east-1a.")
+    notes = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False, max_length=5000)
+
+
+class SlicesForm(forms.Form):
+    """The slice length for the reading of a log."""
+
     slice_length_s = forms.IntegerField(
         label="Slice length, s",
         min_value=1,
@@ -120,7 +108,27 @@ class SubmissionForm(forms.Form):
         initial=SLICE_LENGTH_DEFAULT_S,
         help_text="The profile judges slices of 3600 s. In shorter ones a run can fail, but never pass.",
     )
-    notes = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False, max_length=5000)
+
+
+class SubmissionForm(IdentityForm, DriveStateForm, SlicesForm):
+    """A log and the sender's facts about the drive."""
+
+    log = forms.FileField(
+        label="Log file",
+        allow_empty_file=False,
+        help_text="ACT, drivetest or YCSB; plain, gzip, zstd or xz, or a tar or zip of several logs. The bytes are "
+        "stored exactly as sent.",
+        error_messages={"required": "No file was sent. Choose the log that act_storage wrote.", "empty": EMPTY},
+    )
+    companions = SeveralFilesField(
+        label="Other files of the run",
+        required=False,
+        allow_empty_file=True,
+        max_length=255,
+        help_text="Other files of the run: standard error, command line, configuration, HDR files. "
+        "Without the command line, a YCSB output does not show what was run.",
+    )
+    organisation = forms.ModelChoiceField(Organisation.objects.none(), empty_label=None, label="Submit for")
     embargo_until = MinuteField(  # the valid range depends on the bytes, so that the intake checks it
         label="Not public before, UTC",
         required=False,
@@ -134,8 +142,7 @@ class SubmissionForm(forms.Form):
         if len(organisations) == 1:
             del self.fields["organisation"]
         else:
-            field = self.fields["organisation"]
-            assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
+            field = cast("forms.ModelChoiceField[Organisation]", self.fields["organisation"])
             field.queryset = Organisation.objects.filter(pk__in=[organisation.pk for organisation in organisations])
 
     def clean_log(self) -> "UploadedFile[bytes]":
@@ -166,54 +173,23 @@ class SubmissionForm(forms.Form):
 class EmbargoForm(forms.Form):
     """A new end of a submission's embargo; an empty value ends the embargo now."""
 
-    embargo_until = EmbargoField(label="Not public before, UTC", required=False, help_text="Empty ends it at once.")
-
-
-class SlicesForm(forms.Form):
-    """Another slice length for a log that was read."""
-
-    slice_length_s = forms.IntegerField(
-        label="Slices of, s",
-        min_value=1,
-        max_value=SLICE_LENGTH_MAX_S,
-        help_text="The profile judges slices of 3600 s. In shorter ones a run can fail, but never pass.",
-    )
+    embargo_until = MinuteField(label="Not public before, UTC", required=False, help_text="Empty ends it at once.")
 
 
 class ProductForm(forms.Form):
     """The product of a submission, among those of its category."""
 
-    product = forms.ModelChoiceField(Product.objects.none(), empty_label="Choose one")
+    product = forms.ModelChoiceField(
+        Product.objects.none(), empty_label="Choose one", error_messages={"required": "No product was chosen."}
+    )
 
     def __init__(self, submission: Submission, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         stated = Case(When(vendor__iexact=submission.vendor, then=0), default=1)  # the stated maker comes first
         products = Product.objects.order_by(stated, "vendor", "model", "capacity_gb")
-        field = self.fields["product"]
-        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
+        field = cast("forms.ModelChoiceField[Product]", self.fields["product"])
         field.queryset = products.filter(category=submission.category) if submission.category else products
         field.label_from_instance = describe_product  # type: ignore[method-assign, assignment]
-
-
-class IdentityForm(forms.Form):
-    """A product that is new to the register. The form starts with the stated facts."""
-
-    category = forms.ChoiceField(choices=[("", "Choose one"), *Category.choices])
-    vendor = forms.CharField(max_length=200)
-    model = forms.CharField(max_length=200)
-    part_number = forms.CharField(max_length=200, required=False)
-    capacity_gb = forms.IntegerField(label="Capacity, GB", required=False, min_value=1, max_value=2**31 - 1)
-
-    def identity(self) -> Identity:
-        """Return the five facts."""
-        stated = self.cleaned_data
-        return Identity(
-            category=stated["category"],
-            vendor=stated["vendor"],
-            model=stated["model"],
-            part_number=stated["part_number"],
-            capacity_gb=stated["capacity_gb"],
-        )
 
 
 def describe_product(product: Product) -> str:
@@ -225,7 +201,11 @@ def describe_product(product: Product) -> str:
 class ReasonForm(forms.Form):
     """The reason of a decision. The owners read it, and everyone reads the reason of a withdrawal."""
 
-    reason = forms.CharField(max_length=1000, widget=forms.Textarea(attrs={"rows": 2}))
+    reason = forms.CharField(
+        max_length=1000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={"required": "A reason is needed. It is shown with the decision."},
+    )
 
 
 class SupersedeForm(ReasonForm):
@@ -241,21 +221,18 @@ class AnnotationForm(forms.Form):
     text = forms.CharField(label="Annotation", max_length=1000, widget=forms.Textarea(attrs={"rows": 2}))
 
 
-class CorrectionForm(ReasonForm):
+class CorrectionForm(DriveStateForm, ReasonForm):
     """Corrected facts about the drive. The form starts with the current values."""
 
-    firmware = forms.CharField(max_length=100, required=False)
-    over_provisioning_pct = forms.DecimalField(
-        label="Over-provisioning, %", required=False, min_value=0, max_digits=6, decimal_places=2
-    )
     over_provisioned_to_gb = forms.IntegerField(
         label="Over-provisioned to, GB", required=False, min_value=1, max_value=2**31 - 1
     )
-    region = forms.CharField(max_length=PLACE_CHARS, required=False)
-    zone = forms.CharField(max_length=PLACE_CHARS, required=False)
-    notes = forms.CharField(max_length=5000, required=False, widget=forms.Textarea(attrs={"rows": 2}))
     field_order = [*CORRECTABLE, "reason"]
 
-    def stated(self) -> dict[str, Any]:
-        """Return the values by column."""
-        return {name: self.cleaned_data[name] for name in CORRECTABLE}
+
+def valid_data(form: forms.Form) -> dict[str, Any]:
+    """Return what was entered into a form. Raises ReviewRefusedError with its errors if it is not valid."""
+    if not form.is_valid():
+        complaints = (f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
+        raise ReviewRefusedError("Nothing was changed. " + "; ".join(complaints))
+    return form.cleaned_data

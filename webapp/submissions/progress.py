@@ -93,27 +93,16 @@ def attempts_sentences(reading: Reading | None) -> list[str]:
     """Return sentences about unfinished attempts; empty without any."""
     if reading is None or not reading.error or "limits" not in reading.error:
         return []
-    sentences = [
-        _tried(reading.counted_attempts, Counter((each["limit"], each["allowed"]) for each in _limits(reading)))
+    attempts = reading.counted_attempts
+    met = Counter((each["limit"], each["allowed"]) for each in reading.error["limits"])
+    each_met = [
+        f"{_attempts(times, attempts)} met the limit of {limit}, {allowed}" for (limit, allowed), times in met.items()
     ]
+    tried = "Tried once" if attempts == 1 else f"Tried {attempts} times"
+    sentences = [f"{tried}; {'; '.join(each_met) or 'no attempt met a limit'}."]
     if reading.state == Reading.State.PENDING and reading.next_attempt_at is not None:
         sentences.append(f"The next attempt is at {units.moment(reading.next_attempt_at)}.")
     return sentences
-
-
-def _limits(reading: Reading) -> list[dict[str, str]]:
-    limits: list[dict[str, str]] = reading.error["limits"] if reading.error else []
-    return limits
-
-
-def _tried(attempts: int, met: Counter[tuple[str, str]]) -> str:
-    tried = "Tried once" if attempts == 1 else f"Tried {attempts} times"
-    if not met:
-        return f"{tried}; no attempt met a limit."
-    each = [
-        f"{_attempts(times, attempts)} met the limit of {limit}, {allowed}" for (limit, allowed), times in met.items()
-    ]
-    return f"{tried}; {'; '.join(each)}."
 
 
 def _attempts(times: int, attempts: int) -> str:
@@ -125,17 +114,11 @@ def _attempts(times: int, attempts: int) -> str:
 NO_EMBARGO = "none"
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One event; `run_id` is empty if it is the submission's."""
-
-    line: HistoryLine
-    run_id: str
-
-
-def entries_of(events: Iterable[Event]) -> list[Entry]:
+def entries_of(events: Iterable[Event]) -> list[dict[str, object]]:
     """Return events, fetched with their actors, as their owners read them, with the moments of every embargo."""
-    return [Entry(_line(event), event.subject_id if event.subject_type == "run" else "") for event in events]
+    return [
+        {"line": _line(event), "run_id": event.subject_id if event.subject_type == "run" else ""} for event in events
+    ]
 
 
 def _line(event: Event) -> HistoryLine:
@@ -144,9 +127,6 @@ def _line(event: Event) -> HistoryLine:
         line = replace(line, by="its organisation")
     if event.kind != EMBARGO_CHANGED:
         return line
-    before, after = (_moment(event.details[name]) for name in ("before", "after"))
+    moments = (event.details[name] for name in ("before", "after"))
+    before, after = (units.moment(datetime.fromisoformat(each)) if each else NO_EMBARGO for each in moments)
     return replace(line, details=f"{before} -> {after}")
-
-
-def _moment(moment: str) -> str:
-    return units.moment(datetime.fromisoformat(moment)) if moment else NO_EMBARGO

@@ -1,25 +1,41 @@
-"""The review queue and a reviewer's decisions."""
+"""The review queue, a reviewer's decisions about submissions, and the review page of one run."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from results.errors import ReviewRefusedError
+from results.history import event_label, history_of
 from results.ingest.queue import retry_reading
 from results.lifecycle import review, visibility
+from results.lifecycle.corrections import CORRECTABLE, CORRECTED, annotate, correct, retract, take_back
 from results.lifecycle.submission_states import REVIEWABLE, SubmissionState, with_state
-from results.models import Submission
+from results.models import Annotation, Event, Run, Submission
+from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.submissions.changes import embargo_sentence, refusals_shown
-from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm
+from webapp.submissions.forms import (
+    AnnotationForm,
+    CorrectionForm,
+    IdentityForm,
+    ProductForm,
+    ReasonForm,
+    SupersedeForm,
+    valid_data,
+)
 from webapp.submissions.review_warnings import review_warnings, with_virtual_device_flag
 
 PAGE_ROWS = 50
+KEY_DIGITS = 19  # of the largest key; beyond some thousands Python refuses to read a number at all
+Row = TypeVar("Row", Annotation, Event)
 Decision = Callable[[UserRequest, Submission], str]
+Act = Callable[[UserRequest, Run], str]
 
 
 @require_safe
@@ -48,22 +64,15 @@ def decide(request: UserRequest, public_id: str, decision: str) -> HttpResponse:
 
 
 def _name_product(request: UserRequest, submission: Submission) -> str:
-    form = ProductForm(submission, request.POST)
-    if not form.is_valid():
-        raise ReviewRefusedError("No product was chosen.")
-    review.name_product(submission, form.cleaned_data["product"], request.user)
-    return f"The product is {form.cleaned_data['product']}."
+    product = valid_data(ProductForm(submission, request.POST))["product"]
+    review.name_product(submission, product, request.user)
+    return f"The product is {product}."
 
 
 def _create_product(request: UserRequest, submission: Submission) -> str:
     form = IdentityForm(request.POST)
-    if not form.is_valid():
-        complaints = "; ".join(
-            f"{name}: {' '.join(str(error) for error in errors)}" for name, errors in form.errors.items()
-        )
-        raise ReviewRefusedError(f"The product was not added. {complaints}")
-    product = review.create_product(submission, request.user, form.identity())
-    return f"The product {product} is in the register."
+    valid_data(form)
+    return f"The product {review.create_product(submission, request.user, form.identity())} is in the register."
 
 
 def _publish(request: UserRequest, submission: Submission) -> str:
@@ -97,10 +106,7 @@ def _read_again(request: UserRequest, submission: Submission) -> str:
 
 
 def _reason(request: UserRequest) -> str:
-    form = ReasonForm(request.POST)
-    if not form.is_valid():
-        raise ReviewRefusedError("A reason is needed. It is shown with the decision.")
-    return str(form.cleaned_data["reason"])
+    return str(valid_data(ReasonForm(request.POST))["reason"])
 
 
 DECISIONS: dict[str, Decision] = {
@@ -110,4 +116,111 @@ DECISIONS: dict[str, Decision] = {
     "decline": _decline,
     "withdraw": _withdraw,
     "read-again": _read_again,
+}
+
+
+@require_safe
+@staff_only
+def run_review(request: UserRequest, public_id: str) -> HttpResponse:
+    """Show the possible decisions about a run, and its history."""
+    run = _find(public_id)
+    moves = {move.name for move in visibility.allowed_transitions(run, request.user)}
+    history = list(history_of(run).select_related("actor"))
+    context = {
+        "section": "submit",
+        "run": run,
+        "moves": [
+            visibility.TRANSITIONS[name] for name in ("withdraw", "reinstate", "unsupersede", "recall") if name in moves
+        ],
+        "may_supersede": "supersede" in moves,
+        "is_own": visibility.is_own(run, request.user),
+        "annotations": list(run.annotations.current().select_related("author")),
+        "corrections": [event for event in history if event.kind == CORRECTED],
+        "history": [(event, event_label(event.kind)) for event in history],
+        "supersede_form": SupersedeForm(),
+        "annotation_form": AnnotationForm(),
+        "correction_form": CorrectionForm(initial={name: getattr(run, name) for name in CORRECTABLE}),
+    }
+    return render(request, "submissions/review/run_review.html", context)
+
+
+@require_POST
+@staff_only
+def act_on_run(request: UserRequest, public_id: str, act: str) -> HttpResponse:
+    """Carry out one action on a run and return to its page, which shows the result."""
+    run = _find(public_id)
+    if act not in ACTS:
+        raise Http404(f"Nothing that is done with a run is called {act}.")
+    with refusals_shown(request):
+        messages.success(request, ACTS[act](request, run))
+    return redirect("run-review", public_id)
+
+
+def _find(public_id: str) -> Run:
+    run = Run.objects.select_related("product", "submission", "superseded_by").filter(public_id=public_id).first()
+    if run is None:
+        raise Http404(f"No run is named {public_id}.")
+    return run
+
+
+def _named(rows: QuerySet[Row], key: str) -> Row:
+    """Return the row with the key from a form. Raises Http404 for an unknown or impossible key."""
+    row = rows.filter(pk=key).first() if key.isdecimal() and len(key) <= KEY_DIGITS else None
+    if row is None:
+        raise Http404(f"Nothing of this run has the key {key[:KEY_DIGITS]}.")
+    return row
+
+
+def _with_reason(decide: Callable[[Run, User, str], None], done: str) -> Act:
+    """Return an act that needs only a reason, and the sentence that it shows."""
+
+    def act(request: UserRequest, run: Run) -> str:
+        decide(run, request.user, _reason(request))
+        return done
+
+    return act
+
+
+def _supersede(request: UserRequest, run: Run) -> str:
+    stated = valid_data(SupersedeForm(request.POST))
+    successor = Run.objects.filter(public_id=stated["successor"].strip()).first()
+    if successor is None:
+        raise ReviewRefusedError(f"No run is named {stated['successor']}.")
+    visibility.supersede(run, successor, request.user, stated["reason"])
+    return f"Run {successor.public_id} replaces it."
+
+
+def _annotate(request: UserRequest, run: Run) -> str:
+    annotate(run, valid_data(AnnotationForm(request.POST))["text"], request.user)
+    return "Annotated."
+
+
+def _retract(request: UserRequest, run: Run) -> str:
+    annotation = _named(Annotation.objects.filter(run=run), request.POST.get("annotation", ""))
+    retract(annotation, request.user, _reason(request))
+    return "The annotation is retracted. It stays in the history."
+
+
+def _correct(request: UserRequest, run: Run) -> str:
+    stated = valid_data(CorrectionForm(request.POST))
+    correct(run, {name: stated[name] for name in CORRECTABLE}, request.user, stated["reason"])
+    return "Corrected. The history shows both values."
+
+
+def _take_back(request: UserRequest, run: Run) -> str:
+    events = Event.objects.filter(subject_type="run", subject_id=run.public_id)
+    take_back(_named(events, request.POST.get("event", "")), request.user, _reason(request))
+    return "The correction is reverted."
+
+
+ACTS: dict[str, Act] = {
+    "withdraw": _with_reason(visibility.withdraw, "Withdrawn. Its page stays, with the notice."),
+    "reinstate": _with_reason(visibility.reinstate, "Reinstated."),
+    "supersede": _supersede,
+    "unsupersede": _with_reason(visibility.unsupersede, "The run is listed again."),
+    "recall": _with_reason(visibility.recall, "Returned to review."),
+    "annotate": _annotate,
+    "retract": _retract,
+    "correct": _correct,
+    "take-back": _take_back,
 }

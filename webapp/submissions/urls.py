@@ -2,14 +2,14 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.submissions import changes, review, run_review, views
+from webapp.submissions import changes, review, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("submit/", views.submit, name="submit"),
     path("submissions/", views.submission_list, name="submission-list"),
     path("submissions/review/", review.review_list, name="review-list"),
-    path("review/runs/<slug:public_id>/", run_review.run_review, name="run-review"),
-    path("review/runs/<slug:public_id>/<slug:act>/", run_review.act_on_run, name="run-act"),
+    path("review/runs/<slug:public_id>/", review.run_review, name="run-review"),
+    path("review/runs/<slug:public_id>/<slug:act>/", review.act_on_run, name="run-act"),
     path("submissions/<slug:public_id>/", views.submission_detail, name="submission-detail"),
     path("submissions/<slug:public_id>/slices/", changes.change_slices, name="submission-slices"),
     path("submissions/<slug:public_id>/embargo/", changes.move_embargo, name="submission-embargo"),

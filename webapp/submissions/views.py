@@ -17,16 +17,15 @@ from results.ingest.act import YCSB, identity_of
 from results.intake.submissions import accept_submission
 from results.lifecycle.embargo import MomentError
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
-from results.models import Event, Submission
+from results.models import Event, Run, Submission
 from webapp.accounts.requests import UserRequest, mark_private, members_only, organisations_of
 from webapp.register.http.access import is_public
 from webapp.submissions.access import find_submission, is_owner_or_staff, may_open
 from webapp.submissions.changes import embargo_form, embargo_sentence, slices_form
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
-from webapp.submissions.pages import members_of, run_parts
+from webapp.submissions.pages import members_of, run_parts, shared_findings, sweep_rows
 from webapp.submissions.progress import attempts_sentences, entries_of, product_sentence, steps_of
 from webapp.submissions.review_warnings import review_warnings, size_sentences, with_virtual_device_flag
-from webapp.submissions.sweep import shared_findings, sweep_rows
 from webapp.submissions.uploads import is_too_large
 
 PAGE_ROWS = 50
@@ -116,8 +115,10 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
     """Return everything that the submission's page shows."""
     reading = submission.log.readings.order_by("-created_at", "-pk").first()
     runs = run_parts(submission)
-    all_runs = [part.run for part in runs]
-    events = _events_of(submission, [part.run.public_id for part in runs])
+    all_runs: list[Run] = [part["run"] for part in runs]
+    about_runs = Q(subject_type="run", subject_id__in=[run.public_id for run in all_runs])
+    about = about_runs | Q(subject_type="submission", subject_id=submission.public_id)
+    events = visible_events(Event.objects.filter(about).select_related("actor").order_by("at", "id"))
     is_own = is_owner_or_staff(request, submission)
     return {
         "section": "submit",
@@ -129,7 +130,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "companions": list(submission.companions.select_related("evidence")),
         "runs": runs,
         "sweep": sweep_rows(all_runs),
-        "shared_findings": shared_findings(all_runs).shared,
+        "shared_findings": shared_findings(all_runs)[0],
         "warnings": review_warnings(submission, all_runs),
         "size_sentences": size_sentences(submission, all_runs),
         "is_virtual": submission.is_virtual or any(run.is_virtual for run in all_runs),
@@ -138,7 +139,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "steps": steps_of(submission, reading, events),
         "may_share_link": is_own,
         "history": entries_of(events) if is_own else [],
-        "has_slices": any(part.run.workload != YCSB for part in runs) or not runs,
+        "has_slices": any(run.workload != YCSB for run in all_runs) or not runs,
         "product_sentence": product_sentence(submission),
         "embargo_form": embargo_form(request, submission),
         "embargo_sentence": embargo_sentence(submission),
@@ -158,9 +159,3 @@ def _is_declined(submission: StatedSubmission) -> bool:
     past_review = {SubmissionState.EMBARGOED, SubmissionState.PUBLISHED, SubmissionState.WITHDRAWN}
     has_other_runs = submission.state in past_review and submission.has_unreviewed
     return submission.state == SubmissionState.DECLINED or has_other_runs
-
-
-def _events_of(submission: Submission, run_ids: list[str]) -> list[Event]:
-    about = Q(subject_type="submission", subject_id=submission.public_id)
-    found = Event.objects.filter(about | Q(subject_type="run", subject_id__in=run_ids)).select_related("actor")
-    return visible_events(found.order_by("at", "id"))

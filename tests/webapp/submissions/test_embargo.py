@@ -94,7 +94,7 @@ def test_its_owner_moves_and_ends_it(as_user, vera, reviewed):
 
 
 def test_a_moment_that_has_passed_changes_nothing(as_user, vera, reviewed):
-    assert "Nothing was changed. Expected a moment after now" in move(as_user(vera), reviewed, "2020-01-01T00:00").text
+    assert "Expected a moment after now" in move(as_user(vera), reviewed, "2020-01-01T00:00").text
     reviewed.refresh_from_db()
     assert reviewed.embargo_until == minute(days=1)
 
