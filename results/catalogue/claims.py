@@ -2,7 +2,7 @@
 
 import csv
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -27,38 +27,33 @@ T = TypeVar("T", PublishedFigure, PublishedClaim)
 def import_figures(folder: Path = PUBLISHED) -> int:
     """Write every figure of the two YCSB files; return how many rows were new."""
     with transaction.atomic():
-        return sum(_upsert(PublishedFigure, name, _read_rows(folder / name), _figure_columns) for name in FIGURE_FILES)
+        return sum(
+            _upsert(PublishedFigure, name, [(row, _figure_columns(row)) for row in _rows(folder / name)])
+            for name in FIGURE_FILES
+        )
 
 
 def import_claims(folder: Path = PUBLISHED) -> int:
     """Write every claim; return how many rows were new."""
-    with transaction.atomic():
-        return _upsert(PublishedClaim, CLAIM_FILE, _read_rows(folder / CLAIM_FILE), dict)
+    return _upsert(PublishedClaim, CLAIM_FILE, [(row, row) for row in _rows(folder / CLAIM_FILE)])
 
 
-def _read_rows(path: Path) -> Iterator[Row]:
+def _rows(path: Path) -> list[Row]:
     with path.open(newline="", encoding="utf-8") as file:
-        yield from csv.DictReader(file)
+        return list(csv.DictReader(file))
 
 
-def _upsert(
-    model: type[T],
-    name: str,
-    rows: Iterable[Row],
-    columns: Callable[[Row], dict[str, object]],
-) -> int:
-    """Write all rows in one statement: a first start has some two hundred."""
+def _upsert(model: type[T], name: str, rows: Sequence[tuple[Row, Mapping[str, object]]]) -> int:
+    """Write all rows of a file, with the columns of each, in one statement: a first start has some two hundred."""
     manager = model._default_manager
     count_before = manager.count()
-    rows_of_file = [{"catalogue_key": _key(name, row)} | columns(row) for row in rows]
-    if not rows_of_file:
-        return 0
-    manager.bulk_create(
-        [model(**each) for each in rows_of_file],
-        update_conflicts=True,
-        unique_fields=["catalogue_key"],
-        update_fields=[column for column in rows_of_file[0] if column != "catalogue_key"],
-    )
+    if rows:
+        manager.bulk_create(
+            [model(catalogue_key=_key(name, row), **columns) for row, columns in rows],
+            update_conflicts=True,
+            unique_fields=["catalogue_key"],
+            update_fields=list(rows[0][1]),
+        )
     return manager.count() - count_before
 
 
@@ -71,27 +66,20 @@ def _key(name: str, row: Row) -> str:
     return hashlib.sha256("\n".join(identity).encode()).hexdigest()
 
 
+FIGURE_TEXTS = ("publication", "database", "vendor", "model", "workload", "metric", "value", "unit", "source_label")
+# Column of the table -> column of the files.
+FIGURE_COUNTS = {
+    "capacity_gb": "capacity_gb",
+    "threads_count": "threads",
+    "at_ops_per_s": "throughput_ops_per_sec",
+    "operations_count": "operations",
+}
+
+
 def _figure_columns(row: Row) -> dict[str, object]:
-    return {
-        "publication": row["publication"],
-        "database": row["database"],
-        "vendor": row["vendor"],
-        "model": row["model"],
-        "capacity_gb": _count(row["capacity_gb"]),
-        "workload": row["workload"],
-        "threads_count": _count(row["threads"]),
-        "at_ops_per_s": _count(row.get("throughput_ops_per_sec", "")),
-        "metric": row["metric"],
-        "value": row["value"],
-        "unit": row["unit"],
-        "source_label": row.get("source_label", ""),
-        "operations_count": _count(row.get("operations", "")),
-        "exactness": row.get("exactness", STATED),
-    }
-
-
-def _count(text: str) -> int | None:
-    return int(text) if text else None
+    texts = {name: row.get(name, "") for name in FIGURE_TEXTS}
+    counts = {column: int(row[name]) if row.get(name) else None for column, name in FIGURE_COUNTS.items()}
+    return texts | counts | {"exactness": row.get("exactness", STATED)}
 
 
 @dataclass(frozen=True)
@@ -104,14 +92,10 @@ class CheckedRow:
     recorded_status: str
 
     @property
-    def is_value_recorded(self) -> bool:
-        """Return whether the value in the file equals the recomputed value, to the digit."""
-        return self.check.printed == self.recorded_value
-
-    @property
     def is_as_recorded(self) -> bool:
         """Return whether value and status in the file equal the recomputed ones, both for the printed value."""
-        return self.is_value_recorded and self.check.printed_status == self.recorded_status
+        recorded = (self.recorded_value, self.recorded_status)
+        return recorded == (self.check.printed, self.check.printed_status)
 
     @property
     def is_exactly_another(self) -> bool:
@@ -144,24 +128,15 @@ def published_flights(folder: Path = PUBLISHED) -> Sequence[FigureFlight]:
     return flights(read_published_figures(folder))
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def _claim(row: dict[str, str]) -> Claim:
+def _claim(row: Row) -> Claim:
     return Claim(**{name: row[name] for name in Claim.__dataclass_fields__})
 
 
-def _figure(row: dict[str, str]) -> Figure:
+def _figure(row: Row) -> Figure:
     at_ops_per_s = row.get("throughput_ops_per_sec", "")
     return Figure(
-        publication=row["publication"],
-        model=row["model"],
-        workload=row["workload"],
-        metric=row["metric"],
+        **{name: row[name] for name in ("publication", "model", "workload", "metric", "unit")},
         value=Fraction(Decimal(row["value"])),
-        unit=row["unit"],
         threads=int(row["threads"]) if row["threads"] else None,
         at_ops_per_s=Fraction(at_ops_per_s) if at_ops_per_s else None,
         is_read_off=row.get("exactness") == READ_OFF,

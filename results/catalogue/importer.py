@@ -10,10 +10,10 @@ from django.db import transaction
 from results.catalogue.rows import PRODUCT_FACT_COLUMNS, SHARE_COLUMNS, CatalogueRow, read_catalogue
 from results.models import Category, Event, Product, Run, Share, Statistic, Tier, Visibility
 from results.models.ids import new_product_slug
+from results.rules.act.loads import TPS
 
 PUBLISHED_CATALOGUE = Path(__file__).parent / "published" / "act_certified_drives.csv"
 SECONDS_PER_HOUR = 3600
-TPS_PER_NX = 3000  # 2000 reads/s + 1000 writes/s per device (aerospike/act README.md)
 
 PRODUCT_IDENTITY = ("category", "vendor", "model", "part_number", "capacity_gb")
 
@@ -46,7 +46,7 @@ def import_catalogue(path: Path = PUBLISHED_CATALOGUE) -> ImportCounts:
     for row in rows:
         if row.key in known:
             run = known.pop(row.key)
-            changes = products[_identity_key(row)].changes | _change_run(run, row)
+            changes = products[_identity_key(row)].changes | _change(run, run_fields(row)) | _change_shares(run, row)
             if changes:
                 _event("run-changed", run, changes).save()
             (counts.changed if changes else counts.unchanged).append(run.public_id)
@@ -73,53 +73,36 @@ def _products_of(rows: list[CatalogueRow]) -> dict[tuple[Any, ...], _Named]:
     named: dict[tuple[Any, ...], _Named] = {}
     for row in rows:
         key = _identity_key(row)
-        if key not in named:
-            named[key] = _change_product(known[key], row) if key in known else _Named(_new_product(row, taken), {})
+        if key in named:
+            continue
+        if key in known:
+            named[key] = _Named(known[key], _change(known[key], product_facts(row)))
+            continue
+        identity = product_identity(row)
+        slug = new_product_slug(identity["vendor"], identity["model"], identity["capacity_gb"], taken)
+        taken.add(slug)
+        named[key] = _Named(Product(slug=slug, **identity, **product_facts(row)), {})
     Product.objects.bulk_create(each.product for each in named.values() if each.product.pk is None)
     return named
 
 
-def _new_product(row: CatalogueRow, taken: set[str]) -> Product:
-    identity = product_identity(row)
-    slug = new_product_slug(identity["vendor"], identity["model"], identity["capacity_gb"], taken)
-    taken.add(slug)
-    return Product(slug=slug, **identity, **product_facts(row))
-
-
-def _change_product(product: Product, row: CatalogueRow) -> _Named:
-    changes = _assign(product, product_facts(row))
-    if changes:
-        product.save(update_fields=list(changes))
-    return _Named(product, changes)
-
-
 def _add_runs(rows: list[CatalogueRow], products: dict[tuple[Any, ...], _Named]) -> list[str]:
-    runs = [_new_run(row, products[_identity_key(row)].product) for row in rows]
+    published = {
+        "tier": Tier.PUBLISHED,
+        "visibility": Visibility.PUBLIC,
+        "statistic": Statistic.STEADY_AS_PUBLISHED,
+        "tool": "act",
+    }
+    runs = [
+        Run(catalogue_key=row.key, product=products[_identity_key(row)].product, **published, **run_fields(row))
+        for row in rows
+    ]
     Run.objects.bulk_create(runs)
     Share.objects.bulk_create(
         Share(run=run, **fields) for run, row in zip(runs, rows, strict=True) for fields in share_fields(row)
     )
     Event.objects.bulk_create(_event("run-published", run, {}) for run in runs)
     return [run.public_id for run in runs]
-
-
-def _new_run(row: CatalogueRow, product: Product) -> Run:
-    return Run(
-        catalogue_key=row.key,
-        product=product,
-        tier=Tier.PUBLISHED,
-        visibility=Visibility.PUBLIC,
-        statistic=Statistic.STEADY_AS_PUBLISHED,
-        tool="act",
-        **run_fields(row),
-    )
-
-
-def _change_run(run: Run, row: CatalogueRow) -> Changes:
-    fields = _assign(run, run_fields(row))
-    if fields:
-        run.save(update_fields=list(fields))
-    return fields | _change_shares(run, row)
 
 
 def _change_shares(run: Run, row: CatalogueRow) -> Changes:
@@ -137,14 +120,16 @@ def _in_order(shares: dict[int, str]) -> str:
     return ", ".join(f"{printed} % over {threshold_us} us" for threshold_us, printed in sorted(shares.items()))
 
 
-def _assign(row: Product | Run, fields: dict[str, Any]) -> Changes:
-    """Set the fields that differ; return old and new value of each."""
+def _change(row: Product | Run, fields: dict[str, Any]) -> Changes:
+    """Set and save the fields that differ; return old and new value of each."""
     changes: Changes = {}
     for name, value in fields.items():
         before = getattr(row, name)
         if before != value:
             changes[name] = [str(before), str(value)]
             setattr(row, name, value)
+    if changes:
+        row.save(update_fields=list(changes))
     return changes
 
 
@@ -179,28 +164,17 @@ def run_fields(row: CatalogueRow) -> dict[str, Any]:
     tps, hours = row.decimal("tps"), row.number("duration_hours")
     if tps is None:
         raise row.fail("tps", "a number")
+    device_count = row.number("device_count")
     return {
         "tps": tps,
-        "nx_load": nx_load(tps, row.number("device_count")),
+        "nx_load": (tps / TPS / device_count).quantize(Decimal("0.0001")) if device_count else None,
         "tool_version": row.text("act_version"),
         "duration_s": hours * SECONDS_PER_HOUR if hours else None,
-        "over_provisioned_to_gb": row.number("over_provisioned_to_gb"),
         "over_provisioning_pct": row.decimal("over_provisioning_pct"),
-        "compress_pct": row.number("compress_pct"),
-        "device_count": row.number("device_count"),
-        "device_gb": row.number("device_gb"),
         "sole_tenant": row.flag("sole_tenant"),
-        "backing_device": row.text("backing_device"),
-        "protocol": row.text("protocol"),
-        "source": row.text("source"),
-        "notes": row.text("notes"),
-        "source_row": row.text("source_row"),
+        **{name: row.number(name) for name in ("over_provisioned_to_gb", "compress_pct", "device_count", "device_gb")},
+        **{name: row.text(name) for name in ("backing_device", "protocol", "source", "notes", "source_row")},
     }
-
-
-def nx_load(tps: Decimal, device_count: int | None) -> Decimal | None:
-    """Return N of the Nx load, at most 4 decimals; None if the number of devices is not stated."""
-    return (tps / TPS_PER_NX / device_count).quantize(Decimal("0.0001")) if device_count else None
 
 
 def share_fields(row: CatalogueRow) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from typing import Any
 from django.utils import timezone
 
 from results.history import record_event
-from results.models import Certificate, CertificateRun, DriveInRun, Preparation, Product, Profile, Run, Verdict
+from results.models import Certificate, CertificateRun, DriveInRun, Product, Profile, Run, Verdict
 from results.models.querysets import RunQuerySet
 from results.rules.act.loads import printed_decimal, printed_nx
 from results.rules.certification import facts
@@ -55,33 +55,21 @@ def candidate_of(run: Run, verdict: Verdict) -> facts.CandidateRun:
 
 
 def _tested(drive: DriveInRun) -> facts.DriveInRun:
-    return facts.DriveInRun(
-        key=drive.key,
-        preparation=_preparation(drive.preparation) if drive.preparation else None,
-        before=_state(
-            drive.firmware_before,
-            drive.over_provisioning_pct_before,
-            _reset(drive.reset_at_before, never=drive.never_reset_before),
-        ),
-        after=_state(
-            drive.firmware_after,
-            drive.over_provisioning_pct_after,
-            _reset(drive.reset_at_after, never=drive.never_reset_after),
-        ),
+    made = drive.preparation
+    preparation = made and facts.Preparation(
+        id=str(made.pk),
+        started_at_s=_seconds(made.started_at),
+        finished_at_s=_seconds(made.finished_at),
+        evidence_id=made.evidence.sha256 if made.evidence else None,
     )
+    return facts.DriveInRun(drive.key, preparation, _state(drive, "before"), _state(drive, "after"))
 
 
-def _state(firmware: str | None, over_provisioning_pct: Decimal | None, reset_at_s: int | None) -> facts.DriveState:
+def _state(drive: DriveInRun, moment: str) -> facts.DriveState:
+    names = ("firmware", "over_provisioning_pct", "reset_at", "never_reset")
+    firmware, over_provisioning_pct, reset_at, never_reset = (getattr(drive, f"{name}_{moment}") for name in names)
+    reset_at_s = facts.NEVER_RESET_S if reset_at is None and never_reset else _seconds(reset_at)
     return facts.DriveState(firmware, over_provisioning_pct, reset_at_s)
-
-
-def _preparation(row: Preparation) -> facts.Preparation:
-    evidence_id = row.evidence.sha256 if row.evidence else None
-    return facts.Preparation(str(row.pk), _seconds(row.started_at), _seconds(row.finished_at), evidence_id)
-
-
-def _reset(at: datetime | None, *, never: bool | None) -> int | None:
-    return _seconds(at) if at is not None else facts.NEVER_RESET_S if never else None
 
 
 def _seconds(at: datetime | None) -> int | None:
@@ -163,28 +151,34 @@ def _withdraw_groundless(certificate: Certificate, candidates: Candidates) -> No
     if not gone and _still_certified(certificate, [candidates[public_id] for public_id in own]):
         return
     Certificate.objects.filter(pk=certificate.pk).update(state=WITHDRAWN, withdrawn_at=timezone.now())
-    reason = _lost(gone, certificate.profile)
+    reason = (
+        f"It rested on {', '.join(gone)}, which is no longer a current run judged under {certificate.profile}."
+        if gone
+        else "After re-evaluation, its runs no longer certify it."
+    )
     record_event(None, "certificate-withdrawn", ("certificate", certificate.public_id), reason, {"runs_lost": gone})
 
 
-def _lost(gone: list[str], profile: Profile) -> str:
-    if gone:
-        return f"It rested on {', '.join(gone)}, which is no longer a current run judged under {profile}."
-    return "After re-evaluation, its runs no longer certify it."
-
-
 def _still_certified(certificate: Certificate, runs: list[facts.CandidateRun]) -> bool:
-    grounds = {
-        _ground(certificate.profile, found) for found in _certified(certificate.profile, runs) if found.is_certified
-    }
-    return certificate.ground in grounds
+    profile = certificate.profile
+    found = (each for each in _certified(profile, runs) if each.is_certified)
+    return any(_ground(profile, each) == certificate.ground for each in found)
 
 
 def _issue(product: Product, profile: Profile, certified: facts.Certificate) -> None:
     """Issue a certificate, or reinstate the withdrawn one on the same ground under its old id."""
-    ground = _ground(profile, certified)
+    nx_load = certified.nx_load
+    assert nx_load is not None  # noqa: S101 - follows from is_certified; for the type checker
+    columns = {
+        "profile": profile,
+        "device_count": certified.device_count,
+        "nx_load": Decimal(printed_decimal(nx_load, NX_PLACES)),
+        "exact_nx": str(nx_load),
+        "firmware": certified.firmware or "",
+        "document": document_of(certified),
+    }
     certificate, is_new = Certificate.objects.get_or_create(
-        product=product, ground=ground, defaults=_columns(profile, certified)
+        product=product, ground=_ground(profile, certified), defaults=columns
     )
     subject = ("certificate", certificate.public_id)
     if is_new:
@@ -196,19 +190,6 @@ def _issue(product: Product, profile: Profile, certified: facts.Certificate) -> 
     elif certificate.state == WITHDRAWN:
         Certificate.objects.filter(pk=certificate.pk).update(state=STANDING, withdrawn_at=None)
         record_event(None, "certificate-reinstated", subject, "The runs that it rests on certify it again.")
-
-
-def _columns(profile: Profile, certified: facts.Certificate) -> dict[str, Any]:
-    nx_load = certified.nx_load
-    assert nx_load is not None  # noqa: S101 - follows from is_certified; for the type checker
-    return {
-        "profile": profile,
-        "device_count": certified.device_count,
-        "nx_load": Decimal(printed_decimal(nx_load, NX_PLACES)),
-        "exact_nx": str(nx_load),
-        "firmware": certified.firmware or "",
-        "document": document_of(certified),
-    }
 
 
 def document_of(certified: facts.Certificate) -> dict[str, Any]:

@@ -103,8 +103,11 @@ def recompute(order: Order) -> Report:
     Raises ReaderBrokenError if the reader is missing. It can be stopped and restarted at any time without losing work.
     """
     profile, version = judging_profile(), reader_process.reader_version()
-    waiting = _in_order(stale_submissions(profile, version), order)
-    report = Report(version, str(profile), _looked_at(order).count(), remaining=waiting.count())
+    chosen = _chosen(order)
+    examined = Run.objects.filter(reading__state=Reading.State.DONE, submission__in=chosen)
+    waiting = stale_submissions(profile, version).filter(pk__in=chosen)
+    waiting = waiting.select_related("log", "organisation").order_by("pk")
+    report = Report(version, str(profile), examined.count(), remaining=waiting.count())
     for submission in waiting[: order.limit] if order.limit else waiting:
         report.cases += _recompute_one(submission, profile, order)
         report.last_submission_id = submission.public_id
@@ -112,14 +115,14 @@ def recompute(order: Order) -> Report:
     return report
 
 
-def _looked_at(order: Order) -> QuerySet[Run]:
-    """Return the runs that were read from logs, those of the order where it names some."""
-    runs = Run.objects.filter(reading__state=Reading.State.DONE)
+def _chosen(order: Order) -> QuerySet[Submission]:
+    """Return the submissions that an order is about, those of its runs where it names some."""
+    submissions = Submission.objects.all()
     if order.run_ids:
-        runs = runs.filter(submission__in=Run.objects.filter(public_id__in=order.run_ids).values("submission"))
+        submissions = submissions.filter(pk__in=Run.objects.filter(public_id__in=order.run_ids).values("submission"))
     if order.after:
-        runs = runs.filter(submission__gt=Submission.objects.get(public_id=order.after).pk)
-    return runs
+        submissions = submissions.filter(pk__gt=Submission.objects.get(public_id=order.after).pk)
+    return submissions
 
 
 def stale_submissions(profile: Profile, reader_version: str) -> QuerySet[Submission]:
@@ -136,14 +139,6 @@ def stale_submissions(profile: Profile, reader_version: str) -> QuerySet[Submiss
         | Q(judged_by__isnull=False) & (~Q(judged_by=reader_version) | ~Q(judged_under=profile.pk))
     ).exclude(Exists(missed))
     return Submission.objects.filter(pk__in=stale.values("submission"))
-
-
-def _in_order(submissions: QuerySet[Submission], order: Order) -> QuerySet[Submission]:
-    if order.run_ids:
-        submissions = submissions.filter(runs__public_id__in=order.run_ids).distinct()
-    if order.after:
-        submissions = submissions.filter(pk__gt=Submission.objects.get(public_id=order.after).pk)
-    return submissions.select_related("log", "organisation").order_by("pk")
 
 
 def _recompute_one(submission: Submission, profile: Profile, order: Order) -> list[Case]:
@@ -210,21 +205,18 @@ def _take_over(run: Run, found: Run, reading: Reading, reason: str) -> Case:
     before, was, verdict = _judged(run), document_of(run), run.verdicts.first()
     after, now = _judged(found), document_of(found)
     kind = _kind(before, after, was, now)
-    number = None if kind == SAME else _store_earlier(run, was, verdict)
+    number = None
+    if kind != SAME:
+        assert run.reading is not None  # noqa: S101 - only runs that were read come here; for the type checker
+        number = run.earlier_results.count() + 1
+        EarlierResult.objects.create(run=run, number=number, reading=run.reading, verdict=verdict, document=was)
     hand_over(found, run)
     ordinal, columns = found.ordinal, {name: getattr(found, name) for name in read_columns()}
     found.delete()  # an empty row by now, never visible outside of this transaction
     Run.objects.filter(pk=run.pk).update(reading=reading, ordinal=ordinal, **columns)
     details = {"kind": kind, "before": str(before), "after": str(after), "earlier_result": number}
     record_event(None, REEVALUATED, run_subject(run), reason, details)
-    return Case(kind, _submission_id(run), run.public_id, run.visibility, str(before), str(after))
-
-
-def _store_earlier(run: Run, was: dict[str, Any], verdict: Verdict | None) -> int:
-    assert run.reading is not None  # noqa: S101 - only runs that were read come here; for the type checker
-    number = run.earlier_results.count() + 1
-    EarlierResult.objects.create(run=run, number=number, reading=run.reading, verdict=verdict, document=was)
-    return number
+    return _case(kind, run, str(before), str(after))
 
 
 def _leave_unchanged(run: Run, reading: Reading, free_ordinal: int) -> Case:
@@ -233,11 +225,11 @@ def _leave_unchanged(run: Run, reading: Reading, free_ordinal: int) -> Case:
     Run.objects.filter(pk=run.pk).update(reading=run.reading, ordinal=ordinal)
     record_event(None, NOT_FOUND_AGAIN, run_subject(run), "", {"reader": reading.reader_version})
     after = f"drivetest {reading.reader_version} finds no such run in the log; a reviewer has to look"
-    return Case(GONE, _submission_id(run), run.public_id, run.visibility, str(_judged(run)), after)
+    return _case(GONE, run, str(_judged(run)), after)
 
 
-def _submission_id(run: Run) -> str:
-    return run.submission.public_id if run.submission else ""
+def _case(kind: str, run: Run, before: str, after: str) -> Case:
+    return Case(kind, run.submission.public_id if run.submission else "", run.public_id, run.visibility, before, after)
 
 
 def _judged(run: Run) -> Judged:

@@ -29,23 +29,17 @@ def match_places(earlier: Sequence[Place], found: Sequence[Place]) -> dict[int, 
     The lines decide, the largest overlap first: a new reader may find more or fewer runs in a file, and count them
     otherwise. Where lines are not known, the same ordinal does.
     """
-    matched: dict[int, int] = {}
-    taken: set[int] = set()
-    for index, other in _by_overlap(earlier, found):
-        if index not in matched and other not in taken:
-            matched[index] = other
-            taken.add(other)
-    return matched
-
-
-def _by_overlap(earlier: Sequence[Place], found: Sequence[Place]) -> Iterable[tuple[int, int]]:
-    pairs = [
-        (overlap, index, other)
+    pairs = sorted(
+        (-overlap, index, other)
         for index, place in enumerate(earlier)
         for other, candidate in enumerate(found)
         if (overlap := _overlap(place, candidate)) > 0
-    ]
-    return [(index, other) for _, index, other in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2]))]
+    )
+    matched: dict[int, int] = {}
+    for _, index, other in pairs:
+        if index not in matched and other not in matched.values():
+            matched[index] = other
+    return matched
 
 
 def _overlap(one: Place, other: Place) -> float:

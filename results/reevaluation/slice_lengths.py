@@ -37,19 +37,15 @@ def read_in_slices(submission: Submission, slice_length_s: int, actor: AbstractB
     if reading is None or reading.state in {Reading.State.PENDING, Reading.State.READING}:
         raise ReviewRefusedError(UNFINISHED)
     if reading.state == Reading.State.FAILED:
-        _queue(submission, slice_length_s, actor)
+        with transaction.atomic():
+            lock_log(submission)
+            _change(submission, slice_length_s, actor)
+            retry_reading(submission, actor, {"slice_length_s": slice_length_s})
         return
     with locks.try_lock(locks.RECOMPUTE, submission.pk) as is_ours:
         if not is_ours:
             raise ReviewRefusedError(BUSY)
         _read(submission, slice_length_s, actor)
-
-
-def _queue(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
-    with transaction.atomic():
-        lock_log(submission)
-        _change(submission, slice_length_s, actor)
-        retry_reading(submission, actor, {"slice_length_s": slice_length_s})
 
 
 def _read(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
