@@ -155,7 +155,8 @@ def _receive_again(
     # The reading before the submission: the lock order of results/models/row_operations.py.
     reading = Reading.objects.select_for_update().filter(evidence=submission.log_id).order_by("-created_at").first()
     is_moved = _take_embargo(submission, facts.embargo_until, actor)
-    missing = [(stored, name) for stored, name in companions if not _has_companion(submission, stored)]
+    known = set(submission.companions.values_list("evidence__sha256", flat=True))
+    missing = [(stored, name) for stored, name in companions if stored.sha256 not in known]
     if missing and reading is not None and reading.state in {Reading.State.READING, Reading.State.DONE}:
         left_out = tuple(name for _, name in missing)
         return Receipt(submission, is_new=False, left_out=left_out, is_embargo_changed=is_moved)
@@ -179,10 +180,6 @@ def _take_embargo(submission: Submission, until: datetime | None, actor: Abstrac
         raise ReviewRefusedError(f"These bytes are submission {submission.public_id} already. {refusal}") from refusal
     submission.embargo_until = until
     return is_moved
-
-
-def _has_companion(submission: Submission, stored: Stored) -> bool:
-    return submission.companions.filter(evidence__sha256=stored.sha256).exists()
 
 
 def _add_companions(submission: Submission, companions: list[tuple[Stored, str]]) -> list[str]:

@@ -1,22 +1,17 @@
-"""Corrections of stated facts, annotations, and one decision about many runs; each is an event that can be undone."""
+"""Corrections of stated facts, and annotations; each is an event that can be undone."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import record_event, run_subject
-from results.lifecycle import visibility
 from results.lifecycle.visibility import refuse_own
-from results.models import Annotation, Event, Finding, Run
-from results.models.querysets import RunQuerySet
+from results.models import Annotation, Event, Run
 
 CORRECTED, TAKEN_BACK = "run-corrected", "correction-taken-back"
 CORRECTABLE = ("firmware", "over_provisioning_pct", "over_provisioned_to_gb", "region", "zone", "notes")
@@ -58,16 +53,12 @@ def _write(run: Run, stated: Values, actor: AbstractBaseUser, kind_and_reason: t
         raise ReviewRefusedError("A reason is needed. The history shows it with both values.")
     with transaction.atomic():
         locked = Run.objects.select_for_update().get(pk=run.pk)
-        changes = {
-            name: value for name, value in stated.items() if json_value(getattr(locked, name)) != json_value(value)
-        }
+        both = {name: [json_value(getattr(locked, name)), json_value(value)] for name, value in stated.items()}
+        changes = {name: [before, after] for name, (before, after) in both.items() if before != after}
         if not changes:
             raise ReviewRefusedError(f"{run.public_id} already has these values. Nothing was changed.")
-        details = {
-            "changes": {name: [json_value(getattr(locked, name)), json_value(value)] for name, value in changes.items()}
-        }
-        Run.objects.filter(pk=locked.pk).update(**changes)
-        event = record_event(actor, kind, run_subject(locked), reason, details)
+        Run.objects.filter(pk=locked.pk).update(**{name: stated[name] for name in changes})
+        event = record_event(actor, kind, run_subject(locked), reason, {"changes": changes})
         refresh_certificates([locked.product_id])
     return event
 
@@ -114,81 +105,5 @@ def retract(annotation: Annotation, actor: AbstractBaseUser, reason: str) -> Non
         current = Annotation.objects.current().filter(pk=annotation.pk)
         if not current.update(retracted_at=timezone.now()):
             raise ReviewRefusedError(f"This annotation of {run.public_id} was retracted already.")
-        record_event(
-            actor,
-            "annotation-retracted",
-            run_subject(run),
-            reason,
-            {"annotation": annotation.pk, "text": annotation.text},
-        )
-
-
-Decision = Callable[[Run, AbstractBaseUser, str], object]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Conditions that select runs. Empty fields are ignored; a selected run meets all others."""
-
-    organisation: str = ""
-    tool_version: str = ""
-    firmware: str = ""
-    finding: str = ""
-    reader_version: str = ""
-
-    @property
-    def is_empty(self) -> bool:
-        """Return whether no condition is set. Such a choice would select every public run of the register."""
-        return not any(vars(self).values())
-
-    def runs(self) -> RunQuerySet:
-        """Return the selected public runs, superseded and withdrawn ones included."""
-        columns = {
-            "submission__organisation__slug": self.organisation,
-            "tool_version": self.tool_version,
-            "firmware": self.firmware,
-            "reading__reader_version": self.reader_version,
-        }
-        runs = Run.objects.public().filter(**{name: value for name, value in columns.items() if value})
-        if self.finding:
-            runs = runs.filter(Exists(Finding.objects.filter(run=OuterRef("pk"), rule_id=self.finding)))
-        return runs.order_by("pk")
-
-
-@dataclass
-class Outcome:
-    """Result of a decision about many runs: ids of changed runs, and the reason for each refused one."""
-
-    done: list[str] = field(default_factory=list)
-    refused: dict[str, str] = field(default_factory=dict)
-
-
-def _retract(run: Run, actor: AbstractBaseUser, text: str) -> None:
-    annotation = Annotation.objects.current().filter(run=run, text=text.strip()).first()
-    if annotation is None:
-        raise ReviewRefusedError(f"{run.public_id} carries no such annotation.")
-    retract(annotation, actor, "retracted in bulk")
-
-
-# `annotate` and `retract` take the annotation's own words in the place of a reason.
-DECISIONS: dict[str, Decision] = {
-    "annotate": lambda run, actor, text: annotate(run, text, actor),
-    "retract": _retract,
-    "withdraw": visibility.withdraw,
-    "reinstate": visibility.reinstate,
-}
-
-
-def decide(runs: RunQuerySet, decision: str, actor: AbstractBaseUser, reason: str, *, is_dry: bool) -> Outcome:
-    """Make a decision about each run, or in a dry run make it and take it back."""
-    outcome = Outcome()
-    for run in runs.select_related("submission"):
-        try:
-            with transaction.atomic():
-                DECISIONS[decision](run, actor, reason)
-                transaction.set_rollback(is_dry)
-        except ReviewRefusedError as refusal:
-            outcome.refused[run.public_id] = str(refusal)
-        else:
-            outcome.done.append(run.public_id)
-    return outcome
+        details = {"annotation": annotation.pk, "text": annotation.text}
+        record_event(actor, "annotation-retracted", run_subject(run), reason, details)

@@ -66,9 +66,8 @@ def move_end(submission: Submission, until: datetime | None, actor: AbstractBase
         if before == until:
             return False
         Submission.objects.filter(pk=locked.pk).update(embargo_until=until)
-        record_event(
-            actor, EMBARGO_CHANGED, ("submission", locked.public_id), "", {"before": _iso(before), "after": _iso(until)}
-        )
+        details = {"before": _iso(before), "after": _iso(until)}
+        record_event(actor, EMBARGO_CHANGED, ("submission", locked.public_id), "", details)
     return True
 
 
@@ -84,15 +83,13 @@ def disclose_due() -> int:
     """
     ended = Q(submission__embargo_until__lte=timezone.now()) | Q(submission__embargo_until=None)
     due = Run.objects.embargoed().filter(ended, submission__isnull=False).order_by("pk")
-    return sum(_end_alone(run) for run in due.select_related("submission"))
-
-
-def _end_alone(run: Run) -> bool:
-    try:
-        return _end(run)
-    except Exception:  # one run that cannot be shown must not delay the others, nor the purge of withdrawn pages
-        log.exception("run %s: its embargo has ended, and it could not be shown", run.public_id)
-        return False
+    disclosed = 0
+    for run in due.select_related("submission"):
+        try:
+            disclosed += _end(run)
+        except Exception:  # one run that cannot be shown must not delay the others, nor the purge of withdrawn pages
+            log.exception("run %s: its embargo has ended, and it could not be shown", run.public_id)
+    return disclosed
 
 
 def _end(run: Run) -> bool:

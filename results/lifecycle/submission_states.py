@@ -54,22 +54,20 @@ def with_state(submissions: QuerySet[Submission]) -> QuerySet[StatedSubmission]:
     readings = Reading.objects.filter(evidence=OuterRef("log")).order_by("-created_at", "-pk")
     runs = Run.objects.filter(submission=OuterRef("pk"))
     declined = Event.objects.filter(subject_type="submission", subject_id=OuterRef("public_id"), kind=DECLINED_KIND)
-    unreviewed = Run.objects.filter(visibility=Visibility.UNREVIEWED)
+    unreviewed = runs.filter(visibility=Visibility.UNREVIEWED)
+    of_submission = Run.objects.filter(visibility=Visibility.UNREVIEWED, submission=OuterRef(OuterRef("pk")))
+    recalls = Event.objects.filter(
+        subject_type="run", kind=RECALLED_KIND, subject_id__in=of_submission.values("public_id")
+    )
     return submissions.annotate(
         reading_state=Subquery(readings.values("state")[:1]),
         is_published=Exists(runs.filter(visibility__in=[Visibility.PUBLIC, Visibility.SUPERSEDED])),
         is_withdrawn=Exists(runs.filter(visibility=Visibility.WITHDRAWN)),
         is_embargoed=Exists(runs.filter(visibility=Visibility.EMBARGOED)),
-        has_unreviewed=Exists(unreviewed.filter(submission=OuterRef("pk"))),
+        has_unreviewed=Exists(unreviewed),
         declined_by=Subquery(declined.order_by("-pk").values("pk")[:1]),
-        recalled_by=Subquery(_recalls(unreviewed).order_by("-pk").values("pk")[:1]),
+        recalled_by=Subquery(recalls.order_by("-pk").values("pk")[:1]),
     ).annotate(state=_state())
-
-
-def _recalls(runs: QuerySet[Run]) -> QuerySet[Event]:
-    """Return the events that took runs of the outer submission back into review."""
-    of_submission = runs.filter(submission=OuterRef(OuterRef("pk"))).values("public_id")
-    return Event.objects.filter(subject_type="run", kind=RECALLED_KIND, subject_id__in=of_submission)
 
 
 def _state() -> Case:

@@ -4,9 +4,10 @@ Each transition is one database transaction: a conditional update that only one 
 Nothing is deleted, and each transition of a public run has one that reverts it.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -60,14 +61,6 @@ TRANSITIONS = {
 WITHOUT_REASON = frozenset({"publish", "embargo", "disclose"})
 
 
-@dataclass(frozen=True)
-class _Change:
-    """The columns and event details that a transition writes in addition to the state."""
-
-    columns: dict[str, Any] = field(default_factory=dict)
-    details: dict[str, Any] = field(default_factory=dict)
-
-
 def publish(run: Run, actor: AbstractBaseUser, warnings: Sequence[str] = ()) -> None:
     """Publish an unreviewed run as reviewed or, from a lab of the register, as lab-verified.
 
@@ -79,12 +72,13 @@ def publish(run: Run, actor: AbstractBaseUser, warnings: Sequence[str] = ()) -> 
         locked = _lock(run)
         _refuse_unpublishable(locked)
         tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.REVIEWED
-        details = {ACCEPTED_WARNINGS: list(warnings)} if warnings else {}
+        details: dict[str, Any] = {ACCEPTED_WARNINGS: list(warnings)} if warnings else {}
         if ends_at := embargo_of(locked):
-            embargo_details = details | {"until": ends_at.isoformat()}
-            _carry_out("embargo", locked, actor, "", _Change({"tier": tier}, embargo_details))
+            details["until"] = ends_at.isoformat()
+            _carry_out("embargo", locked, actor, columns={"tier": tier}, details=details)
         else:
-            _carry_out("publish", locked, actor, "", _Change({"tier": tier, "published_at": timezone.now()}, details))
+            columns = {"tier": tier, "published_at": timezone.now()}
+            _carry_out("publish", locked, actor, columns=columns, details=details)
 
 
 def disclose(run: Run) -> None:
@@ -100,7 +94,7 @@ def disclose(run: Run) -> None:
         _refuse_unpublishable(locked)
         warnings = accepted_warnings(history_of(locked).filter(subject_type="run"))
         details = {ACCEPTED_WARNINGS: warnings} if warnings else {}
-        _carry_out("disclose", locked, None, "", _Change({"published_at": timezone.now()}, details))
+        _carry_out("disclose", locked, None, columns={"published_at": timezone.now()}, details=details)
 
 
 def recall(run: Run, actor: AbstractBaseUser | None, reason: str) -> None:
@@ -108,7 +102,7 @@ def recall(run: Run, actor: AbstractBaseUser | None, reason: str) -> None:
     with transaction.atomic():
         locked = _lock(run)
         tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.VENDOR_REPORTED
-        _carry_out("recall", locked, actor, reason, _Change({"tier": tier}))
+        _carry_out("recall", locked, actor, reason, columns={"tier": tier})
 
 
 def embargo_of(run: Run) -> datetime | None:
@@ -119,12 +113,14 @@ def embargo_of(run: Run) -> datetime | None:
 
 def withdraw(run: Run, actor: AbstractBaseUser, reason: str) -> None:
     """Mark a public run as withdrawn. It stays readable, with the notice and the reason."""
-    _do("withdraw", run, actor, reason)
+    with transaction.atomic():
+        _carry_out("withdraw", _lock(run), actor, reason)
 
 
 def reinstate(run: Run, actor: AbstractBaseUser, reason: str) -> None:
     """Revert a withdrawal: the run is public again, or superseded if it was superseded before."""
-    _do("reinstate", run, actor, reason)
+    with transaction.atomic():
+        _carry_out("reinstate", _lock(run), actor, reason)
 
 
 def supersede(run: Run, successor: Run, actor: AbstractBaseUser, reason: str) -> None:
@@ -135,7 +131,7 @@ def supersede(run: Run, successor: Run, actor: AbstractBaseUser, reason: str) ->
         locked = {each.pk: each for each in both}
         _refuse_successor(locked[run.pk], locked[successor.pk])
         details = {"successor": successor.public_id}
-        _carry_out("supersede", locked[run.pk], actor, reason, _Change({"superseded_by": successor}, details))
+        _carry_out("supersede", locked[run.pk], actor, reason, columns={"superseded_by": successor}, details=details)
 
 
 def unsupersede(run: Run, actor: AbstractBaseUser, reason: str) -> None:
@@ -143,7 +139,7 @@ def unsupersede(run: Run, actor: AbstractBaseUser, reason: str) -> None:
     with transaction.atomic():
         locked = _lock(run)
         details = {"successor": locked.superseded_by.public_id} if locked.superseded_by else {}
-        _carry_out("unsupersede", locked, actor, reason, _Change({"superseded_by": None}, details))
+        _carry_out("unsupersede", locked, actor, reason, columns={"superseded_by": None}, details=details)
 
 
 def allowed_transitions(run: Run, actor: AbstractBaseUser) -> list[Transition]:
@@ -167,17 +163,21 @@ def refuse_own(run: Run, actor: AbstractBaseUser, what: str) -> None:
         raise ReviewRefusedError(f"{run.public_id}: you submitted it, so another reviewer has to {what} it.")
 
 
-def _do(name: str, run: Run, actor: AbstractBaseUser, reason: str) -> None:
-    with transaction.atomic():
-        _carry_out(name, _lock(run), actor, reason, _Change())
-
-
 def _lock(run: Run) -> Run:
     """Lock the run's row until the transaction ends, and return the run that the transition is checked against."""
     return Run.objects.select_for_update(of=("self",)).select_related("submission", "superseded_by").get(pk=run.pk)
 
 
-def _carry_out(name: str, locked: Run, actor: AbstractBaseUser | None, reason: str, change: _Change) -> None:
+def _carry_out(
+    name: str,
+    locked: Run,
+    actor: AbstractBaseUser | None,
+    reason: str = "",
+    *,
+    columns: Mapping[str, Any] = MappingProxyType({}),
+    details: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Make one transition, with the columns and event details that it writes in addition to the state."""
     transition = TRANSITIONS[name]
     if transition.is_approval and actor is not None:
         refuse_own(locked, actor, transition.name)
@@ -185,13 +185,13 @@ def _carry_out(name: str, locked: Run, actor: AbstractBaseUser | None, reason: s
         raise ReviewRefusedError(f"A reason is needed to {name} a run. It is shown on its page.")
     after = _after(transition, locked)
     unchanged = Run.objects.filter(pk=locked.pk, visibility__in=transition.before)
-    if not unchanged.update(visibility=after, **change.columns):
+    if not unchanged.update(visibility=after, **columns):
         expected = " or ".join(sorted(transition.before))
         raise ReviewRefusedError(
             f"{locked.public_id} is {locked.visibility}; only a run that is {expected} can be: {name}"
         )
-    details = {"before": locked.visibility, "after": after.value} | change.details
-    record_event(actor, transition.event_kind, run_subject(locked), reason, details)
+    stated = {"before": locked.visibility, "after": after.value, **details}
+    record_event(actor, transition.event_kind, run_subject(locked), reason, stated)
     refresh_certificates([locked.product_id])
 
 

@@ -1,20 +1,43 @@
 """`manage.py decide_runs`: annotate, retract, withdraw or reinstate many runs with one reason."""
 
 from argparse import ArgumentParser
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractBaseUser
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
-from results.lifecycle.corrections import DECISIONS, Choice, decide
+from results.errors import ReviewRefusedError
+from results.lifecycle import visibility
+from results.lifecycle.corrections import annotate, retract
+from results.models import Annotation, Run
 from results.rules.plural import counted
 
+# Options that select runs, each with its column. A selected run meets all that are given.
 CHOICES = {
-    "organisation": "slug of who sent them",
-    "tool_version": "version of the program that measured, such as 6.6",
-    "firmware": "of the drive, as stated",
-    "finding": "id of a finding of theirs (docs/reference/findings.md)",
-    "reader_version": "version of drivetest that read them",
+    "organisation": ("submission__organisation__slug", "slug of who sent them"),
+    "tool_version": ("tool_version", "version of the program that measured, such as 6.6"),
+    "firmware": ("firmware", "of the drive, as stated"),
+    "finding": ("findings__rule_id", "id of a finding of theirs (docs/reference/findings.md)"),
+    "reader_version": ("reading__reader_version", "version of drivetest that read them"),
+}
+
+
+def _retract(run: Run, actor: AbstractBaseUser, text: str) -> None:
+    annotation = Annotation.objects.current().filter(run=run, text=text.strip()).first()
+    if annotation is None:
+        raise ReviewRefusedError(f"{run.public_id} carries no such annotation.")
+    retract(annotation, actor, "retracted in bulk")
+
+
+# `annotate` and `retract` take the annotation's own words in the place of a reason.
+DECISIONS: dict[str, Callable[[Run, AbstractBaseUser, str], object]] = {
+    "annotate": lambda run, actor, text: annotate(run, text, actor),
+    "retract": _retract,
+    "withdraw": visibility.withdraw,
+    "reinstate": visibility.reinstate,
 }
 
 
@@ -23,25 +46,29 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("decision", choices=sorted(DECISIONS))
-        for name, meaning in CHOICES.items():
+        for name, (_, meaning) in CHOICES.items():
             parser.add_argument(f"--{name.replace('_', '-')}", default="", help=meaning)
         parser.add_argument("--reason", required=True, help="why; for annotate and retract the annotation's words")
         parser.add_argument("--actor", required=True, help="username of the reviewer who decides")
         parser.add_argument("--dry-run", action="store_true", help="print only; nothing is written")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        choice = Choice(**{name: options[name] for name in CHOICES})
-        if choice.is_empty:
+        chosen = {column: options[name] for name, (column, _) in CHOICES.items() if options[name]}
+        if not chosen:  # it would be every public run of the register
             raise CommandError(f"expected at least one of --{', --'.join(CHOICES).replace('_', '-')}")
         actor = get_user_model().objects.filter(username=options["actor"], is_staff=True, is_active=True).first()
         if actor is None:
             raise CommandError(f"--actor: expected the username of a reviewer, got {options['actor']}")
-        outcome = decide(choice.runs(), options["decision"], actor, options["reason"], is_dry=options["dry_run"])
+        done, refused = [], []
+        runs = Run.objects.public().filter(pk__in=Run.objects.filter(**chosen).values("pk"))
+        for run in runs.select_related("submission").order_by("pk"):
+            try:
+                with transaction.atomic():
+                    DECISIONS[options["decision"]](run, actor, options["reason"])
+                    transaction.set_rollback(options["dry_run"])
+                done.append(run.public_id)
+            except ReviewRefusedError as refusal:
+                refused.append(f"refused: {run.public_id}: {refusal}")
         would = "would " if options["dry_run"] else ""
-        self.stdout.write(
-            f"{would}{options['decision']}: {counted(len(outcome.done), 'run')}; refused: {len(outcome.refused)}"
-        )
-        for public_id in outcome.done:
-            self.stdout.write(public_id)
-        for public_id, sentence in outcome.refused.items():
-            self.stdout.write(f"refused: {public_id}: {sentence}")
+        summary = f"{would}{options['decision']}: {counted(len(done), 'run')}; refused: {len(refused)}"
+        self.stdout.write("\n".join([summary, *done, *refused]))
