@@ -76,7 +76,7 @@ FIGURE_COUNTS = {
 }
 
 
-def _figure_columns(row: Row) -> dict[str, object]:
+def _figure_columns(row: Row) -> Mapping[str, object]:
     texts = {name: row.get(name, "") for name in FIGURE_TEXTS}
     counts = {column: int(row[name]) if row.get(name) else None for column, name in FIGURE_COUNTS.items()}
     return texts | counts | {"exactness": row.get("exactness", STATED)}

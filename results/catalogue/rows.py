@@ -140,8 +140,7 @@ def read_catalogue(path: Path) -> list[CatalogueRow]:
     """Return the rows of a file. Raises CatalogueError, with line and column, if a row is not valid."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(_read_rows(path, file))
-    _refuse_doubles(rows)
-    _refuse_contradictions(rows)
+    _refuse_conflicts(rows)
     return rows
 
 
@@ -161,19 +160,15 @@ def _read_rows(path: Path, file: TextIO) -> Iterator[CatalogueRow]:
         raise CatalogueError(path, reader.line_num + 1, "row", "UTF-8", str(error.object[error.start])) from error
 
 
-def _refuse_doubles(rows: list[CatalogueRow]) -> None:
-    first: dict[str, CatalogueRow] = {}
+def _refuse_conflicts(rows: list[CatalogueRow]) -> None:
+    """Raise CatalogueError if two rows are of one result, or state different facts of one product."""
+    by_key: dict[str, CatalogueRow] = {}
+    by_product: dict[tuple[str, ...], CatalogueRow] = {}
     for row in rows:
-        other = first.setdefault(row.key, row)
+        other = by_key.setdefault(row.key, row)
         if other is not row:
             raise row.fail("act_version", f"another one than line {other.line} has for the same device")
-
-
-def _refuse_contradictions(rows: list[CatalogueRow]) -> None:
-    """Raise CatalogueError if two rows of one product state different facts: each would overwrite the other."""
-    first: dict[tuple[str, ...], CatalogueRow] = {}
-    for row in rows:
-        other = first.setdefault(tuple(row.text(column) for column in PRODUCT_COLUMNS), row)
+        other = by_product.setdefault(tuple(row.text(column) for column in PRODUCT_COLUMNS), row)
         for column in PRODUCT_FACT_COLUMNS:
             if other.text(column) != row.text(column):
                 raise row.fail(column, f"{other.text(column)!r} as in line {other.line}, for the same product")

@@ -55,13 +55,11 @@ def candidate_of(run: Run, verdict: Verdict) -> facts.CandidateRun:
 
 
 def _tested(drive: DriveInRun) -> facts.DriveInRun:
-    made = drive.preparation
-    preparation = made and facts.Preparation(
-        id=str(made.pk),
-        started_at_s=_seconds(made.started_at),
-        finished_at_s=_seconds(made.finished_at),
-        evidence_id=made.evidence.sha256 if made.evidence else None,
-    )
+    preparation = None
+    if made := drive.preparation:
+        evidence_id = made.evidence.sha256 if made.evidence else None
+        times = _seconds(made.started_at), _seconds(made.finished_at)
+        preparation = facts.Preparation(str(made.pk), *times, evidence_id)
     return facts.DriveInRun(drive.key, preparation, _state(drive, "before"), _state(drive, "after"))
 
 

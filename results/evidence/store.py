@@ -9,16 +9,17 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from django.conf import settings
 
-from results.models import Evidence
+from results.models import Evidence, Submission
 
 CHUNK_BYTES = 1024 * 1024
+NAME_BYTES = 200  # of the 255 that a file system allows: the end is kept, because it shows the kind of file
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -147,3 +148,33 @@ def _sync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def companion_paths(submission: Submission) -> list[Path]:
+    """Return paths of what belongs to a submission's log: its companions, and the side file of a run of our lab.
+
+    Each path ends in the name from the sender: the reader recognises a companion by its name. The names are links next
+    to the store, created on demand and never removed: a worker that is killed leaves nothing that would not be made
+    again. Raises EvidenceDamagedError if the bytes of one are missing.
+    """
+    companions = submission.companions.select_related("evidence")
+    files = [(companion.evidence, companion.filename) for companion in companions]
+    if submission.side_file is not None:
+        files.append((submission.side_file, submission.side_file.filename))
+    return [_named_path(evidence, filename) for evidence, filename in files]
+
+
+def _named_path(evidence: Evidence, filename: str) -> Path:
+    open_evidence(evidence).close()  # raises if the bytes are missing
+    directory = Path(settings.EVIDENCE_DIR) / "named" / evidence.sha256
+    directory.mkdir(mode=0o750, parents=True, exist_ok=True)
+    link = directory / file_name(filename)
+    with suppress(FileExistsError):  # the same bytes under the same name: an earlier attempt has made it
+        link.symlink_to(os.path.relpath(path_of(evidence.sha256), directory))
+    return link
+
+
+def file_name(filename: str) -> str:
+    """Return a name that every file system takes; "." and ".." are none."""
+    name = filename.replace("/", "_").encode(errors="replace")[-NAME_BYTES:].decode(errors="ignore")
+    return name if name.strip(".") else "companion"

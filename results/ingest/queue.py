@@ -13,13 +13,11 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from results import locks
-from results.evidence.names import companion_paths
-from results.evidence.store import EvidenceDamagedError, open_evidence, path_of
+from results.evidence.store import EvidenceDamagedError, companion_paths, open_evidence, path_of
 from results.history import record_event
 from results.ingest.act import record_input, record_runs
 from results.models import Evidence, Profile, Reading, Submission
 from results.reader import process as reader_process
-from results.reader.errors import failed_attempt, gave_up, unreadable
 from results.reader.process import (
     Document,
     FormatError,
@@ -27,6 +25,9 @@ from results.reader.process import (
     ReaderBrokenError,
     ReaderKilledError,
     TooManySlicesError,
+    failed_attempt,
+    gave_up,
+    unreadable,
 )
 
 # Sent after commit with `reading_id`. Only a notification: a receiver that fails or is missing delays a reading until

@@ -32,15 +32,12 @@ def sweep_key(read: Document) -> str:
     """
     if any(read[name] is None for name in REQUIRED):
         return ""
+    options = sorted([name, value] for name, value in read["properties"] if is_of_the_load(name))
     facts = [
         read["tool"], read["tool_version"], read["phase"], read["workload"], read["binding"], read["record_count"],
-        read["operation_count"], read["time_limit_s"], read["target_ops_per_s"], read["times"], _options(read),
+        read["operation_count"], read["time_limit_s"], read["target_ops_per_s"], read["times"], options,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(facts, separators=(",", ":")).encode()).hexdigest()
-
-
-def _options(read: Document) -> list[list[str]]:
-    return sorted([name, value] for name, value in read["properties"] if is_of_the_load(name))
 
 
 def is_of_the_load(name: str) -> bool:

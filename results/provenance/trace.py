@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from results.evidence.lines import NOT_LOOKED_UP, numbered_lines
 from results.ingest.act import YCSB
-from results.models import Companion, Evidence, Run, Share, Verdict, YcsbOperation
+from results.models import Evidence, Run, Share, Verdict, YcsbOperation
 from results.provenance.ycsb_rows import GO_RUN, OVERALL, Rows, rows_of
 
 
@@ -38,16 +38,15 @@ def trace(run: Run) -> Iterator[TracedValue]:
     keys = _config_lines(run)
     for column, names in CONFIG_KEYS.items():
         if (value := getattr(run, column)) is not None:
-            yield TracedValue(
-                column, f"{value:f}" if hasattr(value, "as_tuple") else str(value), _from_keys(names, keys)
-            )
+            text = f"{value:f}" if hasattr(value, "as_tuple") else str(value)
+            found = [keys[name] for name in names if name in keys]
+            yield TracedValue(column, text, "; ".join(found) or "configuration of the run, no line found")
     if run.duration_s is not None:
-        lines = _lines(run.facts.get("first_line"), run.facts.get("last_line"))
-        yield TracedValue("duration_s", str(run.duration_s), f"last report interval that the log closed, {lines}")
+        origin = f"last report interval that the log closed, {_run_lines(run)}"
+        yield TracedValue("duration_s", str(run.duration_s), origin)
     for share in run.shares.order_by("statistic", "threshold_us"):
-        yield TracedValue(
-            f"share {share.statistic} over {share.threshold_us} us", f"{share.printed} %", _share_origin(run, share)
-        )
+        name = f"share {share.statistic} over {share.threshold_us} us"
+        yield TracedValue(name, f"{share.printed} %", _share_origin(run, share))
     verdict = run.verdicts.first()
     for violation in verdict.document["violations"] if verdict else []:
         name = f"violation in slice {violation['slice']} over {violation['threshold_us']} us"
@@ -56,15 +55,13 @@ def trace(run: Run) -> Iterator[TracedValue]:
 
 def _grounds(run: Run) -> Iterator[TracedValue]:
     if run.reading is None:
-        yield TracedValue(
-            "source", run.source or "not stated", f"published without a log; row as printed: {run.source_row}"
-        )
+        origin = f"published without a log; row as printed: {run.source_row}"
+        yield TracedValue("source", run.source or "not stated", origin)
         return
     log = run.reading.evidence
     yield TracedValue("evidence", f"sha256 {log.sha256}", f"{log.filename}, {log.size_bytes} bytes as received")
     yield TracedValue("reader", f"drivetest {run.reading.reader_version}", f"reading {run.reading.pk}")
-    lines = _lines(run.facts.get("first_line"), run.facts.get("last_line"))
-    yield TracedValue("run", run.public_id, f"run {run.ordinal} of that log, {lines}")
+    yield TracedValue("run", run.public_id, f"run {run.ordinal} of that log, {_run_lines(run)}")
     verdict = run.verdicts.select_related("profile").first()
     if verdict is not None:
         judged = f"{verdict.profile}, profile sha256 {verdict.profile.sha256}, drivetest {verdict.reader_version}"
@@ -77,7 +74,7 @@ def _share_origin(run: Run, share: Share) -> str:
     edge = "" if share.read_at_us is None else f", read at {share.read_at_us} us"
     counts = f"{share.over_count} of {share.ops_count} operations{edge}"
     if share.slice_number is None:
-        return f"{counts}; the whole run, {_lines(run.facts.get('first_line'), run.facts.get('last_line'))}"
+        return f"{counts}; the whole run, {_run_lines(run)}"
     return f"{counts}; {_slice_origin(run, share.slice_number, run.verdicts.first())}"
 
 
@@ -92,13 +89,12 @@ def _slice_origin(run: Run, number: int, verdict: Verdict | None) -> str:
     return f"slice {number} of {name} ({piece.start_s}-{piece.end_s} s), {_lines(piece.first_line, piece.last_line)}"
 
 
+def _run_lines(run: Run) -> str:
+    return _lines(run.facts.get("first_line"), run.facts.get("last_line"))
+
+
 def _lines(first: int | None, last: int | None) -> str:
     return f"lines {first} to {last}" if first and last else "lines not known"
-
-
-def _from_keys(names: tuple[str, ...], keys: dict[str, str]) -> str:
-    found = [keys[name] for name in names if name in keys]
-    return "; ".join(found) or "configuration of the run, no line found"
 
 
 def _config_lines(run: Run) -> dict[str, str]:
@@ -124,10 +120,13 @@ def _search(log: Evidence, first_line: int, keys: list[str]) -> dict[str, str]:
     return found
 
 
-COMMAND = re.compile(rb"^\s*Command line:|\s-threads\s|\s--threads\s")
 SEARCHED_ROLES = {"stderr", "command", "export"}
 ORDERED_COLUMNS = ("threads_count", "target_ops_per_s", "record_count", "operation_count", "time_limit_s")
 OVERALL_ROWS = {"runtime_ms": re.compile(r"RunTime.*"), "throughput_ops_per_s": re.compile(r"Throughput.*")}
+COMPUTED_COUNTS = {
+    "done_ops_count": "throughput x runtime, rounded; of go-ycsb the counts",
+    "failed_ops_count": "sum of the operations below that failed",
+}
 MEASUREMENTS = {
     "ops_count": re.compile(r"(Total )?Operations"),
     "mean_us": re.compile(r"Average.*"),
@@ -150,43 +149,37 @@ def trace_ycsb(run: Run) -> Iterator[TracedValue]:
     yield from _status_lines(run, files)
 
 
+@dataclass
 class _File:
     """A stored file of the run: its name, the lines of its rows and of the command, or why they are unknown."""
 
-    def __init__(self, run: Run, evidence: Evidence, name: str, *, is_log: bool) -> None:
-        self.name, self.rows, self.command, self.problem = name, Rows(), None, ""
-        if is_log and run.member:
-            self.problem = f"{run.member} in {name}: lines in an archive are not looked up"
-            return
-        span = _lines_of(run) if is_log else (1, None)
-        try:
-            self.rows = rows_of(numbered_lines(evidence, *span))
-            lines = numbered_lines(evidence, *span)
-            self.command = next((number for number, line in lines if COMMAND.search(line)), None)
-        except NOT_LOOKED_UP as error:
-            self.problem = f"{name}: line not looked up: {error}"
+    name: str
+    rows: Rows = field(default_factory=Rows)
+    problem: str = ""
 
 
-def _lines_of(run: Run) -> tuple[int, int | None]:
-    """Return the first and last line of a run in its log; the whole log if it has only this run."""
-    if run.reading is None or run.reading.runs.count() == 1:
-        return 1, None
-    return run.facts.get("first_line") or 1, run.facts.get("last_line") or None
+def _file(evidence: Evidence, name: str, span: tuple[int, int | None] = (1, None)) -> _File:
+    try:
+        return _File(name, rows_of(numbered_lines(evidence, *span)))
+    except NOT_LOOKED_UP as error:
+        return _File(name, problem=f"{name}: line not looked up: {error}")
 
 
 def _files(run: Run) -> Iterator[_File]:
     if run.reading is not None:
         log = run.reading.evidence
-        yield _File(run, log, log.filename, is_log=True)
-    companions = (
-        run.submission.companions.filter(role__in=SEARCHED_ROLES) if run.submission else Companion.objects.none()
-    )
-    for companion in companions.select_related("evidence"):
-        yield _File(run, companion.evidence, companion.filename, is_log=False)
+        is_alone = run.reading.runs.count() == 1
+        span = (1, None) if is_alone else (run.facts.get("first_line") or 1, run.facts.get("last_line") or None)
+        problem = f"{run.member} in {log.filename}: lines in an archive are not looked up"
+        yield _File(log.filename, problem=problem) if run.member else _file(log, log.filename, span)
+    if run.submission is not None:
+        searched = run.submission.companions.filter(role__in=SEARCHED_ROLES)
+        for companion in searched.select_related("evidence"):
+            yield _file(companion.evidence, companion.filename)
 
 
 def _ordered(run: Run, files: list[_File]) -> Iterator[TracedValue]:
-    places = [f"line {file.command} of {file.name}" for file in files if file.command]
+    places = [f"line {file.rows.command_line} of {file.name}" for file in files if file.rows.command_line]
     origin = f"command line, {places[0]}" if places else _unknown(files, "the properties that the output prints")
     for column in ORDERED_COLUMNS:
         if (value := getattr(run.ycsb, column)) is not None:
@@ -197,23 +190,17 @@ def _whole(run: Run, files: list[_File]) -> Iterator[TracedValue]:
     for column, measurement in OVERALL_ROWS.items():
         if (value := getattr(run.ycsb, column)) is not None:
             yield TracedValue(column, _text_of(value), _place(files, [OVERALL, GO_RUN], measurement, float(value)))
-    if run.ycsb.done_ops_count is not None:
-        yield TracedValue(
-            "done_ops_count", str(run.ycsb.done_ops_count), "throughput x runtime, rounded; of go-ycsb the counts"
-        )
-    if run.ycsb.failed_ops_count is not None:
-        yield TracedValue("failed_ops_count", str(run.ycsb.failed_ops_count), "sum of the operations below that failed")
+    for column, origin in COMPUTED_COUNTS.items():
+        if (value := getattr(run.ycsb, column)) is not None:
+            yield TracedValue(column, str(value), origin)
 
 
 def _operation(run: Run, operation: YcsbOperation, files: list[_File]) -> Iterator[TracedValue]:
-    name = " ".join(
-        part for part in (operation.name, operation.outcome, operation.time and f"{operation.time} time") if part
-    )
+    name = " ".join(filter(None, (operation.name, operation.outcome, operation.time and f"{operation.time} time")))
     for column, measurement in MEASUREMENTS.items():
         if (value := getattr(operation, column)) is not None:
-            yield TracedValue(
-                f"{name}, {column}", _text_of(value), _operation_place(operation, files, measurement, float(value))
-            )
+            place = _operation_place(operation, files, measurement, float(value))
+            yield TracedValue(f"{name}, {column}", _text_of(value), place)
     for percentile, value in operation.percentiles:
         place = _operation_place(operation, files, _percentile_row(percentile), float(value))
         yield TracedValue(f"{name}, percentile {percentile}", f"{value} us", place)
@@ -247,16 +234,10 @@ def _place(files: list[_File], metrics: list[str], measurement: re.Pattern[str],
 
 
 def _status_lines(run: Run, files: list[_File]) -> Iterator[TracedValue]:
-    count = run.ycsb.intervals.count()
-    if count:
-        places = [
-            f"lines {file.rows.status_lines[0]} to {file.rows.status_lines[-1]} of {file.name}"
-            for file in files
-            if file.rows.status_lines
-        ]
-        yield TracedValue(
-            "status lines", str(count), "; ".join(places) or _unknown(files, "the blocks before the result")
-        )
+    if count := run.ycsb.intervals.count():
+        spans = [(file.rows.status_lines, file.name) for file in files if file.rows.status_lines]
+        places = "; ".join(f"lines {lines[0]} to {lines[-1]} of {name}" for lines, name in spans)
+        yield TracedValue("status lines", str(count), places or _unknown(files, "the blocks before the result"))
 
 
 def _unknown(files: list[_File], otherwise: str) -> str:

@@ -4,7 +4,7 @@ Source: docs/reference/formats.md, "A YCSB RUN". drivetest alone reads figures; 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 TEXT_ROW = re.compile(rb"^\s*\[([^\]]+)\], (.+), ([^,]+?)\s*$")
@@ -15,6 +15,7 @@ GO_ROWS = (
     re.compile(rb'"Operation":"([A-Z_]+)"'),
 )
 GO_END = re.compile(rb"^\s*Run finished, takes (\S+)")
+COMMAND = re.compile(rb"^\s*Command line:|\s-threads\s|\s--threads\s")
 STATUS_LINE = re.compile(rb"(^|\s)\d+ sec: \d+ operations")
 RECORDER = re.compile(r"^(Hdr|Bucket|Raw)(?=[A-Z])")
 JSON_FIELDS = 3
@@ -31,6 +32,7 @@ class Rows:
     by_measurement: dict[str, dict[str, list[Stated]]] = field(default_factory=dict)
     by_metric: dict[str, int] = field(default_factory=dict)
     status_lines: list[int] = field(default_factory=list)
+    command_line: int | None = None
 
     def add(self, metric: str, measurement: str, stated: Stated) -> None:
         """Add a row: a file of several runs has one for each."""
@@ -60,6 +62,8 @@ def rows_of(lines: Iterable[tuple[int, bytes]]) -> Rows:
     rows = Rows()
     stated: dict[bytes, str] = {}
     for number, line in lines:
+        if rows.command_line is None and COMMAND.search(line):
+            rows.command_line = number
         if STATUS_LINE.search(line):
             rows.status_lines.append(number)
         elif row := TEXT_ROW.match(line):
@@ -67,7 +71,9 @@ def rows_of(lines: Iterable[tuple[int, bytes]]) -> Rows:
             rows.add(_metric(metric), measurement, (number, value))
         else:
             _add_json(rows, number, line, stated)
-            rows.by_metric.update((metric, number) for metric in _go_rows(line))
+            rows.by_metric.update((_text(metric), number) for form in GO_ROWS for metric in form.findall(line))
+            if GO_END.match(line):
+                rows.by_metric[GO_RUN] = number
     return rows
 
 
@@ -78,13 +84,6 @@ def _add_json(rows: Rows, number: int, line: bytes, stated: dict[bytes, str]) ->
         if name == b"value" and len(stated) == JSON_FIELDS:
             rows.add(_metric(stated[b"metric"]), stated[b"measurement"], (number, stated[b"value"]))
             stated.clear()
-
-
-def _go_rows(line: bytes) -> Iterator[str]:
-    for form in GO_ROWS:
-        yield from map(_text, form.findall(line))
-    if GO_END.match(line):
-        yield GO_RUN
 
 
 def _metric(name: str) -> str:

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from results import locks
-from results.evidence.names import file_name
+from results.evidence.store import file_name
 from results.ingest.queue import judging_profile
 from results.reader import process as reader_process
 from results.reader.process import Document, FormatError, TooManySlicesError

@@ -11,12 +11,13 @@ from django.views.decorators.http import require_POST
 
 from results.errors import ReviewRefusedError
 from results.lifecycle.embargo import change_embargo, may_change_embargo
-from results.lifecycle.submission_states import StatedSubmission, SubmissionState
+from results.lifecycle.submission_states import StatedSubmission, SubmissionState, with_state
 from results.models import Submission
 from results.reevaluation.slice_lengths import may_change_slices, read_in_slices
-from webapp.accounts.requests import UserRequest, members_only
-from webapp.submissions.access import find_submission, is_owner_or_staff
+from webapp.accounts.models import User
+from webapp.accounts.requests import UserRequest, acts_for, members_only
 from webapp.submissions.forms import EmbargoForm, SlicesForm, valid_data
+from webapp.submissions.review_warnings import with_virtual_device_flag
 from webapp.templatetags import units
 
 
@@ -40,6 +41,18 @@ def refusals_shown(request: HttpRequest) -> Iterator[None]:
         yield
     except ReviewRefusedError as refusal:
         messages.error(request, str(refusal))
+
+
+def is_owner_or_staff(request: HttpRequest, submission: Submission) -> bool:
+    """Return whether the person who is signed in may see the submission without a link."""
+    user = request.user
+    return (isinstance(user, User) and user.is_staff) or acts_for(user, submission.organisation_id)
+
+
+def find_submission(public_id: str) -> StatedSubmission | None:
+    """Return a submission with its state, or None."""
+    related = Submission.objects.select_related("organisation", "log", "side_file", "product", "submitted_by")
+    return with_virtual_device_flag(with_state(related)).filter(public_id=public_id).first()
 
 
 def _own_submission(request: UserRequest, public_id: str) -> StatedSubmission:

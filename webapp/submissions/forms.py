@@ -106,6 +106,10 @@ class SlicesForm(forms.Form):
         min_value=1,
         max_value=SLICE_LENGTH_MAX_S,
         initial=SLICE_LENGTH_DEFAULT_S,
+        error_messages=dict.fromkeys(
+            ("required", "invalid", "min_value", "max_value"),
+            f"Expected a slice length of 1 to {SLICE_LENGTH_MAX_S} s.",
+        ),
         help_text="The profile judges slices of 3600 s. In shorter ones a run can fail, but never pass.",
     )
 

@@ -7,6 +7,7 @@ from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -20,8 +21,13 @@ from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSu
 from results.models import Event, Run, Submission
 from webapp.accounts.requests import UserRequest, mark_private, members_only, organisations_of
 from webapp.register.http.access import is_public
-from webapp.submissions.access import find_submission, is_owner_or_staff, may_open
-from webapp.submissions.changes import embargo_form, embargo_sentence, slices_form
+from webapp.submissions.changes import (
+    embargo_form,
+    embargo_sentence,
+    find_submission,
+    is_owner_or_staff,
+    slices_form,
+)
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
 from webapp.submissions.pages import members_of, run_parts, shared_findings, sweep_rows
 from webapp.submissions.progress import attempts_sentences, entries_of, product_sentence, steps_of
@@ -64,17 +70,10 @@ def _show_form(request: HttpRequest, form: SubmissionForm, status: int) -> HttpR
 
 def _accept(request: UserRequest, form: SubmissionForm) -> HttpResponse:
     log: UploadedFile[bytes] = form.cleaned_data["log"]
-    origin = Submission.Origin.FORM
+    sender, facts, companions = form.chosen_organisation, form.facts(), form.companion_uploads()
+    origin, user = Submission.Origin.FORM, request.user
     try:
-        receipt = accept_submission(
-            form.chosen_organisation,
-            log,
-            log.name or "",
-            form.facts(),
-            origin,
-            request.user,
-            companions=form.companion_uploads(),
-        )
+        receipt = accept_submission(sender, log, log.name or "", facts, origin, user, companions=companions)
     except StoreFullError:
         form.add_error("log", "The register has no space for the log now. Nothing was stored. Try again later.")
         return _show_form(request, form, 507)
@@ -93,10 +92,8 @@ def _accept(request: UserRequest, form: SubmissionForm) -> HttpResponse:
 @members_only
 def submission_list(request: UserRequest) -> HttpResponse:
     own = Submission.objects.filter(organisation__memberships__user=request.user)
-    rows = (
-        with_virtual_device_flag(with_state(own)).select_related("organisation", "log").order_by("-received_at", "-pk")
-    )
-    page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
+    rows = with_virtual_device_flag(with_state(own)).select_related("organisation", "log")
+    page = Paginator(rows.order_by("-received_at", "-pk"), PAGE_ROWS).get_page(request.GET.get("page"))
     return render(request, "submissions/list.html", {"page": page, "section": "submit"})
 
 
@@ -104,11 +101,16 @@ def submission_list(request: UserRequest) -> HttpResponse:
 @never_cache
 def submission_detail(request: HttpRequest, public_id: str) -> HttpResponse:
     submission = find_submission(public_id)
-    if may_open(submission, request):
+    if submission is not None and (_holds_link(request, submission) or is_owner_or_staff(request, submission)):
         return mark_private(render(request, "submissions/detail.html", submission_page(request, submission)))
     if request.user.is_authenticated:
         raise Http404(f"No submission is named {public_id}.")
     return redirect_to_login(request.get_full_path())  # the same whether it exists or not
+
+
+def _holds_link(request: HttpRequest, submission: Submission) -> bool:
+    """Return whether the address has the submission's secret key."""
+    return constant_time_compare(request.GET.get("key", ""), submission.link_key)
 
 
 def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[str, object]:

@@ -146,19 +146,19 @@ def _stages(runs: Runs, device_count: int, duration_s: int) -> Iterator[_Stage]:
 def _stage(load: CandidateRun, nx: Fraction, stress: CandidateRun | None, heaviest: Runs, duration_s: int) -> _Stage:
     device_count = load.device_count or 0
     tested = (load,) if stress is None else (load, stress)
+    if stress is None:
+        stressed = _stress_missing(load, nx, heaviest, duration_s)
+    else:
+        ran, required = printed_nx(stress.nx_load or Fraction(0)), printed_nx(STRESS_FACTOR * nx)
+        sentence = f"stress test {stress.id} ran to completion at {ran}, {required} was required"
+        stressed = Requirement("stress", device_count, True, sentence)
     requirements = (
         Requirement("load", device_count, True, f"load test {load.id} passes at {printed_nx(nx)}"),
-        _stress_missing(load, nx, heaviest, duration_s) if stress is None else _stress_shown(device_count, nx, stress),
+        stressed,
         checks.check_drives(tested, device_count),
         checks.check_preparation(tested, device_count),
     )
     return _Stage(device_count, nx, load, stress, requirements)
-
-
-def _stress_shown(device_count: int, nx: Fraction, stress: CandidateRun) -> Requirement:
-    ran, required = printed_nx(stress.nx_load or Fraction(0)), printed_nx(STRESS_FACTOR * nx)
-    sentence = f"stress test {stress.id} ran to completion at {ran}, {required} was required"
-    return Requirement("stress", device_count, True, sentence)
 
 
 def _stress_missing(load: CandidateRun, nx: Fraction, heaviest: Runs, duration_s: int) -> Requirement:

@@ -85,7 +85,7 @@ def test_a_log_that_failed_is_queued_again_in_the_slices_asked_for(as_user, rita
 
 @pytest.mark.parametrize("slice_length_s", ["0", "86401", "", "1" * 30])
 def test_a_length_that_no_slice_has_is_refused(as_user, vera, submission, slice_length_s):
-    assert "expected a slice length of 1 to 86400 s" in ask(as_user(vera), submission, slice_length_s).text
+    assert "Expected a slice length of 1 to 86400 s" in ask(as_user(vera), submission, slice_length_s).text
     assert submission.slice_length_s == 3600
 
 
