@@ -20,20 +20,13 @@ def for_everyone(events: QuerySet[Event]) -> QuerySet[Event]:
     Earlier corrections are in the columns of the run, earlier annotations on its page.
     """
     visible = events.exclude(kind__in=HIDDEN_KINDS).alias(entered_for=KeyTextTransform("from", "details"))
-    visible = visible.exclude(Q(kind=OPENED) & Exists(_embargoed_senders()))
-    return visible.exclude(~Q(kind=PUBLISHED) & Q(subject_type="run") & Exists(_published_later()))
-
-
-def _published_later() -> QuerySet[Run]:
-    """Return the run that an event is about, where it was published after that."""
-    return Run.objects.filter(public_id=OuterRef("subject_id"), published_at__gt=OuterRef("at"))
-
-
-def _embargoed_senders() -> QuerySet[Submission]:
-    """Return the submission that a product was entered for, where that is or was under embargo."""
+    # Products that were entered for a submission that is or was under embargo.
     changed = Event.objects.filter(subject_type="submission", subject_id=OuterRef("public_id"), kind=EMBARGO_CHANGED)
     senders = Submission.objects.filter(public_id=OuterRef("entered_for"))
-    return senders.filter(Q(embargo_until__isnull=False) | Exists(changed))
+    embargoed = senders.filter(Q(embargo_until__isnull=False) | Exists(changed))
+    visible = visible.exclude(Q(kind=OPENED) & Exists(embargoed))
+    published_later = Run.objects.filter(public_id=OuterRef("subject_id"), published_at__gt=OuterRef("at"))
+    return visible.exclude(~Q(kind=PUBLISHED) & Q(subject_type="run") & Exists(published_later))
 
 
 def details_for_everyone(details: Mapping[str, Any]) -> dict[str, Any]:

@@ -186,15 +186,8 @@ def counted_before(run_pk: int, ordinal: int, number: int) -> tuple[list[int], i
 
 def _of_histogram(each: Slice) -> HistogramSlice:
     (counts,) = each.own_counts  # type: ignore[attr-defined]
-    return HistogramSlice(
-        number=each.number,
-        counts=counts,
-        ops_count=sum(counts),
-        start_s=each.start_s,
-        end_s=each.end_s,
-        first_line=each.first_line,
-        last_line=each.last_line,
-    )
+    place = (each.start_s, each.end_s, each.first_line, each.last_line)
+    return HistogramSlice(each.number, counts, sum(counts), *place)
 
 
 SLOTS = 2  # readings for onlookers at one time: each takes a processor for as long as the log is long

@@ -179,14 +179,8 @@ def run_fields(row: CatalogueRow) -> dict[str, Any]:
 
 def share_fields(row: CatalogueRow) -> list[dict[str, Any]]:
     """Return the row's shares. The source does not state the edge at which they were read, 1000 or 1024 us."""
-    percentages = ((threshold_us, column, row.percentage(column)) for column, threshold_us in SHARE_COLUMNS.items())
-    return [
-        {
-            "statistic": Statistic.STEADY_AS_PUBLISHED,
-            "threshold_us": threshold_us,
-            "share_pct": percentage,
-            "printed": row.text(column),
-        }
-        for threshold_us, column, percentage in percentages
-        if percentage is not None
-    ]
+    shares = []
+    for column, threshold_us in SHARE_COLUMNS.items():
+        if (percentage := row.percentage(column)) is not None:
+            shares.append({"threshold_us": threshold_us, "share_pct": percentage, "printed": row.text(column)})
+    return [share | {"statistic": Statistic.STEADY_AS_PUBLISHED} for share in shares]

@@ -5,7 +5,7 @@ import io
 import lzma
 import tarfile
 import zipfile
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import IO, BinaryIO
@@ -57,7 +57,9 @@ def _text_of(stored: BinaryIO, member: str) -> Iterator[IO[bytes]]:
 
 def _zip_member(opened: ExitStack, stored: BinaryIO, member: str) -> IO[bytes]:
     archive = opened.enter_context(zipfile.ZipFile(stored))
-    return opened.enter_context(archive.open(_named(member, archive.NameToInfo)))
+    if member not in archive.NameToInfo:
+        raise MemberMissingError(member)
+    return opened.enter_context(archive.open(member))
 
 
 def _tar_member(opened: ExitStack, stored: BinaryIO, member: str) -> IO[bytes]:
@@ -68,12 +70,6 @@ def _tar_member(opened: ExitStack, stored: BinaryIO, member: str) -> IO[bytes]:
         if found is not None:
             return found
     raise MemberMissingError(member)
-
-
-def _named(member: str, names: Container[str]) -> str:
-    if member not in names:
-        raise MemberMissingError(member)
-    return member
 
 
 def _lines(text: IO[bytes]) -> Iterator[bytes]:

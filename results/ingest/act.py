@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Iterator
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from django.db.models import Q
 
@@ -52,13 +52,7 @@ def match_product(submission: Submission) -> Product | None:
 
 def identity_of(submission: Submission) -> Identity:
     """Return what a submission states of a product's identity."""
-    return {
-        "category": submission.category,
-        "vendor": submission.vendor,
-        "model": submission.model,
-        "part_number": submission.part_number,
-        "capacity_gb": submission.capacity_gb,
-    }
+    return cast("Identity", {name: getattr(submission, name) for name in Identity.__annotations__})
 
 
 SLICE_COLUMNS = ["run", "number", "start_s", "end_s", "first_line", "last_line", "counts"]
@@ -121,10 +115,7 @@ def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) 
         "member": (read.get("member") or "")[:MEMBER_CHARS],
         "tool": read["tool"][:40],
         "tool_version": (read["tool_version"] or "")[:20],
-        "firmware": submission.firmware,
-        "over_provisioning_pct": submission.over_provisioning_pct,
-        "region": submission.region,
-        "zone": submission.zone,
+        **{name: getattr(submission, name) for name in ("firmware", "over_provisioning_pct", "region", "zone")},
         "started_at": started_at(submission.lab_record),
     }
     run, is_new = Run.objects.get_or_create(reading=reading, ordinal=ordinal, defaults=shared | columns)
@@ -143,9 +134,7 @@ def _act_columns(read: Document) -> Document:
         "tps": None if reads is None or writes is None else reads + writes,
         "nx_load": decimal_of(read["nx_load"]),
         "duration_s": read["reached_s"],
-        "slice_length_s": read["slice_length_s"],
-        "compress_pct": read["compress_pct"],
-        "device_count": read["device_count"],
+        **{name: read[name] for name in ("slice_length_s", "compress_pct", "device_count")},
         "facts": {name: read[name] for name in FACTS if name in read},
     }
 

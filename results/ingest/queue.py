@@ -79,7 +79,6 @@ def read_one(reading_id: int) -> bool:
         if reading.counted_attempts >= settings.READ_MAX_ATTEMPTS:
             _fail(reading, gave_up(reading.error))  # the last attempt ended with its worker
         else:
-            _take_up(reading)
             _attempt(reading)
     return True
 
@@ -89,21 +88,18 @@ def judging_profile() -> Profile:
     return Profile.objects.filter(name=PROFILE_NAME).latest("rule_version")
 
 
-def _take_up(reading: Reading) -> None:
-    """Count the attempt before it begins: a log that takes its worker along is counted too."""
+def _attempt(reading: Reading) -> None:
+    """Read the log once. The attempt is counted before it begins: a log that ends its worker is counted too."""
+    reading.attempts += 1
+    reading.counted_attempts += 1
     Reading.objects.filter(pk=reading.pk).update(
         state=Reading.State.READING,
-        attempts=reading.attempts + 1,
-        counted_attempts=reading.counted_attempts + 1,
+        attempts=reading.attempts,
+        counted_attempts=reading.counted_attempts,
         reader_version=reader_process.reader_version(),
         started_at=timezone.now(),
         next_attempt_at=None,
     )
-    reading.attempts += 1
-    reading.counted_attempts += 1
-
-
-def _attempt(reading: Reading) -> None:
     profile = judging_profile()
     try:
         document = read_evidence(reading.evidence, profile)
@@ -117,12 +113,13 @@ def _attempt(reading: Reading) -> None:
         _try_again(reading, error, OWN_FAULT_PAUSE_S)
 
 
-def read_evidence(evidence: Evidence, profile: Profile) -> Document:
-    """Read a stored log in its submission's slices; raises what drivetest.read() does, and EvidenceDamagedError."""
+def read_evidence(evidence: Evidence, profile: Profile, slice_length_s: int | None = None) -> Document:
+    """Read a stored log in its submission's slices or in others; raises as process.read(), and EvidenceDamagedError."""
     open_evidence(evidence).close()  # raises if the bytes are missing
     path, submission = path_of(evidence.sha256), evidence.submission
     try:
-        document = reader_process.read(path, submission.slice_length_s, profile.document, companion_paths(submission))
+        slice_length_s = slice_length_s or submission.slice_length_s
+        document = reader_process.read(path, slice_length_s, profile.document, companion_paths(submission))
     except FormatError as error:
         _refuse_damage(evidence, error.document)
         raise

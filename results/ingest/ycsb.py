@@ -86,10 +86,8 @@ def _operation(ycsb_run: YcsbRun, ordinal: int, source: Document) -> YcsbOperati
         name=source["name"][:160],
         outcome=source["outcome"][:40],
         time=source["time"] or "",  # only the command line shows which time a plain name means
-        ops_count=source["ops_count"],
-        percentiles=source["percentiles"],
-        returns=source["returns"],
         taken_from=source["from"],
+        **{name: source[name] for name in ("ops_count", "percentiles", "returns")},
         **{name: double_of(source[name]) for name in ("mean_us", "min_us", "max_us")},
         **{column: by_percentile.get(name) for name, column in PERCENTILE_COLUMNS.items()},
     )

@@ -70,14 +70,11 @@ def create_product(submission: Submission, reviewer: AbstractBaseUser, stated: I
     if missing:
         raise ReviewRefusedError(f"Not stated: {', '.join(missing)}. State it, or choose an existing product.")
     with transaction.atomic():
-        product, is_new = Product.objects.get_or_create(**identity, defaults={"slug": _new_slug(identity)})
+        named = (identity["vendor"], identity["model"], identity["capacity_gb"])
+        taken = Product.objects.filter(slug__startswith=product_stem(*named)).values_list("slug", flat=True)
+        slug = new_product_slug(*named, set(taken))
+        product, is_new = Product.objects.get_or_create(**identity, defaults={"slug": slug})
         if is_new:
             record_event(reviewer, "product-created", ("product", product.slug), "", {"from": submission.public_id})
         name_product(submission, product, reviewer)
     return product
-
-
-def _new_slug(identity: Identity) -> str:
-    named = (identity["vendor"], identity["model"], identity["capacity_gb"])
-    namesakes = Product.objects.filter(slug__startswith=product_stem(*named))
-    return new_product_slug(*named, set(namesakes.values_list("slug", flat=True)))

@@ -191,9 +191,7 @@ class Reading(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["created_at"],
-                condition=models.Q(state__in=["pending", "reading"]),
-                name="reading_unfinished",
+                fields=["created_at"], condition=models.Q(state__in=["pending", "reading"]), name="reading_unfinished"
             )
         ]
 

@@ -243,11 +243,4 @@ def unreadable(error: Exception) -> Document:
 
 
 def _document(error_id: str, sentence: str, *, expected: str, got: str, remedy: str) -> Document:
-    return {
-        "id": error_id,
-        "sentence": sentence,
-        "line": None,
-        "expected": expected,
-        "got": got,
-        "remedy": remedy,
-    }
+    return {"id": error_id, "sentence": sentence, "line": None, "expected": expected, "got": got, "remedy": remedy}

@@ -6,7 +6,6 @@ verdict of the newest reading; the earlier result stays readable (docs/decisions
 """
 
 import logging
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import InvalidOperation
@@ -79,11 +78,6 @@ class Report:
     cases: list[Case] = field(default_factory=list)
     last_submission_id: str = ""
     remaining: int = 0
-
-    @property
-    def counts(self) -> Counter[str]:
-        """Return the number of cases of each kind."""
-        return Counter(case.kind for case in self.cases)
 
 
 @dataclass(frozen=True)

@@ -49,26 +49,23 @@ def read_in_slices(submission: Submission, slice_length_s: int, actor: AbstractB
 
 
 def _read(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
-    profile, before_s = judging_profile(), submission.slice_length_s
-    submission.slice_length_s = slice_length_s  # passed to the reader; saved only with the result
+    profile = judging_profile()
     try:
-        document = read_evidence(submission.log, profile)
+        document = read_evidence(submission.log, profile, slice_length_s)
         with transaction.atomic():
             lock_log(submission)
             if not may_change_slices(submission):
                 raise ReviewRefusedError(PUBLISHED)
-            submission.slice_length_s = before_s
             reason = _change(submission, slice_length_s, actor)
             rewrite_runs(submission, document, profile, Order(reason, is_dry=False))
     except UNREADABLE as error:
-        submission.slice_length_s = before_s
         raise ReviewRefusedError(f"Nothing was changed: in slices of {slice_length_s} s {error}") from error
 
 
 def _change(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> str:
     """Store the new length with an event, and return the reason that the history shows."""
-    before_s, submission.slice_length_s = submission.slice_length_s, slice_length_s
-    submission.save(update_fields=["slice_length_s"])
+    before_s = submission.slice_length_s
+    Submission.objects.filter(pk=submission.pk).update(slice_length_s=slice_length_s)
     reason = f"read in slices of {slice_length_s} s instead of {before_s} s"
     details = {"before": before_s, "after": slice_length_s}
     record_event(actor, CHANGED, ("submission", submission.public_id), reason, details)

@@ -1,6 +1,6 @@
 """The tokens of the person who is signed in."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.http import HttpResponse
@@ -22,8 +22,7 @@ class TokenForm(forms.Form):
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user = user
-        field = self.fields["organisation"]
-        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
+        field = cast("forms.ModelChoiceField[Organisation]", self.fields["organisation"])
         field.queryset = organisations_of(user)
 
     def clean_name(self) -> str:

@@ -63,10 +63,9 @@ def _own_submission(request: UserRequest, public_id: str) -> StatedSubmission:
     return submission
 
 
-def embargo_form(request: HttpRequest, submission: StatedSubmission) -> EmbargoForm | None:
-    """Return the embargo form for owners and staff; None once a run of the submission was public."""
-    is_possible = submission.state != SubmissionState.FAILED and may_change_embargo(submission)
-    if not is_possible or not is_owner_or_staff(request, submission):
+def embargo_form(submission: StatedSubmission) -> EmbargoForm | None:
+    """Return the form for the embargo; None once a run of the submission was public."""
+    if submission.state == SubmissionState.FAILED or not may_change_embargo(submission):
         return None
     return EmbargoForm(initial={"embargo_until": submission.embargo_until})
 
@@ -92,9 +91,9 @@ def change_slices(request: UserRequest, public_id: str) -> HttpResponse:
     return redirect("submission-detail", public_id)
 
 
-def slices_form(request: HttpRequest, submission: StatedSubmission) -> SlicesForm | None:
+def slices_form(submission: StatedSubmission) -> SlicesForm | None:
     """Return the form for another slice length; None for YCSB, which has no slices, and after publication."""
     has_slices = submission.state == SubmissionState.FAILED or submission.runs.of_act().exists()
-    if not has_slices or not is_owner_or_staff(request, submission) or not may_change_slices(submission):
+    if not has_slices or not may_change_slices(submission):
         return None
     return SlicesForm(initial={"slice_length_s": submission.slice_length_s})

@@ -1,6 +1,6 @@
 """Warnings that a reviewer must accept, one by one, before a submission is published."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Decimal
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -54,11 +54,13 @@ def size_sentences(submission: Submission, runs: Iterable[Run]) -> list[str]:
     most = capacity_gb * GB_BYTES * MOST_PART
     part = 1 - (submission.over_provisioning_pct or Decimal(0)) / 100
     least = capacity_gb * GB_BYTES * LEAST_PART * part
-    return [
-        f"{_each_holds(names, size_bytes)}; the stated drive has {units.capacity(capacity_gb)}."
-        for size_bytes, names in _names_by_size(runs).items()
-        if not least <= size_bytes <= most
-    ]
+    sentences = []
+    for size_bytes, names in _names_by_size(runs).items():
+        if not least <= size_bytes <= most:
+            size = units.size(size_bytes)
+            devices = f"{names[0]} has {size}" if len(names) == 1 else f"{first_names(names)} have {size} each"
+            sentences.append(f"{devices}; the stated drive has {units.capacity(capacity_gb)}.")
+    return sentences
 
 
 def _names_by_size(runs: Iterable[Run]) -> dict[int, list[str]]:
@@ -70,8 +72,3 @@ def _names_by_size(runs: Iterable[Run]) -> dict[int, list[str]]:
         if size_bytes:
             found.setdefault(size_bytes, []).append(str(name))
     return found
-
-
-def _each_holds(names: Sequence[str], size_bytes: int) -> str:
-    size = units.size(size_bytes)
-    return f"{names[0]} has {size}" if len(names) == 1 else f"{first_names(names)} have {size} each"

@@ -1,6 +1,7 @@
 """`manage.py recompute_verdicts`: re-evaluate stored logs after a new reader or rule version."""
 
 from argparse import ArgumentParser
+from collections import Counter
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -39,8 +40,9 @@ class Command(BaseCommand):
             return
         would = "would become of" if order.is_dry else "became of"
         self.stdout.write(f"What {would} {counted(len(report.cases), 'case')}:")
+        counts = Counter(case.kind for case in report.cases)
         for kind in KINDS:
-            self.stdout.write(f"{report.counts[kind]:>8}  {kind}")
+            self.stdout.write(f"{counts[kind]:>8}  {kind}")
         for case in report.cases:
             if case.kind != SAME:
                 self.stdout.write(str(case))

@@ -70,12 +70,12 @@ def check_firmware(runs: Runs, device_count: int) -> Requirement:
 
 def check_over_provisioning(runs: Runs, device_count: int) -> Requirement:
     """Return whether every drive was over-provisioned equally before and after every run."""
-    return _check_state(
-        runs,
-        device_count,
-        "over-provisioning",
-        lambda state: None if state.over_provisioning_pct is None else f"{state.over_provisioning_pct.normalize():f} %",
-    )
+
+    def percentage(state: DriveState) -> str | None:
+        pct = state.over_provisioning_pct
+        return None if pct is None else f"{pct.normalize():f} %"
+
+    return _check_state(runs, device_count, "over-provisioning", percentage)
 
 
 def check_includes(single: Runs, all_devices: Runs, device_count: int) -> Requirement:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 
 from results.rules.ycsb.gains import Better, Number, gain
 
@@ -11,17 +10,15 @@ US_PER_S = 1_000_000
 
 # Proportions of YCSB's core workloads and its load phase (brianfrankcooper/YCSB workloads/workloada to workloadf). F's
 # read-modify-writes contain a read and an update each, which are also reported as such and must not be counted again.
-CORE_MIX: Mapping[str, Mapping[str, Fraction]] = MappingProxyType(
-    {
-        "A": {"read": Fraction(1, 2), "update": Fraction(1, 2)},
-        "B": {"read": Fraction(95, 100), "update": Fraction(5, 100)},
-        "C": {"read": Fraction(1)},
-        "D": {"read": Fraction(95, 100), "insert": Fraction(5, 100)},
-        "E": {"scan": Fraction(95, 100), "insert": Fraction(5, 100)},
-        "F": {"read": Fraction(1, 2), "read_modify_write": Fraction(1, 2)},
-        "load": {"insert": Fraction(1)},
-    }
-)
+CORE_MIX: Mapping[str, Mapping[str, Fraction]] = {
+    "A": {"read": Fraction(1, 2), "update": Fraction(1, 2)},
+    "B": {"read": Fraction(95, 100), "update": Fraction(5, 100)},
+    "C": {"read": Fraction(1)},
+    "D": {"read": Fraction(95, 100), "insert": Fraction(5, 100)},
+    "E": {"scan": Fraction(95, 100), "insert": Fraction(5, 100)},
+    "F": {"read": Fraction(1, 2), "read_modify_write": Fraction(1, 2)},
+    "load": {"insert": Fraction(1)},
+}
 
 
 @dataclass(frozen=True)
@@ -31,14 +28,6 @@ class Point:
     threads: int
     ops_per_s: Fraction
     latency_us: Fraction | None = None
-
-
-@dataclass(frozen=True)
-class Improvement:
-    """The gain at one thread count, a ratio; None if the base is 0."""
-
-    threads: int
-    gain: Fraction | None
 
 
 @dataclass(frozen=True)
@@ -76,12 +65,11 @@ def peak_improvement(points: Sequence[Point], base: Sequence[Point]) -> Fraction
 
 def improvements(
     values: Mapping[int, Number], base: Mapping[int, Number], direction: Better = Better.HIGHER
-) -> tuple[Improvement, ...]:
-    """Return the gain at every thread count that both sweeps have, by rising count; values by thread count."""
-    return tuple(
-        Improvement(threads, gain(values[threads], base[threads], direction))
-        for threads in sorted(values.keys() & base.keys())
-    )
+) -> dict[int, Fraction | None]:
+    """Return the gain at every thread count that both sweeps have, a ratio; None if the base is 0."""
+    return {
+        threads: gain(value, base[threads], direction) for threads, value in sorted(values.items()) if threads in base
+    }
 
 
 def mean_improvement(
@@ -91,8 +79,8 @@ def mean_improvement(
 
     It is the mean of ratios, as Micron's 7400 brief takes it, not the ratio of means.
     """
-    gains = [each.gain for each in improvements(values, base, direction)]
-    known = [each for each in gains if each is not None]
+    gains = improvements(values, base, direction)
+    known = [each for each in gains.values() if each is not None]
     return sum(known, Fraction(0)) / len(known) if known and len(known) == len(gains) else None
 
 

@@ -97,7 +97,7 @@ def improvement_table(
 ) -> ImprovementTable:
     """Return the table of one workload; `titles` are its letter and its operations, `sides` the names of the drives."""
     peak, base_peak = sweeps.peak(_points(sweep)), sweeps.peak(_points(base))
-    gains = {each.threads: each.gain for each in sweeps.improvements(sweep, base)}
+    gains = sweeps.improvements(sweep, base)
     return ImprovementTable(
         *titles,
         *sides,
