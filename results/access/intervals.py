@@ -52,24 +52,20 @@ def intervals(series: Series, from_s: int, to_s: int, ordinals: range | None = N
         raise SeriesDamagedError(f"expected the encoding {ENCODING}, got {series.encoding}")
     first = max(0, -(-(from_s - series.start_s) // series.interval_s))
     end = min(series.intervals_count, (to_s - series.start_s) // series.interval_s)
-    for number, counts in _numbered(series, range(first, end), ordinals):
-        start_s = series.start_s + number * series.interval_s
-        yield Interval(start_s, start_s + series.interval_s, counts)
-
-
-def _numbered(series: Series, window: range, ordinals: range | None) -> Iterator[tuple[int, list[Counts | None]]]:
     stream: BinaryIO = io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(series.packed), READ_BYTES)
-    number, count = 0, series.intervals_count
-    while number < min(window.stop, count):
-        length = _bounded(stream, count - number, "intervals")
+    number = 0
+    while number < end:
+        length = _bounded(stream, series.intervals_count - number, "intervals")
         histograms = [_histogram(stream, length) for _ in range(_bounded(stream, HISTOGRAMS_MAX, "histograms"))]
         if not length:
             raise SeriesDamagedError("expected a chunk of at least one interval, got none")
         # A log of 128 devices has some 260 histograms, and a chart shows one.
         chosen = range(len(histograms)) if ordinals is None else ordinals
         shown = [histograms[ordinal] if ordinal < len(histograms) else None for ordinal in chosen]
-        for place in range(max(0, window.start - number), min(length, window.stop - number)):
-            yield number + place, [histogram.at(place) if histogram else None for histogram in shown]
+        for place in range(max(0, first - number), min(length, end - number)):
+            start_s = series.start_s + (number + place) * series.interval_s
+            counts = [histogram.at(place) if histogram else None for histogram in shown]
+            yield Interval(start_s, start_s + series.interval_s, counts)
         number += length
 
 

@@ -46,7 +46,7 @@ def import_catalogue(path: Path = PUBLISHED_CATALOGUE) -> ImportCounts:
     for row in rows:
         if row.key in known:
             run = known.pop(row.key)
-            changes = products[_identity_key(row)].changes | _change(run, run_fields(row)) | _change_shares(run, row)
+            changes = products[_identity_key(row)][1] | _change(run, run_fields(row)) | _change_shares(run, row)
             if changes:
                 _event("run-changed", run, changes).save()
             (counts.changed if changes else counts.unchanged).append(run.public_id)
@@ -54,39 +54,34 @@ def import_catalogue(path: Path = PUBLISHED_CATALOGUE) -> ImportCounts:
     return counts
 
 
-@dataclass(frozen=True)
-class _Named:
-    """A product that rows name, and what the file changed in it."""
-
-    product: Product
-    changes: Changes
+Named = tuple[Product, Changes]  # a product that rows name, and what the file changed in it
 
 
 def _identity_key(row: CatalogueRow) -> tuple[Any, ...]:
     return tuple(product_identity(row).values())
 
 
-def _products_of(rows: list[CatalogueRow]) -> dict[tuple[Any, ...], _Named]:
+def _products_of(rows: list[CatalogueRow]) -> dict[tuple[Any, ...], Named]:
     """Return the products that the rows name, made where they are new and brought in line where they are not."""
     known = {tuple(getattr(each, name) for name in PRODUCT_IDENTITY): each for each in Product.objects.all()}
     taken = {product.slug for product in known.values()}
-    named: dict[tuple[Any, ...], _Named] = {}
+    named: dict[tuple[Any, ...], Named] = {}
     for row in rows:
         key = _identity_key(row)
         if key in named:
             continue
         if key in known:
-            named[key] = _Named(known[key], _change(known[key], product_facts(row)))
+            named[key] = (known[key], _change(known[key], product_facts(row)))
             continue
         identity = product_identity(row)
         slug = new_product_slug(identity["vendor"], identity["model"], identity["capacity_gb"], taken)
         taken.add(slug)
-        named[key] = _Named(Product(slug=slug, **identity, **product_facts(row)), {})
-    Product.objects.bulk_create(each.product for each in named.values() if each.product.pk is None)
+        named[key] = (Product(slug=slug, **identity, **product_facts(row)), {})
+    Product.objects.bulk_create(product for product, _ in named.values() if product.pk is None)
     return named
 
 
-def _add_runs(rows: list[CatalogueRow], products: dict[tuple[Any, ...], _Named]) -> list[str]:
+def _add_runs(rows: list[CatalogueRow], products: dict[tuple[Any, ...], Named]) -> list[str]:
     published = {
         "tier": Tier.PUBLISHED,
         "visibility": Visibility.PUBLIC,
@@ -94,7 +89,7 @@ def _add_runs(rows: list[CatalogueRow], products: dict[tuple[Any, ...], _Named])
         "tool": "act",
     }
     runs = [
-        Run(catalogue_key=row.key, product=products[_identity_key(row)].product, **published, **run_fields(row))
+        Run(catalogue_key=row.key, product=products[_identity_key(row)][0], **published, **run_fields(row))
         for row in rows
     ]
     Run.objects.bulk_create(runs)

@@ -110,7 +110,7 @@ class SubmissionDetail(RetrieveAPIView[Submission]):
 def refuse_size(request: Request) -> None:
     """Raise if files are too large (parsing has skipped them), or if the intake would ignore some of them."""
     _ = request.data
-    if is_too_large(request):
+    if is_too_large(request.META):
         raise Problem(413, size_complaint())
     if complaint := files_complaint(request.FILES):
         raise ValidationError({"log": [complaint]})

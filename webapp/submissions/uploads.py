@@ -1,6 +1,7 @@
 """Upload limits by sender and size. They apply while a file arrives: a refused file is not even spooled."""
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -14,12 +15,6 @@ from webapp.accounts.requests import bearer_secret, find_token
 UPLOAD_ADDRESSES = frozenset({"submit", "api-submission-list", "api-validate"})  # by their names in urls.py
 FILE_FIELDS = frozenset({"log", "companions"})
 TOO_LARGE = "drivecert.upload_too_large"
-
-
-class HasMeta(Protocol):
-    """A request of Django or of the REST framework."""
-
-    META: dict[str, Any]
 
 
 class UploadLimitHandler(FileUploadHandler):
@@ -59,9 +54,9 @@ def may_upload(request: HttpRequest) -> bool:
     return isinstance(request.user, User) or (secret is not None and find_token(secret) is not None)
 
 
-def is_too_large(request: HasMeta) -> bool:
-    """Return whether a file of this request was skipped for its size."""
-    return bool(request.META.get(TOO_LARGE))
+def is_too_large(request_meta: Mapping[str, Any]) -> bool:
+    """Return whether a file of the request with these META values was skipped for its size."""
+    return bool(request_meta.get(TOO_LARGE))
 
 
 def files_complaint(files: "MultiValueDict[str, UploadedFile[bytes]]") -> str:

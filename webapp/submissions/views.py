@@ -56,7 +56,7 @@ def submit(request: UserRequest) -> HttpResponse:
     if request.method != "POST":
         return _show_form(request, SubmissionForm(organisations), 200)
     form = SubmissionForm(organisations, request.POST, request.FILES)
-    if is_too_large(request):
+    if is_too_large(request.META):
         form.refuse_size()
         return _show_form(request, form, 413)
     if not form.is_valid():
