@@ -74,13 +74,9 @@ def visible_findings(run: Run) -> list[Finding]:
 def visible_reading_findings(submission: Submission, reading: Reading) -> list[dict[str, Any]]:
     """Return the findings on a whole file as received; none if a withheld file may be quoted in them."""
     findings: list[dict[str, Any]] = reading.findings
-    return [] if findings and _is_withheld_of(submission) else findings
-
-
-def _is_withheld_of(submission: Submission) -> bool:
-    companions = [companion.evidence for companion in submission.companions.all()]
+    companions = [companion.evidence for companion in submission.companions.all()] if findings else []
     files = [submission.log, submission.side_file, *companions]
-    return any(evidence is not None and evidence.sequestered for evidence in files)
+    return [] if any(evidence is not None and evidence.sequestered for evidence in files) else findings
 
 
 def visible_verdict(run: Run, verdict: Verdict) -> Verdict:

@@ -19,12 +19,12 @@ from django.conf import settings
 from results.models import Evidence, Submission
 
 CHUNK_BYTES = 1024 * 1024
-NAME_BYTES = 200  # of the 255 that a file system allows: the end is kept, because it shows the kind of file
+NAME_BYTES = 200  # of the 255 that a file system allows: the end stays, because it shows the kind of file
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class StoreError(Exception):
-    """The bytes could not be kept; nothing half is left under their name."""
+    """The bytes could not be stored; no partial file remains under their name."""
 
 
 class TooLargeError(StoreError):
@@ -67,7 +67,7 @@ def store(stream: ByteStream) -> Stored:
 
 
 def path_of(sha256: str) -> Path:
-    """Return where the bytes of a hash are kept: two levels of directories keep each of them small."""
+    """Return where the bytes of a hash are stored: two levels of directories keep each of them small."""
     return Path(settings.EVIDENCE_DIR) / sha256[:2] / sha256[2:4] / sha256
 
 

@@ -139,8 +139,8 @@ def store_record(
     with transaction.atomic():
         evidence = _record_evidence(organisation, stored, filename, kind)
         details = {"kind": kind, "sha256": stored.sha256, "bytes": stored.size_bytes}
-        kept = Event.objects.filter(kind="evidence-kept", subject_type=subject[0], subject_id=subject[1])
-        if not kept.filter(details=details).exists():
+        events = Event.objects.filter(kind="evidence-kept", subject_type=subject[0], subject_id=subject[1])
+        if not events.filter(details=details).exists():
             record_event(actor, "evidence-kept", subject, "", details)
     return evidence
 

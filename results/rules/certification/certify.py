@@ -237,7 +237,7 @@ def stress_shortcoming(run: CandidateRun, load: Fraction, device_count: int, dur
     if sentence := _devices_shortcoming(run, device_count):
         return Shortcoming(run.id, sentence)
     if run.departures:
-        return Shortcoming(run.id, "is not what the profile asks", run.departures)
+        return Shortcoming(run.id, "differs from the profile", run.departures)
     sentence = _load_shortcoming(run, STRESS_FACTOR * load) or _end_shortcoming(run, duration_s)
     return Shortcoming(run.id, sentence) if sentence else None
 
@@ -280,7 +280,7 @@ class StressTests:
     """The runs of a set that may be stress tests for a number of devices."""
 
     def __init__(self, runs: Sequence[CandidateRun], device_count: int, duration_s: int) -> None:
-        self._groups: dict[Hashable, list[CandidateRun]] = defaultdict(list)  # of runs that are alike, by rising load
+        self._groups: dict[Hashable, list[CandidateRun]] = defaultdict(list)  # of equal likeness, by rising load
         self._places_by_keys: dict[frozenset[str], set[Hashable]] = defaultdict(set)
         self._elsewhere: set[Hashable] = set()
         known = [run for run in runs if run.nx_load is not None and is_stress_like(run, device_count, duration_s)]

@@ -338,7 +338,7 @@ def test_the_headline_of_a_withheld_file_has_only_figures_of_the_log(make_log_ru
 def test_no_certificate_repeats_why_such_a_run_is_not_as_asked(client, make_log_run, make_product, lay):
     run, other = make_log_run(), make_log_run()
     faults = [
-        {"run_id": each.public_id, "sentence": "is not what the profile asks", "departures": [ASKED_MORE]}
+        {"run_id": each.public_id, "sentence": "differs from the profile", "departures": [ASKED_MORE]}
         for each in (other, run)
     ]
     attempt = {"profile": "p", "device_count": 1, "attempted_nx": None, "is_certified": False, "reasons": []}
