@@ -19,7 +19,7 @@ pub use error::DeviceError;
 pub use gate::fd_handoff::{HandedOffDevice, open_for_handoff};
 pub use gate::guard::{DeviceGuard, Guard};
 pub use gate::warnings::{Warning, warnings};
-pub use gate::{Refusal, opening, refusals};
+pub use gate::{Refusal, opening};
 pub use identity::drive::{DriveKind, is_same_drive};
 pub use identity::hardware::{Hardware, Pcie};
 pub use identity::host::Host;

@@ -98,17 +98,16 @@ impl DeviceGuard {
     /// Refuses a device that is given under two names. Otherwise its second open would fail as "in use", by this process.
     fn refuse_duplicates(mut self) -> Self {
         for ordinal in 1..self.0.len() {
-            let (before, rest) = self.0.split_at_mut(ordinal);
-            let Some(device) = rest.first_mut() else {
-                continue;
-            };
+            let device = &self.0[ordinal];
             let same = |other: &&ObservedDevice| other.node.is_some() && other.node == device.node;
-            let first = before.iter().find(same).filter(|other| other.path != device.path);
-            let sentence = first.map(|other| {
+            let first = self.0[..ordinal].iter().find(same);
+            if let Some(other) = first.filter(|other| other.path != device.path) {
                 let (path, other) = (device.path.display(), other.path.display());
-                format!("{path}: is the same device as {other}; name it once, or use the same name twice")
-            });
-            device.refusal = device.refusal.take().or(sentence);
+                let sentence = format!(
+                    "{path}: is the same device as {other}; name it once, or use the same name twice"
+                );
+                self.0[ordinal].refusal.get_or_insert(sentence);
+            }
         }
         self
     }

@@ -7,6 +7,14 @@ use proptest::prelude::*;
 use super::*;
 use crate::fake_host::FakeHost;
 
+fn refusals_on(system: &System, path: &Path) -> Result<Vec<Refusal>, DeviceError> {
+    of(
+        system,
+        &ResolvedDevice::find(system, path)?,
+        &Activity::of(system),
+    )
+}
+
 fn ids(host: &FakeHost, path: &Path) -> Vec<&'static str> {
     refusals_on(&host.system(), path)
         .unwrap()
@@ -300,7 +308,7 @@ fn a_device_that_disappears_does_not_affect_another() {
 
 #[test]
 fn a_directory_is_not_a_drive() {
-    let refused = refusals(Path::new("/")).unwrap_err();
+    let refused = crate::identity::identify(Path::new("/")).unwrap_err();
     assert!(refused.to_string().contains("got a directory"), "{refused}");
 }
 

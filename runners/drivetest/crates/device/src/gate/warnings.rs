@@ -20,11 +20,8 @@ pub struct Warning {
 pub fn warnings(devices: &[Identity], temperature_limit_c: Option<i64>) -> Vec<Warning> {
     let mut found: Vec<_> = devices.first().into_iter().flat_map(of_host).collect();
     found.extend(devices.iter().filter_map(scheduler));
-    found.extend(
-        devices
-            .iter()
-            .filter_map(|device| temperature(device, temperature_limit_c)),
-    );
+    let temperature = |device: &Identity| temperature(device, temperature_limit_c);
+    found.extend(devices.iter().filter_map(temperature));
     found.extend(one_drive(devices));
     found
 }
@@ -40,13 +37,12 @@ fn of_host(device: &Identity) -> Vec<Warning> {
                 .to_owned(),
         });
     }
-    let saving: Vec<_> = host
+    if host
         .governors
         .iter()
         .flatten()
-        .filter(|governor| *governor == "powersave")
-        .collect();
-    if !saving.is_empty() {
+        .any(|governor| governor == "powersave")
+    {
         found.push(Warning {
             id: "governor",
             sentence: "CPUs use the governor powersave, which adds delays; choose performance".to_owned(),
@@ -66,11 +62,8 @@ fn is_plain(scheduler: &str, device: &Identity) -> bool {
 }
 
 fn scheduler(device: &Identity) -> Option<Warning> {
-    let scheduler = device
-        .queue
-        .scheduler
-        .as_deref()
-        .filter(|name| !is_plain(name, device))?;
+    let scheduler = device.queue.scheduler.as_deref();
+    let scheduler = scheduler.filter(|name| !is_plain(name, device))?;
     Some(Warning {
         id: "scheduler",
         sentence: format!(
@@ -96,28 +89,26 @@ fn temperature(device: &Identity, limit_c: Option<i64>) -> Option<Warning> {
 
 /// Returns a warning for each drive that is listed more than once.
 fn one_drive(devices: &[Identity]) -> Vec<Warning> {
-    let named_before =
-        |ordinal: usize, key: &str| devices.iter().take(ordinal).any(|other| other.drive_key == key);
-    let firsts = devices
-        .iter()
-        .enumerate()
-        .filter(|(ordinal, device)| !named_before(*ordinal, &device.drive_key));
-    firsts.filter_map(|(_, device)| shared(device, devices)).collect()
-}
-
-fn shared(first: &Identity, devices: &[Identity]) -> Option<Warning> {
-    let same = devices
-        .iter()
-        .filter(|device| device.drive_key == first.drive_key);
-    let paths: Vec<_> = same.map(|device| device.path.display().to_string()).collect();
-    (paths.len() > 1).then(|| Warning {
-        id: "one-drive",
-        sentence: format!(
-            "{} are one physical drive ({}), which gets the load of all of them; Nx counts drives, not names",
-            paths.join(" and "),
-            first.drive_key
-        ),
-    })
+    let mut found = Vec::new();
+    for (ordinal, first) in devices.iter().enumerate() {
+        let is_same = |device: &&Identity| device.drive_key == first.drive_key;
+        let paths: Vec<_> = devices
+            .iter()
+            .filter(is_same)
+            .map(|device| device.path.display().to_string())
+            .collect();
+        if paths.len() > 1 && !devices.iter().take(ordinal).any(|device| is_same(&device)) {
+            found.push(Warning {
+                id: "one-drive",
+                sentence: format!(
+                    "{} are one physical drive ({}), which gets the load of all of them; Nx counts drives, not names",
+                    paths.join(" and "),
+                    first.drive_key
+                ),
+            });
+        }
+    }
+    found
 }
 
 #[cfg(test)]

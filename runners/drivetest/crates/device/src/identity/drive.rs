@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::error::DeviceError;
-use crate::open::path_probe::FileId;
+use crate::open::path_probe::{FileId, Node};
 use crate::system::{self, MACHINE_HASH_DIGITS, MACHINE_HASH_SEPARATOR, System, is_lower_hex};
-use crate::topology::block::{Backing, Block};
+use crate::topology::block::Block;
 use crate::topology::inventory::Inventory;
 
 /// Stacks are a few layers deep; a longer chain is a cycle.
@@ -95,27 +95,28 @@ fn is_number(text: &str) -> bool {
 pub(crate) fn of_block(system: &System, inventory: &Inventory, block: &Block) -> Result<Drive, DeviceError> {
     let mut block = inventory.whole(block);
     for _ in 0..DEEPEST_STACK {
-        match inventory
-            .lower_devices(block)
-            .first()
-            .and_then(|below| inventory.named(below))
-        {
-            Some(below) => block = inventory.whole(below),
-            None => break,
-        }
+        let Some(below) = inventory.lower_devices(block).next() else {
+            break;
+        };
+        block = inventory.whole(below);
     }
-    if let Some(Backing::File { id, .. }) = block.backing {
+    if let Some(Node::File { id, .. }) = block.backing_node {
         return of_file(system, id);
     }
     match bus(block).as_deref() {
-        _ if block.name.starts_with("loop") => Ok(virtual_drive(
-            format!("loop:{}:{}", system.machine_label()?, block.name),
-            None,
-        )),
-        _ if block.name.starts_with("zram") => zram(system, block),
+        _ if block.name.starts_with("loop") => {
+            let key = format!("loop:{}:{}", system.machine_label()?, block.name);
+            Ok(virtual_drive(key, None))
+        }
+        _ if block.name.starts_with("zram") => {
+            let (machine, number) = (system.machine_label()?, block.name.trim_start_matches("zram"));
+            let key = format!("zram:{machine}:{number}:{}", block.size_bytes()?);
+            Ok(virtual_drive(key, None))
+        }
         Some("nvme" | "nvme-subsystem") => nvme(system, block),
         Some("scsi") => scsi(system, block),
-        _ => other(system, block),
+        // A disk of a virtual machine, or of a bus that the register does not certify.
+        _ => Ok(virtual_drive(place(system, block)?, block.text("serial")?)),
     }
 }
 
@@ -135,18 +136,6 @@ fn virtual_drive(key: String, serial: Option<String>) -> Drive {
         firmware: None,
         wwn: None,
     }
-}
-
-fn zram(system: &System, block: &Block) -> Result<Drive, DeviceError> {
-    let number = block.name.trim_start_matches("zram");
-    Ok(virtual_drive(
-        format!(
-            "zram:{}:{number}:{}",
-            system.machine_label()?,
-            block.size_bytes()?
-        ),
-        None,
-    ))
 }
 
 /// Returns an NVMe drive. All its namespaces and paths report the same model and serial.
@@ -202,12 +191,6 @@ fn serial_page(block: &Block) -> Result<Option<String>, DeviceError> {
         .trim_matches(|letter: char| letter.is_whitespace() || letter == '\0')
         .to_owned();
     Ok((!serial.is_empty()).then_some(serial))
-}
-
-/// Returns a disk of a virtual machine, or of a bus that the register does not certify.
-fn other(system: &System, block: &Block) -> Result<Drive, DeviceError> {
-    let serial = block.text("serial")?;
-    Ok(virtual_drive(place(system, block)?, serial))
 }
 
 /// Returns the drive with its own key. Without one, the key is its location, which suffices to lock the drive but not

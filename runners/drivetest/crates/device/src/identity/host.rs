@@ -9,7 +9,7 @@ use crate::state::open_files::process_numbers;
 use crate::system::{self, System};
 
 /// Properties of the host that matter for a measurement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Host {
     /// Host name.
     pub hostname: String,

@@ -42,16 +42,13 @@ fn locate_among(
         let block = block(system, &inventory, node);
         block.is_some_and(|block| {
             block.size_bytes().is_ok_and(|size| size == size_bytes)
-                && key(system, &inventory, block).is_some_and(|key| drive::is_same_drive(drive_key, &key))
+                && drive::of_block(system, &inventory, block)
+                    .is_ok_and(|drive| drive::is_same_drive(drive_key, &drive.key))
         })
     };
     let mut found: Vec<_> = nodes.filter(is_it).collect();
     found.sort();
     Ok(found)
-}
-
-fn key(system: &System, inventory: &Inventory, block: &Block) -> Option<String> {
-    Some(drive::of_block(system, inventory, block).ok()?.key)
 }
 
 /// Returns the block device of a node. Symbolic links are skipped, because their targets are found as well.

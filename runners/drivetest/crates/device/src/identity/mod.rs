@@ -15,13 +15,14 @@ use crate::gate::{self, Refusal};
 use crate::identity::drive::DriveKind;
 use crate::identity::hardware::Hardware;
 use crate::identity::host::Host;
+use crate::open::path_probe::Node;
 use crate::state::health::Health;
 use crate::state::io_counters::{Activity, TrimCounters};
 use crate::state::mounts;
 use crate::state::queue::Queue;
 use crate::system::System;
-use crate::topology::block::{Backing, Block};
-use crate::topology::resolve::{Medium, ResolvedDevice};
+use crate::topology::block::Block;
+use crate::topology::resolve::ResolvedDevice;
 
 /// The identity of a device, with refusals and warnings. Its JSON is `drivecert.identity/1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -158,6 +159,8 @@ fn describe(system: &System, device: &ResolvedDevice<'_>) -> Result<Identity, De
         .wear_pct
         .or(health.as_ref().map(|health| i64::from(health.used_pct)));
     let drive = device.drive.clone();
+    let (holders, same_drive): (Vec<_>, Vec<_>) = device.others().partition(is_stacked);
+    let paths = |blocks: Vec<&Block>| blocks.into_iter().map(Block::node).collect();
     let mut identity = Identity {
         schema: "drivecert.identity/1",
         path: device.path.to_path_buf(),
@@ -175,10 +178,10 @@ fn describe(system: &System, device: &ResolvedDevice<'_>) -> Result<Identity, De
             .map(|whole| TrimCounters::read(system, whole))
             .transpose()?
             .flatten(),
-        backing: backing(device),
-        same_drive: same_drive(device),
+        backing: whole.and_then(|whole| whole.backing.clone()),
+        same_drive: paths(same_drive),
         mounts: mount_points(system, device)?,
-        holders: holders(device),
+        holders: paths(holders),
         signature: None,
         signature_error: None,
         refusals: Vec::new(),
@@ -190,20 +193,8 @@ fn describe(system: &System, device: &ResolvedDevice<'_>) -> Result<Identity, De
 }
 
 /// Returns whether a device is stacked on others, and so is not the drive itself.
-fn is_stacked(block: &Block) -> bool {
-    !block.slaves.is_empty() || matches!(block.backing, Some(Backing::Block { .. }))
-}
-
-fn same_drive(device: &ResolvedDevice<'_>) -> Vec<PathBuf> {
-    let others = device.affected().filter(|block| !is_stacked(block));
-    let others = others.filter(|block| device.block().is_none_or(|named| named.name != block.name));
-    others.map(Block::node).collect()
-}
-
-fn holders(device: &ResolvedDevice<'_>) -> Vec<PathBuf> {
-    let upon = device.affected().filter(|block| is_stacked(block));
-    let upon = upon.filter(|block| device.block().is_none_or(|named| named.name != block.name));
-    upon.map(Block::node).collect()
+fn is_stacked(block: &&Block) -> bool {
+    !block.slaves.is_empty() || matches!(block.backing_node, Some(Node::Block(_)))
 }
 
 fn mount_points(system: &System, device: &ResolvedDevice<'_>) -> Result<Vec<MountPoint>, DeviceError> {
@@ -219,16 +210,10 @@ fn mount_points(system: &System, device: &ResolvedDevice<'_>) -> Result<Vec<Moun
 }
 
 fn size_bytes(device: &ResolvedDevice<'_>) -> Result<u64, DeviceError> {
-    match (&device.medium, device.block()) {
-        (Medium::File { size_bytes, .. }, _) => Ok(*size_bytes),
-        (Medium::Block(_), Some(block)) => block.size_bytes(),
-        (Medium::Block(_), None) => Ok(0),
+    match (device.node, device.block()) {
+        (Node::File { size_bytes, .. }, _) => Ok(size_bytes),
+        (_, block) => block.map_or(Ok(0), Block::size_bytes),
     }
-}
-
-fn backing(device: &ResolvedDevice<'_>) -> Option<PathBuf> {
-    let whole = device.inventory.whole(device.block()?);
-    whole.backing.as_ref().map(|backing| backing.path().clone())
 }
 
 #[cfg(test)]

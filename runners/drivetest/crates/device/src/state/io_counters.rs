@@ -72,7 +72,10 @@ impl<'a> Activity<'a> {
         }
         let mut busy = names.to_vec();
         for sample in 0..SAMPLES {
-            self.sample_until(sample)?;
+            if self.samples.borrow().len() == sample {
+                let active = take_sample(self.system)?;
+                self.samples.borrow_mut().push(active);
+            }
             let samples = self.samples.borrow();
             busy.retain(|name| samples.get(sample).is_some_and(|seen| seen.contains(*name)));
             if busy.is_empty() {
@@ -80,14 +83,6 @@ impl<'a> Activity<'a> {
             }
         }
         Ok(busy.first().copied())
-    }
-
-    fn sample_until(&self, sample: usize) -> Result<(), DeviceError> {
-        while self.samples.borrow().len() <= sample {
-            let seen = take_sample(self.system)?;
-            self.samples.borrow_mut().push(seen);
-        }
-        Ok(())
     }
 }
 

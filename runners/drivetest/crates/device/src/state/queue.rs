@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::error::DeviceError;
+use crate::open::path_probe::Node;
 use crate::topology::block::Block;
-use crate::topology::resolve::{Medium, ResolvedDevice};
+use crate::topology::resolve::ResolvedDevice;
 
 /// Queue attributes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -31,18 +32,18 @@ impl Queue {
     /// Reads the queue. For a file, it is that of the underlying device or, without one, the file system's block
     /// size.
     pub(crate) fn of(device: &ResolvedDevice<'_>) -> Result<Self, DeviceError> {
-        let below = match &device.medium {
-            Medium::Block(_) => device.block(),
-            Medium::File { id, .. } => device.inventory.numbered(id.device_number()),
+        let below = match device.node {
+            Node::File { id, .. } => device.inventory.numbered(id.device_number()),
+            _ => device.block(),
         };
-        match (below, &device.medium) {
+        match (below, device.node) {
             (Some(block), _) => Self::read(device.inventory.whole(block)),
-            (None, Medium::File { block_bytes, .. }) => Ok(Self {
-                logical_block_bytes: Some(*block_bytes),
-                minimum_io_bytes: Some(*block_bytes),
+            (None, Node::File { block_bytes, .. }) => Ok(Self {
+                logical_block_bytes: Some(block_bytes),
+                minimum_io_bytes: Some(block_bytes),
                 ..Self::default()
             }),
-            (None, Medium::Block(_)) => Ok(Self::default()),
+            (None, _) => Ok(Self::default()),
         }
     }
 

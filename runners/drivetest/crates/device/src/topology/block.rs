@@ -5,38 +5,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::DeviceError;
-use crate::open::path_probe::{DeviceNumber, FileId, Node};
+use crate::open::path_probe::{DeviceNumber, Node};
 use crate::system::{self, System};
 
 /// sysfs counts sizes in units of 512 bytes, regardless of the drive's blocks. Source: Linux, block/genhd.c.
 const SYSFS_SECTOR_BYTES: u64 = 512;
 const DELETED: &str = " (deleted)";
-
-/// The backing of a loop device.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Backing {
-    File {
-        path: PathBuf,
-        id: FileId,
-    },
-    Block {
-        path: PathBuf,
-        number: DeviceNumber,
-    },
-    /// The file was removed, or its path is not valid here.
-    Gone {
-        path: PathBuf,
-    },
-}
-
-impl Backing {
-    /// Returns the path that the kernel reports.
-    pub fn path(&self) -> &PathBuf {
-        match self {
-            Self::File { path, .. } | Self::Block { path, .. } | Self::Gone { path } => path,
-        }
-    }
-}
 
 /// A block device: whole, partition, or stacked on others.
 #[derive(Debug, Clone)]
@@ -50,8 +24,10 @@ pub(crate) struct Block {
     pub whole: Option<String>,
     /// The names of the devices that it is built on.
     pub slaves: Vec<String>,
-    /// The backing, if it is a loop device in use.
-    pub backing: Option<Backing>,
+    /// The backing path, if it is a loop device in use.
+    pub backing: Option<PathBuf>,
+    /// The backing file or block device. None if it was removed, or its path is not valid here.
+    pub backing_node: Option<Node>,
 }
 
 impl Block {
@@ -72,12 +48,14 @@ impl Block {
             .parent()
             .filter(|_| is_partition)
             .and_then(|parent| parent.file_name());
+        let (backing, backing_node) = backing(system, &directory)?;
         Ok(Some(Self {
             name: name.to_owned(),
             number,
             whole: whole.map(|whole| whole.to_string_lossy().into_owned()),
             slaves: system::names(&directory.join("slaves"))?,
-            backing: backing(system, &directory)?,
+            backing,
+            backing_node,
             directory,
         }))
     }
@@ -99,23 +77,26 @@ impl Block {
         Ok(system::number(&self.directory.join("ro"))? == Some(1))
     }
 
+    /// Returns the path of a backing that does not exist.
+    pub fn missing_backing(&self) -> Option<&PathBuf> {
+        self.backing.as_ref().filter(|_| self.backing_node.is_none())
+    }
+
     /// Returns an attribute of the device, or None.
     pub fn text(&self, attribute: &str) -> Result<Option<String>, DeviceError> {
         system::text(&self.directory.join(attribute))
     }
 }
 
-fn backing(system: &System, directory: &std::path::Path) -> Result<Option<Backing>, DeviceError> {
-    let Some(path_text) = system::text(&directory.join("loop/backing_file"))? else {
-        return Ok(None);
+/// Returns the backing of a loop device: its path, and what it is.
+fn backing(system: &System, directory: &Path) -> Result<(Option<PathBuf>, Option<Node>), DeviceError> {
+    let Some(path) = system::text(&directory.join("loop/backing_file"))? else {
+        return Ok((None, None));
     };
-    if let Some(path) = path_text.strip_suffix(DELETED) {
-        return Ok(Some(Backing::Gone { path: path.into() }));
+    if let Some(path) = path.strip_suffix(DELETED) {
+        return Ok((Some(path.into()), None));
     }
-    let path = PathBuf::from(path_text);
-    Ok(Some(match system.probe.resolve(&path) {
-        Ok(Node::File { id, .. }) => Backing::File { path, id },
-        Ok(Node::Block(number)) => Backing::Block { path, number },
-        Ok(Node::Other(_)) | Err(_) => Backing::Gone { path },
-    }))
+    let node = system.probe.resolve(Path::new(&path)).ok();
+    let node = node.filter(|node| !matches!(node, Node::Other(_)));
+    Ok((Some(path.into()), node))
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::error::DeviceError;
-use crate::open::path_probe::DeviceNumber;
+use crate::open::path_probe::{DeviceNumber, Node};
 use crate::system::{self, System};
-use crate::topology::block::{Backing, Block};
+use crate::topology::block::Block;
 
 /// The block devices of a host at one time.
 pub(crate) struct Inventory {
@@ -53,34 +53,23 @@ impl Inventory {
             .filter(|block| block.whole.as_deref() == Some(&whole.name))
     }
 
-    /// Returns the names of the devices directly below a device.
-    pub fn lower_devices(&self, block: &Block) -> Vec<&str> {
-        let below = block
-            .slaves
-            .iter()
-            .chain(&block.whole)
-            .filter_map(|name| self.named(name));
-        let shown = match block.backing {
-            Some(Backing::Block { number, .. }) => self.numbered(number),
+    /// Returns the devices directly below a device.
+    pub fn lower_devices<'a>(&'a self, block: &'a Block) -> impl Iterator<Item = &'a Block> {
+        let names = block.slaves.iter().chain(&block.whole);
+        let shown = match block.backing_node {
+            Some(Node::Block(number)) => self.numbered(number),
             _ => None,
         };
-        below.chain(shown).map(|found| found.name.as_str()).collect()
+        names.filter_map(|name| self.named(name)).chain(shown)
     }
 
     /// Adds to `names` every device that is stacked on one of them, directly or indirectly.
     pub fn with_stacked(&self, mut names: BTreeSet<String>) -> BTreeSet<String> {
         loop {
-            let is_stacked = |block: &&Block| {
-                self.lower_devices(block)
-                    .iter()
-                    .any(|&below| names.contains(below))
-            };
-            let above: Vec<_> = self
-                .blocks
-                .iter()
-                .filter(is_stacked)
-                .map(|block| block.name.clone())
-                .collect();
+            let is_stacked =
+                |block: &&Block| self.lower_devices(block).any(|below| names.contains(&below.name));
+            let above = self.blocks.iter().filter(is_stacked);
+            let above: Vec<_> = above.map(|block| block.name.clone()).collect();
             let known = names.len();
             names.extend(above);
             if names.len() == known {

@@ -7,7 +7,7 @@ use crate::error::DeviceError;
 use crate::identity::drive::{self, Drive};
 use crate::open::path_probe::{DeviceNumber, FileId, Node};
 use crate::system::System;
-use crate::topology::block::{Backing, Block};
+use crate::topology::block::Block;
 use crate::topology::inventory::Inventory;
 
 /// A resolved path.
@@ -15,23 +15,12 @@ pub(crate) struct ResolvedDevice<'a> {
     pub path: &'a Path,
     pub inventory: Inventory,
     pub drive: Drive,
-    pub medium: Medium,
+    /// The target of the path: a block device or a file.
+    pub node: Node,
     /// The names of all block devices of the drive, and of all devices that are stacked on them.
     affected: BTreeSet<String>,
     /// The file itself, or the backing files of loop devices on the drive.
     files: Vec<FileId>,
-}
-
-/// The target of the path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Medium {
-    /// A block device, by the kernel's name.
-    Block(String),
-    File {
-        id: FileId,
-        size_bytes: u64,
-        block_bytes: u64,
-    },
 }
 
 impl<'a> ResolvedDevice<'a> {
@@ -42,62 +31,56 @@ impl<'a> ResolvedDevice<'a> {
             .resolve(path)
             .map_err(|source| DeviceError::unreadable(path, source))?;
         let inventory = Inventory::read(system)?;
-        let (medium, drive) = match node {
+        let drive = match node {
             Node::Other(got) => {
-                return Err(DeviceError::NotADrive {
-                    path: path.to_path_buf(),
-                    got,
-                });
+                let path = path.to_path_buf();
+                return Err(DeviceError::NotADrive { path, got });
             }
-            Node::File {
-                id,
-                size_bytes,
-                block_bytes,
-            } => (
-                Medium::File {
-                    id,
-                    size_bytes,
-                    block_bytes,
-                },
-                drive::of_file(system, id)?,
-            ),
+            Node::File { id, .. } => drive::of_file(system, id)?,
             Node::Block(number) => {
-                let sysfs = || system.sys.join("class/block");
-                let undescribed = || DeviceError::Undescribed {
+                let block = inventory.numbered(number);
+                let block = block.ok_or_else(|| DeviceError::Undescribed {
                     path: path.to_path_buf(),
                     number,
-                    sysfs: sysfs(),
-                };
-                let block = inventory.numbered(number).ok_or_else(undescribed)?;
-                (
-                    Medium::Block(block.name.clone()),
-                    drive::of_block(system, &inventory, block)?,
-                )
+                    sysfs: system.sys.join("class/block"),
+                })?;
+                drive::of_block(system, &inventory, block)?
             }
         };
-        let affected = affected(system, &inventory, &medium, &drive)?;
-        let files = files(&inventory, &medium, &affected);
+        let affected = affected(system, &inventory, &drive)?;
+        let blocks = affected.iter().filter_map(|name| inventory.named(name));
+        let nodes = blocks.filter_map(|block| block.backing_node).chain([node]);
+        let files = nodes.filter_map(|node| match node {
+            Node::File { id, .. } => Some(id),
+            _ => None,
+        });
         Ok(Self {
             path,
+            files: files.collect(),
             inventory,
             drive,
-            medium,
+            node,
             affected,
-            files,
         })
     }
 
     /// Returns the named block device; None for a file.
     pub fn block(&self) -> Option<&Block> {
-        match &self.medium {
-            Medium::Block(name) => self.inventory.named(name),
-            Medium::File { .. } => None,
+        match self.node {
+            Node::Block(number) => self.inventory.numbered(number),
+            _ => None,
         }
     }
 
     /// Returns every block device that a write would affect.
     pub fn affected(&self) -> impl Iterator<Item = &Block> {
         self.affected.iter().filter_map(|name| self.inventory.named(name))
+    }
+
+    /// Returns the affected block devices except the named one.
+    pub fn others(&self) -> impl Iterator<Item = &Block> {
+        let named = self.block().map(|named| &named.name);
+        self.affected().filter(move |block| Some(&block.name) != named)
     }
 
     /// Finds an affected block device by its number.
@@ -115,16 +98,9 @@ impl<'a> ResolvedDevice<'a> {
     }
 }
 
-fn affected(
-    system: &System,
-    inventory: &Inventory,
-    medium: &Medium,
-    drive: &Drive,
-) -> Result<BTreeSet<String>, DeviceError> {
+/// Returns the block devices of a drive, and all devices that are stacked on them.
+fn affected(system: &System, inventory: &Inventory, drive: &Drive) -> Result<BTreeSet<String>, DeviceError> {
     let mut names = BTreeSet::new();
-    if let Medium::Block(name) = medium {
-        names.insert(name.clone());
-    }
     for block in inventory.blocks() {
         if is_of(system, inventory, block, drive)? {
             names.insert(block.name.clone());
@@ -140,18 +116,4 @@ fn is_of(system: &System, inventory: &Inventory, block: &Block, drive: &Drive) -
         Err(DeviceError::MachineUnknown { .. }) if !drive::contains_machine(&drive.key) => Ok(false),
         found => Ok(found?.key == drive.key),
     }
-}
-
-fn files(inventory: &Inventory, medium: &Medium, affected: &BTreeSet<String>) -> Vec<FileId> {
-    let named = match medium {
-        Medium::File { id, .. } => Some(*id),
-        Medium::Block(_) => None,
-    };
-    let shown = affected
-        .iter()
-        .filter_map(|name| match inventory.named(name)?.backing {
-            Some(Backing::File { id, .. }) => Some(id),
-            _ => None,
-        });
-    named.into_iter().chain(shown).collect()
 }
