@@ -31,20 +31,19 @@ impl Host {
     /// Reads the description of this host.
     pub fn here() -> Self {
         let names = rustix::system::uname();
-        let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
         // A load also runs if the kernel does not describe the host.
-        let described = drivetest_device::Host::here().ok();
+        let described = drivetest_device::Host::here().unwrap_or_default();
         let root = Root::host();
         let allowed = || std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
         Self {
             hostname: names.nodename().to_string_lossy().into_owned(),
             kernel: names.release().to_string_lossy().into_owned(),
-            cpu_model: cpu_model(&cpuinfo),
+            cpu_model: described.cpu_model.unwrap_or_default(),
             cpus_count: cpus_in(&online).unwrap_or_else(allowed),
-            numa_nodes_count: described.as_ref().and_then(|host| host.numa_nodes_count),
-            is_irqbalance_running: described.as_ref().and_then(|host| host.is_irqbalance_running),
-            governors: described.and_then(|host| host.governors),
+            numa_nodes_count: described.numa_nodes_count,
+            governors: described.governors,
+            is_irqbalance_running: described.is_irqbalance_running,
             memory_bytes: root.line_bytes("proc/meminfo", "MemTotal:"),
             virtual_machine: virtual_machine(&root),
         }
@@ -69,13 +68,6 @@ fn virtual_machine(root: &Root) -> Option<String> {
         }
     };
     xen.or_else(|| is_flagged.then(product))
-}
-
-fn cpu_model(cpuinfo: &str) -> String {
-    let line = cpuinfo.lines().find_map(|line| line.strip_prefix("model name"));
-    line.and_then(|rest| rest.split_once(':'))
-        .map(|(_, model)| model.trim().to_owned())
-        .unwrap_or_default()
 }
 
 /// Returns the number of processors in a list of the kernel such as `0-3,8`, or None if it is no such list. Upstream
@@ -129,14 +121,5 @@ mod tests {
             detected(&[("sys/hypervisor/type", "xen\n")]).as_deref(),
             Some("xen")
         );
-    }
-
-    #[test]
-    fn the_model_is_that_of_the_first_processor() {
-        assert_eq!(
-            cpu_model("processor\t: 0\nmodel name\t: AMD EPYC 9R14\nmodel name\t: other\n"),
-            "AMD EPYC 9R14"
-        );
-        assert_eq!(cpu_model("processor : 0"), "");
     }
 }

@@ -13,10 +13,9 @@ use crate::engine::workers::RunContext;
 use crate::engine::{self, Engine, EngineSelection};
 use crate::host::Host;
 use crate::outcome::Outcome;
-use crate::report::block::names;
 use crate::report::header;
 use crate::report::output::Outputs;
-use crate::report::side::{End, Request, RunTotals, Start};
+use crate::report::side::{End, RunTotals, Start};
 use crate::report::summary::Summary;
 use crate::schedule::stream::streams;
 use crate::signals::Signals;
@@ -62,16 +61,10 @@ impl LoadRun<'_> {
         ));
         let choice = self.select_engine(&context.devices, host);
         let streams = streams(&self.config, context.length, self.seed, choice.engine.workers());
-        let names = names(&self.config);
-        outputs.log(&header::measured(
-            self.config.model,
-            &context.devices,
-            &choice,
-            &names,
-        ))?;
+        outputs.log(&header::measured(&self.config, &context.devices, &choice))?;
         let warnings = self.guard.warnings(limit_celsius(&self.config));
         outputs.side(&Start::new(
-            self.request(),
+            &self,
             Some(&choice),
             host,
             &self.identities(&context.devices),
@@ -86,7 +79,7 @@ impl LoadRun<'_> {
             Err(error) => return self.cannot_start(choice.engine, &error, outputs),
         };
         tomb_raiders.begin(start);
-        let mut end = Collector::new(&context, &streams, signals, start, names, telemetry).run(outputs);
+        let mut end = Collector::new(&context, &streams, signals, start, telemetry).run(outputs);
         end.totals.tomb_raider_reads_count = tomb_raiders.reads_count();
         finish(&end, &context, outputs)
     }
@@ -112,14 +105,6 @@ impl LoadRun<'_> {
         Ok(devices)
     }
 
-    fn request(&self) -> Request<'_> {
-        Request {
-            config: &self.config,
-            config_file: self.config_file,
-            seed: self.seed,
-        }
-    }
-
     /// Selects the engine that suits the devices at the total rate of all streams.
     fn select_engine(&self, devices: &[Device], host: &Host) -> EngineSelection {
         let per_s = self.config.rates().iter().map(|(_, rate)| rate.per_s()).sum();
@@ -138,13 +123,9 @@ impl LoadRun<'_> {
     }
 
     fn refuse(&self, refusal: &OpenRefusal, host: &Host, outputs: &mut Outputs) -> io::Result<Outcome> {
-        let loaded_devices: Vec<Value> = self
-            .config
-            .device_names
-            .iter()
-            .map(|name| json!({"path": name}))
-            .collect();
-        outputs.side(&Start::new(self.request(), None, host, &loaded_devices, &[]))?;
+        let names = self.config.device_names.iter();
+        let devices: Vec<Value> = names.map(|name| json!({"path": name})).collect();
+        outputs.side(&Start::new(self, None, host, &devices, &[]))?;
         let (log_lines, outcome) = match refusal {
             OpenRefusal::Interrupted(signal) => (
                 header::stopped(StopReason::Signal(signal)),
@@ -153,7 +134,7 @@ impl LoadRun<'_> {
             _ => (header::refused(refusal), Outcome::Refused(refusal.to_string())),
         };
         outputs.log(&log_lines)?;
-        outputs.side(&not_started(&outcome))?;
+        outputs.side(&End::new(&outcome, &RunTotals::default()))?;
         Ok(outcome)
     }
 
@@ -173,14 +154,9 @@ impl LoadRun<'_> {
             "ERROR: create service thread\ndrivetest: refused: {text}\n"
         ))?;
         let outcome = Outcome::Refused(text);
-        outputs.side(&not_started(&outcome))?;
+        outputs.side(&End::new(&outcome, &RunTotals::default()))?;
         Ok(outcome)
     }
-}
-
-fn not_started(outcome: &Outcome) -> End {
-    let (reason, text) = outcome.reason();
-    End::new(reason, text, &RunTotals::default())
 }
 
 fn warning_lines(warnings: &[Warning]) -> String {
@@ -191,11 +167,6 @@ fn warning_lines(warnings: &[Warning]) -> String {
 /// Returns the configured temperature limit. None means the limits of the drives.
 fn limit_celsius(config: &Config) -> Option<u32> {
     Some(config.temperature_limit_c).filter(|limit| *limit > 0)
-}
-
-fn summary(reason: &str, text: &str, end: &RunEnd, config: &Config) -> String {
-    let limit = limit_celsius(config).map(f64::from);
-    Summary::of(reason, text, end, limit).to_string()
 }
 
 /// Joins the log's lines into one line, without the `drivetest: ` prefix. The caller adds a prefix of its own.
@@ -221,11 +192,15 @@ fn finish(end: &RunEnd, context: &RunContext, outputs: &mut Outputs) -> io::Resu
         Some(StopReason::Device(_)) => Outcome::DeviceError(text),
         Some(StopReason::Signal(_) | StopReason::Output | StopReason::Ring(_)) => Outcome::Interrupted(text),
     };
-    let (reason, text) = outcome.reason();
     let logged = outputs.log(&(log_lines + &header::rate_not_sustained(end.totals.rate_check.as_ref())));
     // The side file may be on another disk than the log, so it is written even if the log is full.
-    let recorded = outputs.side(&End::new(reason, text, &end.totals));
-    outputs.print_status(&summary(reason, text, end, &context.config));
+    let recorded = outputs.side(&End::new(&outcome, &end.totals));
+    let summary = Summary {
+        reason: outcome.reason(),
+        end,
+        limit_celsius: limit_celsius(&context.config).map(f64::from),
+    };
+    outputs.print_status(&summary.to_string());
     recorded.and(logged)?;
     Ok(outcome)
 }

@@ -7,11 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-const WATCHED: [(Signal, &str); 3] = [
-    (Signal::SIGTERM, "TERM"),
-    (Signal::SIGINT, "INT"),
-    (Signal::SIGHUP, "HUP"),
-];
+const WATCHED: [Signal; 3] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP];
 
 /// The signals that request an end.
 #[derive(Debug)]
@@ -28,7 +24,7 @@ impl Signals {
     pub fn watch() -> io::Result<Self> {
         let mut set = SigSet::empty();
         let ignored = ignored_mask(&std::fs::read_to_string("/proc/self/status")?);
-        for (signal, _) in WATCHED {
+        for signal in WATCHED {
             // A blocked signal is delivered here even if it is ignored, as HUP is under nohup. So leave ignored
             // signals out.
             if ignored >> (signal as u32 - 1) & 1 == 0 {
@@ -43,16 +39,13 @@ impl Signals {
         })
     }
 
-    /// Returns the first signal that arrived, without waiting.
+    /// Returns the name of the first signal that arrived, without waiting.
     pub fn first(&self) -> Option<&'static str> {
         if self.first.get().is_none() {
             let read = self.descriptor.read_signal().ok().flatten();
-            let came = read.and_then(|found| {
-                WATCHED
-                    .iter()
-                    .find(|(signal, _)| *signal as u32 == found.ssi_signo)
-            });
-            self.first.set(came.map(|(_, name)| *name));
+            let signal = read.and_then(|found| Signal::try_from(found.ssi_signo as i32).ok());
+            self.first
+                .set(signal.map(|signal| signal.as_str().trim_start_matches("SIG")));
         }
         self.first.get()
     }

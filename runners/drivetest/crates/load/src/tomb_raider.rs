@@ -1,7 +1,7 @@
 //! The tomb raiders: one thread for each device reads its large blocks in sequence, repeatedly, with a pause before
 //! each.
 //!
-//! They have no rate and no due times. Upstream's tomb tomb_raider reads one block at a time as fast as the device allows;
+//! They have no rate and no due times. Upstream's tomb raider reads one block at a time as fast as the device allows;
 //! a made-up rate would put a load on a slow drive that upstream does not. So they are separate threads next to
 //! either engine. Their reads are counted, but not timed.
 //! Source: src/storage/act_storage.c, `run_tomb_raider()`.
@@ -38,35 +38,22 @@ impl TombRaiders {
     /// # Errors
     /// If the system provides too few threads.
     pub fn prepare(context: &Arc<RunContext>) -> io::Result<Self> {
-        let mut tomb_raiders = Self {
-            starts: Vec::new(),
-            reads_count: Arc::default(),
-        };
-        if context.config.has_tomb_raider {
-            for device in 0..context.devices.len() {
-                tomb_raiders.add(context, device)?;
-            }
+        let (mut starts, reads_count) = (Vec::new(), Arc::default());
+        let devices = context.devices.iter().enumerate();
+        for (device, opened) in devices.filter(|_| context.config.has_tomb_raider) {
+            let (sender, start) = channel();
+            let tomb_raider = TombRaider {
+                context: Arc::clone(context),
+                device,
+                buffer: Buffer::new(opened.offsets.longest_bytes(Operation::TombRaider)),
+                reads_count: Arc::clone(&reads_count),
+            };
+            let builder = Builder::new().stack_size(STACK_BYTES);
+            // Not joined, because a drive that never answers may block the thread in the kernel.
+            builder.spawn(move || tomb_raider.work(&start))?;
+            starts.push(sender);
         }
-        Ok(tomb_raiders)
-    }
-
-    fn add(&mut self, context: &Arc<RunContext>, device: usize) -> io::Result<()> {
-        let (sender, start) = channel();
-        let tomb_raider = TombRaider {
-            context: Arc::clone(context),
-            device,
-            buffer: Buffer::new(
-                context.devices[device]
-                    .offsets
-                    .longest_bytes(Operation::TombRaider),
-            ),
-            reads_count: Arc::clone(&self.reads_count),
-        };
-        let builder = Builder::new().stack_size(STACK_BYTES);
-        // Not joined, because a drive that never answers may block the thread in the kernel.
-        builder.spawn(move || tomb_raider.work(&start))?;
-        self.starts.push(sender);
-        Ok(())
+        Ok(Self { starts, reads_count })
     }
 
     /// Starts the tomb raiders at the start of the run.
@@ -94,17 +81,12 @@ impl TombRaider {
     fn work(mut self, start: &Receiver<Instant>) {
         let Ok(start) = start.recv() else { return };
         let end = start.after(self.context.length);
-        let mut number = 0;
-        while self.wait_until(Instant::now().max(start).after(self.pause()), end) {
-            if !self.read(number) {
+        let pause = Nanos(u64::from(self.context.config.tomb_raider_sleep_us) * 1_000);
+        for number in 0.. {
+            if !self.wait_until(Instant::now().max(start).after(pause), end) || !self.read(number) {
                 return;
             }
-            number += 1;
         }
-    }
-
-    fn pause(&self) -> Nanos {
-        Nanos(u64::from(self.context.config.tomb_raider_sleep_us) * 1_000)
     }
 
     /// Waits until a time. Returns false if the run ends before.

@@ -1,5 +1,7 @@
 //! Errors and warnings of a configuration. They name the line or key, what was expected, and what was found.
 
+use super::lexer::{LONGEST_LINE_BYTES, MOST_BYTES};
+
 /// A configuration that cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -26,14 +28,14 @@ pub enum ConfigError {
         other: &'static str,
     },
     /// A line that is too long for a configuration.
-    #[error("line {line}: expected at most {most_bytes} bytes, got {found_bytes}; is this a configuration?")]
+    #[error(
+        "line {line}: expected at most {LONGEST_LINE_BYTES} bytes, got {found_bytes}; is this a configuration?"
+    )]
     LongLine {
         /// 1-based.
         line: usize,
         /// Its length.
         found_bytes: usize,
-        /// The maximum length.
-        most_bytes: usize,
     },
     /// Bytes outside comments that are not text.
     #[error("line {line}: expected text in UTF-8, got other bytes; is this a configuration?")]
@@ -42,11 +44,8 @@ pub enum ConfigError {
         line: usize,
     },
     /// A file that is too long for a configuration.
-    #[error("expected at most {most_bytes} bytes, got more; is this a configuration?")]
-    TooLong {
-        /// The maximum length.
-        most_bytes: usize,
-    },
+    #[error("expected at most {MOST_BYTES} bytes, got more; is this a configuration?")]
+    TooLong,
     /// A value that has the wrong type.
     #[error("line {line}: {key}: expected {expected}, got '{}'", clipped(.got))]
     Value {

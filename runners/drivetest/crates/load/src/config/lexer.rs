@@ -14,7 +14,7 @@ pub(crate) struct Line<'a> {
 }
 
 /// Long enough for 128 device names of 127 bytes. Upstream reads 4095 bytes and takes the rest for the next line.
-const LONGEST_LINE_BYTES: usize = 65_536;
+pub(super) const LONGEST_LINE_BYTES: usize = 65_536;
 
 /// Returns the lines with a key. `#` starts a comment anywhere; `:` or blanks separate key and value.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Result<Line<'_>, ConfigError>> {
@@ -32,7 +32,6 @@ fn check(number: usize, line: &str) -> Result<(), ConfigError> {
         return Err(ConfigError::LongLine {
             line: number,
             found_bytes: line.len(),
-            most_bytes: LONGEST_LINE_BYTES,
         });
     }
     match line.contains('\0') {
@@ -68,9 +67,7 @@ pub const MOST_BYTES: usize = 1 << 20;
 /// [`ConfigError`] with the first line that is not text, or with the length.
 pub fn text(bytes: &[u8]) -> Result<String, ConfigError> {
     if bytes.len() > MOST_BYTES {
-        return Err(ConfigError::TooLong {
-            most_bytes: MOST_BYTES,
-        });
+        return Err(ConfigError::TooLong);
     }
     let is_text = |line: &[u8]| {
         let content = line.split(|byte| *byte == b'#').next().unwrap_or_default();

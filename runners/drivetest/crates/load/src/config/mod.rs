@@ -25,18 +25,16 @@ use crate::schedule::Rate;
 use crate::schedule::stream::Operation;
 
 impl Config {
-    /// Parses the configuration of a storage load for a host with `cpus_count` CPUs.
-    ///
-    /// # Errors
-    /// [`ConfigError`] with the line or key, the expected and the given value.
+    /// Parses the configuration of a storage load.
+    #[cfg(test)]
     pub fn read(text: &str, cpus_count: u32) -> Result<(Self, Vec<ConfigWarning>), ConfigError> {
         Self::read_of(Model::Storage, text, cpus_count)
     }
 
-    /// Parses the configuration of either model.
+    /// Parses the configuration of either model for a host with `cpus_count` CPUs.
     ///
     /// # Errors
-    /// Like [`Config::read`].
+    /// [`ConfigError`] with the line or key, the expected and the given value.
     pub fn read_of(
         model: Model,
         text: &str,

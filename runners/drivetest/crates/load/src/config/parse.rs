@@ -36,9 +36,9 @@ impl ParsedKeys {
         let mut parsed = Self::default();
         for line in lines(text) {
             let line = line?;
-            match find(model, &line)? {
-                KeyMatch::Key(key) => parsed.take(key, &line)?,
-                KeyMatch::Retired(key, reason) => parsed.warn(&line, key, reason.to_owned()),
+            match RETIRED.iter().find(|(name, _)| *name == line.key) {
+                Some((key, reason)) => parsed.warn(&line, key, (*reason).to_owned()),
+                None => parsed.take(find(model, &line)?, &line)?,
             }
         }
         Ok(parsed)
@@ -90,15 +90,7 @@ impl ParsedKeys {
     }
 }
 
-enum KeyMatch {
-    Key(&'static Key),
-    Retired(&'static str, &'static str),
-}
-
-fn find(model: Model, line: &Line<'_>) -> Result<KeyMatch, ConfigError> {
-    if let Some((key, reason)) = RETIRED.iter().find(|(name, _)| *name == line.key) {
-        return Ok(KeyMatch::Retired(key, reason));
-    }
+fn find(model: Model, line: &Line<'_>) -> Result<&'static Key, ConfigError> {
     let key = KEYS.iter().find(|key| key.name == line.key);
     let key = key.ok_or_else(|| unknown(model, line))?;
     match key.model {
@@ -108,7 +100,7 @@ fn find(model: Model, line: &Line<'_>) -> Result<KeyMatch, ConfigError> {
             model: model.name(),
             other: other.name(),
         }),
-        _ => Ok(KeyMatch::Key(key)),
+        _ => Ok(key),
     }
 }
 

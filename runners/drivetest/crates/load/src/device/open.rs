@@ -80,14 +80,22 @@ fn open_file(
         });
     }
     let open_error = |error| Reason::Open(error).of(name);
-    let missing_bytes = wanted_bytes.saturating_sub(allocated_bytes(name));
+    let allocated_bytes = std::fs::metadata(name).map_or(0, |found| found.blocks() * 512);
+    let missing_bytes = wanted_bytes.saturating_sub(allocated_bytes);
     refuse_without_room(name, missing_bytes).map_err(|reason| reason.of(name))?;
     let file = open_to_fill(name, is_there).map_err(open_error)?;
     let file = claim(name, file)?;
     request.guard.check_opened(ordinal, &file)?;
     if !request.may_destroy {
         let found_bytes = file.metadata().map_err(open_error)?.len();
-        refuse_foreign_file(name, &file, found_bytes, wanted_bytes)?;
+        if found_bytes != wanted_bytes && found_bytes != 0 {
+            let reason = Reason::OtherSize {
+                found_bytes,
+                wanted_bytes,
+            };
+            return Err(reason.of(name));
+        }
+        refuse_data(name, &file, found_bytes)?;
     }
     fill(request, name, &file, wanted_bytes)?;
     // By descriptor and not by name, so that the checked file is the file that is loaded.
@@ -95,11 +103,6 @@ fn open_file(
     let direct = try_open(request.config, &same, OFlags::empty()).map_err(open_error)?;
     drop(file);
     claim(name, direct)
-}
-
-/// Returns the space that a file occupies; 0 if it does not exist.
-fn allocated_bytes(name: &str) -> u64 {
-    std::fs::metadata(name).map_or(0, |found| found.blocks() * 512)
 }
 
 /// Refuses a file that would fill its file system, which takes long and stops other programs that write there.
@@ -130,23 +133,6 @@ fn open_to_fill(name: &str, is_there: bool) -> io::Result<File> {
         .truncate(false)
         .mode(0o600)
         .open(name)
-}
-
-/// Refuses an existing file unless it is empty, or has the configured size and no recognised data.
-fn refuse_foreign_file(
-    name: &str,
-    file: &File,
-    found_bytes: u64,
-    wanted_bytes: u64,
-) -> Result<(), OpenRefusal> {
-    if found_bytes != wanted_bytes && found_bytes != 0 {
-        let reason = Reason::OtherSize {
-            found_bytes,
-            wanted_bytes,
-        };
-        return Err(reason.of(name));
-    }
-    refuse_data(name, file, found_bytes)
 }
 
 /// Extends a plain file to its size and allocates every block, because reads of a hole do not reach the disk.

@@ -42,8 +42,8 @@ pub struct PrepOptions {
     pub steady: Option<SteadyStateOptions>,
 }
 
-/// Random overwriting until the rate is steady.
-#[derive(Debug, Clone)]
+/// Random overwriting until the rate is steady. Records and report contain it.
+#[derive(Debug, Clone, serde::Serialize)]
 pub struct SteadyStateOptions {
     /// A multiple of 512.
     pub block_bytes: usize,
@@ -54,6 +54,7 @@ pub struct SteadyStateOptions {
     /// Maximum number of rounds.
     pub rounds_max: usize,
     /// The report file, JSON.
+    #[serde(skip)]
     pub report: Option<PathBuf>,
 }
 

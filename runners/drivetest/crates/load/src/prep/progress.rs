@@ -3,12 +3,15 @@
 use std::io::{self, Write};
 use std::time::SystemTime;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::clock::{Instant, Nanos, rfc3339};
 use crate::report::output::Outputs;
 
 const BAR_WIDTH: u64 = 30;
+/// Period of the progress records.
+const PROGRESS_PERIOD: Nanos = Nanos::from_s(1);
 
 /// Output on standard error during the preparation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +40,10 @@ impl<'a> ProgressReporter<'a> {
         self.outputs.log(&format!("{line}\n"))
     }
 
-    /// Writes a record with the current time.
-    pub fn record(&mut self, kind: &str, fields: Value) -> io::Result<()> {
-        let mut record = json!({"record": kind, "at": rfc3339(SystemTime::now())});
-        if let (Value::Object(record), Value::Object(fields)) = (&mut record, fields) {
-            record.extend(fields);
-        }
+    /// Writes a record of these fields with its kind and the current time.
+    pub fn record(&mut self, kind: &str, mut record: Value) -> io::Result<()> {
+        record["record"] = kind.into();
+        record["at"] = rfc3339(SystemTime::now()).into();
         if self.live == LiveOutput::Records {
             print(&format!("{record}\n"));
         }
@@ -54,14 +55,8 @@ impl<'a> ProgressReporter<'a> {
         if self.live == LiveOutput::Bar {
             print(&format!("\r{}\x1b[K", bar(phase, sample)));
         }
-        let MeterSample {
-            done_bytes,
-            total_bytes,
-            bytes_per_s,
-            remaining_s,
-        } = sample;
-        let fields = json!({"phase": phase, "done_bytes": done_bytes, "total_bytes": total_bytes,
-                            "bytes_per_s": bytes_per_s, "remaining_s": remaining_s});
+        let mut fields = json!(sample);
+        fields["phase"] = phase.into();
         self.record("progress", fields)
     }
 
@@ -113,30 +108,31 @@ pub(super) fn bytes_per_s(bytes: u64, elapsed: Nanos) -> u64 {
     }
 }
 
-/// Measures the rate of a pass over all devices.
+/// Measures the rate of writing to all devices.
 #[derive(Debug)]
 pub(super) struct Meter {
-    total_bytes: u64,
+    /// None if the total is unknown.
+    total_bytes: Option<u64>,
     start_bytes: u64,
     start: Instant,
     last: (Instant, u64),
 }
 
 /// Progress at one point in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct MeterSample {
     pub done_bytes: u64,
     /// None if the total is unknown.
     pub total_bytes: Option<u64>,
     /// Since the last sample.
     pub bytes_per_s: u64,
-    /// At the average rate since the start; None if nothing was written yet.
+    /// At the average rate since the start; None if that or the total is unknown.
     pub remaining_s: Option<u64>,
 }
 
 impl Meter {
     /// Starts with the bytes of earlier runs.
-    pub fn new(now: Instant, done_bytes: u64, total_bytes: u64) -> Self {
+    pub fn new(now: Instant, done_bytes: u64, total_bytes: Option<u64>) -> Self {
         Self {
             total_bytes,
             start_bytes: done_bytes,
@@ -145,16 +141,23 @@ impl Meter {
         }
     }
 
+    /// Returns whether the last sample is a period ago.
+    pub fn is_due(&self, now: Instant) -> bool {
+        now.since(self.last.0) >= PROGRESS_PERIOD
+    }
+
     /// Takes a sample.
     pub fn read(&mut self, now: Instant, done_bytes: u64) -> MeterSample {
         let (before, before_bytes) = std::mem::replace(&mut self.last, (now, done_bytes));
         let average = bytes_per_s(done_bytes.saturating_sub(self.start_bytes), now.since(self.start));
-        let remaining_bytes = self.total_bytes.saturating_sub(done_bytes);
+        let remaining_bytes = self.total_bytes.map(|total| total.saturating_sub(done_bytes));
         MeterSample {
             done_bytes,
-            total_bytes: Some(self.total_bytes),
+            total_bytes: self.total_bytes,
             bytes_per_s: bytes_per_s(done_bytes.saturating_sub(before_bytes), now.since(before)),
-            remaining_s: (average > 0).then(|| remaining_bytes.div_ceil(average.max(1))),
+            remaining_s: remaining_bytes
+                .filter(|_| average > 0)
+                .map(|bytes| bytes.div_ceil(average)),
         }
     }
 }
@@ -185,7 +188,7 @@ mod tests {
     #[test]
     fn the_rate_is_that_of_the_last_second_and_the_remaining_time_uses_the_average() {
         let start = Instant::now();
-        let mut meter = Meter::new(start, 1_000, 10_000);
+        let mut meter = Meter::new(start, 1_000, Some(10_000));
         let at = |seconds| start.after(Nanos::from_s(seconds));
         assert_eq!(meter.read(at(1), 2_000).bytes_per_s, 1_000);
         let second = meter.read(at(2), 5_000);
@@ -197,7 +200,7 @@ mod tests {
     #[test]
     fn there_is_no_remaining_time_before_the_first_write() {
         let start = Instant::now();
-        let sample = Meter::new(start, 500, 1_000).read(start.after(Nanos::from_s(1)), 500);
+        let sample = Meter::new(start, 500, Some(1_000)).read(start.after(Nanos::from_s(1)), 500);
         assert_eq!((sample.bytes_per_s, sample.remaining_s), (0, None));
         assert_eq!(bytes_per_s(5, Nanos(0)), 0);
     }

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::PrepOptions;
 use super::device::PrepDevice;
 use super::progress::{ProgressReporter, bytes_per_s};
-use super::run::Written;
 use super::state::State;
 use super::steady_state::DeviceRounds;
 use crate::clock::Nanos;
@@ -16,14 +15,21 @@ use crate::outcome::Outcome;
 /// Upstream counts devices in blocks of this size. Source: src/prep/act_prep.c.
 const LARGE_BLOCK_BYTES: u64 = 128 * 1024;
 
-/// Writes the start record and lines.
+/// Writes the first line.
+pub(super) fn head(reporter: &mut ProgressReporter<'_>, options: &PrepOptions) -> io::Result<()> {
+    let (version, seed, compress_pct) = (env!("CARGO_PKG_VERSION"), options.seed, options.compress_pct);
+    reporter.log(&format!(
+        "drivetest {version} prep, seed {seed}, compress-pct {compress_pct}"
+    ))
+}
+
+/// Writes the lines of the devices and the start record.
 pub(super) fn start(
     reporter: &mut ProgressReporter<'_>,
     options: &PrepOptions,
     resumed: Option<&State>,
     devices: &[PrepDevice],
 ) -> io::Result<()> {
-    head(reporter, options)?;
     for device in devices {
         let (name, size_bytes) = (&device.name, device.size_bytes);
         let blocks_count = size_bytes / LARGE_BLOCK_BYTES;
@@ -38,41 +44,23 @@ pub(super) fn start(
             "resumed: {passes} passes and {done} bytes of the next are done"
         ))?;
     }
-    let devices = devices
-        .iter()
-        .map(|device| serde_json::to_value(&device.identity).unwrap_or_default())
-        .collect();
-    reporter.record("start", start_fields(options, resumed.is_some(), devices))
+    let identities = devices.iter().map(|device| json!(device.identity)).collect();
+    start_record(reporter, options, resumed.is_some(), identities)
 }
 
-/// Writes the start record if no device can be prepared.
-pub(super) fn start_refused(
+/// Writes the start record.
+pub(super) fn start_record(
     reporter: &mut ProgressReporter<'_>,
     options: &PrepOptions,
-    names: &[String],
+    is_resumed: bool,
+    devices: Vec<Value>,
 ) -> io::Result<()> {
-    head(reporter, options)?;
-    let devices = names.iter().map(|name| json!({"path": name})).collect();
-    reporter.record("start", start_fields(options, false, devices))
-}
-
-fn head(reporter: &mut ProgressReporter<'_>, options: &PrepOptions) -> io::Result<()> {
-    let (version, seed, compress_pct) = (env!("CARGO_PKG_VERSION"), options.seed, options.compress_pct);
-    reporter.log(&format!(
-        "drivetest {version} prep, seed {seed}, compress-pct {compress_pct}"
-    ))
-}
-
-fn start_fields(options: &PrepOptions, is_resumed: bool, devices: Vec<Value>) -> Value {
-    let steady = options.steady.as_ref().map(|steady| {
-        json!({"block_bytes": steady.block_bytes, "depth": steady.depth, "round_s": steady.round_s,
-               "rounds_max": steady.rounds_max})
-    });
-    json!({
+    let fields = json!({
         "schema": "drivecert.prep/1", "program_version": env!("CARGO_PKG_VERSION"), "seed": options.seed,
         "compress_pct": options.compress_pct, "request_bytes": options.request_bytes, "streams": options.streams,
-        "passes": options.passes, "steady": steady, "is_resumed": is_resumed, "devices": devices,
-    })
+        "passes": options.passes, "steady": options.steady, "is_resumed": is_resumed, "devices": devices,
+    });
+    reporter.record("start", fields)
 }
 
 /// Writes a record for each device at the end of a round.
@@ -92,18 +80,22 @@ pub(super) fn rate(bytes: u64, elapsed: Nanos) -> String {
 }
 
 /// Writes the end record and lines.
-pub(super) fn end(reporter: &mut ProgressReporter<'_>, ended: &Outcome, written: &Written) -> io::Result<()> {
+pub(super) fn end(
+    reporter: &mut ProgressReporter<'_>,
+    ended: &Outcome,
+    written_bytes: u64,
+    elapsed: Nanos,
+) -> io::Result<()> {
     let (reason, text) = ended.reason();
-    let elapsed = written.elapsed();
     let line = match text {
-        // Nothing was start_fields, so there are no totals.
+        // Nothing was started, so there are no totals.
         _ if matches!(ended, Outcome::Refused(_)) => format!("drivetest: {reason}: {text}"),
-        "" => format!("{reason}: {}", rate(written.bytes, elapsed)),
-        _ => format!("drivetest: {reason}: {text}\n{}", rate(written.bytes, elapsed)),
+        "" => format!("{reason}: {}", rate(written_bytes, elapsed)),
+        _ => format!("drivetest: {reason}: {text}\n{}", rate(written_bytes, elapsed)),
     };
     let logged = reporter.log(&line);
     // The side file may be on another disk than the log, so it is written even if the log is full.
-    let fields = json!({"reason": reason, "text": text, "written_bytes": written.bytes, "elapsed_ns": elapsed.0,
-                        "bytes_per_s": bytes_per_s(written.bytes, elapsed)});
+    let fields = json!({"reason": reason, "text": text, "written_bytes": written_bytes, "elapsed_ns": elapsed.0,
+                        "bytes_per_s": bytes_per_s(written_bytes, elapsed)});
     reporter.record("end", fields).and(logged)
 }

@@ -8,7 +8,7 @@ use drivetest_device::Guard;
 use serde_json::json;
 
 use super::device::{self, PrepDevice};
-use super::progress::{LiveOutput, Meter, MeterSample, ProgressReporter, bytes_per_s};
+use super::progress::{LiveOutput, Meter, ProgressReporter};
 use super::sequential_fill::{self, DeviceFill};
 use super::state::{self, State, StateError, StateProblem};
 use super::steady_state::{self, DeviceRounds};
@@ -19,7 +19,6 @@ use crate::outcome::Outcome;
 use crate::report::output::Outputs;
 use crate::signals::Signals;
 
-const PROGRESS: Nanos = Nanos::from_s(1);
 /// Period of flushing the devices and saving the state. The state is never ahead of the devices.
 const SAVE: Nanos = Nanos::from_s(5);
 
@@ -54,12 +53,12 @@ impl Prep<'_> {
     /// Executes the preparation. Nothing is written before all devices are accepted.
     pub fn execute(self, signals: &Signals, outputs: &mut Outputs, live: LiveOutput) -> Outcome {
         let mut reporter = ProgressReporter::new(outputs, live);
-        let mut written = Written::new();
+        let (start, mut written_bytes) = (Instant::now(), 0);
         let ended = self
-            .run(signals, &mut reporter, &mut written)
+            .run(signals, &mut reporter, &mut written_bytes)
             .unwrap_or_else(|ended| ended);
         reporter.clear_bar();
-        match record::end(&mut reporter, &ended, &written) {
+        match record::end(&mut reporter, &ended, written_bytes, Instant::now().since(start)) {
             Ok(()) => ended,
             Err(error) => Outcome::Interrupted(format!("the log or side file cannot be written: {error}")),
         }
@@ -69,8 +68,9 @@ impl Prep<'_> {
         &self,
         signals: &Signals,
         reporter: &mut ProgressReporter<'_>,
-        written: &mut Written,
+        written_bytes: &mut u64,
     ) -> Result<Outcome, Outcome> {
+        record::head(reporter, &self.options)?;
         let devices = self.devices(reporter)?;
         let state = self.state(&devices);
         record::start(reporter, &self.options, self.resumed.as_ref(), &devices)?;
@@ -80,7 +80,7 @@ impl Prep<'_> {
             state: state?,
             signals,
             reporter,
-            written,
+            written_bytes,
         };
         job.save()?;
         for (ordinal, kind) in self.options.passes.iter().enumerate().skip(job.state.passes_done) {
@@ -101,19 +101,20 @@ impl Prep<'_> {
         match opened.collect::<Result<Vec<_>, _>>() {
             Ok(devices) => Ok(devices),
             Err(unfit) => {
-                record::start_refused(reporter, &self.options, self.names)?;
+                let devices = self.names.iter().map(|name| json!({"path": name})).collect();
+                record::start_record(reporter, &self.options, false, devices)?;
                 Err(Outcome::Refused(unfit.to_string()))
             }
         }
     }
 
     fn state(&self, devices: &[PrepDevice]) -> Result<State, Outcome> {
-        let there = devices.iter().map(|device| state::Device {
+        let fresh = |device: &PrepDevice| state::Device {
             path: device.name.clone(),
             place: device.place.clone(),
             done_bytes: 0,
-        });
-        let there: Vec<_> = there.collect();
+        };
+        let there: Vec<_> = devices.iter().map(fresh).collect();
         match (&self.resumed, &self.options.state) {
             (Some(state), Some(path)) => {
                 state.check_drives(path, &there)?;
@@ -124,27 +125,6 @@ impl Prep<'_> {
     }
 }
 
-/// The bytes written by this run, and its start.
-#[derive(Debug)]
-pub(super) struct Written {
-    pub bytes: u64,
-    start: Instant,
-}
-
-impl Written {
-    fn new() -> Self {
-        Self {
-            bytes: 0,
-            start: Instant::now(),
-        }
-    }
-
-    /// Returns the time since the start.
-    pub fn elapsed(&self) -> Nanos {
-        Instant::now().since(self.start)
-    }
-}
-
 /// A running preparation.
 struct Job<'a, 'v> {
     options: &'a PrepOptions,
@@ -152,7 +132,8 @@ struct Job<'a, 'v> {
     state: State,
     signals: &'a Signals,
     reporter: &'a mut ProgressReporter<'v>,
-    written: &'a mut Written,
+    /// By this run.
+    written_bytes: &'a mut u64,
 }
 
 impl Job<'_, '_> {
@@ -169,7 +150,7 @@ impl Job<'_, '_> {
         let start = Instant::now();
         let worked = self.write_pass(kind, &fills);
         let bytes: u64 = fills.iter().map(DeviceFill::written_bytes).sum();
-        self.written.bytes += bytes;
+        *self.written_bytes += bytes;
         // The state is saved however the pass ended.
         let saved = self.flush_and_save(&fills);
         worked.and(saved)?;
@@ -179,55 +160,50 @@ impl Job<'_, '_> {
     }
 
     fn write_pass(&mut self, kind: PassKind, fills: &[DeviceFill]) -> Result<(), Outcome> {
-        let (options, devices, stop) = (self.options, self.devices, StopFlag::default());
-        let pairs = devices.iter().zip(fills).enumerate();
-        let streams = pairs
-            .flat_map(|(ordinal, pair)| (0..options.streams).map(move |stream| ((ordinal, stream), pair)));
-        let workers = streams.map(|(place, pair)| {
-            let stop = &stop;
-            move || sequential_fill::write(kind, options, place, pair, stop)
-        });
-        let total_bytes = devices.iter().map(|device| device.size_bytes).sum();
-        let done_bytes = |fills: &[DeviceFill]| fills.iter().map(DeviceFill::done_bytes).sum();
-        let mut meter = Meter::new(Instant::now(), done_bytes(fills), total_bytes);
-        let (mut reported, mut saved) = (Instant::now(), Instant::now());
-        workers::work(workers.collect(), &stop, || {
-            self.check_signals()?;
-            let now = Instant::now();
-            if now.since(reported) >= PROGRESS {
-                reported = now;
-                self.reporter
-                    .progress(kind.name(), meter.read(now, done_bytes(fills)))?;
+        let (options, stop) = (self.options, &StopFlag::default());
+        let mut workers = Vec::new();
+        for (ordinal, pair) in self.devices.iter().zip(fills).enumerate() {
+            for stream in 0..options.streams {
+                workers.push(move || sequential_fill::write(kind, options, (ordinal, stream), pair, stop));
+            }
+        }
+        let total_bytes = self.devices.iter().map(|device| device.size_bytes).sum();
+        let done_bytes = || fills.iter().map(DeviceFill::done_bytes).sum();
+        let mut meter = Meter::new(Instant::now(), done_bytes(), Some(total_bytes));
+        let mut saved = Instant::now();
+        self.work(workers, stop, |job, now| {
+            if meter.is_due(now) {
+                job.reporter
+                    .progress(kind.name(), meter.read(now, done_bytes()))?;
             }
             if now.since(saved) >= SAVE {
                 saved = now;
-                self.flush_and_save(fills)?;
+                job.flush_and_save(fills)?;
             }
-            Ok::<_, Outcome>(())
+            Ok(())
         })?;
-        self.check_write_error(&stop)?;
-        Ok(self
-            .reporter
-            .progress(kind.name(), meter.read(Instant::now(), done_bytes(fills)))?)
+        let last = meter.read(Instant::now(), done_bytes());
+        Ok(self.reporter.progress(kind.name(), last)?)
     }
 
-    fn check_signals(&self) -> Result<(), Outcome> {
-        let signal = self.signals.first();
-        signal.map_or(Ok(()), |name| {
-            Err(Outcome::Interrupted(format!("stopped by signal {name}")))
-        })
-    }
-
-    fn check_write_error(&mut self, stop: &StopFlag) -> Result<(), Outcome> {
-        let Some(write_error) = stop.write_error() else {
+    /// Runs the workers and calls `check` until they end. A signal or a write error ends the preparation.
+    fn work(
+        &mut self,
+        workers: Vec<impl FnOnce() + Send>,
+        stop: &StopFlag,
+        mut check: impl FnMut(&mut Self, Instant) -> Result<(), Outcome>,
+    ) -> Result<(), Outcome> {
+        workers::work(workers, stop, || match self.signals.first() {
+            Some(name) => Err(Outcome::Interrupted(format!("stopped by signal {name}"))),
+            None => check(self, Instant::now()),
+        })?;
+        let Some(error) = stop.write_error() else {
             return Ok(());
         };
-        let [upstream, ours] = write_error.lines();
-        self.reporter.log(&upstream)?;
+        let (sentence, offset, length) = (error.sentence(), error.offset, error.length);
+        self.reporter.log(&format!("ERROR: {sentence}"))?;
         Err(Outcome::DeviceError(format!(
-            "{}; {}",
-            upstream.trim_start_matches("ERROR: "),
-            ours.trim_start_matches("drivetest: ")
+            "{sentence}; stopped by the first error, at offset {offset}, {length} bytes"
         )))
     }
 
@@ -273,7 +249,7 @@ impl Job<'_, '_> {
         let written: Vec<_> = self.devices.iter().map(|_| AtomicU64::new(0)).collect();
         let mut device_rounds: Vec<_> = self.devices.iter().map(DeviceRounds::of).collect();
         let worked = self.overwrite(steady, &written, &mut device_rounds);
-        self.written.bytes += written.iter().map(|bytes| bytes.load(SeqCst)).sum::<u64>();
+        *self.written_bytes += written.iter().map(|bytes| bytes.load(SeqCst)).sum::<u64>();
         for rounds_of_device in &device_rounds {
             self.reporter.log(rounds_of_device.table().trim_end())?;
         }
@@ -302,87 +278,35 @@ impl Job<'_, '_> {
         written: &[AtomicU64],
         device_rounds: &mut [DeviceRounds],
     ) -> Result<(), Outcome> {
-        let (options, devices, stop) = (self.options, self.devices, StopFlag::default());
-        let pairs = devices.iter().zip(written).enumerate();
-        let offsets =
-            pairs.flat_map(|(ordinal, pair)| (0..steady.depth).map(move |worker| ((ordinal, worker), pair)));
-        let workers = offsets.map(|(place, (device, written))| {
-            let stop = &stop;
-            move || steady_state::overwrite(options, steady, place, device, written, stop)
-        });
-        let mut clock = RoundClock::new(steady, written);
-        workers::work(workers.collect(), &stop, || {
-            self.check_signals()?;
-            let now = Instant::now();
-            if clock.end_round(now, device_rounds) {
-                record::rounds(self.reporter, device_rounds)?;
-                let rounds_count = device_rounds
-                    .first()
-                    .map_or(0, |rounds_of_device| rounds_of_device.rounds.len());
-                if device_rounds.iter().all(DeviceRounds::is_steady) || rounds_count >= steady.rounds_max {
+        let (options, stop) = (self.options, &StopFlag::default());
+        let mut workers = Vec::new();
+        for (ordinal, (device, written)) in self.devices.iter().zip(written).enumerate() {
+            for worker in 0..steady.depth {
+                let place = (ordinal, worker);
+                workers.push(move || steady_state::overwrite(options, steady, place, device, written, stop));
+            }
+        }
+        let mut round_start = Instant::now();
+        let mut meter = Meter::new(round_start, 0, None);
+        self.work(workers, stop, |job, now| {
+            let elapsed = now.since(round_start);
+            if elapsed >= Nanos::from_s(steady.round_s) {
+                // The actual length of a round counts.
+                round_start = now;
+                for (rounds, written) in device_rounds.iter_mut().zip(written) {
+                    rounds.add(written.load(SeqCst), elapsed, steady.block_bytes);
+                }
+                record::rounds(job.reporter, device_rounds)?;
+                let is_last = |rounds: &DeviceRounds| rounds.rounds.len() >= steady.rounds_max;
+                if device_rounds.iter().all(DeviceRounds::is_steady) || device_rounds.iter().all(is_last) {
                     stop.raise();
                 }
             }
-            if let Some(sample) = clock.sample(now) {
-                self.reporter.progress("steady", sample)?;
+            if meter.is_due(now) {
+                let done_bytes = written.iter().map(|bytes| bytes.load(SeqCst)).sum();
+                job.reporter.progress("steady", meter.read(now, done_bytes))?;
             }
-            Ok::<_, Outcome>(())
-        })?;
-        self.check_write_error(&stop)
-    }
-}
-
-/// Divides the counters into rounds.
-struct RoundClock<'a> {
-    steady: &'a SteadyStateOptions,
-    written: &'a [AtomicU64],
-    start: Instant,
-    before: Vec<u64>,
-    last_sample: (Instant, u64),
-}
-
-impl<'a> RoundClock<'a> {
-    fn new(steady: &'a SteadyStateOptions, written: &'a [AtomicU64]) -> Self {
-        let start = Instant::now();
-        Self {
-            steady,
-            written,
-            start,
-            before: vec![0; written.len()],
-            last_sample: (start, 0),
-        }
-    }
-
-    /// Ends the round when its time is over. Its actual length counts.
-    fn end_round(&mut self, now: Instant, device_rounds: &mut [DeviceRounds]) -> bool {
-        let elapsed = now.since(self.start);
-        if elapsed < Nanos::from_s(self.steady.round_s) {
-            return false;
-        }
-        for ((rounds_of_device, before), written) in
-            device_rounds.iter_mut().zip(&mut self.before).zip(self.written)
-        {
-            let all = written.load(SeqCst);
-            rounds_of_device.add(all - *before, elapsed, self.steady.block_bytes);
-            *before = all;
-        }
-        self.start = now;
-        true
-    }
-
-    /// Returns a sample once a second. The total is unknown.
-    fn sample(&mut self, now: Instant) -> Option<MeterSample> {
-        let (before, bytes) = self.last_sample;
-        if now.since(before) < PROGRESS {
-            return None;
-        }
-        let all: u64 = self.written.iter().map(|written| written.load(SeqCst)).sum();
-        self.last_sample = (now, all);
-        Some(MeterSample {
-            done_bytes: all,
-            total_bytes: None,
-            bytes_per_s: bytes_per_s(all - bytes, now.since(before)),
-            remaining_s: None,
+            Ok(())
         })
     }
 }
@@ -404,11 +328,8 @@ fn write_report(
         "is_steady": device_rounds.iter().all(DeviceRounds::is_steady),
         "devices": device_rounds,
     });
-    let check_write_error = |error| {
-        Outcome::Interrupted(format!(
-            "{}: the report cannot be written: {error}",
-            path.display()
-        ))
-    };
-    std::fs::write(path, format!("{report:#}\n")).map_err(check_write_error)
+    std::fs::write(path, format!("{report:#}\n")).map_err(|error| {
+        let path = path.display();
+        Outcome::Interrupted(format!("{path}: the report cannot be written: {error}"))
+    })
 }

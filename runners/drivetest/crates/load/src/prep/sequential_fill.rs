@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use super::device::PrepDevice;
 use super::workers::StopFlag;
 use super::{PassKind, PrepOptions};
-use crate::engine::buffer::{Buffer, Payload};
+use crate::engine::buffer::Payload;
 use crate::schedule::rng::RequestRng;
 
 /// Random streams from this number on belong to salting, one for each device.
@@ -90,12 +90,14 @@ pub(super) fn write(
     (device, fill): (&PrepDevice, &DeviceFill),
     stop: &StopFlag,
 ) {
-    let mut content = Content::new(kind, options, ordinal);
+    let salt_stream = SALT_STREAM + ordinal as u64;
+    let mut payload = payload(kind, options, salt_stream);
     while !stop.is_raised() {
         let Some((piece, offset, length)) = fill.take(stream) else {
             return;
         };
-        let bytes = content.of(piece).get(..length).unwrap_or_default();
+        let content = content(&mut payload, options.seed, salt_stream, piece);
+        let bytes = content.get(..length).unwrap_or_default();
         if !stop.write(&device.name, &device.file, bytes, offset) {
             return;
         }
@@ -103,46 +105,20 @@ pub(super) fn write(
     }
 }
 
-/// Content of the pieces. It depends on the seed, the device and the piece, but not on the stream.
-enum Content {
-    Zeros(Buffer),
-    Salt {
-        payload: Payload,
-        seed: u64,
-        stream: u64,
-    },
+/// Returns the payload of a pass over a device: zeros, or random data with the configured share of zeros.
+fn payload(kind: PassKind, options: &PrepOptions, stream: u64) -> Payload {
+    let random_pct = match kind {
+        PassKind::Zero => 0,
+        PassKind::Salt => options.compress_pct,
+    };
+    let rng = RequestRng::new(options.seed, stream, u64::MAX);
+    Payload::new(options.request_bytes, random_pct, rng)
 }
 
-impl Content {
-    fn new(kind: PassKind, options: &PrepOptions, ordinal: usize) -> Self {
-        let (seed, stream) = (options.seed, SALT_STREAM + ordinal as u64);
-        match kind {
-            PassKind::Zero => Self::Zeros(Buffer::new(options.request_bytes)),
-            PassKind::Salt => {
-                let base = RequestRng::new(seed, stream, u64::MAX);
-                let payload = Payload::new(options.request_bytes, options.compress_pct, base);
-                Self::Salt {
-                    payload,
-                    seed,
-                    stream,
-                }
-            }
-        }
-    }
-
-    fn of(&mut self, piece: u64) -> &[u8] {
-        match self {
-            Self::Zeros(buffer) => buffer.bytes(),
-            Self::Salt {
-                payload,
-                seed,
-                stream,
-            } => {
-                payload.stamp(RequestRng::new(*seed, *stream, piece));
-                payload.bytes()
-            }
-        }
-    }
+/// Returns the content of a piece. It depends on the seed, the device and the piece, but not on the worker.
+fn content(payload: &mut Payload, seed: u64, salt_stream: u64, piece: u64) -> &[u8] {
+    payload.stamp(RequestRng::new(seed, salt_stream, piece));
+    payload.bytes()
 }
 
 #[cfg(test)]
@@ -206,11 +182,12 @@ mod tests {
 
     #[test]
     fn salt_depends_only_on_seed_device_and_piece() {
-        let bytes = |seed, ordinal, pieces: &[u64]| {
-            let mut content = Content::new(PassKind::Salt, &PrepOptions { seed, ..options(1) }, ordinal);
+        let bytes = |seed, ordinal: u64, pieces: &[u64]| {
+            let stream = SALT_STREAM + ordinal;
+            let mut payload = payload(PassKind::Salt, &PrepOptions { seed, ..options(1) }, stream);
             pieces
                 .iter()
-                .map(|piece| content.of(*piece).to_vec())
+                .map(|piece| content(&mut payload, seed, stream, *piece).to_vec())
                 .last()
                 .unwrap()
         };
@@ -218,6 +195,12 @@ mod tests {
         assert_ne!(bytes(1, 0, &[7]), bytes(1, 0, &[8]));
         assert_ne!(bytes(1, 0, &[7]), bytes(1, 1, &[7]));
         assert_ne!(bytes(1, 0, &[7]), bytes(2, 0, &[7]));
+    }
+
+    #[test]
+    fn the_zero_pass_writes_zeros() {
+        let mut payload = payload(PassKind::Zero, &options(1), SALT_STREAM);
+        assert_eq!(content(&mut payload, 1, SALT_STREAM, 3), [0; 8_192]);
     }
 
     proptest::proptest! {

@@ -122,7 +122,7 @@ impl State {
             .map_or(Ok(Some(state)), |why| Err(form(why)))
     }
 
-    /// Returns what is impossible_progress in the state, if anything. An invalid state could mark a drive as finished that was
+    /// Returns what is impossible in the state, if anything. An invalid state could mark a drive as finished that was
     /// never written.
     fn impossible_progress(&self) -> Option<String> {
         let (done, all) = (self.passes_done, self.passes.len());
@@ -154,42 +154,32 @@ impl State {
     /// # Errors
     /// [`StateError`] with the first difference.
     pub fn check_settings(&self, path: &Path, options: &PrepOptions) -> Result<(), StateError> {
-        let names = |passes: &[PassKind]| {
-            passes
-                .iter()
-                .map(|pass| pass.name())
-                .collect::<Vec<_>>()
-                .join(" and ")
-        };
-        let differing = [
-            (self.seed != options.seed, format!("seed {}", self.seed)),
-            (
-                self.compress_pct != options.compress_pct,
-                format!("--compress-pct {}", self.compress_pct),
-            ),
-            (
-                self.request_bytes != options.request_bytes,
-                format!("requests of {} bytes", self.request_bytes),
-            ),
-            (
-                self.passes != options.passes,
-                format!("passes {}", names(&self.passes)),
-            ),
-        ];
-        match differing.into_iter().find(|(differs, _)| *differs) {
-            Some((_, what)) => Err(StateProblem::Settings(what).of(path)),
+        let expected = Self::new(options, Vec::new()).settings();
+        let mut pairs = self.settings().into_iter().zip(expected);
+        match pairs.find(|(started, expected)| started != expected) {
+            Some((started, _)) => Err(StateProblem::Settings(started).of(path)),
             None => Ok(()),
         }
     }
 
+    /// Describes the options that determine the content of the drives.
+    fn settings(&self) -> [String; 4] {
+        let passes: Vec<_> = self.passes.iter().map(|pass| pass.name()).collect();
+        [
+            format!("seed {}", self.seed),
+            format!("--compress-pct {}", self.compress_pct),
+            format!("requests of {} bytes", self.request_bytes),
+            format!("passes {}", passes.join(" and ")),
+        ]
+    }
+
     /// Refuses other drives.
     pub(super) fn check_drives(&self, path: &Path, there: &[Device]) -> Result<(), StateError> {
-        let places =
-            |devices: &[Device]| -> Vec<_> { devices.iter().map(|device| device.place.clone()).collect() };
-        let described = |devices: &[Device]| devices.iter().map(describe).collect::<Vec<_>>().join(", ");
-        if places(&self.devices) == places(there) {
+        let places = self.devices.iter().map(|device| &device.place);
+        if places.eq(there.iter().map(|device| &device.place)) {
             return Ok(());
         }
+        let described = |devices: &[Device]| devices.iter().map(describe).collect::<Vec<_>>().join(", ");
         let problem = StateProblem::Drive {
             expected: described(&self.devices),
             got: described(there),

@@ -66,6 +66,9 @@ pub(super) struct DeviceRounds {
     pub rounds: Vec<Round>,
     /// The last five rounds; None if there are fewer.
     pub window: Option<Window>,
+    /// At the end of the last round.
+    #[serde(skip)]
+    total_bytes: u64,
 }
 
 impl DeviceRounds {
@@ -74,11 +77,13 @@ impl DeviceRounds {
             path: device.name.clone(),
             rounds: Vec::new(),
             window: None,
+            total_bytes: 0,
         }
     }
 
-    /// Adds a round.
-    pub fn add(&mut self, written_bytes: u64, elapsed: Nanos, block_bytes: usize) {
+    /// Adds a round at whose end `total_bytes` were written in all rounds.
+    pub fn add(&mut self, total_bytes: u64, elapsed: Nanos, block_bytes: usize) {
+        let written_bytes = total_bytes - std::mem::replace(&mut self.total_bytes, total_bytes);
         let seconds = elapsed.0.max(1) as f64 / 1e9;
         let bytes_per_s = written_bytes as f64 / seconds;
         self.rounds.push(Round {

@@ -27,18 +27,9 @@ pub(super) struct WriteError {
 }
 
 impl WriteError {
-    /// Returns upstream's log line, and ours.
-    pub fn lines(&self) -> [String; 2] {
-        let Self {
-            name,
-            offset,
-            length,
-            errno,
-        } = self;
-        [
-            format!("ERROR: writing {name}: {errno} '{}'", strerror(*errno)),
-            format!("drivetest: stopped by the first error, at offset {offset}, {length} bytes"),
-        ]
+    /// Returns upstream's description.
+    pub fn sentence(&self) -> String {
+        format!("writing {}: {} '{}'", self.name, self.errno, strerror(self.errno))
     }
 }
 

@@ -3,8 +3,6 @@
 //! Source: main() of src/storage/act_storage.c and src/index/act_index.c; the format is that of
 //! src/common/histogram.c histogram_dump().
 
-use std::fmt::Write;
-
 use crate::config::{Config, Model};
 use crate::schedule::stream::{ActHistogram, Operation};
 use crate::stats::act_buckets::{BUCKETS_COUNT, Counts};
@@ -13,67 +11,51 @@ use crate::stats::recorder::Tally;
 /// Columns per line.
 const COLUMNS: usize = 4;
 
-/// Iterates over the histograms of a load. Like upstream, include large-block reads even if there are none.
-fn shown(config: &Config) -> impl Iterator<Item = ActHistogram> {
-    let operations: Vec<Operation> = config
-        .rates()
-        .into_iter()
-        .map(|(operation, _)| operation)
-        .collect();
-    let has_blocks = config.model == Model::Storage && config.has_writes();
-    let is_shown = move |histogram: &ActHistogram| match histogram {
-        ActHistogram::LargeBlockReads | ActHistogram::LargeBlockWrites => has_blocks,
-        _ => operations
-            .iter()
-            .any(|operation| operation.histogram() == Some(*histogram)),
-    };
-    ActHistogram::ALL.into_iter().filter(is_shown)
-}
-
-/// Returns the names of the log's histograms in order.
-pub fn names(config: &Config) -> Vec<String> {
-    let mut names = Vec::new();
-    for histogram in shown(config) {
-        names.push(histogram.name().to_owned());
+/// Returns the names of the log's histograms in order, with the counts of all operations in `tallies`.
+pub fn histograms(config: &Config, tallies: &[(Operation, Tally)]) -> Vec<(String, Counts)> {
+    let rates = config.rates();
+    let mut found = Vec::new();
+    for histogram in ActHistogram::ALL {
+        let is_shown = match histogram {
+            // Like upstream, include large-block reads even if there are none.
+            ActHistogram::LargeBlockReads | ActHistogram::LargeBlockWrites => {
+                config.model == Model::Storage && config.has_writes()
+            }
+            _ => rates
+                .iter()
+                .any(|(operation, _)| operation.histogram() == Some(histogram)),
+        };
+        if !is_shown {
+            continue;
+        }
+        let by_device = counts_by_device(config.device_names.len(), histogram, tallies);
+        let mut total = [0; BUCKETS_COUNT];
+        by_device.iter().for_each(|counts| add(&mut total, counts));
+        found.push((histogram.name().to_owned(), total));
         if histogram.has_devices() {
             let devices = config.device_names.iter();
-            names.extend(devices.map(|device| format!("{device}-{}", histogram.name())));
+            let names = devices.map(|device| format!("{device}-{}", histogram.name()));
+            found.extend(names.zip(by_device));
         }
     }
-    names
-}
-
-/// Returns the counts of the histograms, in the order of [`names`].
-pub fn histograms(config: &Config, tallies: &[(Operation, Tally)]) -> Vec<Counts> {
-    let mut all = Vec::new();
-    for histogram in shown(config) {
-        let by_device = counted(config.device_names.len(), histogram, tallies);
-        all.push(sum(&by_device));
-        if histogram.has_devices() {
-            all.extend(by_device);
-        }
-    }
-    all
+    found
 }
 
 /// Sums the counts of all operations of a histogram, by device.
-fn counted(devices_count: usize, histogram: ActHistogram, tallies: &[(Operation, Tally)]) -> Vec<Counts> {
+fn counts_by_device(
+    devices_count: usize,
+    histogram: ActHistogram,
+    tallies: &[(Operation, Tally)],
+) -> Vec<Counts> {
     let mut by_device = vec![[0; BUCKETS_COUNT]; devices_count];
-    let counting = tallies
-        .iter()
-        .filter(|(operation, _)| operation.histogram() == Some(histogram));
-    for (_, tally) in counting {
-        for (total, counts) in by_device.iter_mut().zip(&tally.by_device) {
-            add(total, counts);
+    for (operation, tally) in tallies {
+        if operation.histogram() == Some(histogram) {
+            for (total, counts) in by_device.iter_mut().zip(&tally.by_device) {
+                add(total, counts);
+            }
         }
     }
     by_device
-}
-
-fn sum(by_device: &[Counts]) -> Counts {
-    let mut total = [0; BUCKETS_COUNT];
-    by_device.iter().for_each(|counts| add(&mut total, counts));
-    total
 }
 
 fn add(total: &mut Counts, counts: &Counts) {
@@ -83,36 +65,19 @@ fn add(total: &mut Counts, counts: &Counts) {
 }
 
 /// Returns the whole block with its final empty line.
-pub fn block(label_s: u64, names: &[String], histograms: &[Counts]) -> String {
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = write_block(&mut text, label_s, names, histograms);
-    text
-}
-
-fn write_block(out: &mut String, label_s: u64, names: &[String], histograms: &[Counts]) -> std::fmt::Result {
-    writeln!(out, "after {label_s} sec:")?;
-    for (name, counts) in names.iter().zip(histograms) {
-        writeln!(out, "{name} ({} total)", counts.iter().sum::<u64>())?;
-        write_buckets(out, counts)?;
-    }
-    writeln!(out)
-}
-
-fn write_buckets(out: &mut String, counts: &Counts) -> std::fmt::Result {
-    let filled: Vec<(usize, u64)> = counts
-        .iter()
-        .copied()
-        .enumerate()
-        .filter(|(_, count)| *count > 0)
-        .collect();
-    for line in filled.chunks(COLUMNS) {
-        for (bucket, count) in line {
-            write!(out, " ({bucket:02}: {count:010})")?;
+pub fn block(label_s: u64, histograms: &[(String, Counts)]) -> String {
+    let mut text = format!("after {label_s} sec:\n");
+    for (name, counts) in histograms {
+        text += &format!("{name} ({} total)\n", counts.iter().sum::<u64>());
+        let filled = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        let columns: Vec<_> = filled
+            .map(|(bucket, count)| format!(" ({bucket:02}: {count:010})"))
+            .collect();
+        for line in columns.chunks(COLUMNS) {
+            text += &(line.concat() + "\n");
         }
-        writeln!(out)?;
     }
-    Ok(())
+    text + "\n"
 }
 
 #[cfg(test)]
@@ -124,20 +89,21 @@ mod tests {
         // The first block of tests/data/act/6.6/io-errors-writes.log, its reads and large-block reads.
         let mut reads = [0; BUCKETS_COUNT];
         reads[4..13].copy_from_slice(&[2, 106, 690, 1_039, 85, 11, 36, 8, 23]);
-        let names = ["reads".to_owned(), "large-block-reads".to_owned()];
+        let blocks = ("large-block-reads".to_owned(), [0; BUCKETS_COUNT]);
         let expected = "after 1 sec:\nreads (2000 total)\n (04: 0000000002) (05: 0000000106) (06: 0000000690) \
                         (07: 0000001039)\n (08: 0000000085) (09: 0000000011) (10: 0000000036) (11: 0000000008)\n \
                         (12: 0000000023)\nlarge-block-reads (0 total)\n\n";
-        assert_eq!(block(1, &names, &[reads, [0; BUCKETS_COUNT]]), expected);
+        assert_eq!(block(1, &[("reads".to_owned(), reads), blocks]), expected);
     }
 
     #[test]
     fn a_line_has_at_most_four_columns() {
         let mut counts = [0; BUCKETS_COUNT];
         counts[..4].fill(1);
-        assert_eq!(block(1, &["reads".to_owned()], &[counts]).lines().count(), 4);
+        let text = |counts| block(1, &[("reads".to_owned(), counts)]);
+        assert_eq!(text(counts).lines().count(), 4);
         counts[4] = 12_345_678_901;
-        let text = block(1, &["reads".to_owned()], &[counts]);
+        let text = text(counts);
         assert!(text.ends_with("\n (04: 12345678901)\n\n"), "{text}");
     }
 
@@ -147,7 +113,12 @@ mod tests {
     }
 
     fn names_of(model: Model, more: &str) -> String {
-        names(&config(model, more)).join(" ")
+        let histograms = histograms(&config(model, more), &[]);
+        histograms
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
@@ -193,20 +164,8 @@ mod tests {
         }
         let found: Vec<u64> = histograms(&config, &tallies)
             .iter()
-            .map(|counts| counts[5])
+            .map(|(_, counts)| counts[5])
             .collect();
         assert_eq!(found, [21, 0, 21, 12, 0, 12]);
-    }
-
-    #[test]
-    fn the_header_names_the_histograms_of_the_blocks() {
-        let modes = ["read-reqs-per-sec: 1", "write-reqs-per-sec: 1"];
-        for (model, more) in [Model::Storage, Model::Index]
-            .into_iter()
-            .flat_map(|m| modes.map(|more| (m, more)))
-        {
-            let config = config(model, more);
-            assert_eq!(names(&config).len(), histograms(&config, &[]).len());
-        }
     }
 }

@@ -5,6 +5,7 @@ use drivetest_device::opening::OpenRefusal;
 use crate::config::{Config, Model, echo};
 use crate::device::{Device, errno_name, strerror, upstream_line};
 use crate::engine::EngineSelection;
+use crate::report::block::histograms;
 use crate::schedule::stream::Operation;
 use crate::stats::io_errors::{ErrorKind, FailedRequest, Failure, IoErrors};
 use crate::stats::rate_check::RateCheck;
@@ -34,12 +35,7 @@ pub fn opening(config: &Config, cpus_count: u32) -> String {
 }
 
 /// Returns a line for each device, a line for the engine, and the names of the histograms.
-pub fn measured(
-    model: Model,
-    devices: &[Device],
-    choice: &EngineSelection,
-    histogram_names: &[String],
-) -> String {
+pub fn measured(config: &Config, devices: &[Device], choice: &EngineSelection) -> String {
     let workers = match choice.engine.workers() {
         None => String::new(),
         Some(1) => ", 1 worker".to_owned(),
@@ -48,7 +44,7 @@ pub fn measured(
     let mut text = String::new();
     for device in devices {
         text += &format!("{} size = {} bytes", device.name, device.size_bytes);
-        if model == Model::Storage {
+        if config.model == Model::Storage {
             let blocks_count = device.offsets.large_blocks_count;
             text += &format!(
                 ", {blocks_count} large blocks, minimum IO size = {} bytes",
@@ -62,7 +58,11 @@ pub fn measured(
         choice.engine.name(),
         choice.reason
     );
-    text + "\nHISTOGRAM NAMES\n" + &histogram_names.join("\n") + "\n\n"
+    text += "\nHISTOGRAM NAMES\n";
+    for (name, _) in histograms(config, &[]) {
+        text += &(name + "\n");
+    }
+    text + "\n"
 }
 
 /// Returns the lines for a refused device: ACT's line if it has one, then ours.

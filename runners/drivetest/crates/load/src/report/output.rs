@@ -89,24 +89,26 @@ fn stdout() -> Result<File, OutputError> {
 }
 
 fn create(path: &Path) -> Result<File, OutputError> {
-    let open = OpenOptions::new().append(true).create(true).open(path);
-    let open = open.and_then(|file| Ok((file.metadata()?.len(), file)));
-    let (found_bytes, file) = open.map_err(|source| OutputError::Open {
+    let failed = |source| OutputError::Open {
         path: path.to_owned(),
         source,
-    })?;
-    if found_bytes > 0 && is_refusal(path, found_bytes) {
-        file.set_len(0).map_err(|source| OutputError::Open {
-            path: path.to_owned(),
-            source,
-        })?;
-    } else if found_bytes > 0 {
-        return Err(OutputError::Taken {
+    };
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .map_err(failed)?;
+    match file.metadata().map_err(failed)?.len() {
+        0 => Ok(file),
+        found_bytes if is_refusal(path, found_bytes) => {
+            file.set_len(0).map_err(failed)?;
+            Ok(file)
+        }
+        found_bytes => Err(OutputError::Taken {
             path: path.to_owned(),
             found_bytes,
-        });
+        }),
     }
-    Ok(file)
 }
 
 /// Returns whether a file contains only the refusal of an earlier attempt, so that overwriting it loses no

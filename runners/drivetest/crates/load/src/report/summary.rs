@@ -2,9 +2,9 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::decimal::rate;
-use super::side::times::{Percentiles, over};
-use super::side::{ErrorCount, RunTotals};
+use super::decimal::{Decimal, rate};
+use super::side::ErrorCount;
+use super::side::times::Percentiles;
 use super::worst::{Hottest, Slowest, Worst};
 use crate::clock::Nanos;
 use crate::stats::collector::RunEnd;
@@ -17,39 +17,29 @@ const QUEUE_RATIO: u64 = 2;
 /// Shorter response times are wake-up delays of the host.
 const QUEUE_LEAST: Nanos = Nanos::from_ms(1);
 
-/// The content of a summary.
+/// The summary of a run.
 pub struct Summary<'a> {
-    reason: &'a str,
-    text: &'a str,
-    run_totals: &'a RunTotals,
-    worst: &'a Worst,
-    limit_celsius: Option<f64>,
+    /// Reason and text of the end record.
+    pub reason: (&'a str, &'a str),
+    /// Totals and extremes.
+    pub end: &'a RunEnd,
+    /// Replaces the limits of the drives.
+    pub limit_celsius: Option<f64>,
 }
 
-impl<'a> Summary<'a> {
-    /// Creates the summary of a run that ended for `reason`. `limit_celsius` replaces the limits of the drives.
-    pub fn of(reason: &'a str, text: &'a str, end: &'a RunEnd, limit_celsius: Option<f64>) -> Self {
-        Self {
-            reason,
-            text,
-            run_totals: &end.totals,
-            worst: &end.worst,
-            limit_celsius,
-        }
-    }
-
+impl Summary<'_> {
     fn rates(&self, out: &mut Formatter<'_>) -> Result {
         writeln!(
             out,
             "\n{:<20}{:>16}{:>16}{:>16}",
             "per second", "requested", "achieved", "completed"
         )?;
-        for stats in &self.run_totals.operation_stats {
-            let achieved = rate(stats.done_count, self.run_totals.elapsed);
+        for stats in &self.end.totals.operation_stats {
+            let achieved = rate(stats.done_count, self.end.totals.elapsed);
             let (name, requested, count) = (stats.operation.name(), stats.requested_per_s, stats.done_count);
             writeln!(out, "{name:<20}{requested:>16.3}{achieved:>16}{count:>16}")?;
         }
-        match &self.run_totals.rate_check {
+        match &self.end.totals.rate_check {
             Some(check) if check.sentence.is_empty() => writeln!(out, "the rates were sustained"),
             Some(check) if check.is_sustained => {
                 writeln!(out, "the rates were sustained after a pause: {}", check.sentence)
@@ -65,7 +55,7 @@ impl<'a> Summary<'a> {
             write!(out, "{heading:>11}")?;
         }
         writeln!(out)?;
-        for stats in &self.run_totals.operation_stats {
+        for stats in &self.end.totals.operation_stats {
             let (operation, total) = (stats.operation.name(), &stats.total);
             let rows = [
                 ("service", &total.service),
@@ -80,41 +70,26 @@ impl<'a> Summary<'a> {
 
     /// Returns the warnings about errors, queues, heat and the host.
     fn warnings(&self) -> Vec<String> {
-        let mut found: Vec<_> = self.run_totals.errors.iter().map(error).collect();
-        found.extend(self.worst.slowest.map(slowest));
-        found.extend(self.run_totals.operation_stats.iter().filter_map(queue));
-        let worst = self.worst;
-        let hottest = worst
-            .hottest
-            .as_ref()
-            .filter(|hottest| hottest.is_over(self.limit_celsius));
-        found.extend(hottest.map(|hottest| hot(hottest, self.limit_celsius)));
-        found.extend(intervals(
-            worst.busy_count,
-            worst,
-            "the processors were over 90 % busy",
-        ));
-        found.extend(intervals(
-            worst.stolen_count,
-            worst,
-            "the hypervisor took more than 1 % of the processor time for other machines",
-        ));
+        let RunEnd { totals, worst, .. } = self.end;
+        let mut found: Vec<_> = totals.errors.iter().map(error).collect();
+        found.extend(worst.slowest.map(slowest));
+        found.extend(totals.operation_stats.iter().filter_map(queue));
+        let hottest = worst.hottest.as_ref();
+        found.extend(hottest.and_then(|hottest| hot(hottest, self.limit_celsius)));
+        let busy = "the processors were over 90 % busy";
+        found.extend(intervals(worst.busy_count, worst, busy));
+        let stolen = "the hypervisor took more than 1 % of the processor time for other machines";
+        found.extend(intervals(worst.stolen_count, worst, stolen));
         found
     }
 }
 
 impl Display for Summary<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> Result {
-        write!(
-            out,
-            "drivetest: {} after {:.3} s",
-            self.reason,
-            self.run_totals.elapsed.0 as f64 / 1e9
-        )?;
-        match self.text {
-            "" => writeln!(out)?,
-            text => writeln!(out, ": {text}")?,
-        }
+        let (reason, text) = self.reason;
+        let elapsed_s = self.end.totals.elapsed.0 as f64 / 1e9;
+        let colon = if text.is_empty() { "" } else { ": " };
+        writeln!(out, "drivetest: {reason} after {elapsed_s:.3} s{colon}{text}")?;
         self.rates(out)?;
         self.times(out)?;
         self.warnings()
@@ -175,7 +150,7 @@ fn queue(stats: &OperationStats) -> Option<String> {
     let p999 = |times: &Histogram| times.percentile(99_900);
     let (service, response) = (p999(&stats.total.service)?, p999(&stats.total.response)?);
     let is_queue = response >= QUEUE_LEAST && response.0 >= service.0.saturating_mul(QUEUE_RATIO);
-    let late = |times: &Histogram| over(times).get(&64_000).copied().unwrap_or(0);
+    let late = |times: &Histogram| times.at_or_over(Nanos::from_ms(64));
     is_queue.then(|| {
         format!(
             "QUEUE: {}: the p99.9 of the response time is {:.3} ms, that of the service time {:.3} ms; {} requests \
@@ -189,13 +164,14 @@ fn queue(stats: &OperationStats) -> Option<String> {
     })
 }
 
-fn hot(hottest: &Hottest, limit_celsius: Option<f64>) -> String {
-    let own = hottest.limit_celsius.map(super::decimal::Decimal::value);
-    let limit = limit_celsius.or(own).unwrap_or_default();
+fn hot(hottest: &Hottest, limit_celsius: Option<f64>) -> Option<String> {
     let Hottest { disk, celsius, .. } = hottest;
-    format!(
-        "HOT: {disk} reached {celsius} C; its limit is {limit:.1} C, and drives above their limit throttle themselves"
-    )
+    let limit = limit_celsius.or(hottest.limit_celsius.map(Decimal::value))?;
+    (celsius.value() >= limit).then(|| {
+        format!(
+            "HOT: {disk} reached {celsius} C; its limit is {limit:.1} C, and drives above their limit throttle themselves"
+        )
+    })
 }
 
 fn intervals(count: u64, worst: &Worst, what: &str) -> Option<String> {
@@ -206,7 +182,7 @@ fn intervals(count: u64, worst: &Worst, what: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::config::Config;
-    use crate::report::decimal::Decimal;
+    use crate::report::side::RunTotals;
     use crate::schedule::stream::streams;
     use crate::stats::rate_check::{RateCheck, RateVerdict};
 
@@ -245,7 +221,17 @@ mod tests {
     }
 
     fn summary(end: &RunEnd) -> String {
-        Summary::of("finished", "", end, None).to_string()
+        limited(end, None)
+    }
+
+    fn limited(end: &RunEnd, limit_celsius: Option<f64>) -> String {
+        let reason = ("finished", "");
+        Summary {
+            reason,
+            end,
+            limit_celsius,
+        }
+        .to_string()
     }
 
     #[test]
@@ -301,7 +287,7 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("HOT"), "{text}");
-        let limited = Summary::of("finished", "", &end, Some(70.0)).to_string();
+        let limited = limited(&end, Some(70.0));
         assert!(
             limited.contains("HOT: nvme0n1 reached 70.0 C; its limit is 70.0 C"),
             "{limited}"

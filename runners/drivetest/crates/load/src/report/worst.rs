@@ -1,7 +1,6 @@
 //! The extremes of a run's intervals, which averages over hours hide.
 
 use super::decimal::Decimal;
-use super::side::times::over;
 use crate::clock::Nanos;
 use crate::schedule::stream::ActHistogram;
 use crate::stats::operation_stats::{OperationStats, times_of};
@@ -65,17 +64,12 @@ impl Worst {
         let response = times_of(operation_stats, ActHistogram::Reads, |stats| {
             &stats.interval.response
         });
-        if response.count() == 0 {
-            return;
-        }
-        if self
-            .slowest
-            .is_none_or(|slowest| response.longest() > slowest.response)
-        {
+        let is_slower = |slowest: Slowest| response.longest() > slowest.response;
+        if response.count() > 0 && self.slowest.is_none_or(is_slower) {
             self.slowest = Some(Slowest {
                 label_s,
                 response: response.longest(),
-                late_count: over(&response).get(&64_000).copied().unwrap_or(0),
+                late_count: response.at_or_over(Nanos::from_ms(64)),
                 count: response.count(),
             });
         }
@@ -89,26 +83,16 @@ impl Worst {
     }
 
     fn add_temperatures(&mut self, telemetry: &Record) {
-        for disk in &telemetry.disks {
-            let Some(temperature) = &disk.temperature else {
-                continue;
-            };
-            let Some(celsius) = temperature.celsius else {
-                continue;
-            };
-            let found = Hottest {
+        let reported = telemetry.disks.iter().filter_map(|disk| {
+            let temperature = disk.temperature.as_ref()?;
+            Some(Hottest {
                 disk: disk.disk.clone(),
-                celsius,
+                celsius: temperature.celsius?,
                 limit_celsius: temperature.limit_celsius,
-            };
-            if self
-                .hottest
-                .as_ref()
-                .is_none_or(|hottest| found.margin() < hottest.margin())
-            {
-                self.hottest = Some(found);
-            }
-        }
+            })
+        });
+        let all = self.hottest.take().into_iter().chain(reported);
+        self.hottest = all.min_by(|one, other| one.margin().total_cmp(&other.margin()));
     }
 }
 
@@ -116,11 +100,5 @@ impl Hottest {
     /// Returns the degrees below the limit. Drives without a limit count from an arbitrary high one.
     fn margin(&self) -> f64 {
         self.limit_celsius.map_or(1_000.0, Decimal::value) - self.celsius.value()
-    }
-
-    /// Returns whether the drive reached `limit_celsius` or, without one, its own limit.
-    pub fn is_over(&self, limit_celsius: Option<f64>) -> bool {
-        let limit = limit_celsius.or(self.limit_celsius.map(Decimal::value));
-        limit.is_some_and(|limit| self.celsius.value() >= limit)
     }
 }

@@ -13,7 +13,7 @@ use crate::stats::recorder::{Recorder, Tally};
 
 pub use crate::schedule::operation::{ActHistogram, Operation};
 
-/// Time budget of a large-block operation, and limits of the number of threads_count for them. A drive that needs longer
+/// Time budget of a large-block operation, and limits of the number of threads for them. A drive that needs longer
 /// falls behind much earlier with upstream's single thread.
 const BLOCK_BUDGET_S: f64 = 0.05;
 const LEAST_BLOCK_THREADS: usize = 4;
@@ -64,7 +64,7 @@ impl Stream {
 
     /// Takes the number of the next request, or None if all are taken.
     ///
-    /// All threads_count share one counter. So a request waits for any free thread, not for a thread that a slow request
+    /// All threads share one counter. So a request waits for any free thread, not for a thread that a slow request
     /// may block.
     pub fn take(&self) -> Option<u64> {
         self.take_several(1).map(|taken| taken.start)
@@ -88,7 +88,7 @@ impl Stream {
         (k < self.schedule.requests_count()).then(|| now.since(start.after(self.schedule.due(k))))
     }
 
-    /// Adds up the counts of all threads_count.
+    /// Adds up the counts of all threads.
     pub fn drain_into(&self, tally: &mut Tally) {
         for recorder in &self.recorders {
             recorder.drain_into(tally);
@@ -96,7 +96,7 @@ impl Stream {
     }
 }
 
-/// Returns the number of threads_count in the `threads_count` engine.
+/// Returns the number of threads of an operation in the `threads` engine.
 fn threads_count(operation: Operation, rate: Rate, config: &Config) -> usize {
     match operation {
         Operation::ReadRecord | Operation::WriteRecord | Operation::ReadIndex => {
@@ -104,16 +104,13 @@ fn threads_count(operation: Operation, rate: Rate, config: &Config) -> usize {
         }
         Operation::ReadCache | Operation::WriteCache => config.cache_threads as usize,
         Operation::ReadBlock | Operation::WriteBlock | Operation::TombRaider => {
-            block_threads_count(rate).max(lockstep_threads_count(config))
+            // Upstream has one thread of each kind for each device, which start together.
+            let lockstep = match config.arrivals {
+                Arrivals::Lockstep => config.device_names.len(),
+                _ => 0,
+            };
+            block_threads_count(rate).max(lockstep)
         }
-    }
-}
-
-/// Returns how many threads_count upstream has for large blocks: one of each kind for each device, which start together.
-fn lockstep_threads_count(config: &Config) -> usize {
-    match config.arrivals {
-        Arrivals::Lockstep => config.device_names.len(),
-        _ => 0,
     }
 }
 
@@ -132,9 +129,9 @@ fn phase(operation: Operation) -> Phase {
     }
 }
 
-/// Returns the rate of upstream's bursts: all threads_count of an operation send a request at the same time.
+/// Returns the rate of upstream's bursts: all threads of an operation send a request at the same time.
 /// Source: src/storage/act_storage.c, `run_service()`, `run_large_block_reads()`; src/index/act_index.c,
-/// `run_cache_simulation()`, whose threads_count send a bundle each.
+/// `run_cache_simulation()`, whose threads send a bundle each.
 fn bursts(operation: Operation, rate: Rate, config: &Config) -> Rate {
     let derived = &config.derived;
     match operation {
@@ -165,7 +162,7 @@ fn schedule(operation: Operation, rate: Rate, config: &Config, length: Nanos, se
     }
 }
 
-/// Creates the streams of a configuration except the tomb raiders, for `workers` rings or for as many threads_count as
+/// Creates the streams of a configuration except the tomb raiders, for `workers` rings or for as many threads as
 /// needed.
 pub fn streams(config: &Config, length: Nanos, seed: u64, workers: Option<usize>) -> Vec<Arc<Stream>> {
     let stream = |(operation, rate): (Operation, Rate)| {

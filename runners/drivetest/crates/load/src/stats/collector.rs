@@ -44,7 +44,6 @@ pub struct Collector<'a> {
     streams: &'a [Arc<Stream>],
     signals: &'a Signals,
     start: Instant,
-    names: Vec<String>,
     tallies: Vec<(Operation, Tally)>,
     operation_stats: Vec<OperationStats>,
     telemetry: Telemetry,
@@ -66,13 +65,12 @@ pub struct RunEnd {
 }
 
 impl<'a> Collector<'a> {
-    /// Creates the collector of a run that starts at `start` and reports the histograms `names`.
+    /// Creates the collector of a run that starts at `start`.
     pub fn new(
         context: &'a RunContext,
         streams: &'a [Arc<Stream>],
         signals: &'a Signals,
         start: Instant,
-        names: Vec<String>,
         telemetry: Telemetry,
     ) -> Self {
         let tally = |stream: &Arc<Stream>| (stream.operation, Tally::new(context.devices.len()));
@@ -81,7 +79,6 @@ impl<'a> Collector<'a> {
             streams,
             signals,
             start,
-            names,
             tallies: streams.iter().map(tally).collect(),
             operation_stats: streams.iter().map(|stream| OperationStats::of(stream)).collect(),
             telemetry,
@@ -214,8 +211,8 @@ impl<'a> Collector<'a> {
 
     fn report(&mut self, label_s: u64, elapsed: Nanos, outputs: &mut Outputs) -> io::Result<()> {
         self.close_interval();
-        let counts = histograms(&self.context.config, &self.tallies);
-        outputs.log(&block(label_s, &self.names, &counts))?;
+        let histograms = histograms(&self.context.config, &self.tallies);
+        outputs.log(&block(label_s, &histograms))?;
         let length = Nanos(elapsed.0 - self.interval_start.0);
         let telemetry = self.telemetry.sample(length);
         self.worst.add(label_s, &self.operation_stats, &telemetry);

@@ -133,13 +133,10 @@ impl Histogram {
     /// Widens the extremes to the counted cells. A time that is recorded during a drain may be counted in this
     /// interval while its extreme value arrives in the next one.
     fn widen_to_counted_cells(&mut self) {
-        let ends = |cells: &mut dyn DoubleEndedIterator<Item = (usize, u64)>| {
-            let (first, _) = cells.next()?;
-            Some((first, cells.next_back().map_or(first, |(last, _)| last)))
-        };
-        let Some((first, last)) = ends(&mut self.cells()) else {
-            return;
-        };
+        let mut cells = self.cells();
+        let Some((first, _)) = cells.next() else { return };
+        let last = cells.next_back().map_or(first, |(last, _)| last);
+        drop(cells);
         if lower_edge(first + 1) <= self.shortest {
             self.shortest = lower_edge(first);
         }
@@ -194,10 +191,8 @@ impl Histogram {
     /// Source: HdrHistogram, getMean().
     pub fn mean(&self) -> Option<Nanos> {
         let middle = |cell| u128::from(lower_edge(cell).0 + lower_edge(cell + 1).0 - 1) / 2;
-        let sum = |cells: &mut dyn Iterator<Item = (usize, u64)>| -> u128 {
-            cells.map(|(cell, count)| middle(cell) * u128::from(count)).sum()
-        };
-        let mean = sum(&mut self.cells()).checked_div(u128::from(self.count))?;
+        let weighted = self.cells().map(|(cell, count)| middle(cell) * u128::from(count));
+        let mean = weighted.sum::<u128>().checked_div(u128::from(self.count))?;
         Some(Nanos(mean as u64).clamp(self.shortest.min(self.longest), self.longest))
     }
 

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rustix::io::Errno;
 
@@ -98,7 +98,6 @@ struct ErrorKindSlot {
 pub struct IoErrors {
     limit: u64,
     total: AtomicU64,
-    first_count: AtomicUsize,
     first: [OnceLock<FailedRequest>; FIRST_ERRORS_COUNT],
     slots: Box<[ErrorKindSlot]>,
 }
@@ -109,7 +108,6 @@ impl IoErrors {
         Self {
             limit: u64::from(limit),
             total: AtomicU64::new(0),
-            first_count: AtomicUsize::new(0),
             first: Default::default(),
             slots: (0..ERROR_KINDS_COUNT).map(|_| ErrorKindSlot::default()).collect(),
         }
@@ -118,13 +116,12 @@ impl IoErrors {
     /// Counts a failure and returns whether it ends the run.
     pub fn record(&self, failed_request: FailedRequest) -> bool {
         self.count(failed_request.into());
-        let slot = self.first_count.fetch_add(1, Relaxed);
-        if let Some(first) = self.first.get(slot) {
+        let earlier = self.total.fetch_add(1, Relaxed);
+        if let Some(first) = self.first.get(earlier as usize) {
             // Each slot is used once.
             let _ = first.set(failed_request);
         }
-        let total = self.total.fetch_add(1, Relaxed) + 1;
-        self.limit != 0 && total == self.limit
+        self.limit != 0 && earlier + 1 == self.limit
     }
 
     /// If all slots are used by other kinds, the failure counts only in the total.

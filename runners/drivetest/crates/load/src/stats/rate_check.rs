@@ -32,8 +32,8 @@ pub struct RateCheck {
     pub sentence: String,
 }
 
-/// The verdict on the rates of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// The verdict on the rates of a run, from the best to the worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum RateVerdict {
     /// All operations reached their rates.
     #[serde(rename = "held")]
@@ -41,12 +41,12 @@ pub enum RateVerdict {
     /// All operations reached their rates, but requests waited for a pause.
     #[serde(rename = "held-after-pause")]
     SustainedAfterPause,
-    /// Requests are missing.
-    #[serde(rename = "below-asked")]
-    BelowRequested,
     /// No requests are missing, but the load fell behind.
     #[serde(rename = "behind")]
     Behind,
+    /// Requests are missing.
+    #[serde(rename = "below-asked")]
+    BelowRequested,
 }
 
 /// Length and completeness of a run.
@@ -67,77 +67,52 @@ impl RateCheck {
         }
         let shortfalls: Vec<_> = operation_stats
             .iter()
-            .filter_map(|stats| Shortfall::of(stats, extent))
+            .filter_map(|stats| shortfall(stats, extent))
             .collect();
-        Some(match shortfalls.is_empty() {
-            true => Self::sustained(operation_stats),
-            false => Self::not_sustained(&shortfalls),
+        let (verdict, sentence) = match shortfalls.iter().map(|(verdict, _)| *verdict).max() {
+            Some(worst) => {
+                let sentences: Vec<_> = shortfalls.into_iter().map(|(_, sentence)| sentence).collect();
+                (worst, sentences.join("; "))
+            }
+            None => pause(operation_stats),
+        };
+        Some(Self {
+            is_sustained: verdict <= RateVerdict::SustainedAfterPause,
+            verdict,
+            sentence,
         })
-    }
-
-    fn sustained(operation_stats: &[OperationStats]) -> Self {
-        let lateness = |stats: &OperationStats| stats.total.lateness.longest();
-        let late = operation_stats.iter().filter(|stats| lateness(stats) >= PAUSE);
-        let late = late.max_by_key(|stats| lateness(stats));
-        let sentence = late.map(|stats| {
-            let late_s = lateness(stats).0 as f64 / 1e9;
-            format!(
-                "{} were submitted up to {late_s:.3} s late",
-                stats.operation.name()
-            )
-        });
-        Self {
-            is_sustained: true,
-            verdict: if sentence.is_some() {
-                RateVerdict::SustainedAfterPause
-            } else {
-                RateVerdict::Sustained
-            },
-            sentence: sentence.unwrap_or_default(),
-        }
-    }
-
-    fn not_sustained(shortfalls: &[Shortfall]) -> Self {
-        let is_missing = shortfalls.iter().any(|shortfall| shortfall.is_missing);
-        let sentences: Vec<_> = shortfalls
-            .iter()
-            .map(|shortfall| shortfall.sentence.as_str())
-            .collect();
-        Self {
-            is_sustained: false,
-            verdict: if is_missing {
-                RateVerdict::BelowRequested
-            } else {
-                RateVerdict::Behind
-            },
-            sentence: sentences.join("; "),
-        }
     }
 }
 
-struct Shortfall {
-    is_missing: bool,
-    sentence: String,
+/// Returns the verdict on rates that were sustained.
+fn pause(operation_stats: &[OperationStats]) -> (RateVerdict, String) {
+    let lateness = |stats: &&OperationStats| stats.total.lateness.longest();
+    match operation_stats.iter().max_by_key(lateness) {
+        Some(latest) if lateness(&latest) >= PAUSE => {
+            let (name, late_s) = (latest.operation.name(), lateness(&latest).0 as f64 / 1e9);
+            let sentence = format!("{name} were submitted up to {late_s:.3} s late");
+            (RateVerdict::SustainedAfterPause, sentence)
+        }
+        _ => (RateVerdict::Sustained, String::new()),
+    }
 }
 
-impl Shortfall {
-    fn of(stats: &OperationStats, extent: Extent) -> Option<Self> {
-        let due_count = match extent.is_whole {
-            true => stats.requests_count,
-            false => stats.due_count(extent.elapsed),
-        };
-        let slack = match extent.is_whole {
-            true => 0.0,
-            false => stats.requested_per_s * STOPPED_SLACK_S + 1.0,
-        };
-        let missing = due_count.saturating_sub(stats.done_count + stats.failed_count) as f64;
-        let is_missing = missing > due_count as f64 * MISSING_SHARE + slack;
-        let behind = behind(stats, extent.elapsed);
-        (is_missing || behind.is_some()).then(|| Self {
-            is_missing,
-            sentence: sentence(stats, extent.elapsed, behind),
-        })
-    }
+/// Returns what is missing or late of an operation, or None if it reached its rate.
+fn shortfall(stats: &OperationStats, extent: Extent) -> Option<(RateVerdict, String)> {
+    let (due_count, slack) = match extent.is_whole {
+        true => (stats.requests_count, 0.0),
+        false => {
+            let slack = stats.requested_per_s * STOPPED_SLACK_S + 1.0;
+            (stats.due_count(extent.elapsed), slack)
+        }
+    };
+    let missing = due_count.saturating_sub(stats.done_count + stats.failed_count) as f64;
+    let behind = behind(stats, extent.elapsed);
+    let verdict = match missing > due_count as f64 * MISSING_SHARE + slack {
+        true => RateVerdict::BelowRequested,
+        false => behind.map(|_| RateVerdict::Behind)?,
+    };
+    Some((verdict, sentence(stats, extent.elapsed, behind)))
 }
 
 /// Returns the median lateness at the end if it exceeds the tolerated share of the run's length. A load that falls

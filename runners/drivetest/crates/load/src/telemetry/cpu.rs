@@ -49,19 +49,18 @@ impl Ticks {
 }
 
 impl Cpu {
-    pub(super) fn between(earlier: Option<&Ticks>, later: Option<&Ticks>) -> Option<Self> {
-        let (earlier, later) = (earlier?, later?);
+    pub(super) fn between(earlier: Ticks, later: Ticks) -> Self {
         // The kernel's iowait may decrease by a tick.
         let all = later.all.saturating_sub(earlier.all) as f64;
         let pct = |part: fn(&Ticks) -> u64| {
-            let ticks = part(later).saturating_sub(part(earlier)) as f64;
+            let ticks = part(&later).saturating_sub(part(&earlier)) as f64;
             Decimal::new(ticks * 100.0 / all, 1)
         };
-        Some(Self {
+        Self {
             busy_pct: pct(|ticks| ticks.all - ticks.idle - ticks.iowait - ticks.steal),
             iowait_pct: pct(|ticks| ticks.iowait),
             steal_pct: pct(|ticks| ticks.steal),
-        })
+        }
     }
 }
 
@@ -77,37 +76,23 @@ pub struct Generator {
     pub resident_bytes: Option<u64>,
 }
 
-/// The previous sample.
-#[derive(Debug)]
-pub(super) struct PreviousSample {
-    ticks: Option<u64>,
-}
-
-impl PreviousSample {
-    pub fn read(root: &Root) -> Self {
-        Self {
-            ticks: process_ticks(root),
-        }
-    }
-
-    pub fn sample(&mut self, root: &Root, length: Nanos) -> Generator {
-        let now = process_ticks(root);
-        let used = self
-            .ticks
-            .zip(now)
-            .map(|(earlier, later)| later.saturating_sub(earlier));
-        self.ticks = now;
+impl Generator {
+    /// Measures an interval since `earlier_ticks`.
+    pub(super) fn since(earlier_ticks: Option<u64>, ticks: Option<u64>, root: &Root, length: Nanos) -> Self {
+        let used = earlier_ticks
+            .zip(ticks)
+            .map(|(earlier, now)| now.saturating_sub(earlier));
         let pct = |ticks| Decimal::new(ticks as f64 / TICKS_PER_S * 100.0 * 1e9 / length.0 as f64, 1);
-        Generator {
+        Self {
             cpu_pct: used.and_then(pct),
             resident_bytes: root.line_bytes("proc/self/status", "VmRSS:"),
         }
     }
 }
 
-/// Returns the processor time. Source: proc_pid_stat(5), utime and stime: fields 14 and 15. The name, field 2, may
+/// Returns the processor time of this process. Source: proc_pid_stat(5), utime and stime: fields 14 and 15. The name, field 2, may
 /// contain any character but ends in `)`.
-fn process_ticks(root: &Root) -> Option<u64> {
+pub(super) fn process_ticks(root: &Root) -> Option<u64> {
     let text = root.text("proc/self/stat")?;
     let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);
     let mut field = || fields.next()?.parse::<u64>().ok();
@@ -127,7 +112,7 @@ mod tests {
     fn percentages_are_of_the_interval_and_guests_are_not_counted_twice() {
         let earlier = ticks("cpu  100 0 100 800 0 0 0 0 50 0");
         let later = ticks("cpu  120 5 110 840 10 2 3 10 70 0");
-        let cpu = Cpu::between(earlier.as_ref(), later.as_ref()).unwrap();
+        let cpu = Cpu::between(earlier.unwrap(), later.unwrap());
         // 100 ticks: 20 + 5 + 10 + 2 + 3 busy, 40 idle, 10 waiting, 10 stolen.
         let shown = serde_json::to_value(cpu).unwrap();
         let expected = serde_json::json!({"busy_pct": "40.0", "iowait_pct": "10.0", "steal_pct": "10.0"});
@@ -136,8 +121,8 @@ mod tests {
 
     #[test]
     fn an_empty_interval_has_no_percentage() {
-        let same = ticks("cpu  1 1 1 1 1 1 1 1 0 0");
-        assert_eq!(Cpu::between(same.as_ref(), same.as_ref()).unwrap().busy_pct, None);
+        let same = ticks("cpu  1 1 1 1 1 1 1 1 0 0").unwrap();
+        assert_eq!(Cpu::between(same, same).busy_pct, None);
     }
 
     #[test]
@@ -154,9 +139,10 @@ mod tests {
         let host = FakeHost::new();
         host.write("proc/self/stat", &format!("7 (a) b) {REST} 100 50 0 0 20"));
         host.write("proc/self/status", "Name:\tx\nVmRSS:\t   2048 kB");
-        let mut last = PreviousSample::read(&host.root());
+        let earlier = process_ticks(&host.root());
         host.write("proc/self/stat", &format!("7 (a) b) {REST} 220 80 0 0 20"));
-        let found = last.sample(&host.root(), Nanos::from_s(2));
+        let now = process_ticks(&host.root());
+        let found = Generator::since(earlier, now, &host.root(), Nanos::from_s(2));
         // 150 ticks in 2 s.
         assert_eq!(found.cpu_pct.map(|pct| pct.to_string()).as_deref(), Some("75.0"));
         assert_eq!(found.resident_bytes, Some(2 << 20));

@@ -8,7 +8,7 @@ use rustix::fs::{major, minor};
 use serde::Serialize;
 
 use super::sensors::Temperature;
-use super::{Root, name, number, text};
+use super::{Root, name, text};
 use crate::clock::Nanos;
 use crate::report::decimal::Decimal;
 
@@ -26,15 +26,18 @@ pub struct LoadedDevice {
 impl LoadedDevice {
     /// Names a device. `found` describes it; of a plain file, the device that holds its file system counts.
     pub fn new(name: String, found: Option<&Metadata>) -> Self {
-        let number = found.map(|found| match found.file_type().is_block_device() {
-            true => found.rdev(),
-            false => found.dev(),
-        });
-        Self {
-            name,
-            number: number.map(|number| (major(number), minor(number))),
-        }
+        let number = found.map(block_number);
+        Self { name, number }
     }
+}
+
+/// Returns the number of a block device, or that of the one that holds the file system of a plain file.
+pub(crate) fn block_number(found: &Metadata) -> (u32, u32) {
+    let number = match found.file_type().is_block_device() {
+        true => found.rdev(),
+        false => found.dev(),
+    };
+    (major(number), minor(number))
 }
 
 /// The I/O of one disk in an interval, including that of other programs.
@@ -171,15 +174,13 @@ impl Disks {
     }
 }
 
-/// Returns the directory of the disk_directory disk of a block device or partition.
-fn disk_directory(root: &Root, (major, minor): (u32, u32)) -> Option<PathBuf> {
-    let directory = root
-        .path(&format!("sys/dev/block/{major}:{minor}"))
-        .canonicalize()
-        .ok()?;
-    match number(&directory.join("partition")) {
-        Some(_) => directory.parent().map(Path::to_owned),
-        None => Some(directory),
+/// Returns the directory of the whole disk of a block device or partition.
+pub(crate) fn disk_directory(root: &Root, (major, minor): (u32, u32)) -> Option<PathBuf> {
+    let number = root.path(&format!("sys/dev/block/{major}:{minor}"));
+    let directory = number.canonicalize().ok()?;
+    match directory.join("partition").exists() {
+        true => directory.parent().map(Path::to_owned),
+        false => Some(directory),
     }
 }
 

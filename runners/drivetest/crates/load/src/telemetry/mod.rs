@@ -13,11 +13,12 @@ use serde::Serialize;
 
 pub use cpu::{Cpu, Generator};
 pub use disk::{DiskRecord, LoadedDevice};
+pub(crate) use disk::{block_number, disk_directory};
 pub use power::PowerRecord;
 pub use sensors::Temperature;
 
 use crate::clock::Nanos;
-use cpu::Ticks;
+use cpu::{Ticks, process_ticks};
 use disk::Disks;
 use power::Energies;
 use sensors::Sensors;
@@ -96,7 +97,8 @@ pub struct Record {
 pub struct Telemetry {
     root: Root,
     ticks: Option<Ticks>,
-    generator: cpu::PreviousSample,
+    /// Of this process.
+    process_ticks: Option<u64>,
     disks: Disks,
     energies: Energies,
     sensors: Sensors,
@@ -109,7 +111,7 @@ impl Telemetry {
         let sensors = Sensors::watch(root, disks.directories());
         Self {
             ticks: Ticks::read(root),
-            generator: cpu::PreviousSample::read(root),
+            process_ticks: process_ticks(root),
             energies: Energies::find(root),
             root: root.clone(),
             disks,
@@ -119,16 +121,18 @@ impl Telemetry {
 
     /// Samples all sources; the previous sample was `length` ago.
     pub fn sample(&mut self, length: Nanos) -> Record {
-        let ticks = Ticks::read(&self.root);
-        let cpu = Cpu::between(self.ticks.as_ref(), ticks.as_ref());
-        self.ticks = ticks;
+        let (ticks, process_ticks) = (Ticks::read(&self.root), process_ticks(&self.root));
+        let earlier = std::mem::replace(&mut self.ticks, ticks);
+        let earlier_of_process = std::mem::replace(&mut self.process_ticks, process_ticks);
         let temperatures = |disk: &Path| self.sensors.temperatures(disk);
         let disks = self.disks.sample(length, temperatures);
         let mut power = self.energies.sample(length);
         power.extend(self.sensors.power());
         Record {
-            cpu,
-            generator: self.generator.sample(&self.root, length),
+            cpu: earlier
+                .zip(ticks)
+                .map(|(earlier, now)| Cpu::between(earlier, now)),
+            generator: Generator::since(earlier_of_process, process_ticks, &self.root, length),
             disks,
             power,
         }

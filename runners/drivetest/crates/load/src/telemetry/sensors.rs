@@ -72,7 +72,7 @@ impl Sensor {
 pub(super) struct Sensors {
     sensors: Arc<Vec<Sensor>>,
     /// Dropping this ends the thread.
-    _life: Option<Sender<()>>,
+    _life: Sender<()>,
 }
 
 impl Sensors {
@@ -97,21 +97,18 @@ impl Sensors {
 
     fn start(found: Vec<Sensor>) -> Self {
         let sensors = Arc::new(found);
-        if sensors.is_empty() {
-            return Self { sensors, _life: None };
-        }
         let (life, ended) = mpsc::channel::<()>();
+        if sensors.is_empty() {
+            return Self { sensors, _life: life };
+        }
         let (first_done, first) = mpsc::channel();
         let read = Arc::clone(&sensors);
-        let mut first_done = Some(first_done);
         // Not joined, because a drive may never answer. If the system provides no thread, there are no readings.
         let started = Builder::new().name("sensors".to_owned()).spawn(move || {
             loop {
                 read.iter().for_each(Sensor::read);
-                if let Some(first_done) = first_done.take() {
-                    // The receiver is gone if the first readings took too long.
-                    let _ = first_done.send(());
-                }
+                // The receiver is gone after the first readings, or if they took too long.
+                let _ = first_done.send(());
                 if ended.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
@@ -121,10 +118,7 @@ impl Sensors {
             // Later readings are shown once they exist.
             let _ = first.recv_timeout(PATIENCE);
         }
-        Self {
-            sensors,
-            _life: Some(life),
-        }
+        Self { sensors, _life: life }
     }
 
     /// Returns the drive's main sensor: the composite temperature of an NVMe drive, or the only sensor of others.

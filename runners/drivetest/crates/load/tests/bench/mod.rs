@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use drivetest_device::opening::OpenRefusal;
 use drivetest_device::{Guard, Identity};
-use drivetest_load::config::Config;
+use drivetest_load::config::{Config, Model};
 use drivetest_load::host::Host;
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
@@ -60,7 +60,7 @@ impl Bench {
             "device-names: {}\nfile-size-mbytes: 16\nengine: {engine}\n{lines}",
             self.device
         );
-        let (config, _) = Config::read(&text, 2).unwrap();
+        let (config, _) = Config::read_of(Model::Storage, &text, 2).unwrap();
         let mut outputs = Outputs::open(Some(&self.path("log")), Some(&self.path("side"))).unwrap();
         let order = LoadRun {
             config,

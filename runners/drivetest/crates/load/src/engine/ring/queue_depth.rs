@@ -4,10 +4,9 @@
 //! the request itself (measured on a loop device with 128 slots). So they wait here and count as lag.
 
 use std::fs::File;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rustix::fs::{major, minor};
+use crate::telemetry::{Root, block_number, disk_directory};
 
 /// Maximum number of outstanding requests per device, over all workers. A drive that needs 10 ms for each still
 /// reaches 100,000 per second.
@@ -18,26 +17,12 @@ const DEFAULT_IN_FLIGHT: usize = 256;
 
 /// Returns how many requests each of `workers` may have outstanding at `file`; at least one.
 pub(super) fn max_in_flight(file: &File, workers: usize) -> usize {
-    let slots = device_directory(file).and_then(|queue| slots(&queue, workers));
+    let found = file.metadata().ok();
+    let drive = found.and_then(|found| disk_directory(&Root::host(), block_number(&found)));
+    let slots = drive.and_then(|drive| slots(&drive, workers));
     // An eighth remains for requests that the kernel splits and for other users.
     let most = slots.map_or(DEFAULT_IN_FLIGHT, |slots| slots - slots / 8);
     (most.min(MAX_IN_FLIGHT) / workers).max(1)
-}
-
-/// Returns the directory of the block device, or of the one below a file.
-fn device_directory(file: &File) -> Option<PathBuf> {
-    let found = file.metadata().ok()?;
-    let number = match found.file_type().is_block_device() {
-        true => found.rdev(),
-        false => found.dev(),
-    };
-    let folder = Path::new("/sys/dev/block").join(format!("{}:{}", major(number), minor(number)));
-    let folder = folder.canonicalize().ok()?;
-    // A partition has no queue of its own; its drive has.
-    let mut folders = folder.ancestors().take(2);
-    folders
-        .find(|folder| folder.join("queue").is_dir())
-        .map(Path::to_path_buf)
 }
 
 /// Returns the slots of the hardware queues that the workers use. Each worker runs on one processor and so fills one

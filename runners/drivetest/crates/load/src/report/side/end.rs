@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::Totals;
 use super::times::{Over, Percentiles, over};
 use crate::clock::{Nanos, rfc3339};
+use crate::outcome::Outcome;
 use crate::report::decimal::{Decimal, rate};
 use crate::schedule::stream::ActHistogram;
 use crate::stats::operation_stats::{OperationStats, times_of};
@@ -112,26 +113,28 @@ pub struct End {
 }
 
 impl End {
-    /// Creates the record of a run that ended for `reason`.
-    pub fn new(reason: &'static str, text: &str, run_totals: &RunTotals) -> Self {
+    /// Creates the record of a run that ended like this.
+    pub fn new(outcome: &Outcome, run_totals: &RunTotals) -> Self {
+        let (reason, text) = outcome.reason();
+        let elapsed = run_totals.elapsed;
         let reads = |pick| times_of(&run_totals.operation_stats, ActHistogram::Reads, pick);
         let service = reads(|stats| &stats.total.service);
         let response = reads(|stats| &stats.total.response);
         let totals = Totals::of(&run_totals.operation_stats);
-        let operation = |stats: &OperationStats| {
-            (
-                stats.operation.name(),
-                OperationEnd::of(stats, run_totals.elapsed),
-            )
+        let operation = |stats: &OperationStats| (stats.operation.name(), OperationEnd::of(stats, elapsed));
+        let disk = |disk: &DiskRecord| DeviceEnd {
+            disk: disk.disk.clone(),
+            devices: disk.devices.clone(),
+            temperature: disk.temperature.clone(),
         };
         Self {
             record: "end",
             reason,
             text: text.to_owned(),
             at: rfc3339(SystemTime::now()),
-            elapsed_ns: run_totals.elapsed.0,
+            elapsed_ns: elapsed.0,
             totals,
-            achieved_reads_per_s: rate(totals.reads_count, run_totals.elapsed),
+            achieved_reads_per_s: rate(totals.reads_count, elapsed),
             over: over(&service),
             service: Percentiles::of(&service),
             response: Percentiles::of(&response),
@@ -139,16 +142,8 @@ impl End {
             tomb_raider_reads_count: run_totals.tomb_raider_reads_count,
             rate: run_totals.rate_check.clone(),
             errors: run_totals.errors.clone(),
-            disks: run_totals.disks.iter().map(device_end).collect(),
+            disks: run_totals.disks.iter().map(disk).collect(),
         }
-    }
-}
-
-fn device_end(disk: &DiskRecord) -> DeviceEnd {
-    DeviceEnd {
-        disk: disk.disk.clone(),
-        devices: disk.devices.clone(),
-        temperature: disk.temperature.clone(),
     }
 }
 
@@ -158,7 +153,11 @@ mod tests {
 
     #[test]
     fn a_run_that_did_not_start_has_nulls_and_not_zeros() {
-        let value = serde_json::to_value(End::new("refused", "why", &RunTotals::default())).unwrap();
+        let value = serde_json::to_value(End::new(
+            &Outcome::Refused("why".to_owned()),
+            &RunTotals::default(),
+        ))
+        .unwrap();
         assert_eq!(
             value["over"],
             serde_json::json!({"1000": 0, "8000": 0, "64000": 0})

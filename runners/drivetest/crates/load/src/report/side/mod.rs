@@ -7,7 +7,7 @@ pub mod times;
 
 pub use end::{DeviceEnd, End, ErrorCount, RunTotals};
 pub use interval::{Interval, OperationInterval};
-pub use start::{Request, Start};
+pub use start::Start;
 
 use serde::Serialize;
 

@@ -9,9 +9,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::clock::rfc3339;
-use crate::config::Config;
 use crate::engine::EngineSelection;
 use crate::host::Host;
+use crate::run::LoadRun;
 use crate::schedule::stream::ActHistogram;
 
 /// The commit that this program was built from; None if the builder did not set it.
@@ -47,31 +47,16 @@ struct RequestedRates {
     large_block_writes_per_s: String,
 }
 
-/// The configuration and seed of a run.
-#[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
-    /// As parsed.
-    pub config: &'a Config,
-    /// The file, byte for byte. Its comments may have another encoding than UTF-8.
-    pub config_file: &'a [u8],
-    /// Seed of all random choices.
-    pub seed: u64,
-}
-
 impl<'a> Start<'a> {
     /// Creates the record before the first request.
     pub fn new(
-        request: Request<'a>,
+        run: &'a LoadRun<'a>,
         selection: Option<&'a EngineSelection>,
         host: &'a Host,
         devices: &'a [Value],
         warnings: &'a [Warning],
     ) -> Self {
-        let Request {
-            config,
-            config_file,
-            seed,
-        } = request;
+        let config = &run.config;
         let requested = |histogram: ActHistogram| {
             let rates = config.rates().into_iter();
             let of = rates.filter(|(operation, _)| operation.histogram() == Some(histogram));
@@ -82,14 +67,15 @@ impl<'a> Start<'a> {
             schema: "drivecert.side/1",
             program_version: env!("CARGO_PKG_VERSION"),
             program_revision: REVISION.filter(|revision| !revision.is_empty()),
-            config_text: String::from_utf8_lossy(config_file),
-            config_sha256: hex(&Sha256::digest(config_file)),
+            // Comments may have another encoding than UTF-8.
+            config_text: String::from_utf8_lossy(run.config_file),
+            config_sha256: hex(&Sha256::digest(run.config_file)),
             arrivals: config.arrivals.name(),
             engine: selection.map_or(config.engine.name(), |selection| selection.engine.name()),
             engine_reason: selection.map_or("", |selection| &selection.reason),
             workers: selection.and_then(|selection| selection.engine.workers()),
             service_threads: config.service_threads,
-            seed,
+            seed: run.seed,
             started_at: rfc3339(SystemTime::now()),
             host,
             devices,
