@@ -1,6 +1,6 @@
 //! The lock of a drive: one run at a time, and never an older generation after a newer one.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -53,22 +53,14 @@ pub enum Refusal {
     },
 }
 
-/// The result of taking the lock.
-pub(crate) enum LockOutcome {
-    /// The lock is taken while the file, or a copy of its descriptor, is open.
-    Granted(File),
-    /// The start does not get the drive.
-    Refused(Refusal),
-}
-
-/// Takes the lock of a drive for a run and records its generation, or returns why not.
-pub(crate) fn take(path: &Path, run: &DriveRecord) -> Result<LockOutcome, DetachError> {
+/// Takes the lock of a drive for a run and records its generation, or returns why not. The lock is taken while the file,
+/// or a copy of its descriptor, is open.
+pub(crate) fn take(path: &Path, run: &DriveRecord) -> Result<Result<File, Refusal>, DetachError> {
     let file = open(path)?;
     if !take_with_timeout(path, &file)? {
-        let owner = describe_owner(path, &file);
-        return Ok(LockOutcome::Refused(Refusal::Busy {
+        return Ok(Err(Refusal::Busy {
             lock: path.to_path_buf(),
-            owner,
+            owner: describe_owner(path, &file),
         }));
     }
     let recorded = recorded(path, &file)?;
@@ -76,12 +68,13 @@ pub(crate) fn take(path: &Path, run: &DriveRecord) -> Result<LockOutcome, Detach
         .as_ref()
         .and_then(|recorded| refusal(path, recorded, run))
     {
-        return Ok(LockOutcome::Refused(refused));
+        return Ok(Err(refused));
     }
     if recorded.as_ref() != Some(run) {
-        record(path, &file, run)?;
+        write(path, &file, run)?;
+        sync(path, &file)?;
     }
-    Ok(LockOutcome::Granted(file))
+    Ok(Ok(file))
 }
 
 /// Returns the newest generation that got a drive, or None if there was none. Does not take the lock.
@@ -92,29 +85,13 @@ pub(crate) fn newest_generation(path: &Path) -> Result<Option<u64>, DetachError>
     }
 }
 
-/// A record in the lock file of a drive that may not be on disk yet. The lock is free again.
-pub(crate) struct UnsyncedRetirement {
-    path: PathBuf,
-    file: File,
-}
-
-impl UnsyncedRetirement {
-    /// Waits until the record is on disk. A stalled disk takes seconds.
-    pub fn sync(self) -> Result<(), DetachError> {
-        sync(&self.path, &self.file)
-    }
-}
-
 /// Retires a generation: no start with it, or with an older one, gets the drive any more. `retired` becomes its owner, a
 /// name that no run directory has. A newer generation in the record has the same effect and stays.
 ///
 /// Returns None if a run uses the drive. The lock is released before the record is synced, because a concurrent start
-/// must not be refused while a removal waits for its disk. The caller must sync before it removes anything.
-pub(crate) fn retire(
-    path: &Path,
-    generation: u64,
-    retired: &Path,
-) -> Result<Option<UnsyncedRetirement>, DetachError> {
+/// must not be refused while a removal waits for its disk. The caller must [`sync`] the returned file before it removes
+/// anything.
+pub(crate) fn retire(path: &Path, generation: u64, retired: &Path) -> Result<Option<File>, DetachError> {
     let file = open(path)?;
     // Opened before the write, so that its sync reports a failed write. Closing `file` releases the lock.
     let sync_file = open(path)?;
@@ -129,20 +106,11 @@ pub(crate) fn retire(
         write(path, &file, &retirement)?;
     }
     drop(file);
-    Ok(Some(UnsyncedRetirement {
-        path: path.to_path_buf(),
-        file: sync_file,
-    }))
+    Ok(Some(sync_file))
 }
 
 fn open(path: &Path) -> Result<File, DetachError> {
-    let open = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path);
-    open.map_err(|source| DetachError::file(path, "open the drive lock", source))
+    lock::open(path).map_err(|source| DetachError::file(path, "open the drive lock", source))
 }
 
 fn take_with_timeout(path: &Path, file: &File) -> Result<bool, DetachError> {
@@ -159,11 +127,9 @@ fn take_with_timeout(path: &Path, file: &File) -> Result<bool, DetachError> {
 /// Describes the run that uses the drive. An unreadable record is no error here: it may be changing at this moment.
 fn describe_owner(path: &Path, file: &File) -> String {
     match recorded(path, file) {
-        Ok(Some(owner)) => format!(
-            "{} runs as generation {}",
-            owner.run_dir.display(),
-            owner.generation
-        ),
+        Ok(Some(DriveRecord { generation, run_dir })) => {
+            format!("{} runs as generation {generation}", run_dir.display())
+        }
         Ok(None) | Err(_) => "an unknown run uses it".to_owned(),
     }
 }
@@ -202,12 +168,6 @@ fn recorded(path: &Path, file: &File) -> Result<Option<DriveRecord>, DetachError
     records::parse(path, line).map(Some)
 }
 
-/// Writes the record in place and waits until it is on disk.
-fn record(path: &Path, file: &File, run: &DriveRecord) -> Result<(), DetachError> {
-    write(path, file, run)?;
-    sync(path, file)
-}
-
 /// Writes the record in place, with one call: a new file under the same name would be a second lock.
 fn write(path: &Path, file: &File, run: &DriveRecord) -> Result<(), DetachError> {
     let write = || -> io::Result<()> {
@@ -218,11 +178,9 @@ fn write(path: &Path, file: &File, run: &DriveRecord) -> Result<(), DetachError>
     write().map_err(|source| record_error(path, source))
 }
 
-fn sync(path: &Path, file: &File) -> Result<(), DetachError> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let synced = file
-        .sync_all()
-        .and_then(|()| File::open(parent.unwrap_or(Path::new(".")))?.sync_all());
+/// Waits until the record is on disk. A stalled disk takes seconds.
+pub(crate) fn sync(path: &Path, file: &File) -> Result<(), DetachError> {
+    let synced = file.sync_all().and_then(|()| records::sync_parent(path));
     synced.map_err(|source| record_error(path, source))
 }
 
@@ -242,10 +200,7 @@ mod tests {
     }
 
     fn start(path: &Path, generation: u64, run_dir: &str) -> Result<File, Refusal> {
-        match take(path, &run(generation, run_dir)).unwrap() {
-            LockOutcome::Granted(file) => Ok(file),
-            LockOutcome::Refused(refused) => Err(refused),
-        }
+        take(path, &run(generation, run_dir)).unwrap()
     }
 
     fn lock_file() -> (tempfile::TempDir, PathBuf) {
@@ -257,7 +212,7 @@ mod tests {
     /// Retires a generation and syncs, as a removal does. Returns whether the drive was free.
     fn is_retired(path: &Path, generation: u64) -> bool {
         let retired = retire(path, generation, Path::new("/runs/.removed-a")).unwrap();
-        retired.map(|retired| retired.sync().unwrap()).is_some()
+        retired.map(|file| sync(path, &file).unwrap()).is_some()
     }
 
     #[test]
@@ -319,7 +274,7 @@ mod tests {
             Err(Refusal::GenerationTaken { .. })
         ));
         let started = start(&path, 5, "/runs/b").unwrap();
-        waiting.sync().unwrap();
+        sync(&path, &waiting).unwrap();
         drop(started);
         assert!(matches!(
             start(&path, 4, "/runs/a"),

@@ -5,6 +5,18 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::path::Path;
+
+/// Opens a lock file. Creates it if missing.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+}
 
 /// Locks the whole file for this open file description and every process that inherits it. Returns false if it is taken.
 pub(crate) fn try_take(file: &File) -> io::Result<bool> {

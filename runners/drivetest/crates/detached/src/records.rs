@@ -1,6 +1,7 @@
 //! Records in the files `pid` and `exit` and in the lock file of a drive.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -53,4 +54,10 @@ pub(crate) fn parse<Record: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Resu
         path: path.to_path_buf(),
         got: String::from_utf8_lossy(bytes).chars().take(60).collect(),
     })
+}
+
+/// Waits until the name of a file is on disk, or its removal.
+pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
 }

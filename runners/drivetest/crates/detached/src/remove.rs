@@ -1,7 +1,7 @@
 //! `drivetest remove`: deletes the directory of a run, but not while a process of the run lives or can still start.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::drive_lock;
 use crate::error::DetachError;
+use crate::records;
 use crate::run_dir::RunDir;
 
 /// The result of a removal. Its JSON is `drivecert.removal/1`.
@@ -76,7 +77,7 @@ fn can_no_longer_start(drive_lock: &Path, generation: u64, retired: &Path) -> Re
         return Ok(true);
     }
     match drive_lock::retire(drive_lock, generation, retired)? {
-        Some(retirement) => retirement.sync().map(|()| true),
+        Some(file) => drive_lock::sync(drive_lock, &file).map(|()| true),
         None => Ok(false),
     }
 }
@@ -124,17 +125,9 @@ fn mounted_in(directory: &Path) -> io::Result<Option<PathBuf>> {
 fn empty_trash(trash: &Path) -> Result<(), DetachError> {
     match DetachError::unless_missing(fs::remove_dir_all(trash), trash, "remove")? {
         None => Ok(()),
-        Some(()) => sync(trash),
+        Some(()) => records::sync_parent(trash)
+            .map_err(|source| DetachError::file(trash, "sync the directory of", source)),
     }
-}
-
-fn sync(trash: &Path) -> Result<(), DetachError> {
-    let parent = trash
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let synced = File::open(parent).and_then(|folder| folder.sync_all());
-    synced.map_err(|source| DetachError::file(parent, "sync", source))
 }
 
 fn not_removed(run_dir: &Path, reason: &str) -> Removal {
@@ -152,7 +145,6 @@ const fn removal(removed: bool, reason: String) -> Removal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive_lock::LockOutcome;
     use crate::fork_lock;
     use crate::records::DriveRecord;
 
@@ -204,7 +196,7 @@ mod tests {
             run_dir: state.path("d-a"),
         };
         let outcome = drive_lock::take(&state.path("drive"), &run).unwrap();
-        matches!(outcome, LockOutcome::Granted(_))
+        outcome.is_ok()
     }
 
     #[test]
@@ -237,7 +229,7 @@ mod tests {
             generation: 7,
             run_dir: "/runs/d-b".into(),
         };
-        let LockOutcome::Granted(_lock) = drive_lock::take(&state.path("drive"), &run).unwrap() else {
+        let Ok(_lock) = drive_lock::take(&state.path("drive"), &run).unwrap() else {
             panic!("refused")
         };
         assert!(state.remove(7).reason.contains("uses its drive"));

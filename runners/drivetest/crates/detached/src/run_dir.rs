@@ -49,13 +49,7 @@ impl RunDir {
     /// Takes the lock. Returns None if a launcher, a monitor or a program has it.
     pub fn try_lock(&self) -> Result<Option<File>, DetachError> {
         let path = self.file("lock");
-        let open = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path);
-        let file = open.map_err(|source| DetachError::file(&path, "open", source))?;
+        let file = lock::open(&path).map_err(|source| DetachError::file(&path, "open", source))?;
         let taken = lock::try_take(&file).map_err(|source| DetachError::file(&path, "lock", source))?;
         Ok(taken.then_some(file))
     }

@@ -76,11 +76,11 @@ pub(crate) fn fork(context: &SpawnContext<'_>) -> io::Result<()> {
 
 fn monitor(context: &SpawnContext<'_>) -> ! {
     if let Err(errno) = detach(context) {
-        abandon(context, SpawnError::new(SpawnStage::Detach, errno));
+        abandon(context, SpawnError(SpawnStage::Detach, errno));
     }
     // SAFETY: as in `fork`; this process has one thread, and the child only runs `exec_program`, which never returns.
     match unsafe { libc::fork() } {
-        -1 => abandon(context, SpawnError::new(SpawnStage::Fork, last_errno())),
+        -1 => abandon(context, SpawnError(SpawnStage::Fork, last_errno())),
         0 => exec_program(context),
         pid => wait_for_program(context, pid),
     }
@@ -127,10 +127,10 @@ fn close_range(first: c_int, last: c_int) {
 fn exec_program(context: &SpawnContext<'_>) -> ! {
     if let Err(errno) = prepare(context) {
         remove_pid_file(context);
-        abandon(context, SpawnError::new(SpawnStage::Record, errno));
+        abandon(context, SpawnError(SpawnStage::Record, errno));
     }
     execute(context.program);
-    let failure = SpawnError::new(SpawnStage::Exec, last_errno());
+    let failure = SpawnError(SpawnStage::Exec, last_errno());
     remove_pid_file(context);
     abandon(context, failure)
 }

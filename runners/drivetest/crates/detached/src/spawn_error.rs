@@ -1,7 +1,5 @@
 //! The error that a new process reports to the launcher if it cannot execute the program: five bytes through a pipe.
 
-use std::io;
-
 use rustix::io::Errno;
 
 /// The step at which the new process failed.
@@ -34,40 +32,21 @@ impl SpawnStage {
 
 /// The failed step and its error, small enough for one atomic write to a pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SpawnError {
-    /// The failed step.
-    pub stage: SpawnStage,
-    errno: i32,
-}
+pub(crate) struct SpawnError(pub SpawnStage, pub Errno);
 
 impl SpawnError {
-    /// Creates an error from the step and the error number.
-    pub fn new(stage: SpawnStage, errno: Errno) -> Self {
-        Self {
-            stage,
-            errno: errno.raw_os_error(),
-        }
-    }
-
-    /// Returns the error of the system.
-    pub fn source(self) -> io::Error {
-        io::Error::from_raw_os_error(self.errno)
-    }
-
     /// Returns the bytes for the pipe.
     pub fn to_bytes(self) -> [u8; 5] {
-        let [a, b, c, d] = self.errno.to_le_bytes();
-        [self.stage as u8, a, b, c, d]
+        let [a, b, c, d] = self.1.raw_os_error().to_le_bytes();
+        [self.0 as u8, a, b, c, d]
     }
 
     /// Parses the bytes from the pipe. None if there are none: the program was executed.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&first, rest) = bytes.split_first()?;
         let stage = SpawnStage::ALL.into_iter().find(|stage| *stage as u8 == first)?;
-        Some(Self {
-            stage,
-            errno: i32::from_le_bytes(rest.try_into().ok()?),
-        })
+        let errno = i32::from_le_bytes(rest.try_into().ok()?);
+        Some(Self(stage, Errno::from_raw_os_error(errno)))
     }
 }
 
@@ -78,7 +57,7 @@ mod tests {
     #[test]
     fn an_error_survives_the_pipe_unchanged() {
         for stage in SpawnStage::ALL {
-            let error = SpawnError::new(stage, Errno::NOSPC);
+            let error = SpawnError(stage, Errno::NOSPC);
             assert_eq!(SpawnError::from_bytes(&error.to_bytes()), Some(error));
         }
     }

@@ -1,24 +1,22 @@
 //! `drivetest start`: starts a run exactly once, however often it is repeated and wherever it is interrupted.
 
 use std::ffi::{CString, OsStr, OsString};
-use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::thread;
-use std::time::Instant;
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::drive_lock::{self, LockOutcome, Refusal};
+use crate::drive_lock::{self, Refusal};
 use crate::error::DetachError;
 use crate::process;
 use crate::records::DriveRecord;
 use crate::run_dir::RunDir;
 use crate::spawn::{self, Program, SpawnContext};
 use crate::spawn_error::SpawnError;
-use crate::status::{self, POLL_INTERVAL, State, Status, TRANSITION_TIMEOUT};
+use crate::status::{self, State, Status};
 
 /// A request to start a run.
 pub struct StartRequest<'a> {
@@ -60,28 +58,16 @@ impl StartOutcome {
 /// # Errors
 /// If it is unknown whether the run was started, or if the program cannot be executed. Retry.
 pub fn start(request: &StartRequest<'_>) -> Result<StartOutcome, DetachError> {
-    let missing = || {
-        DetachError::file(
-            request.run_dir,
-            "find",
-            std::io::Error::from(std::io::ErrorKind::NotFound),
-        )
-    };
+    let missing = || DetachError::file(request.run_dir, "find", ErrorKind::NotFound);
     let run_dir = RunDir::find(request.run_dir)?.ok_or_else(missing)?;
-    let deadline = Instant::now() + TRANSITION_TIMEOUT;
-    loop {
+    status::poll(&run_dir, || {
         let status = status::settled(&run_dir)?;
         if status.state != State::Absent {
-            return Ok(StartOutcome::Started(status));
+            return Ok(Some(StartOutcome::Started(status)));
         }
-        if let Some(lock) = run_dir.try_lock()? {
-            return start_locked(request, &run_dir, lock);
-        }
-        if Instant::now() >= deadline {
-            return Err(status::unsettled(&run_dir));
-        }
-        thread::sleep(POLL_INTERVAL);
-    }
+        let lock = run_dir.try_lock()?;
+        lock.map(|lock| start_locked(request, &run_dir, lock)).transpose()
+    })
 }
 
 fn start_locked(
@@ -99,10 +85,8 @@ fn start_locked(
         run_dir: run_dir.path().to_path_buf(),
     };
     match drive_lock::take(request.drive_lock, &run)? {
-        LockOutcome::Refused(refused) => Ok(StartOutcome::Refused(refused)),
-        LockOutcome::Granted(drive_lock) => {
-            launch(request, run_dir, [lock, drive_lock]).map(StartOutcome::Started)
-        }
+        Err(refused) => Ok(StartOutcome::Refused(refused)),
+        Ok(drive_lock) => launch(request, run_dir, [lock, drive_lock]).map(StartOutcome::Started),
     }
 }
 
@@ -111,9 +95,15 @@ fn launch(request: &StartRequest<'_>, run_dir: &RunDir, locks: [File; 2]) -> Res
     let pipe_error = |source| DetachError::file(run_dir.path(), "open a pipe for the start in", source);
     let (error_receiver, error_pipe) = pipe_with(PipeFlags::CLOEXEC).map_err(pipe_error)?;
     let boot_id = process::boot_id()?;
-    let program = Program::new(c_string(request.program.as_os_str())?, c_strings(request.words)?);
+    let words = request
+        .words
+        .iter()
+        .map(|word| c_string(word))
+        .collect::<Result<_, _>>()?;
+    let program = Program::new(c_string(request.program.as_os_str())?, words);
+    let null = Path::new("/dev/null");
     let streams = [
-        open_null()?,
+        File::open(null).map_err(|source| DetachError::file(null, "open", source))?,
         run_dir.open_append(stdout_name(request.words))?,
         run_dir.open_append("stderr")?,
     ];
@@ -149,12 +139,6 @@ fn stdout_name(words: &[OsString]) -> &'static str {
     }
 }
 
-fn open_null() -> Result<File, DetachError> {
-    let path = Path::new("/dev/null");
-    let open = OpenOptions::new().read(true).open(path);
-    open.map_err(|source| DetachError::file(path, "open", source))
-}
-
 /// Reads the error pipe until every copy is closed. exec closes the last one, or the new process reports what failed.
 fn check_exec(request: &StartRequest<'_>, mut error_receiver: File) -> Result<(), DetachError> {
     let mut bytes = Vec::new();
@@ -162,7 +146,7 @@ fn check_exec(request: &StartRequest<'_>, mut error_receiver: File) -> Result<()
     read.map_err(|source| failed(request, "read the result of starting", source))?;
     match SpawnError::from_bytes(&bytes) {
         None => Ok(()),
-        Some(error) => Err(failed(request, error.stage.verb(), error.source())),
+        Some(SpawnError(stage, errno)) => Err(failed(request, stage.verb(), errno.into())),
     }
 }
 
@@ -172,10 +156,6 @@ fn failed(request: &StartRequest<'_>, stage: &'static str, source: std::io::Erro
         stage,
         source,
     }
-}
-
-fn c_strings(words: &[OsString]) -> Result<Vec<CString>, DetachError> {
-    words.iter().map(|word| c_string(word)).collect()
 }
 
 fn c_string(word: &OsStr) -> Result<CString, DetachError> {
@@ -202,7 +182,7 @@ mod tests {
 
     #[test]
     fn an_argument_with_a_zero_byte_is_named() {
-        let error = c_strings(&[OsString::from("a\0b")]).unwrap_err();
+        let error = c_string(OsStr::new("a\0b")).unwrap_err();
         assert!(error.to_string().contains("a\\0b"), "{error}");
     }
 

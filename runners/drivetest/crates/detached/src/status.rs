@@ -13,8 +13,8 @@ use crate::run_dir::RunDir;
 
 /// Maximum time between the launcher's lock and the program's `pid`, and between the end of the program and the monitor's
 /// `exit`. Both take milliseconds, or seconds if a disk stalls in fsync.
-pub(crate) const TRANSITION_TIMEOUT: Duration = Duration::from_secs(10);
-pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(5);
+const TRANSITION_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 const UNOBSERVED_END: &str =
     "nobody was left to see the end: the program and its monitor were killed, or the host was rebooted";
@@ -83,22 +83,26 @@ pub fn status(run_dir: &Path) -> Result<Status, DetachError> {
 
 /// Polls until the run has a definite state.
 pub(crate) fn settled(run_dir: &RunDir) -> Result<Status, DetachError> {
-    let deadline = Instant::now() + TRANSITION_TIMEOUT;
-    loop {
-        if let Some(status) = observe(run_dir)? {
-            return Ok(status);
-        }
-        if Instant::now() >= deadline {
-            return Err(unsettled(run_dir));
-        }
-        thread::sleep(POLL_INTERVAL);
-    }
+    poll(run_dir, || observe(run_dir))
 }
 
-pub(crate) fn unsettled(run_dir: &RunDir) -> DetachError {
-    DetachError::Unsettled {
-        run_dir: run_dir.path().to_path_buf(),
-        waited_s: TRANSITION_TIMEOUT.as_secs(),
+/// Repeats an attempt until it has a result. Fails if another start or stop is in progress all the time.
+pub(crate) fn poll<T>(
+    run_dir: &RunDir,
+    mut attempt: impl FnMut() -> Result<Option<T>, DetachError>,
+) -> Result<T, DetachError> {
+    let deadline = Instant::now() + TRANSITION_TIMEOUT;
+    loop {
+        if let Some(result) = attempt()? {
+            return Ok(result);
+        }
+        if Instant::now() >= deadline {
+            return Err(DetachError::Unsettled {
+                run_dir: run_dir.path().to_path_buf(),
+                waited_s: TRANSITION_TIMEOUT.as_secs(),
+            });
+        }
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -115,7 +119,7 @@ fn observe(run_dir: &RunDir) -> Result<Option<Status>, DetachError> {
         (None, None) => Ok(Some(blank(State::Absent))),
         (None, Some(process)) if !is_locked => ended(run_dir, Some(process), None).map(Some),
         (None, Some(process)) if process::is_alive(process)? => {
-            with_sizes(run_dir, running(process)).map(Some)
+            of_process(run_dir, State::Running, Some(process)).map(Some)
         }
         (None, Some(_)) => Ok(None),
     }
@@ -143,17 +147,16 @@ pub(crate) fn refused(reason: String) -> Status {
     }
 }
 
-fn running(process: &PidRecord) -> Status {
-    of_process(State::Running, Some(process))
-}
-
-fn of_process(state: State, process: Option<&PidRecord>) -> Status {
-    Status {
+/// Returns the status of a run with its process, if it was started, and the sizes of its files.
+fn of_process(run_dir: &RunDir, state: State, process: Option<&PidRecord>) -> Result<Status, DetachError> {
+    Ok(Status {
         pid: process.map(|process| process.pid),
         generation: process.map(|process| process.generation),
         boot_id: process.map(|process| process.boot_id.clone()),
+        log_bytes: run_dir.size_bytes("log")?,
+        side_file_bytes: run_dir.size_bytes("side.jsonl")?,
         ..blank(state)
-    }
+    })
 }
 
 /// Returns the status of a run that has ended. `exit` is None if nothing recorded its end.
@@ -171,20 +174,11 @@ fn ended(
         Some(exit) if exit_status.is_some() => (EndCause::Exited, exit.reason),
         Some(exit) => (EndCause::StoppedBeforeStart, exit.reason),
     };
-    let status = Status {
+    Ok(Status {
         exit_status,
         reason,
         end_cause: Some(end_cause),
-        ..of_process(State::Ended, process)
-    };
-    with_sizes(run_dir, status)
-}
-
-fn with_sizes(run_dir: &RunDir, status: Status) -> Result<Status, DetachError> {
-    Ok(Status {
-        log_bytes: run_dir.size_bytes("log")?,
-        side_file_bytes: run_dir.size_bytes("side.jsonl")?,
-        ..status
+        ..of_process(run_dir, State::Ended, process)?
     })
 }
 

@@ -1,14 +1,12 @@
 //! `drivetest stop`: stops a run that is running, has ended, or was not started yet.
 
 use std::path::Path;
-use std::thread;
-use std::time::Instant;
 
 use crate::error::DetachError;
 use crate::process;
 use crate::records::ExitRecord;
 use crate::run_dir::RunDir;
-use crate::status::{self, POLL_INTERVAL, State, Status, TRANSITION_TIMEOUT};
+use crate::status::{self, State, Status};
 
 /// Sends SIGTERM to the program of a run and to no other, and returns the status. The program may need time to end.
 ///
@@ -21,17 +19,15 @@ pub fn stop(run_dir: &Path) -> Result<Status, DetachError> {
     let Some(found) = RunDir::find(run_dir)? else {
         return status::status(run_dir);
     };
-    let deadline = Instant::now() + TRANSITION_TIMEOUT;
-    loop {
+    status::poll(&found, || {
         let status = status::settled(&found)?;
         match status.state {
-            State::Ended => return Ok(status),
-            State::Running => return terminate(&found),
-            State::Absent if mark_stopped(&found)? => return status::settled(&found),
-            State::Absent if Instant::now() >= deadline => return Err(status::unsettled(&found)),
-            State::Absent => thread::sleep(POLL_INTERVAL),
+            State::Ended => Ok(Some(status)),
+            State::Running => terminate(&found).map(Some),
+            State::Absent if mark_stopped(&found)? => status::settled(&found).map(Some),
+            State::Absent => Ok(None),
         }
-    }
+    })
 }
 
 fn terminate(run_dir: &RunDir) -> Result<Status, DetachError> {
