@@ -39,27 +39,43 @@ pub(crate) enum Command {
 /// Parses the words of a request for a drive. Everything that is not allowed is refused.
 pub(crate) fn parse(words: &[String], drive_key: &str) -> Result<Command, HostError> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words.as_slice() {
-        ["storage", "config", rest @ ..] => load(Model::Storage, rest, drive_key),
-        ["index", "config", rest @ ..] => load(Model::Index, rest, drive_key),
-        ["prep", device, rest @ ..] if !device.starts_with('-') => prep(device, rest, drive_key),
-        _ => Err(unknown(&words.join(" "))),
+    let (mut command, rest) = match words.as_slice() {
+        ["storage", "config", rest @ ..] => (
+            Command::Load {
+                model: Model::Storage,
+            },
+            rest,
+        ),
+        ["index", "config", rest @ ..] => (Command::Load { model: Model::Index }, rest),
+        ["prep", device, rest @ ..] if !device.starts_with('-') => {
+            let (device, options) = ((*device).to_owned(), Vec::new());
+            (Command::Prep { device, options }, rest)
+        }
+        _ => return Err(unknown(&words.join(" "))),
+    };
+    let mut rest = rest.iter().copied();
+    while let Some(word) = rest.next() {
+        match &mut command {
+            Command::Prep { options, .. } if PREP_SWITCHES.contains(&word) => options.push(word.to_owned()),
+            Command::Prep { options, .. } if PREP_NUMBERS.contains(&word) => {
+                options.extend([word.to_owned(), number(word, rest.next())?]);
+            }
+            _ => check_fixed(word, rest.next(), drive_key)?,
+        }
     }
+    Ok(command)
 }
 
 impl Command {
     /// Returns the arguments of drivetest. Paths are relative to the directory of the run, in which it runs.
     pub fn words(&self, drive_key: &str) -> Vec<String> {
         let (mut words, files, options) = match self {
-            Self::Load {
-                model: Model::Storage,
-            } => (vec!["storage", "config"], 2, &[][..]),
-            Self::Load { model: Model::Index } => (vec!["index", "config"], 2, &[][..]),
+            Self::Load { model } => (vec![model.name(), "config"], 2, &[][..]),
             Self::Prep { device, options } => {
                 let has_report = options.iter().any(|option| option == "--steady-state");
                 (
                     vec!["prep", device.as_str()],
-                    if has_report { 4 } else { 3 },
+                    3 + usize::from(has_report),
                     options.as_slice(),
                 )
             }
@@ -69,32 +85,6 @@ impl Command {
         words.extend(options.iter().map(String::as_str));
         words.into_iter().map(str::to_owned).collect()
     }
-}
-
-fn load(model: Model, rest: &[&str], drive_key: &str) -> Result<Command, HostError> {
-    let mut rest = rest.iter().copied();
-    while let Some(word) = rest.next() {
-        check_fixed(word, rest.next(), drive_key)?;
-    }
-    Ok(Command::Load { model })
-}
-
-fn prep(device: &str, rest: &[&str], drive_key: &str) -> Result<Command, HostError> {
-    let mut options = Vec::new();
-    let mut rest = rest.iter().copied();
-    while let Some(word) = rest.next() {
-        if PREP_SWITCHES.contains(&word) {
-            options.push(word.to_owned());
-        } else if PREP_NUMBERS.contains(&word) {
-            options.extend([word.to_owned(), number(word, rest.next())?]);
-        } else {
-            check_fixed(word, rest.next(), drive_key)?;
-        }
-    }
-    Ok(Command::Prep {
-        device: device.to_owned(),
-        options,
-    })
 }
 
 /// Checks an option with a fixed value: the host sets it, and the register must expect the same.

@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use drivetest_device::hex;
@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 use crate::error::HostError;
 use crate::validated_name;
 
-/// Files that the register may send, with their maximum size. Programs on the host write all others.
-const ACCEPTED_FILES: [(&str, u64); 1] = [("config", 1 << 20)];
+/// Maximum size of `config`, the only file that the register may send. Programs on the host write all others.
+const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
 /// The state directory from the settings, which belongs to root.
 pub(crate) struct RunStore<'a> {
@@ -90,16 +90,12 @@ impl<'a> RunStore<'a> {
 }
 
 fn check_accepted(file: &str, bytes: u64) -> Result<(), HostError> {
-    let bytes_max = ACCEPTED_FILES
-        .iter()
-        .find(|(name, _)| *name == file)
-        .map(|(_, bytes_max)| *bytes_max);
-    match bytes_max {
-        Some(bytes_max) if bytes <= bytes_max => Ok(()),
-        Some(bytes_max) => Err(HostError::refused(format!(
-            "{file}: expected at most {bytes_max} bytes, got {bytes}"
+    match file {
+        "config" if bytes <= CONFIG_BYTES_MAX => Ok(()),
+        "config" => Err(HostError::refused(format!(
+            "{file}: expected at most {CONFIG_BYTES_MAX} bytes, got {bytes}"
         ))),
-        None => Err(HostError::refused(format!(
+        _ => Err(HostError::refused(format!(
             "{file:?}: not accepted; the register may send only config"
         ))),
     }
@@ -117,14 +113,10 @@ fn open_plain(path: &Path) -> io::Result<File> {
         .read(true)
         .custom_flags(flags.bits().cast_signed())
         .open(path)?;
-    let kind = opened.metadata()?.file_type();
-    if kind.is_file() && !kind.is_block_device() {
-        return Ok(opened);
+    match opened.metadata()?.is_file() {
+        true => Ok(opened),
+        false => Err(io::Error::other("expected a plain file")),
     }
-    Err(io::Error::new(
-        io::ErrorKind::InvalidInput,
-        "expected a plain file",
-    ))
 }
 
 fn write_atomically(directory: &Path, file: &str, bytes: u64, content: &mut impl Read) -> io::Result<()> {
@@ -140,10 +132,7 @@ fn write_atomically(directory: &Path, file: &str, bytes: u64, content: &mut impl
         .open(&temporary)?;
     let copied = io::copy(&mut content.take(bytes), &mut opened)?;
     if copied != bytes {
-        return Err(io::Error::new(
-            io::ErrorKind::UnexpectedEof,
-            "the input ended in the middle of the file",
-        ));
+        return Err(io::Error::other("the input ended in the middle of the file"));
     }
     opened.flush()?;
     opened.sync_all()?;

@@ -19,10 +19,7 @@ use crate::start;
 const READ_BYTES_MAX: u64 = 4 << 20;
 
 /// The response to a request: a document, and for `read` the bytes that follow its line.
-struct Response {
-    document: Value,
-    bytes: Vec<u8>,
-}
+type Response = (Value, Vec<u8>);
 
 /// Responds on `output` to every request on `input`, with a line `{"ok": ..., "bytes": N, "worked_ms": M}` and N bytes, or with
 /// `{"error": {"kind", "sentence"}, "bytes": 0, "worked_ms": M}`. M is the time that the request took on this host. With it, the
@@ -55,16 +52,14 @@ pub fn serve(settings: &Settings, mut input: impl BufRead, mut output: impl Writ
 fn write(output: &mut impl Write, result: Result<Response, HostError>, worked: Duration) -> io::Result<()> {
     let worked_ms = u64::try_from(worked.as_millis()).unwrap_or(u64::MAX);
     let (line, bytes) = match result {
-        Ok(response) => (
-            json!({"ok": response.document, "bytes": response.bytes.len(), "worked_ms": worked_ms}),
-            response.bytes,
-        ),
-        Err(error) => {
-            let error = json!({"kind": error.kind, "sentence": error.sentence});
-            (
-                json!({"error": error, "bytes": 0, "worked_ms": worked_ms}),
-                Vec::new(),
-            )
+        Ok((document, bytes)) => {
+            let line = json!({"ok": document, "bytes": bytes.len(), "worked_ms": worked_ms});
+            (line, bytes)
+        }
+        Err(HostError { kind, sentence }) => {
+            let error = json!({"kind": kind, "sentence": sentence});
+            let line = json!({"error": error, "bytes": 0, "worked_ms": worked_ms});
+            (line, Vec::new())
         }
     };
     writeln!(output, "{line}")?;
@@ -97,20 +92,13 @@ fn execute(settings: &Settings, request: Request, content: &mut impl Read) -> Re
             limit,
         } => {
             let bytes = store.read(&run, &file, offset, limit.min(READ_BYTES_MAX))?;
-            Ok(Response {
-                document: Value::Null,
-                bytes,
-            })
+            Ok((Value::Null, bytes))
         }
     }
 }
 
 fn document(record: &impl Serialize) -> Result<Response, HostError> {
-    let document = retryable(serde_json::to_value(record))?;
-    Ok(Response {
-        document,
-        bytes: Vec::new(),
-    })
+    Ok((retryable(serde_json::to_value(record))?, Vec::new()))
 }
 
 /// Converts an error of a run directory. The register may repeat the request.

@@ -1,7 +1,7 @@
 //! Settings of the operator: the drives that a register may load, and the directory of its runs.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -51,17 +51,9 @@ impl Settings {
             Err(error) => return Err(HostError::file(path, "read", &error)),
             Ok(file) => file,
         };
-        check_owner(
-            path,
-            &file
-                .metadata()
-                .map_err(|error| HostError::file(path, "inspect", &error))?,
-        )?;
+        check_owner(path, file.metadata())?;
         let folder = path.parent().unwrap_or(Path::new("/"));
-        check_owner(
-            folder,
-            &fs::metadata(folder).map_err(|error| HostError::file(folder, "inspect", &error))?,
-        )?;
+        check_owner(folder, fs::metadata(folder))?;
         let mut text = String::new();
         let read = file.by_ref().take(FILE_BYTES_MAX).read_to_string(&mut text);
         read.map_err(|error| HostError::file(path, "read", &error))?;
@@ -104,7 +96,8 @@ impl Settings {
 }
 
 /// Checks that only root can write a path. Another user could list the drive of the running system.
-fn check_owner(path: &Path, found: &fs::Metadata) -> Result<(), HostError> {
+fn check_owner(path: &Path, found: io::Result<fs::Metadata>) -> Result<(), HostError> {
+    let found = found.map_err(|error| HostError::file(path, "inspect", &error))?;
     if found.uid() == 0 && found.mode() & 0o022 == 0 {
         return Ok(());
     }

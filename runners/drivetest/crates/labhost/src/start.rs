@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use drivetest_detached::{StartOutcome, StartRequest};
 use serde_json::Value;
@@ -14,6 +14,7 @@ use crate::error::{HostError, Kind};
 use crate::health;
 use crate::request::Start;
 use crate::run_store::RunStore;
+use crate::serve::retryable;
 use crate::settings::Settings;
 use crate::systemd_scope::{self, SYSTEMD_RUN};
 
@@ -31,19 +32,23 @@ pub(crate) fn start(settings: &Settings, store: &RunStore<'_>, request: &Start) 
     check_program(&request.program_sha256)?;
     let command = command_line::parse(&request.words, &request.drive_key)?;
     check_devices(&command, &run_dir, &request.drive_key)?;
-    let words = command.words(&request.drive_key);
     let drive_lock = store.drive_lock(&request.drive_key)?;
-    let plan = LaunchPlan {
+    let words = iter::once("drivetest".to_owned()).chain(command.words(&request.drive_key));
+    let words: Vec<_> = words.map(OsString::from).collect();
+    let plan = StartRequest {
         run_dir: &run_dir,
         drive_lock: &drive_lock,
         generation: request.generation,
+        program: Path::new(THIS),
         words: &words,
     };
     if health::has_systemd() {
         let this = fs::read_link(THIS).map_err(|error| HostError::file(Path::new(THIS), "read", &error))?;
-        systemd_scope::start(Path::new(SYSTEMD_RUN), &this, &plan, &request.run)
-    } else {
-        plan.start_here()
+        return systemd_scope::start(Path::new(SYSTEMD_RUN), &this, &plan, &request.run);
+    }
+    match retryable(drivetest_detached::start(&plan))? {
+        StartOutcome::Started(status) => serde_json::to_value(status).map_err(|error| start_failed(&error)),
+        StartOutcome::Refused(refused) => Err(HostError::refused(refused.to_string())),
     }
 }
 
@@ -74,40 +79,6 @@ fn check_devices(command: &Command, run_dir: &Path, drive_key: &str) -> Result<(
             let path = run_dir.join("config");
             let bytes = fs::read(&path).map_err(|error| HostError::file(&path, "read", &error))?;
             device::check_config(*model, &bytes, drive_key, &device::key_of)
-        }
-    }
-}
-
-/// The arguments of a start.
-pub(crate) struct LaunchPlan<'a> {
-    pub run_dir: &'a Path,
-    pub drive_lock: &'a PathBuf,
-    pub generation: u64,
-    /// Arguments of drivetest.
-    pub words: &'a [String],
-}
-
-impl LaunchPlan<'_> {
-    /// Starts the command from this process.
-    fn start_here(&self) -> Result<Value, HostError> {
-        let words: Vec<_> = iter::once("drivetest")
-            .chain(self.words.iter().map(String::as_str))
-            .map(OsString::from)
-            .collect();
-        let request = StartRequest {
-            run_dir: self.run_dir,
-            drive_lock: self.drive_lock,
-            generation: self.generation,
-            program: Path::new(THIS),
-            words: &words,
-        };
-        let outcome = drivetest_detached::start(&request)
-            .map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))?;
-        match outcome {
-            StartOutcome::Started(status) => {
-                serde_json::to_value(status).map_err(|error| start_failed(&error))
-            }
-            StartOutcome::Refused(refused) => Err(HostError::refused(refused.to_string())),
         }
     }
 }

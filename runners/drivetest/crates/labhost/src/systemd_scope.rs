@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use drivetest_detached::StartRequest;
 use serde_json::Value;
 
 use crate::error::HostError;
-use crate::start::{LaunchPlan, start_failed};
+use crate::start::start_failed;
 
 pub(crate) const SYSTEMD_RUN: &str = "/usr/bin/systemd-run";
 /// Exit code of `drivetest start` if the drive is busy or has a newer generation.
@@ -18,7 +19,7 @@ const EXIT_REFUSED: i32 = 2;
 pub(crate) fn start(
     systemd_run: &Path,
     this: &Path,
-    plan: &LaunchPlan<'_>,
+    plan: &StartRequest<'_>,
     run: &str,
 ) -> Result<Value, HostError> {
     let output = Command::new(systemd_run)
@@ -43,12 +44,13 @@ pub(crate) fn start(
 }
 
 /// Returns the arguments of `drivetest start`.
-fn words(plan: &LaunchPlan<'_>) -> Vec<OsString> {
+fn words(plan: &StartRequest<'_>) -> Vec<OsString> {
     let generation = plan.generation.to_string();
     let mut words: Vec<OsString> = vec!["start".into(), "--run-dir".into(), plan.run_dir.into()];
     words.extend(["--drive-lock".into(), plan.drive_lock.into()]);
     words.extend(["--generation".into(), generation.into(), "--".into()]);
-    words.extend(plan.words.iter().map(OsString::from));
+    // The first word is the name of the program.
+    words.extend(plan.words.iter().skip(1).cloned());
     words
 }
 
@@ -90,11 +92,12 @@ mod tests {
         let _guard = WRITE_OR_START.lock().unwrap_or_else(PoisonError::into_inner);
         let (systemd_run, this) = programs(folder, answer);
         let lock = PathBuf::from("/state/locks/a b");
-        let words = ["storage".to_owned(), "config".to_owned()];
-        let plan = LaunchPlan {
+        let words = ["drivetest", "storage", "config"].map(OsString::from);
+        let plan = StartRequest {
             run_dir: Path::new("/state/d-a"),
             drive_lock: &lock,
             generation: 7,
+            program: &this,
             words: &words,
         };
         start(&systemd_run, &this, &plan, "d-a")
