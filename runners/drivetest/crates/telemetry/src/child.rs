@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child as Process, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigSet, Signal, killpg};
@@ -16,52 +16,34 @@ use crate::allowlist::AllowedCommand;
 /// The working directory of the program, which separates its files from those of this process.
 pub const OUTPUT_DIR: &str = "out";
 
-/// A running program.
-#[derive(Debug)]
-pub struct Child {
-    process: Process,
+/// Starts a command in `folder`/out, which is created for the user of the program. It inherits standard output and error.
+///
+/// # Errors
+/// If the directory cannot be created or the program cannot be executed.
+pub fn start(allowed: &AllowedCommand, folder: &Path) -> io::Result<Child> {
+    let output_dir = folder.join(OUTPUT_DIR);
+    create_output_dir(&output_dir, allowed.owner)?;
+    let [program, arguments @ ..] = &allowed.argv[..] else {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    };
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .current_dir(output_dir)
+        .stdin(Stdio::null())
+        .process_group(0);
+    if let Some((uid, gid)) = allowed.owner {
+        command.uid(uid).gid(gid);
+    }
+    // SAFETY: `prepare` makes only two system calls, both async-signal-safe and without locks.
+    unsafe { command.pre_exec(prepare) };
+    command.spawn()
 }
 
-impl Child {
-    /// Starts a command in `folder`/out, which is created for the user of the program. It inherits standard output and error.
-    ///
-    /// # Errors
-    /// If the directory cannot be created or the program cannot be executed.
-    pub fn start(allowed: &AllowedCommand, folder: &Path) -> io::Result<Self> {
-        let output_dir = folder.join(OUTPUT_DIR);
-        create_output_dir(&output_dir, allowed.owner)?;
-        let [program, arguments @ ..] = &allowed.argv[..] else {
-            return Err(io::Error::from(io::ErrorKind::InvalidInput));
-        };
-        let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .current_dir(output_dir)
-            .stdin(Stdio::null())
-            .process_group(0);
-        if let Some((uid, gid)) = allowed.owner {
-            command.uid(uid).gid(gid);
-        }
-        // SAFETY: `prepare` makes only two system calls, both async-signal-safe and without locks.
-        unsafe { command.pre_exec(prepare) };
-        Ok(Self {
-            process: command.spawn()?,
-        })
-    }
-
-    /// Returns the exit status, or None while the program runs.
-    ///
-    /// # Errors
-    /// If the system cannot return it.
-    pub fn exit_status(&mut self) -> io::Result<Option<ExitStatus>> {
-        self.process.try_wait()
-    }
-
-    /// Sends a signal to the process group.
-    pub fn signal(&self, signal: Signal) {
-        // The group may have ended already.
-        let _ = killpg(Pid::from_raw(self.process.id().cast_signed()), signal);
-    }
+/// Sends a signal to the process group of a program.
+pub fn signal(program: &Child, signal: Signal) {
+    // The group may have ended already.
+    let _ = killpg(Pid::from_raw(program.id().cast_signed()), signal);
 }
 
 /// Unblocks the signals that this process blocks. Makes the program end with this process, which holds the locks.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
+use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use drivetest_load::telemetry::{LoadedDevice, Root, Telemetry};
 use nix::sys::signal::Signal;
 
 use crate::allowlist::{self, AllowedCommand, ProgramsError};
-use crate::child::{Child, describe_exit};
+use crate::child::{self, describe_exit};
 use crate::idle_wait::{DriveActivity, IdleCondition, IdleDetector};
 use crate::record;
 
@@ -112,10 +112,13 @@ impl Watch {
         outputs: &mut Outputs,
         overwrites: Option<&OverwriteOptions<'_>>,
     ) -> Result<Ended, WatchError> {
-        let handed_off = overwrites
-            .map(|options| self.hand_off(options))
-            .transpose()?
-            .flatten();
+        let handed_off = match (&self.device, overwrites) {
+            (Some(path), Some(OverwriteOptions { guard, may_destroy })) => {
+                let name = path.display().to_string();
+                Some(open_for_handoff(*guard, &name, *may_destroy)?)
+            }
+            _ => None,
+        };
         let identity = self
             .device
             .as_deref()
@@ -161,12 +164,6 @@ impl Watch {
         }
     }
 
-    fn hand_off(&self, options: &OverwriteOptions<'_>) -> Result<Option<HandedOffDevice>, OpenRefusal> {
-        let name = self.device.as_deref().map(|path| path.display().to_string());
-        name.map(|name| open_for_handoff(options.guard, &name, options.may_destroy))
-            .transpose()
-    }
-
     fn idle_detector(
         &self,
         devices: &[LoadedDevice],
@@ -198,7 +195,7 @@ impl Watch {
 }
 
 fn start_program(command: &AllowedCommand) -> Result<Child, WatchError> {
-    Child::start(command, Path::new(".")).map_err(|source| WatchError::Start {
+    child::start(command, Path::new(".")).map_err(|source| WatchError::Start {
         program: command.argv.first().cloned().unwrap_or_default(),
         source,
     })
@@ -210,7 +207,7 @@ type Outcome = (Ended, Option<i32>);
 impl Recording<'_> {
     fn run(&mut self, mut child: Option<Child>, interval: Nanos) -> Result<Outcome, WatchError> {
         loop {
-            if let Some(status) = child.as_mut().map(Child::exit_status).transpose()?.flatten() {
+            if let Some(status) = child.as_mut().map(Child::try_wait).transpose()?.flatten() {
                 self.record_interval()?;
                 return Ok((self.outcome_of(status), status.code()));
             }
@@ -248,10 +245,12 @@ impl Recording<'_> {
         };
         match self.stop_requested {
             None => {
-                child.signal(Signal::SIGTERM);
+                child::signal(child, Signal::SIGTERM);
                 self.stop_requested = Some((name, Instant::now()));
             }
-            Some((_, at)) if Instant::now().since(at) >= TERMINATION_GRACE => child.signal(Signal::SIGKILL),
+            Some((_, at)) if Instant::now().since(at) >= TERMINATION_GRACE => {
+                child::signal(child, Signal::SIGKILL);
+            }
             Some(_) => {}
         }
     }
