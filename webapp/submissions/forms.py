@@ -12,7 +12,7 @@ from results.intake.submissions import COMPANIONS_MAX, CompanionUpload, Submissi
 from results.lifecycle.corrections import CORRECTABLE
 from results.models import Category, Organisation, Product, Submission
 from results.models.evidence import PLACE_CHARS, SLICE_LENGTH_DEFAULT_S
-from webapp.submissions.uploads import files_complaint, size_complaint
+from webapp.submissions.uploads import files_complaint
 
 FACT_FIELDS = [
     "vendor", "model", "part_number", "capacity_gb", "firmware", "category", "over_provisioning_pct", "region",
@@ -154,10 +154,6 @@ class SubmissionForm(IdentityForm, DriveStateForm, SlicesForm):
             raise forms.ValidationError(complaint)
         log: UploadedFile[bytes] = self.cleaned_data["log"]
         return log
-
-    def refuse_size(self) -> None:
-        """Replace the error about a missing file if the file was sent and was too large."""
-        self.errors["log"] = self.error_class([size_complaint()])
 
     @property
     def chosen_organisation(self) -> Organisation:

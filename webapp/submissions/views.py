@@ -32,7 +32,7 @@ from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, Subm
 from webapp.submissions.pages import members_of, run_parts, shared_findings, sweep_rows
 from webapp.submissions.progress import attempts_sentences, entries_of, product_sentence, steps_of
 from webapp.submissions.review_warnings import review_warnings, size_sentences, with_virtual_device_flag
-from webapp.submissions.uploads import is_too_large
+from webapp.submissions.uploads import is_too_large, size_complaint
 
 PAGE_ROWS = 50
 KNOWN_BYTES = "These bytes were submitted before. This is their submission, with the facts as first stated."
@@ -57,7 +57,7 @@ def submit(request: UserRequest) -> HttpResponse:
         return _show_form(request, SubmissionForm(organisations), 200)
     form = SubmissionForm(organisations, request.POST, request.FILES)
     if is_too_large(request.META):
-        form.refuse_size()
+        form.errors["log"] = form.error_class([size_complaint()])  # instead of the one about a missing file
         return _show_form(request, form, 413)
     if not form.is_valid():
         return _show_form(request, form, 400)

@@ -58,7 +58,7 @@ class _Attempt:
     @property
     def rank(self) -> tuple[bool, int, int, Fraction]:
         """Return the sort key: complete attempts first, then more stages, fewer missing requirements, higher load."""
-        missing_count = _missing_count(self.requirements)
+        missing_count = sum(not requirement.is_shown for requirement in self.requirements)
         return (missing_count == 0, len(self.stages), -missing_count, self.nx)
 
 
@@ -178,10 +178,6 @@ def _stress_missing(load: CandidateRun, nx: Fraction, heaviest: Runs, duration_s
     return Requirement("stress", device_count, False, sentence, found)
 
 
-def _missing_count(requirements: Iterable[Requirement]) -> int:
-    return sum(not requirement.is_shown for requirement in requirements)
-
-
 def _certificate(best: _Attempt, runs: Runs, device_count: int, highest: Fraction) -> Certificate:
     missing = tuple(each for each in best.requirements if not each.is_shown)
     firmwares = {drive.before.firmware for run in best.runs for drive in run.drives or () if drive.before}
@@ -285,15 +281,12 @@ class StressTests:
         self._elsewhere: set[Hashable] = set()
         known = [run for run in runs if run.nx_load is not None and is_stress_like(run, device_count, duration_s)]
         for run in sorted(known, key=LOAD):  # stable: of equal loads the first id stays first
-            self._add(run)
-
-    def _add(self, run: CandidateRun) -> None:
-        like = likeness(run)
-        own, elsewhere = ("own", like.keys, like.states), ("elsewhere", like.states)
-        for place in (own, (*own, like.preparations), elsewhere):
-            self._groups[place].append(run)
-        self._places_by_keys[like.keys].add(own)
-        self._elsewhere.add(elsewhere)
+            like = likeness(run)
+            own, elsewhere = ("own", like.keys, like.states), ("elsewhere", like.states)
+            for place in (own, (*own, like.preparations), elsewhere):
+                self._groups[place].append(run)
+            self._places_by_keys[like.keys].add(own)
+            self._elsewhere.add(elsewhere)
 
     def choices(self, load: CandidateRun, nx: Fraction) -> list[CandidateRun]:
         """Return those to try with a load test at `nx`, lightest first.
