@@ -129,7 +129,10 @@ fn exec_program(context: &SpawnContext<'_>) -> ! {
         remove_pid_file(context);
         abandon(context, SpawnError(SpawnStage::Record, errno));
     }
-    execute(context.program);
+    let Program { path, pointers, .. } = context.program;
+    // SAFETY: path and words end in a zero byte and the list of words in a null pointer. `program` owns all of them.
+    // Returns only if it fails.
+    unsafe { libc::execv(path.as_ptr(), pointers.as_ptr()) };
     let failure = SpawnError(SpawnStage::Exec, last_errno());
     remove_pid_file(context);
     abandon(context, failure)
@@ -201,18 +204,16 @@ fn set_disposition(signal: c_int, disposition: libc::sighandler_t) {
     unsafe { libc::signal(signal, disposition) };
 }
 
-/// Executes the program. Returns only if that fails.
-fn execute(program: &Program) {
-    // SAFETY: path and words end in a zero byte and the list of words in a null pointer. `program` owns all of them.
-    unsafe { libc::execv(program.path.as_ptr(), program.pointers.as_ptr()) };
-}
-
 fn wait_for_program(context: &SpawnContext<'_>, pid: libc::pid_t) -> ! {
     // The launcher waits until every copy of this pipe is closed.
     // SAFETY: the descriptor is open, and nothing in this process uses it after this line.
     unsafe { libc::close(context.error_pipe.as_raw_fd()) };
     let ended = wait_for(pid);
-    release_drive(context);
+    // The lock of the drive is released before `exit` is synced. The next run can then start although a stalled disk delays
+    // this process.
+    let [_, drive_lock] = context.locks;
+    // SAFETY: the descriptor is open, and nothing in this process uses it after this line.
+    unsafe { libc::close(drive_lock.as_raw_fd()) };
     if let Some(status) = ended
         && statat(context.directory, c"pid", AtFlags::empty()).is_ok()
     {
@@ -231,14 +232,6 @@ fn wait_for(pid: libc::pid_t) -> Option<WaitStatus> {
             Ok(ended) => return ended.map(|(_, status)| status),
         }
     }
-}
-
-/// Releases the lock of the drive before `exit` is synced. The next run can then start although a stalled disk delays this
-/// process.
-fn release_drive(context: &SpawnContext<'_>) {
-    let [_, drive_lock] = context.locks;
-    // SAFETY: the descriptor is open, and nothing in this process uses it after this line.
-    unsafe { libc::close(drive_lock.as_raw_fd()) };
 }
 
 fn record_end(context: &SpawnContext<'_>, status: WaitStatus) -> Result<(), Errno> {

@@ -119,18 +119,13 @@ impl Watch {
             }
             _ => None,
         };
-        let identity = self
-            .device
-            .as_deref()
-            .map(|path| self.identify(path))
-            .transpose()?;
+        let path = self.device.as_deref();
+        let identity = path.map(|path| self.identify(path)).transpose()?;
         let command = self.allowed_command(handed_off.as_ref())?;
-        let drive = self.device.as_deref().zip(identity.as_ref());
-        let devices: Vec<LoadedDevice> = self
-            .device
-            .iter()
-            .map(|path| LoadedDevice::new(path.display().to_string(), path.metadata().ok().as_ref()))
-            .collect();
+        let drive = path.zip(identity.as_ref());
+        let loaded =
+            |path: &Path| LoadedDevice::new(path.display().to_string(), path.metadata().ok().as_ref());
+        let devices: Vec<_> = path.into_iter().map(loaded).collect();
         let program = self.command.as_ref().map(|(name, _)| name.as_str());
         let argv = command.as_ref().map_or(&[][..], |command| &command.argv);
         outputs.side(&record::start(drive, program, argv))?;
@@ -189,8 +184,12 @@ impl Watch {
         };
         let path = || self.device.as_deref().and_then(Path::to_str).map(str::to_owned);
         let device = handed_off.map(HandedOffDevice::path).or_else(path);
-        let command = allowlist::find(&self.programs, name, arguments, device.as_deref())?;
-        Ok(Some(command))
+        Ok(Some(allowlist::find(
+            &self.programs,
+            name,
+            arguments,
+            device.as_deref(),
+        )?))
     }
 }
 

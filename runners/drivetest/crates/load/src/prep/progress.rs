@@ -24,16 +24,13 @@ pub enum LiveOutput {
     Nothing,
 }
 
+/// The outputs of a preparation.
 pub(super) struct ProgressReporter<'a> {
-    outputs: &'a mut Outputs,
-    live: LiveOutput,
+    pub outputs: &'a mut Outputs,
+    pub live: LiveOutput,
 }
 
-impl<'a> ProgressReporter<'a> {
-    pub fn new(outputs: &'a mut Outputs, live: LiveOutput) -> Self {
-        Self { outputs, live }
-    }
-
+impl ProgressReporter<'_> {
     /// Appends a line to the log.
     pub fn log(&mut self, line: &str) -> io::Result<()> {
         self.clear_bar();

@@ -52,7 +52,7 @@ impl From<StateError> for Outcome {
 impl Prep<'_> {
     /// Executes the preparation. Nothing is written before all devices are accepted.
     pub fn execute(self, signals: &Signals, outputs: &mut Outputs, live: LiveOutput) -> Outcome {
-        let mut reporter = ProgressReporter::new(outputs, live);
+        let mut reporter = ProgressReporter { outputs, live };
         let (start, mut written_bytes) = (Instant::now(), 0);
         let ended = self
             .run(signals, &mut reporter, &mut written_bytes)

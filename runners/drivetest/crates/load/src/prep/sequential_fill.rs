@@ -46,33 +46,23 @@ impl DeviceFill {
         let piece = self.next.fetch_add(1, SeqCst);
         let offset = piece.saturating_mul(self.piece_bytes);
         if offset >= self.size_bytes {
-            self.set_first_outstanding(stream, u64::MAX);
+            self.first_outstanding[stream].store(u64::MAX, SeqCst);
             return None;
         }
-        self.set_first_outstanding(stream, piece);
+        self.first_outstanding[stream].store(piece, SeqCst);
         let length = self.piece_bytes.min(self.size_bytes - offset);
         Some((piece, offset, length as usize))
     }
 
     fn done(&self, stream: usize, piece: u64, length: usize) {
         self.written_bytes.fetch_add(length as u64, SeqCst);
-        self.set_first_outstanding(stream, piece + 1);
-    }
-
-    fn set_first_outstanding(&self, stream: usize, first_out: u64) {
-        if let Some(set_first_outstanding) = self.first_outstanding.get(stream) {
-            set_first_outstanding.store(first_out, SeqCst);
-        }
+        self.first_outstanding[stream].store(piece + 1, SeqCst);
     }
 
     /// Returns how many bytes from the start are written.
     pub fn done_bytes(&self) -> u64 {
-        let least = self
-            .first_outstanding
-            .iter()
-            .map(|first| first.load(SeqCst))
-            .min()
-            .unwrap_or(0);
+        let first_outstanding = self.first_outstanding.iter().map(|first| first.load(SeqCst));
+        let least = first_outstanding.min().unwrap_or(0);
         least.saturating_mul(self.piece_bytes).min(self.size_bytes)
     }
 

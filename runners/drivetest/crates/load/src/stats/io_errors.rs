@@ -1,7 +1,6 @@
 //! Failed requests: counted by device, operation and error; the first ones are recorded in full. There is no lock, so
 //! that a drive that fails every request does not slow down the others.
 
-use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -57,12 +56,6 @@ impl Failure {
     }
 }
 
-impl From<Failure> for io::Error {
-    fn from(failure: Failure) -> Self {
-        Self::from_raw_os_error(failure.number())
-    }
-}
-
 /// What failures that are counted together have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorKind {
@@ -87,19 +80,14 @@ impl From<FailedRequest> for ErrorKind {
     }
 }
 
-#[derive(Debug, Default)]
-struct ErrorKindSlot {
-    kind: OnceLock<ErrorKind>,
-    count: AtomicU64,
-}
-
 /// All failures of a run.
 #[derive(Debug)]
 pub struct IoErrors {
     limit: u64,
     total: AtomicU64,
     first: [OnceLock<FailedRequest>; FIRST_ERRORS_COUNT],
-    slots: Box<[ErrorKindSlot]>,
+    /// Each kind that occurred, with its count.
+    slots: Box<[(OnceLock<ErrorKind>, AtomicU64)]>,
 }
 
 impl IoErrors {
@@ -109,7 +97,7 @@ impl IoErrors {
             limit: u64::from(limit),
             total: AtomicU64::new(0),
             first: Default::default(),
-            slots: (0..ERROR_KINDS_COUNT).map(|_| ErrorKindSlot::default()).collect(),
+            slots: (0..ERROR_KINDS_COUNT).map(|_| Default::default()).collect(),
         }
     }
 
@@ -126,16 +114,10 @@ impl IoErrors {
 
     /// If all slots are used by other kinds, the failure counts only in the total.
     fn count(&self, kind: ErrorKind) {
-        let slot = self.slots.iter().find(|slot| {
-            // The first failure of a kind takes a slot; later ones find it.
-            slot.kind
-                .get()
-                .or_else(|| slot.kind.set(kind).ok().and(slot.kind.get()))
-                == Some(&kind)
-                || slot.kind.get() == Some(&kind)
-        });
-        if let Some(slot) = slot {
-            slot.count.fetch_add(1, Relaxed);
+        // The first failure of a kind takes a slot; later ones find it.
+        let is_of_kind = |slot: &&(OnceLock<ErrorKind>, AtomicU64)| *slot.0.get_or_init(|| kind) == kind;
+        if let Some((_, count)) = self.slots.iter().find(is_of_kind) {
+            count.fetch_add(1, Relaxed);
         }
     }
 
@@ -153,11 +135,10 @@ impl IoErrors {
 
     /// Returns the count of each kind, in the order of first occurrence.
     pub fn counts(&self) -> Vec<(ErrorKind, u64)> {
-        let taken = self
-            .slots
-            .iter()
-            .map_while(|slot| Some((*slot.kind.get()?, slot.count.load(Relaxed))));
-        taken.collect()
+        let slots = self.slots.iter();
+        slots
+            .map_while(|(kind, count)| Some((*kind.get()?, count.load(Relaxed))))
+            .collect()
     }
 }
 
