@@ -62,12 +62,10 @@ def start(device: Device, organisation: Organisation, order: CampaignOrder, acto
     except IntegrityError as error:
         if not violates(error, DRIVE_TAKEN_CONSTRAINT):
             raise
-        raise DriveTakenError(_taken(device)) from error
-
-
-def _taken(device: Device) -> str:
-    other = open_on(device.drive_key) or "that has just ended"
-    return f"Drive {device.drive_key}: campaign {other} is open on it; wait for its end, or cancel it"
+        other = open_on(device.drive_key) or "that has just ended"
+        raise DriveTakenError(
+            f"Drive {device.drive_key}: campaign {other} is open on it; wait for its end, or cancel it"
+        ) from error
 
 
 def open_on(drive_key: str) -> Campaign | None:
@@ -105,14 +103,11 @@ def change(campaign: Campaign, changes: dict[str, Any], actor: AbstractBaseUser)
         if after == before:
             return False
         Campaign.objects.filter(pk=current.pk).update(terms=after.as_json(), next_at=None)
-        _add_entry(current, Kind.CHANGED, actor, "", _differences(before, after))
+        was, is_now = before.as_json(), after.as_json()
+        differences = {name: [was[name], is_now[name]] for name in is_now if was[name] != is_now[name]}
+        _add_entry(current, Kind.CHANGED, actor, "", differences)
     campaign.refresh_from_db()
     return True
-
-
-def _differences(before: Terms, after: Terms) -> dict[str, Any]:
-    was, is_now = before.as_json(), after.as_json()
-    return {name: [was[name], is_now[name]] for name in is_now if was[name] != is_now[name]}
 
 
 def cancel(campaign: Campaign, actor: AbstractBaseUser, reason: str = "") -> bool:

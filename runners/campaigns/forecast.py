@@ -1,9 +1,9 @@
 """The forecast of a campaign's end: the planner, run ahead on drives that the outcomes so far allow."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from runners.campaigns.planner import Finish, Pause, Run, Wait, bracket, next_step
+from runners.campaigns.planner import Finish, Pause, Wait, bracket, needs_prep, next_step
 from runners.campaigns.terms import Outcome, Purpose, Result, Terms
 from runners.campaigns.voting import certified_nx, judged, screened
 
@@ -35,12 +35,7 @@ def forecast(terms: Terms, outcomes: Sequence[Outcome], now_s: int) -> Forecast 
     if not known:
         return None
     times, counts = [end[0] for end in known], [end[1] for end in known]
-    return Forecast(min(times), max(times), min(counts), max(counts), _needs_prep(terms, outcomes))
-
-
-def _needs_prep(terms: Terms, outcomes: Iterable[Outcome]) -> bool:
-    done = any(each.purpose is Purpose.PREP and each.result is Result.PASSED for each in outcomes)
-    return terms.with_prep and not done
+    return Forecast(min(times), max(times), min(counts), max(counts), needs_prep(terms, outcomes))
 
 
 def _limits(terms: Terms, outcomes: Sequence[Outcome]) -> list[int]:
@@ -67,7 +62,8 @@ def _run_ahead(terms: Terms, outcomes: Sequence[Outcome], now_s: int, limit: int
             continue
         now_s += step.duration_s or 0
         runs_count += 1
-        past.append(_imagined(step, terms, limit, now_s, len(past)))
+        run = Outcome(f"run {len(past)}", step.purpose, step.nx, Result.OPEN, step.duration_s, now_s)
+        past.append(replace(run, result=_result(run, terms, limit)))
     return None
 
 
@@ -76,11 +72,6 @@ def _ended(outcome: Outcome, terms: Terms, limit: int, now_s: int) -> Outcome:
     if outcome.result is not Result.OPEN:
         return outcome
     return replace(outcome, result=_result(outcome, terms, limit), ended_s=max(now_s, outcome.ended_s or 0))
-
-
-def _imagined(step: Run, terms: Terms, limit: int, ended_s: int, number: int) -> Outcome:
-    run = Outcome(f"run {number}", step.purpose, step.nx, Result.OPEN, step.duration_s, ended_s)
-    return replace(run, result=_result(run, terms, limit))
 
 
 def _result(run: Outcome, terms: Terms, limit: int) -> Result:

@@ -76,32 +76,24 @@ def rung_of(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | 
     """Return the outcome of a dispatch by these limits."""
     run = _run_of(dispatch)
     shares = tuple(share for share in run.shares.all() if share.statistic == Statistic.WORST_SLICE) if run else ()
-    judged = _judge(dispatch, run, shares, limits)
+    newest = next(iter(run.verdicts.all()), None) if run else None
+    verdict = visible_verdict(run, newest) if run and newest else None
+    found = {finding.rule_id for finding in run.findings.all()} if run else set()
+    judged = _judge(dispatch, run, verdict, shares, limits)
     outcome = Outcome(
         id=dispatch.public_id,
         purpose=_purpose_of(dispatch),
         nx=dispatch.nx_load,
         result=judged.result,
         duration_s=dispatch.duration_s,
-        ended_s=_seconds(dispatch.ended_at),
+        ended_s=None if dispatch.ended_at is None else int(dispatch.ended_at.timestamp()),
         margin=judged.margin,
         is_excused=resumed_at is not None and dispatch.ordered_at < resumed_at,
         reason=judged.reason,
         has_run=dispatch.started_at is not None or dispatch.state == State.LOST,
-        host_doubts=_host_doubts(run),
+        host_doubts=tuple(sorted(found & HOST_FINDINGS)),
     )
-    return Rung(dispatch, run, shares, _verdict_of(run) if run else None, outcome)
-
-
-def _verdict_of(run: Run) -> Verdict | None:
-    """Return the visible part of a run's newest verdict."""
-    newest = next(iter(run.verdicts.all()), None)
-    return visible_verdict(run, newest) if newest else None
-
-
-def _host_doubts(run: Run | None) -> tuple[str, ...]:
-    found = {finding.rule_id for finding in run.findings.all()} if run else set()
-    return tuple(sorted(found & HOST_FINDINGS))
+    return Rung(dispatch, run, shares, verdict, outcome)
 
 
 def _purpose_of(dispatch: Dispatch) -> Purpose:
@@ -118,11 +110,9 @@ def _run_of(dispatch: Dispatch) -> Run | None:
     return max(standing, key=lambda run: (run.reading_id or 0, -run.ordinal), default=None)
 
 
-def _seconds(at: datetime | None) -> int | None:
-    return None if at is None else int(at.timestamp())
-
-
-def _judge(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits: Sequence[Limit]) -> _Judged:
+def _judge(
+    dispatch: Dispatch, run: Run | None, verdict: Verdict | None, shares: Sequence[Share], limits: Sequence[Limit]
+) -> _Judged:
     """Return what the campaign learns from a dispatch, in the order in which facts become known."""
     state = State(dispatch.state)
     if state not in FINAL:
@@ -130,22 +120,15 @@ def _judge(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits:
     if state is State.LOST:
         return _lost(dispatch)
     if state in INCONCLUSIVE:
-        return _inconclusive(dispatch, state)
+        # What drivetest refused once, it would refuse again. Earlier versions recorded a refusal as failed.
+        is_refused = dispatch.exit_status == exit_codes.REFUSED
+        refused = _Judged(Result.REFUSED, f"{dispatch.reason}; {REMEDY}")
+        return refused if is_refused else _Judged(INCONCLUSIVE[state], dispatch.reason)
     if _purpose_of(dispatch) is Purpose.PREP:
         return _of_prep(dispatch)
     if dispatch.exit_status == exit_codes.OVERLOADED:
         return _Judged(Result.OVERLOADED, dispatch.reason)
-    return _of_run(dispatch, run, shares, limits)
-
-
-def _inconclusive(dispatch: Dispatch, state: State) -> _Judged:
-    """Return the outcome of an inconclusive dispatch. What drivetest refused once, it would refuse again.
-
-    Earlier versions recorded a refusal as failed.
-    """
-    if dispatch.exit_status == exit_codes.REFUSED:
-        return _Judged(Result.REFUSED, f"{dispatch.reason}; {REMEDY}")
-    return _Judged(INCONCLUSIVE[state], dispatch.reason)
+    return _without_run(dispatch) if run is None else _of_run(dispatch, run, verdict, shares, limits)
 
 
 def _lost(dispatch: Dispatch) -> _Judged:
@@ -166,31 +149,22 @@ def _of_prep(dispatch: Dispatch) -> _Judged:
     return _Judged(Result.PASSED, dispatch.reason)
 
 
-def _of_run(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits: Sequence[Limit]) -> _Judged:
-    if run is None:
-        return _without_run(dispatch)
-    if inconclusive := _untrusted(run):
+def _of_run(
+    dispatch: Dispatch, run: Run, verdict: Verdict | None, shares: Sequence[Share], limits: Sequence[Limit]
+) -> _Judged:
+    """Return the outcome of a run that drivetest did not stop. A run too short for a verdict has no failing slice."""
+    if inconclusive := _untrusted(run, verdict):
         return inconclusive
     if any(finding.rule_id == RATE_NOT_SUSTAINED for finding in run.findings.all()):
         return _Judged(Result.OVERLOADED, "the load was not sustained: see the findings of its run")
-    return (
-        _Judged(Result.PASSED, "ran to completion")
-        if dispatch.purpose == Purpose.STRESS
-        else _by_limits(shares, limits, _failure_message(run))
-    )
+    if dispatch.purpose == Purpose.STRESS:
+        return _Judged(Result.PASSED, "ran to completion")
+    has_failed = verdict is not None and verdict.outcome == Verdict.Outcome.FAIL
+    return _by_limits(shares, limits, verdict.headline if verdict and has_failed else "")
 
 
-def _failure_message(run: Run) -> str:
-    """Return the verdict's headline, which names the slice; empty if the run is too short for a verdict."""
-    verdict = _verdict_of(run)
-    if verdict is None or verdict.outcome != Verdict.Outcome.FAIL:
-        return ""
-    return verdict.headline
-
-
-def _untrusted(run: Run) -> _Judged | None:
+def _untrusted(run: Run, verdict: Verdict | None) -> _Judged | None:
     """Return why a run says nothing about the drive; None if it does."""
-    verdict = _verdict_of(run)
     if verdict is None or verdict.outcome == Verdict.Outcome.VOID:
         return _Judged(Result.UNUSABLE, verdict.headline if verdict else "its log was not judged")
     stop = (run.facts.get("stop") or {}).get("kind")

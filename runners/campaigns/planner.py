@@ -7,10 +7,11 @@ After a load that was too much the drive rests, because it looks worse for hours
 ACT, who saw failing runs make the next ones fail (docs/explanation/campaigns.md).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
+from itertools import takewhile
 
 from results.rules.plural import counted
 from runners.campaigns import messages
@@ -95,12 +96,6 @@ def next_confirmation(confirmed: Judged, top: int, terms: Terms) -> int | None:
 RETRY_AFTER_S = 60  # the cause of a stopped run, for example a reboot, is seldom over at once
 
 
-def rest_until(terms: Terms, outcomes: Iterable[Outcome]) -> tuple[int, Outcome] | None:
-    """Return the end of the drive's rest, in seconds from the epoch, and the run before it; None if none has ended."""
-    rests = [(each.ended_s + _rest_s(terms, each), each) for each in outcomes if each.ended_s is not None]
-    return max(rests, key=lambda rest: rest[0], default=None)
-
-
 def longest_rest_s(terms: Terms) -> int:
     """Return after how many seconds an earlier run no longer matters."""
     return max(terms.rest_s, terms.overload_rest_s, RETRY_AFTER_S)
@@ -108,17 +103,15 @@ def longest_rest_s(terms: Terms) -> int:
 
 def _rest_s(terms: Terms, outcome: Outcome) -> int:
     """Return the rest after a run. An inconclusive run may have been too much as well: the longer rest counts."""
-    if outcome.result is not Result.UNUSABLE:
-        return _after_load_s(terms, outcome)
-    retry_s = 0 if outcome.is_excused else RETRY_AFTER_S
-    return max(retry_s, _after_load_s(terms, outcome)) if outcome.has_run else retry_s
-
-
-def _after_load_s(terms: Terms, outcome: Outcome) -> int:
+    is_unknown, rest_s = outcome.result is Result.UNUSABLE, 0
     if outcome.result is Result.OVERLOADED or outcome.purpose is Purpose.STRESS:
-        return terms.overload_rest_s
-    is_long_and_unknown = outcome.result is Result.UNUSABLE and outcome.purpose is Purpose.LOAD
-    return terms.rest_s if outcome.result is Result.FAILED or is_long_and_unknown else 0
+        rest_s = terms.overload_rest_s
+    elif outcome.result is Result.FAILED or (is_unknown and outcome.purpose is Purpose.LOAD):
+        rest_s = terms.rest_s
+    if not is_unknown:
+        return rest_s
+    retry_s = 0 if outcome.is_excused else RETRY_AFTER_S
+    return max(retry_s, rest_s) if outcome.has_run else retry_s
 
 
 Outcomes = Sequence[Outcome]
@@ -195,24 +188,15 @@ def _person_needed(terms: Terms, outcomes: Outcomes) -> Pause | None:
         return None
     if last.result in {Result.REFUSED, Result.CANCELLED}:
         return Pause(f"{last.id} was {last.result}: {last.reason}")
-    attempts_count = _inconclusive_attempts(outcomes)
+    attempts = takewhile(lambda each: each.result is Result.UNUSABLE and not each.is_excused, reversed(outcomes))
+    attempts_count = len(list(attempts))
     if attempts_count >= terms.attempts_max:
         return Pause(f"{counted(attempts_count, 'attempt')} gave no result, the last one {last.id}: {last.reason}")
     return None
 
 
-def _inconclusive_attempts(outcomes: Outcomes) -> int:
-    """Return the number of attempts since the last conclusive one."""
-    attempts_count = 0
-    for outcome in reversed(outcomes):
-        if outcome.result is not Result.UNUSABLE or outcome.is_excused:
-            break
-        attempts_count += 1
-    return attempts_count
-
-
 def _next_run(terms: Terms, outcomes: Outcomes) -> Run | Finish:
-    if terms.with_prep and not any(_is_prepared(each) for each in outcomes):
+    if needs_prep(terms, outcomes):
         return Run(Purpose.PREP, None, None, "every certificate begins with a prepared drive")
     found = screened(outcomes, terms)
     rung = next_rung(found, terms)
@@ -230,8 +214,10 @@ def _doubted_end(terms: Terms, outcomes: Outcomes, failing: int | None) -> Run |
     return _run(terms, Purpose.SCREENING, failing, messages.repeat_reason(doubted)) if doubted else None
 
 
-def _is_prepared(outcome: Outcome) -> bool:
-    return outcome.purpose is Purpose.PREP and outcome.result is Result.PASSED
+def needs_prep(terms: Terms, outcomes: Outcomes) -> bool:
+    """Return whether the drive is still to be prepared."""
+    prepared = (each.purpose is Purpose.PREP and each.result is Result.PASSED for each in outcomes)
+    return terms.with_prep and not any(prepared)
 
 
 def _confirm(terms: Terms, outcomes: Outcomes, ladder: Bracket) -> Run | Finish:
@@ -241,7 +227,8 @@ def _confirm(terms: Terms, outcomes: Outcomes, ladder: Bracket) -> Run | Finish:
         return Finish(End.NOTHING_PASSES, None, f"the drive fails at {lowest}, and no step below {lowest} is tried")
     top = min(ladder.passing, terms.cap_units)
     loads, stresses = judged(outcomes, Purpose.LOAD, terms), judged(outcomes, Purpose.STRESS, terms)
-    confirmed = {units: _is_confirmed(passes, stresses.get(units)) for units, passes in loads.items()}
+    # Both tests confirm a load. One failed test is enough for False; None is undecided.
+    confirmed = {units: passes and stresses.get(units) for units, passes in loads.items()}
     units = next_confirmation(confirmed, top, terms)
     best = bracket(confirmed)
     if units is None:
@@ -255,11 +242,6 @@ def _confirm(terms: Terms, outcomes: Outcomes, ladder: Bracket) -> Run | Finish:
     if purpose is Purpose.STRESS:
         return _run(terms, purpose, units, messages.stress_reason(terms.nx(units)))
     return _run(terms, purpose, units, messages.load_reason(units, confirmed, terms))
-
-
-def _is_confirmed(load_passes: bool | None, stress_passes: bool | None) -> bool | None:
-    """Return whether both tests confirm a load; None if undecided. One failed test is enough for False."""
-    return load_passes and stress_passes if load_passes else load_passes
 
 
 def _finish(terms: Terms, best: Bracket, ladder: Bracket) -> Finish:
@@ -283,7 +265,9 @@ def _run(terms: Terms, purpose: Purpose, units: int, reason: str) -> Run:
 
 
 def _rest(terms: Terms, outcomes: Outcomes, step: Run, now_s: int) -> Wait | None:
-    until_s, after = rest_until(terms, outcomes) or (0, None)
+    """Return the wait until the drive has rested from the run with the latest end of its rest; None if it has."""
+    rests = [(each.ended_s + _rest_s(terms, each), each) for each in outcomes if each.ended_s is not None]
+    until_s, after = max(rests, key=lambda rest: rest[0], default=(0, None))
     if after is None or until_s <= now_s:
         return None
     return Wait(messages.rest_message(after, step.purpose, step.nx), until_s)

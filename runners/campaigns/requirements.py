@@ -30,44 +30,32 @@ def invalidating_change(rungs: Sequence[Rung]) -> str:
     states = _since_prep(rungs)
     excused = {rung.dispatch.pk for rung in rungs if rung.outcome.is_excused}
     decided_count = sum(state.dispatch_id in excused for state in states)
-    changes = list(_changes(states[max(0, decided_count - 1) :]))
+    undecided = states[max(0, decided_count - 1) :]
+    changes = [*_resets(undecided), *_firmwares(undecided)]
     return f"{changes[0]}; later runs certify nothing with the preparation before it" if changes else ""
-
-
-def changes_of_tests(nx_rungs: Sequence[Rung], rungs: Sequence[Rung]) -> list[str]:
-    """Return the changes that void these tests of a load, as sentences; empty if none is known."""
-    return [*resets_of_tests(nx_rungs, rungs), *_firmwares(states_of(nx_rungs))]
 
 
 def resets_of_tests(nx_rungs: Sequence[Rung], rungs: Sequence[Rung]) -> list[str]:
     """Return that the drive was reset between its preparation and these tests, if its states show that."""
-    return [sentence for prep in _since_prep(rungs)[:1] for sentence in _resets(prep, states_of(nx_rungs))]
+    before_prep = _since_prep(rungs)[:1]
+    return list(_resets([*before_prep, *states_of(nx_rungs)])) if before_prep else []
 
 
 def states_of(rungs: Sequence[Rung]) -> list[DriveState]:
     """Return the drive's states before and after these runs, in order."""
-    return [state for rung in rungs for state in _states(rung)]
+    return [state for rung in rungs for state in rung.dispatch.drive_states.all()]
 
 
 def _since_prep(rungs: Sequence[Rung]) -> list[DriveState]:
     """Return the drive's states in order, from before its last complete preparation; without one, all."""
     preps = [place for place, rung in enumerate(rungs) if rung.dispatch.preparation_id is not None]
-    return [state for rung in rungs[preps[-1] if preps else 0 :] for state in _states(rung)]
+    return states_of(rungs[preps[-1] if preps else 0 :])
 
 
-def _states(rung: Rung) -> list[DriveState]:
-    return list(rung.dispatch.drive_states.all())
-
-
-def _changes(states: Sequence[DriveState]) -> Iterator[str]:
-    if states:
-        yield from _resets(states[0], states[1:])
-        yield from _firmwares(states)
-
-
-def _resets(first: DriveState, later: Sequence[DriveState]) -> Iterator[str]:
-    """Yield a trim since a state, or a reboot, after which the host counts trims again from 0."""
-    for state in later:
+def _resets(states: Sequence[DriveState]) -> Iterator[str]:
+    """Yield a trim since the first state, or a reboot, after which the host counts trims again from 0."""
+    for state in states[1:]:
+        first = states[0]
         if None in {first.boot_id, state.boot_id}:
             continue
         if state.boot_id != first.boot_id:
@@ -123,18 +111,15 @@ def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Seque
         missing.append("prep of the drive")
     if nx is None:
         return [*missing, "a load that passes both tests"]
-    return [*missing, *_test_objections(campaign, pair, rungs)]
-
-
-def _test_objections(campaign: Campaign, pair: Mapping[Purpose, Rung], rungs: Sequence[Rung]) -> Iterator[str]:
-    changes = changes_of_tests(list(pair.values()), rungs)
-    yield from (f"both tests on one prepared drive: {change}" for change in changes)
-    yield from filter(None, (test_fault(campaign, purpose, rung) for purpose, rung in pair.items()))
+    tests = list(pair.values())
+    changes = [*resets_of_tests(tests, rungs), *_firmwares(states_of(tests))]
+    missing += [f"both tests on one prepared drive: {change}" for change in changes]
+    return [*missing, *filter(None, (test_fault(campaign, purpose, rung) for purpose, rung in pair.items()))]
 
 
 def test_fault(campaign: Campaign, purpose: Purpose, rung: Rung) -> str:
     """Return which test is required in place of one that passed, and what that one was; empty if it is enough."""
-    required, slice_s = required_duration_s(campaign), required_slice_s(campaign)
+    required, slice_s = required_duration_s(campaign), json.loads(campaign.profile.document).get("slice_length_s")
     # A stress test is not judged by slices: it has to run to its end.
     has_short_slices = purpose is Purpose.LOAD and slice_s and rung.dispatch.slice_length_s < slice_s
     wanted, had = (
@@ -154,14 +139,9 @@ def test_fault(campaign: Campaign, purpose: Purpose, rung: Rung) -> str:
 
 def pair_at(nx: Decimal, rungs: Sequence[Rung]) -> dict[Purpose, Rung]:
     """Return the last load test and stress test that passed for N, if there are any."""
-    found = ((purpose, _passed(purpose, nx, rungs)) for purpose in (Purpose.LOAD, Purpose.STRESS))
-    return {purpose: rung for purpose, rung in found if rung is not None}
-
-
-def _passed(purpose: Purpose, nx: Decimal, rungs: Sequence[Rung]) -> Rung | None:
-    """Return the last run for a purpose that passed at N."""
-    passed = [rung for rung in rungs if rung.outcome.purpose is purpose and rung.outcome.result is Result.PASSED]
-    return next((rung for rung in reversed(passed) if certified_nx(rung.outcome) == nx), None)
+    passed = [rung for rung in rungs if rung.outcome.result is Result.PASSED and certified_nx(rung.outcome) == nx]
+    last = {rung.outcome.purpose: rung for rung in passed}
+    return {purpose: last[purpose] for purpose in TESTS if purpose in last}
 
 
 def has_shortened_runs(campaign: Campaign) -> bool:
@@ -173,12 +153,6 @@ def has_shortened_runs(campaign: Campaign) -> bool:
 def required_duration_s(campaign: Campaign) -> int:
     """Return the duration that the profile requires of a test."""
     return int(json.loads(campaign.profile.document)["duration_s"])
-
-
-def required_slice_s(campaign: Campaign) -> int | None:
-    """Return the slice length by which the profile judges; None if it states none."""
-    required: int | None = json.loads(campaign.profile.document).get("slice_length_s")
-    return required
 
 
 REVIEWED = frozenset({Visibility.PUBLIC, Visibility.EMBARGOED})

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from results.locks import try_lock
 from runners.campaigns.ladder import Rung, rungs_before, rungs_of
 from runners.campaigns.messages import step_name
 from runners.campaigns.planner import Finish, Pause, Run, Wait, longest_rest_s, next_step
@@ -15,7 +16,7 @@ from runners.campaigns.terms import Purpose, parse_terms
 from runners.dispatch.orders import Order, Placement, order
 from runners.inventory.safety import is_signature_reported, signature_of
 from runners.inventory.service_state import OutOfServiceError, lock_in_service
-from runners.locks import lock_campaign
+from runners.locks import CAMPAIGN
 from runners.models import LOST_UNCONFIRMED, Dispatch, DriveState
 from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.dispatch import CONSENT_OPTION
@@ -25,7 +26,7 @@ from runners.recipes import RECIPES
 
 log = logging.getLogger(__name__)
 
-Kind = CampaignEntry.Kind
+State, Kind = Campaign.State, CampaignEntry.Kind
 PREP = "prep"
 
 
@@ -46,13 +47,13 @@ def due() -> QuerySet[Campaign]:
     """
     unfinished = Dispatch.objects.filter(campaign=OuterRef("pk")).exclude(state__in=FINAL)
     rests = Q(next_at__gt=timezone.now())
-    active = Campaign.objects.filter(~rests, ~Exists(unfinished), state=Campaign.State.ACTIVE)
-    return active | Campaign.objects.filter(state=Campaign.State.CANCELLING)
+    active = Campaign.objects.filter(~rests, ~Exists(unfinished), state=State.ACTIVE)
+    return active | Campaign.objects.filter(state=State.CANCELLING)
 
 
 def poll(campaign_id: int) -> None:
     """Make the step that is due, unless another worker polls the campaign."""
-    with lock_campaign(campaign_id) as is_locked:
+    with try_lock(CAMPAIGN, campaign_id) as is_locked:
         if is_locked:
             campaign = Campaign.objects.select_related("device__host", "organisation", "ordered_by", "profile")
             advance(campaign.get(pk=campaign_id))
@@ -60,7 +61,7 @@ def poll(campaign_id: int) -> None:
 
 def advance(campaign: Campaign) -> None:
     """Make the step that is due. If another worker was faster, the row has changed and nothing happens."""
-    if campaign.state == Campaign.State.CANCELLING:
+    if campaign.state == State.CANCELLING:
         _confirm_cancel(campaign)
         return
     rungs = rungs_of(campaign)
@@ -75,13 +76,14 @@ def advance(campaign: Campaign) -> None:
     elif isinstance(step, Wait):
         _wait(campaign, step)
     elif isinstance(step, Pause):
-        _change(campaign, Kind.PAUSED, step.reason, state=Campaign.State.PAUSED)
+        _change(campaign, Kind.PAUSED, step.reason, state=State.PAUSED)
     else:
         _finish(campaign, step, rungs)
 
 
 def _order(campaign: Campaign, run: Run) -> None:
     """Count the step and order its dispatch in one transaction: two workers cannot both find the same count."""
+    number, reason = campaign.steps_count + 1, f"{step_name(run.purpose, run.nx)}: {run.reason}"
     recipe = PREP if run.purpose is Purpose.PREP else campaign.recipe
     if recipe not in RECIPES:
         _update_reason(campaign, f"waits for the recipe {recipe}, which this register does not have")
@@ -90,25 +92,15 @@ def _order(campaign: Campaign, run: Run) -> None:
         with transaction.atomic():
             # Lock the drive first, then the campaign's row, as at its start: otherwise each waits for the other.
             lock_in_service(campaign.device)
-            _order_in_transaction(campaign, run, recipe)
+            found = Campaign.objects.filter(pk=campaign.pk, state=State.ACTIVE, steps_count=campaign.steps_count)
+            if found.update(steps_count=number, reason=reason, next_at=None):
+                retry_of = campaign.dispatches.get(public_id=run.retry_of) if run.retry_of else None
+                placement = Placement(campaign, number, run.purpose, retry_of)
+                requested = _build_order(campaign, run, recipe)
+                dispatch = order(campaign.device, campaign.organisation, requested, campaign.ordered_by, placement)
+                _add_entry(campaign, Kind.ORDERED, reason, dispatch)
     except OutOfServiceError as error:
-        _change(campaign, Kind.PAUSED, str(error), state=Campaign.State.PAUSED)
-
-
-def _order_in_transaction(campaign: Campaign, run: Run, recipe: str) -> None:
-    number = campaign.steps_count + 1
-    found = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.ACTIVE, steps_count=campaign.steps_count)
-    if not found.update(steps_count=number, reason=f"{step_name(run.purpose, run.nx)}: {run.reason}", next_at=None):
-        return
-    placement = Placement(campaign, number, run.purpose, _retried_dispatch(campaign, run))
-    dispatch = order(
-        campaign.device, campaign.organisation, _build_order(campaign, run, recipe), campaign.ordered_by, placement
-    )
-    _add_entry(campaign, Kind.ORDERED, f"{step_name(run.purpose, run.nx)}: {run.reason}", dispatch)
-
-
-def _retried_dispatch(campaign: Campaign, run: Run) -> Dispatch | None:
-    return campaign.dispatches.get(public_id=run.retry_of) if run.retry_of else None
+        _change(campaign, Kind.PAUSED, str(error), state=State.PAUSED)
 
 
 def _build_order(campaign: Campaign, run: Run, recipe: str) -> Order:
@@ -140,7 +132,7 @@ def _wait(campaign: Campaign, wait: Wait) -> None:
 
 def _finish(campaign: Campaign, finish: Finish, rungs: list[Rung]) -> None:
     ended = {
-        "state": Campaign.State.FINISHED,
+        "state": State.FINISHED,
         "end": finish.end,
         "confirmed_nx": finish.nx,
         "missing": missing_for_certificate(campaign, finish.nx, rungs),
@@ -156,7 +148,7 @@ def _confirm_cancel(campaign: Campaign) -> None:
     if left is not None:
         _update_reason(campaign, f"cancel requested; waits until the host confirms that {left} has ended")
         return
-    cancelled = {"state": Campaign.State.CANCELLED, "ended_at": timezone.now()}
+    cancelled = {"state": State.CANCELLED, "ended_at": timezone.now()}
     _change(campaign, Kind.CANCELLED, "nothing of it runs on the host", **cancelled)
 
 

@@ -21,7 +21,8 @@ def judged(outcomes: Iterable[Outcome], purpose: Purpose, terms: Terms) -> dict[
     votes: dict[int, list[tuple[bool, int]]] = {}
     for outcome in outcomes:
         if outcome.purpose is purpose and outcome.result in CONCLUSIVE and outcome.nx is not None:
-            votes.setdefault(_units(outcome, terms), []).append(_vote(outcome, terms))
+            weight = NEAR if is_near(outcome, terms) or is_doubted(outcome) else CLEAR
+            votes.setdefault(_units(outcome, terms), []).append((outcome.result is Result.PASSED, weight))
     return {units: _decide(cast) for units, cast in votes.items()}
 
 
@@ -46,10 +47,6 @@ def certified_nx(outcome: Outcome) -> Decimal | None:
 
 def _units(outcome: Outcome, terms: Terms) -> int:
     return terms.units(certified_nx(outcome) or Decimal(0))
-
-
-def _vote(outcome: Outcome, terms: Terms) -> tuple[bool, int]:
-    return outcome.result is Result.PASSED, NEAR if is_near(outcome, terms) or is_doubted(outcome) else CLEAR
 
 
 def is_doubted(outcome: Outcome) -> bool:
