@@ -6,7 +6,8 @@ import json
 import os
 import stat
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from types import NoneType
@@ -202,9 +203,18 @@ def _read_size(size: Path) -> str:
         return ""
 
 
+@contextmanager
+def _expecting(schema: str, document: object) -> Iterator[None]:
+    """Raise HostUnavailableError if reading a document shows that a field is missing or has another type."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise HostUnavailableError(f"drivetest: expected {schema}, got {document!r:.500} ({error})") from error
+
+
 def parse_identity(path: str, document: Mapping[str, Any]) -> Identity:
     """Parse a drivecert.identity/1. Raise HostUnavailableError if a field is missing."""
-    try:
+    with _expecting("drivecert.identity/1", document):
         return Identity(
             path=path,
             kind=document["kind"],
@@ -213,19 +223,12 @@ def parse_identity(path: str, document: Mapping[str, Any]) -> Identity:
             refusals=tuple(refusal["sentence"] for refusal in document["refusals"]),
             document=document,
         )
-    except (KeyError, TypeError) as error:
-        raise HostUnavailableError(
-            f"drivetest identify {path}: expected drivecert.identity/1, got {document!r}"
-        ) from error
 
 
 def parse_drives(document: Mapping[str, Any]) -> list[FoundDrive]:
     """Parse a drivecert.drives/1. Raise HostUnavailableError if a field is missing or has another type."""
-    try:
+    with _expecting("drivecert.drives/1", document):
         return [_found_drive(drive) for drive in document["drives"]]
-    except (KeyError, TypeError) as error:
-        got = f"{document!r:.200} ({error})"
-        raise HostUnavailableError(f"drivetest identify: expected drivecert.drives/1, got {got}") from error
 
 
 def _found_drive(document: Mapping[str, Any]) -> FoundDrive:
@@ -239,7 +242,7 @@ def _found_drive(document: Mapping[str, Any]) -> FoundDrive:
 
 def parse_status(document: Mapping[str, Any]) -> ProgramStatus:
     """Parse a drivecert.detached/1. Raise HostUnavailableError if a field is missing."""
-    try:
+    with _expecting("drivecert.detached/1", document):
         return ProgramStatus(
             state=ProgramState(document["state"]),
             generation=document["generation"] or 0,
@@ -247,8 +250,6 @@ def parse_status(document: Mapping[str, Any]) -> ProgramStatus:
             end_cause=end_cause_of(document),
             boot_ids=(document["boot_id"],) if document.get("boot_id") else (),
         )
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise HostUnavailableError(f"drivetest: expected drivecert.detached/1, got {document!r}") from error
 
 
 def parse_removal(document: Mapping[str, Any]) -> str:
@@ -256,22 +257,16 @@ def parse_removal(document: Mapping[str, Any]) -> str:
 
     Raises HostUnavailableError for other documents.
     """
-    try:
+    with _expecting("drivecert.removal/1", document):
         return "" if document["removed"] else document["reason"] or "not removed; its host gave no reason"
-    except (KeyError, TypeError) as error:
-        raise HostUnavailableError(f"drivetest: expected drivecert.removal/1, got {document!r}") from error
 
 
 def _document(answer: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
-    try:
+    with _expecting("a JSON object", answer.stdout[:200] + answer.stderr[:200]):
         document = json.loads(answer.stdout)
-    except json.JSONDecodeError as error:
-        raise HostUnavailableError(
-            f"drivetest: expected JSON, got {answer.stdout[:200]!r} {answer.stderr[:200]!r}"
-        ) from error
-    if not isinstance(document, dict):
-        raise HostUnavailableError(f"drivetest: expected a JSON object, got {answer.stdout[:200]!r}")
-    return document
+        if not isinstance(document, dict):
+            raise TypeError(type(document).__name__)
+        return document
 
 
 def _error_text(answer: "subprocess.CompletedProcess[str]", otherwise: str) -> str:

@@ -27,7 +27,7 @@ def machine_id() -> str:
     Most containers have no machine id. There the data directory identifies the machine. Raise MachineUnknownError if an
     id exists but cannot be read: with another id, no worker would poll the runs of this machine.
     """
-    return _hashed(_system_id() or _stored_or_new_id())
+    return _hashed(_system_id() or _stored_id() or _create_id())
 
 
 def known_machine_id() -> str:
@@ -73,11 +73,6 @@ def _system_id() -> str:
 
 def _hashed(identity: str) -> str:
     return hashlib.sha256(f"drivecert host {identity}".encode()).hexdigest()
-
-
-def _stored_or_new_id() -> str:
-    """Return the id stored in the data directory; create it if there is none."""
-    return _stored_id() or _create_id()
 
 
 def _stored_id() -> str:

@@ -13,7 +13,7 @@ from runners.hosts.machine import check_size, scratch_dir
 from runners.hosts.protocol import FoundDrive, Identity, ProgramState, ProgramStatus
 from runners.hosts.response_timer import ResponseTimer
 from runners.hosts.ssh_connection import CONNECTIONS, Address, Connections
-from runners.hosts.wire import Request, Response, encode_requests, parse_responses, request
+from runners.hosts.wire import Response, parse_responses, request
 from runners.models import Host
 
 LOG = "log"
@@ -88,7 +88,10 @@ class SshHost:
         for piece in pieces:
             if piece.error is None:
                 self._pieces[run] = (start, piece.content)
-        self._remember_log_end(run, status)
+        if status.state is ProgramState.RUNNING:
+            _log_ends[self.host.pk, run] = status.log_bytes
+        else:
+            _log_ends.pop((self.host.pk, run), None)
         return status
 
     def remove(self, run: str, drive_key: str, generation: int) -> str:
@@ -128,20 +131,12 @@ class SshHost:
             return None
         return piece[offset - start : offset - start + limit]
 
-    def _remember_log_end(self, run: str, status: ProgramStatus) -> None:
-        if status.state is ProgramState.RUNNING:
-            _log_ends[self.host.pk, run] = status.log_bytes
-        else:
-            _log_ends.pop((self.host.pk, run), None)
-
-    def _request(self, single: Request) -> Response:
+    def _request(self, single: bytes) -> Response:
         (response,) = self._exchange([single])
         return _result(response)
 
-    def _exchange(self, requests: Sequence[Request]) -> list[Response]:
-        answer = self.connections.exchange(
-            self.address, encode_requests(requests), settings.HOST_ANSWER_TIMEOUT_S, self.timer
-        )
+    def _exchange(self, requests: Sequence[bytes]) -> list[Response]:
+        answer = self.connections.exchange(self.address, b"".join(requests), settings.HOST_ANSWER_TIMEOUT_S, self.timer)
         answers = parse_responses(self.host.name, answer, len(requests))
         for response in answers:
             self.timer.add_work(response.worked_ms)

@@ -92,11 +92,7 @@ class Connections:
             self._drop(address)
             if not is_warm:
                 raise _silent_error(address, error) from error
-        try:
-            return await self._run_command(address, payload, timer)
-        except (asyncssh.Error, OSError) as error:
-            self._drop(address)
-            raise _silent_error(address, error) from error
+        return await self._exchange_with_retry(address, payload, timer)
 
     async def _run_command(self, address: Address, payload: bytes, timer: ResponseTimer) -> bytes:
         connection = await self._connection_to(address, timer)
@@ -107,7 +103,10 @@ class Connections:
         finally:
             process.close()
         if process.exit_status != 0:
-            raise HostUnavailableError(f"{address.name}: {_exit_message(process.exit_status, stderr)}")
+            text = f"{stderr.decode('utf-8', 'replace').strip()[-2000:] or 'no message'}; check the host's setup"
+            raise HostUnavailableError(
+                f"{address.name}: {COMMAND} ended with exit status {process.exit_status}: {text}"
+            )
         return answer
 
     async def _connection_to(self, address: Address, timer: ResponseTimer) -> asyncssh.SSHClientConnection:
@@ -199,11 +198,6 @@ def _connection_message(error: Exception) -> str:
     number = error.errno or 0
     cause = os.strerror(number) if number > 0 else error.strerror or ERRNO.sub("", str(error))
     return f"no connection: {cause}; check that the host is up, that its address is right, and that sshd answers there"
-
-
-def _exit_message(exit_status: int | None, stderr: bytes) -> str:
-    text = stderr.decode("utf-8", "replace").strip()[-2000:]
-    return f"{COMMAND} ended with exit status {exit_status}: {text or 'no message'}; check the host's setup"
 
 
 CONNECTIONS = Connections()

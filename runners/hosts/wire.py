@@ -4,7 +4,6 @@ Source: docs/reference/lab.md.
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,14 +28,6 @@ ERRORS: dict[str, type[HostError]] = {
 
 
 @dataclass(frozen=True)
-class Request:
-    """One request: the fields of its JSON line, and the bytes of the file that it sends."""
-
-    fields: dict[str, Any]
-    content: bytes = b""
-
-
-@dataclass(frozen=True)
 class Response:
     """One response: a document and its bytes. The caller that needs the response raises `error`.
 
@@ -49,14 +40,9 @@ class Response:
     worked_ms: int | None = None
 
 
-def request(verb: str, content: bytes = b"", **fields: Any) -> Request:
-    """Return a request of `drivetest host`."""
-    return Request({"verb": verb} | fields, content)
-
-
-def encode_requests(requests: Sequence[Request]) -> bytes:
-    """Return requests as bytes for the wire."""
-    return b"".join(json.dumps(each.fields).encode() + b"\n" + each.content for each in requests)
+def request(verb: str, content: bytes = b"", **fields: Any) -> bytes:
+    """Return a request of `drivetest host`: its JSON line, and the bytes of the file that it sends."""
+    return json.dumps({"verb": verb} | fields).encode() + b"\n" + content
 
 
 def parse_responses(name: str, answer: bytes, count: int) -> list[Response]:
@@ -77,7 +63,7 @@ def _parse_response(name: str, line: bytes, rest: bytes) -> tuple[Response, byte
         header = json.loads(line)
         bytes_count = int(header["bytes"])
         worked_ms = int(header["worked_ms"]) if "worked_ms" in header else None
-        error = _error(header["error"]) if "error" in header else None
+        error = _parse_error(header["error"]) if "error" in header else None
     except (ValueError, TypeError, KeyError) as reason:
         raise HostUnavailableError(f"{name}: expected a response of drivetest host, got {line[:200]!r}") from reason
     if not 0 <= bytes_count <= len(rest):
@@ -85,6 +71,6 @@ def _parse_response(name: str, line: bytes, rest: bytes) -> tuple[Response, byte
     return Response(header.get("ok"), rest[:bytes_count], error, worked_ms), rest[bytes_count:]
 
 
-def _error(error: dict[str, str]) -> HostError:
+def _parse_error(error: dict[str, str]) -> HostError:
     """Return the host's error as an exception. A kind that only newer programs know gives no reliable information."""
     return ERRORS.get(error["kind"], HostUnavailableError)(error["sentence"])
