@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Set
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 
@@ -32,7 +32,7 @@ from runners.lifecycle.stages import current_run, current_stage
 from runners.models import LOST_UNCONFIRMED, Dispatch, Host, HostOutage
 from runners.models.dispatch_rows import lock_dispatch
 from runners.models.states import FINAL, State
-from runners.monitoring.connectivity import RecordingConnector
+from runners.monitoring.connectivity import recording_connect
 from runners.recipes.base import Role
 
 log = logging.getLogger(__name__)
@@ -99,9 +99,8 @@ def poll_reachable(dispatch_id: int, connect_host: Connect, has_open_outage: boo
 
 
 def _advance_until_it_waits(dispatch: Dispatch, connect_host: Connect) -> bool:
-    connector = RecordingConnector(dispatch, connect_host)
     try:
-        while advance(dispatch, connector.connect):
+        while advance(dispatch, recording_connect(dispatch, connect_host)):
             log.info("%s: %s %s", dispatch.public_id, dispatch.state, dispatch.reason)
     except Exception as error:
         log.exception("%s: internal error in %s", dispatch.public_id, dispatch.state)
@@ -109,13 +108,13 @@ def _advance_until_it_waits(dispatch: Dispatch, connect_host: Connect) -> bool:
     return dispatch.silent_since is None
 
 
-@dataclass
+@dataclass(frozen=True)
 class HostBatch:
     """The dispatches to poll on one host, in this order."""
 
     host_id: int
-    dispatch_ids: list[int] = field(default_factory=list)
-    has_open_outage: bool = False
+    dispatch_ids: tuple[int, ...]
+    has_open_outage: bool
 
 
 def take_due_batches(is_silent: bool, limit: int, busy_hosts: frozenset[int] = frozenset()) -> list[HostBatch]:
@@ -144,12 +143,10 @@ def reachable_due() -> "QuerySet[Dispatch]":
 
 def _by_host(rows: list[tuple[int, str, int, bool]]) -> list[HostBatch]:
     """Group rows by host, live dispatches first: a drive that becomes free is claimed in the same round."""
-    batches: dict[int, HostBatch] = {}
+    batches: dict[int, dict[int, bool]] = {}
     for pk, _, host_id, has_open_outage in sorted(rows, key=lambda row: row[1] == State.QUEUED):
-        batch = batches.setdefault(host_id, HostBatch(host_id))
-        batch.dispatch_ids.append(pk)
-        batch.has_open_outage |= has_open_outage
-    return list(batches.values())
+        batches.setdefault(host_id, {})[pk] = has_open_outage
+    return [HostBatch(host_id, tuple(outages), any(outages.values())) for host_id, outages in batches.items()]
 
 
 class HostPool:
@@ -237,7 +234,8 @@ class LoadStopper:
         due = set(cancelled.filter(device__host__in=busy_hosts, load_host__isnull=False).values_list("pk", flat=True))
         self.pending = {pk: future for pk, future in self.pending.items() if pk in due}
         for pk in due:
-            if pk not in self.pending or _needs_retry(self.pending[pk]):
+            stop = self.pending.get(pk)
+            if stop is None or (stop.done() and not stop.result()):
                 self.pending[pk] = self.pool.submit(_stop_in_thread, pk, connect_host)
 
 
@@ -258,10 +256,6 @@ def stop_remote_load(dispatch_id: int, connect_host: Connect) -> bool:
     except HostError as error:
         log.info("%s: the load on %s was not stopped: %s", dispatch, dispatch.load_host, error)
         return False
-
-
-def _needs_retry(stop: Future[bool]) -> bool:
-    return stop.done() and not stop.result()
 
 
 def _stop_in_thread(dispatch_id: int, connect_host: Connect) -> bool:

@@ -8,8 +8,10 @@ not.
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 
 from results.evidence.store import TooLargeError
@@ -27,7 +29,6 @@ from runners.lifecycle.stages import (
     current_stage,
     end_message,
     first_failure_message,
-    is_unstoppable,
     lab_host,
     machines_count,
     overdue_message,
@@ -41,6 +42,7 @@ from runners.models import Dispatch, DriveState, exit_codes
 from runners.models.states import FINAL, State
 from runners.monitoring.connectivity import record_heartbeat
 from runners.recipes import RECIPES
+from runners.recipes.base import Stage, run_of
 from runners.retention.leftover_archive import archive_leftovers
 
 log = logging.getLogger(__name__)
@@ -52,10 +54,15 @@ def advance(dispatch: Dispatch, connect: Connect) -> bool:
     Host errors are handled here. Any other exception is a fault of the register and left to the caller.
     """
     if dispatch.state in FINAL:
-        _settle_cancelled_lost(dispatch, connect)
+        # The drive of a lost dispatch that was cancelled is freed once nothing of it runs. The dispatch stays lost.
+        is_left = dispatch.state == State.LOST and dispatch.ended_at is None and dispatch.cancel_requested_at
+        if is_left and not settle_lost(dispatch, connect):
+            schedule_retry(dispatch)
         return False
+    if dispatch.state == State.QUEUED and dispatch.cancel_requested_at:
+        return transition(dispatch, State.QUEUED, State.CANCELLED, "before it was claimed")
     if dispatch.state == State.QUEUED:
-        return _queued(dispatch, connect)
+        return claim(dispatch, connect)
     try:
         return _step(dispatch, lab_host(dispatch, connect))
     except HostError as error:
@@ -72,24 +79,12 @@ def _step(dispatch: Dispatch, host: LabHost) -> bool:
         closed = stop_and_seal(host, current_run(dispatch))
         if closed.state is ProgramState.RUNNING:
             raise HostUnavailableError(f"{error}; but its program runs, and is being stopped") from error
-        _record_never_started(dispatch, closed)
+        if was_never_started(closed):
+            Dispatch.objects.filter(pk=dispatch.pk).update(is_never_started=True)
         raise
     if not has_changed:
         record_heartbeat(dispatch)
     return has_changed
-
-
-def _settle_cancelled_lost(dispatch: Dispatch, connect: Connect) -> None:
-    """Free the drive of a lost dispatch that was cancelled, once nothing of it runs. It stays lost."""
-    is_left = dispatch.state == State.LOST and dispatch.ended_at is None and dispatch.cancel_requested_at
-    if is_left and not settle_lost(dispatch, connect):
-        schedule_retry(dispatch)
-
-
-def _queued(dispatch: Dispatch, connect: Connect) -> bool:
-    if dispatch.cancel_requested_at:
-        return transition(dispatch, State.QUEUED, State.CANCELLED, "before it was claimed")
-    return claim(dispatch, connect)
 
 
 def _check_drive(dispatch: Dispatch, host: LabHost) -> bool:
@@ -99,13 +94,9 @@ def _check_drive(dispatch: Dispatch, host: LabHost) -> bool:
     objections = safety.objections_to_start(dispatch, identify_device(dispatch.device, host))
     if objections:
         return transition(dispatch, State.CLAIMED, State.REFUSED, "; ".join(objections))
-    return transition(dispatch, State.CLAIMED, State.PREPARING, _path_change_message(dispatch))
-
-
-def _path_change_message(dispatch: Dispatch) -> str:
-    """Return that the drive has another path than when it was ordered; empty if not."""
     ordered, now = ordered_path(dispatch), dispatch.device.path
-    return "" if ordered == now else f"the drive was {ordered} when this was ordered, and is {now} now"
+    moved = "" if ordered == now else f"the drive was {ordered} when this was ordered, and is {now} now"
+    return transition(dispatch, State.CLAIMED, State.PREPARING, moved)
 
 
 def _start(dispatch: Dispatch, host: LabHost) -> bool:
@@ -136,11 +127,6 @@ def _close_start(dispatch: Dispatch, host: LabHost, refusal: str = "") -> bool:
     return transition(dispatch, State.PREPARING, state, reason, is_never_started=never)
 
 
-def _record_never_started(dispatch: Dispatch, closed: ProgramStatus) -> None:
-    if was_never_started(closed):
-        Dispatch.objects.filter(pk=dispatch.pk).update(is_never_started=True)
-
-
 def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
     """Send the files of the current stage and start it. A repetition reports the same process."""
     stage, run = current_stage(dispatch), current_run(dispatch)
@@ -163,16 +149,16 @@ def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bo
 
 def _poll_running(dispatch: Dispatch, host: LabHost) -> bool:
     """Record the status and progress of a running program; stop it if that was requested."""
-    run = current_run(dispatch)
+    stage = current_stage(dispatch)
+    run = run_of(dispatch.public_id, stage)
     status = host.status(run)
     _record_observation(dispatch, status)
-    if status.state is ProgramState.RUNNING and stop_requested_since(dispatch):
-        _record_end_request(dispatch)
+    if status.state is ProgramState.RUNNING and (since := stop_requested_since(dispatch, stage)):
+        _record_end_request(dispatch, stage)
         status = host.stop(run)
-        if status.state is ProgramState.RUNNING and is_unstoppable(dispatch):
-            stuck = (
-                f"still runs, although its stop was requested at {stop_requested_since(dispatch):%Y-%m-%d %H:%M:%S} UTC"
-            )
+        is_unstoppable = timezone.now() - since >= timedelta(seconds=settings.HOST_SILENCE_S)
+        if status.state is ProgramState.RUNNING and is_unstoppable:
+            stuck = f"still runs, although its stop was requested at {since:%Y-%m-%d %H:%M:%S} UTC"
             return transition(dispatch, State.RUNNING, State.LOST, stuck)
     if status.state is ProgramState.ABSENT and dispatch.stage > 0 and dispatch.pid is None:
         return _start_next_stage(dispatch, host)
@@ -187,9 +173,9 @@ def _poll_running(dispatch: Dispatch, host: LabHost) -> bool:
     return has_changed
 
 
-def _record_end_request(dispatch: Dispatch) -> None:
+def _record_end_request(dispatch: Dispatch, stage: Stage) -> None:
     """Record that the program is stopped for its limit, before it is: its history then shows the cause."""
-    if dispatch.end_requested_at is None and overdue_since(dispatch):
+    if dispatch.end_requested_at is None and overdue_since(dispatch, stage):
         dispatch.end_requested_at = timezone.now()
         here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
         here.update(end_requested_at=dispatch.end_requested_at)
@@ -292,39 +278,25 @@ def _update_progress(dispatch: Dispatch, host: LabHost, run: str, status: Progra
 def collect(dispatch: Dispatch, host: LabHost) -> bool:
     """Collect the results and end the dispatch. Repeated after a crash, it finds the same submission by its bytes.
 
-    A run that failed leaves evidence too. The dispatch then fails, with its log stored.
+    A run that failed leaves evidence too. The dispatch then fails, with its log stored. If drivetest refused the drive,
+    there is no run to be read.
     """
     drive_states.record(dispatch, host, DriveState.Moment.AFTER)
-    reason = _end_reason(dispatch, host)
+    reason, is_refused = _end_reason(dispatch, host), was_refused(dispatch, dispatch.exit_status)
+    left: dict[str, Any] = {}
     try:
-        left = _collect_results(dispatch, host)
+        if is_refused:
+            archive_leftovers(dispatch, host)
+        else:
+            left = RECIPES[dispatch.recipe].collect(dispatch, host)
     except TooLargeError as error:
         remedy = "order a shorter run, or raise UPLOAD_MAX_BYTES before the next"
         failure = f"{reason}; its log was not collected and is still on the host: {error}; {remedy}"
         return transition(dispatch, State.COLLECTING, State.FAILED, failure)
     cut = _truncation_message(dispatch, left)
-    return transition(
-        dispatch,
-        State.COLLECTING,
-        _final_state(dispatch, cut),
-        f"{reason}{cut}",
-        collected_at=timezone.now(),
-        **left,
-    )
-
-
-def _collect_results(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
-    """Bring the results into the register. If drivetest refused the drive, there is no run to be read."""
-    if was_refused(dispatch, dispatch.exit_status):
-        archive_leftovers(dispatch, host)
-        return {}
-    return RECIPES[dispatch.recipe].collect(dispatch, host)
-
-
-def _final_state(dispatch: Dispatch, cut: str) -> State:
-    if was_refused(dispatch, dispatch.exit_status):
-        return State.REFUSED
-    return State.DONE if dispatch.exit_status in exit_codes.DID_ITS_JOB and not cut else State.FAILED
+    end = State.DONE if dispatch.exit_status in exit_codes.DID_ITS_JOB and not cut else State.FAILED
+    columns = left | {"collected_at": timezone.now()}
+    return transition(dispatch, State.COLLECTING, State.REFUSED if is_refused else end, f"{reason}{cut}", **columns)
 
 
 def _end_reason(dispatch: Dispatch, host: LabHost) -> str:

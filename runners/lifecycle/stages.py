@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import cast
+from typing import Any, cast
 
 from django.conf import settings
 from django.db import transaction
@@ -61,25 +61,15 @@ def advance_stage(dispatch: Dispatch, status: ProgramStatus | None, reason: str)
             return False
         end = {"name": current_stage(dispatch).name, "exit_status": exit_status, "reason": storable(reason)}
         StageEnd.objects.get_or_create(dispatch=dispatch, ordinal=dispatch.stage, defaults=end)
-        worst = dispatch.exit_status if is_success or dispatch.exit_status else _stored_status(exit_status)
-        if ordinal is None:
-            row.update(exit_status=worst)
-        else:
-            row.update(
-                stage=ordinal,
-                generation=F("generation") + 1,
-                pid=None,
-                boot_ids=[],
-                end_requested_at=None,
-                exit_status=worst,
-            )
+        failure = exit_codes.UNSEEN if exit_status is None else exit_status
+        columns: dict[str, Any] = {} if is_success or dispatch.exit_status else {"exit_status": failure}
+        if ordinal is not None:
+            columns |= {"stage": ordinal, "generation": F("generation") + 1}
+            columns |= {"pid": None, "boot_ids": [], "end_requested_at": None}
+        if columns:
+            row.update(**columns)
     refresh(dispatch)
     return ordinal is not None
-
-
-def _stored_status(exit_status: int | None) -> int:
-    """Return the exit status to store for a failed stage. An unobserved end has no status of its own."""
-    return exit_codes.UNSEEN if exit_status is None else exit_status
 
 
 def is_last_stage(dispatch: Dispatch) -> bool:
@@ -137,38 +127,25 @@ def begun_stages(dispatch: Dispatch) -> list[Stage]:
     return [stage for ordinal, stage in enumerate(stages_of(dispatch)) if ordinal in ended | {dispatch.stage}]
 
 
-def overdue_since(dispatch: Dispatch) -> datetime | None:
-    """Return since when the program of the current stage should have ended by itself; None before that."""
-    return _exceeded_since(dispatch, current_stage(dispatch).limit_s)
+def overdue_since(dispatch: Dispatch, stage: Stage) -> datetime | None:
+    """Return since when the program of the current stage should have ended by itself; None before that.
 
-
-def _exceeded_since(dispatch: Dispatch, limit_s: int | None) -> datetime | None:
-    begun_at = _stage_due_at(dispatch)
-    if begun_at is None or limit_s is None:
+    A stage starts as soon as it is due. A delay of the start counts too.
+    """
+    begun_at = dispatch.started_at
+    if dispatch.stage > 0:
+        before = dispatch.stage_ends.filter(ordinal__lt=dispatch.stage).last()
+        begun_at = before.at if before else None
+    if begun_at is None or stage.limit_s is None:
         return None
-    latest = begun_at + timedelta(seconds=limit_s + settings.RUN_OVERDUE_S)
+    latest = begun_at + timedelta(seconds=stage.limit_s + settings.RUN_OVERDUE_S)
     return latest if timezone.now() >= latest else None
 
 
-def _stage_due_at(dispatch: Dispatch) -> datetime | None:
-    """Return when the stage became due. It starts at once; a delay of the start counts too."""
-    if dispatch.stage == 0:
-        return dispatch.started_at
-    before = dispatch.stage_ends.filter(ordinal__lt=dispatch.stage).last()
-    return before.at if before else None
-
-
-def stop_requested_since(dispatch: Dispatch) -> datetime | None:
-    """Return since when each poll stops the program; None if it may run on. A cancel does not stop cleanup."""
-    stage = current_stage(dispatch)
+def stop_requested_since(dispatch: Dispatch, stage: Stage) -> datetime | None:
+    """Return since when each poll stops the current stage; None if it may run on. A cancel does not stop cleanup."""
     cancelled_at = None if stage.is_cleanup else dispatch.cancel_requested_at
-    return cancelled_at or _exceeded_since(dispatch, stage.limit_s)
-
-
-def is_unstoppable(dispatch: Dispatch) -> bool:
-    """Return whether the stop request is so old that the program will not obey it."""
-    since = stop_requested_since(dispatch)
-    return since is not None and timezone.now() - since >= timedelta(seconds=settings.HOST_SILENCE_S)
+    return cancelled_at or overdue_since(dispatch, stage)
 
 
 def overdue_message(dispatch: Dispatch, exit_status: int | None) -> str:

@@ -40,18 +40,22 @@ class Table:
 
 
 class Joined:
-    """The three tables as one row."""
+    """The three tables as one row: the statement that reads it, and the one that tries its lock and reads it.
+
+    The second locks the row before it tries the advisory lock, and reads the row as it is then. No process can change
+    it between the two, so the new lock owner sees what the previous one wrote. A plain SELECT reads the state at its
+    own beginning, and could miss the last change of an owner that released the lock meanwhile.
+    """
 
     def __init__(self) -> None:
         self.tables = (Table(Dispatch, "d"), Table(Device, "v"), Table(Host, "h"))
-        self.columns = ", ".join(column for table in self.tables for column in table.columns)
-
-    def from_clause(self, dispatches: str) -> str:
-        """Return the FROM clause for a table or a query of dispatches."""
-        return (
-            f'FROM {dispatches} d JOIN "{Device._meta.db_table}" v ON v.id = d.device_id '
-            f'JOIN "{Host._meta.db_table}" h ON h.id = v.host_id'
+        columns = ", ".join(column for table in self.tables for column in table.columns)
+        locked = f"(SELECT * FROM {TABLE} WHERE id = %s FOR NO KEY UPDATE)"  # noqa: S608 - the model's own name
+        joins = (
+            f'JOIN "{Device._meta.db_table}" v ON v.id = d.device_id JOIN "{Host._meta.db_table}" h ON h.id = v.host_id'
         )
+        self.select = f"SELECT {columns} FROM {TABLE} d {joins} WHERE d.id = %s"  # noqa: S608
+        self.lock = f"SELECT pg_try_advisory_lock(%s, %s), {columns} FROM {locked} d {joins}"  # noqa: S608
 
     def dispatch(self, values: Sequence[Any]) -> Dispatch:
         """Return the dispatch of these values, with its device and that device's host."""
@@ -66,31 +70,13 @@ class Joined:
 
 @cache
 def joined() -> Joined:
-    """Return the columns of this process's models."""
+    """Return the statements and columns of this process's models."""
     return Joined()
-
-
-@cache
-def _select_statement() -> str:
-    """Return the statement that reads a dispatch."""
-    return f"SELECT {joined().columns} {joined().from_clause(TABLE)} WHERE d.id = %s"
-
-
-@cache
-def _lock_statement() -> str:
-    """Return the statement that tries the lock of a dispatch and reads it.
-
-    The row is locked before the advisory lock is tried, and is read as it is then. No process can change it between the
-    two, so the new lock owner sees what the previous one wrote. A plain SELECT reads the state at its own beginning,
-    and could miss the last change of an owner that released the lock meanwhile.
-    """
-    locked = f"(SELECT * FROM {TABLE} WHERE id = %s FOR NO KEY UPDATE)"  # noqa: S608 - the model's own name
-    return f"SELECT pg_try_advisory_lock(%s, %s), {joined().columns} {joined().from_clause(locked)}"
 
 
 def read(dispatch_id: int) -> Dispatch:
     """Return a dispatch as it is now. Raise Dispatch.DoesNotExist if there is none."""
-    return joined().dispatch(_one(_select_statement(), [dispatch_id]))
+    return joined().dispatch(_one(joined().select, [dispatch_id]))
 
 
 def refresh(dispatch: Dispatch) -> None:
@@ -114,7 +100,7 @@ def lock_dispatch(dispatch_id: int) -> Iterator[Dispatch | None]:
 
     Raise Dispatch.DoesNotExist without a lock if there is no such dispatch.
     """
-    is_locked, *values = _one(_lock_statement(), [*keys_of(DISPATCH, dispatch_id), dispatch_id])
+    is_locked, *values = _one(joined().lock, [*keys_of(DISPATCH, dispatch_id), dispatch_id])
     if not is_locked:
         yield None
         return

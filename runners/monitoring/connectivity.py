@@ -7,6 +7,7 @@ failure means for the dispatch.
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, cast
 
 from django.db.models import Exists, OuterRef
@@ -32,15 +33,13 @@ HEARTBEAT_S = 5
 _last_answers: dict[int, datetime] = {}
 
 
-class RecordingConnector:
-    """Connects to the hosts of a dispatch for one poll, and records their answers and outages."""
+def recording_connect(dispatch: Dispatch, connect: Connect) -> Connect:
+    """Return a function that connects to a host and records its answers and outages for one poll of a dispatch."""
 
-    def __init__(self, dispatch: Dispatch, connect: Connect) -> None:
-        self.dispatch, self._connect = dispatch, connect
+    def connect_host(host: Host) -> LabHost:
+        return cast(LabHost, RecordingHost(dispatch, host, connect(host)))
 
-    def connect(self, host: Host) -> LabHost:
-        """Return a connection to a host that records answers and outages for the dispatch."""
-        return cast(LabHost, RecordingHost(self.dispatch, host, self._connect(host)))
+    return connect_host
 
 
 class RecordingHost:
@@ -52,18 +51,13 @@ class RecordingHost:
         self._timer = timer if isinstance(timer, ResponseTimer) else ResponseTimer()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._lab_host, name)
+        return partial(self._call, getattr(self._lab_host, name))
 
-        def call(*args: Any, **kwargs: Any) -> Any:
-            return self._call(lambda: method(*args, **kwargs))
-
-        return call
-
-    def _call(self, method: Callable[[], Any]) -> Any:
+    def _call(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         started_at = timezone.now()
         self._timer.reset()
         try:
-            answer = method()
+            answer = method(*args, **kwargs)
         except HostUnavailableError as error:
             last_answer_at = self._timer.last_byte_at or self._last_answer_at(started_at)
             record_failure(self._dispatch, self._host, error, last_answer_at)

@@ -16,7 +16,7 @@ from runners.lifecycle.transitions import transition
 from runners.models import Dispatch, Host, HostOutage
 from runners.models.states import State
 from runners.monitoring import connectivity
-from runners.monitoring.connectivity import RecordingConnector
+from runners.monitoring.connectivity import recording_connect
 from tests.runners.fake_host import FakeHost
 from tests.runners.lab import add_outage
 from tests.runners.ssh_host import ssh_host
@@ -73,7 +73,7 @@ def ask(machines):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(connectivity, "_last_answers", {})
             try:
-                RecordingConnector(fresh, lambda host: machines[host.name]).connect(host).status(RUN)
+                recording_connect(fresh, lambda host: machines[host.name])(host).status(RUN)
             except HostUnavailableError:
                 return False
         return True
@@ -123,7 +123,7 @@ def test_one_outage_of_a_host_names_all_dispatches_that_it_affects(on_two, machi
 
 def test_a_host_that_answers_with_its_own_fault_is_not_silent(on_two, machines):
     full = HostFaultError("lab-1: no space left on device")
-    host = RecordingConnector(on_two, lambda host: machines[host.name]).connect(on_two.load_host)
+    host = recording_connect(on_two, lambda host: machines[host.name])(on_two.load_host)
     machines["sender"].put = Mock(side_effect=full)
     with pytest.raises(HostFaultError):
         host.put(RUN, {})
@@ -134,14 +134,14 @@ def test_a_machine_that_answers_with_an_error_has_answered(on_two, machines, ask
     machines["sender"].is_silent = True
     ask(on_two, "sender")
     machines["sender"].is_silent = False
-    heard = RecordingConnector(Dispatch.objects.get(pk=on_two.pk), lambda host: machines[host.name])
+    heard = recording_connect(Dispatch.objects.get(pk=on_two.pk), lambda host: machines[host.name])
     with pytest.raises(FileMissingError):
-        heard.connect(on_two.load_host).read(RUN, "log", 0, 1)
+        heard(on_two.load_host).read(RUN, "log", 0, 1)
     assert open_outages(on_two) == {}
 
 
 def test_a_gap_begins_with_the_last_answer_of_the_machine_about_whatever_dispatch(on_two, machines):
-    looked = RecordingConnector(on_two, lambda host: machines[host.name]).connect(on_two.load_host)
+    looked = recording_connect(on_two, lambda host: machines[host.name])(on_two.load_host)
     looked.status(RUN)
     machines["sender"].is_silent = True
     with pytest.raises(HostUnavailableError):
@@ -163,7 +163,7 @@ def test_what_takes_a_connection_in_place_of_the_machine_is_no_answer_of_it(in_s
     dispatch = in_state(State.RUNNING, heartbeat_at=answered_at)
     lab = ssh_host(address="127.0.0.1", port=gateway)
     with pytest.raises(HostUnavailableError):
-        RecordingConnector(dispatch, SshHost).connect(lab).status(RUN)
+        recording_connect(dispatch, SshHost)(lab).status(RUN)
     assert open_outages(dispatch) == {"lab-1": answered_at}
 
 
@@ -267,6 +267,6 @@ class Listened(FakeHost):
 def test_an_answer_that_came_late_is_a_gap_also_while_a_log_is_collected(in_state, state, silence_s, worked_ms, told):
     dispatch = in_state(state)
     there = Listened(silence_s, worked_ms)
-    RecordingConnector(dispatch, lambda host: there).connect(dispatch.device.host).status(RUN)
+    recording_connect(dispatch, lambda host: there)(dispatch.device.host).status(RUN)
     lines = [line.detail for line in outage_lines(dispatch)]
     assert lines == ([f"no answer from local for {told}; it answers again"] if told else [])

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from results.models import Event
 from runners.models.states import State
-from runners.monitoring.connectivity import RecordingConnector
+from runners.monitoring.connectivity import recording_connect
 from tests.runners.lab import add_outage, see
 from webapp.lab.dispatches.page import history_of, version_of_dispatch
 from webapp.templatetags.units import size
@@ -69,7 +69,7 @@ def test_the_history_keeps_one_entry_of_a_gap(lab_client, in_state, connect):
     add_outage(dispatch, last)
     dispatch.steps.create(from_state="running", to_state="running", kind="host-outage", reason="of release 0.2")
     for _ in range(2):
-        RecordingConnector(dispatch, connect).connect(dispatch.device.host).status(dispatch.public_id)
+        recording_connect(dispatch, connect)(dispatch.device.host).status(dispatch.public_id)
     page = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
     assert page.count("no answer from local for 31 s, since ") == 1
     assert "of release 0.2" not in page
