@@ -10,7 +10,7 @@ from results.ingest.queue import reading_pending
 from runners.campaigns import scheduler as campaign_scheduler
 from runners.dispatch.orders import EXPIRES_S
 from runners.dispatch.scheduler import poll, run_due
-from runners.retention.maintenance import run_due_checks
+from runners.retention.maintenance import check_pool
 
 
 @shared_task(name="runners.sweep_readings")
@@ -46,7 +46,7 @@ def watch_campaigns() -> None:
 @shared_task(name="runners.check_hosts")
 def check_hosts() -> None:
     """Start the check of each SSH host that is due. Polling continues while a check waits for its host."""
-    run_due_checks()
+    check_pool().fill()
 
 
 @receiver(reading_pending, dispatch_uid="enqueue-reading")

@@ -50,7 +50,9 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
         return _leave_queued(dispatch, WaitsFor.DRIVE, reason)
     if campaign is not None and campaign.state == Campaign.State.PAUSED:
         return _leave_queued(dispatch, WaitsFor.CAMPAIGN, f"campaign {campaign} is paused; waiting until it is resumed")
-    if not _settle_all_lost(dispatch.drive_key, connect):
+    # Each lost dispatch frees the drive once its host confirms that nothing of it runs.
+    answers = [settle_lost(lost, connect) for lost in unconfirmed_dispatches(dispatch.drive_key)]
+    if not all(answers):
         schedule_retry(dispatch)
     try:
         with transaction.atomic():
@@ -58,9 +60,9 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     except IntegrityError as error:
         if not violates(error, DRIVE_BUSY_CONSTRAINT):
             raise
-    return _leave_queued(
-        dispatch, WaitsFor.DRIVE, f"drive busy with {_drive_user(dispatch)}; waiting until it has ended"
-    )
+    user = Dispatch.objects.filter(drive_key=dispatch.drive_key, state__in=LIVE).first()
+    busy = f"drive busy with {user or 'a dispatch that has just ended'}; waiting until it has ended"
+    return _leave_queued(dispatch, WaitsFor.DRIVE, busy)
 
 
 def _checked_message(host: Host) -> str:
@@ -92,12 +94,6 @@ def unconfirmed_dispatches(drive_key: str) -> Iterator[Dispatch]:
     """Yield the lost dispatches of a drive whose programs may still run, the latest ordered first."""
     for pk in Dispatch.objects.filter(LOST_UNCONFIRMED, drive_key=drive_key).values_list("pk", flat=True):
         yield read(pk)
-
-
-def _settle_all_lost(drive_key: str, connect: Connect) -> bool:
-    """Free the drive of lost dispatches if their hosts confirm that nothing runs. Return False if one is silent."""
-    answers = [settle_lost(lost, connect) for lost in unconfirmed_dispatches(drive_key)]
-    return all(answers)
 
 
 def settle_lost(lost: Dispatch, connect: Connect) -> bool:
@@ -157,12 +153,6 @@ def _were_restarted(lost: Dispatch, host: LabHost) -> bool:
     """Return whether every machine of a lost run has rebooted since; False if an earlier boot id is unknown."""
     known, now = set(lost.boot_ids), set(host.boot_ids())
     return len(lost.boot_ids) >= machines_count(lost) and bool(now) and not now & known
-
-
-def _drive_user(dispatch: Dispatch) -> str:
-    """Return which dispatch uses the drive. It may be free again by now."""
-    user = Dispatch.objects.filter(drive_key=dispatch.drive_key, state__in=LIVE).first()
-    return str(user or "a dispatch that has just ended")
 
 
 # The recipes that need their hosts exclusively.

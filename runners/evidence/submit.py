@@ -1,6 +1,5 @@
 """Submission of results: a log with its side file, an archive of logs, or a record goes through the intake."""
 
-import io
 import shlex
 import tarfile
 import tempfile
@@ -89,11 +88,6 @@ def _add(tar: tarfile.TarFile, name: str, stream: IO[bytes]) -> None:
         as_file.size = whole.tell()
         whole.seek(0)
         tar.addfile(as_file, whole)
-
-
-def as_file(content: bytes) -> IO[bytes]:
-    """Return bytes as a file of an archive."""
-    return io.BytesIO(content)
 
 
 def _submit(dispatch: Dispatch, log: BinaryIO | IO[bytes], name: str, side: BinaryIO | None) -> Submission:

@@ -33,7 +33,10 @@ def identify_device(device: Device, host: LabHost) -> Identity:
     except DeviceUnknownError as error:
         paths = _paths(device, host)
         if not paths:
-            raise _missing_error(device, error) from error
+            raise DeviceUnknownError(
+                f"{device.host} does not find drive {device.drive_key}, last seen at {device.path} ({error}); "
+                "attach it, check the host on its page, and order again"
+            ) from error
         if not follow_drive(device, paths):
             raise
         return _identify(device, host)
@@ -46,14 +49,6 @@ def _identify(device: Device, host: LabHost) -> Identity:
     """Return the identity at the device's path. The bound drive gets the key that it was bound by."""
     identity = host.identify(device.path)
     return replace(identity, drive_key=device.drive_key) if is_bound(device, identity) else identity
-
-
-def _missing_error(device: Device, error: DeviceUnknownError) -> DeviceUnknownError:
-    """Return an error that says, with the remedy, that the host finds the drive under no path."""
-    return DeviceUnknownError(
-        f"{device.host} does not find drive {device.drive_key}, last seen at {device.path} ({error}); attach it, "
-        "check the host on its page, and order again"
-    )
 
 
 def is_bound(device: Device, identity: Identity) -> bool:

@@ -89,7 +89,7 @@ def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) ->
         bound = host.devices.filter(drive_key=key).first()
         if bound and (objection := objection_to_path_change(bound, identity)):
             raise DeviceInUseError(objection)
-        was_retired = host.devices.filter(drive_key=key, retired_at__isnull=False).exists()
+        was_retired = bound is not None and bound.retired_at is not None
         device, _ = Device.objects.update_or_create(host=host, drive_key=key, defaults=seen)
         details = {"drive_key": identity.drive_key, "path": identity.path}
         record_event(actor, BOUND, ("device", str(device.pk)), details=details)

@@ -122,6 +122,9 @@ def sshd_rule(user: str) -> str:
 
 def setup_steps(host: Host) -> list[tuple[str, str]]:
     """Return the operator's setup steps: sentences with their commands."""
+    allowed, others = _lines(host)
+    # Pasting the list again drops no drive and adds only chosen ones.
+    listing = "".join([*(f"  {line}\n" for line in allowed), *(f"  # {line}\n" for line in others)])
     return [
         (
             f"Install drivetest for root, the program with SHA-256 {host.program_sha256}; "
@@ -145,16 +148,15 @@ def setup_steps(host: Host) -> list[tuple[str, str]]:
         ),
         (
             "List the drives that may be loaded. A load destroys all data on them. No other drive is ever loaded. "
-            f"{_which_drives(host)}",
+            f"{_which_drives(allowed, others)}",
             f"{PROGRAM} identify   # lists the drives of this host, each with its drive_key\n"
             "install -d -m 0755 /etc/drivecert\n"
-            f"cat > /etc/drivecert/host.toml <<'END'\ndrives = [\n{_listing(host)}]\nEND",
+            f"cat > /etc/drivecert/host.toml <<'END'\ndrives = [\n{listing}]\nEND",
         ),
     ]
 
 
-def _which_drives(host: Host) -> str:
-    allowed, others = _lines(host)
+def _which_drives(allowed: list[str], others: list[str]) -> str:
     if others:
         return (
             "The lines below list the drives that are listed or bound already. Lines that start with # are the other "
@@ -163,12 +165,6 @@ def _which_drives(host: Host) -> str:
     if allowed:
         return "The lines below list the drives that are listed or bound already."
     return "Write the drive_key of each, in quotes and with a comma, between the brackets."
-
-
-def _listing(host: Host) -> str:
-    """Return the lines of the drive list. Pasting it again drops no drive and adds only chosen ones."""
-    allowed, others = _lines(host)
-    return "".join(f"  {line}\n" for line in allowed) + "".join(f"  # {line}\n" for line in others)
 
 
 def _lines(host: Host) -> tuple[list[str], list[str]]:

@@ -118,7 +118,7 @@ def _query(host: Host, lab_host: SshHost) -> tuple[dict[str, Any] | None, list[s
         report["found"] = _found(lab_host)
         devices = host.devices.filter(retired_at=None).order_by("pk")
         report["devices"] = [_device(lab_host, device, report["drives"]) for device in devices]
-        return report, objections_to(host, report)
+        return report, list(_objections(host, report))
     except HostError as error:
         return None, [str(error)]
     except (KeyError, TypeError) as error:
@@ -136,26 +136,22 @@ def _validated(report: dict[str, Any]) -> dict[str, Any]:
     return report
 
 
-def objections_to(host: Host, report: dict[str, Any]) -> list[str]:
-    """Return, as sentences, why a host with this report must not get work."""
-    return [*_program(host, report), *_clock(report), *_room(report), *_drives(report)]
-
-
-def _program(host: Host, report: dict[str, Any]) -> Iterable[str]:
-    found = report["program_sha256"]
+def _objections(host: Host, report: dict[str, Any]) -> Iterable[str]:
+    """Yield, as sentences, why a host with this report must not get work."""
+    found, clock_offset_s = report["program_sha256"], report["clock_offset_s"]
     if found != host.program_sha256:
         yield (
             f"its drivetest has SHA-256 {found[:16]}..., expected {host.program_sha256[:16]}..., the pinned one; "
             "install that program, or pin the new one with `manage.py add_host --replace`"
         )
-
-
-def _clock(report: dict[str, Any]) -> Iterable[str]:
-    if abs(report["clock_offset_s"]) > settings.HOST_CLOCK_OFFSET_MAX_S:
+    if abs(clock_offset_s) > settings.HOST_CLOCK_OFFSET_MAX_S:
         yield (
-            f"its clock is {report['clock_offset_s']:+.0f} s from the register's, expected at most "
+            f"its clock is {clock_offset_s:+.0f} s from the register's, expected at most "
             f"{settings.HOST_CLOCK_OFFSET_MAX_S} s; set it (chrony, systemd-timesyncd)"
         )
+    yield from _room(report)
+    if not report["drives"]:
+        yield "its operator has listed no drive that may be loaded; list the drives in /etc/drivecert/host.toml"
 
 
 def _room(report: dict[str, Any]) -> Iterable[str]:
@@ -173,11 +169,6 @@ def _own_room() -> dict[str, Any]:
     directory = Path(settings.LAB_DIR)
     existing = next(path for path in (directory, *directory.parents) if path.exists())
     return {"state_dir": str(directory), "free_bytes": shutil.disk_usage(existing).free}
-
-
-def _drives(report: dict[str, Any]) -> Iterable[str]:
-    if not report["drives"]:
-        yield "its operator has listed no drive that may be loaded; list the drives in /etc/drivecert/host.toml"
 
 
 def _device(lab_host: SshHost, device: Device, listed: list[str]) -> dict[str, Any]:

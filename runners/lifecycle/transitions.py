@@ -38,7 +38,12 @@ def transition(dispatch: Dispatch, from_state: State, to_state: State, reason: s
                 close_unwatched_outages(dispatch)
             states = {"from_state": from_state, "to_state": to_state}
             Step.objects.create(dispatch=dispatch, **states, actor=WORKER, reason=reason)
-            _schedule_next_waiting(dispatch.drive_key, to_state)
+            if to_state in FINAL:
+                # The longest waiting dispatch of the drive becomes due: a free drive is claimed in the same round.
+                waiting = Dispatch.objects.filter(drive_key=dispatch.drive_key, state=State.QUEUED).order_by(
+                    "ordered_at"
+                )
+                Dispatch.objects.filter(pk__in=waiting.values("pk")[:1]).update(next_poll_at=Now())
     refresh(dispatch)
     return bool(moved)
 
@@ -58,13 +63,6 @@ def add_step(dispatch: Dispatch, state: str, kind: Step.Kind, actor: str, reason
     """Add a line to the history that is no transition."""
     states = {"from_state": state, "to_state": state}
     Step.objects.create(dispatch=dispatch, **states, kind=kind, actor=actor, reason=reason, details=details)
-
-
-def _schedule_next_waiting(drive_key: str, to_state: State) -> None:
-    """Make the longest waiting dispatch of a drive due: a free drive is claimed in the same round."""
-    if to_state in FINAL:
-        waiting = Dispatch.objects.filter(drive_key=drive_key, state=State.QUEUED).order_by("ordered_at")
-        Dispatch.objects.filter(pk__in=waiting.values("pk")[:1]).update(next_poll_at=Now())
 
 
 def _check(from_state: State, to_state: State, reason: str) -> None:

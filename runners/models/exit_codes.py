@@ -21,9 +21,9 @@ REASONS: dict[int | None, str] = {
     OVERLOADED: "ended because the drive could not keep up",
     INTERRUPTED: "interrupted on the host",
     USAGE: "drivetest did not accept the configuration",
+    PROGRAM_FAILED: "the program reported a failure",
 }
 
-ALL_REASONS: dict[int | None, str] = {**REASONS, PROGRAM_FAILED: "the program reported a failure"}
 
 # The run gave a result: a drive that cannot keep up is one.
 DID_ITS_JOB = frozenset({FINISHED, OVERLOADED})
@@ -72,7 +72,7 @@ def end_message(
         message = f"ended unobserved: {unseen_cause}"
         host_reason = "" if end_cause is EndCause.UNOBSERVED else host_reason
     else:
-        message = ALL_REASONS.get(exit_status, f"ended with exit status {exit_status}, which drivetest does not use")
+        message = REASONS.get(exit_status, f"ended with exit status {exit_status}, which drivetest does not use")
     return f"{message}: {host_reason}" if host_reason else message
 
 

@@ -38,12 +38,8 @@ class ActLoad:
 
     def stages(self, dispatch: Dispatch) -> tuple[Stage, ...]:
         """Return the one stage of the load."""
-        argv, files = tuple(self.argv(dispatch)), self.files(dispatch)
+        argv, files = tuple(self.argv(dispatch)), {CONFIG_FILE: self.config_text(dispatch).encode()}
         return (Stage("", argv, files, is_measured=True, limit_s=dispatch.duration_s),)
-
-    def files(self, dispatch: Dispatch) -> dict[str, bytes]:
-        """Return the files that the run directory must contain before the start."""
-        return {CONFIG_FILE: self.config_text(dispatch).encode()}
 
     def argv(self, dispatch: Dispatch) -> list[str]:
         """Return drivetest's arguments. Paths are relative to the run directory, the program's working directory.

@@ -77,15 +77,8 @@ def _is_whole(dispatch: Dispatch, host: LabHost, length: int) -> bool:
     head = host.read(dispatch.public_id, SIDE_FILE, 0, HEAD_BYTES).split(b"\n", 1)[0]
     tail = host.read(dispatch.public_id, SIDE_FILE, max(0, length - TAIL_BYTES), TAIL_BYTES)
     start, end = parse_record(head) or {}, last_record(tail, "end") or {}
-    return _is_of_all(start) and _is_of(dispatch, start) and end.get("reason") == "finished"
-
-
-def _is_of_all(start: dict[str, Any]) -> bool:
-    is_whole = start.get("schema") == SCHEMA and not start.get("is_resumed")
-    return is_whole and set(start.get("passes") or ()) >= PASSES
-
-
-def _is_of(dispatch: Dispatch, start: dict[str, Any]) -> bool:
-    devices = start.get("devices") or []
-    keys = [device.get("drive_key") for device in devices if isinstance(device, dict)]
-    return len(keys) == 1 and dispatch.drive_key in keys_of(str(keys[0]))
+    keys = [device.get("drive_key") for device in start.get("devices") or [] if isinstance(device, dict)]
+    is_this_drive = len(keys) == 1 and dispatch.drive_key in keys_of(str(keys[0]))
+    has_both_passes = start.get("schema") == SCHEMA and set(start.get("passes") or ()) >= PASSES
+    is_in_one_go = not start.get("is_resumed") and end.get("reason") == "finished"
+    return is_this_drive and has_both_passes and is_in_one_go

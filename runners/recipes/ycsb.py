@@ -7,12 +7,13 @@ outputs of every stage, standard output, standard error, HDR files, side file, c
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from io import BytesIO
 from typing import IO, Any
 
 from django.conf import settings
 
 from runners.errors import FileMissingError
-from runners.evidence.submit import LOG_FILE, SIDE_FILE, as_file, command_text, fetch_optional, submit_archive
+from runners.evidence.submit import LOG_FILE, SIDE_FILE, command_text, fetch_optional, submit_archive
 from runners.hosts.host_pair import telemetry_run
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, Host, StageEnd
@@ -74,7 +75,8 @@ def _before(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
 def _measured(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
     yield _client(dispatch, setup, LOAD, load_line(setup), setup.plan.workloads[0])
     if setup.plan.binding != BASIC:
-        yield Stage(SETTLE, _settle(dispatch))
+        quiet = ("--until-writes-below", str(QUIET_BYTES_PER_S), "--for-sec", str(QUIET_FOR_S))
+        yield Stage(SETTLE, (*telemetry_argv(dispatch), *quiet, "--at-most-sec", str(QUIET_AT_MOST_S)))
     for workload in setup.plan.workloads:
         for threads in setup.plan.threads:
             line = run_line(setup, workload, threads)
@@ -125,13 +127,6 @@ def telemetry_argv(dispatch: Dispatch) -> tuple[str, ...]:
     return ("watch", *_drive(dispatch), "--side-file", SIDE_FILE)
 
 
-def _settle(dispatch: Dispatch) -> tuple[str, ...]:
-    quiet = [QUIET_BYTES_PER_S, QUIET_FOR_S, QUIET_AT_MOST_S]
-    names = ["--until-writes-below", "--for-sec", "--at-most-sec"]
-    options = [word for name, value in zip(names, quiet, strict=True) for word in (name, str(value))]
-    return (*telemetry_argv(dispatch), *options)
-
-
 def _drive(dispatch: Dispatch) -> tuple[str, ...]:
     return (dispatch.device.path, "--expect-drive", dispatch.drive_key)
 
@@ -166,14 +161,14 @@ def _members(dispatch: Dispatch, host: LabHost, ended: list[tuple[Stage, StageEn
     """Yield the files of every ended stage. Their names bind them to their log (docs/reference/formats.md)."""
     for stage, end in ended:
         run = run_of(dispatch.public_id, stage)
-        yield f"{stage.name}.cmd", as_file(command_text(_argv_run(host, run), end.exit_status))
-        for file, name in outputs(stage):
-            stream = fetch_optional(host, run, file)
-            if stream is not None:
-                with stream:
-                    yield f"{stage.name}{name}", stream
+        yield f"{stage.name}.cmd", BytesIO(command_text(_argv_run(host, run), end.exit_status))
+        files = [(run, file, suffix) for file, suffix in outputs(stage)]
         if stage.role is Role.LOAD:
-            yield from _database_telemetry(host, run, stage)
+            files.append((telemetry_run(run), SIDE_FILE, "-database.jsonl"))
+        for directory, file, suffix in files:
+            if (stream := fetch_optional(host, directory, file)) is not None:
+                with stream:
+                    yield f"{stage.name}{suffix}", stream
 
 
 def outputs(stage: Stage) -> Iterator[tuple[str, str]]:
@@ -186,13 +181,6 @@ def outputs(stage: Stage) -> Iterator[tuple[str, str]]:
     if stage.is_measured:
         for operation in (variant.format(name) for name in OPERATIONS for variant in VARIANTS):
             yield f"out/{HDR_PREFIX}{operation}.hdr", f"/{operation}.hdr"
-
-
-def _database_telemetry(host: LabHost, run: str, stage: Stage) -> Iterator[tuple[str, IO[bytes]]]:
-    stream = fetch_optional(host, telemetry_run(run), SIDE_FILE)
-    if stream is not None:
-        with stream:
-            yield f"{stage.name}-database.jsonl", stream
 
 
 def _argv_run(host: LabHost, run: str) -> list[str]:

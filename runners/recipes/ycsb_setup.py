@@ -57,17 +57,14 @@ def parse_setup(options: dict[str, Any]) -> Setup:
     name = options.get("preset")
     if name not in PRESETS:
         raise SetupError(f"preset: expected one of {', '.join(sorted(PRESETS))}, got {name!r}")
-    changes = {key: _tupled(options[key]) for key in CHANGES if options.get(key) is not None}
+    changes = {key: options[key] for key in CHANGES if options.get(key) is not None}
+    changes = {key: tuple(value) if isinstance(value, list) else value for key, value in changes.items()}
     properties = tuple(sorted(options.get("properties", {}).items()))
     settings = {key: options[key] for key in SETTINGS if key in options}
     setup = Setup(name, replace(PRESETS[name], **changes), properties=properties, **settings)
     if objections := objections_to(setup):
         raise SetupError("; ".join(objections))
     return setup
-
-
-def _tupled(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def objections_to(setup: Setup) -> list[str]:

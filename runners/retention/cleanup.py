@@ -48,7 +48,7 @@ def remove_old_run_dirs(host: Host, connect_host: Connect = connect) -> None:
     """
     _record_removed(host, connect_host)
     requested = [(fetch_leftovers, dispatch) for dispatch in _unloaded(fetch_requests(host).order_by("?"))[:1]]
-    for act, dispatch in [*((_remove_locked, dispatch) for dispatch in _next_dispatches(host)), *requested]:
+    for act, dispatch in [*((_remove, dispatch) for dispatch in _next_dispatches(host)), *requested]:
         try:
             act(dispatch, connect_host)
         except StoreError as error:
@@ -103,28 +103,19 @@ def _record_removed(host: Host, connect_host: Connect) -> None:
             return
 
 
-def _is_stored(dispatch: Dispatch) -> bool:
-    """Return IS_STORED for a row."""
-    return Dispatch.objects.filter(IS_STORED, pk=dispatch.pk).exists()
-
-
-def _remove_locked(dispatch: Dispatch, connect_host: Connect) -> None:
+def _remove(dispatch: Dispatch, connect_host: Connect) -> None:
     """Remove it, unless another worker has the dispatch or has removed it: a fetch must not meet a removal."""
     with lock_dispatch(dispatch.pk) as locked:
-        if locked is not None and Dispatch.objects.filter(pk=dispatch.pk, run_dirs_removed_at=None).exists():
-            _remove(dispatch, connect_host)
-
-
-def _remove(dispatch: Dispatch, connect_host: Connect) -> None:
-    host = lab_host(dispatch, connect_host)
-    runs = [run_of(dispatch.public_id, stage) for stage in stages_of(dispatch)]
-    if not _is_stored(dispatch):
-        if not nothing_runs(dispatch, host):
-            log.warning("%s is %s, and its program runs on %s", dispatch, dispatch.state, dispatch.device.host)
+        if locked is None or locked.run_dirs_removed_at is not None:
             return
-        archive_leftovers(dispatch, host)
-    for run in runs:
-        if obstacle := host.remove(run, dispatch.drive_key, dispatch.generation):
-            log.info("%s stays on %s: %s", run, dispatch.device.host, obstacle)
-            return
-    Dispatch.objects.filter(pk=dispatch.pk).update(run_dirs_removed_at=timezone.now())
+        host, row = lab_host(dispatch, connect_host), Dispatch.objects.filter(pk=dispatch.pk)
+        if not row.filter(IS_STORED).exists():
+            if not nothing_runs(dispatch, host):
+                log.warning("%s is %s, and its program runs on %s", dispatch, dispatch.state, dispatch.device.host)
+                return
+            archive_leftovers(dispatch, host)
+        for run in (run_of(dispatch.public_id, stage) for stage in stages_of(dispatch)):
+            if obstacle := host.remove(run, dispatch.drive_key, dispatch.generation):
+                log.info("%s stays on %s: %s", run, dispatch.device.host, obstacle)
+                return
+        row.update(run_dirs_removed_at=timezone.now())

@@ -158,7 +158,8 @@ def may_be_fetched(dispatch: Dispatch) -> bool:
     False if they were too large: they are not fetched again before the limit is raised.
     """
     is_left = unarchived().filter(~is_too_large(), ~_is_fetch_requested(), pk=dispatch.pk).exists()
-    return is_left and not any(retired_message(host) for host in _hosts(dispatch))
+    hosts = filter(None, [dispatch.device.host, dispatch.load_host])
+    return is_left and not any(retired_message(host) for host in hosts)
 
 
 def request_fetch(dispatch: Dispatch, actor: AbstractBaseUser) -> None:
@@ -211,7 +212,3 @@ def fetch_leftovers(dispatch: Dispatch, connect_host: Connect) -> None:
 def _is_fetch_requested() -> Exists:
     outdone = _events(OuterRef("subject_id"), FOUND_NOTHING).filter(pk__gt=OuterRef("pk"))
     return Exists(_events(OuterRef("public_id"), FETCH_REQUESTED).filter(~Exists(outdone)))
-
-
-def _hosts(dispatch: Dispatch) -> list[Host]:
-    return [host for host in (dispatch.device.host, dispatch.load_host) if host is not None]

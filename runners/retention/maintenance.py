@@ -61,11 +61,6 @@ def check_pool() -> CheckPool:
     return CheckPool()
 
 
-def run_due_checks() -> None:
-    """Start the checks that are due, and return."""
-    check_pool().fill()
-
-
 def _check_in_thread(host: Host) -> None:
     """Check hosts as the outermost frame of a thread: log failures; the host is checked again after a period.
 

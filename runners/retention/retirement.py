@@ -4,7 +4,6 @@ A retired host is not checked, gets no work and causes no warning of the doctor;
 person and the reason are an event, which the database refuses to change.
 """
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -17,7 +16,6 @@ from results.rules.plural import counted
 from runners.inventory.service_state import RETIRED, RETURNED, blocking_work, record_service_event
 from runners.locks import lock_drive, lock_host
 from runners.models import Device, Host
-from runners.models.postgres import storable
 from runners.retention.leftover_archive import unarchived_on
 
 
@@ -31,14 +29,17 @@ def retire_host(host: Host, actor: AbstractBaseUser, reason: str, *, abandons_le
     Leftover files there that were not archived are stored nowhere else: unless `abandons_leftovers`, they count as an
     obstacle too.
     """
-    why = _reason(str(host), reason)
     with transaction.atomic():
         lock_host(host.pk)
         own = Q(device__host=host)
-        left = [] if abandons_leftovers else list(_leftovers_objection(host))
-        _refuse(str(host), [*blocking_work(own | Q(load_host=host), own), *left])
+        objections = list(blocking_work(own | Q(load_host=host), own))
         given_up = [dispatch.public_id for dispatch in unarchived_on(host)]
-        _set(host, {"given_up": given_up} if given_up else {}, actor, why)
+        if given_up and not abandons_leftovers:
+            objections.append(
+                f"leftover files of {counted(len(given_up), 'run')} there ({', '.join(given_up)}) are not archived "
+                "yet: wait until they are, or confirm that they are abandoned"
+            )
+        _retire(host, objections, {"given_up": given_up} if given_up else {}, actor, reason)
 
 
 def retire_device(device: Device, actor: AbstractBaseUser, reason: str) -> None:
@@ -46,11 +47,10 @@ def retire_device(device: Device, actor: AbstractBaseUser, reason: str) -> None:
 
     Cleanup of its run directories continues, because its host is in service.
     """
-    why = _reason(device.label, reason)
     with transaction.atomic():
         lock_drive(device.drive_key)
-        _refuse(str(device), blocking_work(Q(device=device), Q(device=device)))
-        _set(device, {"drive_key": device.drive_key}, actor, why)
+        objections = list(blocking_work(Q(device=device), Q(device=device)))
+        _retire(device, objections, {"drive_key": device.drive_key}, actor, reason)
 
 
 def return_to_service(subject: Host | Device, actor: AbstractBaseUser | None, reason: str = "") -> bool:
@@ -70,29 +70,13 @@ def return_to_service(subject: Host | Device, actor: AbstractBaseUser | None, re
     return bool(is_back)
 
 
-def _reason(name: str, reason: str) -> str:
-    if not reason.strip():
-        raise RetireError(f"{name} is not retired: expected a reason, got nothing; it is part of the history")
-    return storable(reason.strip())
-
-
-def _leftovers_objection(host: Host) -> Iterator[str]:
-    """Yield what would be lost with a host: leftover files there that are not archived."""
-    left = list(unarchived_on(host))
-    if left:
-        runs = ", ".join(dispatch.public_id for dispatch in left)
-        yield (
-            f"leftover files of {counted(len(left), 'run')} there ({runs}) are not archived yet: wait until they are, "
-            "or confirm that they are abandoned"
-        )
-
-
-def _refuse(name: str, objections: Iterable[str]) -> None:
-    if found := list(objections):
-        raise RetireError(f"{name} is not retired: {'; '.join(found)}")
-
-
-def _set(subject: Host | Device, details: dict[str, object], actor: AbstractBaseUser, reason: str) -> None:
+def _retire(
+    subject: Host | Device, objections: list[str], details: dict[str, Any], actor: AbstractBaseUser, reason: str
+) -> None:
+    """Retire a host or device and record who did it and why, unless there are objections or no reason."""
+    obstacle = "; ".join(objections) if reason.strip() else "expected a reason, got nothing; it is part of the history"
+    if obstacle:
+        raise RetireError(f"{subject} is not retired: {obstacle}")
     model = type(subject)
     if not model.objects.filter(pk=subject.pk, retired_at=None).update(retired_at=timezone.now()):
         raise RetireError(f"{subject} is retired already; nothing was changed")

@@ -185,7 +185,7 @@ def test_a_start_that_arrives_after_its_dispatch_was_given_up_starts_nothing(ord
 def dispatch_files(dispatch):
     from runners.recipes import RECIPES  # noqa: PLC0415
 
-    return RECIPES[dispatch.recipe].files(dispatch)
+    return RECIPES[dispatch.recipe].stages(dispatch)[0].files
 
 
 def test_a_lost_answer_to_the_start_leaves_one_load(order_on, see, lab):

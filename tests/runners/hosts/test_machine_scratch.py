@@ -1,11 +1,12 @@
 """Whatever a host has, no more of it is brought here than the one door takes, and not into memory."""
 
 import json
+from io import BytesIO
 
 import pytest
 
 from results.evidence.store import TooLargeError
-from runners.evidence.submit import as_file, submit_archive
+from runners.evidence.submit import submit_archive
 from runners.hosts.machine import check_size, scratch_dir
 from runners.hosts.ssh import SshHost
 from tests.runners.ssh_host import ssh_host
@@ -39,7 +40,7 @@ def test_an_archive_is_not_filled_beyond_what_the_one_door_takes(dispatch, setti
     def members():
         for number in range(99):
             taken.append(number)
-            yield f"{number}.log", as_file(bytes(4000))
+            yield f"{number}.log", BytesIO(bytes(4000))
 
     with pytest.raises(TooLargeError):
         submit_archive(dispatch, members())
