@@ -76,8 +76,8 @@ class ResponseTimer:
 
     def longest_unexplained(self) -> WaitPeriod | None:
         """Return the longest wait of all exchanges, each less the work in that exchange. Return None if none ended."""
-        current = None
-        if self.longest is not None:
-            length_s = self.longest.length_s - self.worked_s
-            current = WaitPeriod(self.longest.until - timedelta(seconds=length_s), length_s)
-        return max(filter(None, [self._earlier, current]), key=lambda wait: wait.length_s, default=None)
+        if self.longest is None:
+            return self._earlier
+        length_s = self.longest.length_s - self.worked_s
+        current = WaitPeriod(self.longest.until - timedelta(seconds=length_s), length_s)
+        return max(filter(None, [self._earlier, current]), key=lambda wait: wait.length_s)
