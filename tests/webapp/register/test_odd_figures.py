@@ -9,9 +9,9 @@ from webapp.register.ycsb.fixed_points import _pairs
 
 
 def test_a_third_drive_on_one_level_is_set_beside_the_first_too():
-    stated = [SimpleNamespace(row=SimpleNamespace(model=model)) for model in "CAB"]
+    stated = [SimpleNamespace(row=SimpleNamespace(model=model, workload="a", metric="avg")) for model in "CAB"]
     figures = SimpleNamespace(drives=["A", "B", "C"])
-    pairs = _pairs(figures, stated, lambda _: ("a", "avg", 1))
+    pairs = _pairs(figures, stated, lambda _: 1)
     assert [(drive.row.model, base.row.model) for drive, base in pairs] == [("A", "B"), ("A", "C")]
 
 

@@ -1,8 +1,8 @@
 """Claims of the vendors' publications, recomputed from the publications' own figures."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from results.catalogue.claims import READ_OFF, CheckedRow, check_published_claims, published_flights
@@ -43,37 +43,25 @@ FIELDS = (
 )
 
 
-@dataclass(frozen=True)
-class ClaimsPage:
-    """All claims with their number by status, and published results that are impossible.
+@cache
+def claims_page() -> dict[str, Any]:
+    """Return the recomputed claims by publication, their number by status, and published results that are impossible.
 
-    `rows` has the values of each claim by the names of the export, an empty text where there is none.
+    `groups` has slug, title and claims of each publication; a claim has its values by the names of the export, an empty
+    text where there is none. The page is cached, because the claims come from files of the release.
     """
-
-    sentence: str
-    rows: Sequence[dict[str, Any]]
-    counts: Sequence[tuple[str, int, str]]
-    checked: int
-    impossible: Sequence[str]
-
-    @property
-    def groups(self) -> Iterable[tuple[str, str, list[dict[str, Any]]]]:
-        """Return slug, title and claims of each publication."""
-        for slug in dict.fromkeys(row["publication"] for row in self.rows):
-            yield slug, publication_of(slug).title, [row for row in self.rows if row["publication"] == slug]
-
-
-def claims_page() -> ClaimsPage:
-    """Return all claims, recomputed."""
-    rows = check_published_claims()
-    counts = Counter(row.check.status for row in rows)
-    return ClaimsPage(
-        _sentence(counts),
-        [_row(row) for row in rows],
-        [(LABELS[status], counts[status], MEANINGS[status]) for status in Status if counts[status]],
-        sum(1 for row in rows if row.check.values),
-        list(_impossible()),
-    )
+    checked = check_published_claims()
+    counts = Counter(row.check.status for row in checked)
+    by_publication: dict[str, list[dict[str, Any]]] = {}
+    for row in checked:
+        by_publication.setdefault(row.check.claim.publication, []).append(_row(row))
+    return {
+        "sentence": _sentence(counts),
+        "groups": [(slug, publication_of(slug).title, rows) for slug, rows in by_publication.items()],
+        "counts": [(LABELS[status], counts[status], MEANINGS[status]) for status in Status if counts[status]],
+        "checked": sum(1 for row in checked if row.check.values),
+        "impossible": list(_impossible()),
+    }
 
 
 def _sentence(counts: Counter[Status]) -> str:
@@ -129,6 +117,6 @@ def _impossible() -> Iterable[str]:
             )
 
 
-def claim_values(page: ClaimsPage) -> list[dict[str, Value]]:
-    """Return the rows as they are exported: publication by publication, null if there is no text."""
-    return [{name: row[name] or None for name in FIELDS} for _, _, rows in page.groups for row in rows]
+def claim_values() -> list[dict[str, Value]]:
+    """Return the claims as they are exported: publication by publication, null if there is no text."""
+    return [{name: row[name] or None for name in FIELDS} for _, _, rows in claims_page()["groups"] for row in rows]

@@ -1,7 +1,6 @@
 """Figures and points of the YCSB pages as CSV and JSON, with the digits as printed (docs/reference/exports.md)."""
 
 from collections.abc import Iterable
-from fractions import Fraction
 
 from results.rules.act.loads import printed_decimal
 from webapp.register.comparability.conditions import sweep_conditions
@@ -23,23 +22,9 @@ POINT_FIELDS = (
 
 
 def figure_values(figures: Iterable[Figures]) -> list[dict[str, Value]]:
-    """Return published figures, one row each."""
+    """Return published figures, one row each; a missing text is null."""
     return [
-        {
-            "publication": each.row.publication,
-            "database": each.row.database,
-            "vendor": each.row.vendor,
-            "model": each.row.model,
-            "capacity_gb": each.row.capacity_gb,
-            "workload": each.row.workload or None,
-            "threads": each.row.threads_count,
-            "at_ops_per_s": each.row.at_ops_per_s,
-            "metric": each.row.metric,
-            "value": each.row.value,
-            "unit": each.row.unit,
-            "source_label": each.row.source_label or None,
-            "exactness": each.row.exactness,
-        }
+        {name: getattr(each.row, "threads_count" if name == "threads" else name) or None for name in FIGURE_FIELDS}
         for published in figures
         for each in published.all
     ]
@@ -63,20 +48,16 @@ def point_values(load: Load) -> list[dict[str, Value]]:
             "firmware": run.firmware or None,
             "over_provisioning_pct": plain(run.over_provisioning_pct),
             "over_provisioned_to_gb": run.over_provisioned_to_gb,
-            "devices_per_drive": _ratio(sweep_conditions(run).devices_per_drive),
+            "devices_per_drive": None if devices is None else printed_decimal(devices, 3),
             **machine,
         }
         for drive in load.drives
         for point in drive.points
         for run in point.runs
-        for machine in [exported(run)]
+        for machine, devices in [(exported(run), sweep_conditions(run).devices_per_drive)]
         for operation in run.ycsb.operations.all()
         if operation.outcome == "ok" and operation.name != "CLEANUP"
     ]
-
-
-def _ratio(value: Fraction | None) -> str | None:
-    return None if value is None else printed_decimal(value, 3)
 
 
 def _text(value: float | None) -> str | None:

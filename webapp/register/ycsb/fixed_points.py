@@ -4,15 +4,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
+from typing import Any
 
 from results.rules.ycsb.gains import Better, gain, increase, times_less
 from results.rules.ycsb.statements import Formula, Taken, ends_of
-from webapp.register.ycsb.curves import Curve, FixedLine, Panel
-from webapp.register.ycsb.gains import percent, rate, span, times
+from webapp.register.ycsb.curves import Panel, curve, fixed_line
+from webapp.register.ycsb.gains import percent, span, times
 from webapp.register.ycsb.publications import Figure, Figures, metric_name
 
 Pair = tuple[Figure, Figure]
-Level = Callable[[Figure], tuple[str, str, Fraction]]
+Number = Callable[[Figure], Fraction]
 
 
 @dataclass(frozen=True)
@@ -28,41 +29,25 @@ class FixedRow:
     remark: str
 
 
-@dataclass(frozen=True)
-class FixedPoints:
-    """All points that a publication states at fixed levels, with their charts."""
-
-    throughput_rows: Sequence[FixedRow]
-    latency_rows: Sequence[FixedRow]
-    panels: Sequence[Panel]
-
-    def __bool__(self) -> bool:
-        return bool(self.throughput_rows or self.latency_rows)
-
-
-def fixed_points(figures: Figures) -> FixedPoints:
-    """Return the points of two drives at the same throughput, or at the same latency."""
+def fixed_points(figures: Figures) -> dict[str, Any]:
+    """Return the points of two drives at the same throughput, or at the same latency, with their charts."""
     stated = [each for each in figures.all if each.latency_us is not None and each.row.at_ops_per_s is not None]
-    at_throughput = list(_pairs(figures, stated, _by_throughput))
-    at_latency = list(_pairs(figures, stated, _by_latency))
-    return FixedPoints(
-        [_throughput_row(pair) for pair in at_throughput],
-        [_latency_row(pair) for pair in at_latency],
-        _panels(stated, at_throughput, at_latency),
-    )
+    at_throughput = list(_pairs(figures, stated, _rate))
+    at_latency = list(_pairs(figures, stated, _us))
+    return {
+        "throughput_rows": [_throughput_row(pair) for pair in at_throughput],
+        "latency_rows": [_latency_row(pair) for pair in at_latency],
+        "panels": _panels(stated, at_throughput, at_latency),
+    }
 
 
-def _by_throughput(figure: Figure) -> tuple[str, str, Fraction]:
-    return figure.row.workload, figure.row.metric, Fraction(figure.row.at_ops_per_s or 0)
-
-
-def _by_latency(figure: Figure) -> tuple[str, str, Fraction]:
-    return figure.row.workload, figure.row.metric, figure.latency_us or Fraction(0)
-
-
-def _pairs(figures: Figures, stated: Sequence[Figure], level: Level) -> Iterator[Pair]:
+def _pairs(figures: Figures, stated: Sequence[Figure], level: Number) -> Iterator[Pair]:
     """Yield pairs of figures at one level: the drive of the publishing vendor with each of the others."""
-    for _, group in groupby(sorted(stated, key=level), key=level):
+
+    def key(figure: Figure) -> tuple[str, str, Fraction]:
+        return *_key(figure), level(figure)
+
+    for _, group in groupby(sorted(stated, key=key), key=key):
         by_drive = {each.row.model: each for each in group}
         if len(by_drive) > 1:
             first, *others = (by_drive[drive] for drive in figures.drives if drive in by_drive)
@@ -105,7 +90,7 @@ def _printed(figure: Figure) -> str:
     return f"{figure.row.value} {figure.row.unit}"
 
 
-def _span(formula: Formula, number: Callable[[Figure], Fraction], pair: Pair) -> list[Fraction]:
+def _span(formula: Formula, number: Number, pair: Pair) -> list[Fraction]:
     """Return the lowest and highest possible result for values read from charts; empty if it is exact."""
     ends = ends_of(formula, *(Taken(number(each), each.is_read_off) for each in pair))
     known = [end for end in ends if end is not None]
@@ -119,9 +104,9 @@ def _remark(pair: Pair, ends: Sequence[Fraction], unit: str) -> str:
 
 
 def _panels(stated: Sequence[Figure], at_throughput: Sequence[Pair], at_latency: Sequence[Pair]) -> list[Panel]:
-    lines = [(pair[0], FixedLine("x", _rate(pair[0]), f"{rate(_rate(pair[0]))} ops/s")) for pair in at_throughput]
-    lines += [(pair[0], FixedLine("y", _us(pair[0]) / 1000, _printed(pair[0]))) for pair in at_latency]
-    keys = dict.fromkeys((first.row.workload, first.row.metric) for first, _ in lines)
+    lines = [(first, fixed_line("x", _rate(first), _ops(first))) for first, _ in at_throughput]
+    lines += [(first, fixed_line("y", _us(first) / 1000, _printed(first))) for first, _ in at_latency]
+    keys = dict.fromkeys(_key(first) for first, _ in lines)
     return [_panel(key, stated, [line for first, line in lines if _key(first) == key]) for key in keys]
 
 
@@ -129,17 +114,15 @@ def _key(figure: Figure) -> tuple[str, str]:
     return figure.row.workload, figure.row.metric
 
 
-def _panel(key: tuple[str, str], stated: Sequence[Figure], lines: Sequence[FixedLine]) -> Panel:
-    points = [each for each in stated if _key(each) == key]
-    drives = dict.fromkeys(each.row.model for each in points)
+def _panel(key: tuple[str, str], stated: Sequence[Figure], lines: Sequence[dict[str, Any]]) -> Panel:
+    by_drive: dict[str, list[Figure]] = {}
+    for each in stated:
+        if _key(each) == key:
+            by_drive.setdefault(each.row.model, []).append(each)
     curves = [
-        Curve(
-            drive,
-            [(_rate(each), _us(each) / 1000) for each in points if each.row.model == drive],
-            [_printed(each) for each in points if each.row.model == drive],
-            is_line=False,
-        )
-        for drive in drives
+        curve(drive, [(_rate(each), _us(each) / 1000) for each in same], [_printed(each) for each in same])
+        | {"line": False}
+        for drive, same in by_drive.items()
     ]
     workload, metric = key
     return Panel(f"Workload {workload}", f"{metric_name(metric)}, ms", "ops/s", "ms", curves, lines)

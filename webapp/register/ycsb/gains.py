@@ -67,41 +67,19 @@ class MetricRow:
     remark: str = ""
 
 
-@dataclass(frozen=True)
-class ImprovementTable:
-    """One workload of two drives."""
-
-    title: str
-    note: str
-    drive: str
-    base: str
-    rows: Sequence[Mapping[str, Any]]
-    base_peak: str
-    peak: str
-    peak_gain: str
-    mean_gain: str
-    remarks: Sequence[str] = ()
-
-    @property
-    def sentence(self) -> str:
-        """Return the gain at the peaks; empty if it is not known."""
-        if not self.peak_gain:
-            return ""
-        direction = "lower" if self.peak_gain.startswith("-") else "higher"
-        gain = f"{self.peak_gain.lstrip('+-')} % {direction}"
-        return f"On workload {self.title}, the peak of the {self.drive} is {gain}"
-
-
 def improvement_table(
     titles: tuple[str, str], sides: tuple[str, str], sweep: Sweep, base: Sweep, remarks: Sequence[str] = ()
-) -> ImprovementTable:
+) -> dict[str, Any]:
     """Return the table of one workload; `titles` are its letter and its operations, `sides` the names of the drives."""
-    peak, base_peak = sweeps.peak(_points(sweep)), sweeps.peak(_points(base))
+    points, base_points = ([Point(*point) for point in side.items()] for side in (sweep, base))
+    peak, base_peak = sweeps.peak(points), sweeps.peak(base_points)
     gains = sweeps.improvements(sweep, base)
-    return ImprovementTable(
-        *titles,
-        *sides,
-        rows=[
+    return {
+        "title": titles[0],
+        "note": titles[1],
+        "drive": sides[0],
+        "base": sides[1],
+        "rows": [
             {
                 "threads": threads,
                 "base": rate(base.get(threads)),
@@ -112,13 +90,9 @@ def improvement_table(
             }
             for threads in sorted(sweep.keys() | base.keys())
         ],
-        base_peak=rate(base_peak.ops_per_s if base_peak else None),
-        peak=rate(peak.ops_per_s if peak else None),
-        peak_gain=percent(sweeps.peak_improvement(_points(sweep), _points(base))),
-        mean_gain=percent(sweeps.mean_improvement(sweep, base)),
-        remarks=remarks,
-    )
-
-
-def _points(sweep: Sweep) -> list[Point]:
-    return [Point(threads, ops_per_s) for threads, ops_per_s in sweep.items()]
+        "base_peak": rate(base_peak.ops_per_s if base_peak else None),
+        "peak": rate(peak.ops_per_s if peak else None),
+        "peak_gain": percent(sweeps.peak_improvement(points, base_points)),
+        "mean_gain": percent(sweeps.mean_improvement(sweep, base)),
+        "remarks": remarks,
+    }

@@ -1,8 +1,9 @@
 """Page of one load: query, throughput by threads, latency against throughput, gains, and values at a fixed level."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from django.http import QueryDict
@@ -11,10 +12,10 @@ from results.rules.ycsb import crossings
 from results.rules.ycsb.crossings import Crossings
 from results.rules.ycsb.gains import Better, gain
 from webapp.register.http.query_params import FORMAT, Parameter, number, one_of, read_parameters, word
-from webapp.register.ycsb.curves import Curve, FixedLine, Panel
+from webapp.register.ycsb.curves import Panel, curve, fixed_line
 from webapp.register.ycsb.gains import DIRECTIONS, MetricRow, improvement_table, percent, rate, time_us
-from webapp.register.ycsb.loads import STATISTIC_WORDS, STATISTICS, Load, LoadDrive, Measured, difference_of
-from webapp.register.ycsb.machine import QUANTITIES, Quantity, reported_by, shown
+from webapp.register.ycsb.loads import STATISTIC_WORDS, STATISTICS, Load, LoadDrive, difference_of
+from webapp.register.ycsb.machine import QUANTITIES, reported_by, shown
 
 THROUGHPUT, LATENCY = "throughput", "latency"
 LEAST, MOST = "0.001", "1000000000000"
@@ -86,12 +87,11 @@ def _base(load: Load, question: LoadQuestion) -> LoadDrive | None:
     if len(load.drives) < 2:
         return None
     requested = [drive for drive in load.drives if drive.code == question.against]
-    return requested[0] if requested else min(load.drives, key=lambda drive: max(drive.sweep().values()))
+    return requested[0] if requested else min(load.drives, key=lambda drive: drive.peak.ops_per_s)
 
 
 def _rows(drive: LoadDrive, operation: str) -> list[dict[str, Any]]:
     """Return the thread counts of a drive."""
-    peak = drive.peak
     return [
         {
             "drive": drive.name,
@@ -100,7 +100,7 @@ def _rows(drive: LoadDrive, operation: str) -> list[dict[str, Any]]:
             "ops": rate(point.ops_per_s),
             "each_thread": rate(point.ops_per_s / point.threads if point.threads else None),
             "latencies": [time_us(point.latencies_us.get((operation, code))) for code in STATISTIC_WORDS],
-            "is_peak": peak is not None and peak.threads == point.threads,
+            "is_peak": point is drive.peak,
         }
         for point in drive.points
     ]
@@ -108,39 +108,35 @@ def _rows(drive: LoadDrive, operation: str) -> list[dict[str, Any]]:
 
 def _throughput_panel(load: Load) -> Panel:
     curves = [
-        Curve(drive.name, [(Fraction(point.threads), point.ops_per_s) for point in drive.points])
+        curve(drive.name, [(Fraction(point.threads), point.ops_per_s) for point in drive.points])
         for drive in load.drives
     ]
     return Panel("Throughput by threads", "ops/s", "threads", "ops/s", curves, is_x_log=True)
 
 
-def _latency_panels(load: Load, question: LoadQuestion) -> list[Panel]:
-    panels = [_latency_panel(load, question, code) for code in STATISTIC_WORDS]
-    return [panel for panel in panels if any(curve.points for curve in panel.curves)]
+def _latency_panels(load: Load, question: LoadQuestion) -> Iterator[Panel]:
+    """Yield a panel for each statistic that any drive reports."""
+    for code, statistic in STATISTIC_WORDS.items():
+        key = question.operation, code
+        curves = [
+            curve(
+                drive.name,
+                [(point.ops_per_s, point.latencies_us[key]) for point in drive.points if key in point.latencies_us],
+                [f"{point.threads} threads" for point in drive.points if key in point.latencies_us],
+            )
+            for drive in load.drives
+        ]
+        if any(each["x"] for each in curves):
+            title = f"{question.operation.capitalize()}, {statistic}"
+            yield Panel(title, "us, against ops/s", "ops/s", "us", curves, _lines(question, code))
 
 
-def _latency_panel(load: Load, question: LoadQuestion, code: str) -> Panel:
-    key = (question.operation, code)
-    curves = [
-        Curve(
-            drive.name,
-            [(point.ops_per_s, point.latencies_us[key]) for point in drive.points if key in point.latencies_us],
-            [f"{point.threads} threads" for point in drive.points if key in point.latencies_us],
-        )
-        for drive in load.drives
-    ]
-    word = STATISTIC_WORDS[code]
-    return Panel(
-        f"{question.operation.capitalize()}, {word}", "us, against ops/s", "ops/s", "us", curves, _lines(question, code)
-    )
-
-
-def _lines(question: LoadQuestion, code: str) -> list[FixedLine]:
+def _lines(question: LoadQuestion, code: str) -> list[dict[str, Any]]:
     if question.at is None:
         return []
     if question.hold == THROUGHPUT:
-        return [FixedLine("x", question.at, f"{rate(question.at)} ops/s")]
-    return [FixedLine("y", question.at, f"{time_us(question.at)} us")] if code == question.statistic else []
+        return [fixed_line("x", question.at, f"{rate(question.at)} ops/s")]
+    return [fixed_line("y", question.at, f"{time_us(question.at)} us")] if code == question.statistic else []
 
 
 def _level_title(question: LoadQuestion) -> str:
@@ -154,19 +150,17 @@ def _level_title(question: LoadQuestion) -> str:
 
 def _at_level(drive: LoadDrive, question: LoadQuestion) -> dict[str, str]:
     """Return the value of a drive at the fixed level, the thread counts around it, and further crossings."""
-    curve = drive.curve((question.operation, question.statistic))
-    level = question.at or Fraction(0)
+    sweep, level = drive.curve((question.operation, question.statistic)), question.at or Fraction(0)
     if question.hold == THROUGHPUT:
-        return {"drive": drive.name} | _level_row(crossings.latency_at(curve, level), "us", "ops/s")
-    return {"drive": drive.name} | _level_row(crossings.throughput_at(curve, level), "ops/s", "us")
-
-
-def _level_row(found: Crossings, unit: str, level_unit: str) -> dict[str, str]:
+        found, unit, level_unit = crossings.latency_at(sweep, level), "us", "ops/s"
+    else:
+        found, unit, level_unit = crossings.throughput_at(sweep, level), "ops/s", "us"
     first = found.first
     if first is None:
-        return {"answer": "not measured there", "between": _measured_span(found, level_unit)}
+        return {"drive": drive.name, "answer": "not measured there", "between": _measured_span(found, level_unit)}
     between = f"between {first.from_threads} and {first.to_threads} threads, interpolated linearly"
     return {
+        "drive": drive.name,
         "answer": _with_unit(first.value, unit),
         "between": f"measured with {first.from_threads} threads" if first.is_measured else between,
         "further": ", ".join(_with_unit(each.value, unit) for each in found.further),
@@ -185,11 +179,10 @@ def _with_unit(value: Fraction, unit: str) -> str:
 
 def _sentence(load: Load) -> str:
     """Return a sentence with the highest throughput, or the reason why there is none."""
-    best = max(load.drives, key=lambda drive: max(drive.sweep().values()), default=None)
+    best = max(load.drives, key=lambda drive: drive.peak.ops_per_s, default=None)
     if best is None:
         return "No valid run of this load has both a thread count and a throughput."
-    peak = best.peak
-    return "" if peak is None else f"{best.name} peaks at {rate(peak.ops_per_s)} ops/s with {peak.threads} threads."
+    return f"{best.name} peaks at {rate(best.peak.ops_per_s)} ops/s with {best.peak.threads} threads."
 
 
 def machine_table(load: Load) -> dict[str, Any]:
@@ -208,55 +201,32 @@ def machine_table(load: Load) -> dict[str, Any]:
 
 
 def peak_summary(drive: LoadDrive, base: LoadDrive, operation: str) -> dict[str, Any]:
-    """Return both drives at their peaks, with each gain in the better direction of its metric."""
-    ours, theirs = _peak(drive), _peak(base)
+    """Return both drives at their peaks: each metric that both report, with the gain in its better direction."""
+    peaks = drive.peak, base.peak
+    rows = [_metric_row("throughput", "ops/s", Better.HIGHER, [each.ops_per_s for each in peaks], rate)]
+    for code, statistic in STATISTIC_WORDS.items():
+        times = [each.latencies_us.get((operation, code)) for each in peaks]
+        rows.append(_metric_row(f"{operation}, {statistic}", "us", Better.LOWER, times, time_us))
+    for quantity in QUANTITIES:
+        values = [each.machine.get(quantity.code) for each in peaks]
+        rows.append(_metric_row(quantity.label, quantity.unit, quantity.better, values, partial(shown, quantity)))
     return {
         "drive": drive.name,
         "base": base.name,
-        "note": f"each at its peak: {ours.threads:,d} and {theirs.threads:,d} threads",
-        "rows": [row for metric in _metrics(operation) if (row := metric.row(ours, theirs))],
+        "note": f"each at its peak: {drive.peak.threads:,d} and {base.peak.threads:,d} threads",
+        "rows": [row for row in rows if row],
     }
 
 
-def _peak(drive: LoadDrive) -> Measured:
-    """Return the first point with the highest throughput. A drive under a load has at least one point."""
-    return max(drive.points, key=lambda point: (point.ops_per_s, -point.threads))
-
-
-@dataclass(frozen=True)
-class _Metric:
-    """One metric of a point: a latency, otherwise a quantity of the telemetry, otherwise the throughput."""
-
-    name: str
-    unit: str
-    better: Better | None
-    latency: tuple[str, str] | None = None
-    quantity: Quantity | None = None
-
-    def of(self, point: Measured) -> Fraction | None:
-        if self.latency is not None:
-            return point.latencies_us.get(self.latency)
-        return point.ops_per_s if self.quantity is None else point.machine.get(self.quantity.code)
-
-    def row(self, ours: Measured, theirs: Measured) -> MetricRow | None:
-        """Return the metric of both; None if one does not report it."""
-        value, base = self.of(ours), self.of(theirs)
-        if value is None or base is None:
-            return None
-        gained = percent(gain(value, base, self.better))
-        direction = DIRECTIONS[self.better]
-        return MetricRow(self.name, self.unit, direction, self._shown(value), self._shown(base), gained)
-
-    def _shown(self, value: Fraction) -> str:
-        if self.quantity is not None:
-            return shown(self.quantity, value)
-        return rate(value) if self.latency is None else time_us(value)
-
-
-def _metrics(operation: str) -> list[_Metric]:
-    latencies = [
-        _Metric(f"{operation}, {word}", "us", Better.LOWER, latency=(operation, code))
-        for code, word in STATISTIC_WORDS.items()
-    ]
-    machine = [_Metric(each.label, each.unit, each.better, quantity=each) for each in QUANTITIES]
-    return [_Metric("throughput", "ops/s", Better.HIGHER), *latencies, *machine]
+def _metric_row(
+    metric: str,
+    unit: str,
+    better: Better | None,
+    values: Sequence[Fraction | None],
+    text: Callable[[Fraction], str],
+) -> MetricRow | None:
+    """Return one metric of two drives; None if one of them does not report it."""
+    value, base = values
+    if value is None or base is None:
+        return None
+    return MetricRow(metric, unit, DIRECTIONS[better], text(value), text(base), percent(gain(value, base, better)))

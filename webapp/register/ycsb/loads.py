@@ -10,25 +10,22 @@ from django.db.models import Count, Max, Min
 
 from results.access.redaction import has_withheld_file, visible_ycsb
 from results.models import Product, Run, YcsbOperation, YcsbRun
-from results.rules.ycsb.sweeps import Point, peak
+from results.rules.ycsb.sweeps import Point
 from webapp.register.comparability.comparable import NAMES, Conditioned, known_differences, value_text
 from webapp.register.comparability.conditions import SETUP_CONDITIONS, Setup, setup_of, sweep_conditions
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.sentences import product_name
 from webapp.register.ycsb.machine import of_repeats
 
-PARTS = ("firmware", *SETUP_CONDITIONS)
-LABELS = {"firmware": "firmware"} | {name: NAMES[name].lower() for name in SETUP_CONDITIONS}
-
 
 def names_of_setups(setups: Sequence[Setup]) -> list[list[str]]:
     """Return for each set-up the conditions in which it differs from the others; none for a single set-up."""
-    differing = [place for place in range(len(PARTS)) if len({setup[place] for setup in setups}) > 1]
-    return [[_words(PARTS[place], setup[place]) for place in differing] for setup in setups]
-
-
-def _words(name: str, value: object) -> str:
-    return f"{LABELS[name]} {value_text(name, value)}"
+    names = ("firmware", *SETUP_CONDITIONS)
+    differing = [place for place in range(len(names)) if len({setup[place] for setup in setups}) > 1]
+    labels = {"firmware": "firmware"} | {name: NAMES[name].lower() for name in SETUP_CONDITIONS}
+    return [
+        [f"{labels[names[place]]} {value_text(names[place], setup[place])}" for place in differing] for setup in setups
+    ]
 
 
 def difference_of(first: Run, second: Run) -> str:
@@ -80,20 +77,17 @@ class LoadDrive:
         A later set-up must not break a link, so the product alone means its first set-up.
         """
         slug, _, run = code.partition(".")
-        return slug == self.product.slug and (not run or run in {each.public_id for each in self._runs()})
-
-    def _runs(self) -> Iterator[Run]:
-        for point in self.points:
-            yield from point.runs
+        runs = {each.public_id for point in self.points for each in point.runs}
+        return slug == self.product.slug and (not run or run in runs)
 
     def sweep(self) -> dict[int, Fraction]:
         """Return throughput by thread count."""
         return {each.threads: each.ops_per_s for each in self.points}
 
     @property
-    def peak(self) -> Point | None:
-        """Return the first thread count with the highest throughput; None without any."""
-        return peak([Point(*point) for point in self.sweep().items()])
+    def peak(self) -> Measured:
+        """Return the first thread count with the highest throughput. A drive under a load has at least one."""
+        return max(self.points, key=lambda point: (point.ops_per_s, -point.threads))
 
     def curve(self, key: LatencyKey) -> list[Point]:
         """Return the sweep with one latency, for crossings."""
@@ -133,22 +127,15 @@ def load_lines() -> list[dict[str, Any]]:
 
 def load_of(key: str) -> Load | None:
     """Return the load whose key has this beginning; None if no public run has it. Four queries."""
-    found = (
-        Run.objects.listed()
-        .of_ycsb()
-        .select_related("product", "reading__evidence")
-        .filter(ycsb__sweep_key__startswith=key)
-    )
-    runs = list(found.prefetch_related("ycsb__operations", "drives").order_by("pk"))
+    found = Run.objects.listed().of_ycsb().filter(ycsb__sweep_key__startswith=key).order_by("pk")
+    found = found.select_related("product", "reading__evidence").prefetch_related("ycsb__operations", "drives")
+    runs = list(found)
     if not runs:
         return None
     usable = [run for run in runs if _is_usable(run.ycsb)]
-    return Load(key, visible_ycsb(_describing_run(runs)), list(_drives(usable)), len(runs) - len(usable))
-
-
-def _describing_run(runs: Sequence[Run]) -> Run:
-    """Return the run that describes the load: one without withheld files if there is any."""
-    return next((run for run in runs if not has_withheld_file(run)), runs[0])
+    # A run without withheld files describes the load if there is any.
+    describing = next((run for run in runs if not has_withheld_file(run)), runs[0])
+    return Load(key, visible_ycsb(describing), list(_drives(usable)), len(runs) - len(usable))
 
 
 def _drives(runs: Iterable[Run]) -> Iterator[LoadDrive]:
@@ -160,20 +147,16 @@ def _drives(runs: Iterable[Run]) -> Iterator[LoadDrive]:
         setups = names_of_setups(list(by_setup))
         for words, same in zip(setups, by_setup.values(), strict=True):
             code = f"{product.slug}.{same[0].public_id}" if words else product.slug
-            yield _drive(product, same, ", ".join([product_name(product), *words]), code)
+            by_threads: dict[int, list[Run]] = {}
+            for run in same:
+                by_threads.setdefault(run.ycsb.threads_count or 0, []).append(run)
+            points = [_measured(threads, repeats) for threads, repeats in sorted(by_threads.items())]
+            yield LoadDrive(product, points, ", ".join([product_name(product), *words]), code)
 
 
 def _is_usable(facts: YcsbRun) -> bool:
     is_complete = facts.threads_count is not None and facts.throughput_ops_per_s is not None
     return is_complete and facts.validity != YcsbRun.Validity.INVALID
-
-
-def _drive(product: Product, runs: Iterable[Run], name: str, code: str) -> LoadDrive:
-    by_threads: dict[int, list[Run]] = {}
-    for run in runs:
-        by_threads.setdefault(run.ycsb.threads_count or 0, []).append(run)
-    points = [_measured(threads, same) for threads, same in sorted(by_threads.items())]
-    return LoadDrive(product, points, name, code)
 
 
 def _measured(threads: int, runs: Sequence[Run]) -> Measured:

@@ -4,7 +4,7 @@ Drivetest summarizes the telemetry of a run (docs/reference/formats.md, `telemet
 rates are added, and awaits are those of the worst disk.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -16,71 +16,33 @@ from results.models import Run
 from results.rules.act.loads import printed_decimal
 from results.rules.ycsb.gains import Better
 
-Telemetry = Mapping[str, Any]
 BYTES_PER_MB = 10**6
-DRIVE, PACKAGE = "drive", "package"
-PER_WATT = "ops_per_drive_w"
 
 
 @dataclass(frozen=True)
 class Quantity:
     """One quantity of the telemetry. `better` is None if neither more nor less of it is better.
 
-    `read` returns it from a run's telemetry; `scale` is the number of stored units in one shown unit.
+    `scale` is the number of stored units in one shown unit.
     """
 
     code: str
     label: str
     unit: str
     better: Better | None
-    read: Callable[[Telemetry], Fraction | None]
     scale: int = 1
 
 
-def _mean(span: Telemetry | None) -> Fraction | None:
-    return Fraction(span["mean"]) if span else None
-
-
-def _of_host(name: str) -> Callable[[Telemetry], Fraction | None]:
-    return lambda telemetry: _mean(telemetry.get(name))
-
-
-def _all_disks(name: str) -> Callable[[Telemetry], Fraction | None]:
-    """Return a reader of the sum of a rate over all disks; the sum is None if one of them lacks the rate."""
-
-    def read(telemetry: Telemetry) -> Fraction | None:
-        rates = [_mean(disk.get(name)) for disk in telemetry["disks"]]
-        known = [rate for rate in rates if rate is not None]
-        return sum(known, Fraction(0)) if known and len(known) == len(rates) else None
-
-    return read
-
-
-def _worst_disk(name: str) -> Callable[[Telemetry], Fraction | None]:
-    def read(telemetry: Telemetry) -> Fraction | None:
-        awaits = [_mean(disk.get(name)) for disk in telemetry["disks"]]
-        return max((each for each in awaits if each is not None), default=None)
-
-    return read
-
-
-def _power(boundary: str) -> Callable[[Telemetry], Fraction | None]:
-    def read(telemetry: Telemetry) -> Fraction | None:
-        return next((_mean(each["watts"]) for each in telemetry["power"] if each["boundary"] == boundary), None)
-
-    return read
-
-
 QUANTITIES = (
-    Quantity("cpu_busy_pct", "Processors busy", "%", None, _of_host("cpu_busy_pct")),
-    Quantity("cpu_iowait_pct", "Waiting for I/O", "%", Better.LOWER, _of_host("cpu_iowait_pct")),
-    Quantity("drive_read_bytes_per_s", "Drive reads", "MB/s", None, _all_disks("read_bytes_per_s"), BYTES_PER_MB),
-    Quantity("drive_write_bytes_per_s", "Drive writes", "MB/s", None, _all_disks("write_bytes_per_s"), BYTES_PER_MB),
-    Quantity("drive_read_await_us", "Read await", "us", Better.LOWER, _worst_disk("read_await_us")),
-    Quantity("drive_write_await_us", "Write await", "us", Better.LOWER, _worst_disk("write_await_us")),
-    Quantity("drive_w", "Drive power", "W", None, _power(DRIVE)),
-    Quantity("package_w", "Processor power", "W", None, _power(PACKAGE)),
-    Quantity(PER_WATT, "Per watt of the drive", "ops/s", Better.HIGHER, lambda _telemetry: None),
+    Quantity("cpu_busy_pct", "Processors busy", "%", None),
+    Quantity("cpu_iowait_pct", "Waiting for I/O", "%", Better.LOWER),
+    Quantity("drive_read_bytes_per_s", "Drive reads", "MB/s", None, BYTES_PER_MB),
+    Quantity("drive_write_bytes_per_s", "Drive writes", "MB/s", None, BYTES_PER_MB),
+    Quantity("drive_read_await_us", "Read await", "us", Better.LOWER),
+    Quantity("drive_write_await_us", "Write await", "us", Better.LOWER),
+    Quantity("drive_w", "Drive power", "W", None),
+    Quantity("package_w", "Processor power", "W", None),
+    Quantity("ops_per_drive_w", "Per watt of the drive", "ops/s", Better.HIGHER),
 )
 BY_CODE = {quantity.code: quantity for quantity in QUANTITIES}
 
@@ -90,11 +52,23 @@ def machine_of(run: Run) -> dict[str, Fraction]:
     telemetry = visible_facts(run, "telemetry")
     if not telemetry:
         return {}
-    values = {quantity.code: quantity.read(telemetry) for quantity in QUANTITIES}
-    watts, rate = values["drive_w"], run.ycsb.throughput_ops_per_s
-    if watts and rate is not None:
-        values[PER_WATT] = Fraction(rate) / watts
+    watts = {each["boundary"]: _mean(each["watts"]) for each in telemetry["power"]}
+    values = {code: _mean(telemetry.get(code)) for code in ("cpu_busy_pct", "cpu_iowait_pct")}
+    values |= {"drive_w": watts.get("drive"), "package_w": watts.get("package")}
+    for way in ("read", "write"):
+        rates = [_mean(disk.get(f"{way}_bytes_per_s")) for disk in telemetry["disks"]]
+        known = [rate for rate in rates if rate is not None]
+        # The sum of a rate over all disks is not known if one of them lacks the rate.
+        values[f"drive_{way}_bytes_per_s"] = sum(known, Fraction(0)) if known and len(known) == len(rates) else None
+        awaits = [_mean(disk.get(f"{way}_await_us")) for disk in telemetry["disks"]]
+        values[f"drive_{way}_await_us"] = max((each for each in awaits if each is not None), default=None)
+    if values["drive_w"] and run.ycsb.throughput_ops_per_s is not None:
+        values["ops_per_drive_w"] = Fraction(run.ycsb.throughput_ops_per_s) / values["drive_w"]
     return {code: value for code, value in values.items() if value is not None}
+
+
+def _mean(span: Mapping[str, Any] | None) -> Fraction | None:
+    return Fraction(span["mean"]) if span else None
 
 
 def of_repeats(runs: Iterable[Run]) -> dict[str, Fraction]:

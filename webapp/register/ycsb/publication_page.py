@@ -8,9 +8,9 @@ from typing import Any
 from results.models import PublishedClaim
 from results.rules.ycsb import sweeps
 from results.rules.ycsb.gains import better, gain
-from webapp.register.ycsb.curves import Curve, Panel
-from webapp.register.ycsb.fixed_points import FixedPoints, fixed_points
-from webapp.register.ycsb.gains import DIRECTIONS, ImprovementTable, MetricRow, improvement_table, percent
+from webapp.register.ycsb.curves import Panel, curve
+from webapp.register.ycsb.fixed_points import FixedRow, fixed_points
+from webapp.register.ycsb.gains import DIRECTIONS, MetricRow, improvement_table, percent
 from webapp.register.ycsb.loads import load_lines
 from webapp.register.ycsb.publications import (
     Figure,
@@ -77,10 +77,7 @@ def _number(printed: str) -> str:
     return f"{int(whole):,d}{point}{decimals}"
 
 
-Claims = Sequence[PublishedClaim]
-
-
-def publication_page(figures: Figures, claims: Claims) -> dict[str, Any]:
+def publication_page(figures: Figures, claims: Sequence[PublishedClaim]) -> dict[str, Any]:
     """Return the page of a publication from its figures and claims, as its template shows it."""
     tables = [_table(figures, letter, claims) for letter in _swept(figures)]
     metrics, fixed = summaries(figures), fixed_points(figures)
@@ -88,7 +85,7 @@ def publication_page(figures: Figures, claims: Claims) -> dict[str, Any]:
         "slug": figures.publication,
         "publication": publication_of(figures.publication),
         "drives": figures.drives,
-        "sentence": _sentence(tables, metrics, fixed),
+        "sentence": _sentence(tables, metrics, fixed["throughput_rows"]),
         "tables": tables,
         "summaries": metrics,
         "fixed": fixed,
@@ -105,7 +102,7 @@ def _swept(figures: Figures) -> list[str]:
     return [letter for letter in figures.workloads if len(figures.sweep(letter, drive)) > 1]
 
 
-def _table(figures: Figures, letter: str, claims: Claims) -> ImprovementTable:
+def _table(figures: Figures, letter: str, claims: Sequence[PublishedClaim]) -> dict[str, Any]:
     drive, base = figures.drives[:2]
     return improvement_table(
         (letter, workload_note(figures.publication, letter)),
@@ -126,7 +123,7 @@ def _panel(figures: Figures, letter: str) -> Panel:
         sweep = figures.sweep(letter, drive)
         best = sweeps.peak([sweeps.Point(*point) for point in sweep.items()])
         points = [(Fraction(threads), sweep[threads]) for threads in sorted(sweep)]
-        curves.append(Curve(drive, points, peak=sorted(sweep).index(best.threads) if best else -1))
+        curves.append(curve(drive, points, peak=sorted(sweep).index(best.threads) if best else -1))
     return Panel(
         f"Workload {letter}", workload_note(figures.publication, letter), "threads", "ops/s", curves, is_x_log=True
     )
@@ -159,19 +156,23 @@ def _single(drives: Sequence[str], remaining: Sequence[Figure], key: tuple[str, 
     }
 
 
-def _sentence(tables: Sequence[ImprovementTable], metrics: Sequence[WorkloadSummary], fixed: FixedPoints) -> str:
+def _sentence(tables: Sequence[dict[str, Any]], metrics: Sequence[WorkloadSummary], fixed: Sequence[FixedRow]) -> str:
     """Return one sentence with the main result of the figures."""
     if tables:
-        first = tables[0]
-        others = ", ".join(f"on {table.title} {table.peak_gain} %" for table in tables[1:])
-        return f"{first.sentence} than that of the {first.base}{f'; {others}' if others else ''}."
+        first, gained = tables[0], tables[0]["peak_gain"]
+        higher = f"{gained.lstrip('+-')} % {'lower' if gained.startswith('-') else 'higher'}"
+        others = ", ".join(f"on {each['title']} {each['peak_gain']} %" for each in tables[1:])
+        return (
+            f"On workload {first['title']}, the peak of the {first['drive']} is {higher} than that of the "
+            f"{first['base']}{f'; {others}' if others else ''}."
+        )
     if metrics:
         gains = ", ".join(
             f"{each.letter} {row.gain} %" for each in metrics for row in each.rows if row.metric == "Throughput"
         )
         return f"Throughput on workload {gains}, recomputed from the printed figures."
-    if fixed.throughput_rows:
-        row = fixed.throughput_rows[-1]
+    if fixed:
+        row = fixed[-1]
         exact = f"; {row.remark}" if row.remark else ""
         return f"On workload {row.workload}, at {row.level}: {row.metric.lower()} {row.comparison}{exact}."
     return ""

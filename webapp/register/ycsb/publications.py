@@ -91,9 +91,6 @@ def workload_note(publication: str, letter: str) -> str:
     return WORKLOADS.get(letter, "")
 
 
-SWEPT = "throughput"
-
-
 @dataclass(frozen=True)
 class Figure:
     """One figure with its printed digits and its exact value."""
@@ -150,19 +147,13 @@ class Figures:
         return {
             each.row.threads_count: each.exact
             for each in self.of(workload, drive)
-            if each.row.metric == SWEPT and each.row.threads_count is not None
+            if each.row.metric == "throughput" and each.row.threads_count is not None
         }
 
 
-def figures_of(publication: str) -> Figures:
-    """Return a publication's figures in one query; empty if there is no such publication."""
-    rows = PublishedFigure.objects.filter(publication=publication).order_by("pk")
-    return Figures(publication, [Figure(row) for row in rows])
-
-
-def by_publication() -> list[Figures]:
-    """Return all figures, publication by publication, in one query."""
+def by_publication(**filters: str) -> list[Figures]:
+    """Return all figures, or those that pass filters of the model, publication by publication, in one query."""
     found: dict[str, list[Figure]] = {}
-    for row in PublishedFigure.objects.order_by("pk"):
+    for row in PublishedFigure.objects.filter(**filters).order_by("pk"):
         found.setdefault(row.publication, []).append(Figure(row))
     return [Figures(name, rows) for name, rows in found.items()]

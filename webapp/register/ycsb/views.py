@@ -1,7 +1,5 @@
 """YCSB pages: published figures and claims, and the register's own sweeps."""
 
-from functools import cache
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -10,13 +8,13 @@ from results.rules.act.loads import printed_decimal
 from webapp.register.http.files import rows_response
 from webapp.register.http.query_params import FORMAT, read_parameters
 from webapp.register.http.responses import public_page
-from webapp.register.ycsb import claims_page as claims_of
+from webapp.register.ycsb import claims_page
 from webapp.register.ycsb.curves import documents
 from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS, figure_values, point_values
 from webapp.register.ycsb.load_page import load_page, read_load_question
 from webapp.register.ycsb.loads import LOAD_KEY_DIGITS, STATISTIC_WORDS, load_of
 from webapp.register.ycsb.publication_page import overview, publication_page
-from webapp.register.ycsb.publications import by_publication, figures_of
+from webapp.register.ycsb.publications import by_publication
 
 FIGURES_SCHEMA = "drivecert.ycsb-figures/1"
 POINTS_SCHEMA = "drivecert.ycsb-points/1"
@@ -33,17 +31,17 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @public_page
 def publication(request: HttpRequest, publication: str) -> HttpResponse:
-    form, figures = _form(request), figures_of(publication)
-    if not figures.all:
+    form, found = _form(request), by_publication(publication=publication)
+    if not found:
         raise Http404(f"There is no publication {publication}.")
     if form != "html":
-        return rows_response(form, publication, FIGURES_SCHEMA, FIGURE_FIELDS, figure_values([figures]))
-    page = publication_page(figures, list(PublishedClaim.objects.filter(publication=publication).order_by("pk")))
+        return rows_response(form, publication, FIGURES_SCHEMA, FIGURE_FIELDS, figure_values(found))
+    page = publication_page(found[0], list(PublishedClaim.objects.filter(publication=publication).order_by("pk")))
     context = {
         "section": "ycsb",
         "page": page,
         "chart": documents(page["panels"]),
-        "fixed_chart": documents(page["fixed"].panels),
+        "fixed_chart": documents(page["fixed"]["panels"]),
     }
     return render(request, "register/ycsb/publication.html", context)
 
@@ -68,18 +66,12 @@ def load(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "register/ycsb/load.html", context)
 
 
-@cache
-def _claims() -> claims_of.ClaimsPage:
-    """Return the page of claims. It is cached, because the claims come from files of the release."""
-    return claims_of.claims_page()
-
-
 @public_page
 def claims(request: HttpRequest) -> HttpResponse:
-    form, page = _form(request), _claims()
+    form = _form(request)
     if form != "html":
-        return rows_response(form, "claims", CLAIMS_SCHEMA, claims_of.FIELDS, claims_of.claim_values(page))
-    return render(request, "register/ycsb/claims.html", {"section": "ycsb", "page": page})
+        return rows_response(form, "claims", CLAIMS_SCHEMA, claims_page.FIELDS, claims_page.claim_values())
+    return render(request, "register/ycsb/claims.html", {"section": "ycsb", "page": claims_page.claims_page()})
 
 
 def _form(request: HttpRequest) -> str:
