@@ -1,12 +1,11 @@
 """Status 503 for pages that need the database while it is down, with the date of the snapshot that stays readable."""
 
-from collections.abc import Callable
-
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.deprecation import MiddlewareMixin
 from psycopg.errors import QueryCanceled
 
 from webapp.health import OK, ask_database
@@ -18,14 +17,8 @@ RETRY_AFTER_S = 30
 API = "/api/"
 
 
-class DatabaseAwayMiddleware:
+class DatabaseAwayMiddleware(MiddlewareMixin):
     """Turns the failure of a query into a 503 page if the database really does not answer."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Return the 503 page if the database is down or took too long; a deadlock, for example, stays an error."""
@@ -48,18 +41,12 @@ def unavailable_response(request: HttpRequest) -> HttpResponse:
     snapshot = store.current(settings.SNAPSHOT_DIR)
     date = units.moment(snapshot.moment) if snapshot else ""
     headers = {"Retry-After": str(RETRY_AFTER_S), "Cache-Control": "no-store", DATABASE_DOWN_HEADER: "away"}
-    if request.path.startswith(API):
-        return _problem(date, headers)
-    response = render(request, "503.html", {"date": date, "path": request.path}, status=503)
-    for name, value in headers.items():
-        response.headers[name] = value
-    return response
-
-
-def _problem(date: str, headers: dict[str, str]) -> HttpResponse:
-    """Return the error as problem details of the API (RFC 9457)."""
+    if not request.path.startswith(API):
+        content = render_to_string("503.html", {"date": date, "path": request.path}, request)
+        return HttpResponse(content, status=503, headers=headers)
     detail = "The register's database does not answer."
     if date:
         detail += f" Public pages and files without parameters are served from the snapshot of {date}."
+    # The API reports errors as problem details (RFC 9457).
     problem = {"type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": detail}
     return JsonResponse(problem, status=503, content_type="application/problem+json", headers=headers)

@@ -1,17 +1,14 @@
 """Public pages as the site itself renders them, compressed. Responses that are not public are refused."""
 
 import gzip
-import io
-import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from wsgiref.util import setup_testing_defaults
 
 import zstandard
 from django.conf import settings
-from django.core.handlers.base import BaseHandler
-from django.core.handlers.wsgi import WSGIRequest
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http.response import FileResponse, HttpResponseBase
 
 COMPRESSED_FROM_BYTES = 512
@@ -52,7 +49,11 @@ def request_page(path: str) -> tuple[str, list[tuple[str, str]], bytes]:
     """Return status, headers and bytes of the site's response to a client that is not signed in."""
     response = respond(_environ(path))
     headers = [*response.items(), *(("Set-Cookie", each.OutputString()) for each in response.cookies.values())]
-    return f"{response.status_code} {response.reason_phrase}", headers, _content(response)
+    # `close()` would end the request and close the database connection, so that only the file of a response is closed.
+    content = response.getvalue()
+    if isinstance(response, FileResponse) and response.file_to_stream:
+        response.file_to_stream.close()
+    return f"{response.status_code} {response.reason_phrase}", headers, content
 
 
 def respond(environ: dict[str, Any]) -> HttpResponseBase:
@@ -60,53 +61,25 @@ def respond(environ: dict[str, Any]) -> HttpResponseBase:
     return site().get_response(WSGIRequest(environ))
 
 
-def _content(response: HttpResponseBase) -> bytes:
-    """Return the bytes without calling `close()`, which would end the request and close the database connection."""
-    content = b"".join(_chunks(response))
-    if isinstance(response, FileResponse) and response.file_to_stream:
-        response.file_to_stream.close()
-    return content
-
-
-def _chunks(response: HttpResponseBase) -> Iterator[bytes]:
-    yield from response
-
-
 @cache
-def site() -> BaseHandler:
+def site() -> WSGIHandler:
     """Return the Django site with all its middleware, as `webapp.wsgi` runs it behind the snapshots."""
-    handler = BaseHandler()
-    handler.load_middleware()
-    return handler
+    return WSGIHandler()
 
 
 def _environ(path: str) -> dict[str, Any]:
     path_info, _, query = path.partition("?")
-    return {
-        "REQUEST_METHOD": "GET",
-        "SCRIPT_NAME": "",
+    own_host = next((name for name in settings.ALLOWED_HOSTS if name != "*"), "localhost")
+    environ = {
         "PATH_INFO": path_info,
         "QUERY_STRING": query,
-        "SERVER_NAME": _own_host(),
-        "SERVER_PORT": "443",
-        "SERVER_PROTOCOL": "HTTP/1.1",
-        "HTTP_HOST": _own_host(),
+        "HTTP_HOST": own_host.removeprefix("."),  # no page depends on which one of the allowed names it is
         "HTTP_X_FORWARDED_PROTO": "https",  # avoids the redirect to https
         "REMOTE_ADDR": "127.0.0.1",
-        "wsgi.version": (1, 0),
         "wsgi.url_scheme": "https",
-        "wsgi.input": io.BytesIO(),
-        "wsgi.errors": sys.stderr,
-        "wsgi.multithread": True,
-        "wsgi.multiprocess": True,
-        "wsgi.run_once": False,
     }
-
-
-def _own_host() -> str:
-    """Return one of the allowed host names; no page depends on which one."""
-    allowed = next((name for name in settings.ALLOWED_HOSTS if name != "*"), "localhost")
-    return allowed.removeprefix(".")
+    setup_testing_defaults(environ)
+    return environ
 
 
 def _refuse_private(status: str, headers: list[tuple[str, str]]) -> None:

@@ -5,16 +5,17 @@ only if its group is not purged. Otherwise Django responds. If Django has no dat
 after all, unless it is purged.
 """
 
-import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from email.utils import format_datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.http.request import validate_host
+from django.http.request import split_domain_port, validate_host
+from django.utils.http import parse_etags
 
 from webapp.register.pagecache import store
 from webapp.register.pagecache.database_down import DATABASE_DOWN_HEADER
@@ -24,10 +25,10 @@ from webapp.tracking import without_marks
 TRUSTED_S = 60  # a withdrawal shows within a minute, even if the worker is down
 POLL_S = 0.5
 DATABASE_DOWN_S = 5  # for so long after a failed attempt, pages of the snapshot are sent without trying Django first
-ACCEPTED_MAX = 256  # different Accept-Encoding headers and host names that are remembered
+ACCEPTED_MAX = 256  # different Accept-Encoding headers that are remembered
 DATE_HEADER = "X-Drivecert-Snapshot"
 CODINGS = (("zstd", 2), ("gzip", 1))  # in the order of preference, with their place in a page's file
-NOT_OF_304 = {"content-type", "content-disposition"}
+NOT_OF_304 = {"content-type", "content-disposition", "content-length"}
 
 Environ = dict[str, Any]
 Headers = list[tuple[str, str]]
@@ -46,7 +47,6 @@ class View:
 
     snapshot: Snapshot | None = None
     purged: frozenset[str] = frozenset()
-    marker: tuple[int, int] | None = None
     is_trusted: bool = False
 
 
@@ -56,40 +56,29 @@ class CurrentSnapshot:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._polled_at = time.monotonic()
-        self.view = self._refresh(View())  # before the first request, so that no thread finds it empty
+        self.view = self._refresh(None)  # before the first request, so that no thread finds it empty
 
     def poll(self) -> View:
         """Return the state, at most POLL_S old."""
         now = time.monotonic()
         if now - self._polled_at >= POLL_S:
             self._polled_at = now
-            self.view = self._refresh(self.view)
+            self.view = self._refresh(self.view.snapshot)
         return self.view
 
-    def _refresh(self, before: View) -> View:
+    def _refresh(self, snapshot: Snapshot | None) -> View:
         directory = store.current_directory(self.root)
-        is_trusted = self._age_s() <= TRUSTED_S
-        if before.snapshot is None or directory != before.snapshot.directory:
-            before = View(store.read(directory))
-        if before.snapshot is None:
+        if snapshot is None or directory != snapshot.directory:
+            snapshot = store.read(directory)
+        if snapshot is None:
             return View()
-        marker = _marker(before.snapshot.directory)
-        purged = before.purged if marker == before.marker else store.purged_of(before.snapshot.directory)
-        return View(before.snapshot, purged, marker, is_trusted)
+        return View(snapshot, store.purged_of(snapshot.directory), self._age_s() <= TRUSTED_S)
 
     def _age_s(self) -> float:
         try:
             return time.time() - (self.root / store.COMPARED_AT).stat().st_mtime
         except FileNotFoundError:
             return float("inf")
-
-
-def _marker(directory: Path) -> tuple[int, int] | None:
-    try:
-        found = (directory / store.PURGED).stat()
-    except FileNotFoundError:
-        return None
-    return found.st_mtime_ns, found.st_size
 
 
 class SnapshotMiddleware:
@@ -99,8 +88,6 @@ class SnapshotMiddleware:
         self.application = application
         self.current = CurrentSnapshot(root)
         self._down_until = float("-inf")
-        self._codings: dict[str, tuple[tuple[str, int], ...]] = {}
-        self._hosts: set[str] = set()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         view = self.current.poll()
@@ -120,22 +107,9 @@ class SnapshotMiddleware:
         if query := query and without_marks(query):
             path += f"?{query}"
         entry = view.snapshot.entries.get(path)
-        if entry is None or entry.group in view.purged or not self._is_our_host(environ):
+        if entry is None or entry.group in view.purged or not _is_our_host(environ):
             return None
         return entry
-
-    def _is_our_host(self, environ: Environ) -> bool:
-        """Return whether the host is allowed; Django handles other hosts and redirects to https."""
-        if settings.SECURE_SSL_REDIRECT and not _is_secure(environ):
-            return False
-        host = environ.get("HTTP_HOST", "")
-        if host in self._hosts:
-            return True
-        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-        is_ours = validate_host(name.lower(), settings.ALLOWED_HOSTS)
-        if is_ours and len(self._hosts) < ACCEPTED_MAX:
-            self._hosts.add(host)
-        return is_ours
 
     def _try_django_first(
         self, snapshot: Snapshot, entry: Entry, environ: Environ, start_response: StartResponse
@@ -159,33 +133,18 @@ class SnapshotMiddleware:
         self, snapshot: Snapshot, entry: Entry, environ: Environ, start_response: StartResponse
     ) -> list[bytes] | None:
         """Send the page in the requested coding; None if its file was removed with an old version."""
-        coding, place = self._choose(environ.get("HTTP_ACCEPT_ENCODING", ""), entry)
-        form = snapshot.forms.by_page.get((entry.file, coding))
+        codings = _accepted_codings(environ.get("HTTP_ACCEPT_ENCODING", ""))
+        coding, place = next(((name, place) for name, place in codings if entry.sizes[place]), ("", 0))
+        form = snapshot.forms.by_page.get((entry.file, coding)) or _form(snapshot, entry, coding, place)
         if form is None:
-            form = snapshot.forms.by_page[entry.file, coding] = _form(snapshot, entry, coding)
-        if form.etag and _is_known(environ.get("HTTP_IF_NONE_MATCH", ""), form.etag):
+            return None
+        # If-None-Match is compared weakly (RFC 9110, 13.1.2).
+        known = parse_etags(environ.get("HTTP_IF_NONE_MATCH", ""))
+        if form.etag and any(each.removeprefix("W/") in {form.etag, "*"} for each in known):
             start_response("304 Not Modified", [each for each in form.headers if each[0].lower() not in NOT_OF_304])
             return [b""]
-        headers = [*form.headers, ("Content-Length", str(entry.sizes[place]))]
-        if environ["REQUEST_METHOD"] == "HEAD":
-            start_response("200 OK", headers)
-            return [b""]
-        content = form.content
-        if content is None:
-            content = _read(snapshot.directory / entry.file, entry.sizes, place)
-            if content is None:
-                return None
-            snapshot.forms.store(form, content)
-        start_response("200 OK", headers)
-        return [content]
-
-    def _choose(self, accepted: str, entry: Entry) -> tuple[str, int]:
-        codings = self._codings.get(accepted)
-        if codings is None:
-            codings = tuple((name, place) for name, place in CODINGS if _accepts(accepted, name))
-            if len(self._codings) < ACCEPTED_MAX:
-                self._codings[accepted] = codings
-        return next(((name, place) for name, place in codings if entry.sizes[place]), ("", 0))
+        start_response("200 OK", form.headers)
+        return [b"" if environ["REQUEST_METHOD"] == "HEAD" else form.content]
 
 
 class _DeferredStart:
@@ -206,31 +165,38 @@ class _DeferredStart:
         self.start_response(*self._arguments)
 
 
-def _form(snapshot: Snapshot, entry: Entry, coding: str) -> Form:
-    """Return the headers of a form and its ETag. Each content coding needs an ETag of its own (RFC 9110)."""
-    etag, headers = "", []
-    for name, value in entry.headers:
-        lower = name.lower()
-        if lower == "etag":
-            etag = f'{value[:-1]}-{coding}"' if coding else value
-        elif lower != "vary":
-            headers.append((name, value))
-    added = [("Vary", "Accept-Encoding")] if any(entry.sizes[1:]) else []
-    added += [("Content-Encoding", coding)] if coding else []
-    added += [("ETag", etag)] if etag else []
-    return Form([*headers, *added, (DATE_HEADER, format_datetime(snapshot.moment, usegmt=True))], etag)
+def _form(snapshot: Snapshot, entry: Entry, coding: str, place: int) -> Form | None:
+    """Return a page in a coding, stored in memory while there is room; None if its file is gone or truncated.
 
-
-def _read(path: Path, sizes: tuple[int, int, int], place: int) -> bytes | None:
+    Each content coding needs an ETag of its own (RFC 9110).
+    """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        with (snapshot.directory / entry.file).open("rb") as file:
+            file.seek(sum(entry.sizes[:place]))
+            content = file.read(entry.sizes[place])
     except FileNotFoundError:
         return None
-    try:
-        content = os.pread(descriptor, sizes[place], sum(sizes[:place]))
-    finally:
-        os.close(descriptor)
-    return content if len(content) == sizes[place] else None
+    if len(content) != entry.sizes[place]:
+        return None
+    etag, headers = "", []
+    for name, value in entry.headers:
+        if name.lower() == "etag":
+            etag = f'{value[:-1]}-{coding}"' if coding else value
+        elif name.lower() != "vary":
+            headers.append((name, value))
+    headers += [("Vary", "Accept-Encoding")] if any(entry.sizes[1:]) else []
+    headers += [("Content-Encoding", coding)] if coding else []
+    headers += [("ETag", etag)] if etag else []
+    headers += [(DATE_HEADER, format_datetime(snapshot.moment, usegmt=True)), ("Content-Length", str(len(content)))]
+    form = Form(headers, etag, content)
+    snapshot.forms.store((entry.file, coding), form)
+    return form
+
+
+@lru_cache(maxsize=ACCEPTED_MAX)
+def _accepted_codings(header: str) -> list[tuple[str, int]]:
+    """Return the codings that an Accept-Encoding header accepts, in the order of preference."""
+    return [(name, place) for name, place in CODINGS if _accepts(header, name)]
 
 
 def _accepts(accepted: str, coding: str) -> bool:
@@ -242,11 +208,10 @@ def _accepts(accepted: str, coding: str) -> bool:
     return False
 
 
-def _is_known(header: str, etag: str) -> bool:
-    """Return whether If-None-Match has the ETag (RFC 9110, 13.1.2: compared weakly)."""
-    return bool(header) and (
-        header == etag or any(each.strip().removeprefix("W/") in {etag, "*"} for each in header.split(","))
-    )
+def _is_our_host(environ: Environ) -> bool:
+    """Return whether host and scheme are allowed; Django refuses other hosts, and redirects to https."""
+    domain, _ = split_domain_port(environ.get("HTTP_HOST", ""))
+    return (not settings.SECURE_SSL_REDIRECT or _is_secure(environ)) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
 def _is_secure(environ: Environ) -> bool:

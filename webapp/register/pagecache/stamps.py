@@ -41,7 +41,8 @@ def current_stamps() -> dict[str, str]:
     """Return the stamp of every public product by slug, and one for all of them, in a fixed number of queries."""
     parts: dict[Model, list[object]] = defaultdict(list)
     model_of: dict[str, Model] = {}
-    events, companions = _written_events(), _submissions_with_withheld_companions()
+    events = _written_events()
+    companions = set(Companion.objects.filter(evidence__sequestered=True).values_list("submission", flat=True))
     runs = Run.objects.public().annotate(written_by=_written_by("run"), product_written_by=_written_by("product"))
     for row in runs.order_by("pk").values_list(*OF_A_PRODUCT, *OF_A_RUN):
         (slug, *model), (public_id, submission, *state) = row[:4], row[4:]
@@ -51,7 +52,8 @@ def current_stamps() -> dict[str, str]:
     for public_id, slug, written_by in certificates.values_list("public_id", "product__slug", "written_by"):
         if slug in model_of:
             parts[model_of[slug]].append((public_id, written_by, events.get(("certificate", public_id))))
-    shared = _shared()
+    # Every page depends on the rules, the public address, and the register's own release.
+    shared = [Profile.objects.aggregate(newest=Max("pk"))["newest"], settings.PUBLIC_URL, release()]
     stamps = {slug: _short([*shared, slug, *parts[model]]) for slug, model in model_of.items()}
     return stamps | {EVERYTHING: _short([*shared, *_published(), *sorted(stamps.items())])}
 
@@ -68,20 +70,11 @@ def _written_by(name: str) -> RawSQL:
     return RawSQL(f"results_{name}.xmin::text || ' ' || results_{name}.ctid::text", [])  # noqa: S611 - of constants
 
 
-def _submissions_with_withheld_companions() -> set[int]:
-    return set(Companion.objects.filter(evidence__sequestered=True).values_list("submission", flat=True))
-
-
 def _written_events() -> dict[tuple[str, str], int]:
     """Return the number of events of each subject. Events are never deleted, and a later one may have a lower key."""
     kinds = Event.objects.filter(subject_type__in=("run", "certificate")).order_by()
     rows = kinds.values_list("subject_type", "subject_id").annotate(written=Count("pk"))
     return {(kind, public_id): written for kind, public_id, written in rows}
-
-
-def _shared() -> list[object]:
-    """Return what every page depends on: the rules, the public address, and the register's own release."""
-    return [Profile.objects.aggregate(newest=Max("pk"))["newest"], settings.PUBLIC_URL, release()]
 
 
 def _published() -> list[object]:

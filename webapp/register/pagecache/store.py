@@ -13,7 +13,7 @@ import secrets
 import shutil
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -36,13 +36,13 @@ class Entry:
     headers: tuple[tuple[str, str], ...]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Form:
-    """A page in one content coding: headers, ETag, and the bytes if they are in memory."""
+    """A page in one content coding: headers, ETag and bytes."""
 
     headers: list[tuple[str, str]]
     etag: str
-    content: bytes | None = None
+    content: bytes
 
 
 @dataclass
@@ -52,11 +52,11 @@ class Forms:
     by_page: dict[tuple[str, str], Form] = field(default_factory=dict)  # by file and coding
     room_bytes: int = MEMORY_MAX_BYTES
 
-    def store(self, form: Form, content: bytes) -> None:
-        """Store the bytes of a form in memory while there is room; two threads may exceed it slightly."""
-        if form.content is None and len(content) <= self.room_bytes:
-            self.room_bytes -= len(content)
-            form.content = content
+    def store(self, page: tuple[str, str], form: Form) -> None:
+        """Store a form in memory while there is room; two threads may exceed it slightly."""
+        if page not in self.by_page and len(form.content) <= self.room_bytes:
+            self.room_bytes -= len(form.content)
+            self.by_page[page] = form
 
 
 @dataclass(frozen=True)
@@ -144,12 +144,8 @@ class Writer:
     def add(self, path: str, entry: Entry, forms: Iterable[bytes]) -> None:
         """Write a page, and give its entry the name of the file."""
         name = f"{len(self.entries):06d}"
-        with (self.directory / name).open("wb") as file:
-            for form in forms:
-                file.write(form)
-            file.flush()
-            os.fsync(file.fileno())
-        self.entries[path] = Entry(**vars(entry) | {"file": name})
+        _write(self.directory / name, b"".join(forms))
+        self.entries[path] = replace(entry, file=name)
 
     def reuse(self, path: str, entry: Entry, before: Snapshot) -> bool:
         """Link a page of the version before; False if its file is gone or truncated."""
@@ -161,12 +157,18 @@ class Writer:
         if (self.directory / name).stat().st_size != sum(entry.sizes):
             (self.directory / name).unlink()
             return False
-        self.entries[path] = Entry(**vars(entry) | {"file": name})
+        self.entries[path] = replace(entry, file=name)
         return True
 
     def publish(self) -> Snapshot:
         """Write the index, make this version the current one, then remove older versions."""
-        self._write_index()
+        numbers: dict[tuple[tuple[str, str], ...], int] = {}
+        entries = {
+            path: asdict(entry) | {"headers": numbers.setdefault(entry.headers, len(numbers))}
+            for path, entry in self.entries.items()
+        }
+        index = {"format": FORMAT, "written_at": self.written_at, "headers": list(numbers), "entries": entries}
+        _write(self.directory / INDEX, json.dumps(index).encode())
         _sync(self.directory)
         link = self.root / f"{CURRENT}.{secrets.token_hex(3)}"
         link.symlink_to(self.directory.name)
@@ -178,18 +180,6 @@ class Writer:
     def discard(self) -> None:
         """Remove the directory of this version."""
         shutil.rmtree(self.directory, ignore_errors=True)
-
-    def _write_index(self) -> None:
-        numbers: dict[tuple[tuple[str, str], ...], int] = {}
-        entries = {
-            path: asdict(entry) | {"headers": numbers.setdefault(entry.headers, len(numbers))}
-            for path, entry in self.entries.items()
-        }
-        index = {"format": FORMAT, "written_at": self.written_at, "headers": list(numbers), "entries": entries}
-        with (self.directory / INDEX).open("w") as file:
-            json.dump(index, file)
-            file.flush()
-            os.fsync(file.fileno())
 
 
 def remove_old(root: Path) -> None:
@@ -210,6 +200,13 @@ def remove_unfinished(root: Path) -> None:
                 path.unlink()
             elif path.is_dir() and not path.is_symlink() and path.name > current_name != CURRENT:
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _sync(directory: Path) -> None:

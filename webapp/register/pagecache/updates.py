@@ -46,8 +46,11 @@ def update_snapshot() -> UpdateResult | None:
         if not is_ours:
             return None
         store.remove_unfinished(root)
-        stamps = purge_outdated(root)
-        return _write_if_outdated(root, stamps)
+        stamps, current = purge_outdated(root), store.current(root)
+        reusable = _reusable(current, stamps) if current else {}
+        if current is not None and len(reusable) == len(current.entries):
+            return UpdateResult(reused=len(reusable))
+        return _write(root, stamps, current, reusable)
 
 
 def purge_outdated(root: Path) -> dict[str, str]:
@@ -67,14 +70,6 @@ def _changed_groups(entries: dict[str, Entry], stamps: dict[str, str]) -> set[st
     return {entry.group for entry in entries.values() if stamps.get(entry.group) != entry.stamp}
 
 
-def _write_if_outdated(root: Path, stamps: dict[str, str]) -> UpdateResult:
-    current = store.current(root)
-    reusable = _reusable(current, stamps) if current else {}
-    if current is not None and len(reusable) == len(current.entries):
-        return UpdateResult(reused=len(reusable))
-    return _write(root, stamps, current, reusable)
-
-
 def _reusable(current: Snapshot, stamps: dict[str, str]) -> dict[str, Entry]:
     """Return the pages that match the register and are not too old."""
     oldest, purged = time.time() - settings.SNAPSHOT_AGE_MAX_S, store.purged_of(current.directory)
@@ -89,7 +84,7 @@ def _write(root: Path, stamps: dict[str, str], current: Snapshot | None, reusabl
     result, writer, purged_at = UpdateResult(is_new=True), Writer(root), time.monotonic()
     try:
         for address in public_addresses(read_subjects()):
-            _add_page(address, result, writer, (stamps, current, reusable))
+            _add_page(address, result, writer, stamps, current, reusable.get(address.path))
             if time.monotonic() - purged_at > PURGE_INTERVAL_S:
                 purge_outdated(root)
                 purged_at = time.monotonic()
@@ -104,13 +99,15 @@ def _write(root: Path, stamps: dict[str, str], current: Snapshot | None, reusabl
     return result
 
 
-Sources = tuple[dict[str, str], Snapshot | None, dict[str, Entry]]
-
-
-def _add_page(address: PublicAddress, result: UpdateResult, writer: Writer, sources: Sources) -> None:
-    """Reuse the page of the current version where possible, otherwise render it."""
-    stamps, current, reusable = sources
-    entry = reusable.get(address.path)
+def _add_page(
+    address: PublicAddress,
+    result: UpdateResult,
+    writer: Writer,
+    stamps: dict[str, str],
+    current: Snapshot | None,
+    entry: Entry | None,
+) -> None:
+    """Reuse the page of the current version if it has a reusable entry, otherwise render it."""
     if entry and current and writer.reuse(address.path, entry, current):
         result.reused += 1
         return
