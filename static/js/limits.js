@@ -10,18 +10,9 @@ function whole(count) {
   return exact;
 }
 
-// A decimal such as '0.10' as [10n, 100n]: no digit is lost, and none is added.
-function fraction(decimal) {
-  const found = /^(\d+)(?:\.(\d+))?$/.exec(decimal);
-  if (!found) throw new RangeError(`limit: expected a decimal of 0 or more, got '${decimal}'`);
-  const [, integer, digits = ''] = found;
-  return [BigInt(integer + digits), 10n ** BigInt(digits.length)];
-}
-
 /** Whether at most limitPct (text, '0.1') percent of the operations were over; a share equal to its limit is within it. */
 export function isCountWithin(overCount, opsCount, limitPct) {
-  const [numerator, denominator] = fraction(limitPct);
-  return whole(overCount) * 100n * denominator <= numerator * whole(opsCount);
+  return whole(overCount) * 100n * 10n ** 9n <= BigInt(billionths(limitPct)) * whole(opsCount);
 }
 
 /** A percentage as text ('4.98') in billionths of a percent, exactly; the register stores shares to nine places. */

@@ -16,7 +16,7 @@ from django.utils.http import urlencode
 from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
 from webapp.register.compare.query import FEWEST, MOST
 from webapp.register.limits.reader_limits import YourLimits
-from webapp.register.tables.meanings.drives import BY_CODE, meaning_address
+from webapp.register.tables.meanings import BY_CODE, meaning_address
 
 register = template.Library()
 

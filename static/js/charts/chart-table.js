@@ -1,5 +1,7 @@
 // The table of a chart's points, made when its details element is opened.
-const element = (name, text, properties = {}) => Object.assign(document.createElement(name), {textContent: text, ...properties});
+export const counted = new Intl.NumberFormat('en-US', {maximumFractionDigits: 1});
+export const reported = value => value === null ? 'not reported' : counted.format(value);
+export const element = (name, text, properties = {}) => Object.assign(document.createElement(name), {textContent: text, ...properties});
 
 function headOf({text, unit, meaning}, meanings) {
   const head = element('th', '', {scope: 'col', className: 'n'});
@@ -44,6 +46,12 @@ export function tableBehind(fold, meanings, points) {
   fold.addEventListener('toggle', fill);
   fill(); // the reader may have opened it before this script ran
 }
+
+/** Return the heads of a table of intervals: start and end, then the least and the greatest of each quantity. */
+export const headsOf = (...quantities) => [
+  {text: 'From', unit: 's', meaning: 'elapsed'}, {text: 'To', unit: 's', meaning: 'elapsed'},
+  ...quantities.flatMap(quantity => [{text: 'Least', ...quantity}, {text: 'Greatest', ...quantity}]),
+];
 
 /** Return how many pieces (of how many in all) each line of a reduced table covers. */
 export function reducedSentence(lines, pieces, what) {

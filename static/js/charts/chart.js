@@ -39,6 +39,9 @@ const load = address => new Promise((resolve, reject) => {
   document.head.append(script);
 });
 
+// Over the limit by the counts, as on the server; for a limit that the reader types, by the share drawn.
+export const oversOf = (shares, over, limit, ofPage) => limit === ofPage ? over : shares.map(share => share > limit);
+
 const limitsForm = document.querySelector('form[data-your-limits]');
 
 /** Return the limit of a panel as number and text: the reader's own from the form of the page, or the panel's. */
@@ -52,6 +55,21 @@ export async function fetched(address) {
   const response = await fetch(address);
   if (!response.ok) throw new Error(`The data of the chart could not be loaded (status ${response.status})`);
   return response.json();
+}
+
+/** Return the line and the marks of a curve in a style; marks over the limit are open squares. */
+export const marked = ({colour, dash, symbol}, over) => ({
+  line: {color: token(colour), width: 2, dash},
+  marker: {
+    size: 8, symbol: over.map(each => each ? 'square-open' : symbol),
+    color: over.map(each => token(each ? 'over' : colour)), line: {width: 2},
+  },
+});
+
+/** Return the traces of a band between two curves; the upper one has the text for the pointer. */
+export function band(x, least, greatest, text) {
+  const line = {mode: 'lines', x, line: {color: token('mark'), width: 1}, hoverinfo: 'skip', connectgaps: false};
+  return [{...line, y: least}, {...line, y: greatest, fill: 'tonexty', fillcolor: token('track'), hoverinfo: 'all', ...text}];
 }
 
 const UNITS = [[86400, 'days', 4 * 86400], [3600, 'hours', 2 * 3600], [60, 'minutes', 5 * 60], [1, 'seconds', 0]];
@@ -68,16 +86,11 @@ export function drawIn(plot, traces, parts, label, points = []) {
   window.Plotly.react(plot, traces, layout(parts), {displayModeBar: false, responsive: true});
 }
 
-function step(plot, key) {
-  const last = plot.chartPoints.length - 1;
-  const now = plot.chartPlace ?? -1;
-  return {ArrowRight: Math.min(now + 1, last), ArrowLeft: Math.max(now - 1, 0), Home: 0, End: last}[key];
-}
-
 function readByKeys(event) {
   const plot = event.currentTarget;
-  const place = step(plot, event.key);
-  if (place === undefined || !plot.chartPoints.length) return;
+  const last = plot.chartPoints.length - 1, now = plot.chartPlace ?? -1;
+  const place = {ArrowRight: Math.min(now + 1, last), ArrowLeft: Math.max(now - 1, 0), Home: 0, End: last}[event.key];
+  if (place === undefined || last < 0) return;
   event.preventDefault();
   plot.chartPlace = place;
   const [curveNumber, pointNumber, sentence] = plot.chartPoints[place];

@@ -1,5 +1,5 @@
 // The curves of a comparison: one panel for each figure, one line for each column of the table, named by letter.
-import {axis, drawIn, limitLine, limitOf, plain, titled, token, whenSeen} from './chart.js';
+import {axis, drawIn, limitLine, limitOf, marked, oversOf, plain, titled, token, whenSeen} from './chart.js';
 
 const STYLES = [
   {colour: 'accent', dash: 'solid', symbol: 'circle'}, {colour: 'ink', dash: '6px,3px', symbol: 'diamond'},
@@ -8,21 +8,11 @@ const STYLES = [
 ];
 const DOTS_MAX = 40; // of a line: more would be a band
 
-// Over the limit by the counts, as on the server; for a limit that the reader types, by the share drawn.
-const overs = (line, chart, limit) => limit === chart.limit ? line.over : line.y.map(share => share > limit);
-
-function trace(line, number, chart, limit) {
-  const style = STYLES[number % STYLES.length], over = overs(line, chart, limit);
-  return {
-    mode: line.x.length > DOTS_MAX ? 'lines' : 'lines+markers', cliponaxis: false, x: line.x, y: line.y, customdata: line.text.map(plain),
-    line: {color: token(style.colour), width: 2, dash: style.dash},
-    marker: {
-      size: 8, symbol: over.map(each => each ? 'square-open' : style.symbol),
-      color: over.map(each => token(each ? 'over' : style.colour)), line: {width: 2},
-    },
-    hovertemplate: `<b>${plain(line.name)}</b> %{customdata}<extra></extra>`,
-  };
-}
+const trace = (line, number, chart, limit) => ({
+  mode: line.x.length > DOTS_MAX ? 'lines' : 'lines+markers', cliponaxis: false, x: line.x, y: line.y, customdata: line.text.map(plain),
+  ...marked(STYLES[number % STYLES.length], oversOf(line.y, line.over, limit, chart.limit)),
+  hovertemplate: `<b>${plain(line.name)}</b> %{customdata}<extra></extra>`,
+});
 
 // Each line has its name at its last point, so that readers need no legend.
 const nameOf = line => ({

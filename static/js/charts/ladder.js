@@ -1,25 +1,17 @@
 // The ladders of a product: for each limit a panel, load of each device against the share over the threshold.
-import {axis, drawIn, limitLine, limitOf, plain, titled, token, whenSeen} from './chart.js';
+import {axis, drawIn, limitLine, limitOf, marked, plain, titled, whenSeen} from './chart.js';
 
 const STYLES = [
   {dash: 'solid', symbol: 'circle', colour: 'accent'}, {dash: '5px,3px', symbol: 'diamond', colour: 'ink-3'},
   {dash: '2px,2px', symbol: 'triangle-up', colour: 'ink-2'},
 ];
 
-function trace(line, number, limit) {
-  const style = STYLES[number % STYLES.length];
-  const over = line.shares.map(share => share > limit);
-  return {
-    mode: 'lines+markers', cliponaxis: false, name: plain(line.name), x: line.loads, y: line.shares,
-    customdata: line.runs.map((run, place) => [plain(run), line.printed[place], plain(line.name)]),
-    line: {color: token(style.colour), width: 2, dash: style.dash},
-    marker: {
-      size: 8, symbol: over.map(each => each ? 'square-open' : style.symbol),
-      color: over.map(each => token(each ? 'over' : style.colour)), line: {width: 2},
-    },
-    hovertemplate: '%{x}x, %{customdata[2]}<br>%{customdata[1]} %<br>run %{customdata[0]}<extra></extra>',
-  };
-}
+const trace = (line, number, limit) => ({
+  mode: 'lines+markers', cliponaxis: false, name: plain(line.name), x: line.loads, y: line.shares,
+  customdata: line.runs.map((run, place) => [plain(run), line.printed[place], plain(line.name)]),
+  ...marked(STYLES[number % STYLES.length], line.shares.map(share => share > limit)),
+  hovertemplate: '%{x}x, %{customdata[2]}<br>%{customdata[1]} %<br>run %{customdata[0]}<extra></extra>',
+});
 
 function drawPanel(plot, panel) {
   const [limit, limitText] = limitOf(panel);

@@ -1,10 +1,8 @@
 // A run over time: the heat map of its read latencies, and the rate of reads. Both use the same data.
-import {reducedSentence, tableBehind} from './chart-table.js';
-import {axis, drawIn, fetched, isNarrow, titled, token, unitOf, whenSeen} from './chart.js';
+import {counted, headsOf, reducedSentence, reported, tableBehind} from './chart-table.js';
+import {axis, band, drawIn, fetched, isNarrow, titled, token, unitOf, whenSeen} from './chart.js';
 
 const SHADES = 8; // q0 is zero, q1 below 0.0001 %, each next one ten times as much, q7 from 10 %
-const counted = new Intl.NumberFormat('en-US', {maximumFractionDigits: 1});
-
 const middle = ([start, end]) => (start + end) / 2;
 const clock = ([start, end]) => `${counted.format(start)} to ${counted.format(end)} s`;
 
@@ -71,13 +69,10 @@ function rates(plot, data) {
   const known = [...least, ...greatest].filter(value => value !== null);
   const [low, high] = [Math.min(98, ...known), Math.max(101, ...known)];
   const range = requested ? [low < 98 ? low - (high - low) / 20 : low, high] : [0, 1.05 * Math.max(...known)];
-  const line = {mode: 'lines', x, line: {color: token('mark'), width: 1}, hoverinfo: 'skip', connectgaps: false};
-  const traces = [
-    {...line, y: least},
-    {...line, y: greatest, fill: 'tonexty', fillcolor: token('track'), hoverinfo: 'all',
-      customdata: data.columns.map((column, place) => [clock(column), data.least_per_s[place], data.greatest_per_s[place]]),
-      hovertemplate: '%{customdata[0]}<br>%{customdata[1]:,} to %{customdata[2]:,} reads/s<extra></extra>'},
-  ];
+  const traces = band(x, least, greatest, {
+    customdata: data.columns.map((column, place) => [clock(column), data.least_per_s[place], data.greatest_per_s[place]]),
+    hovertemplate: '%{customdata[0]}<br>%{customdata[1]:,} to %{customdata[2]:,} reads/s<extra></extra>',
+  });
   const parts = {
     margin: {l: isNarrow() ? 76 : 92, r: 8, t: 8, b: 40},
     xaxis: {...axis(), showgrid: false, title: titled(`${unit} since the start`),
@@ -93,18 +88,13 @@ function rates(plot, data) {
 // Each line of the table is a column of the chart, with the lowest and highest rate of its band.
 function rateTable(data) {
   const part = rate => rate === null ? 'not reported' : `${counted.format(rate * 100 / data.asked_per_s)} %`;
-  const rate = value => value === null ? 'not reported' : counted.format(value);
-  const heads = [
-    {text: 'From', unit: 's', meaning: 'elapsed'}, {text: 'To', unit: 's', meaning: 'elapsed'},
-    {text: 'Least', unit: 'reads/s', meaning: 'rate'}, {text: 'Greatest', unit: 'reads/s', meaning: 'rate'},
-  ];
-  const shares = [{text: 'Least', unit: 'of the requested rate', meaning: 'rate_asked'}, {text: 'Greatest', unit: 'of the requested rate', meaning: 'rate_asked'}];
+  const share = data.asked_per_s ? [{unit: 'of the requested rate', meaning: 'rate_asked'}] : [];
   const rows = data.columns.map(([start, end], place) => {
     const ends = [data.least_per_s[place], data.greatest_per_s[place]];
-    return [counted.format(start), counted.format(end), ...ends.map(rate), ...(data.asked_per_s ? ends.map(part) : [])];
+    return [counted.format(start), counted.format(end), ...ends.map(reported), ...(data.asked_per_s ? ends.map(part) : [])];
   });
   return {
-    name: 'Achieved rate', heads: data.asked_per_s ? [...heads, ...shares] : heads, rows,
+    name: 'Achieved rate', heads: headsOf({unit: 'reads/s', meaning: 'rate'}, ...share), rows,
     sentence: reducedSentence(data.columns.length, data.pieces_count, data.pieces),
   };
 }

@@ -1,11 +1,5 @@
 // The chart of a run's slices: one panel for each limit, each scaled to its own limit. The table below has the same numbers.
-import {axis, drawIn, fetched, limitLine, limitOf, titled, token, whenSeen} from './chart.js';
-
-// Over the limit by the counts, as on the server; for a limit that the reader types, by the share drawn.
-function overs(panel) {
-  const [limit] = limitOf(panel);
-  return limit === panel.limit ? panel.over : panel.shares.map(share => share > limit);
-}
+import {axis, drawIn, fetched, limitLine, limitOf, oversOf, titled, token, whenSeen} from './chart.js';
 
 const trace = (chart, panel, over) => ({
   type: 'bar', x: chart.middles, y: panel.shares, customdata: panel.spans,
@@ -32,7 +26,7 @@ const sentence = (panel, place, over) =>
 function draw(plots, chart) {
   chart.panels.forEach((panel, number) => {
     const known = [...panel.shares.keys()].filter(place => panel.shares[place] !== null);
-    const limit = limitOf(panel), over = overs(panel);
+    const limit = limitOf(panel), over = oversOf(panel.shares, panel.over, limit[0], panel.limit);
     const label = `Share over ${panel.threshold} by slice; limit ${limit[1]} %`;
     const points = known.map(place => [0, place, sentence(panel, place, over)]);
     drawIn(plots[number], [trace(chart, panel, over)], parts(chart, panel, limit), label, points);

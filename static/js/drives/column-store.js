@@ -40,11 +40,30 @@ export function decode(file) {
   return {...file, columns, product: file.product.map((slug, row) => slug ?? usualSlug(columns, row))};
 }
 
+/** Return the number of devices of a row, 0 if it is not known. A published drive without a number of devices counts as one device. */
+export function devicesOf({statistic, category, device_count: devices}, row) {
+  const isOne = statistic.word(row) === 'steady-as-published' && !SYSTEMS.has(category.word(row));
+  return Number(devices.word(row)) || (isOne ? 1 : 0);
+}
+
+// The speed of one device in whole tps: whole_device_tps of webapp/register/tables/columns.py in the browser.
+function deviceSpeed({count, columns}) {
+  const speeds = Array.from({length: count}, (_, row) => {
+    const tps = columns.tps.value(row), devices = devicesOf(columns, row);
+    return tps === null || !devices ? null : Math.floor(tps / devices + 0.5);
+  });
+  const values = [...new Set(speeds.filter(speed => speed !== null))].sort((a, b) => a - b);
+  const places = new Map(values.map((speed, place) => [speed, place]));
+  return column({words: values.map(decimal), values, codes: speeds.map(speed => places.get(speed) ?? -1)});
+}
+
 /** Fetch the data file. The caller handles a failure, because the server answers the same queries. */
 export async function load(address) {
   const response = await fetch(address);
   if (!response.ok) throw new Error(`${address}: expected 200, got ${response.status}`);
-  return decode(await response.json());
+  const store = decode(await response.json());
+  store.columns.device_tps = deviceSpeed(store);
+  return store;
 }
 
 /** Return a decimal as the server prints it: thousands separated, without trailing zeros. */

@@ -7,17 +7,13 @@ export function defaultTest(name, [code, word, text], store) {
   return {name, text, passes: row => words[codes[row]] !== word};
 }
 
-const labelOf = (filter, column, code) => {
-  if (code === UNSTATED) return 'not reported';
-  return filter.labels[code] ?? column.words[column.options.lastIndexOf(code)];
-};
-
 /** Return the test for one of several options; `unstated` is the option of rows without a word. */
 export function choiceTest(filter, chosen, store) {
   const column = store.columns[filter.column];
   const wanted = column.options.map(option => chosen.includes(option));
   const missing = chosen.includes(UNSTATED);
-  const names = chosen.map(code => labelOf(filter, column, code)).join(' or ');
+  const labels = {...filter.labels, [UNSTATED]: 'not reported'};
+  const names = chosen.map(code => labels[code] ?? column.words[column.options.lastIndexOf(code)]).join(' or ');
   return {name: filter.name, text: `${filter.subject} is not ${names}`, passes: row => column.codes[row] < 0 ? missing : wanted[column.codes[row]]};
 }
 

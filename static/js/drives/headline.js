@@ -1,5 +1,5 @@
 // The headline of the tables under the current limits: webapp/register/drives/headline.py in the browser.
-import {SYSTEMS, count, decimal, nameOf} from './column-store.js';
+import {SYSTEMS, count, decimal, devicesOf, nameOf} from './column-store.js';
 
 const numberOf = (number, one, more) => `${count(number)} ${number === 1 ? one : more}`;
 
@@ -11,9 +11,9 @@ function resultsText(published, stored) {
 }
 
 function rankedTps({columns}, row) {
-  const tps = columns.tps.value(row) ?? 0, devices = columns.device_count.word(row);
+  const tps = columns.tps.value(row) ?? 0, devices = devicesOf(columns, row);
   if (SYSTEMS.has(columns.category.word(row))) return tps;
-  return devices || columns.statistic.word(row) === 'steady-as-published' ? tps / Number(devices || 1) : 0;
+  return devices ? tps / devices : 0;
 }
 
 function speedText({columns}, row) {

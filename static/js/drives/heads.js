@@ -6,30 +6,12 @@ import {decimal} from './column-store.js';
 export const columnsOf = (section, chosen) =>
   section.columns.filter(({code, is_usual: isUsual}) => chosen.length ? code === 'drive' || chosen.includes(code) : isUsual);
 
-function limitOf(thresholdUs, limits) {
-  const limit = limits.get(String(thresholdUs));
-  return limit === undefined ? '%, no limit' : `limit ${decimal(limit)}\u00a0%`;
-}
-
-function sorting(column, query) {
-  const isSorted = query.sort.code === column.code;
-  const falls = isSorted ? !query.sort.falls : column.falls_first;
-  return {
-    address: addressOf({...query, sort: {code: column.code, falls}, page: 1}),
-    order: isSorted ? (query.sort.falls ? 'descending' : 'ascending') : '',
-  };
-}
-
-/** Return code and label of the column groups that a narrow screen chooses from. */
-function groupsOf(section, columns, labels) {
+// A narrow screen chooses from the groups of the shown columns.
+function drawGroups(wrap, section, columns, labels) {
   const used = new Set(columns.map(({group}) => group));
   const hasRating = columns.some(({code}) => code === 'endurance_dwpd');
-  return Object.entries({...labels, size: section.sizeLabel, end: hasRating ? labels.end : 'Notes'}).filter(([code]) => used.has(code));
-}
-
-function drawGroups(wrap, section, columns, labels) {
+  const groups = Object.entries({...labels, size: section.sizeLabel, end: hasRating ? labels.end : 'Notes'}).filter(([code]) => used.has(code));
   const field = wrap.querySelector('.choose');
-  const groups = groupsOf(section, columns, labels);
   const before = field.querySelector('input:checked')?.className;
   const checked = groups.some(([code]) => `c-${code}` === before) ? before : `c-${groups[0]?.[0]}`;
   field.innerHTML = '<legend class="vh">Columns shown</legend>' + groups.map(([code, label]) =>
@@ -55,11 +37,14 @@ function placeHeads(wrap, row, columns) {
   return true;
 }
 
-function update(head, column, query) {
-  const {address, order} = sorting(column, query);
-  head.querySelector('a:not(.means)')?.setAttribute('href', address);
-  if (order) head.setAttribute('aria-sort', order); else head.removeAttribute('aria-sort');
-  if (column.threshold_us !== null) head.querySelector('.u').textContent = limitOf(column.threshold_us, query.limits);
+function update(head, {code, falls_first: fallsFirst, threshold_us: thresholdUs}, query) {
+  const isSorted = query.sort.code === code;
+  const sort = {code, falls: isSorted ? !query.sort.falls : fallsFirst};
+  head.querySelector('a:not(.means)')?.setAttribute('href', addressOf({...query, sort, page: 1}));
+  if (isSorted) head.setAttribute('aria-sort', query.sort.falls ? 'descending' : 'ascending'); else head.removeAttribute('aria-sort');
+  if (thresholdUs === null) return;
+  const limit = query.limits.get(String(thresholdUs));
+  head.querySelector('.u').textContent = limit === undefined ? '%, no limit' : `limit ${decimal(limit)}\u00a0%`;
 }
 
 /** Show the head of these columns, with the sort links and limits of a query. */

@@ -39,14 +39,9 @@ const clause = (names, from, to) => names.length ? [`${count(names.length)} that
 export function limitsSentence(store, rows, check) {
   const current = rows.filter(row => store.columns.visibility.word(row) === 'public');
   if (!check.isOwn) return `${count(current.filter(check.passesProfile).length)} of ${count(current.length)} are within the limits.`;
-  let number = 0;
-  const lost = [], won = [];
-  for (const row of current) {
-    const before = check.passesProfile(row), now = check.passes(row);
-    number += Number(now);
-    if (before && !now) lost.push(nameOf(store, row));
-    if (now && !before) won.push(nameOf(store, row));
-  }
-  const parts = [`With your limits, ${count(number)} of ${count(current.length)} pass`, ...clause(lost, 'pass', 'fail'), ...clause(won, 'fail', 'pass')];
-  return `${(parts.length > 1 ? parts : [...parts, 'the same as with the profile']).join('; ')}.`;
+  const passing = new Set(current.filter(check.passes)), before = new Set(current.filter(check.passesProfile));
+  const named = rows => rows.map(row => nameOf(store, row));
+  const lost = named([...before].filter(row => !passing.has(row))), won = named([...passing].filter(row => !before.has(row)));
+  const parts = [...clause(lost, 'pass', 'fail'), ...clause(won, 'fail', 'pass')];
+  return `${[`With your limits, ${count(passing.size)} of ${count(current.length)} pass`, ...(parts.length ? parts : ['the same as with the profile'])].join('; ')}.`;
 }

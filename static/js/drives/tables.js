@@ -2,7 +2,6 @@
 // the form and the links ask the server, which answers the same addresses.
 import {resultsOf} from './results.js';
 import {tickAgain} from '../choose-runs.js';
-import {deviceSpeed} from './device-speed.js';
 import {columnsOf, showHead} from './heads.js';
 import {addressOf, fillForm, readForm, tickColumns, ticked, viewOf, without, withEverything} from './query.js';
 import {escape} from '../parts.js';
@@ -15,11 +14,7 @@ const layout = JSON.parse(document.getElementById('drives-page').textContent);
 const profile = new Map([...form.querySelectorAll('input[data-threshold]')].map(({dataset}) => [dataset.threshold, dataset.profile]));
 let view = viewOf(new URLSearchParams(location.search));
 let loading;
-const currentStore = () => { loading ??= load(form.dataset.file).then(withDeviceSpeed); return loading; };
-function withDeviceSpeed(store) {
-  store.columns.device_tps = deviceSpeed(store);
-  return store;
-}
+const currentStore = () => loading ??= load(form.dataset.file);
 const lift = (query, text) => `<span class="lift"> <a href="${escape(addressOf(query))}">${text}</a></span>`;
 
 const LOWEST_ROW_PX = 22, FEWEST_LINES = 8;

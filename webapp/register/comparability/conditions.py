@@ -57,7 +57,8 @@ def act_conditions(run: Run) -> ActConditions:
         generator=facts.get("generator"),
         arrivals=arrivals,
         requests_together=requests_together(arrivals, facts.get("service_threads")),
-        engine=_engine(run),
+        engine=visible_facts(run, "side_file").get("engine")
+        or ("threads" if facts.get("generator") == "act" else None),
         defrag_lwm_pct=_whole(config.get("defrag-lwm-pct")),
         defrag_reads=not SWITCH.get(config.get("no-defrag-reads", "no"), False) if has_config else None,
         update_pct=_decimal(config.get("update-pct", "0" if has_config else None)),
@@ -133,11 +134,6 @@ def compared_shares(run: Run) -> list[Mapping[str, Any]]:
     return [share for share in compared.get("shares", []) if share["statistic"] == run.statistic]
 
 
-def _engine(run: Run) -> str | None:
-    engine: str | None = visible_facts(run, "side_file").get("engine")
-    return engine or ("threads" if run.facts.get("generator") == "act" else None)
-
-
 def _devices_per_drive(run: Run) -> Fraction | None:
     """Return the number of device names for each drive; known only if the drives were identified."""
     values = visible_facts(run, "side_file").get("drives", [])
@@ -174,16 +170,16 @@ def _kib(text: str | None) -> int | None:
 
 def _decimal(text: str | None) -> Decimal | None:
     whole, _, fraction = (text or "").partition(".")
-    return (
-        Decimal(text) if text and _whole(whole) is not None and (not fraction or _whole(fraction) is not None) else None
-    )
+    is_decimal = _whole(whole) is not None and (not fraction or _whole(fraction) is not None)
+    return Decimal(text) if text and is_decimal else None
 
 
 def sweep_conditions(run: Run) -> SweepConditions:
     """Return the conditions of a YCSB run. Its number of threads is the axis of charts, not a condition."""
     ycsb = visible_ycsb(run)
     properties = {str(name): str(value) for name, value in ycsb.properties}
-    has_command_line = bool(ycsb.command_line)
+    unlimited = 0 if ycsb.command_line else None  # a command line has all limits that were set
+    fields, length = _whole(properties.get("fieldcount")), _whole(properties.get("fieldlength"))
     return SweepConditions(
         tool=run.tool or None,
         tool_version=run.tool_version or None,
@@ -193,10 +189,10 @@ def sweep_conditions(run: Run) -> SweepConditions:
         mix=_mix(properties),
         distribution=properties.get("requestdistribution"),
         record_count=ycsb.record_count,
-        record_bytes=_record_bytes(properties),
+        record_bytes=None if fields is None or length is None else fields * length,
         operation_count=ycsb.operation_count,
-        time_limit_s=ycsb.time_limit_s if ycsb.time_limit_s is not None or not has_command_line else 0,
-        target_ops_per_s=_target(ycsb.target_ops_per_s, has_command_line=has_command_line),
+        time_limit_s=unlimited if ycsb.time_limit_s is None else ycsb.time_limit_s,
+        target_ops_per_s=unlimited if ycsb.target_ops_per_s is None else int(ycsb.target_ops_per_s),
         time=ycsb.times or None,
         statistic="whole run",
         devices_per_drive=_devices_per_drive(run),
@@ -220,21 +216,7 @@ def _options_sha256(properties: Mapping[str, str]) -> str | None:
 
 
 def _mix(properties: Mapping[str, str]) -> tuple[tuple[str, Decimal], ...] | None:
-    values = {
-        name.removesuffix(PROPORTION): _decimal(value)
-        for name, value in properties.items()
-        if name.endswith(PROPORTION)
-    }
+    named = ((name, value) for name, value in properties.items() if name.endswith(PROPORTION))
+    values = {name.removesuffix(PROPORTION): _decimal(value) for name, value in named}
     known = [(name, share) for name, share in sorted(values.items()) if share is not None]
     return tuple(known) if known and len(known) == len(values) else None
-
-
-def _record_bytes(properties: Mapping[str, str]) -> int | None:
-    fields, length = _whole(properties.get("fieldcount")), _whole(properties.get("fieldlength"))
-    return None if fields is None or length is None else fields * length
-
-
-def _target(target_ops_per_s: Decimal | None, *, has_command_line: bool) -> int | None:
-    if target_ops_per_s is None:
-        return 0 if has_command_line else None
-    return int(target_ops_per_s)

@@ -86,51 +86,41 @@ def _of_drives(names: Sequence[str], limits: Sequence[Limit]) -> Choice:
     within = set(Run.objects.filter(pk__in=[run.pk for run in candidates]).within(limits).values_list("pk", flat=True))
     ordered = sorted(candidates, key=lambda run: run.pk not in within)  # each part stays fastest first
     runs = conditioned(ordered)
-    by_drive = [_on_drives([each for each in runs if product_of(each.run).slug == name]) for name in names]
-    if not all(by_drive):
-        empty = names[next(place for place, runs in enumerate(by_drive) if not runs)]
-        raise Http404(f"Drive {empty} has no current run that can be compared.")
+    by_drive = []
+    for name in names:
+        own = [each for each in runs if product_of(each.run).slug == name]
+        if not own:
+            raise Http404(f"Drive {name} has no current run that can be compared.")
+        # Runs on virtual devices are compared only if the drive has no others.
+        by_drive.append([each for each in own if not each.run.is_on_no_drive] or own)
     others = [each for runs in by_drive for each in runs]
     return Choice(_best_set(by_drive) or [runs[0] for runs in by_drive], others)
 
 
-def _on_drives(runs: list[Conditioned]) -> list[Conditioned]:
-    """Return the runs of a drive without those on virtual devices, unless it has no others."""
-    return [each for each in runs if not each.run.is_on_no_drive] or runs
-
-
 def _best_set(by_drive: Sequence[Sequence[Conditioned]]) -> list[Conditioned] | None:
     """Return one run of each drive so that all compare, the first as fast as possible; None if there is no such set."""
-    for first in by_drive[0][:CANDIDATES_MAX]:
-        found = [first]
-        for runs in by_drive[1:]:
-            found += _first_that_compares(runs[:CANDIDATES_MAX], found)
-        if len(found) == len(by_drive):
-            return found
-    return None
+    fastest = [runs[:CANDIDATES_MAX] for runs in by_drive]
+    sets = (_with_comparable(first, fastest[1:]) for first in fastest[0])
+    return next((found for found in sets if len(found) == len(by_drive)), None)
 
 
-def _first_that_compares(runs: Iterable[Conditioned], found: Sequence[Conditioned]) -> list[Conditioned]:
-    return next(([each] for each in runs if all(compare(each, other) for other in found)), [])
+def _with_comparable(first: Conditioned, options: Iterable[Sequence[Conditioned]]) -> list[Conditioned]:
+    """Return a run, and of each of the options the first run that compares with all before it."""
+    found = [first]
+    for runs in options:
+        found += next(([each] for each in runs if all(compare(each, other) for other in found)), [])
+    return found
 
 
 def offers_of(choice: Choice) -> list[list[Run]]:
     """Return sets of runs that compare: of the requested runs, then of other runs of the same drives."""
     if choice.is_comparable:
         return []
-    among = [_comparable_with(first, choice.runs) for first in choice.runs]
+    among = [_with_comparable(first, [[each] for each in choice.runs if each is not first]) for first in choice.runs]
     beyond = [_one_of_each_drive(first, choice) for first in choice.runs]
     sets = [found for found in (*among, *beyond) if len(found) >= FEWEST]
     distinct = {frozenset(each.run.public_id for each in found): found for found in sets}
     return [[each.run for each in found] for found in list(distinct.values())[:OFFERS_MAX]]
-
-
-def _comparable_with(first: Conditioned, runs: Sequence[Conditioned]) -> list[Conditioned]:
-    found = [first]
-    for each in runs:
-        if each is not first and all(compare(each, other) for other in found):
-            found.append(each)
-    return found
 
 
 def _one_of_each_drive(first: Conditioned, choice: Choice) -> list[Conditioned]:
@@ -138,13 +128,8 @@ def _one_of_each_drive(first: Conditioned, choice: Choice) -> list[Conditioned]:
 
     If all runs are of one drive, return the runs that compare with the first.
     """
-    found = [first]
     drives = dict.fromkeys(each.run.product_id for each in choice.runs)
     if len(drives) == 1:
-        others = [each for each in choice.others if each.run.pk != first.run.pk]
-        return _comparable_with(first, [first, *others])[:MOST]
-    for product_id in drives:
-        if product_id != first.run.product_id:
-            own = (each for each in choice.others if each.run.product_id == product_id)
-            found += _first_that_compares(own, found)
-    return found
+        return _with_comparable(first, [[each] for each in choice.others if each.run.pk != first.run.pk])[:MOST]
+    others = [product_id for product_id in drives if product_id != first.run.product_id]
+    return _with_comparable(first, [[each for each in choice.others if each.run.product_id == of] for of in others])

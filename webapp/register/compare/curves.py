@@ -1,13 +1,12 @@
 """The charts of runs that compare: shares by load and by time, and sweeps of YCSB; lines are named by letter."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any
 
 from results.access.intervals import histogram_slices
 from results.ingest.act import YCSB
-from results.models import Run, Slice
+from results.models import Run
 from results.rules.act.limits import Limit, is_count_within, over_count
 from results.rules.reduction import place_of_greatest, spans
 from webapp.register.comparability.comparable import Conditioned, compare
@@ -20,22 +19,16 @@ POINTS_MAX = 144
 SLICES_MAX = 10_000  # of one run; the run's own page draws more
 
 Chart = dict[str, Any]
-Timed = list[tuple[float, list["TimedShare"]]]
-
-
-@dataclass(frozen=True)
-class TimedShare:
-    """The share of one slice over one threshold; None for a slice without operations."""
-
-    share_pct: float | None
-    is_over: bool
+# For each slice its middle in hours, and for each limit its share (None without operations) and whether it is over.
+Timed = list[tuple[float, list[tuple[float | None, bool]]]]
 
 
 def charts_of(runs: Sequence[Conditioned], others: Sequence[Conditioned], limits: Sequence[Limit]) -> list[Chart]:
     """Return the charts of runs that all compare; a chart without a line of two points is left out."""
     if runs[0].run.workload == YCSB:
         lines = _lettered([sweep_line(each.run) for each in runs])
-        return [_chart(SWEEP_TITLE, "us", None, "ops/s", lines)] if any(line["x"] for line in lines) else []
+        sweeps = _chart("READ p99 by throughput", "us", None, "ops/s", lines)
+        return [sweeps] if any(line["x"] for line in lines) else []
     by_load = [_by_load(runs, others, limit) for limit in limits]
     by_time = _by_time([each.run for each in runs], limits)
     return [chart for chart in (*by_load, *by_time) if chart]
@@ -81,35 +74,30 @@ def _slices_of(run: Run, limits: Sequence[Limit]) -> Timed:
     read = read_limits(histogram, next(iter(run.verdicts.all()), None), limits)
     return [
         ((each.start_s + each.end_s) / 7200, [_timed(each.counts, each.ops_count, limit) for limit in read])
-        for each in histogram_slices(_owned(run, histogram.ordinal))
+        for each in histogram_slices(run.slices.of_histogram(histogram.ordinal))
     ]
 
 
-def _owned(run: Run, ordinal: int) -> Iterable[Slice]:
-    return run.slices.of_histogram(ordinal)
-
-
-def _timed(counts: Sequence[int], ops_count: int, limit: ReadLimit) -> TimedShare:
+def _timed(counts: Sequence[int], ops_count: int, limit: ReadLimit) -> tuple[float | None, bool]:
     over = over_count(counts, ops_count, limit.first_bucket)
     share = over * 100 / ops_count if ops_count else None
-    return TimedShare(share, not is_count_within(over, ops_count, limit.limit.limit_pct))
+    return share, not is_count_within(over, ops_count, limit.limit.limit_pct)
 
 
 def _time_chart(runs: Sequence[Run], timed: Sequence[Timed], place: int, limit: Limit) -> Chart:
-    lines = [_time_line(run, slices, place, limit) for run, slices in zip(runs, timed, strict=True)]
+    lines = [_time_line(run, slices, place) for run, slices in zip(runs, timed, strict=True)]
     title = f"Over {units.threshold(limit.threshold_us)} by time"
     return _chart(title, "%", limit, "hours since the start", _lettered(lines))
 
 
-def _time_line(run: Run, slices: Timed, place: int, limit: Limit) -> Chart:
-    shares = [each[1][place].share_pct for each in slices]
+def _time_line(run: Run, slices: Timed, place: int) -> Chart:
+    shares = [each[1][place][0] for each in slices]
     worst = [at for span in spans(len(slices), POINTS_MAX) if (at := place_of_greatest(shares, span)) is not None]
-    hours = [slices[at][0] for at in worst]
     return {
-        "x": [round(each, 4) for each in hours],
+        "x": [round(slices[at][0], 4) for at in worst],
         "y": [float(f"{shares[at]:.4g}") for at in worst],
         "text": [f"hour {slices[at][0]:.2f}: {shares[at]:.3g} %, run {run.public_id}" for at in worst],
-        "over": [slices[at][1][place].is_over for at in worst],
+        "over": [slices[at][1][place][1] for at in worst],
     }
 
 
@@ -118,27 +106,31 @@ def _lettered(lines: Sequence[Chart]) -> list[Chart]:
 
 
 def _chart(title: str, unit: str, limit: Limit | None, x_title: str, lines: list[Chart]) -> Chart:
-    limited: Chart = {}
-    if limit:
-        limited = {"limit": float(limit.limit_pct), "limitText": units.decimal(limit.limit_pct)}
-        limited["thresholdUs"] = limit.threshold_us
-    return {"title": title, "unit": unit, "xTitle": x_title, "lines": lines} | limited
-
-
-COLUMN, LABEL = "p99_us", "p99"
-SWEEP_TITLE = f"READ {LABEL} by throughput"
-
-Point = tuple[float, float, Run]
+    chart = {"title": title, "unit": unit, "xTitle": x_title, "lines": lines}
+    if limit is None:
+        return chart
+    limit_text = units.decimal(limit.limit_pct)
+    return chart | {"limit": float(limit.limit_pct), "limitText": limit_text, "thresholdUs": limit.threshold_us}
 
 
 def sweep_line(run: Run) -> dict[str, Any]:
     """Return the points of a run's sweep that have both figures, sorted by throughput."""
-    points = sorted(_points(_sweep_of(run)), key=lambda point: (point[0], point[2].pk))
+    points = []
+    for each in _sweep_of(run):
+        reads = (one for one in each.ycsb.operations.all() if one.name == "READ" and one.outcome == "ok")
+        rate, p99_us = each.ycsb.throughput_ops_per_s, next((one.p99_us for one in reads), None)
+        if rate is not None and p99_us is not None:
+            points.append((float(rate), p99_us, each))
+    points.sort(key=lambda point: (point[0], point[2].pk))
     return {
         "x": [rate for rate, _, _ in points],
-        "y": [value for _, value, _ in points],
-        "text": [_point_text(point) for point in points],
-        "over": [False for _ in points],
+        "y": [p99_us for _, p99_us, _ in points],
+        "text": [
+            f"{units.counted(each.ycsb.threads_count, 'thread')}: {rate:,.0f} ops/s, p99 {p99_us:,.0f} us, "
+            f"run {each.public_id}"
+            for rate, p99_us, each in points
+        ],
+        "over": [False] * len(points),
     }
 
 
@@ -150,21 +142,3 @@ def _sweep_of(run: Run) -> Iterable[Run]:
     found = same.select_related("product", "reading__evidence").prefetch_related("ycsb__operations", "drives")
     own = setup_of(run)
     return [each for each in found if setup_of(each) == own]
-
-
-def _points(runs: Iterable[Run]) -> Iterable[Point]:
-    for run in runs:
-        rate, value = run.ycsb.throughput_ops_per_s, _read_us(run)
-        if rate is not None and value is not None:
-            yield float(rate), value, run
-
-
-def _read_us(run: Run) -> float | None:
-    reads = (each for each in run.ycsb.operations.all() if each.name == "READ" and each.outcome == "ok")
-    return next((getattr(each, COLUMN) for each in reads), None)
-
-
-def _point_text(point: Point) -> str:
-    rate, value, run = point
-    threads = units.counted(run.ycsb.threads_count, "thread")
-    return f"{threads}: {rate:,.0f} ops/s, {LABEL} {value:,.0f} us, run {run.public_id}"

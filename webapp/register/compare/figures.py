@@ -9,6 +9,7 @@ from results.access.redaction import has_withheld_file
 from results.ingest.act import YCSB
 from results.models import Run, Statistic, Verdict
 from results.rules.act.limits import Limit, exact_share_pct, is_count_within
+from webapp.register.comparability.comparable import NOT_STATED
 from webapp.register.comparability.conditions import compared_shares
 from webapp.register.limits.reader_limits import LimitEvaluation, YourLimits
 from webapp.register.runs.verdict import as_limits
@@ -17,10 +18,9 @@ from webapp.register.tables import columns
 from webapp.register.tables.columns import Column, newest_verdict, notes_of, share_of
 from webapp.register.tables.evaluation import is_over
 from webapp.register.tables.marks import NearnessMark, nearness_mark, run_tier_word
-from webapp.register.tables.meanings.drives import BY_CODE
+from webapp.register.tables.meanings import BY_CODE
 from webapp.templatetags import units
 
-NOT_STATED = "not stated"  # for a missing value in CSV and JSON files
 OVERLOAD_STOP = "cannot-keep-up"  # the kind of stop of a program that could not keep up (docs/reference/formats.md)
 SHOWN_OPERATIONS = 8  # kinds of operations of YCSB
 PERCENTILES = {"mean_us": "mean", "p99_us": "p99", "p999_us": "p99.9", "p9999_us": "p99.99"}
@@ -79,11 +79,9 @@ def reported_lines(lines: Sequence[Line]) -> list[Line]:
 
 def lines_of_drives(runs: Sequence[Run]) -> list[Line]:
     """Return the properties of the runs' drives."""
+    of_product = (columns.CATEGORY, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE)
     return [
-        *(
-            _column(column, runs)
-            for column in (columns.CATEGORY, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE)
-        ),
+        *(_column(column, runs) for column in of_product),
         _texts("tool_version", "Version of ACT or YCSB", [run.tool_version for run in runs], is_number=True),
         *(_column(column, runs) for column in (columns.FIRMWARE, columns.REGION, columns.ZONE)),
         _texts("storage", "Storage", [columns.STORAGE.text(run) for run in runs], is_number=True),
@@ -127,14 +125,9 @@ def _own_outcome(run: Run, result: LimitEvaluation, own: YourLimits) -> str:
         return ""
     if result.passes_limits:
         return str(Verdict.Outcome.PASS.label)
-    is_open = not (result.is_over_limits or _has_stopped_early(run))
+    has_stopped_early = (run.facts.get("stop") or {}).get("kind") == OVERLOAD_STOP and not has_withheld_file(run)
+    is_open = not (result.is_over_limits or has_stopped_early)
     return str((Verdict.Outcome.UNDECIDED if is_open else Verdict.Outcome.FAIL).label)
-
-
-def _has_stopped_early(run: Run) -> bool:
-    """Return whether the program could not keep up, if neither the log nor an attached file is withheld."""
-    stop = run.facts.get("stop") or {}
-    return stop.get("kind") == OVERLOAD_STOP and not has_withheld_file(run)
 
 
 def _outcome(run: Run) -> str:
@@ -143,15 +136,8 @@ def _outcome(run: Run) -> str:
 
 
 def _share_line(runs: Sequence[Run], limit: Limit) -> Line:
-    threshold = units.threshold(limit.threshold_us)
-    values = [share_value(run, limit) for run in runs]
-    return Line(
-        f"pct_over_{limit.threshold_us}us",
-        f"Over {threshold}",
-        f"%, limit {units.decimal(limit.limit_pct)}",
-        values,
-        True,
-    )
+    label, unit = f"Over {units.threshold(limit.threshold_us)}", f"%, limit {units.decimal(limit.limit_pct)}"
+    return Line(f"pct_over_{limit.threshold_us}us", label, unit, [share_value(run, limit) for run in runs], True)
 
 
 def share_value(run: Run, limit: Limit) -> Value:
@@ -170,25 +156,19 @@ def _counted_share(share: Mapping[str, Any], limit: Limit) -> Value:
     over, ops = share["over_count"], share["ops_count"]
     if not ops:
         return Value("")
-    is_beyond = not is_count_within(over, ops, limit.limit_pct)
     exact = exact_share_pct(over, ops)
-    printed = units.share(share["share_pct"], over)
-    return Value(printed, nearness_mark(exact, limit.limit_pct, is_over=is_beyond), exact)
+    mark = nearness_mark(exact, limit.limit_pct, is_over=not is_count_within(over, ops, limit.limit_pct))
+    return Value(units.share(share["share_pct"], over), mark, exact)
 
 
 def _ycsb_lines(runs: Sequence[Run]) -> list[Line]:
     operations = [{each.name: each for each in run.ycsb.operations.all() if each.outcome == "ok"} for run in runs]
     names = sorted({name for by_name in operations for name in by_name})
+    throughputs = [ops_rate(run.ycsb.throughput_ops_per_s) for run in runs]
     lines = [
         _texts("validity", "Validity", [run.ycsb.validity for run in runs]),
         _texts("threads", "Threads", [units.count(run.ycsb.threads_count) for run in runs], is_number=True),
-        _texts(
-            "throughput",
-            "Throughput",
-            [ops_rate(run.ycsb.throughput_ops_per_s) for run in runs],
-            "ops/s",
-            is_number=True,
-        ),
+        _texts("throughput", "Throughput", throughputs, "ops/s", is_number=True),
     ]
     for name in names[:SHOWN_OPERATIONS]:
         for column, label in PERCENTILES.items():

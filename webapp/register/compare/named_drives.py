@@ -68,13 +68,12 @@ def _named(store: ColumnStore, typed: str) -> NamedDrive:
         return NamedDrive(typed, exact[0])
     found = search(store.names, typed)
     having = exact or sorted({store.slugs[row] for row, text in enumerate(store.names.texts) if found.matches(text)})
-    if (
-        len(having) == 1 and wanted and not found.sentence
-    ):  # a corrected name may mean another drive, so the reader confirms it
+    is_sure = bool(wanted) and not found.sentence  # a corrected name may mean another drive, so the reader confirms it
+    if is_sure and len(having) == 1:
         return NamedDrive(typed, having[0])
     meant = having if wanted and having else _similar_slugs("-".join(wanted), list(rows))
     offered = tuple((slug, name_of(store, rows[slug])) for slug in meant[:OFFERED_MOST])
-    if wanted and len(having) > 1 and not found.sentence:
+    if is_sure and len(having) > 1:
         several = f"{len(having)} drives match; add the capacity or the part number"
         return NamedDrive(typed, error=several, offered=offered)
     return NamedDrive(typed, error="no drive has this name", offered=offered, is_unknown=True)
@@ -95,12 +94,8 @@ def _by_whole_name(store: ColumnStore, rows: Mapping[str, int]) -> dict[tuple[st
 
 def _similar_slugs(name: str, slugs: Iterable[str]) -> list[str]:
     """Return the slugs most similar to a name."""
-    return [
-        slug
-        for slug, _, _ in process.extract(
-            name, slugs, scorer=fuzz.ratio, limit=OFFERED_MOST, score_cutoff=SIMILARITY_PCT
-        )
-    ]
+    similar = process.extract(name, slugs, scorer=fuzz.ratio, limit=OFFERED_MOST, score_cutoff=SIMILARITY_PCT)
+    return [slug for slug, _, _ in similar]
 
 
 def _whole_names(store: ColumnStore, row: int) -> list[list[str]]:

@@ -10,7 +10,6 @@ from django.utils.text import capfirst
 
 from results.ingest.act import YCSB
 from results.models import Category, Run
-from results.rules.plural import counted
 from webapp.register.comparability.comparable import Condition, Unreported, condition_rows, unreported_conditions
 from webapp.register.compare.choice import Choice, offers_of
 from webapp.register.compare.curves import Chart, charts_of
@@ -22,6 +21,7 @@ from webapp.register.tables.categories import CLOUD_CAUTION
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.evaluation import evaluate_limits
 from webapp.register.tables.sentences import run_name
+from webapp.templatetags import units
 
 
 @dataclass(frozen=True)
@@ -75,24 +75,23 @@ class Comparison:
         """Return the result of the comparison as one sentence, to be quoted."""
         names = _listed(_distinct_names(self.heads))
         if self.is_comparable and self.unreported.labels:
-            return (
-                f"{self._unreported_sentence} {names} compare: all reported conditions match. {self.unreported_by_run}"
-            )
+            count = f"{len(self.unreported.labels)} of {self.unreported.conditions} conditions not reported"
+            weak = "Weak: " if self.is_weak else ""
+            return f"{weak}{count}. {names} compare: all reported conditions match. {self.unreported_by_run}"
         if self.is_comparable:
             return f"{names} compare: all conditions match."
         labels = _listed([condition.label.lower() for condition in self.differing])
         return f"{names} cannot be compared: {labels} {'differs' if len(self.differing) == 1 else 'differ'}."
 
     @property
-    def _unreported_sentence(self) -> str:
-        count = f"{len(self.unreported.labels)} of {self.unreported.conditions} conditions not reported"
-        return f"Weak: {count}." if self.is_weak else f"{count}."
-
-    @property
     def instances_sentence(self) -> str:
         """Return the columns that are cloud instances, with their numbers of devices; empty without one."""
-        clouds = [head for head in self.heads if product_of(head.run).category == Category.CLOUD]
-        devices = [f"{head.letter} with {_devices(head.run)}" for head in clouds]
+        unknown = "an unknown number of devices"
+        devices = [
+            f"{head.letter} with {units.counted(head.run.device_count, 'device') or unknown}"
+            for head in self.heads
+            if product_of(head.run).category == Category.CLOUD
+        ]
         return f"Measured on a cloud instance: {_listed(devices)}." if devices else ""
 
     @property
@@ -141,10 +140,6 @@ def comparison_of(choice: Choice, own: YourLimits) -> Comparison:
         offers=[_offer(runs) for runs in offers_of(choice)],
         limits_sentence=changes_sentence(own, results) if has_limits else "",
     )
-
-
-def _devices(run: Run) -> str:
-    return "an unknown number of devices" if run.device_count is None else counted(run.device_count, "device")
 
 
 def _distinct_names(heads: Sequence[Head]) -> list[str]:

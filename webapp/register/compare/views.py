@@ -6,8 +6,8 @@ from django.shortcuts import render
 from webapp.register.compare.choice import choose
 from webapp.register.compare.exports import as_csv, as_json
 from webapp.register.compare.named_drives import choice_response
-from webapp.register.compare.page import Comparison, comparison_of
-from webapp.register.compare.query import Chosen, read_chosen
+from webapp.register.compare.page import comparison_of
+from webapp.register.compare.query import read_chosen
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 
@@ -21,23 +21,18 @@ def compare(request: HttpRequest) -> HttpResponse:
     comparison = comparison_of(choose(chosen, profile), chosen.limits)
     if chosen.form != "html":
         return as_csv(comparison) if chosen.form == "csv" else as_json(comparison)
-    return render(request, "register/compare/compare.html", _context(chosen, comparison))
-
-
-def _context(chosen: Chosen, comparison: Comparison) -> dict[str, object]:
-    """Return the template context; without limits if the runs have no shares."""
-    shown: dict[str, object] = {
+    context: dict[str, object] = {
         "section": "compare",
         "comparison": comparison,
         "chosen": chosen,
         "csv_address": chosen.address("csv"),
         "json_address": chosen.address("json"),
     }
-    if not comparison.limits_sentence:
-        return shown
-    return shown | {
-        "limits": chosen.limits,
-        "limits_sentence": comparison.limits_sentence,
-        "other_parameters": chosen.pairs,
-        "profile_address": chosen.profile_address,
-    }
+    if comparison.limits_sentence:  # empty if the runs have no shares
+        context |= {
+            "limits": chosen.limits,
+            "limits_sentence": comparison.limits_sentence,
+            "other_parameters": chosen.pairs,
+            "profile_address": chosen.profile_address,
+        }
+    return render(request, "register/compare/compare.html", context)

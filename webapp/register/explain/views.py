@@ -11,7 +11,7 @@ from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits, current_profile
 from webapp.register.tables.marks import tier_meanings
-from webapp.register.tables.meanings.drives import SECTIONS
+from webapp.register.tables.meanings import SECTIONS
 
 
 @public_page

@@ -76,13 +76,12 @@ class FleetAnswer:
 def answers(drives: Iterable[ListedDrive], index: RegisterIndex) -> list[FleetAnswer]:
     """Return an answer for every drive, in the list's order."""
     matcher = Matcher(index)
-    sized = [_with_named_size(drive) for drive in drives]
+    # The capacity in its model's name counts if the list has none.
+    sized = (
+        drive if drive.capacity_gb is not None else replace(drive, capacity_gb=named_size_gb(drive.model))
+        for drive in drives
+    )
     return [_answer(drive, matcher.match(drive)) for drive in sized]
-
-
-def _with_named_size(drive: ListedDrive) -> ListedDrive:
-    """Return a drive with the capacity in its model's name if the list has none."""
-    return drive if drive.capacity_gb is not None else replace(drive, capacity_gb=named_size_gb(drive.model))
 
 
 def counts(found: Sequence[FleetAnswer]) -> list[tuple[State, str, int, str]]:
@@ -96,17 +95,15 @@ def counts(found: Sequence[FleetAnswer]) -> list[tuple[State, str, int, str]]:
 def _answer(drive: ListedDrive, match: Match) -> FleetAnswer:
     found = match.found
     if not found:
-        nearest = [each.product for each in match.nearest]
-        publications = publications_of(match.figured)
+        nearest, publications = [each.product for each in match.nearest], publications_of(match.figured)
         sentence = unknown_sentence(drive, match)
         return FleetAnswer(drive, State.UNKNOWN, sentence, (), nearest=nearest, publications=publications)
-    sizes = {each.product.capacity_gb for each in found}
-    if len(sizes) > 1:
-        return _several(drive, found)
-    state, sentence = _state(drive, found)
     products = [each.product for each in found]
-    sentence += matched_sentence(match) if match.part else _capacity_taken(drive, found[0].product)
-    return FleetAnswer(drive, state, sentence, products, any(each.product.historical for each in found), match.by)
+    if len({product.capacity_gb for product in products}) > 1:
+        return _several(drive, products)
+    state, sentence = _state(drive, found)
+    sentence += matched_sentence(match) if match.part else _capacity_taken(drive, products[0])
+    return FleetAnswer(drive, state, sentence, products, any(product.historical for product in products), match.by)
 
 
 def _capacity_taken(drive: ListedDrive, product: Product) -> str:
@@ -115,12 +112,12 @@ def _capacity_taken(drive: ListedDrive, product: Product) -> str:
     return f" Capacity not reported; {units.capacity(product.capacity_gb)}, the only one in the register, is assumed."
 
 
-def _several(drive: ListedDrive, found: Sequence[Listed]) -> FleetAnswer:
+def _several(drive: ListedDrive, products: Sequence[Product]) -> FleetAnswer:
     """Return the answer for a drive without a capacity: a certificate is for one capacity, so none is claimed."""
-    names = [product_name(each.product) for each in found]
+    names = [product_name(product) for product in products]
     more = f" and {len(names) - NAMED_AT_MOST} more" if len(names) > NAMED_AT_MOST else ""
     sentence = f"The list has no capacity for it; the register has {', '.join(names[:NAMED_AT_MOST])}{more}."
-    return FleetAnswer(drive, State.UNKNOWN, sentence, [each.product for each in found])
+    return FleetAnswer(drive, State.UNKNOWN, sentence, products)
 
 
 def _state(drive: ListedDrive, found: Sequence[Listed]) -> tuple[State, str]:
@@ -138,12 +135,10 @@ def _state(drive: ListedDrive, found: Sequence[Listed]) -> tuple[State, str]:
     if not runs:
         return State.WITHDRAWN, "Its results were withdrawn."
     more = f" {capfirst(VIRTUAL_DEVICE_MARK)}: {virtual} more." if virtual else ""
+    results = counted(runs, "result")
     if all(each.is_only_published for each in found if each.current_runs):
-        return (
-            State.PUBLISHED,
-            f"{counted(runs, 'result')} as published, without a log: never certified here.{more}",
-        )
-    return State.TESTED, f"{counted(runs, 'result')}, some with logs; no certificate.{more}"
+        return State.PUBLISHED, f"{results} as published, without a log: never certified here.{more}"
+    return State.TESTED, f"{results}, some with logs; no certificate.{more}"
 
 
 def _certified(drive: ListedDrive, current: Sequence[Certificate]) -> tuple[State, str]:

@@ -77,6 +77,8 @@ Rows = Iterator["ListedDrive | LeftOut | None"]  # None is a row without a name,
 class FleetError(Exception):
     """The text is not a list of drives. The message says what was expected and what was found."""
 
+    status = 400
+
 
 @dataclass(frozen=True)
 class ListedDrive:
@@ -134,12 +136,7 @@ def _left_out_text(left_out: Sequence[LeftOut]) -> str:
 
 
 def _of_json(content: str) -> Rows:
-    for document in _documents(content):
-        yield from _of_document(document)
-
-
-def _documents(content: str) -> Iterator[Any]:
-    """Yield consecutive JSON values, as in the joined outputs of smartctl for several drives."""
+    """Read consecutive JSON values, as in the joined outputs of smartctl for several drives."""
     decoder, at = json.JSONDecoder(), 0
     while at < len(content):
         try:
@@ -150,25 +147,13 @@ def _documents(content: str) -> Iterator[Any]:
             raise FleetError(
                 "The list is not JSON that a tool prints: it is nested too deeply, or has a number that is too long."
             ) from error
-        yield document
-        at = _next_value(content, end)
-
-
-def _next_value(content: str, at: int) -> int:
-    while at < len(content) and content[at] in " \t\r\n,":
-        at += 1
-    return at
-
-
-def _of_document(document: Any) -> Rows:
-    if isinstance(document, list):
-        for each in document:
-            if isinstance(each, dict):
-                yield from _of_object(each)
-    elif isinstance(document, dict):
-        yield from _of_object(document)
-    else:
-        yield None
+        if not isinstance(document, dict | list):
+            yield None
+        for each in _objects(document if isinstance(document, list) else [document]):
+            yield from _of_object(each)
+        at = end
+        while at < len(content) and content[at] in " \t\r\n,":
+            at += 1
 
 
 def _of_object(document: Json) -> Rows:
@@ -206,10 +191,8 @@ def _of_subsystems(subsystems: Any) -> Rows:
 
 
 def _nvme(device: str, controller: Json, space: Json) -> ListedDrive:
-    gigabytes, _ = size_gb(space.get("PhysicalSize"))
-    return ListedDrive(
-        device, _text(controller, "ModelNumber"), _text(controller, "Firmware", "FirmwareRev"), "", gigabytes
-    )
+    model, firmware = _text(controller, "ModelNumber"), _text(controller, "Firmware", "FirmwareRev")
+    return ListedDrive(device, model, firmware, "", size_gb(space.get("PhysicalSize"))[0])
 
 
 def _of_lsblk(devices: Any) -> Rows:
@@ -238,14 +221,10 @@ def _other_kind(device: Json) -> str:
 def _of_smartctl(document: Json) -> Rows:
     capacity, device = document.get("user_capacity"), document.get("device")
     size = capacity.get("bytes") if isinstance(capacity, dict) else document.get("nvme_total_capacity")
-    gigabytes, _ = size_gb(size)
     name = _text(device, "name", "info_name") if isinstance(device, dict) else ""
     model = _text(document, "model_name", "scsi_model_name", "scsi_product")
-    if not (model or name):
-        yield None
-    else:
-        firmware = _text(document, "firmware_version", "scsi_revision")
-        yield ListedDrive(name, model, firmware, _text(document, "vendor", "scsi_vendor"), gigabytes)
+    firmware, vendor = _text(document, "firmware_version", "scsi_revision"), _text(document, "vendor", "scsi_vendor")
+    yield ListedDrive(name, model, firmware, vendor, size_gb(size)[0]) if model or name else None
 
 
 def _of_csv(content: str) -> Rows:

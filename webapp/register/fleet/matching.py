@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from webapp.register.fleet.drives import ListedDrive
 from webapp.register.products.model_index import (
@@ -71,8 +72,9 @@ class Matcher:
         is_stated = self.index.knows_part(drive.model)
         part = None if is_stated else part_of(drive.model)
         if part and part.capacity_gb:
-            found = self._of_part(part) if _agrees(drive, part) else []
-            return Match(found, part, () if found else self._of_family(part))
+            find = partial(self.index.find, part.vendor, part.model, is_rounded=False)
+            found = find(part.capacity_gb) if _agrees(drive, part) else []
+            return Match(found, part, () if found else find(None)[:NEAREST_AT_MOST])
         found = self.index.find(drive.vendor, drive.model, drive.capacity_gb, is_rounded=drive.capacity_is_rounded)
         if found or not drive.model:
             return Match(found, is_stated_part=is_stated)
@@ -80,25 +82,14 @@ class Matcher:
         is_not_compared = not nearest and _model_key(drive) not in self.guessed
         return Match((), part, nearest, is_not_compared=is_not_compared)
 
-    def _of_part(self, part: Part) -> list[Listed]:
-        return self.index.find(part.vendor, part.model, part.capacity_gb, is_rounded=False)
-
-    def _of_family(self, part: Part) -> list[Listed]:
-        return self.index.find(part.vendor, part.model, None, is_rounded=False)[:NEAREST_AT_MOST]
-
     def _nearest(self, drive: ListedDrive, part: Part | None) -> list[Listed]:
         """Return the model's other capacities, otherwise models one letter away, otherwise the maker's of this size."""
         others = self.index.find(drive.vendor, drive.model, None, is_rounded=False)
-        near = others or self._misspelt(drive) or self._of_maker(drive, part)
-        return near[:NEAREST_AT_MOST]
-
-    def _misspelt(self, drive: ListedDrive) -> list[Listed]:
         key = _model_key(drive)
-        if key not in self.guessed:
-            if len(self.guessed) >= GUESSED_AT_MOST:
-                return []
+        if not others and key not in self.guessed and len(self.guessed) < GUESSED_AT_MOST:
             self.guessed[key] = self._one_error_away(drive)
-        return self.guessed[key]
+        near = others or self.guessed.get(key) or self._of_maker(drive, part)
+        return near[:NEAREST_AT_MOST]
 
     def _one_error_away(self, drive: ListedDrive) -> list[Listed]:
         """Return the models that a misspelt word can mean. A plain number matches only models of a named maker.
@@ -109,9 +100,8 @@ class Matcher:
         found: dict[int, Listed] = {}  # each product once: DC SN861 is also called SN861
         for word in filter(is_distinctive, name_words(drive.model)):
             known = one_error_away(word, list(self.index.by_word))
-            for each in (
-                each for part in known for name in self.index.by_word[part] for each in self.index.by_model[name]
-            ):
+            names = (name for part in known for name in self.index.by_word[part])
+            for each in (each for name in names for each in self.index.by_model[name]):
                 if not word.isdigit() or each.product.vendor.casefold() in makers:
                     found[each.product.pk] = each
         return list(found.values())
@@ -148,7 +138,8 @@ def unknown_sentence(drive: ListedDrive, match: Match) -> str:
     if not drive.model:
         return "The list has no model for this drive."
     not_compared = NOT_COMPARED if match.is_not_compared else ""
-    like = f"{_nearest_text(match.nearest)}{figured_sentence(match.figured)}"
+    names = ", ".join(product_name(each.product) for each in match.nearest)
+    like = f"{f' Nearest: {names}.' if names else ''}{figured_sentence(match.figured)}"
     return f"{_unknown(drive, match.part, match.nearest)}{like}{not_compared}"
 
 
@@ -166,16 +157,8 @@ def _unknown(drive: ListedDrive, part: Part | None, nearest: Sequence[Listed]) -
 
 
 def _is_same_model(drive: ListedDrive, nearest: Iterable[Listed]) -> bool:
-    words = set(name_words(drive.model))
-    return any(set(name_words(each.product.model)) & {word for word in words if _is_numbered(word)} for each in nearest)
-
-
-def _is_numbered(word: str) -> bool:
-    return any(map(str.isdigit, word))
-
-
-def _nearest_text(nearest: Sequence[Listed]) -> str:
-    return f" Nearest: {', '.join(product_name(each.product) for each in nearest)}." if nearest else ""
+    numbered = {word for word in name_words(drive.model) if any(map(str.isdigit, word))}
+    return any(numbered.intersection(name_words(each.product.model)) for each in nearest)
 
 
 def _size(part: Part) -> str:

@@ -1,10 +1,10 @@
 """Fleet check: the state in the register of each drive of a list. The list is read in memory and never stored."""
 
 from math import ceil
+from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation, TooManyFilesSent
-from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
-from django.core.files.uploadhandler import FileUploadHandler, StopUpload
+from django.core.files.uploadhandler import MemoryFileUploadHandler
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import redirect, render
@@ -30,23 +30,12 @@ INCOMPLETE = "The form arrived incomplete. Send it again."
 LENGTH_DIGITS_MAX = 20  # of Content-Length; int() refuses very long numbers
 
 
-class InMemoryHandler(FileUploadHandler):
-    """Receives one small file in memory. The register's other handlers write to disk and require a login."""
+class InMemoryHandler(MemoryFileUploadHandler):
+    """Receives files in memory. The register's other handlers write to disk and require a login."""
 
-    def __init__(self, request: HttpRequest | None = None) -> None:
-        super().__init__(request)
-        self.chunks: list[bytes] = []
-        self.received_bytes = 0
-
-    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        self.received_bytes += len(raw_data)
-        if self.received_bytes > LIST_BYTES_MAX:
-            raise StopUpload(connection_reset=True)
-        self.chunks.append(raw_data)
-
-    def file_complete(self, file_size: int) -> "UploadedFile[bytes]":
-        content, self.chunks = b"".join(self.chunks), []
-        return SimpleUploadedFile("list", content)
+    def handle_raw_input(self, *_: Any, **__: Any) -> None:
+        """Receive a file of any size: `listed_text` has checked the size of the form."""
+        self.activated = True
 
 
 class ListNotReceivedError(FleetError):
@@ -64,15 +53,14 @@ def listed_text(request: HttpRequest) -> str:
         raise ListNotReceivedError(INCOMPLETE, 400)
     if len(length) > LENGTH_DIGITS_MAX or int(length) > LIST_BYTES_MAX + 1024**2:  # with form fields
         raise ListNotReceivedError(TOO_LARGE, 413)
-    handler = InMemoryHandler(request)
-    request.upload_handlers = [handler]
+    request.upload_handlers = [InMemoryHandler(request)]
     try:
         pasted, file = str(request.POST.get("list", "")), request.FILES.get("file")
     except (RequestDataTooBig, TooManyFilesSent) as error:
         raise ListNotReceivedError(TOO_LARGE, 413) from error
     except (MultiPartParserError, SuspiciousOperation) as error:
         raise ListNotReceivedError(INCOMPLETE, 400) from error
-    if handler.received_bytes > LIST_BYTES_MAX:
+    if sum(each.size or 0 for _, files in request.FILES.lists() for each in files) > LIST_BYTES_MAX:
         raise ListNotReceivedError(TOO_LARGE, 413)
     if pasted.strip():
         return pasted
@@ -116,24 +104,17 @@ def _check(request: HttpRequest) -> HttpResponse:
     try:
         found = answers(read_drives(listed_text(request)), register_index())
     except FleetError as error:
-        return _form_again(request, error)
+        # Reading a form that did not arrive again would raise the same error.
+        is_received = not isinstance(error, ListNotReceivedError)
+        typed = request.POST.get("list", "") if is_received else ""
+        context = {"section": "check", "error": str(error), "typed": typed}
+        return render(request, "register/fleet/check.html", context, status=error.status)
     wanted = request.POST.get("format", "html")
     if wanted in {"csv", "json"}:
         return rows_response(wanted, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
-    total = sum(each.drive.count for each in found)
     columns = {name: any(getattr(each.drive, name) for each in found) for name in ("device", "firmware")}
-    context = {"section": "check", "answers": found, "counts": counts(found), "total": total, "columns": columns}
-    return render(request, "register/fleet/answer.html", context)
-
-
-def _form_again(request: HttpRequest, error: FleetError) -> HttpResponse:
-    """Return the form with the pasted list and the error. A list that did not arrive is left out."""
-    if isinstance(error, ListNotReceivedError):  # reading the form again would raise the same error
-        typed, status = "", error.status
-    else:
-        typed, status = request.POST.get("list", ""), 400
-    context = {"section": "check", "error": str(error), "typed": typed}
-    return render(request, "register/fleet/check.html", context, status=status)
+    page = {"answers": found, "counts": counts(found), "total": sum(each.drive.count for each in found)}
+    return render(request, "register/fleet/answer.html", {"section": "check", "columns": columns} | page)
 
 
 def _too_many(request: HttpRequest, wait_s: int) -> HttpResponse:

@@ -48,12 +48,11 @@ def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction], *, is_ow
     """
     limits = list(limits)
     certified = _certified(limits, is_own=is_own)
-    runs = Run.objects.listed().rated().on_drives().current().within(limits, is_own=is_own)
-    runs = runs.filter(tps__gt=0, product__category__in=DRIVES)
-    runs = runs.filter(Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED))
+    runs = Run.objects.listed().rated().on_drives().current().within(limits, is_own=is_own).with_ranked_tps()
+    has_devices = Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED)
+    runs = runs.filter(has_devices, tps__gt=0, product__category__in=DRIVES).select_related("product")
     found: dict[int, Candidate] = {}
-    fastest_first = runs.with_ranked_tps().order_by(F("ranked_tps").desc(nulls_last=True), "pk")
-    for run in fastest_first.select_related("product").defer("facts", "source_row"):
+    for run in runs.order_by(F("ranked_tps").desc(nulls_last=True), "pk").defer("facts", "source_row"):
         product = product_of(run)
         if product.pk not in found and product.capacity_gb:
             found[product.pk] = _candidate(run, certified.get(product.pk), prices.get(product.slug))
@@ -85,13 +84,13 @@ def _certified(limits: Iterable[Limit], *, is_own: bool) -> dict[int, Certificat
 
 def _candidate(run: Run, certificate: Certificate | None, price: Fraction | None) -> Candidate:
     product = product_of(run)
-    if certificate:
-        tps, basis = Fraction(certificate.exact_nx) * TPS, f"certificate {certificate.public_id}"
-    else:
-        tps, basis = Fraction(run.tps or 0) / (run.device_count or ASSUMED_DEVICES), f"run {run.public_id}{_of(run)}"
     dwpd = None if product.endurance_dwpd is None else Fraction(product.endurance_dwpd)
-    offer = Offer(tps, (product.capacity_gb or 0) * BYTES_PER_GB, dwpd, price)
-    return Candidate(product, None if certificate else run, offer, basis, None if certificate else run_tier_mark(run))
+    capacity_bytes = (product.capacity_gb or 0) * BYTES_PER_GB
+    if certificate:
+        offer = Offer(Fraction(certificate.exact_nx) * TPS, capacity_bytes, dwpd, price)
+        return Candidate(product, None, offer, f"certificate {certificate.public_id}", None)
+    offer = Offer(Fraction(run.tps or 0) / (run.device_count or ASSUMED_DEVICES), capacity_bytes, dwpd, price)
+    return Candidate(product, run, offer, f"run {run.public_id}{_of(run)}", run_tier_mark(run))
 
 
 def _of(run: Run) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from django.http import QueryDict
 
@@ -22,7 +23,7 @@ from results.rules.sizing import (
 from webapp.register.http.files import Value
 from webapp.register.sizing.offers import Candidate
 from webapp.register.sizing.query import SizingQuestion
-from webapp.register.sizing.steps import Step, number, steps
+from webapp.register.sizing.steps import number, steps
 from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 
@@ -43,24 +44,26 @@ def tested_mixes(query: QueryDict, demand: Demand, tested: Tested) -> list[Teste
     """Return the tested workloads with the requested reads or writes; empty if the request itself is tested."""
     if not untested(demand, tested):
         return []
+    mixes = [each for each in dict.fromkeys(_near(demand, tested)) if not untested(each, tested)]
     return [
-        TestedMix(_text(each), _address(query, each), each, _is_stricter(each, demand))
-        for each in dict.fromkeys(_near(demand, tested))
-        if not untested(each, tested)
+        TestedMix(
+            f"{number(each.reads_per_s)} reads and {number(each.writes_per_s)} writes per second at "
+            f"{each.replication_factor} copies, objects of {each.object_bytes:,d} bytes",
+            _address(query, each),
+            each,
+            # One load includes the other if it has no fewer reads or writes, and no smaller objects.
+            each.reads_per_s >= demand.reads_per_s
+            and each.writes_per_s >= demand.writes_per_s
+            and each.object_bytes >= demand.object_bytes,
+        )
+        for each in mixes
     ]
 
 
-def _is_stricter(tested: Demand, requested: Demand) -> bool:
-    """Return whether one load includes the other: no fewer reads or writes, no smaller objects."""
-    return (
-        tested.reads_per_s >= requested.reads_per_s
-        and tested.writes_per_s >= requested.writes_per_s
-        and tested.object_bytes >= requested.object_bytes
-    )
-
-
 def _near(demand: Demand, tested: Tested) -> Iterator[Demand]:
-    sized = replace(demand, object_bytes=tested.object_bytes) if _is_another_size(demand, tested) else demand
+    of_no_load = replace(demand, reads_per_s=Fraction(0), writes_per_s=Fraction(0))
+    is_another_size = bool(untested(of_no_load, tested))
+    sized = replace(demand, object_bytes=tested.object_bytes) if is_another_size else demand
     if not untested(sized, tested):
         yield sized
     elif reads_pct(demand) is not None:
@@ -68,17 +71,6 @@ def _near(demand: Demand, tested: Tested) -> Iterator[Demand]:
             yield replace(sized, writes_per_s=writes_as_tested(demand, tested))
         if demand.writes_per_s:
             yield replace(sized, reads_per_s=reads_as_tested(demand, tested))
-
-
-def _is_another_size(demand: Demand, tested: Tested) -> bool:
-    return bool(untested(replace(demand, reads_per_s=Fraction(0), writes_per_s=Fraction(0)), tested))
-
-
-def _text(demand: Demand) -> str:
-    return (
-        f"{number(demand.reads_per_s)} reads and {number(demand.writes_per_s)} writes per second at "
-        f"{demand.replication_factor} copies, objects of {demand.object_bytes:,d} bytes"
-    )
 
 
 def _address(query: QueryDict, demand: Demand) -> str:
@@ -141,46 +133,27 @@ class SizingRow:
         return "" if self.candidate.offer.price is None else printed_decimal(self.candidate.offer.price, 2)
 
 
-@dataclass(frozen=True)
-class SizingPage:
-    """The answer to a sizing query."""
-
-    question: SizingQuestion
-    untested: Sequence[str]
-    rows: Sequence[SizingRow]
-    drives_count: int
-    shown: SizingRow | None
-    steps: Sequence[Step]
-    sentence: str
-    object_size_note: str
-
-    @property
-    def count_sentence(self) -> str:
-        """Return the number of drives listed, and a note about the others."""
-        every = counted(self.drives_count, "current drive")
-        if self.drives_count <= len(self.rows):
-            return f"{every} within the limits, each at its tested load."
-        return f"The first {len(self.rows)} of {every} within the limits; the CSV has them all."
-
-
-def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Tested) -> SizingPage:
-    """Return the answer. The page lists at most SHOWN_ROWS drives, and files list all of them."""
+def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Tested) -> dict[str, Any]:
+    """Return the answer to a query. The page lists at most SHOWN_ROWS drives, and files list all of them."""
     sizes = _sorted([SizingRow(each, size(question.demand, each.offer, tested)) for each in found], question.sort)
     fewest = _fewest(sizes)
     cheapest = min((each for each in sizes if each.size.price is not None), key=_by_price, default=None)
     selected = next((each for each in sizes if each.candidate.product.slug == question.drive), None)
     shown = selected or fewest
     reasons = untested(question.demand, tested)
-    return SizingPage(
-        question,
-        reasons,
-        sizes[:SHOWN_ROWS] if question.form == "html" else sizes,
-        len(sizes),
-        shown,
-        steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
-        _sentence(fewest, cheapest, reasons),
-        object_size_note(question.demand, tested),
-    )
+    rows = sizes[:SHOWN_ROWS] if question.form == "html" else sizes
+    every = f"{counted(len(sizes), 'current drive')} within the limits"
+    more = f"The first {len(rows)} of {every}; the CSV has them all."
+    return {
+        "question": question,
+        "untested": reasons,
+        "rows": rows,
+        "shown": shown,
+        "steps": steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
+        "sentence": _sentence(fewest, cheapest, reasons),
+        "count_sentence": more if len(rows) < len(sizes) else f"{every}, each at its tested load.",
+        "object_size_note": object_size_note(question.demand, tested),
+    }
 
 
 def known_by(
@@ -190,11 +163,12 @@ def known_by(
 
     A cluster for a heavier load also sustains a lighter one. Nothing is scaled or extrapolated.
     """
-    stricter = [mix for mix in mixes if mix.is_stricter]
-    rows = [
-        (mix, _fewest([SizingRow(each, size(mix.demand, each.offer, tested)) for each in found])) for mix in stricter
+    return [
+        (mix, fewest)
+        for mix in mixes
+        if mix.is_stricter
+        and (fewest := _fewest(SizingRow(each, size(mix.demand, each.offer, tested)) for each in found))
     ]
-    return [(mix, fewest) for mix, fewest in rows if fewest]
 
 
 def _fewest(sizes: Iterable[SizingRow]) -> SizingRow | None:
@@ -245,12 +219,8 @@ def _least(row: SizingRow | None) -> str:
     )
 
 
-def sizing_values(page: SizingPage) -> list[dict[str, Value]]:
-    """Return the rows as they are exported."""
-    return [_values(row) for row in page.rows]
-
-
-def _values(row: SizingRow) -> dict[str, Value]:
+def sizing_values(row: SizingRow) -> dict[str, Value]:
+    """Return a row as it is exported."""
     candidate, found = row.candidate, row.size
     return {
         "product": row.slug,

@@ -134,10 +134,11 @@ def is_of_the_form(name: str, profile: Iterable[Limit]) -> bool:
 
 def form_context(query: QueryDict, refused: ParameterError | None = None) -> dict[str, Any]:
     """Return the fields of the form as sent, with defaults for empty ones and the error of the refused one."""
-    fields = [(field, typed_field(query, field.name, field.default, refused)) for field in FIELDS]
     return {
         "section": "sizing",
-        "fields": [(field, typed["text"], typed["error"], taken_for(query, field)) for field, typed in fields],
+        "fields": [
+            (field, typed_field(query, field.name, field.default, refused), taken_for(query, field)) for field in FIELDS
+        ],
         "sort": query.get("sort", "").strip() or SORTS[0],
     }
 

@@ -98,20 +98,15 @@ def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
         f"{number(demand.warranty_years)} years warranty / {number(rating)} DWPD, rounded up"
     )
     drives = Step("Drives by endurance", how, units.count(found.needs.endurance), SHEET)
-    return [writes, drives, *_needed(found, rating)]
-
-
-def _needed(found: Size, rating: Fraction) -> list[Step]:
     if found.dwpd is None or found.working_drives is None:
-        return []
+        return [writes, drives]
     how = f"those writes on {units.count(found.working_drives)} working drives; the drive is rated for {number(rating)}"
-    return [Step("Required DWPD per drive", how, number(found.dwpd), RULE)]
+    return [writes, drives, Step("Required DWPD per drive", how, number(found.dwpd), RULE)]
 
 
 def _nodes(demand: Demand, found: Size) -> list[Step]:
     if found.nodes is None:
-        untested = Step("Drives", "throughput is untested", "untested at this workload", RULE)
-        return [untested, *_least(demand, found)]
+        return [Step("Drives", "throughput is untested", "untested at this workload", RULE), *_least(demand, found)]
     working = found.nodes - demand.spare_nodes
     bound = "one node for each copy" if found.binding == sizing.COPIES else f"limited by {found.binding}"
     how = f"{working:,d} working ({bound}) + {demand.spare_nodes:,d} spare, {demand.drives_per_node:,d} drives each"

@@ -39,7 +39,7 @@ def sizing(request: HttpRequest) -> HttpResponse:
     found, tested = candidates(limits, question.prices, is_own=question.limits.is_own), _tested(profile)
     page = sizing_page(question, found, tested)
     if question.form != "html":
-        return rows_response(question.form, "sizing", SCHEMA, FIELDS, sizing_values(page))
+        return rows_response(question.form, "sizing", SCHEMA, FIELDS, list(map(sizing_values, page["rows"])))
     mixes = tested_mixes(request.GET, question.demand, tested)
     context = {
         **form_context(request.GET),

@@ -1,6 +1,7 @@
 """The tables of drives by category: their columns, and the notes of their source."""
 
 from dataclasses import replace
+from functools import partial
 
 from results.models import Category, Product
 from webapp.register.tables import columns
@@ -76,7 +77,7 @@ CLOUD_COLUMNS = (
     *PLACES,
 )
 BY_CHOICE = frozenset({"needed_dwpd", "source", "started_at", "firmware"})  # hidden by default
-FLASH_BY_CHOICE = BY_CHOICE | {"pcie_gen"}
+flash_table = partial(TableSpec, columns=DRIVE_COLUMNS, by_choice=BY_CHOICE | {"pcie_gen"}, reading_notes=DRIVE_NOTES)
 
 SPECS = {
     Category.NVME_3DXPOINT: TableSpec(
@@ -87,20 +88,9 @@ SPECS = {
         source_notes=(THREE_SHARES_NOTE,),
         reading_notes=DRIVE_NOTES,
     ),
-    Category.NVME_FLASH: TableSpec(
-        "nvme-flash", "NVMe flash", DRIVE_COLUMNS, by_choice=FLASH_BY_CHOICE, reading_notes=DRIVE_NOTES
-    ),
-    Category.SATA_SAS_FLASH: TableSpec(
-        "sata-sas-flash",
-        "SATA and SAS flash",
-        DRIVE_COLUMNS,
-        by_choice=FLASH_BY_CHOICE,
-        source_notes=(SATA_NOTE,),
-        reading_notes=DRIVE_NOTES,
-    ),
-    Category.M2_FLASH: TableSpec(
-        "m2-flash", "M.2 flash", DRIVE_COLUMNS, by_choice=FLASH_BY_CHOICE, reading_notes=DRIVE_NOTES
-    ),
+    Category.NVME_FLASH: flash_table("nvme-flash", "NVMe flash"),
+    Category.SATA_SAS_FLASH: flash_table("sata-sas-flash", "SATA and SAS flash", source_notes=(SATA_NOTE,)),
+    Category.M2_FLASH: flash_table("m2-flash", "M.2 flash"),
     Category.NETWORKED: TableSpec(
         "networked",
         "Networked storage",

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
+from operator import attrgetter
 from typing import Any
 
 from results.models import Product, Run, Share, Statistic, Verdict
@@ -13,6 +14,7 @@ from webapp.templatetags import units
 
 Order = Any  # values of one column compare with each other; None if a run does not report it
 PROFILE_RUN_S, PROFILE_SLICE_S = 86_400, 3_600  # the profile's values; only others need a note
+YES_OR_NO = {True: "yes", False: "no", None: ""}
 SHARE_THRESHOLDS_US = (256, 512, 1_000, 8_000, 64_000)
 
 
@@ -98,6 +100,11 @@ def ranked_tps(run: Run) -> Fraction:
     return Fraction(run.tps or 0) if is_whole else device_tps(run) or Fraction(0)
 
 
+def pcie_generation(run: Run) -> str | None:
+    """Return the product's PCIe generation; None if it is not reported."""
+    return product_of(run).pcie_gen or None
+
+
 def version_order(run: Run) -> tuple[int, ...] | None:
     """Sort 6.10 after 6.9."""
     parts = run.tool_version.split(".")
@@ -111,9 +118,9 @@ def storage_order(run: Run) -> tuple[int, int] | None:
     return run.device_count * run.device_gb, run.device_count
 
 
-def sole_tenant_text(run: Run) -> str:
-    """Return yes, no, or nothing if it is not reported."""
-    return {True: "yes", False: "no", None: ""}[run.sole_tenant]
+def storage_text(run: Run) -> str:
+    """Return the number and the size of the devices of an instance."""
+    return units.storage(run.device_count, run.device_gb)
 
 
 def notes_of(run: Run) -> list[str]:
@@ -158,65 +165,51 @@ def text_column(code: str, head: str, field: str, group: str) -> Column:
     return Column(code, head, "text", order, lambda run: str(getattr(run, field)), group=group)
 
 
-def product_column(
-    code: str, head: str, text: Callable[[Any], str], group: str, unit: str = "", *, falls_first: bool = False
+def value_column(
+    code: str,
+    head: str,
+    kind: str,
+    value: Callable[[Run], Any],
+    text: Callable[[Any], str],
+    *labels: Any,
+    **more: Any,
 ) -> Column:
+    """Return a column whose order and text are made from one value of a run."""
+    return Column(code, head, kind, value, lambda run: text(value(run)), *labels, **more)
+
+
+def product_column(code: str, head: str, text: Callable[[Any], str], *labels: Any, **more: Any) -> Column:
     """Return a column of numbers of one of the product's own fields, which has its code as name."""
-
-    def order(run: Run) -> Order:
-        value = getattr(product_of(run), code)
-        return None if value == "" else value
-
-    def written(run: Run) -> str:
-        return text(getattr(product_of(run), code))
-
-    return Column(code, head, "number", order, written, unit, group, falls_first=falls_first)
+    return value_column(code, head, "number", attrgetter(f"product.{code}"), text, *labels, **more)
 
 
 def computed_column(code: str, head: str, figure: Callable[[Run], Fraction | None], unit: str, group: str) -> Column:
     """Return the column of a computed figure, shown and sorted with three significant digits."""
 
-    def order(run: Run) -> Order:
+    def value(run: Run) -> Order:
         return three_digits(figure(run))
 
-    def text(run: Run) -> str:
-        return units.decimal(three_digits(figure(run)))
-
-    return Column(code, head, "computed", order, text, f"{unit}, computed", group, falls_first=True)
+    unit = f"{unit}, computed"
+    return value_column(code, head, "computed", value, units.decimal, unit, group=group, falls_first=True)
 
 
 DRIVE = Column("drive", "Drive", "drive", drive_order)
 SYSTEM = Column("drive", "System", "drive", drive_order)
 INSTANCE = Column("drive", "Instance", "drive", drive_order)
 RUN = Column("run", "Run", "run", lambda run: run.public_id)
-SPEED = Column(
-    "tps", "Speed", "speed", lambda run: run.tps, lambda run: units.decimal(run.tps), "tps", falls_first=True
+SPEED = value_column("tps", "Speed", "speed", attrgetter("tps"), units.decimal, "tps", falls_first=True)
+DEVICES = value_column(
+    "device_count", "Devices", "number", attrgetter("device_count"), units.count, group="size", falls_first=True
 )
-DEVICES = Column(
-    "device_count",
-    "Devices",
-    "number",
-    lambda run: run.device_count,
-    lambda run: units.count(run.device_count),
-    group="size",
-    falls_first=True,
-)
-DEVICE_SPEED = Column(
-    "device_tps",
-    "One device",
-    "computed",
-    whole_device_tps,
-    lambda run: units.count(whole_device_tps(run)),
-    "tps, computed",
-    group="size",
-    falls_first=True,
+DEVICE_SPEED = value_column(
+    "device_tps", "One device", "computed", whole_device_tps, units.count, "tps, computed", "size", falls_first=True
 )
 OVER_256US = share_column(256, "Over 256 us", group="fast")
 OVER_512US = share_column(512, "512 us", group="fast")
 OVER_1MS = share_column(1_000, "Over 1 ms")
 OVER_8MS = share_column(8_000, "8 ms")
 OVER_64MS = share_column(64_000, "64 ms")
-CAPACITY = product_column("capacity_gb", "Capacity", units.capacity, "size")
+CAPACITY = product_column("capacity_gb", "Capacity", units.capacity, "", "size")
 CATEGORY = Column(
     "category",
     "Category",
@@ -226,7 +219,7 @@ CATEGORY = Column(
     group="size",
     is_sortable=False,
 )
-ENDURANCE = product_column("endurance_dwpd", "Endurance", units.decimal, "end", "DWPD", falls_first=True)
+ENDURANCE = product_column("endurance_dwpd", "Endurance", units.decimal, "DWPD", "end", falls_first=True)
 SUSTAINED = computed_column(
     "sustained_tps",
     "Rating sustains",
@@ -240,39 +233,25 @@ NEEDED_DWPD = computed_column(
 PER_TB = computed_column(
     "tps_per_tb", "Per TB", lambda run: tps_per_tb(device_tps(run), product_of(run).capacity_gb), "tps", "size"
 )
-PCIE_GEN = product_column("pcie_gen", "PCIe", str, "size", "generation")
+PCIE_GEN = Column(
+    "pcie_gen", "PCIe", "number", pcie_generation, lambda run: product_of(run).pcie_gen, "generation", "size"
+)
 STORAGE = Column(
-    "storage",
-    "Storage",
-    "number",
-    storage_order,
-    lambda run: units.storage(run.device_count, run.device_gb),
-    "of the instance",
-    group="size",
-    falls_first=True,
+    "storage", "Storage", "number", storage_order, storage_text, "of the instance", group="size", falls_first=True
 )
 NOTES = Column(
-    "notes",
-    "Notes",
-    "notes",
-    lambda _: None,
-    lambda run: "\n".join(notes_of(run)),
-    "OP, CP",
-    group="end",
-    is_sortable=False,
+    "notes", "Notes", "notes", lambda _: None, lambda run: "\n".join(notes_of(run)), "OP, CP", "end", is_sortable=False
 )
 BACKING_DEVICE = text_column("backing_device", "Device", "backing_device", "size")
 PROTOCOL = text_column("protocol", "Protocol", "protocol", "size")
-SOLE_TENANT = Column(
-    "sole_tenant", "Sole tenant", "text", lambda run: run.sole_tenant, sole_tenant_text, group="size", falls_first=True
+SOLE_TENANT = value_column(
+    "sole_tenant", "Sole tenant", "text", attrgetter("sole_tenant"), YES_OR_NO.__getitem__, "", "size", falls_first=True
 )
 OBSERVED = text_column("backing_device", "Device observed", "backing_device", "ev")
 REGION = text_column("region", "Region", "region", "ev")
 ZONE = text_column("zone", "Zone", "zone", "ev")
 FIRMWARE = text_column("firmware", "Firmware", "firmware", "ev")
-STARTED = Column(
-    "started_at", "Started", "text", lambda run: run.started_at, lambda run: units.moment(run.started_at), group="ev"
-)
+STARTED = value_column("started_at", "Started", "text", attrgetter("started_at"), units.moment, group="ev")
 ACT = Column("act_version", "ACT", "number", version_order, lambda run: run.tool_version, "version", group="ev")
 SOURCE = text_column("source", "Source", "source", "ev")
 TIER = Column("tier", "Tier", "tier", lambda run: run.tier, unit="to the run", group="ev")

@@ -1,6 +1,7 @@
 """The rows of a list page as CSV and JSON: same rows, same order, stable names (docs/reference/exports.md)."""
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 
 from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
@@ -30,25 +31,20 @@ def verdict_outcome(run: Run) -> Value:
     return verdict.outcome or None if verdict else None
 
 
+def attributes(*names: str, of: str = "") -> dict[str, Callable[[Run], Value]]:
+    """Return functions that read attributes of a run, or of its product, by name."""
+    return {name: attrgetter(f"{of}{name}") for name in names}
+
+
 FIELDS: dict[str, Callable[[Run], Value]] = {
     "run": lambda run: run.public_id,
     "run_page": lambda run: reverse("run-detail", args=[run.public_id]),
     "product": lambda run: product_of(run).slug,
-    "category": lambda run: product_of(run).category,
-    "historical": lambda run: product_of(run).historical,
-    "vendor": lambda run: product_of(run).vendor,
-    "model": lambda run: product_of(run).model,
-    "part_number": lambda run: product_of(run).part_number,
-    "capacity_gb": lambda run: product_of(run).capacity_gb,
-    "firmware": lambda run: run.firmware,
-    "over_provisioned_to_gb": lambda run: run.over_provisioned_to_gb,
+    **attributes("category", "historical", "vendor", "model", "part_number", "capacity_gb", of="product."),
+    **attributes("firmware", "over_provisioned_to_gb"),
     "over_provisioning_pct": lambda run: plain(run.over_provisioning_pct),
     "pcie_gen": lambda run: product_of(run).pcie_gen,
-    "sole_tenant": lambda run: run.sole_tenant,
-    "device_count": lambda run: run.device_count,
-    "device_gb": lambda run: run.device_gb,
-    "backing_device": lambda run: run.backing_device,
-    "protocol": lambda run: run.protocol,
+    **attributes("sole_tenant", "device_count", "device_gb", "backing_device", "protocol"),
     "region": lambda run: run.region or None,
     "zone": lambda run: run.zone or None,
     "tps": lambda run: plain(run.tps),
@@ -59,16 +55,9 @@ FIELDS: dict[str, Callable[[Run], Value]] = {
     "sustained_tps": lambda run: plain(columns.SUSTAINED.order(run)),
     "needed_dwpd": lambda run: plain(columns.NEEDED_DWPD.order(run)),
     "tps_per_tb": lambda run: plain(columns.PER_TB.order(run)),
-    "compress_pct": lambda run: run.compress_pct,
-    "tool": lambda run: run.tool,
-    "tool_version": lambda run: run.tool_version,
+    **attributes("compress_pct", "tool", "tool_version"),
     "started_at": lambda run: run.started_at.isoformat() if run.started_at else None,
-    "duration_s": lambda run: run.duration_s,
-    "slice_length_s": lambda run: run.slice_length_s,
-    "tier": lambda run: run.tier,
-    "source": lambda run: run.source,
-    "visibility": lambda run: run.visibility,
-    "notes": lambda run: run.notes,
+    **attributes("duration_s", "slice_length_s", "tier", "source", "visibility", "notes"),
     "mark_reason": lambda run: getattr(run, "mark_reason", "") or None,
     "superseded_by": lambda run: run.superseded_by.public_id if run.superseded_by else None,
     "is_on_no_drive": lambda run: run.is_on_no_drive,
@@ -77,14 +66,9 @@ FIELDS: dict[str, Callable[[Run], Value]] = {
 }
 
 
-def run_values(run: Run) -> dict[str, Value]:
-    """Return a run by field name."""
-    return {name: read(run) for name, read in FIELDS.items()}
-
-
 def runs_response(form: str, name: str, sort: Sort, runs: Iterable[Run]) -> HttpResponse:
     """Return runs as CSV or as JSON. In JSON decimals are text, so that no digit is lost."""
-    rows = [run_values(run) for run in runs]
+    rows = [{field: read(run) for field, read in FIELDS.items()} for run in runs]
     if form == "csv":
         return csv_response(name, FIELDS, (row.values() for row in rows))
     return JsonResponse({"schema": SCHEMA, "list": name, "sort": sort.parameter, "rows": rows})

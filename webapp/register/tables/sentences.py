@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from results.models import Product, Run, Statistic
 from webapp.register.limits.reader_limits import LimitEvaluation
-from webapp.register.tables.columns import product_of, ranked_tps
-from webapp.register.tables.tables import Row, Table
+from webapp.register.tables.columns import product_of, ranked_tps, storage_text
+from webapp.register.tables.tables import Table
 from webapp.templatetags import units
 
 HOW = {
@@ -22,13 +22,13 @@ def product_name(product: Product) -> str:
 
 def run_name(run: Run) -> str:
     """Return the product's name, with the storage of an instance if it is reported."""
-    storage = units.storage(run.device_count, run.device_gb)
+    storage = storage_text(run)
     return product_name(product_of(run)) + (f" ({storage})" if storage else "")
 
 
 def together(run: Run) -> str:
     """Return the note on the number of devices that a run's speed covers."""
-    return devices_words(units.storage(run.device_count, run.device_gb), run.device_count or 1)
+    return devices_words(storage_text(run), run.device_count or 1)
 
 
 def devices_words(storage: str, devices: int) -> str:
@@ -43,12 +43,6 @@ def number_of(number: int, one: str, more: str) -> str:
     ('1 result', '1,030 results')
     """
     return f"{units.count(number)} {one if number == 1 else more}"
-
-
-def results_sentence(rows: Sequence[Row]) -> str:
-    """Return how many results there are, by origin."""
-    published = sum(row.run.statistic == Statistic.STEADY_AS_PUBLISHED for row in rows)
-    return results_words(published, len(rows) - published)
 
 
 def results_words(published: int, stored: int) -> str:
@@ -78,18 +72,15 @@ def _fastest(runs: Iterable[Run]) -> Run | None:
     return max((run for run in runs if run.tps and not run.is_on_no_drive), key=ranked_tps, default=None)
 
 
-def over_sentence(rows: Sequence[Row]) -> str:
-    """Return how many results are over a limit; empty if none is."""
-    over = sum(row.is_over for row in rows)
-    return f"{over} of {len(rows)} {'is' if over == 1 else 'are'} over a limit." if over else ""
-
-
 def table_sentence(table: Table, results: Sequence[LimitEvaluation]) -> str:
     """Return the summary of a table's current rows; `results` are the evaluations of all its rows."""
     current = [row for row in table.rows if row.is_current]
     passing = [row.run for row, each in zip(table.rows, results, strict=True) if row.is_current and each.passes_limits]
-    sentences = [results_sentence(current), *fastest_sentences(passing), over_sentence(current)]
-    return " ".join(sentence for sentence in sentences if sentence)
+    published = sum(row.run.statistic == Statistic.STEADY_AS_PUBLISHED for row in current)
+    sentences = [results_words(published, len(current) - published), *fastest_sentences(passing)]
+    if over := sum(row.is_over for row in current):
+        sentences.append(f"{over} of {len(current)} {'is' if over == 1 else 'are'} over a limit.")
+    return " ".join(sentences)
 
 
 def published_sentence(run: Run) -> str:

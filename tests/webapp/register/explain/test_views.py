@@ -9,7 +9,7 @@ from django.urls import reverse
 from webapp.register import urls
 from webapp.register.explain.glossary_text import glossary_sections, marked
 from webapp.register.tables import categories, columns
-from webapp.register.tables.meanings.drives import ALL, meaning_address
+from webapp.register.tables.meanings import ALL, meaning_address
 
 PAGES = ["", "rules/", "tools/", "submit/", "glossary/"]
 

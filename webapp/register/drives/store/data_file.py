@@ -14,7 +14,7 @@ from webapp.register.drives.store.encoded_columns import ColumnStore, EncodedCol
 from webapp.register.tables.makers import OTHER_NAMES
 
 SCHEMA = "drivecert.drives/1"
-# Computed from speed and number of devices by static/js/drives/device-speed.js, to keep the file small.
+# Computed from speed and number of devices by static/js/drives/column-store.js, to keep the file small.
 DERIVED = frozenset({"device_tps"})
 
 

@@ -1,1 +1,0 @@
-"""The text that explains each column of tables and exports."""
