@@ -55,7 +55,7 @@ export const headsOf = (...quantities) => [
 
 /** Return how many pieces (of how many in all) each line of a reduced table covers. */
 export function reducedSentence(lines, pieces, what) {
-  const count = new Intl.NumberFormat('en-US').format;
+  const count = counted.format;
   const length = Math.ceil(pieces / Math.max(1, lines));
   const each = length > 1 ? `each has the least and the greatest of up to ${count(length)} ${what}` : `one for each of ${count(pieces)} ${what}`;
   return `${count(lines)} lines, the points of the chart: ${each}. The CSV file has all ${what}.`;

@@ -3,7 +3,6 @@ import {counted, headsOf, reducedSentence, reported, tableBehind} from './chart-
 import {axis, band, drawIn, fetched, isNarrow, titled, token, unitOf, whenSeen} from './chart.js';
 
 const SHADES = 8; // q0 is zero, q1 below 0.0001 %, each next one ten times as much, q7 from 10 %
-const middle = ([start, end]) => (start + end) / 2;
 const clock = ([start, end]) => `${counted.format(start)} to ${counted.format(end)} s`;
 
 const shadeOf = share => share === 0 ? 0 : Math.max(1, Math.min(SHADES - 1, Math.floor(Math.log10(share)) + 6));
@@ -64,7 +63,7 @@ function rates(plot, data) {
   const [seconds, unit] = unitOf(data.columns.at(-1)[1] - data.columns[0][0]);
   const requested = data.asked_per_s;
   const part = rate => rate === null ? null : requested ? rate * 100 / requested : rate;
-  const x = data.columns.map(column => middle(column) / seconds);
+  const x = data.columns.map(([start, end]) => (start + end) / 2 / seconds);
   const least = data.least_per_s.map(part), greatest = data.greatest_per_s.map(part);
   const known = [...least, ...greatest].filter(value => value !== null);
   const [low, high] = [Math.min(98, ...known), Math.max(101, ...known)];

@@ -27,14 +27,10 @@ function testsOf(store, layout, query, check, found) {
   ];
 }
 
-function mergedReasons(filtered) {
-  const merged = new Map();
-  for (const {name, text, hidden, hiddenOnly} of filtered.flatMap(({reasons}) => reasons)) {
-    const before = merged.get(name) ?? {name, text, hidden: 0, hiddenOnly: 0};
-    merged.set(name, {name, text, hidden: before.hidden + hidden, hiddenOnly: before.hiddenOnly + hiddenOnly});
-  }
-  return [...merged.values()].filter(({hidden}) => hidden);
-}
+// Each table has the same tests, so the counts of a test are added up over the tables.
+const sumOf = (filtered, place, name) => filtered.reduce((sum, {reasons}) => sum + reasons[place][name], 0);
+const mergedReasons = (tests, filtered) => tests.map(({name, text}, place) => (
+  {name, text, hidden: sumOf(filtered, place, 'hidden'), hiddenOnly: sumOf(filtered, place, 'hiddenOnly')})).filter(({hidden}) => hidden);
 
 // The matching rows, with those that only the limits hide.
 function rowsBeforeLimits(all, tests, filtered) {
@@ -66,7 +62,7 @@ export function resultsOf(store, layout, query, profile) {
     return {code, groups: onPage, isEmpty: onPage.length === 0};
   });
   return {
-    sections, pages, page, hidden, shown, reasons: mergedReasons(filtered), readSentence: found.sentence,
+    sections, pages, page, hidden, shown, reasons: mergedReasons(tests, filtered), readSentence: found.sentence,
     limitsSentence: limitsSentence(store, matching, check),
     headline: headline(store, isNarrowed, isNarrowed ? matching : defaultRows(store, layout, all), check, query.limits, layout.statistics),
   };

@@ -35,14 +35,12 @@ const CONTENTS = {
 const usual = textOr(() => part('missing'));
 const PART_OF_KIND = {category: 'text', notes: 'text', tier: 'text'};
 
-function marks(visibility, outcome, isHistorical) {
-  return [
-    ...(visibility === 'withdrawn' ? [['fail', 'withdrawn']] : []),
-    ...(visibility === 'superseded' ? [['tag', 'superseded']] : []),
-    ...(outcome && outcome !== 'pass' ? [outcome === 'fail' ? ['fail', 'fails'] : ['tag', outcome]] : []),
-    ...(isHistorical ? [['tag', 'historical']] : []),
-  ];
-}
+const marks = (visibility, outcome, isHistorical) => [
+  visibility === 'withdrawn' && ['fail', 'withdrawn'],
+  visibility === 'superseded' && ['tag', 'superseded'],
+  outcome && outcome !== 'pass' && (outcome === 'fail' ? ['fail', 'fails'] : ['tag', outcome]),
+  isHistorical && ['tag', 'historical'],
+].filter(Boolean);
 
 function driveCell(store, row, tagsHistorical, carried) {
   const [vendor, model, capacity, visibility, outcome, historical] =

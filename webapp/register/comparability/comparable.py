@@ -94,12 +94,8 @@ def all_compare(runs: Sequence[Conditioned]) -> bool:
 def condition_rows(runs: Sequence[Conditioned]) -> list[Condition]:
     """Return all conditions that a run reports: first those that differ, then those that not every run reports."""
     if len({type(each.conditions) for each in runs}) > 1:
-        workloads = [each.run.workload for each in runs]
-        return [
-            Condition(
-                "workload", NAMES["workload"], workloads, True, False, "different workloads have no figures in common"
-            )
-        ]
+        workloads, why = [each.run.workload for each in runs], "different workloads have no figures in common"
+        return [Condition("workload", NAMES["workload"], workloads, True, False, why)]
     rows = [_row(name, why, runs) for name, why in reasons_of(type(runs[0].conditions)).items()]
     reported = [row for row in rows if any(row.values)]
     return sorted(reported, key=lambda row: (not row.differs, not row.is_unknown))
@@ -109,17 +105,12 @@ def _row(name: str, why: str, runs: Sequence[Conditioned]) -> Condition:
     values = [getattr(each.conditions, name) for each in runs]
     known = [value for value in values if value is not None]
     differs = any(value != known[0] for value in known)
-    texts = [
-        "" if value is None else value_text(name, value) + taken_note(name, each.run)
-        for each, value in zip(runs, values, strict=True)
-    ]
+    texts = ["" if value is None else value_text(name, value) for value in values]
+    if name == "device_count":
+        note = " (one drive assumed: not reported)"
+        texts = [text + (note if is_taken_as_one(each.run) else "") for text, each in zip(texts, runs, strict=True)]
     is_unknown = any(_is_unreported(name, each) for each in runs)
     return Condition(name, NAMES[name], texts, differs, is_unknown, why)
-
-
-def taken_note(name: str, run: Run) -> str:
-    """Return the note on a number of devices that the publication does not state."""
-    return " (one drive assumed: not reported)" if name == "device_count" and is_taken_as_one(run) else ""
 
 
 def _is_unreported(name: str, each: Conditioned) -> bool:
@@ -159,12 +150,11 @@ def value_text(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
-        return ", ".join(_part(each) for each in value)
+        return ", ".join(
+            f"{each[0]} {units.decimal(each[1])}" if isinstance(each, tuple) else units.threshold(each)
+            for each in value
+        )
     return _unit(name, value) or _number(value)
-
-
-def _part(each: Any) -> str:
-    return f"{each[0]} {units.decimal(each[1])}" if isinstance(each, tuple) else units.threshold(each)
 
 
 def _unit(name: str, value: Any) -> str:

@@ -26,7 +26,7 @@ Timed = list[tuple[float, list[tuple[float | None, bool]]]]
 def charts_of(runs: Sequence[Conditioned], others: Sequence[Conditioned], limits: Sequence[Limit]) -> list[Chart]:
     """Return the charts of runs that all compare; a chart without a line of two points is left out."""
     if runs[0].run.workload == YCSB:
-        lines = _lettered([sweep_line(each.run) for each in runs])
+        lines = [sweep_line(each.run) for each in runs]
         sweeps = _chart("READ p99 by throughput", "us", None, "ops/s", lines)
         return [sweeps] if any(line["x"] for line in lines) else []
     by_load = [_by_load(runs, others, limit) for limit in limits]
@@ -40,7 +40,7 @@ def _by_load(runs: Sequence[Conditioned], others: Sequence[Conditioned], limit: 
     if max(len(line["x"]) for line in lines) < 2:
         return None
     title = f"Over {units.threshold(limit.threshold_us)} by load"
-    return _chart(title, "%", limit, "tps", _lettered(lines))
+    return _chart(title, "%", limit, "tps", lines)
 
 
 def _load_line(shown: Conditioned, others: Sequence[Conditioned], limit: Limit) -> Chart:
@@ -56,12 +56,17 @@ def _load_line(shown: Conditioned, others: Sequence[Conditioned], limit: Limit) 
     }
 
 
-def _by_time(runs: Sequence[Run], limits: Sequence[Limit]) -> list[Chart | None]:
+def _by_time(runs: Sequence[Run], limits: Sequence[Limit]) -> list[Chart]:
     """Return the charts by time if all runs have slices; each point is the worst of some neighbouring slices."""
     timed = [_slices_of(run, limits) for run in runs]
     if not all(timed):
         return []
-    return [_time_chart(runs, timed, place, limit) for place, limit in enumerate(limits)]
+    charts = []
+    for place, limit in enumerate(limits):
+        lines = [_time_line(run, slices, place) for run, slices in zip(runs, timed, strict=True)]
+        title = f"Over {units.threshold(limit.threshold_us)} by time"
+        charts.append(_chart(title, "%", limit, "hours since the start", lines))
+    return charts
 
 
 def _slices_of(run: Run, limits: Sequence[Limit]) -> Timed:
@@ -84,12 +89,6 @@ def _timed(counts: Sequence[int], ops_count: int, limit: ReadLimit) -> tuple[flo
     return share, not is_count_within(over, ops_count, limit.limit.limit_pct)
 
 
-def _time_chart(runs: Sequence[Run], timed: Sequence[Timed], place: int, limit: Limit) -> Chart:
-    lines = [_time_line(run, slices, place) for run, slices in zip(runs, timed, strict=True)]
-    title = f"Over {units.threshold(limit.threshold_us)} by time"
-    return _chart(title, "%", limit, "hours since the start", _lettered(lines))
-
-
 def _time_line(run: Run, slices: Timed, place: int) -> Chart:
     shares = [each[1][place][0] for each in slices]
     worst = [at for span in spans(len(slices), POINTS_MAX) if (at := place_of_greatest(shares, span)) is not None]
@@ -101,12 +100,9 @@ def _time_line(run: Run, slices: Timed, place: int) -> Chart:
     }
 
 
-def _lettered(lines: Sequence[Chart]) -> list[Chart]:
-    return [{"name": letter} | line for letter, line in zip(ascii_uppercase, lines, strict=False)]
-
-
 def _chart(title: str, unit: str, limit: Limit | None, x_title: str, lines: list[Chart]) -> Chart:
-    chart = {"title": title, "unit": unit, "xTitle": x_title, "lines": lines}
+    named = [{"name": letter} | line for letter, line in zip(ascii_uppercase, lines, strict=False)]
+    chart = {"title": title, "unit": unit, "xTitle": x_title, "lines": named}
     if limit is None:
         return chart
     limit_text = units.decimal(limit.limit_pct)

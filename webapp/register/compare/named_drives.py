@@ -62,7 +62,7 @@ def _named(store: ColumnStore, typed: str) -> NamedDrive:
     wanted = tuple(words_of(typed))
     if len(wanted) > WORDS_MOST:
         raise ParameterError("drive", f"expected a name of at most {WORDS_MOST} words, got {len(wanted)}")
-    rows = store.cached("row of each drive", lambda: _row_of_each(store))
+    rows = store.cached("row of each drive", lambda: {store.slugs[row]: row for row in reversed(range(store.count))})
     exact = store.cached("drives by whole name", lambda: _by_whole_name(store, rows)).get(wanted, [])
     if len(exact) == 1:
         return NamedDrive(typed, exact[0])
@@ -79,16 +79,13 @@ def _named(store: ColumnStore, typed: str) -> NamedDrive:
     return NamedDrive(typed, error="no drive has this name", offered=offered, is_unknown=True)
 
 
-def _row_of_each(store: ColumnStore) -> dict[str, int]:
-    return {store.slugs[row]: row for row in reversed(range(store.count))}
-
-
 def _by_whole_name(store: ColumnStore, rows: Mapping[str, int]) -> dict[tuple[str, ...], list[str]]:
     """Return the slugs of drives by the words of each of their names."""
     found: dict[tuple[str, ...], dict[str, None]] = {}
     for slug, row in rows.items():
-        for name in _whole_names(store, row):
-            found.setdefault(tuple(name), {})[slug] = None
+        model, part, capacity = (store.columns[code].word(row) for code in ("model", "part_number", "capacity_gb"))
+        for name in (name_of(store, row), f"{model} {capacity}", part, slug):
+            found.setdefault(tuple(words_of(name)), {})[slug] = None
     return {name: sorted(slugs) for name, slugs in found.items() if name}
 
 
@@ -96,11 +93,6 @@ def _similar_slugs(name: str, slugs: Iterable[str]) -> list[str]:
     """Return the slugs most similar to a name."""
     similar = process.extract(name, slugs, scorer=fuzz.ratio, limit=OFFERED_MOST, score_cutoff=SIMILARITY_PCT)
     return [slug for slug, _, _ in similar]
-
-
-def _whole_names(store: ColumnStore, row: int) -> list[list[str]]:
-    model, part, capacity = (store.columns[code].word(row) for code in ("model", "part_number", "capacity_gb"))
-    return [words_of(each) for each in (name_of(store, row), f"{model} {capacity}", part, store.slugs[row]) if each]
 
 
 def runs_drives(names: tuple[str, ...]) -> list[NamedDrive]:
@@ -118,7 +110,7 @@ def choice_response(request: HttpRequest, chosen: Chosen) -> HttpResponse | None
 
     The form has status 404 for an unknown name and 400 for an ambiguous one.
     """
-    if chosen.kind == "run" and chosen.is_enough:
+    if chosen.kind == "run" and len(chosen.names) >= FEWEST:
         return None
     drives = named_drives(chosen.names) if chosen.kind == "drive" else runs_drives(chosen.names)
     wrong = [each for each in drives if each.error]

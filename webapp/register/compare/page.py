@@ -1,12 +1,12 @@
 """The page of a comparison: whether the runs compare, the reasons if not, and the aligned tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
 
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.text import capfirst
+from django.utils.text import capfirst, get_text_list
 
 from results.ingest.act import YCSB
 from results.models import Category, Run
@@ -73,42 +73,29 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """Return the result of the comparison as one sentence, to be quoted."""
-        names = _listed(_distinct_names(self.heads))
+        names = get_text_list(_distinct_names(self.heads), "and")
         if self.is_comparable and self.unreported.labels:
             count = f"{len(self.unreported.labels)} of {self.unreported.conditions} conditions not reported"
             weak = "Weak: " if self.is_weak else ""
             return f"{weak}{count}. {names} compare: all reported conditions match. {self.unreported_by_run}"
         if self.is_comparable:
             return f"{names} compare: all conditions match."
-        labels = _listed([condition.label.lower() for condition in self.differing])
+        labels = get_text_list([condition.label.lower() for condition in self.differing], "and")
         return f"{names} cannot be compared: {labels} {'differs' if len(self.differing) == 1 else 'differ'}."
 
     @property
-    def instances_sentence(self) -> str:
-        """Return the columns that are cloud instances, with their numbers of devices; empty without one."""
+    def cautions(self) -> Iterator[tuple[str, str]]:
+        """Yield what to consider: the columns with virtual devices and with cloud instances, each with the reason."""
+        if letters := [head.letter for head in self.heads if head.run.is_on_no_drive]:
+            reason = f"{capfirst(VIRTUAL_DEVICE_REASON)} and cannot certify one."
+            yield f"{capfirst(VIRTUAL_DEVICE_MARK)}: {get_text_list(letters, 'and')}.", reason
         unknown = "an unknown number of devices"
-        devices = [
+        if devices := [
             f"{head.letter} with {units.counted(head.run.device_count, 'device') or unknown}"
             for head in self.heads
             if product_of(head.run).category == Category.CLOUD
-        ]
-        return f"Measured on a cloud instance: {_listed(devices)}." if devices else ""
-
-    @property
-    def caution(self) -> str:
-        """Return the caution on results of cloud instances; empty without one."""
-        return CLOUD_CAUTION if self.instances_sentence else ""
-
-    @property
-    def no_drives_sentence(self) -> str:
-        """Return the columns that were measured with a virtual device; empty if no log reports one."""
-        letters = [head.letter for head in self.heads if head.run.is_on_no_drive]
-        return f"{capfirst(VIRTUAL_DEVICE_MARK)}: {_listed(letters)}." if letters else ""
-
-    @property
-    def no_drives_caution(self) -> str:
-        """Return the reason why such a run does not count."""
-        return f"{capfirst(VIRTUAL_DEVICE_REASON)} and cannot certify one."
+        ]:
+            yield f"Measured on a cloud instance: {get_text_list(devices, 'and')}.", CLOUD_CAUTION
 
     @property
     def unreported_by_run(self) -> str:
@@ -154,8 +141,6 @@ def _distinct_names(heads: Sequence[Head]) -> list[str]:
 def _offer(runs: Sequence[Run]) -> tuple[str, str]:
     """Return text and address of the link to a comparison of runs."""
     query = urlencode([("run", run.public_id) for run in runs])
-    return _listed([f"{run_name(run)} (run {run.public_id})" for run in runs]), f"{reverse('compare')}?{query}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
+    return get_text_list(
+        [f"{run_name(run)} (run {run.public_id})" for run in runs], "and"
+    ), f"{reverse('compare')}?{query}"

@@ -28,11 +28,6 @@ class Chosen:
     limits: YourLimits = field(default_factory=YourLimits)
 
     @property
-    def is_enough(self) -> bool:
-        """Return whether there are enough names to compare."""
-        return len(self.names) >= FEWEST
-
-    @property
     def pairs(self) -> list[tuple[str, str]]:
         """Return the parameters of the names."""
         return [(self.kind, name) for name in self.names]

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,13 +24,11 @@ def size_gb(value: Any, *, bare_is_gb: bool = False) -> tuple[float | None, bool
     >>> size_gb(1920383410176), size_gb("1.8T")[1], size_gb("1.92 TB"), size_gb("960", bare_is_gb=True), size_gb("big")
     ((1920.383410176, False), True, (1920.0, False), (960.0, False), (None, False))
     """
-    if isinstance(value, bool) or value is None:
-        return None, False
     found = PRINTED.fullmatch(str(value)[:40].strip())
     if not found:
         return None, False
     number, letter, unit = float(found[1].replace(",", ".")), found[2].upper(), (found[3] or "").upper()
-    if not math.isfinite(number) or number <= 0:
+    if number <= 0:
         return None, False
     if not letter and not unit:
         is_gb = bare_is_gb and number < BYTES_FROM

@@ -5,15 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from webapp.register.fleet.drives import ListedDrive
-from webapp.register.products.model_index import (
-    Figured,
-    Listed,
-    RegisterIndex,
-    figured_sentence,
-    is_distinctive,
-    is_near,
-    name_words,
-)
+from webapp.register.products import model_index
+from webapp.register.products.model_index import Figured, Listed, RegisterIndex, name_words
 from webapp.register.products.name_search import one_error_away
 from webapp.register.products.part_numbers import Part, part_of
 from webapp.register.tables.sentences import product_name
@@ -98,7 +91,7 @@ class Matcher:
         """
         makers = set(self.index.named_vendors(drive.vendor, drive.model))
         found: dict[int, Listed] = {}  # each product once: DC SN861 is also called SN861
-        for word in filter(is_distinctive, name_words(drive.model)):
+        for word in filter(model_index.is_distinctive, name_words(drive.model)):
             known = one_error_away(word, list(self.index.by_word))
             names = (name for part in known for name in self.index.by_word[part])
             for each in (each for name in names for each in self.index.by_model[name]):
@@ -112,7 +105,7 @@ class Matcher:
             return []
         makers = [part.vendor.casefold()] if part else self.index.named_vendors(drive.vendor, drive.model)
         same = [each for maker in makers for each in self.index.by_vendor.get(maker, ())]
-        return [each for each in same if is_near(each.product, drive.capacity_gb, is_rounded=True)]
+        return [each for each in same if model_index.is_near(each.product, drive.capacity_gb, is_rounded=True)]
 
 
 def _model_key(drive: ListedDrive) -> tuple[str, str]:
@@ -139,7 +132,7 @@ def unknown_sentence(drive: ListedDrive, match: Match) -> str:
         return "The list has no model for this drive."
     not_compared = NOT_COMPARED if match.is_not_compared else ""
     names = ", ".join(product_name(each.product) for each in match.nearest)
-    like = f"{f' Nearest: {names}.' if names else ''}{figured_sentence(match.figured)}"
+    like = f"{f' Nearest: {names}.' if names else ''}{model_index.figured_sentence(match.figured)}"
     return f"{_unknown(drive, match.part, match.nearest)}{like}{not_compared}"
 
 

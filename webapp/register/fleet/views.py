@@ -22,9 +22,8 @@ from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_page
 from webapp.register.products.model_index import register_index
 
-LIST_BYTES_MAX = (
-    4 * 1024**2
-)  # more than 500 drives with the full output of smartctl; settings.py has the same limit for pasted text
+# More than 500 drives with the full output of smartctl; settings.py has the same limit for pasted text.
+LIST_BYTES_MAX = 4 * 1024**2
 TOO_LARGE = f"The list is larger than {LIST_BYTES_MAX:,} bytes. Split it and check the parts."
 INCOMPLETE = "The form arrived incomplete. Send it again."
 LENGTH_DIGITS_MAX = 20  # of Content-Length; int() refuses very long numbers

@@ -1,8 +1,8 @@
 """Public pages as the site itself renders them, compressed. Responses that are not public are refused."""
 
 import gzip
-from dataclasses import dataclass
 from functools import cache
+from http import HTTPStatus
 from typing import Any
 from wsgiref.util import setup_testing_defaults
 
@@ -19,41 +19,26 @@ ZSTD_LEVEL, GZIP_LEVEL = 10, 9  # compressed once for each version, read thousan
 DROPPED_HEADERS = {"content-length", "connection", "date", "server"}
 
 
+Headers = tuple[tuple[str, str], ...]
+
+
 class NotPublicError(Exception):
     """The response is not a public page. The message gives the reason."""
 
 
-@dataclass(frozen=True)
-class Rendered:
-    """A response: its headers and its bytes, plain, with gzip and with zstd (empty if compression gains nothing)."""
+def render(path: str) -> tuple[Headers, tuple[bytes, bytes, bytes]]:
+    """Return headers and bytes of the page at a path (with its query): plain, with gzip and with zstd.
 
-    headers: tuple[tuple[str, str], ...]
-    forms: tuple[bytes, bytes, bytes]
-
-    @property
-    def sizes(self) -> tuple[int, int, int]:
-        """Return the sizes of the forms in bytes."""
-        plain, by_gzip, by_zstd = self.forms
-        return len(plain), len(by_gzip), len(by_zstd)
-
-
-def render(path: str) -> Rendered:
-    """Return the page at a path (with its query). Raises NotPublicError if the page is not public."""
-    status, headers, content = request_page(path)
-    _refuse_private(status, headers)
-    stored = tuple((name, value) for name, value in headers if name.lower() not in DROPPED_HEADERS)
-    return Rendered(stored, _forms(dict(headers).get("Content-Type", ""), content))
-
-
-def request_page(path: str) -> tuple[str, list[tuple[str, str]], bytes]:
-    """Return status, headers and bytes of the site's response to a client that is not signed in."""
+    Bytes are empty if compression gains nothing. Raises NotPublicError if the page is not public.
+    """
     response = respond(_environ(path))
-    headers = [*response.items(), *(("Set-Cookie", each.OutputString()) for each in response.cookies.values())]
     # `close()` would end the request and close the database connection, so that only the file of a response is closed.
     content = response.getvalue()
     if isinstance(response, FileResponse) and response.file_to_stream:
         response.file_to_stream.close()
-    return f"{response.status_code} {response.reason_phrase}", headers, content
+    _refuse_private(response)
+    headers = tuple((name, value) for name, value in response.items() if name.lower() not in DROPPED_HEADERS)
+    return headers, _forms(response.get("Content-Type", ""), content)
 
 
 def respond(environ: dict[str, Any]) -> HttpResponseBase:
@@ -82,15 +67,14 @@ def _environ(path: str) -> dict[str, Any]:
     return environ
 
 
-def _refuse_private(status: str, headers: list[tuple[str, str]]) -> None:
-    by_name = {name.lower(): value for name, value in headers}
-    if not status.startswith("200"):
-        raise NotPublicError(f"answered {status}")
-    if "public" not in by_name.get("cache-control", ""):
-        raise NotPublicError(f"Cache-Control: {by_name.get('cache-control', 'none')}")
-    if "set-cookie" in by_name or "cookie" in by_name.get("vary", "").lower():
+def _refuse_private(response: HttpResponseBase) -> None:
+    if response.status_code != HTTPStatus.OK:
+        raise NotPublicError(f"answered {response.status_code} {response.reason_phrase}")
+    if "public" not in response.get("Cache-Control", ""):
+        raise NotPublicError(f"Cache-Control: {response.get('Cache-Control', 'none')}")
+    if response.cookies or "cookie" in response.get("Vary", "").lower():
         raise NotPublicError("depends on the client")
-    if "noindex" in by_name.get("x-robots-tag", ""):
+    if "noindex" in response.get("X-Robots-Tag", ""):
         raise NotPublicError("noindex")
 
 

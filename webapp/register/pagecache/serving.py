@@ -7,6 +7,7 @@ after all, unless it is purged.
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import format_datetime
 from functools import lru_cache
@@ -31,7 +32,6 @@ CODINGS = (("zstd", 2), ("gzip", 1))  # in the order of preference, with their p
 NOT_OF_304 = {"content-type", "content-disposition", "content-length"}
 
 Environ = dict[str, Any]
-Headers = list[tuple[str, str]]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
 
@@ -72,13 +72,10 @@ class CurrentSnapshot:
             snapshot = store.read(directory)
         if snapshot is None:
             return View()
-        return View(snapshot, store.purged_of(snapshot.directory), self._age_s() <= TRUSTED_S)
-
-    def _age_s(self) -> float:
-        try:
-            return time.time() - (self.root / store.COMPARED_AT).stat().st_mtime
-        except FileNotFoundError:
-            return float("inf")
+        is_trusted = False
+        with suppress(FileNotFoundError):
+            is_trusted = time.time() - (self.root / store.COMPARED_AT).stat().st_mtime <= TRUSTED_S
+        return View(snapshot, store.purged_of(snapshot.directory), is_trusted)
 
 
 class SnapshotMiddleware:
@@ -115,19 +112,17 @@ class SnapshotMiddleware:
         self, snapshot: Snapshot, entry: Entry, environ: Environ, start_response: StartResponse
     ) -> Iterable[bytes]:
         """Return Django's response, or the page of the snapshot if Django has no database."""
-        deferred = _DeferredStart(start_response)
-        answer = self.application(environ, deferred)
-        if not deferred.is_database_down:
-            return answer
-        self._down_until = time.monotonic() + DATABASE_DOWN_S
-        instead = self._answer(snapshot, entry, environ, start_response)
-        if instead is None:
-            deferred.release()
-            return answer
-        close = getattr(answer, "close", None)
-        if close:
-            close()
-        return instead
+        calls: list[tuple[Any, ...]] = []  # Django starts its response once, before it returns the content
+        answer = self.application(environ, lambda *arguments: calls.append(arguments))
+        [(status, headers, *rest)] = calls
+        if any(name == DATABASE_DOWN_HEADER for name, _ in headers):
+            self._down_until = time.monotonic() + DATABASE_DOWN_S
+            instead = self._answer(snapshot, entry, environ, start_response)
+            if instead is not None:
+                getattr(answer, "close", list)()
+                return instead
+        start_response(status, headers, *rest)
+        return answer
 
     def _answer(
         self, snapshot: Snapshot, entry: Entry, environ: Environ, start_response: StartResponse
@@ -145,24 +140,6 @@ class SnapshotMiddleware:
             return [b""]
         start_response("200 OK", form.headers)
         return [b"" if environ["REQUEST_METHOD"] == "HEAD" else form.content]
-
-
-class _DeferredStart:
-    """A start_response that is deferred if Django reports that its database is down."""
-
-    def __init__(self, start_response: StartResponse) -> None:
-        self.start_response = start_response
-        self.is_database_down = False
-        self._arguments: tuple[Any, ...] = ()
-
-    def __call__(self, status: str, headers: Headers, *rest: Any) -> Any:
-        self.is_database_down = any(name == DATABASE_DOWN_HEADER for name, _ in headers)
-        self._arguments = (status, headers, *rest)
-        return None if self.is_database_down else self.start_response(*self._arguments)
-
-    def release(self) -> None:
-        """Send the deferred status and headers."""
-        self.start_response(*self._arguments)
 
 
 def _form(snapshot: Snapshot, entry: Entry, coding: str, place: int) -> Form | None:

@@ -88,12 +88,8 @@ def _published() -> list[object]:
 def release() -> str:
     """Return a text that identifies the release: a hash of the names, sizes and times of its files."""
     files = (path for name in SOURCES for path in sorted(Path(settings.BASE_DIR / name).rglob("*")) if path.is_file())
-    entries = [
-        (str(path.relative_to(settings.BASE_DIR)), path.stat().st_size, path.stat().st_mtime_ns)
-        for path in files
-        if path.suffix != ".pyc"
-    ]
-    return _short(list(entries))
+    read = [(path.relative_to(settings.BASE_DIR), path.stat()) for path in files if path.suffix != ".pyc"]
+    return _short([(str(path), found.st_size, found.st_mtime_ns) for path, found in read])
 
 
 def _short(parts: list[object]) -> str:

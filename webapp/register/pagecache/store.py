@@ -76,10 +76,9 @@ class Snapshot:
 
 def current_directory(root: Path) -> Path | None:
     """Return the directory of the current version; None if there is none."""
-    try:
+    with suppress(FileNotFoundError):
         return (root / CURRENT).resolve(strict=True)
-    except FileNotFoundError:
-        return None
+    return None
 
 
 def read(directory: Path | None) -> Snapshot | None:
@@ -108,10 +107,9 @@ def current(root: Path) -> Snapshot | None:
 
 def purged_of(directory: Path) -> frozenset[str]:
     """Return the groups of pages that are out of date in a version."""
-    try:
+    with suppress(FileNotFoundError):
         return frozenset((directory / PURGED).read_text().split("\n")) - {""}
-    except FileNotFoundError:
-        return frozenset()
+    return frozenset()
 
 
 def purge(directory: Path, groups: Iterable[str]) -> None:

@@ -84,7 +84,11 @@ def _write(root: Path, stamps: dict[str, str], current: Snapshot | None, reusabl
     result, writer, purged_at = UpdateResult(is_new=True), Writer(root), time.monotonic()
     try:
         for address in public_addresses(read_subjects()):
-            _add_page(address, result, writer, stamps, current, reusable.get(address.path))
+            entry, stamp = reusable.get(address.path), stamps.get(address.group)
+            if entry and current and writer.reuse(address.path, entry, current):
+                result.reused += 1
+            elif stamp is not None:  # if it is public only since the stamps were read, the next update includes it
+                _render_page(address, stamp, result, writer)
             if time.monotonic() - purged_at > PURGE_INTERVAL_S:
                 purge_outdated(root)
                 purged_at = time.monotonic()
@@ -99,38 +103,23 @@ def _write(root: Path, stamps: dict[str, str], current: Snapshot | None, reusabl
     return result
 
 
-def _add_page(
-    address: PublicAddress,
-    result: UpdateResult,
-    writer: Writer,
-    stamps: dict[str, str],
-    current: Snapshot | None,
-    entry: Entry | None,
-) -> None:
-    """Reuse the page of the current version if it has a reusable entry, otherwise render it."""
-    if entry and current and writer.reuse(address.path, entry, current):
-        result.reused += 1
-        return
-    stamp = stamps.get(address.group)
-    if stamp is None:  # public only since the stamps were read: the next update includes it
-        return
+def _render_page(address: PublicAddress, stamp: str, result: UpdateResult, writer: Writer) -> None:
     try:
-        rendered = render(address.path)
+        headers, forms = render(address.path)
     except NotPublicError as error:
         logger.warning("snapshot: %s is left out: %s", address.path, error)
         result.left_out += 1
         return
-    new = Entry("", address.group, stamp, time.time(), rendered.sizes, rendered.headers)
-    writer.add(address.path, new, rendered.forms)
+    plain, by_gzip, by_zstd = map(len, forms)
+    writer.add(address.path, Entry("", address.group, stamp, time.time(), (plain, by_gzip, by_zstd), headers), forms)
     result.rendered += 1
 
 
 @receiver(post_save, sender=Event, dispatch_uid="purge-snapshot")
 def purge_after(instance: Event, **_: Any) -> None:
     """Purge the pages of an event's subject when its transaction commits. The periodic update does the rest."""
-    event = instance
-    if event.subject_type in {"run", "certificate"}:
-        transaction.on_commit(lambda: _purge_subject(event.subject_type, event.subject_id), robust=True)
+    if instance.subject_type in {"run", "certificate"}:
+        transaction.on_commit(lambda: _purge_subject(instance.subject_type, instance.subject_id), robust=True)
 
 
 def _purge_subject(subject_type: str, public_id: str) -> None:

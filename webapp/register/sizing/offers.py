@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from django.db.models import F, Q
 
-from results.models import Category, Certificate, CertificateRun, Product, Run, Statistic, Tier
+from results.models import Certificate, CertificateRun, Product, Run, Tier
+from results.models.categories import OF_DRIVES
 from results.rules.act.limits import Limit
 from results.rules.act.loads import TPS
 from results.rules.sizing import Offer
@@ -16,8 +17,6 @@ from webapp.register.sizing.query import SLUG
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.marks import TierMark, run_tier_mark
 
-# Instances and networked systems have no capacity or endurance rating of a single drive.
-DRIVES = (Category.NVME_3DXPOINT, Category.NVME_FLASH, Category.SATA_SAS_FLASH, Category.M2_FLASH)
 BYTES_PER_GB = 10**9
 ASSUMED_DEVICES = 1  # for publications without a number of devices: they name one drive
 LAST_PLACE = Decimal("0.0001")  # N is rounded separately in runs and certificates
@@ -33,24 +32,20 @@ class Candidate:
     basis: str
     tier: TierMark | None
 
-    @property
-    def statistic(self) -> str:
-        """Return the statistic of the shares; certificates always use the worst slice."""
-        return self.run.statistic if self.run else Statistic.WORST_SLICE.value
-
 
 def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction], *, is_own: bool = False) -> list[Candidate]:
     """Return the current drives that sustain a load within the limits, each once, in a fixed number of queries.
 
     A current certificate takes precedence over runs if its load test is within the limits; it does not cover
     stricter ones. Otherwise the run with the highest speed per device within the limits counts. A log without the
-    number of devices is ignored. `is_own`: the limits are a reader's own.
+    number of devices is ignored; so are instances and networked systems, which have no capacity or endurance rating of
+    a single drive. `is_own`: the limits are a reader's own.
     """
     limits = list(limits)
     certified = _certified(limits, is_own=is_own)
     runs = Run.objects.listed().rated().on_drives().current().within(limits, is_own=is_own).with_ranked_tps()
     has_devices = Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED)
-    runs = runs.filter(has_devices, tps__gt=0, product__category__in=DRIVES).select_related("product")
+    runs = runs.filter(has_devices, tps__gt=0, product__category__in=OF_DRIVES).select_related("product")
     found: dict[int, Candidate] = {}
     for run in runs.order_by(F("ranked_tps").desc(nulls_last=True), "pk").defer("facts", "source_row"):
         product = product_of(run)

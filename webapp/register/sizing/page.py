@@ -7,19 +7,11 @@ from typing import Any
 
 from django.http import QueryDict
 
+from results.models import Statistic
+from results.rules import sizing
 from results.rules.act.loads import printed_decimal
 from results.rules.plural import counted
-from results.rules.sizing import (
-    Demand,
-    Size,
-    Tested,
-    object_size_note,
-    reads_as_tested,
-    reads_pct,
-    size,
-    untested,
-    writes_as_tested,
-)
+from results.rules.sizing import Demand, Size, Tested, untested
 from webapp.register.http.files import Value
 from webapp.register.sizing.offers import Candidate
 from webapp.register.sizing.query import SizingQuestion
@@ -66,11 +58,11 @@ def _near(demand: Demand, tested: Tested) -> Iterator[Demand]:
     sized = replace(demand, object_bytes=tested.object_bytes) if is_another_size else demand
     if not untested(sized, tested):
         yield sized
-    elif reads_pct(demand) is not None:
+    elif sizing.reads_pct(demand) is not None:
         if demand.reads_per_s:
-            yield replace(sized, writes_per_s=writes_as_tested(demand, tested))
+            yield replace(sized, writes_per_s=sizing.writes_as_tested(demand, tested))
         if demand.writes_per_s:
-            yield replace(sized, reads_per_s=reads_as_tested(demand, tested))
+            yield replace(sized, reads_per_s=sizing.reads_as_tested(demand, tested))
 
 
 def _address(query: QueryDict, demand: Demand) -> str:
@@ -92,6 +84,7 @@ FIELDS = (
     *("at_least_drives", "at_least_nodes"),
 )
 UNTESTED = "untested at this workload"
+WORST_SLICE = Statistic.WORST_SLICE.value  # certificates always use it
 SHOWN_ROWS = 100
 
 
@@ -135,7 +128,9 @@ class SizingRow:
 
 def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Tested) -> dict[str, Any]:
     """Return the answer to a query. The page lists at most SHOWN_ROWS drives, and files list all of them."""
-    sizes = _sorted([SizingRow(each, size(question.demand, each.offer, tested)) for each in found], question.sort)
+    sizes = _sorted(
+        [SizingRow(each, sizing.size(question.demand, each.offer, tested)) for each in found], question.sort
+    )
     fewest = _fewest(sizes)
     cheapest = min((each for each in sizes if each.size.price is not None), key=_by_price, default=None)
     selected = next((each for each in sizes if each.candidate.product.slug == question.drive), None)
@@ -152,7 +147,7 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
         "steps": steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
         "sentence": _sentence(fewest, cheapest, reasons),
         "count_sentence": more if len(rows) < len(sizes) else f"{every}, each at its tested load.",
-        "object_size_note": object_size_note(question.demand, tested),
+        "object_size_note": sizing.object_size_note(question.demand, tested),
     }
 
 
@@ -167,7 +162,7 @@ def known_by(
         (mix, fewest)
         for mix in mixes
         if mix.is_stricter
-        and (fewest := _fewest(SizingRow(each, size(mix.demand, each.offer, tested)) for each in found))
+        and (fewest := _fewest(SizingRow(each, sizing.size(mix.demand, each.offer, tested)) for each in found))
     ]
 
 
@@ -238,7 +233,7 @@ def sizing_values(row: SizingRow) -> dict[str, Value]:
         "capacity_gb": candidate.product.capacity_gb,
         "basis": candidate.basis,
         "tier": candidate.tier.word if candidate.tier else "certified",
-        "statistic": candidate.statistic,
+        "statistic": candidate.run.statistic if candidate.run else WORST_SLICE,
         "price": row.price.replace(",", "") or None,
         "at_least_drives": found.least.drives if found.least else None,
         "at_least_nodes": found.least.nodes if found.least else None,

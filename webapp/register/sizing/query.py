@@ -18,14 +18,17 @@ from webapp.templatetags import units
 PRICE_PREFIX = "price-"
 SLUG = re.compile(r"[a-z0-9_-]{1,120}")
 PRICE = re.compile(PRICE_PREFIX + SLUG.pattern)
-TB = 10**12
 
 
 @dataclass(frozen=True)
 class Field:
-    """One number of the form: its label, range, and default value."""
+    """One number of the form: its label, range, and default value.
+
+    `quantity` is its name in `Demand`, where it is in units of which the form's unit has `scale`.
+    """
 
     name: str
+    quantity: str
     label: str
     unit: str
     default: str
@@ -33,12 +36,17 @@ class Field:
     most: str
     is_whole: bool = False
     note: str = ""
+    scale: Fraction = Fraction(1)
 
     @property
     def parameter(self) -> Parameter:
         """Return the parameter that it sends."""
         default = Decimal(self.default)
         return number(self.name, self.least, self.most, default=default, is_whole=self.is_whole)
+
+    def scaled(self, number: Decimal | int) -> Any:
+        """Return a number of the form as `Demand` has it."""
+        return int(number) if self.is_whole else Fraction(number) * self.scale
 
     @property
     def default_text(self) -> str:
@@ -47,17 +55,17 @@ class Field:
 
 
 FIELDS = (
-    Field("reads", "Reads", "/s", "500000", "0", "1000000000000"),
-    Field("writes", "Writes", "/s", "125000", "0", "1000000000000"),
-    Field("object", "Object", "bytes", "1536", "1", "1000000000", is_whole=True),
-    Field("data", "Data, one copy", "TB", "20", "0", "1000000000"),
-    Field("copies", "Copies", "", "2", "1", "100", is_whole=True, note="replication factor"),
-    Field("usable", "Usable share of a drive", "%", "50", "1", "100"),
-    Field("defrag", "Defrag threshold", "%", "50", "0", "99"),
-    Field("per_node", "Drives per node", "", "4", "1", "1000", is_whole=True),
-    Field("spare", "Spare nodes", "", "1", "0", "100000", is_whole=True, note="may fail"),
-    Field("life", "Life", "years", "5", "0.1", "100"),
-    Field("warranty", "Warranty", "years", "5", "0.1", "100", note="5 years assumed"),
+    Field("reads", "reads_per_s", "Reads", "/s", "500000", "0", "1000000000000"),
+    Field("writes", "writes_per_s", "Writes", "/s", "125000", "0", "1000000000000"),
+    Field("object", "object_bytes", "Object", "bytes", "1536", "1", "1000000000", is_whole=True),
+    Field("data", "data_bytes", "Data, one copy", "TB", "20", "0", "1000000000", scale=Fraction(10**12)),
+    Field("copies", "replication_factor", "Copies", "", "2", "1", "100", is_whole=True, note="replication factor"),
+    Field("usable", "usable_ratio", "Usable share of a drive", "%", "50", "1", "100", scale=Fraction(1, 100)),
+    Field("defrag", "defrag_ratio", "Defrag threshold", "%", "50", "0", "99", scale=Fraction(1, 100)),
+    Field("per_node", "drives_per_node", "Drives per node", "", "4", "1", "1000", is_whole=True),
+    Field("spare", "spare_nodes", "Spare nodes", "", "1", "0", "100000", is_whole=True, note="may fail"),
+    Field("life", "life_years", "Life", "years", "5", "0.1", "100"),
+    Field("warranty", "warranty_years", "Warranty", "years", "5", "0.1", "100", note="5 years assumed"),
 )
 SORTS = ("fewest", "cheapest", "name")
 
@@ -95,7 +103,7 @@ def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> Sizing
         ),
     )
     return SizingQuestion(
-        demand=_demand({field.name: Fraction(found[field.name]) for field in FIELDS}),
+        demand=Demand(**{field.quantity: field.scaled(found[field.name]) for field in FIELDS}),
         limits=found["limits"],
         prices={name.removeprefix(PRICE_PREFIX): Fraction(found[name]) for name in prices if found[name] is not None},
         drive=found["drive"],
@@ -108,22 +116,6 @@ def taken_for(query: QueryDict, field: Field) -> str:
     """Return the note about the default of a field that was sent empty; empty for other fields."""
     is_empty = field.name in query and not "".join(query.getlist(field.name)).strip()
     return f"empty, so {field.default_text} is used" if is_empty else ""
-
-
-def _demand(numbers: dict[str, Fraction]) -> Demand:
-    return Demand(
-        reads_per_s=numbers["reads"],
-        writes_per_s=numbers["writes"],
-        object_bytes=int(numbers["object"]),
-        data_bytes=numbers["data"] * TB,
-        replication_factor=int(numbers["copies"]),
-        usable_ratio=numbers["usable"] / 100,
-        defrag_ratio=numbers["defrag"] / 100,
-        drives_per_node=int(numbers["per_node"]),
-        spare_nodes=int(numbers["spare"]),
-        life_years=numbers["life"],
-        warranty_years=numbers["warranty"],
-    )
 
 
 def is_of_the_form(name: str, profile: Iterable[Limit]) -> bool:

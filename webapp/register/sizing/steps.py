@@ -106,7 +106,14 @@ def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
 
 def _nodes(demand: Demand, found: Size) -> list[Step]:
     if found.nodes is None:
-        return [Step("Drives", "throughput is untested", "untested at this workload", RULE), *_least(demand, found)]
+        untested = Step("Drives", "throughput is untested", "untested at this workload", RULE)
+        if found.least is None:
+            return [untested]
+        how = (
+            f"limited by {found.least.binding}, not counting the load: {found.least.nodes:,d} nodes, "
+            f"{demand.spare_nodes:,d} of them spare, {demand.drives_per_node:,d} drives each"
+        )
+        return [untested, Step("Minimum number of drives", how, units.count(found.least.drives), RULE)]
     working = found.nodes - demand.spare_nodes
     bound = "one node for each copy" if found.binding == sizing.COPIES else f"limited by {found.binding}"
     how = f"{working:,d} working ({bound}) + {demand.spare_nodes:,d} spare, {demand.drives_per_node:,d} drives each"
@@ -114,17 +121,6 @@ def _nodes(demand: Demand, found: Size) -> list[Step]:
         Step("Nodes", how, units.count(found.nodes), REQUESTED),
         Step("Drives", f"{found.nodes:,d} nodes x {demand.drives_per_node:,d}", units.count(found.drives), REQUESTED),
     ]
-
-
-def _least(demand: Demand, found: Size) -> list[Step]:
-    """Return the minimum number of drives, independent of the load."""
-    if found.least is None:
-        return []
-    how = (
-        f"limited by {found.least.binding}, not counting the load: {found.least.nodes:,d} nodes, "
-        f"{demand.spare_nodes:,d} of them spare, {demand.drives_per_node:,d} drives each"
-    )
-    return [Step("Minimum number of drives", how, units.count(found.least.drives), RULE)]
 
 
 def _tb(size_bytes: Fraction) -> str:

@@ -12,15 +12,9 @@ from webapp.register.http.files import rows_response
 from webapp.register.http.query_params import ParameterError, form_address
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_profile
+from webapp.register.sizing import query as sizing_query
 from webapp.register.sizing.offers import candidates, refuse_unknown_drives
 from webapp.register.sizing.page import FIELDS, known_by, sizing_page, sizing_values, tested_mixes
-from webapp.register.sizing.query import (
-    form_context,
-    is_of_the_form,
-    read_sizing_question,
-    refused_context,
-    without_empty_prices,
-)
 
 SCHEMA = "drivecert.sizing/1"
 
@@ -28,21 +22,24 @@ SCHEMA = "drivecert.sizing/1"
 @public_page
 def sizing(request: HttpRequest) -> HttpResponse:
     profile = current_profile().document
-    if (shorter := without_empty_prices(request.GET)) is not None:
+    if (shorter := sizing_query.without_empty_prices(request.GET)) is not None:
         return HttpResponseRedirect(shorter)
     try:
-        question = read_sizing_question(request.GET, parse_limits(profile))
+        question = sizing_query.read_sizing_question(request.GET, parse_limits(profile))
         refuse_unknown_drives(question.named_drives)
     except ParameterError as error:
         return _again(request, error, parse_limits(profile))
     limits = [Limit(threshold_us, limit_pct) for threshold_us, limit_pct in question.limits.by_threshold.items()]
-    found, tested = candidates(limits, question.prices, is_own=question.limits.is_own), _tested(profile)
+    found = candidates(limits, question.prices, is_own=question.limits.is_own)
+    document = json.loads(profile)
+    tolerance = Decimal(document["ratio_tolerance_points"])
+    tested = Tested(Decimal(document["reads_pct"]), tolerance, document["object_bytes"])
     page = sizing_page(question, found, tested)
     if question.form != "html":
         return rows_response(question.form, "sizing", SCHEMA, FIELDS, list(map(sizing_values, page["rows"])))
     mixes = tested_mixes(request.GET, question.demand, tested)
     context = {
-        **form_context(request.GET),
+        **sizing_query.form_context(request.GET),
         "page": page,
         "mixes": mixes,
         "known": known_by(mixes, found, tested),
@@ -55,12 +52,8 @@ def sizing(request: HttpRequest) -> HttpResponse:
 
 def _again(request: HttpRequest, refused: ParameterError, profile: tuple[Limit, ...]) -> HttpResponse:
     """Return the form as typed with the invalid field marked; raise errors of other parameters again."""
-    if request.GET.get("format", "html") != "html" or not is_of_the_form(refused.parameter, profile):
+    if request.GET.get("format", "html") != "html" or not sizing_query.is_of_the_form(refused.parameter, profile):
         raise refused
-    return render(request, "register/sizing/sizing.html", refused_context(request.GET, refused, profile), status=400)
-
-
-def _tested(profile: str) -> Tested:
-    document = json.loads(profile)
-    tolerance = Decimal(document["ratio_tolerance_points"])
-    return Tested(Decimal(document["reads_pct"]), tolerance, document["object_bytes"])
+    return render(
+        request, "register/sizing/sizing.html", sizing_query.refused_context(request.GET, refused, profile), status=400
+    )

@@ -64,10 +64,7 @@ DRIVE_COLUMNS = (
     *(columns.DRIVE, columns.CAPACITY, columns.PCIE_GEN, columns.SPEED, *SHARES, *RATING),
     *(columns.PER_TB, columns.NOTES, *EVIDENCE, *STATED),
 )
-XPOINT_COLUMNS = (
-    *(columns.DRIVE, columns.CAPACITY, columns.PCIE_GEN, columns.SPEED, columns.OVER_256US, columns.OVER_512US),
-    *(*SHARES, *RATING, columns.PER_TB, columns.NOTES, *EVIDENCE, *STATED),
-)
+XPOINT_COLUMNS = (*DRIVE_COLUMNS[:4], columns.OVER_256US, columns.OVER_512US, *DRIVE_COLUMNS[4:])
 NETWORKED_COLUMNS = (
     *(columns.SYSTEM, columns.SPEED, *SHARES, columns.BACKING_DEVICE, columns.PROTOCOL, columns.NOTES, *EVIDENCE),
     *STATED,

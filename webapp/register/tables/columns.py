@@ -166,13 +166,7 @@ def text_column(code: str, head: str, field: str, group: str) -> Column:
 
 
 def value_column(
-    code: str,
-    head: str,
-    kind: str,
-    value: Callable[[Run], Any],
-    text: Callable[[Any], str],
-    *labels: Any,
-    **more: Any,
+    code: str, head: str, kind: str, value: Callable[[Run], Any], text: Callable[[Any], str], *labels: Any, **more: Any
 ) -> Column:
     """Return a column whose order and text are made from one value of a run."""
     return Column(code, head, kind, value, lambda run: text(value(run)), *labels, **more)

@@ -82,12 +82,8 @@ def run_tier_mark(run: Run) -> TierMark:
 
 
 def run_tier_word(run: Run) -> str:
-    """Return the word of a run's tier alone."""
-    return f"published, {tested_by(run.source)}" if run.tier == Tier.PUBLISHED else str(Tier(run.tier).label)
-
-
-def tested_by(source: str) -> str:
-    """Return who ran a published test: Aerospike, the maker, or not reported."""
-    if not source:
-        return "source not stated"
-    return AEROSPIKE if source == AEROSPIKE else "maker"
+    """Return the word of a run's tier alone; for a published run with who ran the test."""
+    if run.tier != Tier.PUBLISHED:
+        return str(Tier(run.tier).label)
+    tester = AEROSPIKE if run.source == AEROSPIKE else "maker"
+    return f"published, {tester if run.source else 'source not stated'}"

@@ -1,6 +1,6 @@
 """The query parameters of list pages, read strictly: unknown parameters and values are rejected, never ignored."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from django.http import QueryDict
@@ -38,13 +38,7 @@ class ListQuery:
     form: str
     limits: YourLimits = PROFILE_ALONE
 
-    def address(
-        self,
-        *,
-        sort: Sort | None = None,
-        form: str = "html",
-        limits: YourLimits | None = None,
-    ) -> str:
+    def address(self, *, sort: Sort | None = None, form: str = "html", limits: YourLimits | None = None) -> str:
         """Return the address of the page with another sort, format or limits, without defaults."""
         new_sort = sort or self.sort
         parameters = {
@@ -72,12 +66,8 @@ def read_list_query(query: QueryDict, columns: Collection[Column], *, profile: I
     Raises ParameterError for a parameter or value that the page does not accept.
     """
     codes = {column.code for column in columns if column.is_sortable}
-    sort = Parameter("sort", ("sort",), lambda given: _sort(given, codes))
+    sort = Parameter("sort", ("sort",), lambda given: read_sort(given.get("sort", FASTEST_FIRST.parameter), codes))
     return ListQuery(**read_parameters(query, (sort, FORMAT, limits_parameter(profile))))
-
-
-def _sort(given: Mapping[str, str], codes: Collection[str]) -> Sort:
-    return read_sort(given["sort"], codes) if "sort" in given else FASTEST_FIRST
 
 
 def read_sort(text: str, codes: Collection[str]) -> Sort:

@@ -134,18 +134,12 @@ class Row:
     cells: list[Cell]
     tier: TierMark
     outcome: str
-    is_withdrawn: bool
     remarks: list[Remark]
 
     @property
     def is_over(self) -> bool:
         """Return whether at least one shown share is over its limit."""
         return any(cell.nearness.is_over for cell in self.cells if cell.nearness)
-
-    @property
-    def is_superseded(self) -> bool:
-        """Return whether another run has replaced this one."""
-        return self.run.visibility == Visibility.SUPERSEDED
 
     @property
     def is_current(self) -> bool:
@@ -215,7 +209,6 @@ def build_row(run: Run, places: dict[Column, int], limits: dict[int, Decimal]) -
         cells=[_cell(column, run, places[column], limits) for column in places],
         tier=run_tier_mark(run),
         outcome=verdicts[0].outcome if verdicts else "",
-        is_withdrawn=run.visibility == Visibility.WITHDRAWN,
         remarks=remarks_of(run),
     )
 

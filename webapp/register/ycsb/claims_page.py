@@ -34,9 +34,6 @@ MEANINGS = {
     Status.IN_WORDS: "The claim is in words. The table shows the number that the figures give.",
     Status.CANNOT_BE_CHECKED: "The publication does not print the figures behind the claim.",
 }
-ODD_ROUNDING = (Status.TRUNCATED, Status.ROUNDED_UP)
-FROM_CHARTS = (Status.AS_READ, Status.AT_POINTS, Status.NOT_DECIDABLE)
-UNCHECKED = (Status.IN_WORDS, Status.CANNOT_BE_CHECKED)
 FIELDS = (
     *("publication", "claim", "workload", "drive", "against", "stated", "unit", "computation", "recomputed"),
     *("status", "recorded_status", "read_off", "reason"),
@@ -66,8 +63,9 @@ def claims_page() -> dict[str, Any]:
 
 def _sentence(counts: Counter[Status]) -> str:
     """Return a summary of the claims by group of statuses."""
-    odd = sum(counts[status] for status in ODD_ROUNDING)
-    charts, unchecked = (sum(counts[status] for status in group) for group in (FROM_CHARTS, UNCHECKED))
+    odd = counts[Status.TRUNCATED] + counts[Status.ROUNDED_UP]
+    charts = counts[Status.AS_READ] + counts[Status.AT_POINTS] + counts[Status.NOT_DECIDABLE]
+    unchecked = counts[Status.IN_WORDS] + counts[Status.CANNOT_BE_CHECKED]
     rounding = f" ({odd} with odd rounding)" if odd else ""
     return (
         f"Of {counts.total()} claims: {counts[Status.REPRODUCES] + odd} hold{rounding}, "

@@ -62,6 +62,4 @@ def point_values(load: Load) -> list[dict[str, Value]]:
 
 def _text(value: float | None) -> str | None:
     """Return a double with its shortest exact digits; whole numbers without a decimal point."""
-    if value is None:
-        return None
-    return str(int(value)) if value == int(value) else repr(value)
+    return None if value is None else repr(value).removesuffix(".0")

@@ -59,14 +59,14 @@ def _throughput_row(pair: Pair) -> FixedRow:
     less = times_less(_us(drive), _us(base))
     lower = percent(gain(_us(drive), _us(base), Better.LOWER)).lstrip("+")
     remark = _remark(pair, _span(times_less, _us, pair), "x")
-    return _row(pair, _ops(drive), (_printed(drive), _printed(base)), f"{times(less)} lower ({lower} % less)", remark)
+    return _row(pair, _ops(drive), (drive.printed, base.printed), f"{times(less)} lower ({lower} % less)", remark)
 
 
 def _latency_row(pair: Pair) -> FixedRow:
     drive, base = pair
     gained = f"{percent(increase(_rate(drive), _rate(base)))} %"
     remark = _remark(pair, [end * 100 for end in _span(increase, _rate, pair)], "%")
-    return _row(pair, _printed(drive), (_ops(drive), _ops(base)), gained, remark)
+    return _row(pair, drive.printed, (_ops(drive), _ops(base)), gained, remark)
 
 
 def _row(pair: Pair, level: str, values: tuple[str, str], comparison: str, remark: str) -> FixedRow:
@@ -86,10 +86,6 @@ def _rate(figure: Figure) -> Fraction:
     return Fraction(figure.row.at_ops_per_s or 0)
 
 
-def _printed(figure: Figure) -> str:
-    return f"{figure.row.value} {figure.row.unit}"
-
-
 def _span(formula: Formula, number: Number, pair: Pair) -> list[Fraction]:
     """Return the lowest and highest possible result for values read from charts; empty if it is exact."""
     ends = ends_of(formula, *(Taken(number(each), each.is_read_off) for each in pair))
@@ -105,7 +101,7 @@ def _remark(pair: Pair, ends: Sequence[Fraction], unit: str) -> str:
 
 def _panels(stated: Sequence[Figure], at_throughput: Sequence[Pair], at_latency: Sequence[Pair]) -> list[Panel]:
     lines = [(first, fixed_line("x", _rate(first), _ops(first))) for first, _ in at_throughput]
-    lines += [(first, fixed_line("y", _us(first) / 1000, _printed(first))) for first, _ in at_latency]
+    lines += [(first, fixed_line("y", _us(first) / 1000, first.printed)) for first, _ in at_latency]
     keys = dict.fromkeys(_key(first) for first, _ in lines)
     return [_panel(key, stated, [line for first, line in lines if _key(first) == key]) for key in keys]
 
@@ -120,7 +116,7 @@ def _panel(key: tuple[str, str], stated: Sequence[Figure], lines: Sequence[dict[
         if _key(each) == key:
             by_drive.setdefault(each.row.model, []).append(each)
     curves = [
-        curve(drive, [(_rate(each), _us(each) / 1000) for each in same], [_printed(each) for each in same])
+        curve(drive, [(_rate(each), _us(each) / 1000) for each in same], [each.printed for each in same])
         | {"line": False}
         for drive, same in by_drive.items()
     ]

@@ -1,6 +1,6 @@
 """Gains of one drive over another: numbers as text, and tables by thread count and by metric."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -38,10 +38,9 @@ def time_us(value: Fraction | None) -> str:
 READ_FROM_CHART = "read from a chart"
 
 
-def span(ends: Iterable[Fraction], unit: str) -> str:
+def span(ends: Sequence[Fraction], unit: str) -> str:
     """Return the span of a value read from a chart: good to 1 digit: 10.3 to 18.8 x."""
-    found = list(ends)
-    low, high = printed_decimal(min(found), 1), printed_decimal(max(found), 1)
+    low, high = printed_decimal(min(ends), 1), printed_decimal(max(ends), 1)
     return f"good to 1 digit: {low} to {high} {unit}".rstrip()
 
 

@@ -64,7 +64,7 @@ def load_page(load: Load, question: LoadQuestion) -> dict[str, Any]:
         "load": load,
         "title": f"Workload {facts.workload}" if facts.phase != "load" else f"Load phase of workload {facts.workload}",
         "points": [row for drive in load.drives for row in _rows(drive, question.operation)],
-        "panels": [_throughput_panel(load), *_latency_panels(load, question)],
+        "panels": list(_panels(load, question)),
         "tables": [
             improvement_table((facts.workload, ""), (drive.name, base.name), drive.sweep(), base.sweep())
             for drive, base in comparable
@@ -106,16 +106,13 @@ def _rows(drive: LoadDrive, operation: str) -> list[dict[str, Any]]:
     ]
 
 
-def _throughput_panel(load: Load) -> Panel:
+def _panels(load: Load, question: LoadQuestion) -> Iterator[Panel]:
+    """Yield the panel of the throughput, then one for each statistic of the latency that any drive reports."""
     curves = [
-        curve(drive.name, [(Fraction(point.threads), point.ops_per_s) for point in drive.points])
-        for drive in load.drives
+        curve(each.name, [(Fraction(threads), ops_per_s) for threads, ops_per_s in each.sweep().items()])
+        for each in load.drives
     ]
-    return Panel("Throughput by threads", "ops/s", "threads", "ops/s", curves, is_x_log=True)
-
-
-def _latency_panels(load: Load, question: LoadQuestion) -> Iterator[Panel]:
-    """Yield a panel for each statistic that any drive reports."""
+    yield Panel("Throughput by threads", "ops/s", "threads", "ops/s", curves, is_x_log=True)
     for code, statistic in STATISTIC_WORDS.items():
         key = question.operation, code
         curves = [
@@ -219,11 +216,7 @@ def peak_summary(drive: LoadDrive, base: LoadDrive, operation: str) -> dict[str,
 
 
 def _metric_row(
-    metric: str,
-    unit: str,
-    better: Better | None,
-    values: Sequence[Fraction | None],
-    text: Callable[[Fraction], str],
+    metric: str, unit: str, better: Better | None, values: Sequence[Fraction | None], text: Callable[[Fraction], str]
 ) -> MetricRow | None:
     """Return one metric of two drives; None if one of them does not report it."""
     value, base = values

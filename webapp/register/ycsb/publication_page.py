@@ -2,24 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from results.models import PublishedClaim
 from results.rules.ycsb import sweeps
 from results.rules.ycsb.gains import better, gain
+from webapp.register.ycsb import publications
 from webapp.register.ycsb.curves import Panel, curve
 from webapp.register.ycsb.fixed_points import FixedRow, fixed_points
 from webapp.register.ycsb.gains import DIRECTIONS, MetricRow, improvement_table, percent
 from webapp.register.ycsb.loads import load_lines
-from webapp.register.ycsb.publications import (
-    Figure,
-    Figures,
-    by_publication,
-    metric_name,
-    publication_of,
-    workload_note,
-)
+from webapp.register.ycsb.publications import Figure, Figures, metric_name, workload_note
 from webapp.templatetags import units
 
 SUMMARY_METRICS_MIN = 3  # workloads with fewer metrics are listed with the single figures
@@ -33,12 +28,6 @@ class WorkloadSummary:
     note: str
     threads: str
     rows: Sequence[MetricRow]
-
-
-def summaries(figures: Figures) -> list[WorkloadSummary]:
-    """Return the workloads with several metrics of both drives."""
-    found = [_summary(figures, letter) for letter in figures.workloads if letter]
-    return [each for each in found if len(each.rows) >= SUMMARY_METRICS_MIN]
 
 
 def _summary(figures: Figures, letter: str) -> WorkloadSummary:
@@ -64,26 +53,21 @@ def _metric_row(publication: str, drive: Figure, base: Figure) -> MetricRow:
         metric_name(drive.row.metric),
         drive.row.unit,
         DIRECTIONS[direction] + by_whom,
-        _number(drive.row.value),
-        _number(base.row.value),
+        f"{Decimal(drive.row.value):,f}",
+        f"{Decimal(base.row.value):,f}",
         percent(gain(drive.exact, base.exact, direction)),
         drive.remark,
     )
 
 
-def _number(printed: str) -> str:
-    """Return printed digits with thousands separated."""
-    whole, point, decimals = printed.partition(".")
-    return f"{int(whole):,d}{point}{decimals}"
-
-
 def publication_page(figures: Figures, claims: Sequence[PublishedClaim]) -> dict[str, Any]:
     """Return the page of a publication from its figures and claims, as its template shows it."""
     tables = [_table(figures, letter, claims) for letter in _swept(figures)]
-    metrics, fixed = summaries(figures), fixed_points(figures)
+    summaries = (_summary(figures, letter) for letter in figures.workloads if letter)
+    metrics, fixed = [each for each in summaries if len(each.rows) >= SUMMARY_METRICS_MIN], fixed_points(figures)
     return {
         "slug": figures.publication,
-        "publication": publication_of(figures.publication),
+        "publication": publications.publication_of(figures.publication),
         "drives": figures.drives,
         "sentence": _sentence(tables, metrics, fixed["throughput_rows"]),
         "tables": tables,
@@ -130,30 +114,24 @@ def _panel(figures: Figures, letter: str) -> Panel:
 
 
 def _singles(figures: Figures, summarised: set[str]) -> list[dict[str, Any]]:
-    """Return the figures that no other table of the page has."""
-    remaining = [
-        each
-        for each in figures.all
-        if each.row.workload not in summarised and (each.row.at_ops_per_s is None or each.latency_us is None)
+    """Return the figures that no other table of the page has, each with the values of all drives that have it."""
+    groups: dict[tuple[str, str, int | None], dict[str, Figure]] = {}
+    for each in figures.all:
+        row = each.row
+        is_fixed = row.at_ops_per_s is not None and each.latency_us is not None
+        is_swept = row.metric == "throughput" and row.threads_count
+        if row.workload not in summarised and not is_fixed and not is_swept:
+            groups.setdefault((row.workload, row.metric, row.threads_count), {})[row.model] = each
+    return [
+        {
+            "workload": workload,
+            "metric": metric_name(metric),
+            "threads": threads,
+            "cells": [by_drive[drive].printed if drive in by_drive else "" for drive in figures.drives],
+            "remark": "; ".join(f"{drive}: {each.remark}" for drive, each in by_drive.items() if each.remark),
+        }
+        for (workload, metric, threads), by_drive in groups.items()
     ]
-    remaining = [each for each in remaining if not (each.row.metric == "throughput" and each.row.threads_count)]
-    keys = dict.fromkeys((each.row.workload, each.row.metric, each.row.threads_count) for each in remaining)
-    return [_single(figures.drives, remaining, key) for key in keys]
-
-
-def _single(drives: Sequence[str], remaining: Sequence[Figure], key: tuple[str, str, int | None]) -> dict[str, Any]:
-    """Return one single figure, with the other drives' values if there are any."""
-    workload, metric, threads = key
-    same = [each for each in remaining if (each.row.workload, each.row.metric, each.row.threads_count) == key]
-    by_drive = {each.row.model: f"{each.row.value} {each.row.unit}" for each in same}
-    remarks = dict.fromkeys(f"{each.row.model}: {each.remark}" for each in same if each.remark)
-    return {
-        "workload": workload,
-        "metric": metric_name(metric),
-        "threads": threads,
-        "cells": [by_drive.get(drive, "") for drive in drives],
-        "remark": "; ".join(remarks),
-    }
 
 
 def _sentence(tables: Sequence[dict[str, Any]], metrics: Sequence[WorkloadSummary], fixed: Sequence[FixedRow]) -> str:
@@ -183,7 +161,7 @@ def overview() -> dict[str, Any]:
     claims = list(PublishedClaim.objects.order_by("pk"))
     pages = [
         publication_page(figures, [claim for claim in claims if claim.publication == figures.publication])
-        for figures in by_publication()
+        for figures in publications.by_publication()
     ]
     figures_count = sum(page["figures_count"] for page in pages)
     return {"publications": pages, "loads": load_lines(), "figures_count": figures_count}

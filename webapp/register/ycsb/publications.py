@@ -116,6 +116,11 @@ class Figure:
         return ", ".join(part for part in (exactness, label) if part)
 
     @property
+    def printed(self) -> str:
+        """Return the value with its unit, as printed."""
+        return f"{self.row.value} {self.row.unit}"
+
+    @property
     def latency_us(self) -> Fraction | None:
         """Return the value as a latency in us; None if it is not a latency."""
         return in_us(self.exact, self.row.unit)

@@ -196,5 +196,5 @@ def test_a_file_that_is_gone_is_answered_live(site, root, snapshot_of):
 
 
 def test_the_site_that_snapshots_are_made_of_is_the_site(live, snapshot_of):
-    status, _, content = rendering.request_page("/")
-    assert (status, content) == ("200 OK", live("/").content)
+    _, (content, *_) = rendering.render("/")
+    assert content == live("/").content

@@ -4,6 +4,7 @@ import gzip
 
 import pytest
 import zstandard
+from django.http import HttpResponse
 from django.utils import timezone
 
 from results.catalogue.claims import import_figures
@@ -222,16 +223,18 @@ def test_a_page_that_fails_is_left_out_and_the_others_are_written(root, make_pub
 @pytest.mark.parametrize(
     ("status", "headers"),
     [
-        ("404 Not Found", [("Cache-Control", "public")]),
-        ("200 OK", []),
-        ("200 OK", [("Cache-Control", "private, no-cache")]),
-        ("200 OK", [("Cache-Control", "public"), ("Set-Cookie", "a=b")]),
-        ("200 OK", [("Cache-Control", "public"), ("Vary", "Accept, Cookie")]),
-        ("200 OK", [("Cache-Control", "public"), ("X-Robots-Tag", "noindex")]),
+        (404, {"Cache-Control": "public"}),
+        (200, {}),
+        (200, {"Cache-Control": "private, no-cache"}),
+        (200, {"Cache-Control": "public", "Set-Cookie": "a=b"}),
+        (200, {"Cache-Control": "public", "Vary": "Accept, Cookie"}),
+        (200, {"Cache-Control": "public", "X-Robots-Tag": "noindex"}),
     ],
 )
 def test_an_answer_that_is_not_for_everyone_is_refused(monkeypatch, status, headers):
-    monkeypatch.setattr(rendering, "request_page", lambda path: (status, headers, b""))
+    response = HttpResponse(status=status, headers=headers)
+    response.cookies.load(headers.get("Set-Cookie", ""))
+    monkeypatch.setattr(rendering, "respond", lambda _: response)
     with pytest.raises(rendering.NotPublicError):
         rendering.render("/")
 
