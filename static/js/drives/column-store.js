@@ -1,15 +1,11 @@
 // The columns of the data file: each text once, and for each row the place of its text (webapp/register/drives/store/encoded_columns.py).
+import {billionths} from '../limits.js';
+
 export const UNSTATED = 'unstated';
-export const BILLIONTHS = 1e9;
 export const SYSTEMS = new Set(['networked', 'cloud']); // ranked as a whole: results/models/categories.py
 
-/** Return the number in a word: '1,728,000' as it is, shares ('4.98') in billionths of a percent, exactly. */
-function numberIn(word, isShare) {
-  const digits = word.replaceAll(',', '');
-  if (!isShare) return Number(digits);
-  const [whole, places = ''] = digits.split('.');
-  return Number(whole + places.padEnd(9, '0'));
-}
+// The number in a word: '1,728,000' as it is, shares ('4.98') in billionths of a percent, exactly.
+const numberIn = (word, isShare) => isShare ? billionths(word) : Number(word.replaceAll(',', ''));
 
 /** Return a column with methods for the word and the number of a row. */
 export const column = encoded => ({

@@ -1,4 +1,5 @@
 // The tests that a row must pass to be shown, and the reasons for hidden rows: webapp/register/drives/filters.py in the browser.
+import {billionths} from '../limits.js';
 import {UNSTATED, decimal} from './column-store.js';
 
 /** Return the test that hides a kind of rows by default. */
@@ -20,8 +21,7 @@ export function choiceTest(filter, chosen, store) {
 /** Return the test for a number that is at least, or at most, as large as requested; a missing one fails. */
 export function numberTest(filter, text, store) {
   const column = store.columns[filter.column];
-  const [whole, places = ''] = text.split('.');
-  const bound = filter.scale > 1 ? Number(whole + places.padEnd(9, '0')) : Number(text);
+  const bound = filter.scale > 1 ? billionths(text) : Number(text);
   const isLeast = filter.kind === 'least';
   const isWithin = column.values.map(value => isLeast ? value >= bound : value <= bound);
   return {

@@ -52,7 +52,7 @@ def act_conditions(run: Run) -> ActConditions:
         slice_length_s=run.slice_length_s,
         record_bytes=facts.get("record_bytes"),
         record_bytes_max=facts.get("record_bytes_max") or (0 if has_config else None),
-        large_block_bytes=_kib(config.get("large-block-op-kbytes")),
+        large_block_bytes=_whole(config.get("large-block-op-kbytes"), 1024),
         compress_pct=run.compress_pct if run.compress_pct is not None or not has_config else 100,
         generator=facts.get("generator"),
         arrivals=arrivals,
@@ -159,13 +159,8 @@ def _pcie_link(run: Run) -> str | None:
     return None if is_cut or not links or None in links else ", ".join(sorted(set(links)))
 
 
-def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isascii() and text.isdecimal() and len(text) < 20 else None
-
-
-def _kib(text: str | None) -> int | None:
-    number = _whole(text)
-    return None if number is None else number * 1024
+def _whole(text: str | None, unit: int = 1) -> int | None:
+    return int(text) * unit if text is not None and text.isascii() and text.isdecimal() and len(text) < 20 else None
 
 
 def _decimal(text: str | None) -> Decimal | None:

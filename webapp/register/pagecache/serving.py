@@ -26,7 +26,7 @@ from webapp.tracking import without_marks
 TRUSTED_S = 60  # a withdrawal shows within a minute, even if the worker is down
 POLL_S = 0.5
 DATABASE_DOWN_S = 5  # for so long after a failed attempt, pages of the snapshot are sent without trying Django first
-ACCEPTED_MAX = 256  # different Accept-Encoding headers that are remembered
+REMEMBERED_MAX = 256  # different Accept-Encoding headers and host names
 DATE_HEADER = "X-Drivecert-Snapshot"
 CODINGS = (("zstd", 2), ("gzip", 1))  # in the order of preference, with their place in a page's file
 NOT_OF_304 = {"content-type", "content-disposition", "content-length"}
@@ -134,8 +134,8 @@ class SnapshotMiddleware:
         if form is None:
             return None
         # If-None-Match is compared weakly (RFC 9110, 13.1.2).
-        known = parse_etags(environ.get("HTTP_IF_NONE_MATCH", ""))
-        if form.etag and any(each.removeprefix("W/") in {form.etag, "*"} for each in known):
+        known = environ.get("HTTP_IF_NONE_MATCH", "")
+        if known and form.etag and any(each.removeprefix("W/") in {form.etag, "*"} for each in parse_etags(known)):
             start_response("304 Not Modified", [each for each in form.headers if each[0].lower() not in NOT_OF_304])
             return [b""]
         start_response("200 OK", form.headers)
@@ -170,7 +170,7 @@ def _form(snapshot: Snapshot, entry: Entry, coding: str, place: int) -> Form | N
     return form
 
 
-@lru_cache(maxsize=ACCEPTED_MAX)
+@lru_cache(maxsize=REMEMBERED_MAX)
 def _accepted_codings(header: str) -> list[tuple[str, int]]:
     """Return the codings that an Accept-Encoding header accepts, in the order of preference."""
     return [(name, place) for name, place in CODINGS if _accepts(header, name)]
@@ -187,8 +187,13 @@ def _accepts(accepted: str, coding: str) -> bool:
 
 def _is_our_host(environ: Environ) -> bool:
     """Return whether host and scheme are allowed; Django refuses other hosts, and redirects to https."""
-    domain, _ = split_domain_port(environ.get("HTTP_HOST", ""))
-    return (not settings.SECURE_SSL_REDIRECT or _is_secure(environ)) and validate_host(domain, settings.ALLOWED_HOSTS)
+    is_allowed = _is_allowed(environ.get("HTTP_HOST", ""), tuple(settings.ALLOWED_HOSTS))
+    return is_allowed and (not settings.SECURE_SSL_REDIRECT or _is_secure(environ))
+
+
+@lru_cache(maxsize=REMEMBERED_MAX)
+def _is_allowed(host: str, allowed: tuple[str, ...]) -> bool:
+    return validate_host(split_domain_port(host)[0], allowed)
 
 
 def _is_secure(environ: Environ) -> bool:
