@@ -168,7 +168,7 @@ def text_column(code: str, head: str, field: str, group: str) -> Column:
 def value_column(
     code: str, head: str, kind: str, value: Callable[[Run], Any], text: Callable[[Any], str], *labels: Any, **more: Any
 ) -> Column:
-    """Return a column whose order and text are made from one value of a run."""
+    """Return a column whose order and text are made from one value of a run; `labels` are its unit and its group."""
     return Column(code, head, kind, value, lambda run: text(value(run)), *labels, **more)
 
 
