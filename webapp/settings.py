@@ -133,9 +133,8 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 X_FRAME_OPTIONS = "DENY"
 
 UPLOAD_MAX_BYTES = env.read_int("UPLOAD_MAX_BYTES", default=2 * 1024**3)
-DATA_UPLOAD_MAX_NUMBER_FILES = (
-    33  # a log and the files that belong to it: results/intake/submissions.py, COMPANIONS_MAX
-)
+# A log and the files that belong to it: results/intake/submissions.py, COMPANIONS_MAX.
+DATA_UPLOAD_MAX_NUMBER_FILES = 33
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024**2
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024**2
 FILE_UPLOAD_HANDLERS = [
@@ -189,47 +188,27 @@ CELERY_TASK_DEFAULT_QUEUE = "drivecert"
 # The lab has a queue and a worker of its own: a cancel must not wait for the reading of long logs. A worker without
 # a named queue serves both.
 CELERY_TASK_QUEUES = (Queue("drivecert", routing_key="drivecert"), Queue("lab", routing_key="lab"))
-LAB_TASKS = (
-    "runners.watch_dispatches",
-    "runners.advance_dispatch",
-    "runners.watch_campaigns",
-    "runners.check_hosts",
-)
+LAB_TASKS = ("runners.watch_dispatches", "runners.advance_dispatch", "runners.watch_campaigns", "runners.check_hosts")
 CELERY_TASK_ROUTES = {name: {"queue": "lab"} for name in LAB_TASKS}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A notification is sent once. Without a broker, a page would otherwise wait 6 s, and the sweep finds the row anyway.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 0}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULE = {
-    # `expires` prevents a backlog of stale notifications for a worker that was away.
-    "watch-dispatches": {
-        "task": "runners.watch_dispatches",
-        "schedule": WATCH_PERIOD_S / 2,  # polls are at most a period and a half apart
-        "options": {"expires": WATCH_PERIOD_S * 2},
-    },
-    "watch-campaigns": {
-        "task": "runners.watch_campaigns",
-        "schedule": WATCH_PERIOD_S,
-        "options": {"expires": WATCH_PERIOD_S * 2},
-    },
-    "check-hosts": {
-        "task": "runners.check_hosts",
-        "schedule": min(60, HOST_CHECK_PERIOD_S),
-        "options": {"expires": min(60, HOST_CHECK_PERIOD_S)},
-    },
-    "sweep-readings": {
-        "task": "runners.sweep_readings",
-        "schedule": SWEEP_PERIOD_S,
-        "options": {"expires": SWEEP_PERIOD_S * 2},
-    },
-    "keep-snapshot": {
-        "task": "register.keep_snapshot",
-        "schedule": SNAPSHOT_PERIOD_S,
-        "options": {"expires": SNAPSHOT_PERIOD_S * 2},
-    },
+# Name, task, period, and the time after which a notification is stale: no backlog awaits a worker that was away.
+PERIODIC_TASKS = (
+    # Polls are at most a period and a half apart.
+    ("watch-dispatches", "runners.watch_dispatches", WATCH_PERIOD_S / 2, WATCH_PERIOD_S * 2),
+    ("watch-campaigns", "runners.watch_campaigns", WATCH_PERIOD_S, WATCH_PERIOD_S * 2),
+    ("check-hosts", "runners.check_hosts", min(60, HOST_CHECK_PERIOD_S), min(60, HOST_CHECK_PERIOD_S)),
+    ("sweep-readings", "runners.sweep_readings", SWEEP_PERIOD_S, SWEEP_PERIOD_S * 2),
+    ("keep-snapshot", "register.keep_snapshot", SNAPSHOT_PERIOD_S, SNAPSHOT_PERIOD_S * 2),
     # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.
-    "keep-dump": {"task": "register.keep_dump", "schedule": 900, "options": {"expires": 900}},
+    ("keep-dump", "register.keep_dump", 900, 900),
+)
+CELERY_BEAT_SCHEDULE = {
+    name: {"task": task, "schedule": period_s, "options": {"expires": expires_s}}
+    for name, task, period_s, expires_s in PERIODIC_TASKS
 }
 
 REST_FRAMEWORK = {

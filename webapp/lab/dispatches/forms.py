@@ -16,7 +16,6 @@ from runners.recipes.act import ACT_RECIPES, INDEX_RECIPE, STORAGE_RECIPE
 from runners.recipes.ycsb_presets import PRESETS
 from runners.recipes.ycsb_setup import COUNT_MAX, PROGRAMS, Setup, load_line, run_line
 
-INTEGER_MAX = 2**31 - 1
 # drivetest accepts records of up to 8 MiB that fit into a large block. The recipe uses large blocks of 128 KiB.
 LARGE_BLOCK_KIB = 128
 MAX_RECORD_BYTES = LARGE_BLOCK_KIB * 1024
@@ -37,16 +36,6 @@ MIN_LOAD = Decimal("0.001")
 MAX_LOAD = Decimal(10_000)
 LOAD_ERRORS = {"max_value": f"Expected at most {MAX_LOAD:,}x, which is {MAX_LOAD * 2000:,} reads/s on one drive."}
 
-FACT_FIELDS = (
-    "vendor",
-    "model",
-    "part_number",
-    "capacity_gb",
-    "firmware",
-    "category",
-    "over_provisioning_pct",
-    "notes",
-)
 OPTION_FIELDS = ("report_interval_s", "record_bytes", "microsecond_histograms", "service_threads")
 
 THREADS_MAX = 10_000
@@ -77,7 +66,7 @@ class FactsForm(forms.Form):
     vendor = forms.CharField(max_length=200, required=False)
     model = forms.CharField(max_length=200, required=False)
     part_number = forms.CharField(max_length=200, required=False)
-    capacity_gb = forms.IntegerField(label="Capacity, GB", required=False, min_value=1, max_value=INTEGER_MAX)
+    capacity_gb = forms.IntegerField(label="Capacity, GB", required=False, min_value=1, max_value=2**31 - 1)
     firmware = forms.CharField(max_length=100, required=False)
     category = forms.ChoiceField(choices=[("", "not stated"), *Category.choices], required=False)
     over_provisioning_pct = forms.DecimalField(
@@ -86,8 +75,9 @@ class FactsForm(forms.Form):
     notes = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False, max_length=5000)
 
     def facts(self) -> dict[str, Any]:
-        """Return the stated facts as JSON values."""
-        return {name: _as_json(self.cleaned_data[name]) for name in FACT_FIELDS}
+        """Return the stated facts as JSON values; decimals become text, so that no digit is lost."""
+        facts = {name: self.cleaned_data[name] for name in FactsForm.base_fields}
+        return {name: str(fact) if isinstance(fact, Decimal) else fact for name, fact in facts.items()}
 
 
 class OrderForm(FactsForm):
@@ -140,18 +130,11 @@ class OrderForm(FactsForm):
     def order(self) -> Order:
         """Return the order."""
         cleaned, recipe = self.cleaned_data, self.cleaned_data["recipe"] or STORAGE_RECIPE
-        options = {name: cleaned[name] for name in self._option_names() if cleaned[name] is not None}
+        # The index workload has pages of one size and no records.
+        names = [name for name in OPTION_FIELDS if name != "record_bytes" or recipe != INDEX_RECIPE]
+        options = {name: cleaned[name] for name in names if cleaned[name] is not None}
         load, duration_s, slice_length_s = (cleaned[name] for name in ("nx_load", "duration_s", "slice_length_s"))
         return Order(load, duration_s, slice_length_s, options, self.facts(), recipe)
-
-    def _option_names(self) -> list[str]:
-        """Return the options of the workload; the index workload has pages of one size and no records."""
-        return [name for name in OPTION_FIELDS if name != "record_bytes" or self.cleaned_data["recipe"] != INDEX_RECIPE]
-
-
-def _as_json(fact: Any) -> Any:
-    """Return a fact as a JSON value; decimals become text, so that no digit is lost."""
-    return str(fact) if isinstance(fact, Decimal) else fact
 
 
 def preset_commands() -> list[dict[str, Any]]:
@@ -162,7 +145,6 @@ def preset_commands() -> list[dict[str, Any]]:
     setups = [Setup(preset=name, plan=preset) for name, preset in PRESETS.items()]
     return [
         {
-            "label": setup.plan.label,
             "preset": setup.plan,
             "load": shlex.join(load_line(setup)),
             "run": shlex.join(run_line(setup, setup.plan.workloads[0], setup.plan.threads[0])),

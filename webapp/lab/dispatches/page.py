@@ -65,6 +65,7 @@ NO_ANSWER_MEANINGS = {
     State.RUNNING: "the program may still run",
     State.COLLECTING: "the log will be stored when the host answers",
 }
+POLLED = frozenset({"heartbeat_at", "next_poll_at"})  # every poll writes them; the live part does not show them
 BAD_ENDS = frozenset({State.FAILED, State.REFUSED, State.LOST})
 
 
@@ -153,25 +154,12 @@ def version_of_dispatch(dispatch: Dispatch) -> str:
 
     A poll that records a drive state also records a step or another reason, so drive states are not included.
     """
-    shown = (
-        "state",
-        "reason",
-        "waits_for",
-        "cancel_requested_at",
-        "silent_since",
-        "ended_at",
-        "last_label_s",
-        "log_bytes",
-        "progress",
-        "generation",
-        "stage",
-        "exit_status",
-    )
+    columns = [getattr(dispatch, field.attname) for field in Dispatch._meta.concrete_fields if field.name not in POLLED]
     retry = getattr(dispatch, "retry", None)
     related = [_is_being_read(dispatch), [run.public_id for run in _runs(dispatch)], retry and retry.public_id]
     related += [current_outages(dispatch), outage_total_message(dispatch)]
     related += [dispatch.steps.count(), _archive_message(dispatch)]
-    return version_of([[getattr(dispatch, name) for name in shown], dispatch.submission_id, dispatch.pid, related])
+    return version_of([columns, related])
 
 
 def history_of(dispatch: Dispatch) -> list[HistoryLine]:
