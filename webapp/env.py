@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from urllib.parse import ParseResult, unquote, urlparse
+from urllib.parse import unquote, urlparse
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -71,7 +71,8 @@ def parse_database_url(url: str) -> dict[str, object]:
     parts = urlparse(url)
     if parts.scheme not in {"postgres", "postgresql"}:
         raise ImproperlyConfigured(f"DATABASE_URL: expected postgresql://..., got scheme {parts.scheme!r}")
-    options = _query_options(parts)
+    pairs = (pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair)
+    options = {key: unquote(value) for key, value in pairs}
     return {
         "ENGINE": "webapp.database",
         "NAME": unquote(parts.path.lstrip("/")),
@@ -81,8 +82,3 @@ def parse_database_url(url: str) -> dict[str, object]:
         "PORT": options.pop("port", str(parts.port or "")),
         "OPTIONS": {"connect_timeout": CONNECT_TIMEOUT_S} | options,
     }
-
-
-def _query_options(parts: ParseResult) -> dict[str, str]:
-    pairs = (pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair)
-    return {key: unquote(value) for key, value in pairs}

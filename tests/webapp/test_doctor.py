@@ -10,9 +10,9 @@ from django.utils import timezone
 from runners.hosts import machine
 from runners.models import Host
 from tests.runners.ssh_host import ssh_host
-from webapp import celery, doctor
-from webapp.doctor import Check
-from webapp.management.commands import doctor as command
+from webapp import celery
+from webapp.management.commands import doctor
+from webapp.management.commands.doctor import Check
 
 
 def told():
@@ -110,7 +110,7 @@ def test_doctor_names_the_hosts():
     ],
 )
 def test_the_exit_status_is_about_the_register_alone(monkeypatch, checks, status, words):
-    monkeypatch.setattr(command, "examine", lambda: iter(checks))
+    monkeypatch.setattr(doctor, "examine", lambda: iter(checks))
     found, text = told()
     assert found == status
     assert all(f"\n{word}" in text for word in words)

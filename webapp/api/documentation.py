@@ -48,7 +48,7 @@ def operations() -> list[dict[str, Any]]:
             "summary": methods[method].get("summary", ""),
             "description": methods[method].get("description", ""),
             "needs_token": {} not in methods[method].get("security", [{}]),
-            "fields": _parameters(methods[method]) + _body_fields(schema, methods[method]),
+            "fields": _fields(schema, methods[method]),
             "answers": [(code, HTTPStatus(int(code)).phrase) for code in methods[method]["responses"]],
         }
         for path, methods in schema["paths"].items()
@@ -57,24 +57,15 @@ def operations() -> list[dict[str, Any]]:
     ]
 
 
-def _parameters(operation: dict[str, Any]) -> list[dict[str, Any]]:
+def _fields(schema: dict[str, Any], operation: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the parameters of an operation and the fields of its body, if it has any."""
+    parameters = [(part["name"], part["in"], part.get("required", False)) for part in operation.get("parameters", [])]
+    content = operation.get("requestBody", {}).get("content", {"": {"schema": {}}})
+    name = next(iter(content.values()))["schema"].get("$ref", "").rsplit("/", 1)[-1]
+    shape = schema["components"]["schemas"].get(name, {})
+    body = [(name, "form", name in shape.get("required", [])) for name in shape.get("properties", {})]
     return [
-        {"name": part["name"], "place": part["in"], "is_required": part.get("required", False)}
-        for part in operation.get("parameters", [])
-    ]
-
-
-def _body_fields(schema: dict[str, Any], operation: dict[str, Any]) -> list[dict[str, Any]]:
-    content = operation.get("requestBody", {}).get("content", {})
-    if not content:
-        return []
-    reference = next(iter(content.values()))["schema"].get("$ref")
-    if reference is None:  # a body that has no fields
-        return []
-    shape = schema["components"]["schemas"][reference.rsplit("/", 1)[-1]]
-    return [
-        {"name": name, "place": "form", "is_required": name in shape.get("required", [])}
-        for name in shape["properties"]
+        {"name": name, "place": place, "is_required": is_required} for name, place, is_required in parameters + body
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from django import template
 from django.urls import reverse
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import mark_safe
 
 from results.models import Product, Run
 from webapp.register.http.access import is_public
@@ -37,10 +37,6 @@ def head_of_product(product: Product) -> dict[str, Any]:
     """Show the metadata of a product's page."""
     name, path = plain_text(product_name(product)), reverse("product", args=[product.slug])
     described = {
-        "@context": "https://schema.org",
-        "@type": "Product",
-        "@id": site_address(path),
-        "url": site_address(path),
         "name": name,
         "brand": {"@type": "Brand", "name": plain_text(product.vendor)},
         "model": plain_text(product.model),
@@ -50,9 +46,9 @@ def head_of_product(product: Product) -> dict[str, Any]:
         "identifier": product_id(product.slug),
         "additionalProperty": _properties(product),
     }
-    return _head(name, f"Runs and certificates of {name}, with their logs or publications.", product, described) | {
-        "feed": site_address(reverse("product-feed", args=[product.slug]))
-    }
+    description = f"Runs and certificates of {name}, with their logs or publications."
+    head = _head("Product", path, description, product, described)
+    return head | {"feed": site_address(reverse("product-feed", args=[product.slug]))}
 
 
 @register.inclusion_tag("register/syndication/head.html")
@@ -60,21 +56,17 @@ def head_of_run(run: Run) -> dict[str, Any]:
     """Show the metadata of a run's page; nothing for a run that is not public."""
     if run.product is None or not is_public(run):
         return {}
-    name, path = plain_text(run_name(run)), reverse("run-detail", args=[run.public_id])
+    path, description = reverse("run-detail", args=[run.public_id]), plain_text(_run_words(run))
     described = {
-        "@context": "https://schema.org",
-        "@type": "Dataset",
-        "@id": site_address(path),
-        "url": site_address(path),
-        "name": f"{name}, run {run.public_id}",
-        "description": plain_text(_run_words(run)),
+        "name": f"{plain_text(run_name(run))}, run {run.public_id}",
+        "description": description,
         "identifier": run.public_id,
         "about": {"@id": site_address(reverse("product", args=[run.product.slug]))},
         "includedInDataCatalog": {"@type": "DataCatalog", "name": SITE, "url": site_address("/")},
         "datePublished": run.published_at.date().isoformat() if run.published_at else None,
         "isAccessibleForFree": True,
     }
-    return _head(f"{name}, run {run.public_id}", plain_text(_run_words(run)), run.product, described)
+    return _head("Dataset", path, description, run.product, described)
 
 
 @register.inclusion_tag("register/syndication/citation.html")
@@ -123,15 +115,14 @@ def _properties(product: Product) -> list[dict[str, Any]]:
     ]
 
 
-def _head(title: str, description: str, product: Product, described: dict[str, Any]) -> dict[str, Any]:
+def _head(kind: str, path: str, description: str, product: Product, described: dict[str, Any]) -> dict[str, Any]:
+    address = site_address(path)
+    document = {"@context": "https://schema.org", "@type": kind, "@id": address, "url": address} | described
+    text = json.dumps({name: value for name, value in document.items() if value}, ensure_ascii=False)
     return {
-        "title": title,
+        "title": described["name"],
         "description": description,
-        "address": described["url"],
+        "address": address,
         "picture": site_address(reverse("product-picture", args=[product.slug])),
-        "linked_data": _script_text({name: value for name, value in described.items() if value}),
+        "linked_data": mark_safe(text.translate(ESCAPES)),  # noqa: S308 - escaped here
     }
-
-
-def _script_text(described: dict[str, Any]) -> SafeString:
-    return mark_safe(json.dumps(described, ensure_ascii=False).translate(ESCAPES))  # noqa: S308 - escaped just before

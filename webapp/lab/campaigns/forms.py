@@ -73,17 +73,14 @@ class EditableTermsForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Refuse runs with more slices than a reading can store."""
         cleaned = super().clean() or {}
-        slice_length_s = cleaned.get("slice_length_s") or self.current_slice_length_s
+        # The slice length of a campaign cannot change.
+        initial_s = int(self.initial.get("slice_length_s", DEFAULTS.slice_length_s))
+        slice_length_s = cleaned.get("slice_length_s") or initial_s
         for name in ("screening_s", "load_s", "stress_s"):
             duration_s = cleaned.get(name)
             if duration_s and duration_s // min(slice_length_s, duration_s) > SLICES_MAX:
                 self.add_error(name, f"Expected at most {SLICES_MAX} slices of {slice_length_s} s.")
         return cleaned
-
-    @property
-    def current_slice_length_s(self) -> int:
-        """Return the slice length of the campaign, which cannot change."""
-        return int(self.initial.get("slice_length_s", DEFAULTS.slice_length_s))
 
     def changes(self) -> dict[str, Any]:
         """Return the editable terms."""
@@ -137,6 +134,5 @@ class CampaignForm(EditableTermsForm, FactsForm):
 
     def campaign_order(self) -> CampaignOrder:
         """Return the terms and facts of the campaign to start."""
-        fixed = ("start_nx", "resolution_nx", "resolution_pct", "slice_length_s", "with_prep")
-        terms = Terms(**self.changes(), **{name: self.cleaned_data[name] for name in fixed})
+        terms = Terms(**{name: self.cleaned_data[name] for name in vars(DEFAULTS)})
         return CampaignOrder(terms, facts=self.facts())

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 from django.db.models import Q
@@ -169,14 +168,14 @@ def _plain(value: Any) -> Any:
 
 
 def ladder_document(campaign: Campaign) -> dict[str, Any]:
-    """Return the ladder as a JSON document with the content of the table."""
+    """Return the ladder as a JSON document with the content of the table; its decimals become text."""
     rungs, limits = rungs_of(campaign), parse_limits(campaign.profile.document)
     return {
         "schema": "drivecert.campaign-ladder/1",
         "campaign": campaign.public_id,
         "state": campaign.state,
-        "confirmed_nx": _text(campaign.confirmed_nx),
-        "limits": [{"threshold_us": limit.threshold_us, "limit_pct": str(limit.limit_pct)} for limit in limits],
+        "confirmed_nx": campaign.confirmed_nx,
+        "limits": [{"threshold_us": limit.threshold_us, "limit_pct": limit.limit_pct} for limit in limits],
         "rungs": [_rung_document(rung) for rung in rungs],
     }
 
@@ -187,7 +186,7 @@ def _rung_document(rung: Rung) -> dict[str, Any]:
         "dispatch": rung.dispatch.public_id,
         "run": rung.run.public_id if rung.run else None,
         "purpose": rung.outcome.purpose,
-        "nx_load": _text(rung.outcome.nx),
+        "nx_load": rung.outcome.nx,
         "duration_s": rung.outcome.duration_s,
         "result": rung.outcome.result,
         "shares": [
@@ -195,10 +194,6 @@ def _rung_document(rung: Rung) -> dict[str, Any]:
             for share in rung.shares
         ],
     }
-
-
-def _text(load: Decimal | None) -> str | None:
-    return None if load is None else str(load)
 
 
 def history_of(campaign: Campaign, rungs: list[Rung]) -> list[HistoryLine]:

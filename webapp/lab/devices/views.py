@@ -31,8 +31,7 @@ from webapp.lab.devices.forms import (
 )
 from webapp.lab.hosts.page import drives_of
 from webapp.lab.hosts.views import RETURN_TO_DEVICES
-from webapp.lab.shared.consent import consent_context
-from webapp.lab.shared.drive_status import availability_of, binding_warnings
+from webapp.lab.shared.drive_status import availability_of, binding_warnings, consent_context
 from webapp.lab.shared.run_results import with_results
 from webapp.lab.shared.views import find_device, render_page, staff_action, staff_command, staff_form, staff_page
 

@@ -128,12 +128,10 @@ def _archive_message(dispatch: Dispatch) -> str:
 
 def _run_dirs(dispatch: Dispatch) -> list[tuple[Host, str]]:
     """Return the run directories that may hold leftover files, each with its host."""
-    return [(host, f"{_state_dir(host)}/{run}") for host, run in run_dirs_of(dispatch, begun_stages(dispatch))]
-
-
-def _state_dir(host: Host) -> str:
-    """Return the folder of a host's run directories, as last reported."""
-    return str(settings.LAB_DIR if host.kind == Host.Kind.LOCAL else host.health.get("state_dir", STATE_DIR))
+    return [
+        (host, f"{settings.LAB_DIR if host.kind == Host.Kind.LOCAL else host.health.get('state_dir', STATE_DIR)}/{run}")
+        for host, run in run_dirs_of(dispatch, begun_stages(dispatch))
+    ]
 
 
 def _meaning(dispatch: Dispatch, state: State) -> str:

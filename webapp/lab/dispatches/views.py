@@ -22,8 +22,7 @@ from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm, preset_commands
 from webapp.lab.dispatches.page import dispatch_context, version_of_dispatch
-from webapp.lab.shared.consent import consent_context, options_with_consent
-from webapp.lab.shared.drive_status import availability_of
+from webapp.lab.shared.drive_status import availability_of, consent_context, options_with_consent
 from webapp.lab.shared.views import (
     confirmation_page,
     find_device,

@@ -1,4 +1,7 @@
-"""The status of a drive before an order: whether it is free, and warnings about its data and its host."""
+"""The status of a drive before an order: whether it is free, warnings about its data, and consent to overwrite it.
+
+Every page that orders a run includes lab/shared/consent.html.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,14 +16,22 @@ from runners.campaigns.ladder import rung_of, with_readings
 from runners.campaigns.terms import Result, Terms
 from runners.dispatch.preflight import all_last_identified, in_service_since, is_listed, last_identified
 from runners.inventory.health import reported_at
-from runners.inventory.safety import SIGNATURE_ERROR, holds_file, is_signature_reported, signature_of
+from runners.inventory.safety import (
+    SIGNATURE_ERROR,
+    holds_file,
+    is_signature_reported,
+    may_consent_on_page,
+    signature_of,
+)
 from runners.inventory.service_state import out_of_service
 from runners.models import HAS_WRITTEN, LOST_UNCONFIRMED, Device, Dispatch, Host, exit_codes
+from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import LIVE, State
 from runners.recipes.base import YCSB
 from webapp.templatetags.units import counted, duration, moment
 
 MINUTE_S = 60
+LABEL_FIELD, SHOWN_FIELD, LOCATION_FIELD = "typed_label", "shown_signature", "shown_place"
 HOLDS_DATA, NOT_LISTED = "holds data", "not listed"
 
 
@@ -160,3 +171,63 @@ def availability_of(device: Device) -> dict[str, Any]:
         "queued_count": on_drive.filter(state=State.QUEUED).count(),
     }
     return uses | {"is_free": not any(uses.values())}
+
+
+def consent_context(device: Device) -> dict[str, Any]:
+    """Return what a page shows above the button that overwrites a device."""
+    # Read the signature before the warnings: a change between the two then refuses the order.
+    shown = _last_signature(device)
+    return {
+        "device": device,
+        "shown_signature": shown,
+        "shown_location": _location(device),
+        "warnings": drive_warnings(device),
+        "must_type_label": must_type_label(device),
+        "is_wiped_at_host": not may_consent_on_page(device),
+    }
+
+
+def must_type_label(device: Device) -> bool:
+    """Return whether an order needs the device's label typed: the drive holds data, or its content is unknown."""
+    document, _ = last_identified(device)
+    return not is_signature_reported(document) or bool(signature_of(document)) or not is_content_known(device)
+
+
+def options_with_consent(device: Device, posted: Mapping[str, str], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an order's options, extended by the consent to overwrite the data that the page showed.
+
+    Only recognised data needs this option: drivetest refuses data that the host had not reported.
+    Raises ValueError if the drive's content or the device's location changed, or if the label was not typed.
+    """
+    signature, shown = _last_signature(device), posted.get(SHOWN_FIELD, "")
+    if signature != shown:
+        raise ValueError(
+            f"The content of {device.path} changed: the page showed {_or_nothing(shown)}, the drive now holds "
+            f"{_or_nothing(signature)}. Check the drive, then order again."
+        )
+    must_type, typed = must_type_label(device), posted.get(LABEL_FIELD, "").strip()
+    # All partitions and namespaces of a drive are one device. The consent therefore includes the path and the size.
+    if must_type and (location := posted.get(LOCATION_FIELD, "")) != _location(device):
+        raise ValueError(
+            f"The location of {device.label} changed: the page showed {location or 'nothing'}, it is now "
+            f"{_location(device)}. Check the drive, then order again."
+        )
+    if must_type and typed != device.label.strip():
+        raise ValueError(
+            f"The label does not match. Expected {device.label}, got {typed or 'nothing'}. Type the device's label."
+        )
+    return {**options, CONSENT_OPTION: signature} if signature and may_consent_on_page(device) else dict(options)
+
+
+def _location(device: Device) -> str:
+    return f"{device.path} of {device.size_bytes} bytes"
+
+
+def _last_signature(device: Device) -> str:
+    """Return the data that the host last recognised on a drive; empty for none and if it was not reported."""
+    document, _ = last_identified(device)
+    return signature_of(document)
+
+
+def _or_nothing(signature: str) -> str:
+    return signature or "no recognised data"

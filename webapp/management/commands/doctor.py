@@ -3,12 +3,60 @@
 Its exit status is about the register: 1 if a part of it has a problem, else 0. Lab hosts do not count.
 """
 
+import re
+import shutil
+import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
+from django.db import Error, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+from kombu.exceptions import KombuError
+from redis import RedisError
 
-from webapp.doctor import effective_settings, examine
+from runners.hosts.machine import is_this_machine, known_machine_id, machine_id_error
+from runners.inventory import health
+from runners.models import Host
+from webapp.celery import app, is_worker_alive, redis_of
+from webapp.templatetags import units
+
+# The variables of docs/reference/settings.md whose setting has another name.
+ATTRIBUTES = {"DRIVECERT_DATA": "DATA_DIR"}
+SECRETS = {"SECRET_KEY"}
+PASSWORD_IN_URL = re.compile(r"(?<=:)[^:@/]+(?=@)")
+VARIABLE = re.compile(r"env\.read_\w+\(\s*\"(\w+)\"")
+MINUTE_S = 60
+LEAST_FREE_BYTES = 5 * 1024**3  # two of the largest uploads, and PostgreSQL needs room to work
+
+
+@dataclass(frozen=True)
+class Check:
+    """One part: what was found, and the remedy if it has a problem (else empty).
+
+    `is_host`: a lab host is not a part of the register. Its problems are warnings.
+    """
+
+    part: str
+    found: str
+    remedy: str = ""
+    is_host: bool = False
+
+    @property
+    def word(self) -> str:
+        """Return the status word. A lab host that gets no work is a warning."""
+        if not self.remedy:
+            return "OK"
+        return "WARNING" if self.is_host else "ERROR"
+
+    @property
+    def is_error(self) -> bool:
+        """Return whether a part of the register itself has a problem."""
+        return self.word == "ERROR"
 
 
 class Command(BaseCommand):
@@ -28,3 +76,113 @@ class Command(BaseCommand):
             if check.remedy:
                 self.stdout.write(f"        -> {check.remedy}")
         sys.exit(any(check.is_error for check in checks))
+
+
+def effective_settings() -> Iterator[tuple[str, str]]:
+    """Yield each variable that the settings read, with the value in force, secrets masked."""
+    source = (settings.BASE_DIR / "webapp" / "settings.py").read_text()
+    for name in dict.fromkeys(VARIABLE.findall(source)):
+        value = getattr(settings, ATTRIBUTES.get(name, name))
+        yield name, mask(name, value)
+
+
+def mask(name: str, value: object) -> str:
+    """Return a value without secrets, safe to show on a screen."""
+    if name in SECRETS:
+        return "set" if value != settings.DEVELOPMENT_SECRET_KEY else "the development key"
+    return PASSWORD_IN_URL.sub("***", str(value))
+
+
+def examine() -> Iterator[Check]:
+    """Yield every check, in the order in which the parts need each other."""
+    yield examine_data_dir()
+    yield examine_machine()
+    yield examine_drivetest()
+    database = list(examine_database())
+    yield from database
+    yield from examine_broker()
+    if not any(check.remedy for check in database):
+        yield from examine_hosts()
+
+
+def examine_data_dir() -> Check:
+    """Check that the data directory exists and has free space."""
+    directory = settings.DATA_DIR
+    if not directory.is_dir():
+        return Check("data directory", f"{directory} is missing", "run `make run`, or set DRIVECERT_DATA")
+    free_bytes = shutil.disk_usage(directory).free
+    found = f"{directory}, {free_bytes / 1e9:.1f} GB free"
+    return Check(
+        "data directory", found, "" if free_bytes >= LEAST_FREE_BYTES else "make room: uploads may be 2 GB each"
+    )
+
+
+def examine_machine() -> Check:
+    """Check that this machine has an identity: only this machine polls the runs of the host `local`."""
+    if unknown := machine_id_error():
+        return Check("machine", "cannot be identified", unknown)
+    known = known_machine_id()
+    return Check("machine", f"{known[:12]} as the lab knows it" if known else "has no id yet: made at the first start")
+
+
+def examine_drivetest() -> Check:
+    """Check that the native program runs."""
+    remedy = "run `make drivetest`, or set DRIVETEST to the program"
+    try:
+        done = subprocess.run([settings.DRIVETEST, "--version"], capture_output=True, text=True, check=True, timeout=10)
+    except (OSError, subprocess.SubprocessError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        return Check("drivetest", f"{settings.DRIVETEST} does not run: {reason or error}", remedy)
+    return Check("drivetest", done.stdout.strip())
+
+
+def examine_database() -> Iterator[Check]:
+    """Check that PostgreSQL responds and has all tables."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW server_version")
+            (version,) = cursor.fetchone()
+    except Error as error:
+        yield Check("PostgreSQL", f"does not answer: {str(error).strip()}", "start it: `make run`, or set DATABASE_URL")
+        return
+    yield Check("PostgreSQL", version)
+    executor = MigrationExecutor(connection)
+    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    yield Check("migrations", f"{len(pending)} pending", "run `manage.py prepare`" if pending else "")
+
+
+def examine_hosts() -> Iterator[Check]:
+    """Check that each lab host in service accepts work, and report the reasons if it does not."""
+    for host in Host.objects.filter(retired_at=None).order_by("name"):
+        reasons = health.no_work_reasons(host)
+        work = "gets no work" if reasons else "takes work"
+        gone = ["if it is gone for good, retire it on its page"] if host.silent_checks else []
+        yield Check(f"lab host {host}", f"{_last_check(host)}; {work}", "; ".join([*reasons, *gone]), is_host=True)
+
+
+def _last_check(host: Host) -> str:
+    if host.kind == Host.Kind.LOCAL:
+        return (
+            "this machine, looked at now"
+            if is_this_machine(host.machine_id)
+            else "another machine, which its own worker looks at"
+        )
+    if host.checked_at is None:
+        return f"not checked yet: `manage.py check_host {host}`"
+    age_s = max(0, int((timezone.now() - host.checked_at).total_seconds()))
+    age = units.duration(age_s if age_s < MINUTE_S else age_s // MINUTE_S * MINUTE_S)
+    return f"last check {age} ago, on {units.moment(host.checked_at)}"
+
+
+def examine_broker() -> Iterator[Check]:
+    """Check that Redis responds and that a worker reported through it."""
+    try:
+        with app.connection_for_read() as broker:
+            version = redis_of(broker).info("server")["redis_version"]
+            is_alive = is_worker_alive(broker)
+    except (RedisError, KombuError, OSError) as error:
+        yield Check("Redis", f"does not answer: {error}", "start it: `make run`, or set REDIS_URL")
+        return
+    yield Check("Redis", version)
+    remedy = "" if is_alive else "start it; see var/log/worker.log and var/log/lab.log"
+    yield Check("worker", "running" if is_alive else "has not reported lately", remedy)

@@ -14,7 +14,7 @@ from tests.runners.ssh_host import PINNED
 from tests.webapp.lab.dispatches.test_dispatches import ORDER
 from tests.webapp.lab.programs import allow
 from tests.webapp.lab.shared.test_drive_status import DATA, EXT4, WRITTEN, holding
-from webapp.lab.shared.consent import LABEL_FIELD, LOCATION_FIELD, SHOWN_FIELD, must_type_label
+from webapp.lab.shared.drive_status import LABEL_FIELD, LOCATION_FIELD, SHOWN_FIELD, must_type_label
 
 pytestmark = pytest.mark.django_db
 

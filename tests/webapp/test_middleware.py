@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.tracking import is_mark, without_marks
+from webapp.middleware import is_mark, without_marks
 
 MARKS = "utm_source=mail&utm_medium=a%20b&fbclid=x&gclid=y&msclkid=z"
 
