@@ -40,7 +40,7 @@ def test_every_module_and_function_of_the_rules_stands_on_the_page(path):
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)
 def test_every_public_function_of_the_rules_has_an_example(path):
     uses = "\n".join(EXAMPLES)
-    exempt = {"latency_table", "is_share_within"}  # tested against upstream's tables; shown by the ladder's example
+    exempt = {"latency_table", "is_share_within"}  # tested against upstream's tables; one comparison
     reached = {"checks"}  # run by certify's example
     missing = [name for name in public_functions(path) if not re.search(rf"\b{name}\(", uses) and name not in exempt]
     assert missing == [] or path.stem in reached

@@ -1,7 +1,6 @@
 """Endpoints of public data: products, their runs and their certificates."""
 
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
@@ -15,11 +14,12 @@ from results.access.history import details_for_everyone, for_everyone, is_by_rev
 from results.access.redaction import visible_events, visible_verdict
 from results.history import displaced_by, event_label, history_of
 from results.models import Annotation, Certificate, Event, Product, Run, Share, Statistic, Verdict
-from results.rules.act.ladder import MARKS, LadderRun, LadderShare, Rung, ladders
 from webapp.api.authentication import ReadThrottle
 from webapp.api.serializers import ProductSerializer, RunSerializer
 from webapp.api.submissions import NewestFirst
-from webapp.register.limits.profile import current_limits
+from webapp.register.limits.profile import current_limits, limits_by_threshold
+from webapp.register.tables.columns import newest_verdict
+from webapp.register.tables.evaluation import is_over
 
 PUBLIC_RUNS = (
     Run.objects.public()
@@ -120,21 +120,20 @@ class RunDetailSerializer(RunSerializer):
         return EventSerializer(visible_events(events), many=True).data
 
 
+# Shares of two statistics are never sorted together: those that were published as steady state have a mark.
+MARKS: dict[str, str] = {Statistic.WORST_SLICE: "", Statistic.STEADY_AS_PUBLISHED: "steady state as published"}
+
+
 class RungSerializer(serializers.Serializer[Any]):
     """One run; `mark` is shown with a figure that is not the worst slice of a stored log."""
 
-    run = serializers.CharField(source="run_id")
-    nx_load = serializers.SerializerMethodField()
+    run = serializers.CharField()
+    nx_load = serializers.CharField(allow_null=True, read_only=True)
     device_count = serializers.IntegerField(allow_null=True)
     outcome = serializers.CharField(allow_null=True)
     share_pct = serializers.DecimalField(max_digits=12, decimal_places=9)
     is_within = serializers.BooleanField()
     mark = serializers.CharField(allow_blank=True)
-
-    def get_nx_load(self, rung: Rung) -> str | None:
-        """Return N of the Nx load, a decimal; None if it is not known."""
-        load = rung.nx_load
-        return None if load is None else str(Decimal(load.numerator) / Decimal(load.denominator))
 
 
 class LadderSerializer(serializers.Serializer[Any]):
@@ -161,19 +160,42 @@ class ProductDetailSerializer(ProductSerializer):
     def get_ladders(self, product: Product) -> list[dict[str, Any]]:
         """Return a ladder for each threshold of a limit or a run, from current runs on physical devices."""
         runs = Run.objects.listed().on_drives().filter(product=product, workload="act-storage")
-        ladder_runs = [_ladder_run(run) for run in runs.prefetch_related("shares", "verdicts")]
-        return [dict(row) for row in LadderSerializer(ladders(ladder_runs, current_limits()), many=True).data]
+        shares = [share for run in runs.prefetch_related("shares", "verdicts") for share in run.shares.all()]
+        shares = sorted((share for share in shares if share.statistic in MARKS), key=_rung_order)
+        limits = limits_by_threshold(current_limits())
+        thresholds = sorted(limits.keys() | {share.threshold_us for share in shares})
+        ladders = [_ladder(threshold_us, limits.get(threshold_us), shares) for threshold_us in thresholds]
+        return [dict(row) for row in LadderSerializer(ladders, many=True).data]
 
 
-def _ladder_run(run: Run) -> LadderRun:
-    verdict = next(iter(run.verdicts.all()), None)
-    shares = tuple(_ladder_share(share) for share in run.shares.all() if share.statistic in MARKS)
-    nx_load = None if run.nx_load is None else Fraction(run.nx_load)
-    return LadderRun(run.public_id, nx_load, run.device_count, verdict.outcome if verdict else None, shares)
+def _rung_order(share: Share) -> tuple[Decimal, Decimal, str]:
+    return share.run.nx_load or Decimal(0), share.share_pct, share.run.public_id
 
 
-def _ladder_share(share: Share) -> LadderShare:
-    return LadderShare(share.threshold_us, share.statistic, share.share_pct, share.over_count, share.ops_count)
+def _ladder(threshold_us: int, limit_pct: Decimal | None, shares: list[Share]) -> dict[str, Any]:
+    """Return the ladder of one threshold. A share of unknown load has no place on the axis."""
+    rungs = [_rung(share, limit_pct) for share in shares if share.threshold_us == threshold_us]
+    placed = [rung for rung in rungs if rung["nx_load"] is not None]
+    return {
+        "threshold_us": threshold_us,
+        "limit_pct": limit_pct,
+        "measured": [rung for rung in placed if not rung["mark"]],
+        "as_published": [rung for rung in placed if rung["mark"]],
+        "without_load": [rung for rung in rungs if rung["nx_load"] is None],
+    }
+
+
+def _rung(share: Share, limit_pct: Decimal | None) -> dict[str, Any]:
+    run, verdict = share.run, newest_verdict(share.run)
+    return {
+        "run": run.public_id,
+        "nx_load": None if run.nx_load is None else f"{run.nx_load.normalize():f}",
+        "device_count": run.device_count,
+        "outcome": verdict.outcome if verdict else None,
+        "share_pct": share.share_pct,
+        "is_within": limit_pct is None or not is_over(share, limit_pct),
+        "mark": MARKS[share.statistic],
+    }
 
 
 class HoldingSerializer(serializers.Serializer[Any]):

@@ -26,7 +26,7 @@ class Problem(APIException):
         self.status_code, self.extensions = status_code, extensions
 
 
-# The status of each error of the register, and its sentence; an empty one stands for the error's own.
+# The status and the sentence of each error of the register. Without a sentence, the error's own is used.
 REGISTER_ERRORS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int, str], ...] = (
     (TooManyFilesSent, 400, "Expected a log and at most 32 companions, got more files. Put them into one tar or zip."),
     (NoIntervalsError, 404, ""),

@@ -7,13 +7,20 @@ from results.models import Product, Run
 pytestmark = pytest.mark.django_db
 
 
-def climb(product, nx_load, share_pct, **more):
+def climb(product, nx_load, share_pct, *, statistic="worst-slice", counts=(None, None), threshold_us=1000, **more):
     run = Run.objects.create(
-        product=product, tier="reviewed", statistic="worst-slice", visibility="public", nx_load=nx_load, **more
+        product=product, tier="reviewed", statistic=statistic, visibility="public", nx_load=nx_load, **more
     )
-    share = Decimal(share_pct)
-    run.shares.create(statistic="worst-slice", threshold_us=1000, share_pct=share, printed=share_pct)
+    over_count, ops_count = counts
+    run.shares.create(
+        statistic=statistic, threshold_us=threshold_us, share_pct=Decimal(share_pct), printed=share_pct,
+        over_count=over_count, ops_count=ops_count,
+    )  # fmt: skip
     return run.public_id
+
+
+def published(product, nx_load, share_pct):
+    return climb(product, nx_load, share_pct, statistic="steady-as-published")
 
 
 @pytest.fixture
@@ -43,3 +50,54 @@ def test_a_rung_without_load_stands_apart_and_a_run_that_no_longer_stands_is_lef
     Run.objects.filter(public_id=withdrawn).update(visibility="withdrawn")
     ladder = ladder_at(client, 1000)
     assert ([rung["run"] for rung in ladder["without_load"]], ladder["measured"]) == ([unknown], [])
+
+
+def test_runs_stand_by_rising_load_then_share_then_id(client, product):
+    climb(product, 50, "2", public_id="r-c")
+    climb(product, 50, "2", public_id="r-b")
+    climb(product, 50, "1", public_id="r-d")
+    climb(product, Decimal("50.5"), "0", public_id="r-a")
+    rungs = ladder_at(client, 1000)["measured"]
+    assert [rung["run"] for rung in rungs] == ["r-d", "r-b", "r-c", "r-a"]
+    assert [rung["nx_load"] for rung in rungs] == ["50", "50", "50", "50.5"]
+
+
+def test_there_is_a_ladder_for_every_threshold_with_its_limit_or_none(client, product):
+    climb(product, 1, "1", threshold_us=256)
+    climb(product, 1, "1")
+    told = client.get("/api/v1/products/ex1/").json()["ladders"]
+    assert [(ladder["threshold_us"], ladder["limit_pct"]) for ladder in told] == [
+        (256, None), (1000, "5"), (8000, "1"), (64_000, "0.1"),
+    ]  # fmt: skip
+    assert [len(ladder["measured"]) for ladder in told] == [1, 1, 0, 0]
+
+
+def test_published_figures_stand_apart_and_are_marked(client, product):
+    log, page = climb(product, 30, "4"), published(product, 30, "1")
+    ladder = ladder_at(client, 1000)
+    assert [(rung["run"], rung["mark"]) for rung in ladder["measured"]] == [(log, "")]
+    assert [(rung["run"], rung["mark"]) for rung in ladder["as_published"]] == [(page, "steady state as published")]
+
+
+def test_runs_of_unknown_load_have_no_place_on_the_axis(client, product):
+    log, page = climb(product, None, "4"), published(product, None, "3")
+    ladder = ladder_at(client, 1000)
+    assert (ladder["measured"], ladder["as_published"]) == ([], [])
+    assert [rung["run"] for rung in ladder["without_load"]] == [page, log]
+
+
+@pytest.mark.parametrize(("over_count", "is_within"), [(49_999, True), (50_000, True), (50_001, False)])
+def test_counts_decide_where_the_printed_share_is_the_limit(client, product, over_count, is_within):
+    climb(product, 30, "5.00", counts=(over_count, 1_000_000))
+    assert ladder_at(client, 1000)["measured"][0]["is_within"] is is_within
+
+
+@pytest.mark.parametrize(("printed", "is_within"), [("5.00", True), ("5.01", False)])
+def test_printed_digits_decide_where_they_are_all_there_is(client, product, printed, is_within):
+    published(product, 30, printed)
+    assert ladder_at(client, 1000)["as_published"][0]["is_within"] is is_within
+
+
+def test_the_share_of_a_whole_run_stands_on_no_ladder(client, product):
+    climb(product, 30, "1", statistic="overall")
+    assert ladder_at(client, 1000)["measured"] == []
