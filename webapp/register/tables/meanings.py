@@ -18,7 +18,9 @@ class Meaning:
 SHARES = (
     "Percentage of all reads that took longer than this time. The bar shows how close the percentage is to its limit."
 )
-ONE_DEVICE = " A published drive without a number of devices counts as one; a system without one has no value."
+ONE_DEVICE = (
+    " A published drive without a number of devices counts as one; a networked system without one has no value."
+)
 OF_DRIVES = (
     Meaning("drive", "Drive, System, Instance", "Maker, model and capacity, or provider and instance type."),
     Meaning("run", "Run", "Permanent id of one test run. Its page has every number, and the log if there is one."),
@@ -26,19 +28,29 @@ OF_DRIVES = (
     Meaning("device_tps", "One device", "Computed: speed divided by the number of devices, in whole tps." + ONE_DEVICE),
     Meaning("pct_over_256us", "Over 256 us", SHARES),
     Meaning("pct_over_512us", "Over 512 us", SHARES),
-    Meaning("pct_over_1ms", "Over 1 ms", SHARES + " A log in microseconds is evaluated at 1,024 us."),
+    Meaning(
+        "pct_over_1ms",
+        "Over 1 ms",
+        SHARES + " A log in microseconds has no bucket edge at 1,000 us, so it is evaluated at 1,024 us.",
+    ),
     Meaning("pct_over_8ms", "Over 8 ms", SHARES + " A log in microseconds is evaluated at 8,192 us."),
     Meaning("pct_over_64ms", "Over 64 ms", SHARES + " A log in microseconds is evaluated at 65,536 us."),
     Meaning("capacity_gb", "Capacity", "The capacity as the maker sells it: 1 TB is 1,000 GB."),
     Meaning(
         "endurance_dwpd",
         "Endurance",
-        "Drive writes per day (DWPD) of the maker's warranty, from the data sheet; not verified.",
+        "Drive writes per day (DWPD) that the maker's warranty allows, from the data sheet. The register does"
+        " not verify it.",
     ),
     Meaning("firmware", "Firmware", "Firmware of the drive during the run. A certificate is valid for one firmware."),
     Meaning("pcie_gen", "PCIe", "The PCIe generation at which the drive was tested, or for which it is made."),
     Meaning("storage", "Storage", "Number and size of the devices that the run loaded in a cloud instance."),
-    Meaning("notes", "Notes", "OP: over-provisioning. CP: size of the compressed data, percent. Blank: not reported."),
+    Meaning(
+        "notes",
+        "Notes",
+        "OP is over-provisioning: only a part of the drive was used. CP is the percentage to which the "
+        "written data compresses. Blank means not reported.",
+    ),
     Meaning("backing_device", "Device", "The drive model inside a networked system or a cloud instance."),
     Meaning("protocol", "Protocol", "The protocol by which the test reached a networked system."),
     Meaning("sole_tenant", "Sole tenant", "Whether no other customer used the machine. Blank means not reported."),
@@ -48,14 +60,30 @@ OF_DRIVES = (
     Meaning("started_at", "Started", "Date and time at which the run began, if reported."),
     Meaning("source", "Source", "Who ran a published test, or who submitted the log."),
     Meaning(
-        "tier", "Tier", "How it was checked: published, vendor-reported, reviewed or lab-verified; one to four bars."
+        "tier",
+        "Tier",
+        "How well the result is checked: published, vendor-reported, reviewed, lab-verified, with one to four"
+        " bars. It links to the run.",
     ),
-    Meaning("sustained_tps", "Rating sustains", "Computed: highest speed that the drive's DWPD allows day and night."),
     Meaning(
-        "needed_dwpd", "Speed needs", "Computed: DWPD that ACT's own writes require at the tested speed." + ONE_DEVICE
+        "sustained_tps",
+        "Rating sustains",
+        "Computed: the highest speed at which the drive can run day and night without exceeding its rated "
+        "writes per day. At 1x, ACT writes 23.53 x 128 KiB/s, or 266 GB a day, to one device.",
+    ),
+    Meaning(
+        "needed_dwpd",
+        "Speed needs",
+        "Computed: the rated writes per day that ACT's own writes require at the tested speed of one device."
+        + ONE_DEVICE,
     ),
     Meaning("tps_per_tb", "Speed per TB", "Computed: speed of one device divided by its capacity."),
-    Meaning("verdict", "Verdict", "Pass, fail, undecided or void, by the profile. A published result has none."),
+    Meaning(
+        "verdict",
+        "Verdict",
+        "The result of judging the log by the profile: pass, fail, undecided or void. A published result has "
+        "no log, so it has no verdict.",
+    ),
 )
 SHARE = "Percentage of the counted reads that took longer than this time"
 OF_LISTS = (
@@ -172,7 +200,9 @@ OF_SIZING = (
     Meaning("by_capacity", "By capacity", "Number of drives that all copies of the data require."),
     Meaning("by_endurance", "By endurance", "Number of drives that keeps the writes per day within the rating."),
     Meaning("binding", "Limited by", "Which of the three requirements needs the most drives."),
-    Meaning("needs", "Needs", "Computed: writes per day of your load on each drive, over the lifetime, as DWPD."),
+    Meaning(
+        "needs", "Needs", "Computed: writes per day of your load on each drive, over the entered lifetime, as DWPD."
+    ),
     Meaning("price", "Price of one", "Price of one drive, as you entered it. The register has no prices."),
     Meaning("price_all", "All", "Computed: price of one drive times the number of drives."),
     Meaning("step", "Step", "One step of the calculation."),
