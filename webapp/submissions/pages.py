@@ -15,7 +15,6 @@ from webapp.register.runs.histograms import judged_sentence
 from webapp.register.runs.page import in_order, shared_by_all
 from webapp.register.runs.slices import FIRST_EDGES, no_slice_sentence
 from webapp.register.runs.verdict import SHOWN_VIOLATIONS, other_reasons, reason_text
-from webapp.register.runs.ycsb import PERCENTILES, operation_row
 from webapp.templatetags import units
 
 SHOWN_SLICES = 1_000  # the owners see more at once than the public page lists; of more the CSV has all
@@ -155,9 +154,9 @@ def _sweep_row(run: Run) -> Part:
     row: Part = {"run": run, "facts": run.ycsb, "throughput": units.rate(run.ycsb.throughput_ops_per_s)}
     done = [each for each in run.ycsb.operations.all() if each.outcome == DONE and each.ops_count]
     if done:
-        commonest = operation_row(max(done, key=lambda each: each.ops_count or 0))
-        p99 = commonest.percentiles[PERCENTILES.index("p99_us")]
-        row |= {"operation": commonest.name, "mean": commonest.mean, "p99": p99}
+        commonest = max(done, key=lambda each: each.ops_count or 0)
+        p99 = units.microseconds(commonest.p99_us)
+        row |= {"operation": commonest.name, "mean": units.microseconds(commonest.mean_us), "p99": p99}
     return row
 
 

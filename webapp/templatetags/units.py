@@ -126,10 +126,34 @@ def duration(seconds: int | None) -> str:
 
 @register.filter
 def threshold(microseconds: int) -> str:
-    """Return a threshold: 256 us, 1 ms, 64 ms."""
+    """Return a threshold or the edge of a bucket, in ms if it is a whole number of them: 256 us, 1,024 us, 8 ms.
+
+    >>> threshold(1024).replace(NBSP, " "), threshold(8000).replace(NBSP, " ")
+    ('1,024 us', '8 ms')
+    """
     if microseconds % 1000:
         return f"{microseconds:,d}{NBSP}us"
     return f"{microseconds // 1000:,d}{NBSP}ms"
+
+
+@register.filter
+def microseconds(value: float | None) -> str:
+    """Return a time in us: whole ones plainly, a mean with two places."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+
+
+@register.filter
+def truncated(printed: str | None, places: int) -> str:
+    """Return a decimal of the reader truncated to `places`. The digits are never rounded."""
+    whole, _, fraction = (printed or "").partition(".")
+    return f"{whole}.{fraction[:places]}" if fraction and int(fraction) else whole
+
+
+def with_unit(number: str, unit: str) -> str:
+    """Return a number with its unit; empty for an empty number."""
+    return f"{number}{NBSP}{unit}" if number else ""
 
 
 @register.filter

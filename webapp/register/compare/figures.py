@@ -12,8 +12,6 @@ from results.rules.act.limits import Limit, exact_share_pct, is_count_within
 from webapp.register.comparability.comparable import NOT_STATED
 from webapp.register.comparability.conditions import compared_shares
 from webapp.register.limits.reader_limits import LimitEvaluation, YourLimits
-from webapp.register.runs.verdict import as_limits
-from webapp.register.runs.ycsb import ops_rate
 from webapp.register.tables import columns
 from webapp.register.tables.columns import Column, newest_verdict, notes_of, share_of
 from webapp.register.tables.evaluation import is_over
@@ -108,7 +106,7 @@ def _act_lines(runs: Sequence[Run], own: YourLimits, results: Sequence[LimitEval
         *([_texts("with_your_limits", "With your limits", own_outcomes)] if own.is_own else []),
         _texts("tps", "Speed", [units.decimal(run.tps) for run in runs], "tps", is_number=True),
         _texts("nx_load", "Load of each device", [units.nx(run.nx_load) for run in runs], is_number=True),
-        *(_share_line(runs, limit) for limit in as_limits(own)),
+        *(_share_line(runs, limit) for limit in own.limits),
     ]
 
 
@@ -164,7 +162,7 @@ def _counted_share(share: Mapping[str, Any], limit: Limit) -> Value:
 def _ycsb_lines(runs: Sequence[Run]) -> list[Line]:
     operations = [{each.name: each for each in run.ycsb.operations.all() if each.outcome == "ok"} for run in runs]
     names = sorted({name for by_name in operations for name in by_name})
-    throughputs = [ops_rate(run.ycsb.throughput_ops_per_s) for run in runs]
+    throughputs = [units.rate(run.ycsb.throughput_ops_per_s) for run in runs]
     lines = [
         _texts("validity", "Validity", [run.ycsb.validity for run in runs]),
         _texts("threads", "Threads", [units.count(run.ycsb.threads_count) for run in runs], is_number=True),

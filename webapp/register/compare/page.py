@@ -16,7 +16,6 @@ from webapp.register.compare.curves import Chart, charts_of
 from webapp.register.compare.figures import Line, lines_of_drives, lines_of_runs, reported_lines
 from webapp.register.limits.reader_limits import YourLimits, changes_sentence
 from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK, VIRTUAL_DEVICE_REASON
-from webapp.register.runs.verdict import as_limits
 from webapp.register.tables.categories import CLOUD_CAUTION
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.evaluation import evaluate_limits
@@ -112,7 +111,7 @@ def comparison_of(choice: Choice, own: YourLimits) -> Comparison:
     runs = [each.run for each in choice.runs]
     conditions = condition_rows(choice.runs)
     heads = [Head(letter, run_name(run), run) for letter, run in zip(ascii_uppercase, runs, strict=False)]
-    limits = as_limits(own)
+    limits = own.limits
     results = [evaluate_limits(f"{head.name} ({head.letter})", head.run, own) for head in heads]
     has_limits = choice.is_comparable and runs[0].workload != YCSB
     return Comparison(

@@ -11,11 +11,11 @@ from django.urls import reverse
 
 from results.models import Run, Statistic
 from results.models.categories import OF_DRIVES, Category
-from results.rules.act.limits import Limit
 from webapp.register.drives.query import SEPARATOR
 from webapp.register.http.responses import public_page
-from webapp.register.limits.profile import current_limits, limits_by_threshold
-from webapp.register.runs.verdict import as_limits, own_limits
+from webapp.register.limits.profile import current_limits
+from webapp.register.limits.reader_limits import YourLimits
+from webapp.register.runs.verdict import own_limits
 from webapp.register.tables import categories, columns
 from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.sentences import number_of, run_name, together
@@ -28,7 +28,7 @@ EXAMPLE_TPS = 500_000  # the forms' initial speed; an empty field means any spee
 @public_page
 def home(request: HttpRequest) -> HttpResponse:
     numbers, own = _numbers(), own_limits(request.GET, current_limits())
-    fastest = {row.product.category: row for row in _fastest_rows(as_limits(own), is_own=own.is_own)}
+    fastest = {row.product.category: row for row in _fastest_rows(own)}
     lines = [_line(category, numbers, fastest.get(category)) for category in Category]
     context = {
         "section": "drives",
@@ -73,11 +73,12 @@ def _numbers() -> Numbers:
     return Numbers(current, historical, published)
 
 
-def _fastest_rows(limits: tuple[Limit, ...], *, is_own: bool) -> Iterable[Row]:
-    within = Run.objects.listed().rated().on_drives().current().within(limits, is_own=is_own).with_ranked_tps()
+def _fastest_rows(own: YourLimits) -> Iterable[Row]:
+    current = Run.objects.listed().rated().on_drives().current()
+    within = current.within(own.limits, is_own=own.is_own).with_ranked_tps()
     by_category = within.order_by("product__category", F("ranked_tps").desc(nulls_last=True), "pk")
     runs = by_category.distinct("product__category").for_table()
-    return [build_row(run, dict.fromkeys(FASTEST_COLUMNS, 2), limits_by_threshold(limits)) for run in runs]
+    return [build_row(run, dict.fromkeys(FASTEST_COLUMNS, 2), own.by_threshold) for run in runs]
 
 
 def _line(category: Category, numbers: Numbers, fastest: Row | None) -> dict[str, Any]:

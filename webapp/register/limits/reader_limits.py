@@ -81,6 +81,11 @@ class YourLimits:
         return {field.threshold_us: field.limit_pct for field in self.fields}
 
     @property
+    def limits(self) -> tuple[Limit, ...]:
+        """Return the limits in the form that the rules use."""
+        return tuple(Limit(field.threshold_us, field.limit_pct) for field in self.fields)
+
+    @property
     def profile_by_threshold(self) -> dict[int, Decimal]:
         """Return the profile's limits in percent by threshold in us."""
         return {field.threshold_us: field.profile_pct for field in self.fields}

@@ -8,13 +8,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from results.models import Product, Run, Visibility
-from results.rules.act.limits import Limit
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import LimitEvaluation, changes_sentence
 from webapp.register.products.ladder import chart_of, ladders_of
 from webapp.register.products.page import attempts_of, capacities_of, certificates_of, history_of
-from webapp.register.runs.ycsb import points_of
 from webapp.register.tables import categories, columns
 from webapp.register.tables.evaluation import evaluate_limits
 from webapp.register.tables.exports import runs_response
@@ -43,11 +41,11 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQuery) -> dict[str, Any]:
-    limits = tuple(Limit(threshold_us, limit_pct) for threshold_us, limit_pct in query.limits.by_threshold.items())
+    limits = query.limits.limits
     ladders = ladders_of([run for run in rows if run.workload == "act-storage"], limits)
     charts = {ladder.code: chart for ladder in ladders if (chart := chart_of(ladder, limits))}
-    points = points_of(Run.objects.filter(product=product).public().of_ycsb())
-    run_ids = [run.public_id for run in rows] + [point.run.public_id for point in points]
+    ycsb_runs = sorted(Run.objects.filter(product=product).public().of_ycsb(), key=_sweep_order)
+    run_ids = [run.public_id for run in (*rows, *ycsb_runs)]
     certificates = certificates_of(product)
     results = [evaluate_limits(f"run {row.run.public_id}", row.run, query.limits) for row in table.rows]
     return {
@@ -58,8 +56,8 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "category": categories.spec_of(product),
         "table": table,
         "sentence": table_sentence(table, results),
-        "has_no_current_result": not points and all(run.visibility != Visibility.PUBLIC for run in rows),
-        "ycsb_points": points,
+        "has_no_current_result": not ycsb_runs and all(run.visibility != Visibility.PUBLIC for run in rows),
+        "ycsb_runs": ycsb_runs,
         "ladders": ladders,
         "ladder_limits": limits,
         "has_several_rungs": sum(len(ladder.rungs) for ladder in ladders) > 1,
@@ -72,6 +70,11 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "capacities": capacities_of(product, limits, is_own=query.limits.is_own),
         "history": history_of(product, run_ids),
     } | _limits_context(query, results)
+
+
+def _sweep_order(run: Run) -> tuple[str, str, int, int]:
+    """Return the sort key of YCSB runs: by sweep, and in thread order."""
+    return run.ycsb.workload, run.ycsb.sweep_key, run.ycsb.threads_count or 0, run.pk
 
 
 def _limits_context(query: ListQuery, results: Sequence[LimitEvaluation]) -> dict[str, Any]:

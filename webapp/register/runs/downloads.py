@@ -13,7 +13,7 @@ from results.models import Companion, Evidence, Run
 from webapp.register.http.files import long_csv_response, plain
 from webapp.register.http.responses import conditional_response, response_with_etag
 from webapp.register.runs import page as runs_page
-from webapp.register.runs.histograms import CONTENT_TYPES, HISTOGRAMS_SCHEMA, WRITERS, rows_of
+from webapp.register.runs.histograms import HISTOGRAMS_SCHEMA, WRITERS, rows_of
 from webapp.register.runs.reproduce import reproduction_of
 from webapp.register.runs.slices import slice_lines
 from webapp.register.runs.views import run_page, withheld
@@ -36,10 +36,11 @@ def histograms(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
 
 def _file(run: Run, form: str) -> FileResponse:
     file = SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115 - the answer closes it
-    WRITERS[form](run, rows_of(run), file)
+    content_type, write = WRITERS[form]
+    write(run, rows_of(run), file)
     file.seek(0)
     name = f"{run.public_id}-histograms.{form}"
-    return FileResponse(file, as_attachment=True, filename=name, content_type=CONTENT_TYPES[form])
+    return FileResponse(file, as_attachment=True, filename=name, content_type=content_type)
 
 
 @run_page

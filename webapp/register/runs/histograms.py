@@ -4,17 +4,15 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any
 
 from results.access.redaction import is_withheld
-from results.models import Histogram, Run, Verdict
-from results.rules.act.limits import Limit, act_share_pct, exact_share_pct, is_count_within
-from webapp.register.http.files import csv_cell
-from webapp.register.runs.slices import ReadLimit, SliceRow, edge_text, span_of
-from webapp.register.runs.verdict import STATISTIC_LABELS, Figure
-from webapp.register.tables.marks import nearness_mark
+from results.models import Histogram, Run, Share, Verdict
+from results.rules.act.limits import Limit, act_share_pct, exact_share_pct
+from webapp.register.http.files import CSV_TYPE, csv_cell
+from webapp.register.runs.slices import ReadLimit, SliceRow, bucket_text, cut_sentence, span_of
+from webapp.register.runs.verdict import figure_of
 from webapp.templatetags import units
 
 SHOWN_HISTOGRAMS = 200  # a log of 128 devices has some 260
@@ -35,37 +33,7 @@ NOT_COMPARED = "This log has no histogram that can be compared with those of oth
 WITHHELD = "Histograms of single devices are withheld with the log."
 
 
-@dataclass(frozen=True)
-class HistogramRow:
-    """One histogram of the log: what it counts, the time it measures, and its use."""
-
-    name: str
-    counts: str
-    time: str
-    ops: str
-    use: str
-
-
-@dataclass(frozen=True)
-class TimesView:
-    """The histograms section of a run page; `compared` are the shares that comparisons use."""
-
-    judged_sentence: str
-    compared_name: str
-    compared: list[Figure]
-    rows: list[HistogramRow]
-    total: int
-    withheld_sentence: str
-
-    @property
-    def cut_sentence(self) -> str:
-        """Return the note about histograms that the page leaves out."""
-        if self.total <= len(self.rows):
-            return ""
-        return f"The first {units.count(len(self.rows))} of {units.count(self.total)}."
-
-
-def times_view(run: Run, verdict: Verdict | None, limits: Sequence[Limit]) -> TimesView:
+def times_view(run: Run, verdict: Verdict | None, limits: Sequence[Limit]) -> dict[str, Any]:
     """Return which histogram was judged, which one comparisons use, and what each histogram counts.
 
     Histograms of single devices have the names of the devices, which are withheld with the log.
@@ -74,15 +42,16 @@ def times_view(run: Run, verdict: Verdict | None, limits: Sequence[Limit]) -> Ti
     # Early readings have no device for a histogram; its name then begins with the device's path.
     histograms = every.filter(device="").exclude(name__contains="/") if is_withheld(run) else every
     document: Mapping[str, Any] = verdict.document if verdict else {}
-    compared = document.get("compared")
-    return TimesView(
-        judged_sentence=judged_sentence(document),
-        compared_name=compared["histogram"] if compared else "",
-        compared=_figures(compared["shares"], limits) if compared else [],
-        rows=[_row(each, run) for each in histograms[:SHOWN_HISTOGRAMS]],
-        total=histograms.count(),
-        withheld_sentence=WITHHELD if is_withheld(run) and histograms.count() < every.count() else "",
-    )
+    compared = document.get("compared") or {"histogram": "", "shares": []}
+    rows, total = [_row(each, run) for each in histograms[:SHOWN_HISTOGRAMS]], histograms.count()
+    return {
+        "judged_sentence": judged_sentence(document),
+        "compared_name": compared["histogram"],
+        "compared": [figure_of(_share(each), limits) for each in compared["shares"]],
+        "rows": rows,
+        "cut_sentence": cut_sentence(len(rows), total, "The first {shown} of {total}."),
+        "withheld_sentence": WITHHELD if is_withheld(run) and total < every.count() else "",
+    }
 
 
 def judged_sentence(document: Mapping[str, Any]) -> str:
@@ -97,30 +66,20 @@ def judged_sentence(document: Mapping[str, Any]) -> str:
     return f"{judged} {QUEUED} {note}"
 
 
-def _figures(shares: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> list[Figure]:
-    limit_by_threshold = {limit.threshold_us: limit for limit in limits}
-    return [_figure(share, limit_by_threshold.get(share["threshold_us"])) for share in shares]
+def _share(each: Mapping[str, Any]) -> Share:
+    """Return a share of a verdict's document as a row that is not stored."""
+    exact = exact_share_pct(each["over_count"], each["ops_count"])
+    columns = {name: each[name] for name in ("statistic", "threshold_us", "over_count", "ops_count")}
+    return Share(**columns, printed=each["share_pct"], share_pct=exact)
 
 
-def _figure(share: Mapping[str, Any], limit: Limit | None) -> Figure:
-    statistic, threshold = STATISTIC_LABELS[share["statistic"]], units.threshold(share["threshold_us"])
-    printed = units.share(share["share_pct"], share["over_count"])
-    if limit is None:
-        return Figure(printed, threshold, statistic, "", None)
-    is_over = not is_count_within(share["over_count"], share["ops_count"], limit.limit_pct)
-    exact = exact_share_pct(share["over_count"], share["ops_count"])
-    mark = nearness_mark(exact, limit.limit_pct, is_over=is_over)
-    return Figure(printed, threshold, statistic, units.decimal(limit.limit_pct), mark)
-
-
-def _row(histogram: Histogram, run: Run) -> HistogramRow:
-    return HistogramRow(
-        name=histogram.name,
-        counts=ROLE_LABELS.get(histogram.role, "not reported"),
-        time=TIME_LABELS.get(histogram.time, histogram.time),
-        ops=units.count(histogram.ops_count),
-        use=_use(histogram, run),
-    )
+def _row(histogram: Histogram, run: Run) -> dict[str, Any]:
+    return {
+        "histogram": histogram,
+        "counts": ROLE_LABELS.get(histogram.role, "not reported"),
+        "time": TIME_LABELS.get(histogram.time, histogram.time),
+        "use": _use(histogram, run),
+    }
 
 
 def _use(histogram: Histogram, run: Run) -> str:
@@ -131,39 +90,27 @@ def _use(histogram: Histogram, run: Run) -> str:
     return ", ".join(labels)
 
 
-@dataclass(frozen=True)
-class BucketRow:
-    """One bucket: its operations in the whole run and its largest share in a slice; "" if not known."""
-
-    span: str
-    ops_count: int
-    share: str
-    largest: str
-    slice_number: int | None
-    limit: str
-
-
-def bucket_rows(histogram: Histogram, rows: Sequence[SliceRow], limits: Sequence[ReadLimit]) -> list[BucketRow]:
+def bucket_rows(histogram: Histogram, rows: Sequence[SliceRow], limits: Sequence[ReadLimit]) -> list[dict[str, Any]]:
     """Return the buckets from the first to the last with operations; none for a run without operations."""
     used = [bucket for bucket, count in enumerate(histogram.counts) if count]
     if not used:
         return []
-    begins = {limit.first_bucket: edge_text(limit.limit.threshold_us) for limit in limits}
+    begins = {limit.first_bucket: units.threshold(limit.limit.threshold_us) for limit in limits}
     return [_bucket_row(histogram, rows, bucket, begins.get(bucket, "")) for bucket in range(used[0], used[-1] + 1)]
 
 
-def _bucket_row(histogram: Histogram, rows: Sequence[SliceRow], bucket: int, limit: str) -> BucketRow:
-    lower_us, upper_us = span_of(histogram, bucket)
+def _bucket_row(histogram: Histogram, rows: Sequence[SliceRow], bucket: int, limit: str) -> dict[str, Any]:
+    """Return one bucket: its operations in the whole run and its largest share in a slice; "" if not known."""
     count = histogram.counts[bucket]
     largest = max((_bucket_share(row, bucket) for row in rows if row.slice.ops_count), default=None)
-    return BucketRow(
-        span=f"{edge_text(lower_us)} to {edge_text(upper_us)}" if lower_us else f"below {edge_text(upper_us)}",
-        ops_count=count,
-        share=units.share(str(act_share_pct(count, histogram.ops_count)), count),
-        largest="" if largest is None else units.share(f"{largest[0]:.2f}", int(largest[0] > 0)),
-        slice_number=None if largest is None or not largest[0] else -largest[1],
-        limit=limit,
-    )
+    return {
+        "span": bucket_text(histogram, bucket),
+        "ops_count": count,
+        "share": units.share(str(act_share_pct(count, histogram.ops_count)), count),
+        "largest": "" if largest is None else units.share(f"{largest[0]:.2f}", int(largest[0] > 0)),
+        "slice_number": None if largest is None or not largest[0] else -largest[1],
+        "limit": limit,
+    }
 
 
 def _bucket_share(row: SliceRow, bucket: int) -> tuple[float, int]:
@@ -207,7 +154,7 @@ def _buckets(place: Row, histogram: Histogram, counts: Iterable[int]) -> Iterato
             yield (*place, *named, bucket, *edges, count)
 
 
-def write_csv(rows: Iterable[Row], file: IO[bytes]) -> None:
+def write_csv(_run: Run, rows: Iterable[Row], file: IO[bytes]) -> None:
     """Write rows as CSV."""
     text = io.TextIOWrapper(file, "utf-8", newline="")
     writer = csv.writer(text)
@@ -227,7 +174,7 @@ def write_json(run: Run, rows: Iterable[Row], file: IO[bytes]) -> None:
     file.write(b"\n]}\n")
 
 
-def write_parquet(rows: Iterable[Row], file: IO[bytes]) -> None:
+def write_parquet(_run: Run, rows: Iterable[Row], file: IO[bytes]) -> None:
     """Write rows as Parquet, compressed with zstd."""
     import pyarrow as pa  # noqa: PLC0415 - 0.5 s and 50 MB that only these files need
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -236,26 +183,17 @@ def write_parquet(rows: Iterable[Row], file: IO[bytes]) -> None:
     schema = pa.schema([(name, pa.string() if name in texts else pa.int64()) for name in COLUMNS])
     schema = schema.with_metadata({"schema": HISTOGRAMS_SCHEMA})
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for batch in _batches(rows):
+        remaining = iter(rows)
+        while batch := tuple(islice(remaining, ROWS_AT_ONCE)):
             columns = [
                 pa.array(column, field.type) for column, field in zip(zip(*batch, strict=True), schema, strict=True)
             ]
             writer.write_batch(pa.record_batch(columns, schema=schema))
 
 
-def _batches(rows: Iterable[Row]) -> Iterator[tuple[Row, ...]]:
-    remaining = iter(rows)
-    while batch := tuple(islice(remaining, ROWS_AT_ONCE)):
-        yield batch
-
-
-WRITERS: dict[str, Callable[[Run, Iterable[Row], IO[bytes]], None]] = {
-    "csv": lambda _, rows, file: write_csv(rows, file),
-    "json": write_json,
-    "parquet": lambda _, rows, file: write_parquet(rows, file),
-}
-CONTENT_TYPES = {
-    "csv": "text/csv; charset=utf-8",
-    "json": "application/json",
-    "parquet": "application/vnd.apache.parquet",
+# Of each form: its content type, and the function that writes it.
+WRITERS: dict[str, tuple[str, Callable[[Run, Iterable[Row], IO[bytes]], None]]] = {
+    "csv": (CSV_TYPE, write_csv),
+    "json": ("application/json", write_json),
+    "parquet": ("application/vnd.apache.parquet", write_parquet),
 }

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from results.access.history import for_everyone, is_by_reviewer
 from results.access.redaction import visible_events, visible_verdict
 from results.history import displaced_by, event_label, history_of
-from results.models import Certificate, Event, Run, Verdict, Visibility
+from results.models import Certificate, Event, Run, Verdict
 from webapp.register.http.access import is_public
 from webapp.register.runs.verdict import reason_text
 from webapp.templatetags import units
@@ -24,37 +24,16 @@ class HistoryLine:
     details: str
 
 
-@dataclass(frozen=True)
-class EarlierVerdict:
-    """A verdict that a newer one replaced; `number` names the stored figures, if they differed."""
-
-    word: str
-    headline: str
-    reader_version: str
-    profile: str
-    at: str
-    number: int | None
-
-
-@dataclass(frozen=True)
-class Supersession:
-    """The run that superseded a run, with time and reason."""
-
-    successor: Run
-    at: str
-    reason: str
-
-
 def life_of(run: Run) -> dict[str, object]:
     """Return the lifecycle context of a run page. For a run that is not public it includes internal events."""
     history = history_of(run).filter(subject_type="run")
     events = visible_events(for_everyone(history) if is_public(run) else history)
     return {
-        "supersession": _supersession(run, events),
+        "supersession": next((event for event in reversed(events) if event.kind == "run-superseded"), None),
         "supersedes": list(displaced_by(run)),
         "annotations": list(run.annotations.current()),
         "history": [public_line(event) for event in events],
-        "earlier_verdicts": earlier_verdicts(run),
+        "earlier_verdicts": [(verdict, reason_text(verdict)) for verdict in _earlier_verdicts(run)],
         "certificates": list(Certificate.objects.filter(runs=run)),
     }
 
@@ -86,26 +65,7 @@ def _value_text(value: object) -> object:
     return "not reported" if value in {None, ""} else value
 
 
-def _supersession(run: Run, events: list[Event]) -> Supersession | None:
-    if run.visibility != Visibility.SUPERSEDED or run.superseded_by is None:
-        return None
-    event = next((event for event in reversed(events) if event.kind == "run-superseded"), None)
-    return Supersession(run.superseded_by, units.moment(event.at) if event else "", event.reason if event else "")
-
-
-def earlier_verdicts(run: Run) -> list[EarlierVerdict]:
+def _earlier_verdicts(run: Run) -> list[Verdict]:
     """Return all verdicts of the run but the newest, in reverse order of time."""
     verdicts = run.verdicts.select_related("profile", "earlier_result")[1 : SHOWN_EARLIER + 1]
-    return [_earlier(visible_verdict(run, verdict)) for verdict in verdicts]
-
-
-def _earlier(verdict: Verdict) -> EarlierVerdict:
-    result = getattr(verdict, "earlier_result", None)
-    return EarlierVerdict(
-        word=verdict.get_outcome_display(),
-        headline=reason_text(verdict),
-        reader_version=verdict.reader_version,
-        profile=str(verdict.profile),
-        at=units.moment(verdict.public_since),
-        number=result.number if result else None,
-    )
+    return [visible_verdict(run, verdict) for verdict in verdicts]

@@ -10,8 +10,8 @@ from django.urls import reverse
 from results.access.mirrors import is_mirrored
 from results.access.redaction import is_withheld
 from results.ingest.act import YCSB
-from results.models import Category, Event, Evidence, Finding, Run, Tier, Visibility
-from webapp.register.runs.side_file import Pair
+from results.models import Category, Companion, Event, Evidence, Finding, Run, Tier, Visibility
+from webapp.register.runs.side_file import Pair, filled
 from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 
@@ -25,31 +25,11 @@ ROLE_LABELS = {
 }
 
 
-@dataclass(frozen=True)
-class CompanionFile:
-    """A file that was submitted with the log."""
-
-    label: str
-    name: str
-    address: str
-    is_withheld: bool
-
-
-@dataclass(frozen=True)
-class Withdrawal:
-    """Time and reason of a withdrawal, as far as the history has them."""
-
-    at: str
-    reason: str
-
-
-def withdrawal_of(run: Run) -> Withdrawal | None:
-    """Return the withdrawal of a withdrawn run; None for any other run."""
+def withdrawal_of(run: Run) -> Event | None:
+    """Return the event with time and reason of a run's withdrawal, as far as the history has it."""
     if run.visibility != Visibility.WITHDRAWN:
         return None
-    history = Event.objects.filter(subject_type="run", subject_id=run.public_id, kind="run-withdrawn")
-    event = history.last()
-    return Withdrawal(units.moment(event.at), event.reason) if event else Withdrawal("", "")
+    return Event.objects.filter(subject_type="run", subject_id=run.public_id, kind="run-withdrawn").last()
 
 
 def evidence_of(run: Run) -> Evidence | None:
@@ -59,19 +39,10 @@ def evidence_of(run: Run) -> Evidence | None:
     return run.submission.log if run.submission is not None else None
 
 
-def companions_of(run: Run, query: str) -> list[CompanionFile]:
-    """Return the files that were submitted with the log, each with the role that the reader recognised, and its URL."""
-    if run.submission is None:
-        return []
-    return [
-        CompanionFile(
-            ROLE_LABELS.get(companion.role, "Attachment"),
-            companion.filename,
-            reverse("run-companion", args=[run.public_id, companion.evidence.sha256]) + query,
-            companion.evidence.sequestered,
-        )
-        for companion in run.submission.companions.select_related("evidence")
-    ]
+def companions_of(run: Run) -> list[tuple[str, Companion]]:
+    """Return the files that were submitted with the log, each with the role that the reader recognised."""
+    found = run.submission.companions.select_related("evidence") if run.submission else ()
+    return [(ROLE_LABELS.get(companion.role, "Attachment"), companion) for companion in found]
 
 
 def title_of(run: Run) -> str:
@@ -86,33 +57,34 @@ def title_of(run: Run) -> str:
 def setup_pairs(run: Run) -> list[Pair]:
     """Return the set-up of the run as pairs of name and value."""
     facts = run.facts
-    pairs = [
-        ("Workload", run.workload),
-        ("Speed", _unit(units.decimal(run.tps), "tps, reads and writes")),
-        ("Requested", _requested(run)),
-        ("Achieved", _achieved(run)),
-        ("Load", units.nx(run.nx_load)),
-        ("Duration", _duration(run)),
-        ("Slices", units.duration(run.slice_length_s)),
-        ("Reports every", units.duration(facts.get("report_interval_s"))),
-        ("Devices", units.count(run.device_count or facts.get("device_count"))),
-        ("Device size", units.capacity(run.device_gb)),
-        ("Backing device", run.backing_device),
-        ("Protocol", run.protocol),
-        ("Sole tenant", {True: "yes", False: "no", None: ""}[run.sole_tenant]),
-        *_place(run),
-        ("Started", units.moment(run.started_at)),
-        ("Firmware", run.firmware),
-        ("Over-provisioned", _unit(units.decimal(run.over_provisioning_pct), "%")),
-        ("Over-provisioned to", units.capacity(run.over_provisioned_to_gb)),
-        ("Data compresses to", _unit(units.count(run.compress_pct), "%")),
-        ("Tool", f"{run.tool} {run.tool_version}".strip()),
-        ("Generator", facts.get("generator", "")),
-        ("Histogram unit", facts.get("unit", "")),
-        ("Stopped", "" if is_withheld(run) else _stop(facts)),  # its text quotes the log
-        ("I/O errors", units.count(facts.get("io_errors_count"))),
-    ]
-    return [pair for pair in pairs if pair[1]]
+    return filled(
+        [
+            ("Workload", run.workload),
+            ("Speed", units.with_unit(units.decimal(run.tps), "tps, reads and writes")),
+            ("Requested", _requested(run)),
+            ("Achieved", _achieved(run)),
+            ("Load", units.nx(run.nx_load)),
+            ("Duration", _duration(run)),
+            ("Slices", units.duration(run.slice_length_s)),
+            ("Reports every", units.duration(facts.get("report_interval_s"))),
+            ("Devices", units.count(run.device_count or facts.get("device_count"))),
+            ("Device size", units.capacity(run.device_gb)),
+            ("Backing device", run.backing_device),
+            ("Protocol", run.protocol),
+            ("Sole tenant", {True: "yes", False: "no", None: ""}[run.sole_tenant]),
+            *_place(run),
+            ("Started", units.moment(run.started_at)),
+            ("Firmware", run.firmware),
+            ("Over-provisioned", units.with_unit(units.decimal(run.over_provisioning_pct), "%")),
+            ("Over-provisioned to", units.capacity(run.over_provisioned_to_gb)),
+            ("Data compresses to", units.with_unit(units.count(run.compress_pct), "%")),
+            ("Tool", f"{run.tool} {run.tool_version}".strip()),
+            ("Generator", facts.get("generator", "")),
+            ("Histogram unit", facts.get("unit", "")),
+            ("Stopped", "" if is_withheld(run) else _stop(facts)),  # its text quotes the log
+            ("I/O errors", units.count(facts.get("io_errors_count"))),
+        ]
+    )
 
 
 def _place(run: Run) -> list[Pair]:
@@ -120,10 +92,6 @@ def _place(run: Run) -> list[Pair]:
     is_cloud = run.product is not None and run.product.category == Category.CLOUD
     unknown = "not reported" if is_cloud else ""
     return [("Region", run.region or unknown), ("Zone", run.zone or unknown)]
-
-
-def _unit(number: str, unit: str) -> str:
-    return f"{number}{units.NBSP}{unit}" if number else ""
 
 
 def _requested(run: Run) -> str:
@@ -185,31 +153,22 @@ def _log_device(device: Mapping[str, Any]) -> str:
 
 def product_pairs(run: Run) -> list[Pair]:
     """Return the facts on the product; before a product is matched, those of the submission."""
-    product, submission = run.product, run.submission
-    if product is not None:
-        pairs = [
-            ("Vendor", product.vendor),
-            ("Model", product.model),
-            ("Part number", product.part_number),
-            ("Category", product.get_category_display() + (", historical" if product.historical else "")),
-            ("Capacity", units.capacity(product.capacity_gb)),
-            ("PCIe generation", product.pcie_gen),
-            (
-                "Endurance",
-                _unit(units.decimal(product.endurance_dwpd), "DWPD, from the data sheet, not verified"),
-            ),
-        ]
-    elif submission is not None:
-        pairs = [
-            ("Vendor", submission.vendor),
-            ("Model", submission.model),
-            ("Part number", submission.part_number),
-            ("Category", submission.get_category_display()),
-            ("Capacity", units.capacity(submission.capacity_gb)),
-        ]
-    else:
-        pairs = []
-    return [pair for pair in pairs if pair[1]]
+    stated = run.product or run.submission
+    if stated is None:
+        return []
+    is_historical = run.product is not None and run.product.historical
+    pairs = [
+        ("Vendor", stated.vendor),
+        ("Model", stated.model),
+        ("Part number", stated.part_number),
+        ("Category", stated.get_category_display() + (", historical" if is_historical else "")),
+        ("Capacity", units.capacity(stated.capacity_gb)),
+    ]
+    if run.product is not None:
+        dwpd = units.decimal(run.product.endurance_dwpd)
+        endurance = units.with_unit(dwpd, "DWPD, from the data sheet, not verified")
+        pairs += [("PCIe generation", run.product.pcie_gen), ("Endurance", endurance)]
+    return filled(pairs)
 
 
 WITHHELD = "withheld with the log, for legal reasons"

@@ -1,7 +1,6 @@
 """Side file of drivetest on a run page: rates, service and response times of each operation, generator and host."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from results.access.redaction import visible_facts
@@ -10,74 +9,22 @@ from webapp.templatetags import units
 
 Record = Mapping[str, Any]
 Pair = tuple[str, str]  # name and value of a list on a page
-PERCENTILES = ("p50", "p90", "p99", "p999", "p9999", "p99999")
 TIMES = (("service_us", "service"), ("response_us", "response"), ("lateness_us", "lateness"))
 SHOWN_DRIVES = 16
 
 
-@dataclass(frozen=True)
-class TimesRow:
-    """One time of one operation in us, as text; "" for a percentile that the run was too short for."""
-
-    operation: str
-    time: str
-    percentiles: list[str]
-    most: str
-    mean: str
-
-
-@dataclass(frozen=True)
-class RateRow:
-    """Requested and achieved rate of one operation."""
-
-    operation: str
-    requested: str
-    achieved: str
-    done: str
-    failed: str
-
-
-@dataclass(frozen=True)
-class SideFileView:
-    """The side file section of a run page."""
-
-    rate_sentence: str
-    is_rate_held: bool | None
-    rates: list[RateRow]
-    times: list[TimesRow]
-    exact: list[str]
-    setup: list[Pair]
-    telemetry: list[Pair]
-    warnings: list[str]
-
-
-def side_file_view(run: Run) -> SideFileView | None:
+def side_file_view(run: Run) -> dict[str, Any] | None:
     """Return the side file section; None if the run has no side file, or it is withheld."""
     record = visible_facts(run, "side_file")
     if not record:
         return None
-    return SideFileView(
-        rate_sentence=record["rate_sentence"] or "",
-        is_rate_held=record["is_rate_held"],
-        rates=[_rate_row(each) for each in record["operations"]],
-        times=[row for each in record["operations"] for row in _times_rows(each)],
-        exact=[_exact(each) for each in record["over"]],
-        setup=_filled([*_generator(record), *_host(record["host"] or {}), *_drives(record)]),
-        telemetry=telemetry_pairs(record["telemetry"] or {}),
-        warnings=[each["sentence"] for each in record["warnings"]],
-    )
-
-
-def _rate_row(each: Record) -> RateRow:
-    done, failed = units.count(each["done_count"]), units.count(each["failed_count"])
-    return RateRow(each["name"], _number(each["asked_per_s"], 3), _number(each["achieved_per_s"], 3), done, failed)
-
-
-def _times_rows(each: Record) -> Iterable[TimesRow]:
-    for key, word in TIMES:
-        if times := each[key]:
-            percentiles = [_number(times[name], 1) for name in PERCENTILES]
-            yield TimesRow(each["name"], word, percentiles, _number(times["max"], 1), _number(times["mean"], 1))
+    return {
+        **record,
+        "times": [(each["name"], word, each[key]) for each in record["operations"] for key, word in TIMES if each[key]],
+        "exact": [_exact(each) for each in record["over"]],
+        "setup": filled([*_generator(record), *_host(record["host"] or {}), *_drives(record)]),
+        "telemetry": telemetry_pairs(record["telemetry"] or {}),
+    }
 
 
 def _exact(each: Record) -> str:
@@ -146,7 +93,7 @@ def telemetry_pairs(telemetry: Record) -> list[Pair]:
         ]
     # Early readings have no power.
     pairs += [(f"Power, {each['boundary']}", _span(each["watts"], "W")) for each in telemetry.get("power", [])]
-    return _filled(pairs)
+    return filled(pairs)
 
 
 def _span(span: Record | None, unit: str) -> str:
@@ -159,13 +106,6 @@ def _of(part: int | None, whole: int | None) -> str:
     return f"{units.count(part)} of {units.count(whole)}" if part else ""
 
 
-def _number(printed: str | None, places: int) -> str:
-    """Return a decimal of the reader truncated to `places`. The digits are never rounded."""
-    if printed is None:
-        return ""
-    whole, _, fraction = printed.partition(".")
-    return f"{whole}.{fraction[:places]}" if fraction and int(fraction or 0) else whole
-
-
-def _filled(pairs: Iterable[Pair]) -> list[Pair]:
+def filled(pairs: Iterable[Pair]) -> list[Pair]:
+    """Return the pairs that have a value."""
     return [pair for pair in pairs if pair[1]]

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import zip_longest
+from typing import Any
 
 from results.access.intervals import HistogramSlice, counted_before, each_slice, histogram_slices
 from results.models import Histogram, Run, Verdict
@@ -22,13 +24,16 @@ def span_of(histogram: Histogram, bucket: int) -> tuple[int, int]:
     return bucket_span_us(bucket, histogram.unit, is_first_version=histogram.edges == FIRST_EDGES)
 
 
-def edge_text(edge_us: int) -> str:
-    """Return a bucket edge as text, in ms if it is a whole number of them: 512 us, 1,024 us, 8 ms.
+def bucket_text(histogram: Histogram, bucket: int) -> str:
+    """Return the edges of a bucket as text."""
+    lower_us, upper_us = span_of(histogram, bucket)
+    upper = units.threshold(upper_us)
+    return f"{units.threshold(lower_us)} to {upper}" if lower_us else f"below {upper}"
 
-    >>> edge_text(1024).replace(units.NBSP, " "), edge_text(8000).replace(units.NBSP, " ")
-    ('1,024 us', '8 ms')
-    """
-    return units.threshold(edge_us)
+
+def cut_sentence(shown: int, total: int, sentence: str) -> str:
+    """Return a sentence with the numbers of shown and of all rows; empty if all are shown."""
+    return sentence.format(shown=units.count(shown), total=units.count(total)) if shown < total else ""
 
 
 @dataclass(frozen=True)
@@ -44,13 +49,12 @@ class ReadLimit:
 class SliceShare:
     """The share of one slice over one threshold; no share if the slice has no operations."""
 
+    threshold_us: int
     over_count: int
-    share_pct: Decimal | None
-    text: str
-    is_over: bool
-    nearness: NearnessMark | None
-    threshold_us: int = 0
-    ops_count: int = 0
+    ops_count: int
+    text: str = ""
+    is_over: bool = False
+    nearness: NearnessMark | None = None
     exact_pct: Decimal | None = None
 
 
@@ -98,9 +102,8 @@ class SliceTable:
     @property
     def cut_sentence(self) -> str:
         """Return the note about slices that the page leaves out."""
-        if self.total <= len(self.rows):
-            return ""
-        return f"The first {units.count(len(self.rows))} of {units.count(self.total)} slices; the CSV has them all."
+        sentence = "The first {shown} of {total} slices; the CSV has them all."
+        return cut_sentence(len(self.rows), self.total, sentence)
 
     @property
     def edges_sentence(self) -> str:
@@ -149,19 +152,22 @@ def read_limits(histogram: Histogram, verdict: Verdict | None, own: Sequence[Lim
 
 def slice_row(each: HistogramSlice, limits: Sequence[ReadLimit]) -> SliceRow:
     """Return a slice with its shares."""
-    return SliceRow(each, units.span(each.start_s, each.end_s), [_share(each, limit) for limit in limits])
+    return SliceRow(
+        each, units.span(each.start_s, each.end_s), [share_over(each.counts, each.ops_count, limit) for limit in limits]
+    )
 
 
-def _share(each: HistogramSlice, limit: ReadLimit) -> SliceShare:
-    over = over_count(each.counts, each.ops_count, limit.first_bucket)
-    share_pct = act_share_pct(over, each.ops_count)
-    if share_pct is None:
-        return SliceShare(over, None, "", is_over=False, nearness=None)
-    is_over = not is_count_within(over, each.ops_count, limit.limit.limit_pct)
-    exact = exact_share_pct(over, each.ops_count)
-    mark = nearness_mark(exact, limit.limit.limit_pct, is_over=is_over)
-    text = units.share(str(share_pct), over)
-    return SliceShare(over, share_pct, text, is_over, mark, limit.limit.threshold_us, each.ops_count, exact)
+def share_over(counts: Sequence[int], ops_count: int, limit: ReadLimit) -> SliceShare:
+    """Return the share of counts over a limit's threshold."""
+    threshold_us, limit_pct = limit.limit.threshold_us, limit.limit.limit_pct
+    over = over_count(counts, ops_count, limit.first_bucket)
+    if not ops_count:
+        return SliceShare(threshold_us, over, ops_count)
+    is_over = not is_count_within(over, ops_count, limit_pct)
+    exact = exact_share_pct(over, ops_count)
+    mark = nearness_mark(exact, limit_pct, is_over=is_over)
+    text = units.share(str(act_share_pct(over, ops_count)), over)
+    return SliceShare(threshold_us, over, ops_count, text, is_over, mark, exact)
 
 
 @dataclass(frozen=True)
@@ -178,27 +184,6 @@ class CountedBucket:
     limit: str
 
 
-@dataclass(frozen=True)
-class CountedShare:
-    """One share as a division: the operations over the limit's edge by all operations."""
-
-    threshold: str
-    limit: str
-    sentence: str
-    is_over: bool
-
-
-@dataclass(frozen=True)
-class SliceCounts:
-    """One slice for its page; `start_line` is the last line of the report at its start."""
-
-    row: SliceRow
-    histogram: Histogram
-    buckets: list[CountedBucket]
-    shares: list[CountedShare]
-    start_line: int | None
-
-
 def start_line(number: int, first_line: int) -> int | None:
     """Return the last line of the report at the start of a slice, which is the line before its first; None for slice 1.
 
@@ -207,8 +192,8 @@ def start_line(number: int, first_line: int) -> int | None:
     return first_line - 1 if number > 1 else None
 
 
-def counts_of(run: Run, verdict: Verdict | None, number: int) -> SliceCounts | None:
-    """Return how a slice was counted; None if the run has no such slice."""
+def counts_of(run: Run, verdict: Verdict | None, number: int) -> dict[str, Any] | None:
+    """Return how a slice was counted, for its page; None if the run has no such slice."""
     histogram = run.histograms.judged().first()
     if histogram is None:
         return None
@@ -219,58 +204,41 @@ def counts_of(run: Run, verdict: Verdict | None, number: int) -> SliceCounts | N
     limits, its = read_limits(histogram, verdict), found[0]
     before, slices_count = counted_before(run.pk, histogram.ordinal, number)
     is_whole = slices_count == number - 1  # a slice that is not stored has no known counts
-    buckets, row = _buckets(histogram, its, before if is_whole else None, limits), slice_row(its, limits)
-    return SliceCounts(row, histogram, buckets, _shares(row, limits), start_line(number, its.first_line))
+    row = slice_row(its, limits)
+    return {
+        "row": row,
+        "histogram": histogram,
+        "buckets": _buckets(histogram, its, before if is_whole else None, limits),
+        "shares": [(share, read.limit, _division(share)) for share, read in zip(row.shares, limits, strict=True)],
+        "start_line": start_line(number, its.first_line),
+    }
 
 
 def _buckets(
     histogram: Histogram, its: HistogramSlice, before: Sequence[int] | None, limits: Sequence[ReadLimit]
 ) -> list[CountedBucket]:
     """Return the buckets up to the last with operations. Reports are cumulative: they are the sums of slices."""
-    begins = {limit.first_bucket: edge_text(limit.limit.threshold_us) for limit in limits}
-    at_start = [None if before is None else _at(before, bucket) for bucket in range(_most(before or (), its.counts))]
+    begins = {limit.first_bucket: units.threshold(limit.limit.threshold_us) for limit in limits}
+    counts = list(zip_longest(before or (), its.counts, fillvalue=0))
+    while counts and not any(counts[-1]):
+        counts.pop()
     return [
         CountedBucket(
-            _span(histogram, bucket),
-            earlier,
-            None if earlier is None else earlier + _at(its.counts, bucket),
-            _at(its.counts, bucket),
+            bucket_text(histogram, bucket),
+            None if before is None else earlier,
+            None if before is None else earlier + counted,
+            counted,
             begins.get(bucket, ""),
         )
-        for bucket, earlier in enumerate(at_start)
+        for bucket, (earlier, counted) in enumerate(counts)
     ]
-
-
-def _most(*counted: Sequence[int]) -> int:
-    return max((place + 1 for counts in counted for place, count in enumerate(counts) if count), default=0)
-
-
-def _at(counts: Sequence[int], bucket: int) -> int:
-    return counts[bucket] if bucket < len(counts) else 0
-
-
-def _span(histogram: Histogram, bucket: int) -> str:
-    lower_us, upper_us = span_of(histogram, bucket)
-    return f"{edge_text(lower_us)} to {edge_text(upper_us)}" if lower_us else f"below {edge_text(upper_us)}"
 
 
 def _division(share: SliceShare) -> str:
-    if not share.text:
+    if not share.ops_count:
         return "no operations"
     relation = "" if share.text.startswith("<") else "= "
     return f"{share.over_count:,d} of {share.ops_count:,d} {relation}{share.text} %"
-
-
-def _shares(row: SliceRow, limits: Sequence[ReadLimit]) -> list[CountedShare]:
-    return [
-        CountedShare(
-            units.threshold(share.threshold_us),
-            units.decimal(read.limit.limit_pct),
-            _division(share),
-            share.is_over,
-        )
-        for share, read in zip(row.shares, limits, strict=True)
-    ]
 
 
 PLACE = ["histogram", "slice", "start_s", "end_s", "first_line", "last_line", "ops_count"]

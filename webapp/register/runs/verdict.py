@@ -16,14 +16,14 @@ from urllib.parse import parse_qsl
 
 from django.http import QueryDict
 
-from results.models import Profile, Run, Statistic, Verdict
+from results.models import Profile, Run, Share, Statistic, Verdict
 from results.rules.act.limits import Limit
 from webapp.register.http.query_params import given_of
 from webapp.register.limits.reader_limits import YourLimits, limit_names, read_limits
-from webapp.register.runs.slices import SliceTable
+from webapp.register.runs.slices import SliceTable, cut_sentence
 from webapp.register.tables.columns import SHARE_THRESHOLDS_US, share_of
 from webapp.register.tables.evaluation import is_over
-from webapp.register.tables.marks import NearnessMark, nearness_mark
+from webapp.register.tables.marks import nearness_mark
 from webapp.templatetags import units
 
 STORED_SHARE = re.compile(r"(?<=: )[0-9.]+ %(?= > )")  # in a fail: slice 2 (10-20 s), reads over 64 ms: 0.33 % > 0.1 %
@@ -91,63 +91,23 @@ SHOWN_VIOLATIONS = 100  # the headline has the first one; a log of very many sho
 HOUR_S, MINUTE_S = 3600, 60
 
 
-@dataclass(frozen=True)
-class VerdictView:
-    """A verdict as a sentence, with its reasons and violations; `short_run` explains why a short run has no verdict."""
+def verdict_view(run: Run, verdict: Verdict) -> dict[str, Any]:
+    """Return the verdict with its first word separate, because the page frames a fail.
 
-    outcome: str
-    word: str
-    rest: list[Part]
-    reasons: list[str]
-    violations: list["Violation"]
-    violations_count: int
-    short_run: str
-
-    @property
-    def cut_sentence(self) -> str:
-        """Return the note about violations that the page leaves out."""
-        if self.violations_count <= len(self.violations):
-            return ""
-        shown, every = units.count(len(self.violations)), units.count(self.violations_count)
-        return f"The {shown} largest of {every}; the CSV of the slices has every share."
-
-
-@dataclass(frozen=True)
-class Violation:
-    """One slice over one limit."""
-
-    slice_number: int
-    threshold: str
-    share: str
-    limit: str
-    counts: str
-    excess: str
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One share of the run with its limit; `slice_number` is that of the slice, None for the whole run."""
-
-    text: str
-    threshold: str
-    statistic: str
-    limit: str
-    nearness: NearnessMark | None
-    slice_number: int | None = None
-
-
-def verdict_view(run: Run, verdict: Verdict) -> VerdictView:
-    """Return the verdict with its first word separate, because the page frames a fail."""
+    `short_run` explains why a short run has no verdict.
+    """
     violations = verdict.document["violations"]
-    return VerdictView(
-        outcome=verdict.outcome,
-        word=verdict.get_outcome_display().capitalize(),
-        rest=reason_parts(verdict),
-        reasons=other_reasons(verdict),
-        violations=[_violation(each) for each in violations[:SHOWN_VIOLATIONS]],
-        violations_count=len(violations),
-        short_run=short_run_sentence(run, verdict),
-    )
+    shown = violations[:SHOWN_VIOLATIONS]
+    cut = "The {shown} largest of {total}; the CSV of the slices has every share."
+    return {
+        "outcome": verdict.outcome,
+        "word": verdict.get_outcome_display().capitalize(),
+        "rest": reason_parts(verdict),
+        "reasons": other_reasons(verdict),
+        "violations": shown,
+        "cut_sentence": cut_sentence(len(shown), len(violations), cut),
+        "short_run": short_run_sentence(run, verdict),
+    }
 
 
 def short_run_sentence(run: Run, verdict: Verdict) -> str:
@@ -175,36 +135,19 @@ def _in_words(duration_s: int) -> str:
     return units.counted(duration_s // size, unit)
 
 
-def _violation(each: dict[str, Any]) -> Violation:
-    return Violation(
-        slice_number=each["slice"],
-        threshold=units.threshold(each["threshold_us"]),
-        share=units.share(each["share_pct"], each["over_count"]),
-        limit=each["limit_pct"],
-        counts=f"{units.count(each['over_count'])} of {units.count(each['ops_count'])}",
-        excess=f"{each['excess_ratio']}x" if each["excess_ratio"] else "",  # a limit of 0 has no multiple
-    )
-
-
-def figures(run: Run, limits: Sequence[Limit]) -> list[Figure]:
+def figures(run: Run, limits: Sequence[Limit]) -> list[dict[str, Any]]:
     """Return the run's shares with their limits, those of its own statistic first."""
-    limit_by_threshold = {limit.threshold_us: limit for limit in limits}
     shares = sorted(run.shares.all(), key=lambda share: (share.statistic != run.statistic, share.threshold_us))
-    return [
-        Figure(
-            text=units.share(share.printed, share.over_count),
-            threshold=units.threshold(share.threshold_us),
-            statistic=STATISTIC_LABELS[Statistic(share.statistic)],
-            limit=units.decimal(limit.limit_pct) if limit else "",
-            nearness=nearness_mark(share.share_pct, limit.limit_pct, is_over=is_over(share, limit.limit_pct))
-            if limit
-            else None,
-            slice_number=share.slice_number,
-        )
-        for share in shares
-        for limit in [limit_by_threshold.get(share.threshold_us)]
-        if share.threshold_us in SHARE_THRESHOLDS_US
-    ]
+    return [figure_of(share, limits) for share in shares if share.threshold_us in SHARE_THRESHOLDS_US]
+
+
+def figure_of(share: Share, limits: Sequence[Limit]) -> dict[str, Any]:
+    """Return a share with the limit on its threshold, if there is one, and how near it is to it."""
+    limit_pct = next((limit.limit_pct for limit in limits if limit.threshold_us == share.threshold_us), None)
+    figure = {"share": share, "statistic": STATISTIC_LABELS[Statistic(share.statistic)], "limit_pct": limit_pct}
+    if limit_pct is not None:
+        figure["nearness"] = nearness_mark(share.share_pct, limit_pct, is_over=is_over(share, limit_pct))
+    return figure
 
 
 def own_limits(query: QueryDict, profile: Iterable[Limit], *, others: Collection[str] = ()) -> YourLimits:
@@ -216,38 +159,32 @@ def own_limits(query: QueryDict, profile: Iterable[Limit], *, others: Collection
     return read_limits(given_of(query, (*limit_names(limits), *others)), limits)
 
 
-def as_limits(own: YourLimits) -> tuple[Limit, ...]:
-    """Return the limits in the form that the rules use."""
-    return tuple(Limit(threshold_us, limit_pct) for threshold_us, limit_pct in own.by_threshold.items())
+def limits_context(own: YourLimits, sentence: str, query: str) -> dict[str, Any]:
+    """Return the context of the limits form; empty without a sentence, because limits then have no effect."""
+    if not sentence:
+        return {}
+    return {
+        "limits": own,
+        "limits_sentence": sentence,
+        "other_parameters": parse_qsl(query.removeprefix("?")),
+        "profile_address": query or "?",
+    }
 
 
-def limits_context(own: YourLimits, table: SliceTable | None, query: str) -> dict[str, Any]:
-    """Return the context of the limits form; empty for a run without slices, where limits have no effect."""
+def slice_limits_sentence(table: SliceTable | None, own: YourLimits) -> str:
+    """Return how many slices are within the limits; empty for a run without slices."""
     if table is None or not table.rows:
-        return {}
-    sentence = table.passing_sentence
-    return {
-        "limits": own,
-        "limits_sentence": f"With your limits: {sentence}" if own.is_own else sentence,
-        "other_parameters": parse_qsl(query.removeprefix("?")),
-        "profile_address": query or "?",
-    }
+        return ""
+    return f"With your limits: {table.passing_sentence}" if own.is_own else table.passing_sentence
 
 
-def published_limits_context(run: Run, own: YourLimits, query: str) -> dict[str, Any]:
-    """Return the context of the limits form of a published result; empty if no limit applies to any of its shares."""
+def published_limits_sentence(run: Run, own: YourLimits) -> str:
+    """Return which shares of a published result are over the limits; empty if no limit applies to any of them.
+
+    For a reader's own limits, also return the result under the profile.
+    """
     if not any(share_of(run, threshold_us) for threshold_us in own.by_threshold):
-        return {}
-    return {
-        "limits": own,
-        "limits_sentence": _published_sentence(run, own),
-        "other_parameters": parse_qsl(query.removeprefix("?")),
-        "profile_address": query or "?",
-    }
-
-
-def _published_sentence(run: Run, own: YourLimits) -> str:
-    """Return which shares are over the limits; for a reader's own limits also the result under the profile."""
+        return ""
     yours, profile = _over(run, own.by_threshold), _over(run, own.profile_by_threshold)
     if not own.is_own:
         return f"{_over_text(profile).capitalize()}."

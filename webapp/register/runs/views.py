@@ -37,11 +37,11 @@ from webapp.register.runs.reproduce import reproduction_of
 from webapp.register.runs.side_file import side_file_view
 from webapp.register.runs.slices import counts_of, slice_table
 from webapp.register.runs.verdict import (
-    as_limits,
     figures,
     limits_context,
     own_limits,
-    published_limits_context,
+    published_limits_sentence,
+    slice_limits_sentence,
     verdict_view,
 )
 from webapp.register.runs.ycsb import ycsb_view
@@ -53,7 +53,6 @@ P = ParamSpec("P")
 UNAVAILABLE_FOR_LEGAL_REASONS = 451
 LARGEST_LINE = 10**12
 LARGEST_SLICE_NUMBER = 10**9  # the range of the database column
-FORMS = ("csv", "json", "parquet")  # of the histograms
 
 
 def find_run(request: HttpRequest, public_id: str) -> Run:
@@ -102,35 +101,40 @@ def run_page(view: RunView[P]) -> Callable[..., HttpResponseBase]:
 def detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = _visible_run(request, public_id)
     template, own = _kind_of(request, run)
-    shared = page_context(run) | life_of(run) | addresses(request, run)
-    return guarded(run, render(request, template, shared | own))
+    return guarded(run, render(request, template, page_context(request, run) | life_of(run) | own))
 
 
 def _kind_of(request: HttpRequest, run: Run) -> tuple[str, dict[str, Any]]:
     """Return the template and the context of the kind of run: published, YCSB or ACT."""
-    query = link_query(request, run)
     if runs_page.evidence_of(run) is None and not is_mirrored(run):
         return "register/runs/published.html", _published_context(request, run)
     if run.workload == YCSB:
         given_of(request.GET, (LINK_KEY,))
-        return "register/runs/ycsb.html", _evidence_context(run, query) | {"ycsb": ycsb_view(run)}
-    return "register/runs/detail.html", _evidence_context(run, query) | _log_context(request, run)
+        return "register/runs/ycsb.html", _evidence_context(request, run) | {"ycsb": ycsb_view(run)}
+    return "register/runs/detail.html", _evidence_context(request, run) | _log_context(request, run)
 
 
-def page_context(run: Run) -> dict[str, Any]:
+def page_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     """Return the context that all kinds of run pages share."""
-    return {
-        "section": "drives",
-        "run": run,
-        "title": runs_page.title_of(run),
+    return _head_context(request, run) | {
         "category": categories.spec_of(run.product) if run.product else None,
-        "is_public": is_public(run),
         "embargo_until": _embargo_of(run),
         "withdrawal": runs_page.withdrawal_of(run),
         "tier": run_tier_mark(run),
         "setup": runs_page.setup_pairs(run),
         "product_pairs": runs_page.product_pairs(run),
         "missing": runs_page.missing_facts(run),
+    }
+
+
+def _head_context(request: HttpRequest, run: Run) -> dict[str, Any]:
+    """Return the context of the head of a page: the run, and the key of its secret link for the page's links."""
+    return {
+        "section": "drives",
+        "run": run,
+        "title": runs_page.title_of(run),
+        "is_public": is_public(run),
+        "link_query": link_query(request, run),
     }
 
 
@@ -145,46 +149,25 @@ def link_query(request: HttpRequest, run: Run) -> str:
     return "?" + urlencode({LINK_KEY: request.GET[LINK_KEY]}) if by_link else ""
 
 
-def addresses(request: HttpRequest, run: Run) -> dict[str, str]:
-    """Return the URLs of the run's downloads, with the key of the secret link if the client uses it."""
-    query = link_query(request, run)
-    return {
-        "log_address": reverse("run-log", args=[run.public_id]) + query,
-        "side_file_address": reverse("run-side-file", args=[run.public_id]) + query,
-        "slices_address": reverse("run-slices", args=[run.public_id]) + query,
-        "configuration_address": reverse("run-configuration", args=[run.public_id]) + query,
-        **{
-            f"histograms_{form}_address": reverse("run-histograms", args=[run.public_id, form]) + query
-            for form in FORMS
-        },
-        "telemetry_address": reverse("run-telemetry", args=[run.public_id, "json"]) + query,
-        "telemetry_csv_address": reverse("run-telemetry", args=[run.public_id, "csv"]) + query,
-        "telemetry_every_csv_address": reverse("run-telemetry", args=[run.public_id, "every.csv"]) + query,
-        "intervals_address": reverse("api-run-intervals", args=[run.public_id]) + query,
-        "status_lines_address": reverse("run-status-lines", args=[run.public_id]) + query,
-    }
-
-
 def _published_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     own = own_limits(request.GET, parse_limits(current_profile().document), others=(LINK_KEY,))
-    shown = figures(run, as_limits(own))
+    shown = figures(run, own.limits)
     return {
         "sentence": published_sentence(run),
         "figures": shown,
-        "is_over": any(figure.nearness and figure.nearness.is_over for figure in shown),
-    } | published_limits_context(run, own, link_query(request, run))
+        "is_over": any("nearness" in figure and figure["nearness"].is_over for figure in shown),
+    } | limits_context(own, published_limits_sentence(run, own), link_query(request, run))
 
 
-def _evidence_context(run: Run, query: str) -> dict[str, Any]:
+def _evidence_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     return {
         "findings": in_order(visible_findings(run)),
         "has_withheld_file": has_withheld_file(run),
-        "link_query": query,
         "has_lines": has_lines(run),
         "evidence": runs_page.evidence_of(run),
         "reproduction": None if is_withheld(run) else reproduction_of(run, runs_page.evidence_of(run)),
-        "companions": runs_page.companions_of(run, query),
-        "minutes": minutes_of(run, query),
+        "companions": runs_page.companions_of(run),
+        "minutes": minutes_of(run, link_query(request, run)),
         "other_slices_address": _other_slices(run),
     } | _mirror_context(run)
 
@@ -207,12 +190,12 @@ def _other_slices(run: Run) -> str:
 def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     verdict = run.verdicts.select_related("profile").first()
     profile = verdict.profile if verdict else current_profile()
-    limits, query = parse_limits(profile.document), link_query(request, run)
+    limits = parse_limits(profile.document)
     own = own_limits(request.GET, limits, others=(LINK_KEY,))
-    table = slice_table(run, verdict, own=as_limits(own))
+    table = slice_table(run, verdict, own=own.limits)
     return (
-        charts_of(run, table, query)
-        | limits_context(own, table, query)
+        charts_of(run, table)
+        | limits_context(own, slice_limits_sentence(table, own), link_query(request, run))
         | {
             "verdict": verdict_view(run, visible_verdict(run, verdict)) if verdict else None,
             "profile": profile,
@@ -233,7 +216,7 @@ def _log_contents(run: Run, verdict: Verdict | None, own: YourLimits) -> dict[st
     if is_withheld(run):
         return {"devices": None, "log_config": [], "log_devices": [], "is_log_withheld": True}
     return {
-        "devices": devices_view(run, verdict, as_limits(own)),
+        "devices": devices_view(run, verdict, own.limits),
         "log_config": runs_page.log_config(run),
         "log_devices": runs_page.log_devices(run),
     }
@@ -258,9 +241,8 @@ def lines(request: HttpRequest, run: Run, first: int, last: int | None = None) -
         raise Http404(f"Lines {first} to {last}: expected two line numbers from 1 in ascending order.")
     view = log_view(run, evidence, first, last)
     shown = {"view": view, "first": first, "last": last, "evidence": evidence}
-    page = {"run": run, "title": runs_page.title_of(run), "is_public": is_public(run), "section": "drives"}
-    context = page | shown | {"query": link_query(request, run)}
-    return render(request, "register/runs/log_lines.html", context, status=404 if view.is_missing else 200)
+    status = 404 if view.is_missing else 200
+    return render(request, "register/runs/log_lines.html", _head_context(request, run) | shown, status=status)
 
 
 @run_page
@@ -271,13 +253,5 @@ def slice_counts(request: HttpRequest, run: Run, number: int) -> HttpResponseBas
     counted = counts_of(run, run.verdicts.first(), number) if 1 <= number <= LARGEST_SLICE_NUMBER else None
     if counted is None:
         raise Http404(f"Run {run.public_id} has no slice {number}.")
-    context = {
-        "section": "drives",
-        "run": run,
-        "title": runs_page.title_of(run),
-        "is_public": is_public(run),
-        "counted": counted,
-        "has_lines": has_lines(run),
-        "query": link_query(request, run),
-    }
+    context = _head_context(request, run) | {"counted": counted, "has_lines": has_lines(run)}
     return render(request, "register/runs/slice.html", context)

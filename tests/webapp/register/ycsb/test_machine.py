@@ -138,7 +138,7 @@ def test_the_tables_of_data_have_every_quantity_and_nothing_where_it_was_not_tol
 
 
 def test_the_page_of_a_run_tells_its_machine(drive, told):
-    pairs = dict(ycsb_view(told(drive, 4, 300, watts=(("package", "21.50"),))).telemetry)
+    pairs = dict(ycsb_view(told(drive, 4, 300, watts=(("package", "21.50"),)))["telemetry"])
     assert pairs["Power, package"].startswith("21.50")
     assert pairs["Processors busy"].startswith("40.0")
 

@@ -13,7 +13,7 @@ from typing import Any
 from results.access.intervals import histogram_slices, intervals, minutes_of
 from results.models import Histogram, Run
 from results.rules.reduction import place_of_greatest, place_of_least, spans
-from webapp.register.runs.slices import ReadLimit, edge_text, span_of
+from webapp.register.runs.slices import ReadLimit, span_of
 from webapp.templatetags import units
 
 LATEST_S = 10**9  # drivetest accepts no later second
@@ -154,7 +154,7 @@ def as_document(run: Run, histogram: Histogram, data: OverTime, limits: Sequence
         "edges": [
             {
                 "bucket": limit.first_bucket,
-                "text": edge_text(limit.read_at_us),
+                "text": units.threshold(limit.read_at_us),
                 "limit": units.decimal(limit.limit.limit_pct),
             }
             for limit in limits
@@ -164,7 +164,7 @@ def as_document(run: Run, histogram: Histogram, data: OverTime, limits: Sequence
 
 def _bucket(histogram: Histogram, bucket: int) -> dict[str, Any]:
     lower_us, upper_us = span_of(histogram, bucket)
-    return {"bucket": bucket, "from": edge_text(lower_us), "to": edge_text(upper_us)}
+    return {"bucket": bucket, "from": units.threshold(lower_us), "to": units.threshold(upper_us)}
 
 
 def _rounded(number: float | None, digits: int = SHARE_DIGITS) -> float | None:

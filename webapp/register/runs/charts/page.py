@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from itertools import compress, islice
 from typing import Any
 
-from django.urls import reverse
-
-from results.access.intervals import HistogramSlice, each_slice
+from results.access.intervals import HistogramSlice
 from results.access.redaction import is_withheld
 from results.models import Run
 from results.rules.act.limits import is_count_within, over_count
@@ -29,32 +27,20 @@ class Bar:
     is_over: bool
 
 
-@dataclass(frozen=True)
-class Neighbours:
-    """Adjacent slices that share one bar in each panel; no bar if none of them has operations."""
+def slice_chart(slices: Iterable[HistogramSlice], count: int, limits: Sequence[ReadLimit]) -> dict[str, Any]:
+    """Return the panels: a bar for each of `count` slices, or for a few adjacent slices the one with the largest share.
 
-    middle: float
-    bars: list[Bar | None]
-
-
-def chart_of_run(run: Run, ordinal: int, limits: Sequence[ReadLimit]) -> dict[str, Any]:
-    """Return the chart of all slices of a histogram. It loads only the slices of one bar at a time."""
-    slices = run.slices.of_histogram(ordinal)
-    return _chart(each_slice(slices), slices.count(), limits)
-
-
-def chart_of(slices: Sequence[HistogramSlice], limits: Sequence[ReadLimit]) -> dict[str, Any]:
-    """Return the panels: a bar for each slice, or for a few adjacent slices the one with the largest share."""
-    return _chart(slices, len(slices), limits)
-
-
-def _chart(slices: Iterable[HistogramSlice], count: int, limits: Sequence[ReadLimit]) -> dict[str, Any]:
+    Only the slices of one bar are in memory at a time.
+    """
     length, remaining = len(next(iter(spans(count, BARS_MAX)), "1")), iter(slices)
-    groups = [_neighbours(same, limits) for same in iter(lambda: list(islice(remaining, length)), [])]
+    groups = [
+        ((same[0].number + same[-1].number) / 2, [_worst(same, limit) for limit in limits])
+        for same in iter(lambda: list(islice(remaining, length)), [])
+    ]
     return {
-        "middles": [group.middle for group in groups],
+        "middles": [middle for middle, _ in groups],
         "sentence": _sentence(count, length),
-        "panels": [_panel([group.bars[place] for group in groups], limit) for place, limit in enumerate(limits)],
+        "panels": [_panel([bars[place] for _, bars in groups], limit) for place, limit in enumerate(limits)],
     }
 
 
@@ -63,10 +49,6 @@ def _sentence(count: int, length: int) -> str:
     if length == 1:
         return "Each bar is one slice."
     return f"Each bar is the worst of {length} adjacent slices; the run has {units.count(count)}."
-
-
-def _neighbours(slices: Sequence[HistogramSlice], limits: Sequence[ReadLimit]) -> Neighbours:
-    return Neighbours((slices[0].number + slices[-1].number) / 2, [_worst(slices, limit) for limit in limits])
 
 
 def _worst(slices: Sequence[HistogramSlice], limit: ReadLimit) -> Bar | None:
@@ -102,24 +84,23 @@ def _plotted(share: float) -> float:
 FEWEST_DRAWN = 2  # slices or minutes: a single one has no course over time
 
 
-def charts_of(run: Run, table: SliceTable | None, query: str) -> dict[str, Any]:
+def charts_of(run: Run, table: SliceTable | None) -> dict[str, Any]:
     """Return the context of the chart templates; empty for a run without slices."""
     if table is None or not table.rows:
         return {}
-    context = _slices(run, table, query) | ({} if is_withheld(run) else _over_time(run, table, query))
+    context = _slices(table) | ({} if is_withheld(run) else _over_time(run, table))
     return context | {"not_drawn": _not_drawn(table, context)}
 
 
-def _slices(run: Run, table: SliceTable, query: str) -> dict[str, Any]:
+def _slices(table: SliceTable) -> dict[str, Any]:
     """Return the panels of slices. A single slice needs no chart, and a panel without any bar is left out."""
     if table.total < FEWEST_DRAWN:
         return {"panels": []}
-    address = {"slice_chart_address": reverse("run-slice-chart", args=[run.public_id]) + query}
     # The page has the data of the slices that it lists. If there are more, the script fetches the chart's data.
     if table.total > len(table.rows):
         sentence = "Each bar is the worst of a few adjacent slices."
-        return {"chart": None, "panels": table.limits, "chart_sentence": sentence} | address
-    chart = chart_of([row.slice for row in table.rows], table.limits)
+        return {"chart": None, "panels": table.limits, "chart_sentence": sentence}
+    chart = slice_chart([row.slice for row in table.rows], len(table.rows), table.limits)
     # A panel with any share stays: limits that a reader sets in the browser may turn the share into a bar.
     drawn = [any(panel["shares"]) for panel in chart["panels"]]
     unseen = [panel["threshold"] for panel, is_seen in zip(chart["panels"], drawn, strict=True) if not is_seen]
@@ -128,7 +109,7 @@ def _slices(run: Run, table: SliceTable, query: str) -> dict[str, Any]:
         "panels": list(compress(table.limits, drawn)),
         "unseen": unseen,
         "chart_sentence": " ".join([chart["sentence"], *_unseen_sentence(unseen)]),
-    } | address
+    }
 
 
 def _unseen_sentence(thresholds: Sequence[str]) -> list[str]:
@@ -143,12 +124,12 @@ def _not_drawn(table: SliceTable, context: Mapping[str, Any]) -> str:
         parts.append("slow reads by slice (there is only one slice)")
     elif not context["panels"]:
         parts.append(f"slow reads by slice (no slice has a read over {' or '.join(context['unseen'])})")
-    if "piece" in context and "over_time_address" not in context:
+    if "piece" in context and "pieces_sentence" not in context:
         parts.append(f"latency and rate over time (the log has only one {context['piece']})")
     return f"Charts not shown: {'; '.join(parts)}." if parts else ""
 
 
-def _over_time(run: Run, table: SliceTable, query: str) -> dict[str, Any]:
+def _over_time(run: Run, table: SliceTable) -> dict[str, Any]:
     """Return the context of the charts over time; for a run of one piece only the table of buckets."""
     count, piece = (run.series.intervals_count, "minute") if has_minutes(run) else (table.total, "slice")
     buckets = {"piece": piece, "bucket_rows": bucket_rows(table.histogram, table.rows, table.limits)}
@@ -156,9 +137,6 @@ def _over_time(run: Run, table: SliceTable, query: str) -> dict[str, Any]:
         return buckets
     requested = requested_reads_per_s(run)
     return buckets | {
-        "over_time_address": reverse("run-over-time", args=[run.public_id]) + query,
-        "over_time_csv_address": reverse("run-over-time-csv", args=[run.public_id]) + query,
-        "rates_csv_address": reverse("run-rates-csv", args=[run.public_id]) + query,
         "pieces_sentence": _pieces_sentence(count, piece),
         "requested_rate": units.decimal(requested),
         "rate_sentence": "" if requested else "The log does not report the requested read rate.",

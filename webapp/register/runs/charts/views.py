@@ -1,24 +1,22 @@
 """Data of the charts on a run page, fetched when a chart becomes visible."""
 
-from collections.abc import Callable
-from typing import Any
-
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 
-from results.access.intervals import BusyError, SeriesDamagedError, reading_slot
+from results.access.intervals import BusyError, SeriesDamagedError, each_slice, reading_slot
 from results.access.redaction import is_withheld
 from results.models import Histogram, Run
 from webapp.register.http.files import csv_response, long_csv_response
 from webapp.register.http.responses import conditional_response
 from webapp.register.limits.profile import current_profile
-from webapp.register.runs.charts.over_time import SCHEMA, as_document, csv_lines, over_time, pieces_of, rate_lines
-from webapp.register.runs.charts.page import chart_of_run
+from webapp.register.runs.charts.over_time import SCHEMA, as_document, csv_lines, pieces_of, rate_lines
+from webapp.register.runs.charts.over_time import over_time as reduced_over_time
+from webapp.register.runs.charts.page import slice_chart
 from webapp.register.runs.charts.telemetry import SCHEMA as TELEMETRY
 from webapp.register.runs.charts.telemetry import as_document as telemetry_document
 from webapp.register.runs.charts.telemetry import csv_lines as telemetry_lines
 from webapp.register.runs.charts.telemetry import every_line, telemetry_of
-from webapp.register.runs.slices import read_limits
+from webapp.register.runs.slices import ReadLimit, read_limits
 from webapp.register.runs.views import run_page, withheld
 
 TELEMETRY_FORMS = ("json", "csv", "every.csv")  # the last one is not reduced
@@ -30,34 +28,29 @@ RETRY_HEADERS = {"Retry-After": "5", "Cache-Control": "no-store"}
 
 
 @run_page
-def over_time_json(request: HttpRequest, run: Run) -> HttpResponseBase:
-    """Send the distribution and rate of a run's reads over its time."""
-
-    def make(histogram: Histogram) -> HttpResponse:
-        limits = read_limits(histogram, run.verdicts.select_related("profile").first())
-        return JsonResponse(as_document(run, histogram, over_time(run, histogram), limits))
-
-    return _over_time(request, run, "json", make)
-
-
-@run_page
-def over_time_csv(request: HttpRequest, run: Run) -> HttpResponseBase:
-    """Send the same data as a table."""
-
-    def make(histogram: Histogram) -> HttpResponse:
-        return csv_response(f"{run.public_id}-over-time", *csv_lines(histogram, over_time(run, histogram)))
-
-    return _over_time(request, run, "csv", make)
+def over_time(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
+    """Send the reads of a run over its time: as the charts show them (json, csv), or every piece (rates)."""
+    if is_withheld(run):
+        return withheld(request, run, "The minutes")
+    histogram = _judged(run)
+    what = (SCHEMA, form, current_profile().pk)
+    try:
+        return conditional_response(request, run, what, lambda: _over_time(run, histogram, form))
+    except SeriesDamagedError as error:
+        return HttpResponse(f"The minutes of run {run.public_id} cannot be read: {error}.", PLAIN_TEXT, UNREADABLE)
 
 
-@run_page
-def rates_csv(request: HttpRequest, run: Run) -> HttpResponseBase:
-    """Send the reads of every minute, without the reduction of the rate chart."""
-
-    def make(histogram: Histogram) -> HttpResponse:
+def _over_time(run: Run, histogram: Histogram, form: str) -> HttpResponse:
+    if form == "rates":
         return csv_response(f"{run.public_id}-rates", *rate_lines(pieces_of(run, histogram).pieces))
+    reduced = reduced_over_time(run, histogram)
+    if form == "csv":
+        return csv_response(f"{run.public_id}-over-time", *csv_lines(histogram, reduced))
+    return JsonResponse(as_document(run, histogram, reduced, _limits(run, histogram)))
 
-    return _over_time(request, run, "rates", make)
+
+def _limits(run: Run, histogram: Histogram) -> list[ReadLimit]:
+    return read_limits(histogram, run.verdicts.select_related("profile").first())
 
 
 @run_page
@@ -66,8 +59,8 @@ def slice_chart_json(request: HttpRequest, run: Run) -> HttpResponseBase:
     histogram = _judged(run)
 
     def make() -> HttpResponse:
-        limits = read_limits(histogram, run.verdicts.select_related("profile").first())
-        return JsonResponse(chart_of_run(run, histogram.ordinal, limits))
+        slices = run.slices.of_histogram(histogram.ordinal)
+        return JsonResponse(slice_chart(each_slice(slices), slices.count(), _limits(run, histogram)))
 
     return conditional_response(request, run, ("slice-chart", current_profile().pk), make)
 
@@ -77,19 +70,6 @@ def _judged(run: Run) -> Histogram:
     if histogram is None:
         raise Http404(f"Run {run.public_id} has no histogram of reads.")
     return histogram
-
-
-def _over_time(
-    request: HttpRequest, run: Run, form: str, make: Callable[[Histogram], HttpResponse]
-) -> HttpResponseBase:
-    if is_withheld(run):
-        return withheld(request, run, "The minutes")
-    histogram = _judged(run)
-    what: tuple[Any, ...] = (SCHEMA, form, current_profile().pk)
-    try:
-        return conditional_response(request, run, what, lambda: make(histogram))
-    except SeriesDamagedError as error:
-        return HttpResponse(f"The minutes of run {run.public_id} cannot be read: {error}.", PLAIN_TEXT, UNREADABLE)
 
 
 @run_page

@@ -10,7 +10,7 @@ from results.models import Evidence, Histogram, Series, Slice, Visibility
 from tests.results.series_by_hand import packed
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from webapp.register.runs.charts.over_time import over_time, pieces_of
-from webapp.register.runs.charts.page import chart_of
+from webapp.register.runs.charts.page import slice_chart
 from webapp.register.runs.slices import read_limits, slice_table
 
 pytestmark = pytest.mark.django_db
@@ -135,7 +135,8 @@ def test_of_a_day_of_seconds_the_worst_of_neighbours_is_a_bar(make_log_run):
     run = make_log_run()
     shares = [0] * 86_400
     shares[50_000] = 7
-    chart = chart_of(slices_of(run, shares), read_limits(judged(run), run.verdicts.first()))
+    slices = slices_of(run, shares)
+    chart = slice_chart(slices, len(slices), read_limits(judged(run), run.verdicts.first()))
     panel = chart["panels"][2]
     assert (len(panel["shares"]), max(panel["shares"]), sum(panel["over"])) == (288, 7.0, 1)
     assert panel["spans"][panel["shares"].index(7.0)] == "slice 50,001, 50,000-50,001\N{NO-BREAK SPACE}s"
@@ -145,7 +146,7 @@ def test_of_a_day_of_seconds_the_worst_of_neighbours_is_a_bar(make_log_run):
 def test_the_chart_has_a_panel_for_each_limit(make_log_run):
     run = make_log_run()
     table = slice_table(run, run.verdicts.first())
-    chart = chart_of([row.slice for row in table.rows], table.limits)
+    chart = slice_chart([row.slice for row in table.rows], len(table.rows), table.limits)
     thresholds = [(panel["threshold"].replace("\N{NO-BREAK SPACE}", " "), panel["limit"]) for panel in chart["panels"]]
     assert thresholds == [("1 ms", 5.0), ("8 ms", 1.0), ("64 ms", 0.1)]
     assert chart["panels"][2]["shares"] == [0.0, 0.3333, 0.1667, 0.0]
