@@ -4,9 +4,11 @@ A row passes a filter if it has any of the chosen options; it is shown if it pas
 are made from the words themselves (intel, western-digital, 6, to-1tb) and never change, so that old links keep working.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import reduce
+from operator import and_
 
 from results.models import Category
 from webapp.register.drives.store.encoded_columns import UNSTATED, ColumnStore, EncodedColumn, Rows
@@ -128,15 +130,6 @@ class Test:
     rows: Rows
 
 
-@dataclass(frozen=True)
-class FilteredRows:
-    """The rows that pass every test, how many do not, and the reasons."""
-
-    rows: Rows
-    hidden: int
-    reasons: list[Reason]
-
-
 def choice_test(chosen: Filter, codes: Sequence[str], store: ColumnStore) -> Test:
     """Return the test for one of several options."""
     encoded = store.columns[chosen.column]
@@ -156,23 +149,16 @@ def number_test(chosen: Filter, text: str, store: ColumnStore) -> Test:
     return Test(chosen.name, reason, encoded.having(passes))
 
 
-def apply_tests(universe: Rows, tests: Sequence[Test]) -> FilteredRows:
-    """Return the rows of a table that pass every test, and for each test that hides rows, how many."""
-    passing = universe
-    for test in tests:
-        passing &= test.rows
-    reasons = [
-        Reason(test.name, test.text, (universe & ~test.rows).bit_count(), _hidden_only_by(universe, tests, test))
+def rows_that_pass(universe: Rows, tests: Iterable[Test]) -> Rows:
+    """Return the rows that pass every test."""
+    return reduce(and_, (test.rows for test in tests), universe)
+
+
+def reasons_of(universe: Rows, tests: Sequence[Test]) -> list[Reason]:
+    """Return for each test that hides rows how many it hides, and how many of them no other test hides."""
+    return [
+        Reason(test.name, test.text, hidden.bit_count(), rows_that_pass(hidden, others).bit_count())
         for test in tests
-        if universe & ~test.rows
+        if (hidden := universe & ~test.rows)
+        for others in [[each for each in tests if each is not test]]
     ]
-    return FilteredRows(passing, (universe & ~passing).bit_count(), reasons)
-
-
-def _hidden_only_by(universe: Rows, tests: Sequence[Test], only: Test) -> int:
-    """Return how many rows one test hides that no other test hides."""
-    rows = universe & ~only.rows
-    for test in tests:
-        if test is not only:
-            rows &= test.rows
-    return rows.bit_count()

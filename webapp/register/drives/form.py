@@ -17,8 +17,6 @@ from webapp.register.tables.columns import Column
 from webapp.register.tables.sentences import HOW
 from webapp.register.tables.tables import GROUP_LABELS, STATISTIC_TITLES, TableSpec
 
-INCLUDE_LABELS = {"historical": "historical", "withdrawn": "withdrawn", "superseded": "superseded"}
-
 
 @dataclass(frozen=True)
 class Option:
@@ -88,12 +86,6 @@ class DrivesForm:
             if column.code != ALWAYS_SHOWN
         ]
         return boxes("columns", options)
-
-    @property
-    def include_options(self) -> list[Option]:
-        """Return the kinds of rows that are hidden by default."""
-        included = self.page.query.included
-        return [Option(name, INCLUDE_LABELS[name], name in included) for name in self.page.layout.included]
 
     @property
     def filters_sentence(self) -> str:

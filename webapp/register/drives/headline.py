@@ -7,11 +7,11 @@ the same sentence in the browser when limits change on the page.
 from collections.abc import Iterable
 
 from results.models import Statistic
-from webapp.register.drives.limit_check import LimitCheck, current_rows, name_of, on_drives, ranked_tps
+from webapp.register.drives.limit_check import LimitCheck, current_rows, name_of, on_drives, ranked_tps, together
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, rows_of
 from webapp.register.limits.reader_limits import YourLimits
-from webapp.register.tables.sentences import HOW, devices_words, results_words
+from webapp.register.tables.sentences import HOW, results_words
 from webapp.templatetags import units
 
 
@@ -56,7 +56,7 @@ def _fastest(store: ColumnStore, rows: Rows) -> Iterable[str]:
     for kind, how in HOW.items():
         row = next((each for each in _fastest_first(store, kind) if rows >> each & 1), None)
         if row is not None and tps.value(row):
-            yield f"{how}: {name_of(store, row)} at {tps.word(row)} tps{_together(store, row)}."
+            yield f"{how}: {name_of(store, row)} at {tps.word(row)} tps{together(store, row)}."
 
 
 def _fastest_first(store: ColumnStore, statistic: str) -> list[int]:
@@ -67,8 +67,3 @@ def _fastest_first(store: ColumnStore, statistic: str) -> list[int]:
         return sorted(rows, key=lambda row: ranked_tps(store, row), reverse=True)
 
     return store.cached(("fastest first", statistic), ranked)
-
-
-def _together(store: ColumnStore, row: int) -> str:
-    columns = store.columns
-    return devices_words(columns["storage"].word(row), int(columns["device_count"].word(row) or 1))

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from functools import reduce
+from operator import or_
 
 from results.models import Statistic, Verdict, Visibility
 from results.models.categories import SYSTEMS
@@ -9,6 +11,7 @@ from webapp.register.drives.store.column_store import BILLIONTHS
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, rows_of
 from webapp.register.limits.reader_limits import NAMED_AT_MOST, Changed, Named, YourLimits, changed_sentence
 from webapp.register.tables.columns import share_code
+from webapp.register.tables.sentences import devices_words
 
 
 def over_flags(shares: Iterable[float], limit_pct: Decimal) -> list[bool]:
@@ -21,21 +24,17 @@ class LimitCheck:
     """The rows of a store that pass a reader's limits and those that pass the profile, as sets."""
 
     def __init__(self, store: ColumnStore, limits: YourLimits) -> None:
-        self.store = store
         outcome = store.columns["outcome"]
-
-        def having(*words: str) -> Rows:
-            return outcome.having([word in words for word in outcome.words] + [False])
-
-        every = (1 << store.count) - 1
         profile = limits.profile_by_threshold
         self.over_profile: Rows = store.cached(("over", *profile.items()), lambda: _over(store, profile))
         self.over: Rows = _over(store, limits.by_threshold) if limits.is_own else self.over_profile
-        not_passed = having(Verdict.Outcome.FAIL, Verdict.Outcome.UNDECIDED, Verdict.Outcome.VOID)
-        self.passes_profile = every & ~(self.over_profile | not_passed)
+        not_passed = [
+            outcome.of(word) for word in (Verdict.Outcome.FAIL, Verdict.Outcome.UNDECIDED, Verdict.Outcome.VOID)
+        ]
+        self.passes_profile = store.all_rows & ~reduce(or_, not_passed, self.over_profile)
         # The same rule as reader_limits.passes_limits.
         not_by_limits = store.columns["decided_by_limits"].of("no")
-        self.passes = every & ~(self.over | not_by_limits) if limits.is_own else self.passes_profile
+        self.passes = store.all_rows & ~(self.over | not_by_limits) if limits.is_own else self.passes_profile
 
 
 def _over(store: ColumnStore, limits: Mapping[int, Decimal]) -> Rows:
@@ -49,13 +48,12 @@ def _over(store: ColumnStore, limits: Mapping[int, Decimal]) -> Rows:
 
 def current_rows(store: ColumnStore) -> Rows:
     """Return the rows that are neither withdrawn nor superseded."""
-    visibility = store.columns["visibility"]
-    return visibility.having([word == Visibility.PUBLIC for word in visibility.words] + [False])
+    return store.columns["visibility"].of(Visibility.PUBLIC)
 
 
 def on_drives(store: ColumnStore) -> Rows:
     """Return all rows except those of virtual devices, which say nothing about a drive."""
-    return (1 << store.count) - 1 & ~store.columns["is_on_no_drive"].of("yes")
+    return store.all_rows & ~store.columns["is_on_no_drive"].of("yes")
 
 
 def limits_sentence(store: ColumnStore, rows: Rows, limit_check: LimitCheck, limits: YourLimits) -> str:
@@ -83,6 +81,12 @@ def ranked_tps(store: ColumnStore, row: int) -> float:
     if not devices and columns["statistic"].word(row) != Statistic.STEADY_AS_PUBLISHED:
         return 0
     return tps / int(devices or 1)
+
+
+def together(store: ColumnStore, row: int) -> str:
+    """Return the note on the number of devices that a row's speed covers."""
+    columns = store.columns
+    return devices_words(columns["storage"].word(row), int(columns["device_count"].word(row) or 1))
 
 
 def name_of(store: ColumnStore, row: int) -> str:

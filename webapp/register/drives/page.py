@@ -1,19 +1,17 @@
 """A page of tables of drives: the matching rows, the hidden ones with reasons, and the effect of reader limits."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from html import escape
-from operator import and_, or_
+from operator import or_
 from typing import Any
 
-from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 
 from results.rules.act.limits import Limit
 from webapp.register.drives import filters
 from webapp.register.drives.cells import RowWriter
-from webapp.register.drives.filters import FilteredRows, Reason, Test
+from webapp.register.drives.filters import Reason, Test
 from webapp.register.drives.layouts import ALWAYS_SHOWN, PageLayout
 from webapp.register.drives.limit_check import LimitCheck, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
@@ -43,7 +41,6 @@ class Section:
     spec: TableSpec
     heads: list[Head]
     heads_by_choice: list[Head]
-    filtered: FilteredRows
     groups: list[RowGroup]
     bodies: SafeString
 
@@ -86,10 +83,9 @@ class DrivesPage:
     def universes(self) -> list[Rows]:
         """Return the rows of each table before any filter."""
         category, historical = self.store.columns["category"], self.store.columns["historical"]
-        flags = [word == "yes" or not self.layout.is_historical for word in historical.words]
-        rows = historical.having([*flags, False])
+        listed = historical.of("yes") if self.layout.is_historical else self.store.all_rows
         codes = [self.layout.categories_of(spec) for spec in self.layout.specs]
-        return [rows & category.having([word in shown for word in category.words] + [False]) for shown in codes]
+        return [listed & reduce(or_, map(category.of, shown)) for shown in codes]
 
     @cached_property
     def universe(self) -> Rows:
@@ -99,9 +95,8 @@ class DrivesPage:
     @property
     def default_rows(self) -> Rows:
         """Return the rows without any filter: historical ones only on their own page."""
-        historical = self.store.columns["historical"]
-        current = historical.having([word != "yes" for word in historical.words] + [False])
-        return self.universe if self.layout.is_historical else self.universe & current
+        historical = self.store.columns["historical"].of("yes")
+        return self.universe if self.layout.is_historical else self.universe & ~historical
 
     @cached_property
     def tests(self) -> list[Test]:
@@ -119,8 +114,7 @@ class DrivesPage:
 
     def _default_test(self, name: str) -> Test:
         column, word, reason = HIDDEN_BECAUSE[name]
-        encoded = self.store.columns[column]
-        return Test(name, reason, encoded.having([each != word for each in encoded.words] + [True]))
+        return Test(name, reason, self.store.all_rows & ~self.store.columns[column].of(word))
 
     @cached_property
     def sections(self) -> list[Section]:
@@ -128,32 +122,32 @@ class DrivesPage:
         pages = pages_count(self.filtered_rows.bit_count())
         if self.query.page > pages:
             raise ParameterError("page", f"expected a number from 1 to {pages}", str(self.query.page))
-        counts = [each.rows.bit_count() for each in self.filtered]
+        counts = [rows.bit_count() for rows in self.filtered]
         before = [sum(counts[:place]) for place in range(len(counts))]
         parts = zip(self.layout.specs, self.filtered, self.universes, before, strict=True)
         return [self._section(spec, rows, start) for spec, rows, universe, start in parts if universe or self.is_alone]
 
     @cached_property
-    def filtered(self) -> list[FilteredRows]:
-        """Return the matching rows of each table."""
-        return [filters.apply_tests(universe, self.tests) for universe in self.universes]
-
-    @cached_property
     def filtered_rows(self) -> Rows:
         """Return the matching rows of all tables."""
-        return reduce(or_, (each.rows for each in self.filtered))
+        return filters.rows_that_pass(self.universe, self.tests)
+
+    @property
+    def filtered(self) -> list[Rows]:
+        """Return the matching rows of each table."""
+        return [universe & self.filtered_rows for universe in self.universes]
 
     @property
     def is_alone(self) -> bool:
         """Return whether the page has one table, which is shown also if it is empty."""
         return len(self.layout.specs) == 1
 
-    def _section(self, spec: TableSpec, filtered: FilteredRows, before: int) -> Section:
+    def _section(self, spec: TableSpec, filtered: Rows, before: int) -> Section:
         chosen = self.query.columns
         columns = (
             tuple(column for column in spec.columns if column.code in (*chosen, ALWAYS_SHOWN)) if chosen else spec.usual
         )
-        groups = grouped(self.store, filtered.rows, self.query.sort, by_vendor=spec.is_by_vendor)
+        groups = grouped(self.store, filtered, self.query.sort, by_vendor=spec.is_by_vendor)
         shown = page_of(groups, self.query.page, before)
         rows = [row for group in shown for row in group.rows]
         tags_historical = not self.layout.is_historical
@@ -162,7 +156,7 @@ class DrivesPage:
         by_choice: list[Head] = []
         for column in spec.columns:
             (heads if column in columns else by_choice).append(self._head(column))
-        return Section(spec, heads, by_choice, filtered, shown, writer.table(shown))
+        return Section(spec, heads, by_choice, shown, writer.table(shown))
 
     def _head(self, column: Column) -> Head:
         def address(sort: Sort) -> str:
@@ -175,22 +169,14 @@ class DrivesPage:
         """Return every matching row of all pages, in order."""
         rows: list[int] = []
         for spec, filtered in zip(self.layout.specs, self.filtered, strict=True):
-            groups = grouped(self.store, filtered.rows, self.query.sort, by_vendor=spec.is_by_vendor)
+            groups = grouped(self.store, filtered, self.query.sort, by_vendor=spec.is_by_vendor)
             rows += [row for group in groups for row in group.rows]
         return rows
 
     @cached_property
     def reasons(self) -> list[Reason]:
         """Return the reasons for hidden rows, over all tables of the page."""
-        merged: dict[str, Reason] = {}
-        for reason in (reason for each in self.filtered for reason in each.reasons):
-            before = merged.get(reason.name, replace(reason, hidden=0, hidden_only=0))
-            merged[reason.name] = replace(
-                reason,
-                hidden=before.hidden + reason.hidden,
-                hidden_only=before.hidden_only + reason.hidden_only,
-            )
-        return list(merged.values())
+        return filters.reasons_of(self.universe, self.tests)
 
     @property
     def shown_sentence(self) -> str:
@@ -200,7 +186,7 @@ class DrivesPage:
 
     @property
     def _hidden_count(self) -> int:
-        return sum(each.hidden for each in self.filtered)
+        return (self.universe & ~self.filtered_rows).bit_count()
 
     @property
     def hidden_sentence(self) -> str:
@@ -248,44 +234,33 @@ class DrivesPage:
     @cached_property
     def rows_before_limits(self) -> Rows:
         """Return the matching rows, with those that only the limits hide."""
-        return reduce(and_, (test.rows for test in self.tests if test.name != "within"), self.universe)
-
-    def as_form(self, form: str) -> str:
-        """Return the address of the same rows in another form."""
-        return replace(self.query, form=form, page=1).address
-
-    @property
-    def pages(self) -> list[tuple[int, str]]:
-        """Return number and address of each page; empty if there is only one."""
-        count = pages_count(self.filtered_rows.bit_count())
-        first = replace(self.query, page=1).address  # page is the last parameter of an HTML address
-        after = first if first == "?" else f"{first}&"
-        return [(1, first), *((number, f"{after}page={number}") for number in range(2, count + 1))] if count > 1 else []
+        return filters.rows_that_pass(self.universe, (test for test in self.tests if test.name != "within"))
 
     @property
     def page_links(self) -> SafeString:
-        """Return the links to the pages as HTML. There are up to fifty; a template takes ten times as long."""
+        """Return the links to the pages as HTML; empty if there is only one page.
+
+        There are up to fifty, and a template takes ten times as long.
+        """
+        count = pages_count(self.filtered_rows.bit_count())
+        first = replace(self.query, page=1).address  # page is the last parameter of an HTML address
+        after = first if first == "?" else f"{first}&"
         links = (
-            f'<a href="{escape(address)}"{CURRENT if number == self.query.page else ""}>{number}</a> '
-            for number, address in self.pages
+            f'<a href="{escape(first if number == 1 else f"{after}page={number}")}"'
+            f"{CURRENT if number == self.query.page else ''}>{number}</a> "
+            for number in range(1, count + 1)
         )
-        return mark_safe("".join(links))  # noqa: S308 - addresses are escaped above
-
-    @property
-    def profile_address(self) -> str:
-        """Return the address of the same query with the profile's limits."""
-        parameters = {name: text for name, text in self.query.parameters.items() if not name.startswith("limit_")}
-        return "?" + urlencode(parameters)
+        return mark_safe("".join(links) if count > 1 else "")  # noqa: S308 - addresses are escaped above
 
 
-def context_of(page: DrivesPage) -> Mapping[str, Any]:
+def context_of(page: DrivesPage) -> dict[str, Any]:
     """Return the template context of a page of tables."""
     return {
         "section": "drives",
         "page": page,
         "limits": page.limits,
         "limits_sentence": page.limits_sentence,
-        "profile_address": page.profile_address,
-        "csv_address": page.as_form("csv"),
-        "json_address": page.as_form("json"),
+        "profile_address": replace(page.query, limits=YourLimits()).address,
+        "csv_address": replace(page.query, form="csv", page=1).address,
+        "json_address": replace(page.query, form="json", page=1).address,
     }

@@ -74,17 +74,15 @@ class DrivesQuery:
 
     def without(self, name: str) -> "DrivesQuery":
         """Return the query without one filter, or with a kind of rows that is hidden by default."""
-        if name in INCLUDED:
-            included = tuple(each for each in INCLUDED if each == name or each in self.included)
-            return replace(self, included=included, page=1)
-        if name == "q":
-            return replace(self, search_text="", page=1)
-        return replace(self, only_within=False, page=1) if name == "within" else self._without_filter(name)
-
-    def _without_filter(self, name: str) -> "DrivesQuery":
-        choices = tuple(choice for choice in self.choices if choice[0] != name)
-        numbers = tuple(number for number in self.numbers if number[0] != name)
-        return replace(self, choices=choices, numbers=numbers, page=1)
+        return replace(
+            self,
+            choices=tuple(choice for choice in self.choices if choice[0] != name),
+            numbers=tuple(number for number in self.numbers if number[0] != name),
+            search_text="" if name == "q" else self.search_text,
+            only_within=self.only_within and name != "within",
+            included=tuple(each for each in INCLUDED if each == name or each in self.included),
+            page=1,
+        )
 
     def with_everything(self) -> "DrivesQuery":
         """Return the query that hides no row, and is otherwise the same."""

@@ -10,8 +10,7 @@ from webapp.register.drives.headline import page_headline
 from webapp.register.drives.layouts import PageLayout, all_categories_layout, category_layout, historical_layout
 from webapp.register.drives.page import DrivesPage, context_of
 from webapp.register.drives.query import read_drives_query, read_search_text
-from webapp.register.drives.search.query import lookup
-from webapp.register.drives.search.results import found_products, found_sentence
+from webapp.register.drives.search import found_products, found_sentence, lookup
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.data_file import current_file
 from webapp.register.http.query_params import given_of, refuse_unknown

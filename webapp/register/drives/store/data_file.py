@@ -65,15 +65,12 @@ def _number_in(word: str, scale: int) -> float | None:
     return int(whole + places.ljust(9, "0")) if len(places) <= 9 else None
 
 
-_cached: list[tuple[str, bytes, bytes]] = []  # version, plain, compressed
-
-
 def current_file() -> tuple[bytes, bytes]:
     """Return the file, plain and compressed by gzip."""
     store = current_store()
-    cached = next((each for each in _cached if each[0] == store.version), None)
-    if cached is None:
+
+    def make() -> tuple[bytes, bytes]:
         plain = json.dumps(data_document(store), ensure_ascii=False, separators=(",", ":")).encode()
-        cached = (store.version, plain, gzip.compress(plain, compresslevel=9, mtime=0))
-        _cached[:] = [cached]
-    return cached[1:]
+        return plain, gzip.compress(plain, compresslevel=9, mtime=0)
+
+    return store.cached("data file", make)

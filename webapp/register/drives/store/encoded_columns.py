@@ -138,6 +138,11 @@ class ColumnStore:
     remarks: dict[int, list[tuple[str, str, str]]] = field(default_factory=dict)
     cache: dict[object, Any] = field(default_factory=dict)
 
+    @property
+    def all_rows(self) -> Rows:
+        """Return the set of all rows."""
+        return (1 << self.count) - 1
+
     def cached(self, key: object, read: Callable[[], T]) -> T:
         """Return the cached result of a key; the first call computes it with `read`."""
         if key not in self.cache:

@@ -1,7 +1,7 @@
 """Reads runs from the database into rows of the column store, each again only when it has changed."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.db import connection
 
@@ -59,27 +59,21 @@ class RowRead:
     remarks: Remarks
 
 
-@dataclass
 class RowReader:
     """Reads public runs into rows, and makes column stores of them."""
 
-    column_encodings: dict[str, ColumnEncoding]
-    columns: list[ColumnWords] = field(init=False)
-    places: dict[str, int] = field(init=False)
-    read: dict[int, tuple[str, RowRead | None]] = field(default_factory=dict)  # by run; None for a run without a row
-    ordered: list[int] = field(default_factory=list)  # the runs of the last store
-
-    def __post_init__(self) -> None:
-        self.columns = [ColumnWords(encoding) for encoding in self.column_encodings.values()]
-        self.places = {code: place for place, code in enumerate(self.column_encodings)}
+    def __init__(self, encodings: dict[str, ColumnEncoding]) -> None:
+        self.columns = {code: ColumnWords(encoding) for code, encoding in encodings.items()}
+        self.read: dict[int, tuple[str, RowRead | None]] = {}  # by run; None for a run without a row
+        self.ordered: list[int] = []  # the runs of the last store
 
     def store(self, version: str) -> ColumnStore:
         """Return all public results. `version` was read before them, so that later changes are read next time."""
         self._read_changed(_states())
         rows = self._in_order()
         numbers = zip(*(row.numbers for row in rows), strict=True) if rows else ((),) * len(self.columns)
-        encoded = [column.encode(list(each)) for column, each in zip(self.columns, numbers, strict=True)]
-        columns = dict(zip(self.column_encodings, encoded, strict=True))
+        words = zip(self.columns.items(), numbers, strict=True)
+        columns = {code: column.encode(list(each)) for (code, column), each in words}
         return ColumnStore(
             version=version,
             count=len(rows),
@@ -111,18 +105,15 @@ class RowReader:
         return rows
 
     def _row(self, run: Run) -> RowRead:
-        numbers = tuple(column.number(run) for column in self.columns)
+        numbers = {code: column.number(run) for code, column in self.columns.items()}
         return RowRead(
             order=(drive_order(run), run.pk),
             public_id=run.public_id,
             slug=product_of(run).slug,
-            names=names_text([self._word(code, numbers) for code in SEARCHED_COLUMNS]),
-            numbers=numbers,
+            names=names_text([self.columns[code].word(numbers[code]) for code in SEARCHED_COLUMNS]),
+            numbers=tuple(numbers.values()),
             remarks=[(remark.word, remark.text, remark.successor) for remark in remarks_of(run)],
         )
-
-    def _word(self, code: str, numbers: tuple[int, ...]) -> str:
-        return self.columns[self.places[code]].word(numbers[self.places[code]])
 
 
 def _states() -> dict[int, str]:

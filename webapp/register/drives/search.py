@@ -1,14 +1,25 @@
-"""The query of the product search: a part number, a capacity and words, with a note on how each was read."""
+"""The product search on the tables of drives: a part number, a capacity and words, with a note on how each was read."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from webapp.register.drives.store.encoded_columns import ColumnStore
+from django.utils.html import format_html
+
+from results.models import Category
+from results.rules.act.limits import Limit
+from webapp.register.drives.limit_check import LimitCheck, current_rows, on_drives, ranked_tps, together
+from webapp.register.drives.store.encoded_columns import ColumnStore, Rows
+from webapp.register.limits.reader_limits import read_limits
 from webapp.register.products.model_index import CAPACITY_OFF_PCT
 from webapp.register.products.name_search import NameQuery, search
 from webapp.register.products.part_numbers import Part, part_of
+from webapp.register.tables.categories import SPECS
+from webapp.register.tables.sentences import HOW
 from webapp.templatetags import units
 
+SHOWN_AT_MOST = 100
 # A number with its unit, or with a decimal: "3.2" alone can only be of TB.
 CAPACITY = re.compile(
     r"(?<![\w.,])(?:(?P<number>[0-9]{1,6}(?:[.,][0-9]{1,3})?) ?(?P<unit>tb|gb)"
@@ -90,3 +101,54 @@ def is_capacity(stated_gb: float | None, wanted_gb: float) -> bool:
 
 def _size(gigabytes: float) -> str:
     return units.capacity(round(gigabytes))
+
+
+def found_products(
+    store: ColumnStore, query: ProductQuery, profile: Iterable[Limit]
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the first products that match a query, in the order of their names, and the number of all that match.
+
+    Only current results count. Each statistic has a fastest result of its own, because statistics do not compare.
+    """
+    current = current_rows(store)
+    passing = current & on_drives(store) & LimitCheck(store, read_limits({}, profile)).passes_profile
+    rows_of: dict[str, list[int]] = {}
+    for row in range(store.count):
+        if query.matches(store, row):
+            rows_of.setdefault(store.slugs[row], []).append(row)
+    shown = list(rows_of.values())[:SHOWN_AT_MOST]
+    return [_product(store, rows, current, passing) for rows in shown], len(rows_of)
+
+
+def _product(store: ColumnStore, rows: list[int], current: Rows, passing: Rows) -> dict[str, Any]:
+    """Return one product: its names, the number of its results and its fastest speeds."""
+    names = ("vendor", "model", "part_number", "capacity_gb", "category", "historical")
+    words = {name: store.columns[name].word(rows[0]) for name in names}
+    return words | {
+        "slug": store.slugs[rows[0]],
+        "category": SPECS[Category(words["category"])].title,
+        "speeds": _speeds(store, [row for row in rows if passing >> row & 1]),
+        "results": sum(current >> row & 1 for row in rows),
+    }
+
+
+def _speeds(store: ColumnStore, rows: list[int]) -> list[tuple[str, str]]:
+    """Return the speed of the fastest row of each statistic, and how it was measured."""
+    tps, statistic = store.columns["tps"], store.columns["statistic"]
+    stated = [row for row in rows if tps.value(row)]
+    best = [
+        max(
+            (row for row in stated if statistic.word(row) == kind), key=lambda row: ranked_tps(store, row), default=None
+        )
+        for kind in HOW
+    ]
+    fastest = [(row, how) for row, how in zip(best, HOW.values(), strict=True) if row is not None]
+    return [(tps.word(row), f"{how}{together(store, row)}") for row, how in fastest]
+
+
+def found_sentence(query: str, count: int, shown: int) -> str:
+    """Return the sentence with the number of products found. What was typed cannot change the direction of its text."""
+    if not query:
+        return "Search by maker, model, part number or capacity. One typing error per word is corrected."
+    first = f", the first {shown} shown" if shown < count else ""
+    return format_html("{} found for <bdi>{}</bdi>{}.", units.counted(count, "drive"), query, first)

@@ -1,1 +1,0 @@
-"""The product search on the tables of drives: part number, capacity and words."""
