@@ -1,7 +1,10 @@
-"""Locks that PostgreSQL frees by itself when the process that holds them dies."""
+"""Locks that PostgreSQL or the kernel frees by itself when the process that holds them dies."""
 
+import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from django.db import connection
 
@@ -37,3 +40,18 @@ def unlock(kind: int, key: int) -> None:
 def keys_of(kind: int, key: int) -> list[int]:
     """Return the two keys of a lock as PostgreSQL takes them."""
     return [kind, key & KEY_MASK]
+
+
+@contextmanager
+def file_lock(path: Path, *, waits: bool) -> Iterator[bool]:
+    """Take the lock of the process that writes; yield False if another process has it and this one does not wait.
+
+    The lock ends with the process. The file is for the register's own user, whatever the umask is.
+    """
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+        else:
+            yield True

@@ -6,26 +6,17 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.db import models, transaction
 
 from results.access.mirrors import record_dump_origin
-from results.models import Certificate, Product, Profile, Run, Share, Statistic, Verdict, YcsbRun
+from results.models import Product, Profile, Run, Share, Statistic, Verdict
 from results.models.row_operations import copy_rows
 from results.rules.act.limits import Limit, is_count_within, parse_limits
 from webapp.register.dumps.store import Dump, read_dump
 from webapp.register.dumps.tables import SCHEMA, TABLES, Table
 
-# Column of a dump -> field, model and key, for columns with a public id instead of a database id.
-FILLED: dict[str, tuple[str, type[models.Model], str]] = {
-    "product": ("product", Product, "slug"),
-    "run": ("run", Run, "public_id"),
-    "superseded_by": ("superseded_by", Run, "public_id"),
-    "profile": ("profile", Profile, "sha256"),
-    "certificate": ("certificate", Certificate, "public_id"),
-}
-OF_YCSB = {"ycsb_operations", "ycsb_intervals"}
 # Columns that were added after the first dump, with the values for rows of earlier dumps.
 ADDED_LATER: dict[str, dict[str, Any]] = {"runs": {"region": "", "zone": ""}}
 
@@ -109,43 +100,34 @@ def _import_runs(dump: Dump, table: Table) -> int:
 
 
 def _write(table: Table, rows: Iterable[dict[str, Any]]) -> int:
-    keys = {name: _keys(table, name) for name in table.columns if name in FILLED}
+    """Write rows; a column with a public id gets the database id of its target, and a document becomes JSON."""
+    keys = {name: _keys(table, path) for name, path in table.columns.items() if "__" in path}
     documents = {name for name, of in table.fields.items() if isinstance(of, models.JSONField)}
-    filled = [_field_name(table, name) for name in table.columns]
     added = ADDED_LATER.get(table.name, {})
     written = 0
+
+    def value(name: str, row: dict[str, Any]) -> Any:
+        if name in keys:
+            return keys[name][row[name]]
+        return json.dumps(row[name]) if name in documents else row[name]
 
     def values() -> Iterator[list[Any]]:
         nonlocal written
         for each in rows:
             written += 1
             row = added | each
-            own = [
-                keys[name][row[name]] if name in keys else _value(row[name], is_document=name in documents)
-                for name in table.columns
-            ]
-            yield [*own, *table.constants.values()]
+            yield [*(value(name, row) for name in table.columns), *table.constants.values()]
 
-    copy_rows(table.model, [*filled, *table.constants], values())
+    fields = [path.partition("__")[0] for path in table.columns.values()]
+    copy_rows(table.model, [*fields, *table.constants], values())
     return written
 
 
-def _field_name(table: Table, name: str) -> str:
-    if table.name in OF_YCSB and name == "run":
-        return "ycsb_run"
-    return FILLED[name][0] if name in FILLED else name
-
-
-def _keys(table: Table, name: str) -> dict[str | None, int | None]:
-    """Return the database id for each public id of a column; None for None."""
-    if table.name in OF_YCSB:
-        return dict(YcsbRun.objects.values_list("run__public_id", "pk"))
-    _, model, key = FILLED[name]
-    return {None: None, **dict(model._default_manager.values_list(key, "pk"))}
-
-
-def _value(value: Any, *, is_document: bool) -> Any:
-    return json.dumps(value) if is_document else value
+def _keys(table: Table, path: str) -> dict[str | None, int | None]:
+    """Return the database id for each public id that the path of a column leads to; None for None."""
+    field, _, key = path.partition("__")
+    related = cast("type[models.Model]", table.model._meta.get_field(field).related_model)
+    return {None: None, **dict(related._default_manager.values_list(key, "pk"))}
 
 
 def contradictions() -> list[str]:

@@ -1,11 +1,9 @@
 """Dumps on disk: a directory for each day below DRIVECERT_DATA, with a manifest that lists every file in it."""
 
-import fcntl
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -116,18 +114,3 @@ def publish_dump(written: Path, day: date) -> Path:
         if is_old or (path.name.startswith(".") and path.is_dir()):
             shutil.rmtree(path, ignore_errors=True)
     return place
-
-
-@contextmanager
-def file_lock(path: Path, *, waits: bool) -> Iterator[bool]:
-    """Take the lock of the process that writes; yield False if another process has it and this one does not wait.
-
-    The lock ends with the process.
-    """
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
-        except BlockingIOError:
-            yield False
-        else:
-            yield True

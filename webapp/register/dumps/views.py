@@ -1,6 +1,5 @@
 """`/data/`: the list of dumps and their downloads. It needs no database."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -17,15 +16,6 @@ FORMS = {"csv.gz": "CSV", "json.gz": "JSON", "parquet": "Parquet"}
 PERMANENT = "public, max-age=3600"
 
 
-@dataclass(frozen=True)
-class TableLine:
-    """One table of a dump: its rows, and its file in each form."""
-
-    name: str
-    rows_count: int
-    files: list[tuple[str, DumpFile]]
-
-
 @public_page
 def data(request: HttpRequest) -> HttpResponse:
     """Show the newest dump with its files, and earlier dumps."""
@@ -35,7 +25,7 @@ def data(request: HttpRequest) -> HttpResponse:
     context = {
         "newest": newest,
         "written": units.moment(datetime.fromisoformat(newest.written_at)) if newest else "",
-        "lines": _lines(newest) if newest else [],
+        "lines": _lines(newest) if newest else {},
         "earlier": available[1:],
         "licence": settings.DATA_LICENCE,
         "retention_days": settings.DUMP_KEPT_DAYS,
@@ -43,15 +33,14 @@ def data(request: HttpRequest) -> HttpResponse:
     return render(request, "register/dumps/dumps.html", context)
 
 
-def _lines(dump: Dump) -> list[TableLine]:
-    names = dict.fromkeys(file.name.partition(".")[0] for file in dump.files if file.rows_count is not None)
-    return [_line(dump, name) for name in names]
-
-
-def _line(dump: Dump, name: str) -> TableLine:
-    found = {form: dump.file(f"{name}.{ending}") for ending, form in FORMS.items()}
-    files = [(form, file) for form, file in found.items() if file is not None]
-    return TableLine(name, files[0][1].rows_count or 0, files)
+def _lines(dump: Dump) -> dict[str, list[tuple[str, DumpFile]]]:
+    """Return the files of each table of a dump, with their forms."""
+    lines: dict[str, list[tuple[str, DumpFile]]] = {}
+    for file in dump.files:
+        name, _, ending = file.name.partition(".")
+        if file.rows_count is not None and ending in FORMS:
+            lines.setdefault(name, []).append((FORMS[ending], file))
+    return lines
 
 
 @public_page

@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,13 +23,13 @@ from django.db import connection, models, transaction
 from django.utils import timezone
 from pyarrow import parquet
 
+from results.locks import file_lock
 from webapp.register.dumps.store import (
     MANIFEST,
     SUMS,
     DumpFile,
     dumps,
     dumps_directory,
-    file_lock,
     newest_day,
     publish_dump,
     remove_dumps,
@@ -95,15 +96,11 @@ def write_table(directory: Path, table: Table) -> list[DumpFile]:
 
 def batches(table: Table) -> Iterator[list[Row]]:
     """Yield the rows of a table as the values of its columns."""
-    rows: list[Row] = []
-    found = table.rows().values_list(*table.paths)
+    found = table.rows().values_list(*table.paths).iterator(chunk_size=ROWS_AT_ONCE)
     redactions = [table.redactions.get(name, lambda value: value) for name in table.columns]
-    for row in found.iterator(chunk_size=ROWS_AT_ONCE):
-        rows.append([redact(value) for redact, value in zip(redactions, row, strict=True)] if table.redactions else row)
-        if len(rows) == ROWS_AT_ONCE:
-            yield rows
-            rows = []
-    if rows:
+    while rows := list(islice(found, ROWS_AT_ONCE)):
+        if table.redactions:
+            rows = [[redact(value) for redact, value in zip(redactions, row, strict=True)] for row in rows]
         yield rows
 
 

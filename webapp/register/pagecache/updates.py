@@ -12,8 +12,8 @@ from django.db.models.signals import post_save
 from django.dispatch import receiver
 
 from results.lifecycle.embargo import disclose_due
+from results.locks import file_lock
 from results.models import Certificate, Event, Run
-from webapp.register.dumps.store import file_lock
 from webapp.register.pagecache import store
 from webapp.register.pagecache.rendering import NotPublicError, render
 from webapp.register.pagecache.stamps import current_stamps, slugs_of_model

@@ -4,11 +4,13 @@ The badge has attributes only, without scripts, styles or links, so that it work
 """
 
 import io
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.templatetags.static import static
+from django.utils.text import capfirst
 from django.views.decorators.http import require_safe
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
@@ -82,7 +84,7 @@ def picture_of(product: Product, status: ProductStatus) -> bytes:
     for number, line in enumerate(lines):
         draw.text((EDGE, 150 + number * 92), line, fill=INK, font=name_font)
     draw.line((EDGE, 372, WIDTH - EDGE, 372), fill=INK, width=3)
-    words, words_font = fitting(plain_text(_sentence(status.words)), (54, 46, 40, 34, LEAST_SIZE))
+    words, words_font = fitting(plain_text(capfirst(status.words)), (54, 46, 40, 34, LEAST_SIZE))
     draw.text((EDGE, 400), words, fill=OVER if status.warns else INK, font=words_font)
     details, details_font = fitting(plain_text(status.details), (34, 28, LEAST_SIZE))
     draw.text((EDGE, 480), details, fill=INK_2, font=details_font)
@@ -118,13 +120,8 @@ def cut(text: str, used: ImageFont.FreeTypeFont) -> str:
     """Return the longest beginning of a text that fits together with an ellipsis."""
     if used.getlength(text) <= ROOM:
         return text
-    fits, over = 0, min(len(text), ROOM)  # no letter is narrower than a point
-    while over - fits > 1:
-        middle = (fits + over) // 2
-        if used.getlength(text[:middle].rstrip() + ELLIPSIS) <= ROOM:
-            fits = middle
-        else:
-            over = middle
+    lengths = range(1, min(len(text), ROOM))  # no letter is narrower than a point
+    fits = bisect_right(lengths, ROOM, key=lambda length: used.getlength(text[:length].rstrip() + ELLIPSIS))
     return text[:fits].rstrip() + ELLIPSIS
 
 
@@ -149,10 +146,6 @@ def wrapped(text: str, used: ImageFont.FreeTypeFont) -> list[str]:
         else:
             lines.append(word)
     return lines or [""]
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 @require_safe

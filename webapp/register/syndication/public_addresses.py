@@ -20,6 +20,7 @@ from webapp.register.ycsb.loads import LOAD_KEY_DIGITS
 EVERYTHING = "*"  # the group of pages that depend on all results
 FORMS = ("csv", "json")
 HISTOGRAM_FORMS = ("csv", "json", "parquet")
+Arguments = tuple[tuple[str, ...], str]  # arguments of a URL pattern, and the group of the page
 
 
 @dataclass(frozen=True)
@@ -79,61 +80,43 @@ def read_subjects() -> Subjects:
 def public_addresses(subjects: Subjects) -> Iterator[PublicAddress]:
     """Yield every URL once, the most requested pages first."""
     for name in plain_names():
-        yield PublicAddress(reverse(name), EVERYTHING)
-    for name, addresses in EACH.items():
+        yield from _addresses(name, [((), EVERYTHING)])
+    for name, subjects_of in EACH.items():
         if name in known_names():
-            yield from addresses(name, subjects)
+            yield from _addresses(name, subjects_of(subjects))
 
 
-def _of_categories(name: str, _subjects: Subjects) -> Iterator[PublicAddress]:
-    for category in Category.values:
-        yield PublicAddress(reverse(name, args=[category]), EVERYTHING)
+def _addresses(name: str, found: Iterable[Arguments]) -> Iterator[PublicAddress]:
+    """Yield the URLs of a pattern, each with the files that the page of a list links to."""
+    for args, group in found:
+        path = reverse(name, args=args)
+        yield PublicAddress(path, group)
+        if name in LISTS:
+            yield from (PublicAddress(f"{path}?format={form}", group) for form in FORMS)
 
 
-def _lists_of_categories(name: str, subjects: Subjects) -> Iterator[PublicAddress]:
-    for address in [*_of_categories(name, subjects), PublicAddress(reverse("historical"), EVERYTHING)]:
-        if address.path != reverse("historical"):
-            yield address
-        yield from _forms(address)
+def _categories(_subjects: Subjects) -> list[Arguments]:
+    return [((category,), EVERYTHING) for category in Category.values]
 
 
-def _of_vendors(name: str, subjects: Subjects) -> Iterator[PublicAddress]:
-    for slug in sorted({vendor_slug(vendor) for _, vendor in subjects.products}):
-        yield PublicAddress(reverse(name, args=[slug]), EVERYTHING)
+def _products(subjects: Subjects) -> list[Arguments]:
+    return [((slug,), slug) for slug, _ in subjects.products]
 
 
-def _of_products(name: str, subjects: Subjects) -> Iterator[PublicAddress]:
-    for slug, _ in subjects.products:
-        yield PublicAddress(reverse(name, args=[slug]), slug)
+def _vendors(subjects: Subjects) -> list[Arguments]:
+    return [((slug,), EVERYTHING) for slug in sorted({vendor_slug(vendor) for _, vendor in subjects.products})]
 
 
-def _lists_of_products(name: str, subjects: Subjects) -> Iterator[PublicAddress]:
-    for address in _of_products(name, subjects):
-        yield address
-        yield from _forms(address)
+def _publications(subjects: Subjects) -> list[Arguments]:
+    return [((publication,), EVERYTHING) for publication in subjects.publications]
 
 
-def _forms(address: PublicAddress) -> Iterator[PublicAddress]:
-    """Yield the list of a page as the files that the page links to."""
-    for form in FORMS:
-        yield PublicAddress(f"{address.path}?format={form}", address.group)
+def _loads(subjects: Subjects) -> list[Arguments]:
+    return [((key,), EVERYTHING) for key in dict.fromkeys(each[:LOAD_KEY_DIGITS] for each in subjects.sweep_keys)]
 
 
-def _of_publications(name: str, subjects: Subjects) -> Iterator[PublicAddress]:
-    for publication in subjects.publications:
-        yield PublicAddress(reverse(name, args=[publication]), EVERYTHING)
-
-
-def _of_loads(name: str, subjects: Subjects) -> Iterator[PublicAddress]:
-    for key in dict.fromkeys(each[:LOAD_KEY_DIGITS] for each in subjects.sweep_keys):
-        yield PublicAddress(reverse(name, args=[key]), EVERYTHING)
-
-
-def _of_histograms(name: str, subjects: Subjects) -> Iterator[PublicAddress]:
-    for run in subjects.runs:
-        if _is_open(run):
-            for form in HISTOGRAM_FORMS:
-                yield PublicAddress(reverse(name, args=[run.public_id, form]), run.slug)
+def _histograms(subjects: Subjects) -> list[Arguments]:
+    return [((run.public_id, form), run.slug) for run in subjects.runs if _is_open(run) for form in HISTOGRAM_FORMS]
 
 
 def _is_open(run: PublicRun) -> bool:
@@ -141,33 +124,28 @@ def _is_open(run: PublicRun) -> bool:
     return run.has_reads and not run.is_withheld
 
 
-def _of_runs(is_for: Callable[[PublicRun], bool]) -> "Addresses":
-    def addresses(name: str, subjects: Subjects) -> Iterator[PublicAddress]:
-        for run in subjects.runs:
-            if is_for(run):
-                yield PublicAddress(reverse(name, args=[run.public_id]), run.slug)
-
-    return addresses
+def _runs(is_for: Callable[[PublicRun], bool]) -> Callable[[Subjects], list[Arguments]]:
+    return lambda subjects: [((run.public_id,), run.slug) for run in subjects.runs if is_for(run)]
 
 
-Addresses = Callable[[str, Subjects], Iterable[PublicAddress]]
-EACH: dict[str, Addresses] = {
-    "category": _lists_of_categories,
-    "category-feed": _of_categories,
-    "product": _lists_of_products,
-    "product-badge": _of_products,
-    "product-feed": _of_products,
-    "product-picture": _of_products,
-    "run-detail": _of_runs(lambda _: True),
-    "run-histograms": _of_histograms,
-    "run-over-time": _of_runs(_is_open),
-    "run-over-time-csv": _of_runs(_is_open),
-    "run-slice-chart": _of_runs(lambda run: run.has_reads),
-    "run-slices": _of_runs(lambda run: run.has_slices),
-    "run-status-lines": _of_runs(lambda run: run.has_status_lines and not (run.is_withheld or run.has_withheld_file)),
-    "vendor-feed": _of_vendors,
-    "ycsb-load": _of_loads,
-    "ycsb-publication": _of_publications,
+LISTS = frozenset({"category", "historical", "product"})  # pages that offer their rows as files, in FORMS
+EACH: dict[str, Callable[[Subjects], list[Arguments]]] = {
+    "category": _categories,
+    "category-feed": _categories,
+    "product": _products,
+    "product-badge": _products,
+    "product-feed": _products,
+    "product-picture": _products,
+    "run-detail": _runs(lambda _: True),
+    "run-histograms": _histograms,
+    "run-over-time": _runs(_is_open),
+    "run-over-time-csv": _runs(_is_open),
+    "run-slice-chart": _runs(lambda run: run.has_reads),
+    "run-slices": _runs(lambda run: run.has_slices),
+    "run-status-lines": _runs(lambda run: run.has_status_lines and not (run.is_withheld or run.has_withheld_file)),
+    "vendor-feed": _vendors,
+    "ycsb-load": _loads,
+    "ycsb-publication": _publications,
 }
 # Public URLs that are neither in the sitemap nor in snapshots: only the running register serves them.
 LEFT_OUT = {

@@ -111,7 +111,7 @@ def word_cell(column: Column, word: str) -> SafeString:
     text_html = escape(text) or ("" if column.kind == "speed" else fill("missing"))
     if column.kind == "notes":
         text_html = " ".join(fill("word", kind="tag", word=note) for note in word.split("\n") if note)
-    if column.kind == "tier":
+    if column.kind == "tier" and word:
         text_html = tier_mark(tier_code(word)).html + fill("run", run=RUN, text=word, carried="")
     return fill(PART_OF_KIND.get(column.kind, column.kind), group=column.group, text_html=text_html)
 

@@ -6,7 +6,9 @@ from decimal import Decimal
 import pytest
 
 from results.models import Run
+from webapp.register.tables import columns
 from webapp.register.tables.marks import nearness_mark, run_tier_mark, tier_mark
+from webapp.register.tables.tables import word_cell
 
 
 def drawn(share, limit, is_over=False):
@@ -67,3 +69,7 @@ def test_a_published_run_says_who_tested(source, word):
 
 def test_other_tiers_are_their_own_word():
     assert run_tier_mark(Run(tier="reviewed", source="Aerospike")).word == "reviewed"
+
+
+def test_the_cell_of_a_missing_tier_says_that_it_is_not_reported():
+    assert "not reported" in word_cell(columns.TIER, "")
