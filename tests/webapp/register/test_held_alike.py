@@ -69,5 +69,5 @@ def test_a_cluster_is_sized_with_the_drives_that_pass(client, runs, asked, at):
 def test_the_capacities_of_a_model_tell_the_speed_of_those_that_pass(client, runs, asked, at):
     Product.objects.update(model="EX4", part_number=F("slug"))
     told = client.get(f"/drive/{runs[0].product.slug}/?{asked}").context["capacities"]
-    has_speed = {each.product.pk: bool(each.speed) for each in told}
+    has_speed = {each["product"].pk: bool(each["speed"]) for each in told}
     assert [has_speed[run.product_id] for run in runs] == [answer[at] for answer in ANSWERS]

@@ -9,7 +9,7 @@ from results.models import Statistic, Verdict, Visibility
 from results.models.categories import SYSTEMS
 from webapp.register.drives.store.column_store import BILLIONTHS
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, rows_of
-from webapp.register.limits.reader_limits import NAMED_AT_MOST, Changed, Named, YourLimits, changed_sentence
+from webapp.register.limits.reader_limits import NAMED_AT_MOST, Named, YourLimits, changed_sentence
 from webapp.register.tables.columns import share_code
 from webapp.register.tables.sentences import devices_words
 
@@ -59,13 +59,9 @@ def on_drives(store: ColumnStore) -> Rows:
 def limits_sentence(store: ColumnStore, rows: Rows, limit_check: LimitCheck, limits: YourLimits) -> str:
     """Return how many of these rows pass the limits, and which results change."""
     current = rows & current_rows(store)
-    changed = Changed(
-        count=current.bit_count(),
-        passing=(current & limit_check.passes).bit_count(),
-        lost=_named(store, current & limit_check.passes_profile & ~limit_check.passes),
-        won=_named(store, current & limit_check.passes & ~limit_check.passes_profile),
-    )
-    return changed_sentence(limits, changed)
+    lost = _named(store, current & limit_check.passes_profile & ~limit_check.passes)
+    won = _named(store, current & limit_check.passes & ~limit_check.passes_profile)
+    return changed_sentence(limits, current.bit_count(), (current & limit_check.passes).bit_count(), lost, won)
 
 
 def _named(store: ColumnStore, rows: Rows) -> Named:

@@ -1,6 +1,6 @@
 """Pages for what was not found (404) and for parameters that a page cannot use (400)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -32,31 +32,22 @@ def search_words(path: str) -> str:
     return " ".join(words_of(last))[:LONGEST_QUERY]
 
 
-def bad_request(request: HttpRequest, sentence: str, path: str = "") -> HttpResponse:
-    """Return a 400 page that says what is wrong and links to `path`, by default the page itself without parameters."""
-    return render(request, "400.html", {"sentence": sentence, "path": path or request.path}, status=400)
+def bad_request(
+    request: HttpRequest, sentence: str, path: str, fields: Sequence[Mapping[str, str]] = ()
+) -> HttpResponse:
+    """Return a 400 page that says what is wrong and links to `path`, with the given fields to be corrected."""
+    return render(request, "400.html", {"sentence": sentence, "path": path, "fields": fields}, status=400)
 
 
 def parameter_error_page(request: HttpRequest, error: ParameterError) -> HttpResponse:
-    """Return a 400 page that names the rejected parameter and repeats all others as fields, to be corrected."""
-    context = {"sentence": str(error), "path": request.path, "fields": submitted_fields(request, error)}
-    return render(request, "400.html", context, status=400)
+    """Return a 400 page that names the rejected parameter and repeats all others as fields.
 
-
-@dataclass(frozen=True)
-class SubmittedField:
-    """One parameter as it was given; `error` says what its field expects, empty for a correct one."""
-
-    name: str
-    text: str
-    error: str = ""
-
-
-def submitted_fields(request: HttpRequest, error: ParameterError) -> list[SubmittedField]:
-    """Return the parameters of a request that are not empty, without one that the page does not have."""
+    A parameter that the page does not have is left out.
+    """
     pairs = [(name, text) for name, texts in request.GET.lists() for text in texts if text]
     known = [pair for pair in pairs if not (error.is_unknown and pair[0] == error.parameter)]
-    return [
-        SubmittedField(name, text[:TYPED_AT_MOST], error.expected if name == error.parameter else "")
+    fields = [
+        {"name": name, "text": text[:TYPED_AT_MOST], "error": error.expected if name == error.parameter else ""}
         for name, text in known[:FIELDS_AT_MOST]
     ]
+    return bad_request(request, str(error), request.path, fields)

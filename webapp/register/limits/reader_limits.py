@@ -157,31 +157,21 @@ class Named:
     first: list[str]
 
 
-@dataclass(frozen=True)
-class Changed:
-    """The number of results within the reader's limits, and those that pass only the profile or only these limits."""
-
-    count: int
-    passing: int
-    lost: Named
-    won: Named
-
-
 def changes_sentence(limits: YourLimits, results: Sequence[LimitEvaluation]) -> str:
     """Return how many results pass, and the names of those whose result differs from the profile's."""
     lost = [result.name for result in results if result.passes_profile and not result.passes_limits]
     won = [result.name for result in results if result.passes_limits and not result.passes_profile]
     passing = sum(result.passes_limits for result in results)
-    return changed_sentence(limits, Changed(len(results), passing, _named(lost), _named(won)))
+    return changed_sentence(limits, len(results), passing, _named(lost), _named(won))
 
 
 def _named(names: list[str]) -> Named:
     return Named(len(names), names[:NAMED_AT_MOST])
 
 
-def changed_sentence(limits: YourLimits, changed: Changed) -> str:
-    """Return the same sentence for results that are already counted."""
-    passing, count, lost, won = units.count(changed.passing), units.count(changed.count), changed.lost, changed.won
+def changed_sentence(limits: YourLimits, results_count: int, passing_count: int, lost: Named, won: Named) -> str:
+    """Return the same sentence for counted results; `lost` pass only the profile, `won` only the reader's limits."""
+    passing, count = units.count(passing_count), units.count(results_count)
     if not limits.is_own:
         return f"{passing} of {count} are within the limits."
     parts = [f"With your limits, {passing} of {count} pass"]

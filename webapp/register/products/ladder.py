@@ -1,12 +1,11 @@
 """Load ladder of a product: its runs by load with their shares, one ladder for each statistic, and its chart."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
-from results.models import Run, Statistic
+from results.models import Run, Statistic, Visibility
 from results.rules.act.limits import Limit
 from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK
 from webapp.register.tables.columns import share_code, share_column, share_of
@@ -15,35 +14,18 @@ from webapp.register.tables.tables import STATISTIC_TITLES, Cell, share_cell
 from webapp.templatetags import units
 
 
-@dataclass(frozen=True)
-class Rung:
-    """One run of a ladder."""
+def ladders_of(runs: Iterable[Run], limits: tuple[Limit, ...]) -> list[dict[str, Any]]:
+    """Return the ladders of current runs that were fetched for a table, lowest load first, without empty ladders.
 
-    run: Run
-    shares: list[Cell | None]
-    outcome: str
-    mark: str
-
-
-@dataclass(frozen=True)
-class Ladder:
-    """The rungs of one statistic, lowest load first. Values of two statistics are never in one ladder."""
-
-    code: str
-    title: str
-    note: str
-    rungs: list[Rung]
-
-
-def ladders_of(runs: Iterable[Run], limits: tuple[Limit, ...]) -> list[Ladder]:
-    """Return the ladders of current runs that were fetched for a table, without empty ladders."""
-    current = [run for run in runs if run.visibility == "public"]
+    Values of two statistics are never in one ladder.
+    """
+    current = sorted((run for run in runs if run.visibility == Visibility.PUBLIC), key=_load_order)
     ladders = []
     for statistic, (title, note) in STATISTIC_TITLES.items():
-        same = sorted((run for run in current if run.statistic == statistic), key=_load_order)
-        if same:
+        if same := [run for run in current if run.statistic == statistic]:
             rungs = [_rung(run, limits) for run in same]
-            ladders.append(Ladder(Statistic(statistic).value, title.rstrip(":"), note, rungs))
+            shown = {"title": title.rstrip(":"), "note": note, "rungs": rungs}
+            ladders.append(shown | {"chart": _chart(Statistic(statistic).value, same, limits)})
     return ladders
 
 
@@ -54,14 +36,14 @@ def _load_order(run: Run) -> tuple[int, Decimal, Decimal, int]:
     return run.device_count or 0, nx_load, unknown if run.tps is None else run.tps, run.pk
 
 
-def _rung(run: Run, limits: tuple[Limit, ...]) -> Rung:
+def _rung(run: Run, limits: tuple[Limit, ...]) -> dict[str, Any]:
     verdicts = run.verdicts.all()
-    return Rung(
-        run=run,
-        shares=[_share(run, limit) for limit in limits],
-        outcome=verdicts[0].get_outcome_display() if verdicts else "as published",
-        mark=VIRTUAL_DEVICE_MARK if run.is_on_no_drive else "",
-    )
+    return {
+        "run": run,
+        "shares": [_share(run, limit) for limit in limits],
+        "outcome": verdicts[0].get_outcome_display() if verdicts else "as published",
+        "mark": VIRTUAL_DEVICE_MARK if run.is_on_no_drive else "",
+    }
 
 
 def _share(run: Run, limit: Limit) -> Cell | None:
@@ -75,16 +57,16 @@ def _share(run: Run, limit: Limit) -> Cell | None:
 RUNGS_MIN = 2  # with a load: one point is no curve
 
 
-def chart_of(ladder: Ladder, limits: Sequence[Limit]) -> dict[str, Any] | None:
+def _chart(code: str, runs: Sequence[Run], limits: Sequence[Limit]) -> dict[str, Any] | None:
     """Return the panels of a ladder with a line for each number of devices; None if it has fewer than two loads."""
-    placed = [rung for rung in ladder.rungs if rung.run.nx_load is not None and not rung.run.is_on_no_drive]
+    placed = [run for run in runs if run.nx_load is not None and not run.is_on_no_drive]
     if len(placed) < RUNGS_MIN:
         return None
-    return {"id": f"ladder-{ladder.code}", "panels": [_panel(placed, limit) for limit in limits]}
+    return {"id": f"ladder-{code}", "panels": [_panel(placed, limit) for limit in limits]}
 
 
-def _panel(rungs: Sequence[Rung], limit: Limit) -> dict[str, Any]:
-    by_devices = groupby(rungs, key=lambda rung: rung.run.device_count)
+def _panel(runs: Sequence[Run], limit: Limit) -> dict[str, Any]:
+    by_devices = groupby(runs, key=lambda run: run.device_count)
     return {
         "threshold": units.threshold(limit.threshold_us),
         "thresholdUs": limit.threshold_us,
@@ -94,12 +76,12 @@ def _panel(rungs: Sequence[Rung], limit: Limit) -> dict[str, Any]:
     }
 
 
-def _line(device_count: int | None, rungs: Iterable[Rung], limit: Limit) -> dict[str, Any]:
-    found = [(rung, share) for rung in rungs if (share := share_of(rung.run, limit.threshold_us))]
+def _line(device_count: int | None, runs: Iterable[Run], limit: Limit) -> dict[str, Any]:
+    found = [(run, share) for run in runs if (share := share_of(run, limit.threshold_us))]
     return {
         "name": units.counted(device_count, "device") or "devices not reported",
-        "runs": [rung.run.public_id for rung, _ in found],
-        "loads": [float(rung.run.nx_load or 0) for rung, _ in found],
+        "runs": [run.public_id for run, _ in found],
+        "loads": [float(run.nx_load or 0) for run, _ in found],
         "shares": [float(share.share_pct) for _, share in found],
         "printed": [units.share(share.printed, share.over_count) for _, share in found],
         "over": [is_over(share, limit.limit_pct) for _, share in found],

@@ -1,7 +1,6 @@
 """Sections of a product page: capacities of the model, certificates and attempts, and the history."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q
@@ -18,17 +17,7 @@ from webapp.register.tables.sentences import HOW
 from webapp.templatetags import units
 
 
-@dataclass(frozen=True)
-class Capacity:
-    """One capacity of a model: its fastest run within the limits, and how that run was measured."""
-
-    product: Product
-    is_this: bool
-    speed: str
-    how: str
-
-
-def capacities_of(product: Product, limits: Sequence[Limit], *, is_own: bool = False) -> list[Capacity]:
+def capacities_of(product: Product, limits: Sequence[Limit], *, is_own: bool = False) -> list[dict[str, Any]]:
     """Return the capacities of a product's model by size, including its own; empty if there is only one.
 
     `is_own`: the limits are a reader's own.
@@ -55,11 +44,12 @@ def _fastest(runs: Iterable[Run]) -> dict[int, Run]:
     return found
 
 
-def _capacity(product: Product, fastest: Run | None, *, is_this: bool) -> Capacity:
+def _capacity(product: Product, fastest: Run | None, *, is_this: bool) -> dict[str, Any]:
+    """Return one capacity of a model: its fastest run within the limits, and how that run was measured."""
     speed, how = (units.decimal(fastest.tps), HOW[fastest.statistic]) if fastest else ("", "")  # type: ignore[index]
     if fastest and (fastest.device_count or 1) > 1:
         how += f", {fastest.device_count} devices together"
-    return Capacity(product, is_this, speed, how)
+    return {"product": product, "is_this": is_this, "speed": speed, "how": how}
 
 
 def certificates_of(product: Product) -> list[dict[str, Any]]:

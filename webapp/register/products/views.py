@@ -10,8 +10,8 @@ from django.shortcuts import render
 from results.models import Product, Run, Visibility
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
-from webapp.register.limits.reader_limits import LimitEvaluation, changes_sentence
-from webapp.register.products.ladder import chart_of, ladders_of
+from webapp.register.limits.reader_limits import changes_sentence
+from webapp.register.products.ladder import ladders_of
 from webapp.register.products.page import attempts_of, capacities_of, certificates_of, history_of
 from webapp.register.tables import categories, columns
 from webapp.register.tables.evaluation import evaluate_limits
@@ -43,7 +43,6 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
 def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQuery) -> dict[str, Any]:
     limits = query.limits.limits
     ladders = ladders_of([run for run in rows if run.workload == "act-storage"], limits)
-    charts = {ladder.code: chart for ladder in ladders if (chart := chart_of(ladder, limits))}
     ycsb_runs = sorted(Run.objects.filter(product=product).public().of_ycsb(), key=_sweep_order)
     run_ids = [run.public_id for run in (*rows, *ycsb_runs)]
     certificates = certificates_of(product)
@@ -60,8 +59,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "ycsb_runs": ycsb_runs,
         "ladders": ladders,
         "ladder_limits": limits,
-        "has_several_rungs": sum(len(ladder.rungs) for ladder in ladders) > 1,
-        "ladder_charts": charts,
+        "has_several_rungs": sum(len(ladder["rungs"]) for ladder in ladders) > 1,
         "certificates": certificates,
         "current_certificates": [
             view["certificate"] for view in certificates if view["certificate"].state == "standing"
@@ -69,22 +67,16 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "attempts": attempts_of(product),
         "capacities": capacities_of(product, limits, is_own=query.limits.is_own),
         "history": history_of(product, run_ids),
-    } | _limits_context(query, results)
-
-
-def _sweep_order(run: Run) -> tuple[str, str, int, int]:
-    """Return the sort key of YCSB runs: by sweep, and in thread order."""
-    return run.ycsb.workload, run.ycsb.sweep_key, run.ycsb.threads_count or 0, run.pk
-
-
-def _limits_context(query: ListQuery, results: Sequence[LimitEvaluation]) -> dict[str, Any]:
-    """Return the context of the limits form."""
-    return {
         "limits": query.limits,
         "limits_sentence": changes_sentence(query.limits, results),
         "other_parameters": [("sort", query.sort.parameter)] if query.sort != FASTEST_FIRST else [],
         "profile_address": query.address(limits=PROFILE_ALONE),
     }
+
+
+def _sweep_order(run: Run) -> tuple[str, str, int, int]:
+    """Return the sort key of YCSB runs: by sweep, and in thread order."""
+    return run.ycsb.workload, run.ycsb.sweep_key, run.ycsb.threads_count or 0, run.pk
 
 
 def _runs_spec(product: Product) -> TableSpec:

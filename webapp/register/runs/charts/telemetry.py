@@ -25,6 +25,7 @@ INTERVAL = b'"interval"'
 TOO_LARGE = "The side file is too large for charts. Download it instead."
 
 Record = Mapping[str, Any]
+Reader = Callable[[Record], float | None]
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Quantity:
     code: str
     label: str
     unit: str
-    read: Callable[[Record], float | None]
+    read: Reader
 
 
 @dataclass(frozen=True)
@@ -160,35 +161,42 @@ def _number(value: object) -> float | None:
     return number if isfinite(number) and abs(number) < 1e15 else None
 
 
-def _disks(telemetry: Record) -> list[Record]:
-    disks = telemetry.get("disks")
-    return [_mapping(disk) for disk in disks[:DISKS_MAX]] if isinstance(disks, list) else []
+def _items(telemetry: Record, name: str) -> list[Record]:
+    """Return the disks or sensors of an interval."""
+    items = telemetry.get(name)
+    return [_mapping(each) for each in items[:DISKS_MAX]] if isinstance(items, list) else []
 
 
-def _disk_io(telemetry: Record, *names: str) -> list[float]:
-    values = [_number(_mapping(disk.get("io")).get(name)) for disk in _disks(telemetry) for name in names]
-    return [value for value in values if value is not None]
+def _stated(values: Iterable[object]) -> list[float]:
+    """Return the values that are numbers."""
+    return [number for value in values if (number := _number(value)) is not None]
 
 
 def _sum(values: Sequence[float]) -> float | None:
     return sum(values) if values else None
 
 
-def _cpu(name: str) -> Callable[[Record], float | None]:
+def _io_per_s(telemetry: Record) -> float | None:
+    rates = [_mapping(disk.get("io")) for disk in _items(telemetry, "disks")]
+    return _sum(_stated(rate.get(name) for rate in rates for name in ("reads_per_s", "writes_per_s")))
+
+
+def _cpu(name: str) -> Reader:
     return lambda telemetry: _number(_mapping(telemetry.get("cpu")).get(name))
 
 
-def _temperature(telemetry: Record) -> float | None:
-    values = [_number(_mapping(disk.get("temperature")).get("celsius")) for disk in _disks(telemetry)]
-    return max((value for value in values if value is not None), default=None)
-
-
-def _power(boundary: str) -> Callable[[Record], float | None]:
+def _worst_disk(group: str, name: str) -> Reader:
     def read(telemetry: Record) -> float | None:
-        sensors = telemetry.get("power")
-        own = [_mapping(each) for each in sensors[:DISKS_MAX]] if isinstance(sensors, list) else []
-        watts = [_number(each.get("watts")) for each in own if each.get("boundary") == boundary]
-        return _sum([value for value in watts if value is not None])
+        disks = _items(telemetry, "disks")
+        return max(_stated(_mapping(disk.get(group)).get(name) for disk in disks), default=None)
+
+    return read
+
+
+def _power(boundary: str) -> Reader:
+    def read(telemetry: Record) -> float | None:
+        sensors = _items(telemetry, "power")
+        return _sum(_stated(each.get("watts") for each in sensors if each.get("boundary") == boundary))
 
     return read
 
@@ -196,22 +204,10 @@ def _power(boundary: str) -> Callable[[Record], float | None]:
 QUANTITIES = (
     Quantity("cpu_busy", "Processors busy", "%", _cpu("busy_pct")),
     Quantity("cpu_iowait", "Processors waiting for I/O", "%", _cpu("iowait_pct")),
-    Quantity(
-        "io_per_s", "Disk I/O", "per second", lambda telemetry: _sum(_disk_io(telemetry, "reads_per_s", "writes_per_s"))
-    ),
-    Quantity(
-        "read_await",
-        "Read await, worst disk",
-        "us",
-        lambda telemetry: max(_disk_io(telemetry, "read_await_us"), default=None),
-    ),
-    Quantity(
-        "write_await",
-        "Write await, worst disk",
-        "us",
-        lambda telemetry: max(_disk_io(telemetry, "write_await_us"), default=None),
-    ),
-    Quantity("temperature", "Temperature, warmest disk", "C", _temperature),
+    Quantity("io_per_s", "Disk I/O", "per second", _io_per_s),
+    Quantity("read_await", "Read await, worst disk", "us", _worst_disk("io", "read_await_us")),
+    Quantity("write_await", "Write await, worst disk", "us", _worst_disk("io", "write_await_us")),
+    Quantity("temperature", "Temperature, warmest disk", "C", _worst_disk("temperature", "celsius")),
     Quantity("power_drive", "Drive power", "W", _power("drive")),
     Quantity("power_package", "Processor power", "W", _power("package")),
 )
