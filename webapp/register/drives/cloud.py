@@ -30,10 +30,11 @@ PLACED_MAX = 50  # runs listed with their place and device; the table above has 
 
 def cloud_view(store: ColumnStore, rows: Sequence[int], passing: Sequence[int]) -> Row:
     """Return the figures below the table, given its current rows and those of them that pass the profile."""
-    repeats, placed = _repeats(store, rows), _placed(store, rows)
+    stating = {code: [row for row in rows if store.columns[code].codes[row] >= 0] for code, _ in STATED}
+    placed = sorted(set().union(*stating.values()))  # the rows that state a place or a device
     return {
         "results_count": len(rows),
-        "stated": [(name, _stated(store, rows, code)) for code, name in STATED],
+        "stated": [(name, _reported_by(len(stating[code]), len(rows))) for code, name in STATED],
         "placed": [
             {
                 "name": name_of(store, row),
@@ -44,20 +45,14 @@ def cloud_view(store: ColumnStore, rows: Sequence[int], passing: Sequence[int]) 
         ],
         "placed_count": len(placed),
         "placed_columns": SEPARATOR.join(_columns_with_places()),
-        "repeats": repeats,
+        "repeats": _repeats(store, rows),
         "by_devices": _by_devices(store, passing),
     }
 
 
-def _stated(store: ColumnStore, rows: Sequence[int], code: str) -> str:
+def _reported_by(count: int, total: int) -> str:
     """Return how many results state a fact."""
-    number = sum(store.columns[code].codes[row] >= 0 for row in rows)
-    return f"reported by {number} of {len(rows)}" if number else "reported by none"
-
-
-def _placed(store: ColumnStore, rows: Sequence[int]) -> list[int]:
-    """Return the rows that state a place or a device."""
-    return [row for row in rows if any(store.columns[code].codes[row] >= 0 for code, _ in STATED)]
+    return f"reported by {count} of {total}" if count else "reported by none"
 
 
 def _columns_with_places() -> list[str]:

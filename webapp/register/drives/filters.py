@@ -85,30 +85,11 @@ COMPRESSIBLE = Filter("compressible", "compressible", CHOICE, "Compressible data
 OVER_PROVISIONED = Filter(
     "over_provisioned", "over_provisioned", CHOICE, "Over-provisioned", "over-provisioning", labels=YES_NO
 )
-ALL = (
-    *(
-        CATEGORY,
-        VENDOR,
-        PROVIDER,
-        CAPACITY,
-        TPS,
-        DEVICE_TPS,
-        *SHARES,
-        DWPD,
-        PCIE,
-        PROTOCOL,
-        TENANCY,
-        DEVICES,
-        ACT,
-        TIER,
-    ),
-    *(COMPRESSIBLE, OVER_PROVISIONED),
-)
-BY_NAME = {each.name: each for each in ALL}
 ALWAYS = (TPS, *SHARES, ACT, TIER, COMPRESSIBLE)
 OF_DRIVES = (VENDOR, CAPACITY, TPS, *SHARES, DWPD, PCIE, ACT, TIER, COMPRESSIBLE, OVER_PROVISIONED)
 OF_NETWORKED = (VENDOR, PROTOCOL, *ALWAYS, OVER_PROVISIONED)
 OF_CLOUD = (PROVIDER, TENANCY, DEVICES, *ALWAYS)
+BY_NAME = {each.name: each for each in (CATEGORY, DEVICE_TPS, *OF_DRIVES, *OF_NETWORKED, *OF_CLOUD)}
 
 
 @dataclass(frozen=True)

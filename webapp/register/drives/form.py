@@ -49,71 +49,58 @@ class Field:
         return ", ".join(option.label for option in self.options if option.is_chosen) or "any"
 
 
-@dataclass(frozen=True)
-class DrivesForm:
-    """The form of a page."""
+def form_context(page: DrivesPage) -> dict[str, Any]:
+    """Return the form of a page. The data of its script is the same for all queries, so it is made once."""
+    key = ("script data", page.layout.name, page.profile)
+    return {
+        "fields": list(_fields(page)),
+        "column_boxes": _column_boxes(page),
+        "filters_sentence": "Filter and limits: " + (", ".join(active_filters(page.query)) or "none"),
+        "script_data": page.store.cached(key, lambda: json_script(_script_data(page), "drives-page")),
+    }
 
-    page: DrivesPage
 
-    @property
-    def fields(self) -> Iterable[Field]:
-        """Return every filter; one that is not set and would hide no row of the page is hidden."""
-        choices, numbers = dict(self.page.query.choices), dict(self.page.query.numbers)
-        for each in self.page.layout.filters:
-            if each.kind != CHOICE:
-                yield Field(each.name, each.label, each.unit, numbers.get(each.name, ""), [])
-            else:
-                options = self._options(each, choices.get(each.name, ()))
-                is_useless = len(options) < 2 and each.name not in choices
-                yield Field(each.name, each.label, "", "", options, is_hidden=is_useless)
+def _fields(page: DrivesPage) -> Iterable[Field]:
+    """Yield every filter; one that is not set and would hide no row of the page is hidden."""
+    choices, numbers = dict(page.query.choices), dict(page.query.numbers)
+    for each in page.layout.filters:
+        if each.kind != CHOICE:
+            yield Field(each.name, each.label, each.unit, numbers.get(each.name, ""), [])
+        else:
+            options = _options(page, each, choices.get(each.name, ()))
+            is_useless = len(options) < 2 and each.name not in choices
+            yield Field(each.name, each.label, "", "", options, is_hidden=is_useless)
 
-    def _options(self, each: Filter, chosen: tuple[str, ...]) -> list[Option]:
-        store, page = self.page.store, self.page
-        known = store.cached(each.name, lambda: each.options(store))
-        offered = store.cached((page.layout.name, each.name), lambda: each.options(store, page.universe))
-        return [
-            Option(code, label, code in chosen) for code, label in known.items() if code in offered or code in chosen
-        ]
 
-    @property
-    def column_boxes(self) -> SafeString:
-        """Return the columns to choose from, as HTML."""
-        layout = self.page.layout
-        chosen = self.page.query.columns or layout.usual
-        options = [
-            Option(column.code, _label(column), column.code in chosen)
-            for column in layout.columns
-            if column.code != ALWAYS_SHOWN
-        ]
-        return boxes("columns", options)
+def _options(page: DrivesPage, each: Filter, chosen: tuple[str, ...]) -> list[Option]:
+    store = page.store
+    known = store.cached(each.name, lambda: each.options(store))
+    offered = store.cached((page.layout.name, each.name), lambda: each.options(store, page.universe))
+    return [Option(code, label, code in chosen) for code, label in known.items() if code in offered or code in chosen]
 
-    @property
-    def filters_sentence(self) -> str:
-        """Return the filters that are set, for the button that opens the form on a phone."""
-        return "Filter and limits: " + (", ".join(active_filters(self.page.query)) or "none")
 
-    @property
-    def script_data(self) -> SafeString:
-        """Return the page's layout for its script, as JSON. It is the same for all queries, so it is made once."""
-        key = ("script data", self.page.layout.name, self.page.profile)
-        return self.page.store.cached(key, lambda: json_script(self._script_data(), "drives-page"))
+def _column_boxes(page: DrivesPage) -> SafeString:
+    """Return the columns to choose from, as HTML."""
+    chosen = page.query.columns or page.layout.usual
+    columns = [column for column in page.layout.columns if column.code != ALWAYS_SHOWN]
+    return boxes("columns", [Option(column.code, _label(column), column.code in chosen) for column in columns])
 
-    def _script_data(self) -> dict[str, Any]:
-        layout = self.page.layout
-        return {
-            "version": self.page.store.version,
-            "isHistorical": layout.is_historical,
-            "included": list(layout.included),
-            "filters": [_filter_data(each) for each in layout.filters],
-            "sections": [_section_data(spec, layout) for spec in layout.specs],
-            "usual": layout.usual,
-            "groupLabels": GROUP_LABELS,
-            "hiddenBecause": HIDDEN_BECAUSE,
-            "statistics": [
-                {"code": code, "title": title, "how": HOW[code]} for code, title in STATISTIC_TITLES.items()
-            ],
-            "columnsSideBySide": COLUMNS_SIDE_BY_SIDE,
-        }
+
+def _script_data(page: DrivesPage) -> dict[str, Any]:
+    """Return the page's layout for its script."""
+    layout = page.layout
+    return {
+        "version": page.store.version,
+        "isHistorical": layout.is_historical,
+        "included": list(layout.included),
+        "filters": [_filter_data(each) for each in layout.filters],
+        "sections": [_section_data(spec, layout) for spec in layout.specs],
+        "usual": layout.usual,
+        "groupLabels": GROUP_LABELS,
+        "hiddenBecause": HIDDEN_BECAUSE,
+        "statistics": [{"code": code, "title": title, "how": HOW[code]} for code, title in STATISTIC_TITLES.items()],
+        "columnsSideBySide": COLUMNS_SIDE_BY_SIDE,
+    }
 
 
 def boxes(name: str, options: Iterable[Option]) -> SafeString:

@@ -5,9 +5,10 @@ the same sentence in the browser when limits change on the page.
 """
 
 from collections.abc import Iterable
+from functools import partial
 
 from results.models import Statistic
-from webapp.register.drives.limit_check import LimitCheck, current_rows, name_of, on_drives, ranked_tps, together
+from webapp.register.drives.limit_check import current_rows, name_of, on_drives, ranked_tps, together
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, rows_of
 from webapp.register.limits.reader_limits import YourLimits
@@ -18,31 +19,28 @@ from webapp.templatetags import units
 def page_headline(page: DrivesPage) -> str:
     """Return a page's headline; the one without filters is made once per register state and profile."""
     if page.query.is_narrowed:
-        matching = page.rows_before_limits & current_rows(page.store)
-        return headline(page.store, matching, page.limit_check, page.limits, is_narrowed=True)
-
-    def make() -> str:
-        return headline(page.store, page.default_rows & current_rows(page.store), page.limit_check, page.limits)
-
+        return _headline(page, page.rows_before_limits)
     key = ("headline", page.layout.name, page.profile)
+    make = partial(_headline, page, page.default_rows)
     return make() if page.limits.is_own else page.store.cached(key, make)
 
 
-def headline(
-    store: ColumnStore, rows: Rows, limit_check: LimitCheck, limits: YourLimits, *, is_narrowed: bool = False
-) -> str:
-    """Return the headline of these rows: how many they are, the fastest within the limits, and how many are over."""
+def _headline(page: DrivesPage, matching: Rows) -> str:
+    """Return how many current results match, the fastest of them within the limits, and how many are over."""
+    store, limits = page.store, page.limits
+    rows = matching & current_rows(store)
     published = (rows & store.columns["statistic"].of(Statistic.STEADY_AS_PUBLISHED)).bit_count()
     within = f"Fastest within {'your' if limits.is_own else 'the'} limits"
-    fastest = (f"{within} {text}" for text in _fastest(store, rows & limit_check.passes & on_drives(store)))
-    over = over_limit_sentences((rows & limit_check.over).bit_count(), rows.bit_count(), limits) if rows else []
+    passing = rows & page.limit_check.passes & on_drives(store)
+    over = (rows & page.limit_check.over).bit_count()
     results = results_words(published, rows.bit_count() - published)
-    if is_narrowed:
+    if page.query.is_narrowed:
         results = f"{results[:-1]} {'matches' if rows.bit_count() == 1 else 'match'}."
-    return " ".join([results, *fastest, *over])
+    fastest = (f"{within} {text}" for text in _fastest(store, passing))
+    return " ".join([results, *fastest, *(_over_sentences(over, rows.bit_count(), limits) if rows else [])])
 
 
-def over_limit_sentences(over: int, count: int, limits: YourLimits) -> list[str]:
+def _over_sentences(over: int, count: int, limits: YourLimits) -> list[str]:
     """Return how many results are over a limit of the profile (nothing if none is), or over one of the reader's."""
     text = f"{units.count(over)} of {units.count(count)} {'is' if over == 1 else 'are'} over a limit of"
     if limits.is_own:

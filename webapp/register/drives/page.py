@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from html import escape
 from operator import or_
-from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
 
@@ -251,16 +250,3 @@ class DrivesPage:
             for number in range(1, count + 1)
         )
         return mark_safe("".join(links) if count > 1 else "")  # noqa: S308 - addresses are escaped above
-
-
-def context_of(page: DrivesPage) -> dict[str, Any]:
-    """Return the template context of a page of tables."""
-    return {
-        "section": "drives",
-        "page": page,
-        "limits": page.limits,
-        "limits_sentence": page.limits_sentence,
-        "profile_address": replace(page.query, limits=YourLimits()).address,
-        "csv_address": replace(page.query, form="csv", page=1).address,
-        "json_address": replace(page.query, form="json", page=1).address,
-    }

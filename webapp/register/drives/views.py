@@ -1,14 +1,16 @@
 """The tables of drives: a page per category, one for all, one for historical products, their data file; the search."""
 
+from dataclasses import replace
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from results.models import Category, Run
 from webapp.register.drives.below_table import below_table
-from webapp.register.drives.form import DrivesForm
+from webapp.register.drives.form import form_context
 from webapp.register.drives.headline import page_headline
 from webapp.register.drives.layouts import PageLayout, all_categories_layout, category_layout, historical_layout
-from webapp.register.drives.page import DrivesPage, context_of
+from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.query import read_drives_query, read_search_text
 from webapp.register.drives.search import found_products, found_sentence, lookup
 from webapp.register.drives.store.column_store import current_store
@@ -16,6 +18,7 @@ from webapp.register.drives.store.data_file import current_file
 from webapp.register.http.query_params import given_of, refuse_unknown
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
+from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.tables import categories
 from webapp.register.tables.exports import runs_response
 
@@ -58,8 +61,19 @@ def drives_response(request: HttpRequest, layout: PageLayout, template: str) -> 
     page = DrivesPage(layout, store, query, profile)
     if query.form != "html":
         return runs_response(query.form, layout.name, query.sort, runs_of(page))
-    parts = {"form": DrivesForm(page), "headline": page_headline(page), "below_table": below_table(page)}
-    return render(request, template, {**context_of(page), **parts})
+    context = {
+        "section": "drives",
+        "page": page,
+        "form": form_context(page),
+        "headline": page_headline(page),
+        "below_table": below_table(page),
+        "limits": page.limits,
+        "limits_sentence": page.limits_sentence,
+        "profile_address": replace(query, limits=YourLimits()).address,
+        "csv_address": replace(query, form="csv", page=1).address,
+        "json_address": replace(query, form="json", page=1).address,
+    }
+    return render(request, template, context)
 
 
 def runs_of(page: DrivesPage) -> list[Run]:

@@ -13,9 +13,10 @@ from django.db import models, transaction
 from results.access.mirrors import record_dump_origin
 from results.models import Product, Profile, Run, Share, Statistic, Verdict
 from results.models.row_operations import copy_rows
-from results.rules.act.limits import Limit, is_count_within, parse_limits
+from results.rules.act.limits import Limit, parse_limits
 from webapp.register.dumps.store import Dump, read_dump
 from webapp.register.dumps.tables import SCHEMA, TABLES, Table
+from webapp.register.tables.evaluation import is_over
 
 # Columns that were added after the first dump, with the values for rows of earlier dumps.
 ADDED_LATER: dict[str, dict[str, Any]] = {"runs": {"region": "", "zone": ""}}
@@ -144,18 +145,14 @@ def contradictions() -> list[str]:
 
 
 def _contradiction(verdict: Verdict, shares: list[Share]) -> str:
-    is_over = _is_over(shares, parse_limits(verdict.profile.document))
-    if verdict.outcome == Verdict.Outcome.PASS and is_over:
+    has_excess = _has_excess(shares, parse_limits(verdict.profile.document))
+    if verdict.outcome == Verdict.Outcome.PASS and has_excess:
         return f"{verdict.run.public_id}: its verdict is pass, and a share is over its limit"
-    if verdict.outcome == Verdict.Outcome.FAIL and shares and not is_over:
+    if verdict.outcome == Verdict.Outcome.FAIL and shares and not has_excess:
         return f"{verdict.run.public_id}: its verdict is fail, and no share is over its limit"
     return ""
 
 
-def _is_over(shares: list[Share], limits: tuple[Limit, ...]) -> bool:
+def _has_excess(shares: list[Share], limits: tuple[Limit, ...]) -> bool:
     limit_of = {limit.threshold_us: limit.limit_pct for limit in limits}
-    return any(
-        not is_count_within(share.over_count or 0, share.ops_count or 0, limit_of[share.threshold_us])
-        for share in shares
-        if share.threshold_us in limit_of
-    )
+    return any(is_over(share, limit_of[share.threshold_us]) for share in shares if share.threshold_us in limit_of)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from tempfile import SpooledTemporaryFile
+from typing import IO
 
 from django.http import FileResponse, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -38,13 +39,18 @@ def csv_cell(value: Value) -> str:
     return f"'{text}" if is_formula else text
 
 
+def write_csv(file: IO[str] | HttpResponse, header: Iterable[str], rows: Iterable[Iterable[Value]]) -> None:
+    """Write rows as CSV, with formulas escaped."""
+    writer = csv.writer(file)
+    writer.writerow(header)
+    writer.writerows([csv_cell(value) for value in row] for row in rows)
+
+
 def csv_response(filename: str, header: Iterable[str], rows: Iterable[Iterable[Value]]) -> HttpResponse:
     """Return rows as a CSV file to download."""
     response = HttpResponse(content_type=CSV_TYPE)
     response["Content-Disposition"] = f'attachment; filename="{filename}.csv"'
-    writer = csv.writer(response)
-    writer.writerow(header)
-    writer.writerows([csv_cell(value) for value in row] for row in rows)
+    write_csv(response, header, rows)
     return response
 
 
@@ -52,9 +58,7 @@ def long_csv_response(name: str, header: Iterable[str], rows: Iterable[Iterable[
     """Return rows as a CSV file to download; very many rows are streamed from a temporary file."""
     file = SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115 - the response closes it
     text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
-    writer = csv.writer(text)
-    writer.writerow(header)
-    writer.writerows([csv_cell(value) for value in row] for row in rows)
+    write_csv(text, header, rows)
     text.detach()
     length = file.tell()
     file.seek(0)

@@ -1,10 +1,9 @@
 """Nines at scale: slow reads per second from one drive to many racks, and the chance that a request has a slow read."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from results.rules.act.loads import printed_decimal
@@ -28,28 +27,11 @@ PARAMETERS = (
 FIELDS = ("of", "number", "drives", "reads_per_s", "slow_reads_per_s")
 
 
-@dataclass(frozen=True)
-class NinesQuestion:
-    """A query: the scale, the number of reads of one request, and the output format."""
-
-    scale: Scale
-    parallel: int
-    form: str
-
-
-def read_nines_question(query: QueryDict) -> NinesQuestion:
-    """Return the query. Raises ParameterError."""
-    found = read_parameters(query, PARAMETERS)
-    parallel, form = found.pop("parallel"), found.pop("form")
-    return NinesQuestion(Scale(Fraction(found.pop("reads")), **found), parallel, form)
-
-
-def nines_context(question: NinesQuestion) -> dict[str, Any]:
+def nines_context(scale: Scale, parallel: int) -> dict[str, Any]:
     """Return the answer as the template shows it."""
-    scale = question.scale
     rows = nines_rows(scale)
     first, last = (small(row["slow_reads_per_s"]) for row in (rows[0], rows[-1]))
-    chance = percentage(chance_of_a_slow_read(scale.nines, question.parallel))
+    chance = percentage(chance_of_a_slow_read(scale.nines, parallel))
     notes = (
         f"{round(scale.reads_per_s):,d} reads/s x 10^-{scale.nines}",
         f"x {scale.drives:,d} drives",
@@ -57,7 +39,8 @@ def nines_context(question: NinesQuestion) -> dict[str, Any]:
         f"x {scale.racks:,d} racks",
     )
     return {
-        "question": question,
+        "scale": scale,
+        "parallel": parallel,
         "percentile": percentile_of(scale.nines),
         "sentence": f"{first} slow read{'' if first == '1' else 's'} per second on one drive become {last} "
         f"in {scale.racks:,d} rack{'' if scale.racks == 1 else 's'}.",
@@ -67,9 +50,9 @@ def nines_context(question: NinesQuestion) -> dict[str, Any]:
         ],
         "chances": [
             (count, percentage(chance_of_a_slow_read(scale.nines, count)))
-            for count in sorted({*PARALLEL_ROWS, question.parallel})
+            for count in sorted({*PARALLEL_ROWS, parallel})
         ],
-        "chance_sentence": f"A request of {question.parallel:,d} parallel read{'' if question.parallel == 1 else 's'} "
+        "chance_sentence": f"A request of {parallel:,d} parallel read{'' if parallel == 1 else 's'} "
         f"has a slow one in {chance} of cases.",
     }
 
@@ -124,12 +107,14 @@ SCHEMA = "drivecert.nines/1"
 
 @public_page
 def nines(request: HttpRequest) -> HttpResponse:
-    question = read_nines_question(request.GET)
-    if question.form != "html":
-        return rows_response(question.form, "nines", SCHEMA, FIELDS, nines_values(question.scale))
+    found = read_parameters(request.GET, PARAMETERS)
+    parallel, form = found.pop("parallel"), found.pop("form")
+    scale = Scale(Fraction(found.pop("reads")), **found)
+    if form != "html":
+        return rows_response(form, "nines", SCHEMA, FIELDS, nines_values(scale))
     context = {
         "section": "sizing",
-        "page": nines_context(question),
+        "page": nines_context(scale, parallel),
         "csv_address": form_address(request, "csv"),
         "json_address": form_address(request, "json"),
     }

@@ -35,23 +35,6 @@ class Part:
         return f"{self.vendor} {self.model}"
 
 
-@dataclass(frozen=True)
-class PartRule:
-    """A row of the file."""
-
-    vendor: str
-    pattern: re.Pattern[str]
-    model: str
-    size: str
-
-    def part(self, text: str) -> Part | None:
-        """Return the part number in an upper-case text with blanks for `_`; None if the pattern does not match."""
-        found = self.pattern.search(text)
-        if found is None:
-            return None
-        return Part(found[0], self.vendor, self.model, _gigabytes(found[1], self.size) if self.model else None)
-
-
 def part_of(text: str) -> Part | None:
     """Return the part number in a model string; None if no row of the file matches.
 
@@ -60,18 +43,19 @@ def part_of(text: str) -> Part | None:
     ('MZQLB1T9HAJR', 'Samsung PM983', 1900.0)
     """
     capitals = text[:LONGEST_TEXT].upper().replace("_", " ")
-    return next((part for rule in part_rules() if (part := rule.part(capitals))), None)
+    for pattern, row in _rules():
+        if found := pattern.search(capitals):
+            capacity_gb = _gigabytes(found[1], row["size"]) if row["model"] else None
+            return Part(found[0], row["vendor"], row["model"], capacity_gb)
+    return None
 
 
 @cache
-def part_rules() -> tuple[PartRule, ...]:
-    """Return the rows of the file, those with a family first."""
+def _rules() -> list[tuple[re.Pattern[str], dict[str, str]]]:
+    """Return the patterns of the file with their rows, those with a family first. Patterns are of upper-case texts."""
     with RULES.open(newline="", encoding="utf-8") as file:
-        rules = [
-            PartRule(row["vendor"], re.compile(f"{BEFORE}{row['pattern']}{AFTER}", re.ASCII), row["model"], row["size"])
-            for row in csv.DictReader(file)
-        ]
-    return tuple(sorted(rules, key=lambda rule: not rule.model))
+        rows = sorted(csv.DictReader(file), key=lambda row: not row["model"])
+    return [(re.compile(f"{BEFORE}{row['pattern']}{AFTER}", re.ASCII), row) for row in rows]
 
 
 def _gigabytes(digits: str, size: str) -> float:

@@ -1,6 +1,5 @@
 """Histograms of a run: which one was judged and compared, the table of buckets, and the rows of all counts as files."""
 
-import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +9,7 @@ from typing import IO, Any
 from results.access.redaction import is_withheld
 from results.models import Histogram, Run, Share, Verdict
 from results.rules.act.limits import Limit, act_share_pct, exact_share_pct
-from webapp.register.http.files import CSV_TYPE, csv_cell
+from webapp.register.http import files
 from webapp.register.runs.slices import ReadLimit, SliceRow, bucket_text, cut_sentence, span_of
 from webapp.register.runs.verdict import figure_of
 from webapp.templatetags import units
@@ -157,9 +156,7 @@ def _buckets(place: Row, histogram: Histogram, counts: Iterable[int]) -> Iterato
 def write_csv(_run: Run, rows: Iterable[Row], file: IO[bytes]) -> None:
     """Write rows as CSV."""
     text = io.TextIOWrapper(file, "utf-8", newline="")
-    writer = csv.writer(text)
-    writer.writerow(COLUMNS)
-    writer.writerows([csv_cell(value) for value in row] for row in rows)
+    files.write_csv(text, COLUMNS, rows)
     text.detach()
 
 
@@ -193,7 +190,7 @@ def write_parquet(_run: Run, rows: Iterable[Row], file: IO[bytes]) -> None:
 
 # Of each form: its content type, and the function that writes it.
 WRITERS: dict[str, tuple[str, Callable[[Run, Iterable[Row], IO[bytes]], None]]] = {
-    "csv": (CSV_TYPE, write_csv),
+    "csv": (files.CSV_TYPE, write_csv),
     "json": ("application/json", write_json),
     "parquet": ("application/vnd.apache.parquet", write_parquet),
 }

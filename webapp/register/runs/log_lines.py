@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from results.access.redaction import is_withheld
@@ -84,26 +84,6 @@ class LogView:
         return any(line.is_marked for line in self.lines)
 
 
-@dataclass(frozen=True)
-class SliceEnds:
-    """The positions of a slice's counts: the last lines of the reports at its start and at its end."""
-
-    number: int
-    histogram: str
-    start_line: int | None
-    end_line: int
-
-
-def slice_ends(run: Run, first: int, last: int) -> SliceEnds | None:
-    """Return the slice that has exactly these lines; None if there is none."""
-    histogram = run.histograms.judged().first()
-    own = run.slices.of_histogram(histogram.ordinal) if histogram else run.slices.none()
-    found = own.filter(first_line=first, last_line=last).values_list("number", flat=True).first()
-    if histogram is None or found is None:
-        return None
-    return SliceEnds(found, histogram.name, start_line(found, first), last)
-
-
 def has_lines(run: Run) -> bool:
     """Return whether links to log lines work: the run has a log, and it is not withheld."""
     return run.reading is not None and not is_withheld(run)
@@ -116,8 +96,7 @@ def log_view(run: Run, evidence: Evidence, first: int, last: int) -> LogView:
     """
     if (evidence.content_size_bytes or evidence.size_bytes) > LARGEST_BYTES:
         return LogView([], TOO_LARGE, None, None)
-    ends = slice_ends(run, first, last)
-    return (ends and _slice_view(run, evidence, ends)) or _lines_view(run, evidence, first, last)
+    return _slice_view(run, evidence, first, last) or _lines_view(run, evidence, first, last)
 
 
 def _lines_view(run: Run, evidence: Evidence, first: int, last: int) -> LogView:
@@ -135,24 +114,39 @@ def _lines_view(run: Run, evidence: Evidence, first: int, last: int) -> LogView:
     return LogView(lines, "", earlier, end + 1 if len(lines) == SHOWN_LINES else None)
 
 
-def _slice_view(run: Run, evidence: Evidence, ends: SliceEnds) -> LogView | None:
-    """Return the lines with a slice's counts; None if the log does not print them in a known form."""
-    wanted = [ends.end_line] if ends.start_line is None else [ends.start_line, ends.end_line]
+def _slice_view(run: Run, evidence: Evidence, first: int, last: int) -> LogView | None:
+    """Return the lines with the counts of the slice that has exactly these lines.
+
+    None if there is no such slice, or if the log does not print its counts in a known form.
+    """
+    histogram = run.histograms.judged().first()
+    own = run.slices.of_histogram(histogram.ordinal) if histogram else run.slices.none()
+    number = own.filter(first_line=first, last_line=last).values_list("number", flat=True).first()
+    if histogram is None or number is None:
+        return None
+    start = start_line(number, first)
+    wanted = [last] if start is None else [start, last]
     try:
         parts = list(_lines_up_to(evidence, wanted, run.member))
     except NOT_LOOKED_UP:
         return None
-    marked = [counted_lines(lines, ends.histogram) for lines in parts]
+    marked = [counted_lines(lines, histogram.name) for lines in parts]
     if len(marked) < len(wanted) or not all(marked):
         return None
+    lines = _around_marks(zip(parts, marked, strict=True))
+    return LogView(lines, "", None, None, slice_number=number, marks_start=start is not None)
+
+
+def _around_marks(parts: Iterable[tuple[list[Numbered], list[int]]]) -> list[LogLine]:
+    """Return the marked lines of each part of a log with the lines around them."""
     lines: list[LogLine] = []
-    for read, numbers in zip(parts, marked, strict=True):
-        shown = {number + offset for number in numbers for offset in range(-CONTEXT_LINES, CONTEXT_LINES + 1)}
+    for read, marked in parts:
+        shown = {number + offset for number in marked for offset in range(-CONTEXT_LINES, CONTEXT_LINES + 1)}
         for number, text in read:
             if number in shown and (not lines or number > lines[-1].number):
                 folded = number - lines[-1].number - 1 if lines else 0
-                lines.append(LogLine(number, _printable(text), number in numbers, folded))
-    return LogView(lines, "", None, None, slice_number=ends.number, marks_start=ends.start_line is not None)
+                lines.append(LogLine(number, _printable(text), number in marked, folded))
+    return lines
 
 
 def _lines_up_to(evidence: Evidence, ends: Sequence[int], member: str) -> Iterator[list[Numbered]]:

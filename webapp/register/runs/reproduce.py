@@ -33,7 +33,6 @@ class Reproduction:
     text: str
     commands: list[str]
     left_out: list[str]
-    log_name: str
 
 
 def reproduction_of(run: Run, evidence: Evidence | None) -> Reproduction | None:
@@ -54,7 +53,6 @@ def reproduction_of(run: Run, evidence: Evidence | None) -> Reproduction | None:
         left_out=[
             key for key, value in printed if not _is_accepted(key, value) and key not in {"device-names", "num-devices"}
         ],
-        log_name=log,
     )
 
 

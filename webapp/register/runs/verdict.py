@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 
 from django.http import QueryDict
 
-from results.models import Profile, Run, Share, Statistic, Verdict
+from results.models import Run, Share, Statistic, Verdict
 from results.rules.act.limits import Limit
 from webapp.register.http.query_params import given_of
 from webapp.register.limits.reader_limits import YourLimits, limit_names, read_limits
@@ -112,18 +112,14 @@ def verdict_view(run: Run, verdict: Verdict) -> dict[str, Any]:
 
 def short_run_sentence(run: Run, verdict: Verdict) -> str:
     """Return why a run that is shorter than its profile requires has no verdict; empty for any other run."""
-    required_s, slice_s = _required_s(verdict.profile)
+    required = json.loads(verdict.profile.document)
+    required_s, slice_s = required["duration_s"], required["slice_length_s"]
     if verdict.outcome != Verdict.Outcome.UNDECIDED or run.duration_s is None or run.duration_s >= required_s:
         return ""
     by = "hour by hour" if slice_s == HOUR_S else f"in slices of {_in_words(slice_s)}"
     return (
         f"No verdict: the test ran {_in_words(run.duration_s)}. A verdict needs {_in_words(required_s)}, judged {by}."
     )
-
-
-def _required_s(profile: Profile) -> tuple[int, int]:
-    document = json.loads(profile.document)
-    return document["duration_s"], document["slice_length_s"]
 
 
 def _in_words(duration_s: int) -> str:

@@ -1,7 +1,6 @@
 """Pages of a run: the run itself, its log at a line, and how a slice was counted."""
 
 from collections.abc import Callable
-from datetime import datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import urlencode
@@ -9,12 +8,11 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import reverse
 
 from results.access.mirrors import is_mirrored, missing_log_message, origin
 from results.access.redaction import has_withheld_file, is_withheld, visible_findings, visible_verdict
 from results.ingest.act import YCSB
-from results.models import Run, Verdict, Visibility
+from results.models import Run, Verdict
 from results.rules.act.limits import parse_limits
 from webapp.register.http.access import LINK_KEY, holds_link, is_public, require_access
 from webapp.register.http.query_params import given_of
@@ -56,24 +54,9 @@ LARGEST_SLICE_NUMBER = 10**9  # the range of the database column
 
 
 def find_run(request: HttpRequest, public_id: str) -> Run:
-    """Return the run if the client may see it. Raises ParameterError for any parameter but the key of a secret link."""
-    run = _visible_run(request, public_id)
-    given_of(request.GET, (LINK_KEY,))
-    return run
-
-
-def _visible_run(request: HttpRequest, public_id: str) -> Run:
     """Return the run with its related rows if the client may see it."""
-    related = (
-        "product",
-        "submission__log",
-        "submission__side_file",
-        "submission__organisation",
-        "reading__evidence",
-        "ycsb",
-        "series",
-        "superseded_by",
-    )
+    of_submission = ("submission__log", "submission__side_file", "submission__organisation")
+    related = ("product", *of_submission, "reading__evidence", "ycsb", "series", "superseded_by")
     found = Run.objects.filter(public_id=public_id).with_withheld_flag().select_related(*related).first()
     return require_access(request, public_id, found)
 
@@ -87,11 +70,15 @@ RunView = Callable[Concatenate[HttpRequest, Run, P], HttpResponseBase]
 
 
 def run_page(view: RunView[P]) -> Callable[..., HttpResponseBase]:
-    """Find the run of an address for a view, and mark the response as private if the run is not public."""
+    """Find the run of an address for a view, and mark the response as private if the run is not public.
+
+    The only parameter of the address is the key of a secret link.
+    """
 
     @wraps(view)
     def answer(request: HttpRequest, public_id: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         run = find_run(request, public_id)
+        given_of(request.GET, (LINK_KEY,))
         return guarded(run, view(request, run, *args, **kwargs))
 
     return public_page(answer)
@@ -99,7 +86,7 @@ def run_page(view: RunView[P]) -> Callable[..., HttpResponseBase]:
 
 @public_page
 def detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    run = _visible_run(request, public_id)
+    run = find_run(request, public_id)
     template, own = _kind_of(request, run)
     return guarded(run, render(request, template, page_context(request, run) | life_of(run) | own))
 
@@ -118,7 +105,6 @@ def page_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     """Return the context that all kinds of run pages share."""
     return _head_context(request, run) | {
         "category": categories.spec_of(run.product) if run.product else None,
-        "embargo_until": _embargo_of(run),
         "withdrawal": runs_page.withdrawal_of(run),
         "tier": run_tier_mark(run),
         "setup": runs_page.setup_pairs(run),
@@ -136,11 +122,6 @@ def _head_context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "is_public": is_public(run),
         "link_query": link_query(request, run),
     }
-
-
-def _embargo_of(run: Run) -> datetime | None:
-    """Return the end of the embargo of a reviewed run."""
-    return run.submission.embargo_until if run.submission and run.visibility == Visibility.EMBARGOED else None
 
 
 def link_query(request: HttpRequest, run: Run) -> str:
@@ -168,7 +149,6 @@ def _evidence_context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "reproduction": None if is_withheld(run) else reproduction_of(run, runs_page.evidence_of(run)),
         "companions": runs_page.companions_of(run),
         "minutes": minutes_of(run, link_query(request, run)),
-        "other_slices_address": _other_slices(run),
     } | _mirror_context(run)
 
 
@@ -178,13 +158,6 @@ def _mirror_context(run: Run) -> dict[str, Any]:
         return {}
     mirror = origin()
     return {"mirror": mirror, "mirror_address": mirror.run_address(run)}
-
-
-def _other_slices(run: Run) -> str:
-    """Return the URL at which the owners of an unreviewed run can have it read in other slices."""
-    if run.submission is None or run.visibility != Visibility.UNREVIEWED:
-        return ""
-    return reverse("submission-detail", args=[run.submission.public_id]) + "#other-slices"
 
 
 def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def cut(text: str, used: ImageFont.FreeTypeFont) -> str:
     if used.getlength(text) <= ROOM:
         return text
     lengths = range(1, min(len(text), ROOM))  # no letter is narrower than a point
-    fits = bisect_right(lengths, ROOM, key=lambda length: used.getlength(text[:length].rstrip() + ELLIPSIS))
+    fits = bisect_right(lengths, float(ROOM), key=lambda length: used.getlength(text[:length].rstrip() + ELLIPSIS))
     return text[:fits].rstrip() + ELLIPSIS
 
 
