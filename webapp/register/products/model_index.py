@@ -139,7 +139,8 @@ class RegisterIndex:
         fitting = [each for each in named if is_near(each.product, capacity_gb, is_rounded=is_rounded)]
         by_size = _nearest(fitting, capacity_gb)
         same_maker = [each for each in by_size if _makers(name_words(each.product.vendor)) & makers]
-        return same_maker or ([] if _names_a_maker(makers, self) else by_size)
+        # If a list names a known maker, products of another maker with that model name do not match.
+        return same_maker or ([] if makers & self.makers else by_size)
 
     def named_vendors(self, vendor: str, model: str) -> list[str]:
         """Return the keys of `by_vendor` for the makers that a list names in full."""
@@ -165,11 +166,6 @@ class RegisterIndex:
                 if found := next((known[part] for known in names if part in known), None):
                     return found
         return []
-
-
-def _names_a_maker(makers: set[str], index: RegisterIndex) -> bool:
-    """Return whether a list names a known maker. Products of another maker with that model name then do not match."""
-    return bool(makers & index.makers)
 
 
 def _makers(words: tuple[str, ...]) -> set[str]:

@@ -141,6 +141,7 @@ def _published_context(request: HttpRequest, run: Run) -> dict[str, Any]:
 
 
 def _evidence_context(request: HttpRequest, run: Run) -> dict[str, Any]:
+    mirror = origin() if is_mirrored(run) else None  # the register from whose dump the run was imported
     return {
         "findings": in_order(visible_findings(run)),
         "has_withheld_file": has_withheld_file(run),
@@ -149,15 +150,9 @@ def _evidence_context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "reproduction": None if is_withheld(run) else reproduction_of(run, runs_page.evidence_of(run)),
         "companions": runs_page.companions_of(run),
         "minutes": minutes_of(run, link_query(request, run)),
-    } | _mirror_context(run)
-
-
-def _mirror_context(run: Run) -> dict[str, Any]:
-    """Return the register from whose dump a run was imported; empty for a run of this register."""
-    if not is_mirrored(run):
-        return {}
-    mirror = origin()
-    return {"mirror": mirror, "mirror_address": mirror.run_address(run)}
+        "mirror": mirror,
+        "mirror_address": mirror.run_address(run) if mirror else "",
+    }
 
 
 def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:

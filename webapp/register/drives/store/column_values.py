@@ -38,21 +38,15 @@ class ColumnWords:
     def encode(self, rows: list[int]) -> EncodedColumn:
         """Return the column of rows with these words; the same object as before if nothing has changed."""
         if rows != self.rows:
-            ordered = self._in_order(set(rows) - {NOT_REPORTED})
-            self.made = self._made(ordered, self._codes(ordered, rows))
+            used = set(rows) - {NOT_REPORTED}
+            known = [number for number in self.ordered if number in used]
+            ordered = sorted([*known, *used.difference(known)], key=self.texts.__getitem__)
+            places = [NOT_REPORTED] * (len(self.texts) + 1)  # the last place is the one at NOT_REPORTED, -1
+            for place, number in enumerate(ordered):
+                places[number] = place
+            self.made = self._made(ordered, tuple(map(places.__getitem__, rows)))
             self.ordered, self.rows = ordered, rows
         return self.made
-
-    def _in_order(self, used: set[int]) -> list[int]:
-        known = [number for number in self.ordered if number in used]
-        fresh = used.difference(known)
-        return sorted([*known, *fresh], key=self.texts.__getitem__)
-
-    def _codes(self, ordered: list[int], rows: list[int]) -> tuple[int, ...]:
-        places = [NOT_REPORTED] * (len(self.texts) + 1)  # the last place is the one at NOT_REPORTED, -1
-        for place, number in enumerate(ordered):
-            places[number] = place
-        return tuple(map(places.__getitem__, rows))
 
     def _made(self, ordered: list[int], codes: tuple[int, ...]) -> EncodedColumn:
         if ordered == self.ordered:
