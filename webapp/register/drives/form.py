@@ -1,7 +1,6 @@
 """The form above the tables of drives: its fields, their options, and the data that the page's script needs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -17,36 +16,7 @@ from webapp.register.tables.columns import Column
 from webapp.register.tables.sentences import HOW
 from webapp.register.tables.tables import GROUP_LABELS, STATISTIC_TITLES, TableSpec
 
-
-@dataclass(frozen=True)
-class Option:
-    """One thing that can be ticked."""
-
-    code: str
-    label: str
-    is_chosen: bool
-
-
-@dataclass(frozen=True)
-class Field:
-    """One filter in the form: options to tick, or a number to type."""
-
-    name: str
-    label: str
-    unit: str
-    text: str
-    options: list[Option]
-    is_hidden: bool = False
-
-    @property
-    def boxes(self) -> SafeString:
-        """Return its options as HTML."""
-        return boxes(self.name, self.options)
-
-    @property
-    def picked(self) -> str:
-        """Return the ticked options, or any."""
-        return ", ".join(option.label for option in self.options if option.is_chosen) or "any"
+Option = tuple[str, str, bool]  # code and label of one thing that can be ticked, and whether it is
 
 
 def form_context(page: DrivesPage) -> dict[str, Any]:
@@ -60,30 +30,34 @@ def form_context(page: DrivesPage) -> dict[str, Any]:
     }
 
 
-def _fields(page: DrivesPage) -> Iterable[Field]:
-    """Yield every filter; one that is not set and would hide no row of the page is hidden."""
+def _fields(page: DrivesPage) -> Iterable[dict[str, Any]]:
+    """Yield every filter: options to tick, or a number to type.
+
+    A filter that is not set and would hide no row of the page is hidden.
+    """
     choices, numbers = dict(page.query.choices), dict(page.query.numbers)
     for each in page.layout.filters:
-        if each.kind != CHOICE:
-            yield Field(each.name, each.label, each.unit, numbers.get(each.name, ""), [])
-        else:
+        field = {"name": each.name, "label": each.label, "unit": each.unit, "text": numbers.get(each.name, "")}
+        if each.kind == CHOICE:
             options = _options(page, each, choices.get(each.name, ()))
-            is_useless = len(options) < 2 and each.name not in choices
-            yield Field(each.name, each.label, "", "", options, is_hidden=is_useless)
+            field["boxes"] = boxes(each.name, options)
+            field["picked"] = ", ".join(label for _, label, is_chosen in options if is_chosen) or "any"
+            field["is_hidden"] = len(options) < 2 and each.name not in choices
+        yield field
 
 
 def _options(page: DrivesPage, each: Filter, chosen: tuple[str, ...]) -> list[Option]:
     store = page.store
     known = store.cached(each.name, lambda: each.options(store))
     offered = store.cached((page.layout.name, each.name), lambda: each.options(store, page.universe))
-    return [Option(code, label, code in chosen) for code, label in known.items() if code in offered or code in chosen]
+    return [(code, label, code in chosen) for code, label in known.items() if code in offered or code in chosen]
 
 
 def _column_boxes(page: DrivesPage) -> SafeString:
     """Return the columns to choose from, as HTML."""
     chosen = page.query.columns or page.layout.usual
     columns = [column for column in page.layout.columns if column.code != ALWAYS_SHOWN]
-    return boxes("columns", [Option(column.code, _label(column), column.code in chosen) for column in columns])
+    return boxes("columns", [(column.code, _label(column), column.code in chosen) for column in columns])
 
 
 def _script_data(page: DrivesPage) -> dict[str, Any]:
@@ -106,9 +80,9 @@ def _script_data(page: DrivesPage) -> dict[str, Any]:
 def boxes(name: str, options: Iterable[Option]) -> SafeString:
     """Return options as check boxes. A form has a hundred, and a template takes five times as long for them."""
     written = (
-        f'<label><input type="checkbox" name="{name}" value="{escape(option.code)}"'
-        f"{' checked' if option.is_chosen else ''}>{escape(option.label)}</label>"
-        for option in options
+        f'<label><input type="checkbox" name="{name}" value="{escape(code)}"'
+        f"{' checked' if is_chosen else ''}>{escape(label)}</label>"
+        for code, label, is_chosen in options
     )
     return mark_safe("".join(written))  # noqa: S308 - codes and labels are escaped above, names are our own
 

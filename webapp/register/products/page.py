@@ -1,6 +1,6 @@
 """Sections of a product page: capacities of the model, certificates and attempts, and the history."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.db.models import Q
@@ -12,7 +12,7 @@ from results.history import event_label
 from results.models import Certificate, Event, Product, Run
 from results.rules.act.limits import Limit
 from webapp.register.runs.lifecycle import public_line
-from webapp.register.tables.columns import product_of, ranked_tps
+from webapp.register.tables.columns import ranked_tps
 from webapp.register.tables.sentences import HOW
 from webapp.templatetags import units
 
@@ -30,18 +30,10 @@ def capacities_of(product: Product, limits: Sequence[Limit], *, is_own: bool = F
         return []
     runs = Run.objects.listed().rated().on_drives().filter(product__in=sizes)
     within = runs.within(limits, is_own=is_own).select_related("product")
-    fastest = _fastest(within)
+    fastest: dict[int | None, Run] = {}
+    for run in sorted(within, key=ranked_tps, reverse=True):
+        fastest.setdefault(run.product_id, run)
     return [_capacity(each, fastest.get(each.pk), is_this=each.pk == product.pk) for each in sizes]
-
-
-def _fastest(runs: Iterable[Run]) -> dict[int, Run]:
-    """Return the run of each product with the highest speed per device."""
-    found: dict[int, Run] = {}
-    for run in runs:
-        known = found.setdefault(product_of(run).pk, run)
-        if ranked_tps(run) > ranked_tps(known):
-            found[product_of(run).pk] = run
-    return found
 
 
 def _capacity(product: Product, fastest: Run | None, *, is_this: bool) -> dict[str, Any]:

@@ -58,32 +58,30 @@ def setup_pairs(run: Run) -> list[Pair]:
     """Return the set-up of the run as pairs of name and value."""
     facts = run.facts
     return filled(
-        [
-            ("Workload", run.workload),
-            ("Speed", units.with_unit(units.decimal(run.tps), "tps, reads and writes")),
-            ("Requested", _requested(run)),
-            ("Achieved", _achieved(run)),
-            ("Load", units.nx(run.nx_load)),
-            ("Duration", _duration(run)),
-            ("Slices", units.duration(run.slice_length_s)),
-            ("Reports every", units.duration(facts.get("report_interval_s"))),
-            ("Devices", units.count(run.device_count or facts.get("device_count"))),
-            ("Device size", units.capacity(run.device_gb)),
-            ("Backing device", run.backing_device),
-            ("Protocol", run.protocol),
-            ("Sole tenant", {True: "yes", False: "no", None: ""}[run.sole_tenant]),
-            *_place(run),
-            ("Started", units.moment(run.started_at)),
-            ("Firmware", run.firmware),
-            ("Over-provisioned", units.with_unit(units.decimal(run.over_provisioning_pct), "%")),
-            ("Over-provisioned to", units.capacity(run.over_provisioned_to_gb)),
-            ("Data compresses to", units.with_unit(units.count(run.compress_pct), "%")),
-            ("Tool", f"{run.tool} {run.tool_version}".strip()),
-            ("Generator", facts.get("generator", "")),
-            ("Histogram unit", facts.get("unit", "")),
-            ("Stopped", "" if is_withheld(run) else _stop(facts)),  # its text quotes the log
-            ("I/O errors", units.count(facts.get("io_errors_count"))),
-        ]
+        ("Workload", run.workload),
+        ("Speed", units.with_unit(units.decimal(run.tps), "tps, reads and writes")),
+        ("Requested", _requested(run)),
+        ("Achieved", _achieved(run)),
+        ("Load", units.nx(run.nx_load)),
+        ("Duration", _duration(run)),
+        ("Slices", units.duration(run.slice_length_s)),
+        ("Reports every", units.duration(facts.get("report_interval_s"))),
+        ("Devices", units.count(run.device_count or facts.get("device_count"))),
+        ("Device size", units.capacity(run.device_gb)),
+        ("Backing device", run.backing_device),
+        ("Protocol", run.protocol),
+        ("Sole tenant", {True: "yes", False: "no", None: ""}[run.sole_tenant]),
+        *_place(run),
+        ("Started", units.moment(run.started_at)),
+        ("Firmware", run.firmware),
+        ("Over-provisioned", units.with_unit(units.decimal(run.over_provisioning_pct), "%")),
+        ("Over-provisioned to", units.capacity(run.over_provisioned_to_gb)),
+        ("Data compresses to", units.with_unit(units.count(run.compress_pct), "%")),
+        ("Tool", f"{run.tool} {run.tool_version}".strip()),
+        ("Generator", facts.get("generator", "")),
+        ("Histogram unit", facts.get("unit", "")),
+        ("Stopped", "" if is_withheld(run) else _stop(facts)),  # its text quotes the log
+        ("I/O errors", units.count(facts.get("io_errors_count"))),
     )
 
 
@@ -168,7 +166,7 @@ def product_pairs(run: Run) -> list[Pair]:
         dwpd = units.decimal(run.product.endurance_dwpd)
         endurance = units.with_unit(dwpd, "DWPD, from the data sheet, not verified")
         pairs += [("PCIe generation", run.product.pcie_gen), ("Endurance", endurance)]
-    return filled(pairs)
+    return filled(*pairs)
 
 
 WITHHELD = "withheld with the log, for legal reasons"

@@ -41,6 +41,8 @@ def reproduction_of(run: Run, evidence: Evidence | None) -> Reproduction | None:
     printed = [(str(name), str(value)) for name, value in run.facts.get("config", [])]
     if load is None or evidence is None or not any(name == "test-duration-sec" for name, _ in printed):
         return None
+    # The outcome depends on the slice length.
+    slices = "" if run.slice_length_s is None else f" --slice-sec {run.slice_length_s}"
     name, log = f"{run.public_id}.conf", f"{run.public_id}-again.log"
     return Reproduction(
         name=name,
@@ -48,18 +50,12 @@ def reproduction_of(run: Run, evidence: Evidence | None) -> Reproduction | None:
         commands=[
             " ".join(["drivetest prep", *_placeholders(run)]),
             f"drivetest {load} {name} > {log}",
-            " ".join([f"drivetest check {log} --profile {PROFILE}", *_slices(run)]),
+            f"drivetest check {log} --profile {PROFILE}{slices}",
         ],
         left_out=[
             key for key, value in printed if not _is_accepted(key, value) and key not in {"device-names", "num-devices"}
         ],
     )
-
-
-def _slices(run: Run) -> Iterator[str]:
-    """Yield the option for the slice length, because the outcome depends on it."""
-    if run.slice_length_s is not None:
-        yield f"--slice-sec {run.slice_length_s}"
 
 
 def _head(run: Run, evidence: Evidence) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Side file of drivetest on a run page: rates, service and response times of each operation, generator and host."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from results.access.redaction import visible_facts
@@ -22,7 +22,7 @@ def side_file_view(run: Run) -> dict[str, Any] | None:
         **record,
         "times": [(each["name"], word, each[key]) for each in record["operations"] for key, word in TIMES if each[key]],
         "exact": [_exact(each) for each in record["over"]],
-        "setup": filled([*_generator(record), *_host(record["host"] or {}), *_drives(record)]),
+        "setup": filled(*_generator(record), *_host(record["host"] or {}), *_drives(record)),
         "telemetry": telemetry_pairs(record["telemetry"] or {}),
     }
 
@@ -93,7 +93,7 @@ def telemetry_pairs(telemetry: Record) -> list[Pair]:
         ]
     # Early readings have no power.
     pairs += [(f"Power, {each['boundary']}", _span(each["watts"], "W")) for each in telemetry.get("power", [])]
-    return filled(pairs)
+    return filled(*pairs)
 
 
 def _span(span: Record | None, unit: str) -> str:
@@ -106,6 +106,6 @@ def _of(part: int | None, whole: int | None) -> str:
     return f"{units.count(part)} of {units.count(whole)}" if part else ""
 
 
-def filled(pairs: Iterable[Pair]) -> list[Pair]:
+def filled(*pairs: Pair) -> list[Pair]:
     """Return the pairs that have a value."""
     return [pair for pair in pairs if pair[1]]

@@ -46,26 +46,24 @@ def _sentence(facts: YcsbRun) -> str:
 
 def _setup(run: Run, facts: YcsbRun) -> list[Pair]:
     return filled(
-        [
-            ("Tool", f"{run.tool} {run.tool_version}".strip()),
-            ("Phase", facts.phase),
-            ("Workload", facts.workload),
-            ("Binding", facts.binding),
-            ("Threads", units.count(facts.threads_count)),
-            ("Target", units.with_unit(units.rate(facts.target_ops_per_s), "ops/s")),
-            ("Records", units.count(facts.record_count)),
-            ("Operations requested", units.count(facts.operation_count)),
-            ("Operations done", units.count(facts.done_ops_count)),
-            ("Operations failed", units.count(facts.failed_ops_count)),
-            ("Time limit", units.duration(facts.time_limit_s)),
-            ("Run time", units.with_unit(units.decimal(facts.runtime_ms), "ms")),
-            ("Throughput", units.with_unit(units.rate(facts.throughput_ops_per_s), "ops/s")),
-            ("Measurement type", facts.measurement),
-            ("Times", {"service": "service time", "response": "response time"}.get(facts.times, facts.times)),
-            ("Firmware", run.firmware),
-            ("Stopped", visible_facts(run, "stop").get("kind", "")),
-            ("Command line", facts.command_line),
-        ]
+        ("Tool", f"{run.tool} {run.tool_version}".strip()),
+        ("Phase", facts.phase),
+        ("Workload", facts.workload),
+        ("Binding", facts.binding),
+        ("Threads", units.count(facts.threads_count)),
+        ("Target", units.with_unit(units.rate(facts.target_ops_per_s), "ops/s")),
+        ("Records", units.count(facts.record_count)),
+        ("Operations requested", units.count(facts.operation_count)),
+        ("Operations done", units.count(facts.done_ops_count)),
+        ("Operations failed", units.count(facts.failed_ops_count)),
+        ("Time limit", units.duration(facts.time_limit_s)),
+        ("Run time", units.with_unit(units.decimal(facts.runtime_ms), "ms")),
+        ("Throughput", units.with_unit(units.rate(facts.throughput_ops_per_s), "ops/s")),
+        ("Measurement type", facts.measurement),
+        ("Times", {"service": "service time", "response": "response time"}.get(facts.times, facts.times)),
+        ("Firmware", run.firmware),
+        ("Stopped", visible_facts(run, "stop").get("kind", "")),
+        ("Command line", facts.command_line),
     )
 
 

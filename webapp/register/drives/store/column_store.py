@@ -78,10 +78,6 @@ def _tier(run: Run) -> SortedText:
     return (TIERS_RISING.index(run.tier), word), word
 
 
-def _of(field: str) -> ColumnEncoding:
-    return ColumnEncoding(lambda run: getattr(run, field) or None)
-
-
 OWN = {
     "category": ColumnEncoding(lambda run: product_of(run).category, option=str),
     "historical": ColumnEncoding(lambda run: _yes_no(product_of(run).historical), option=str),

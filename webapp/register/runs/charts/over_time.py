@@ -175,9 +175,12 @@ def csv_lines(histogram: Histogram, data: OverTime) -> tuple[list[str], list[lis
     """Return the header and lines of the columns as a table."""
     names = [f"largest_pct_from_{span_of(histogram, bucket)[0]}us" for bucket in data.buckets]
     header = ["start_s", "end_s", "least_reads_per_s", "greatest_reads_per_s", *names]
-    return header, [
-        [str(value) if isinstance(value, float) else value for value in _line(each)] for each in data.columns
-    ]
+    values = (
+        [each.start_s, each.end_s, _rounded(each.least_per_s, 6), _rounded(each.greatest_per_s, 6)]
+        + [_rounded(share) for share in each.shares]
+        for each in data.columns
+    )
+    return header, [[str(value) if isinstance(value, float) else value for value in line] for line in values]
 
 
 def rate_lines(pieces: Iterable[Counted]) -> tuple[list[str], list[list[Any]]]:
@@ -186,12 +189,7 @@ def rate_lines(pieces: Iterable[Counted]) -> tuple[list[str], list[list[Any]]]:
 
 
 def _rate_line(piece: Counted) -> list[Any]:
-    span = [piece.start_s, piece.end_s]
     if piece.counts is None:
-        return [*span, None, None]
-    return [*span, piece.ops_count, str(_rounded(piece.ops_count / (piece.end_s - piece.start_s), 6))]
-
-
-def _line(column: Column) -> list[int | float | None]:
-    rates = [_rounded(column.least_per_s, 6), _rounded(column.greatest_per_s, 6)]
-    return [column.start_s, column.end_s, *rates, *(_rounded(share) for share in column.shares)]
+        return [piece.start_s, piece.end_s, None, None]
+    rate = _rounded(piece.ops_count / (piece.end_s - piece.start_s), 6)
+    return [piece.start_s, piece.end_s, piece.ops_count, str(rate)]
