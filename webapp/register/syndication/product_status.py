@@ -18,18 +18,18 @@ NO_CERTIFICATE = "no certificate"
 
 @dataclass(frozen=True)
 class ProductStatus:
-    """The status in words, with tier, rule version and date if there are any; `warns` colours it as a warning."""
+    """The status in words; `details` are tier, rule version and date; `warns` colours it as a warning."""
 
     words: str
-    tier: str
-    rule: str
-    date: str
+    details: str = ""
     warns: bool = False
 
-    @property
-    def details(self) -> str:
-        """Return tier, rule version and date as one text."""
-        return ", ".join(part for part in (self.tier, self.rule, self.date) if part)
+
+def _details(tier: str, rule_version: int | None, at: datetime | None) -> str:
+    """Return tier, rule version and date as one text, as far as there are any."""
+    rule = "" if rule_version is None else f"rule version {rule_version}"
+    day = f"{at:%-d %B %Y}" if at else "date not reported"
+    return ", ".join(part for part in (tier, rule, day) if part)
 
 
 def status_of(product: Product) -> ProductStatus:
@@ -38,11 +38,11 @@ def status_of(product: Product) -> ProductStatus:
     found = certificates.filter(state=Certificate.State.STANDING).first()
     if found is not None:
         words = f"certified {units.nx(found.nx_load)} on {units.counted(found.device_count, 'device')}"
-        return ProductStatus(words, _weakest_tier(found), _rule(found.profile.rule_version), _day(found.issued_at))
+        return ProductStatus(words, _details(_weakest_tier(found), found.profile.rule_version, found.issued_at))
     withdrawn = certificates.order_by("-withdrawn_at").first()
     if withdrawn is not None:
-        rule = _rule(withdrawn.profile.rule_version)
-        return ProductStatus("certificate withdrawn", "", rule, _day(withdrawn.withdrawn_at), warns=True)
+        details = _details("", withdrawn.profile.rule_version, withdrawn.withdrawn_at)
+        return ProductStatus("certificate withdrawn", details, warns=True)
     return _without_certificate(product)
 
 
@@ -59,13 +59,12 @@ def _without_certificate(product: Product) -> ProductStatus:
         return _of_run(best)
     gone = runs.on_drives().filter(visibility=Visibility.WITHDRAWN).order_by("-pk").first()
     if gone is None and runs.listed().exists():
-        return ProductStatus(f"{VIRTUAL_DEVICE_MARK}, {NO_CERTIFICATE}", "", "", "")
+        return ProductStatus(f"{VIRTUAL_DEVICE_MARK}, {NO_CERTIFICATE}")
     if gone is None:
-        return ProductStatus(f"{NO_CERTIFICATE}, no current result", "", "", "")
+        return ProductStatus(f"{NO_CERTIFICATE}, no current result")
     event = Event.objects.filter(subject_type="run", subject_id=gone.public_id, kind="run-withdrawn").last()
-    return ProductStatus(
-        "result withdrawn", run_tier_mark(gone).word, "", _day(event.at if event else None), warns=True
-    )
+    details = _details(run_tier_mark(gone).word, None, event.at if event else None)
+    return ProductStatus("result withdrawn", details, warns=True)
 
 
 def _best_of(current: RunQuerySet) -> Run | None:
@@ -90,22 +89,14 @@ def _best_of(current: RunQuerySet) -> Run | None:
 def _of_run(run: Run) -> ProductStatus:
     speed, tier = speed_words(run), run_tier_mark(run).word
     if run.statistic == Statistic.STEADY_AS_PUBLISHED:
-        return ProductStatus(f"as published: {speed}, {NO_CERTIFICATE}", tier, "", _day(run.published_at))
+        return ProductStatus(f"as published: {speed}, {NO_CERTIFICATE}", _details(tier, None, run.published_at))
     verdict = run.verdicts.select_related("profile").first()
     if verdict is None:
-        return ProductStatus(f"no verdict: {speed}, {NO_CERTIFICATE}", tier, "", _day(run.published_at))
+        return ProductStatus(f"no verdict: {speed}, {NO_CERTIFICATE}", _details(tier, None, run.published_at))
     outcome = Verdict.Outcome(verdict.outcome)
     words = f"{outcome.label} at {speed}, {NO_CERTIFICATE}"
-    rule = _rule(verdict.profile.rule_version)
-    return ProductStatus(words, tier, rule, _day(run.published_at or verdict.created_at), warns=outcome == "fail")
-
-
-def _rule(version: int) -> str:
-    return f"rule version {version}"
-
-
-def _day(at: datetime | None) -> str:
-    return f"{at:%-d %B %Y}" if at else "date not reported"
+    details = _details(tier, verdict.profile.rule_version, run.published_at or verdict.created_at)
+    return ProductStatus(words, details, warns=outcome == "fail")
 
 
 def public_product(slug: str) -> Product:

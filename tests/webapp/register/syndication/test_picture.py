@@ -30,7 +30,7 @@ def test_the_picture_is_a_png_of_the_expected_size(client, make_published_run):
 def test_no_name_goes_over_the_edge(make_product, name):
     product = make_product()
     product.model = name
-    drawn = picture.picture_of(product, ProductStatus("words " * 300, "t" * 5000, "rule version 1", "date", warns=True))
+    drawn = picture.picture_of(product, ProductStatus("words " * 300, "t" * 5000, warns=True))
     assert pixels_over_the_edge(Image.open(io.BytesIO(drawn)).convert("RGB")) == 0
 
 
