@@ -59,6 +59,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "ycsb_runs": ycsb_runs,
         "ladders": ladders,
         "ladder_limits": limits,
+        "has_ladder_charts": any(ladder["chart"] for ladder in ladders),
         "has_several_rungs": sum(len(ladder["rungs"]) for ladder in ladders) > 1,
         "certificates": certificates,
         "current_certificates": [
