@@ -37,7 +37,8 @@ def _fields(page: DrivesPage) -> Iterable[dict[str, Any]]:
     """
     choices, numbers = dict(page.query.choices), dict(page.query.numbers)
     for each in page.layout.filters:
-        field = {"name": each.name, "label": each.label, "unit": each.unit, "text": numbers.get(each.name, "")}
+        text = numbers.get(each.name, "")
+        field: dict[str, Any] = {"name": each.name, "label": each.label, "unit": each.unit, "text": text}
         if each.kind == CHOICE:
             options = _options(page, each, choices.get(each.name, ()))
             field["boxes"] = boxes(each.name, options)
