@@ -1,5 +1,7 @@
 """The profile of the register, whose limits public pages compare shares with."""
 
+from decimal import Decimal
+
 from results.models import Profile
 from results.rules.act.limits import Limit, parse_limits
 
@@ -9,6 +11,11 @@ PROFILE = "operational-database"
 def current_profile() -> Profile:
     """Return the newest version of the register's profile; a migration adds the first."""
     return Profile.objects.filter(name=PROFILE).latest("rule_version")
+
+
+def limits_by_threshold(limits: tuple[Limit, ...]) -> dict[int, Decimal]:
+    """Return threshold in us -> limit in percent."""
+    return {limit.threshold_us: limit.limit_pct for limit in limits}
 
 
 def current_limits() -> tuple[Limit, ...]:
