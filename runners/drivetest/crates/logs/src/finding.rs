@@ -103,14 +103,9 @@ const MAX_PER_RULE: usize = 20;
 impl Findings {
     /// Add a finding.
     pub fn add(&mut self, finding: Finding) {
-        let same = self
-            .findings
-            .iter()
-            .filter(|known| known.id == finding.id)
-            .count();
-        if same < MAX_PER_RULE {
-            self.findings.push(finding);
-            return;
+        let of_rule = self.findings.iter().filter(|known| known.id == finding.id);
+        if of_rule.count() < MAX_PER_RULE {
+            return self.findings.push(finding);
         }
         match self.left_out.iter_mut().find(|(id, _)| *id == finding.id) {
             Some((_, count)) => *count += 1,

@@ -3,6 +3,8 @@
 //! The readers of ACT and of YCSB both receive every byte, until one of them recognizes its format. Then only that one
 //! receives the rest, so that the other costs no time.
 
+use serde::Serialize;
+
 use crate::act;
 use crate::finding::{Finding, rule};
 use crate::read_error::{FLOOD, ReadError};
@@ -13,7 +15,8 @@ use crate::ycsb;
 pub use crate::act::reader::{Options, SLICE_S_DEFAULT};
 
 /// Role of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Log: standard output of the program, or both streams.
     #[default]
@@ -95,7 +98,7 @@ impl Reading {
 }
 
 /// Reader that receives the bytes of a log, then those of its attachments, in chunks of any size.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LogReader {
     act: Option<act::reader::LogReader>,
     ycsb: Option<ycsb::reader::Reader>,
@@ -115,9 +118,7 @@ impl LogReader {
         Self {
             act: Some(act::reader::LogReader::with_share(options, logs_count)),
             ycsb: Some(ycsb::reader::Reader::with_share(logs_count)),
-            side_file: act::side_file::SideFile::default(),
-            sidecars: ycsb::sidecar::Sidecars::default(),
-            role: Role::Log,
+            ..Self::default()
         }
     }
 
@@ -125,11 +126,10 @@ impl LogReader {
     ///
     /// If a time range is requested, HDR intervals of YCSB outside it are excluded too, for example a warm-up.
     pub fn want(&mut self, wanted: act::slices::sinks::SinkOptions) {
-        let span = wanted
-            .series
-            .filter(|series| series.from_s > 0 || series.to_s < u64::MAX);
-        if let (Some(span), Some(ycsb)) = (span, &mut self.ycsb) {
-            let (from_s, to_s) = (span.from_s, span.to_s);
+        if let (Some(series), Some(ycsb)) = (&wanted.series, &mut self.ycsb)
+            && (series.from_s > 0 || series.to_s < u64::MAX)
+        {
+            let (from_s, to_s) = (series.from_s, series.to_s);
             ycsb.set_span(ycsb::hdr::file::Span { from_s, to_s });
         }
         if let Some(act) = &mut self.act {
@@ -225,10 +225,8 @@ impl LogReader {
             return reading;
         }
         // Without a reader of ACT there is output of YCSB without a run.
-        let act = self
-            .act
-            .unwrap_or_else(|| act::reader::LogReader::new(Options::default()));
-        let mut reading = act.finish();
+        let without_run = || act::reader::LogReader::new(Options::default());
+        let mut reading = self.act.unwrap_or_else(without_run).finish();
         reading.findings.extend(self.side_file.join(&mut reading.runs));
         reading
     }

@@ -45,9 +45,8 @@ impl Args {
             codes.extend(exit_codes(&log));
             text.push_str(&verdicts(&log, profile.as_ref()));
         }
-        let worst = [EXIT_USAGE, EXIT_ERROR, EXIT_FAILED, EXIT_UNDECIDED]
-            .into_iter()
-            .find(|code| codes.contains(code));
+        let mut by_weight = [EXIT_USAGE, EXIT_ERROR, EXIT_FAILED, EXIT_UNDECIDED].into_iter();
+        let worst = by_weight.find(|code| codes.contains(code));
         print_and_exit(&text, worst.unwrap_or(0))
     }
 }
@@ -84,12 +83,11 @@ fn exit_code(outcome: Outcome) -> u8 {
 
 /// Returns which run it is: the log, the file in an archive, and the number if there are several.
 fn place(log: &LogFile, member: Option<&str>, ordinal: usize, lines: (u64, u64)) -> String {
-    let of_many = if log.reading.runs.len() + log.reading.ycsb_runs.len() > 1 {
-        format!(", run {} (lines {}-{})", ordinal + 1, lines.0, lines.1)
-    } else {
-        String::new()
-    };
-    format!("{}{of_many}", log.place(member))
+    let place = log.place(member);
+    match log.reading.runs.len() + log.reading.ycsb_runs.len() {
+        ..=1 => place,
+        _ => format!("{place}, run {} (lines {}-{})", ordinal + 1, lines.0, lines.1),
+    }
 }
 
 fn act_verdict(log: &LogFile, run: &Run) -> String {
@@ -103,11 +101,12 @@ fn act_verdict(log: &LogFile, run: &Run) -> String {
             side_file::summary(run)
         ),
         None => {
-            let known: Vec<&str> = Profile::known_names().collect();
-            format!(
-                "{place}: not judged: a run of {} needs a profile; use --profile ({}, or a profile file)\n",
+            let (tool, known) = (
                 run.origin.tool,
-                known.join(", ")
+                Profile::known_names().collect::<Vec<_>>().join(", "),
+            );
+            format!(
+                "{place}: not judged: a run of {tool} needs a profile; use --profile ({known}, or a profile file)\n"
             )
         }
     }
@@ -117,11 +116,8 @@ fn ycsb_verdict(log: &LogFile, run: &ycsb_run::Run, profile: Option<&Profile>) -
     let (member, lines) = (run.member.as_deref(), (run.first_line, run.last_line));
     let place = place(log, member, run.ordinal, lines);
     let unused = profile.map_or_else(String::new, |profile| {
-        let name = &profile.rules.name;
-        format!(
-            "  profile {name}: does not apply; {} has its own rules\n",
-            run.tool
-        )
+        let (name, tool) = (&profile.rules.name, run.tool);
+        format!("  profile {name}: does not apply; {tool} has its own rules\n")
     });
     format!("{place}: {}{unused}", ycsb::validity(run).trim_start())
 }

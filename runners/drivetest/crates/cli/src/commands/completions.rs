@@ -17,13 +17,8 @@ pub struct Args {
 impl Args {
     /// Prints the completions.
     pub fn run(self) -> ExitCode {
-        let mut script = Vec::new();
-        generate(
-            self.shell,
-            &mut crate::Program::command(),
-            "drivetest",
-            &mut script,
-        );
+        let (mut command, mut script) = (crate::Program::command(), Vec::new());
+        generate(self.shell, &mut command, "drivetest", &mut script);
         print_and_exit(&String::from_utf8_lossy(&script), 0)
     }
 }

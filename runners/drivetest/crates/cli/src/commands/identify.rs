@@ -8,6 +8,7 @@ use drivetest_device::{DeviceError, Drives, Identity, ListedDrive};
 use serde::Serialize;
 
 use crate::output;
+use crate::render::code;
 
 /// Arguments of `identify`.
 #[derive(clap::Args)]
@@ -54,23 +55,20 @@ fn drives_text(drives: &Drives) -> String {
             .flatten()
             .cloned()
             .collect();
-        let (path, key) = (drive.path.display(), &drive.drive_key);
+        let (path, size_bytes, names) = (drive.path.display(), drive.size_bytes, names.join(" "));
         format!(
-            "{path}: {} bytes {}\n  drive key: {key}\n",
-            drive.size_bytes,
-            names.join(" ")
+            "{path}: {size_bytes} bytes {names}\n  drive key: {}\n",
+            drive.drive_key
         )
     };
     drives.drives.iter().map(line).collect()
 }
 
 fn identity_text(identity: &Identity) -> String {
-    let kind = serde_json::to_value(identity.kind).ok();
-    let kind = kind.as_ref().and_then(|kind| kind.as_str()).unwrap_or("unknown");
-    let note = if kind == "virtual" {
-        ": not a physical drive; its runs cannot certify one"
-    } else {
-        ""
+    let kind = code(&identity.kind);
+    let note = match kind.as_str() {
+        "virtual" => ": not a physical drive; its runs cannot certify one",
+        _ => "",
     };
     let of = |what: &str, text: &Option<String>| text.as_ref().map(|text| format!(", {what} {text}"));
     let facts = [

@@ -18,15 +18,11 @@ impl Args {
     /// Prints the keys.
     pub fn run(self) -> ExitCode {
         let text = self.text.as_deref().unwrap_or_default();
-        let keys: String = KEYS
-            .iter()
-            .filter(|key| key.name.contains(text))
-            .map(paragraph)
-            .collect();
+        let keys = KEYS.iter().filter(|key| key.name.contains(text));
+        let keys: String = keys.map(paragraph).collect();
         if keys.is_empty() {
-            return output::fail(&format_args!(
-                "no key contains '{text}'; run `drivetest keys` for all keys"
-            ));
+            let message = format!("no key contains '{text}'; run `drivetest keys` for all keys");
+            return output::fail(&message);
         }
         match output::print(&keys) {
             Ok(()) => ExitCode::SUCCESS,
@@ -37,9 +33,8 @@ impl Args {
 
 /// Returns the values, the default and the loads of a key, in one line.
 pub fn values_and_default(key: &Key) -> String {
-    let default = key
-        .default
-        .map_or_else(|| "mandatory".to_owned(), |default| format!("default {default}"));
+    let default = key.default.map(|default| format!("default {default}"));
+    let default = default.unwrap_or_else(|| "mandatory".to_owned());
     format!("{}; {default} ({})", key.values, key.loads())
 }
 

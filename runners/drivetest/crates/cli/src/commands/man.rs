@@ -27,16 +27,12 @@ const LOADS: [&str; 2] = ["storage", "index"];
 impl Args {
     /// Writes the pages.
     pub fn run(self) -> ExitCode {
-        match write_pages(&self.directory) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                print_diagnostic(&format_args!(
-                    "{}: cannot write the manual: {error}",
-                    self.directory.display()
-                ));
-                ExitCode::FAILURE
-            }
+        if let Err(error) = write_pages(&self.directory) {
+            let directory = self.directory.display();
+            print_diagnostic(&format_args!("{directory}: cannot write the manual: {error}"));
+            return ExitCode::FAILURE;
         }
+        ExitCode::SUCCESS
     }
 }
 
@@ -60,15 +56,11 @@ fn shown_program() -> clap::Command {
 
 /// Returns the page of a command. `name` is empty for the program itself.
 fn page(command: clap::Command, name: &str) -> io::Result<Vec<u8>> {
-    let version = command
-        .get_version()
-        .unwrap_or(env!("CARGO_PKG_VERSION"))
-        .to_owned();
+    let version = command.get_version().unwrap_or(env!("CARGO_PKG_VERSION"));
+    let source = format!("drivetest {version}");
     let mut synopsis = Roff::new();
     synopsis_of(&mut synopsis, &command);
-    let man = Man::new(command)
-        .source(format!("drivetest {version}"))
-        .manual("Drivecert");
+    let man = Man::new(command).source(source).manual("Drivecert");
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
@@ -91,19 +83,15 @@ fn page(command: clap::Command, name: &str) -> io::Result<Vec<u8>> {
 /// Writes the synopsis with the value of each option, which the synopsis of clap_mangen omits.
 fn synopsis_of(page: &mut Roff, command: &clap::Command) {
     page.control("SH", ["SYNOPSIS"]);
-    let name = command
-        .get_bin_name()
-        .unwrap_or_else(|| command.get_name())
-        .to_owned();
+    let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
     let mut words = vec![bold(name)];
     for option in command.get_arguments().filter(|option| !option.is_hide_set()) {
         words.push(roman(if option.is_required_set() { " " } else { " [" }));
         words.extend(option.get_long().map(|long| bold(format!("--{long}"))));
         if option.get_action().takes_values() {
             let names = option.get_value_names().unwrap_or_default();
-            let value = names
-                .first()
-                .map_or_else(|| option.get_id().to_string(), ToString::to_string);
+            let value = names.first().map(ToString::to_string);
+            let value = value.unwrap_or_else(|| option.get_id().to_string());
             words.extend(option.get_long().map(|_| roman(" ")));
             words.push(italic(value));
         }
@@ -136,11 +124,8 @@ fn exit_codes(page: &mut Roff, name: &str) {
         return;
     };
     page.control("SH", ["EXIT STATUS"]);
-    for (code, meaning) in codes
-        .iter()
-        .copied()
-        .chain([(EXIT_USAGE, "the command line or the configuration is invalid")])
-    {
+    let usage = (EXIT_USAGE, "the command line or the configuration is invalid");
+    for (code, meaning) in codes.iter().copied().chain([usage]) {
         page.control("TP", []);
         page.text([bold(code.to_string())]);
         page.text([roman(meaning)]);

@@ -86,10 +86,8 @@ fn parse_sector_bytes(text: &str) -> Result<u32, String> {
 }
 
 fn parse_multiple(text: &str, of: u32, max: u32) -> Result<u32, String> {
-    let number = text
-        .parse()
-        .ok()
-        .filter(|number: &u32| (of..=max).contains(number) && number.is_multiple_of(of));
+    let is_allowed = |number: &u32| (of..=max).contains(number) && number.is_multiple_of(of);
+    let number = text.parse().ok().filter(is_allowed);
     number.ok_or_else(|| format!("expected a multiple of {of} from {of} to {max}"))
 }
 
@@ -107,21 +105,15 @@ impl Args {
 
     fn execute(self) -> Result<Outcome, UsageError> {
         check_expected(&self.expect_drive, &self.devices)?;
-        let resumed = self
-            .state
-            .as_deref()
-            .map(State::read)
-            .transpose()
-            .map_err(|error| error.to_string())?;
-        let resumed = resumed.flatten();
+        let resumed = self.state.as_deref().map(State::read).transpose();
+        let resumed = resumed.map_err(|error| error.to_string())?.flatten();
         let options = self.options(resumed.as_ref())?;
         if let (Some(state), Some(path)) = (&resumed, &self.state) {
-            state
-                .check_settings(path, &options)
-                .map_err(|error| error.to_string())?;
+            let checked = state.check_settings(path, &options);
+            checked.map_err(|error| error.to_string())?;
         }
-        let mut outputs = Outputs::open(self.log.as_deref(), self.side_file.as_deref())
-            .map_err(|error| error.to_string())?;
+        let outputs = Outputs::open(self.log.as_deref(), self.side_file.as_deref());
+        let mut outputs = outputs.map_err(|error| error.to_string())?;
         let signals = Signals::watch().map_err(|error| format!("cannot watch signals: {error}"))?;
         let guard = DeviceGuard::observe(&self.devices, true, &self.expect_drive);
         let prep = Prep {
@@ -156,12 +148,9 @@ impl Args {
     }
 
     fn passes(&self) -> Vec<PassKind> {
-        let passes = [(PassKind::Zero, self.salt_only), (PassKind::Salt, self.zero_only)];
-        passes
-            .into_iter()
-            .filter(|(_, is_skipped)| !is_skipped)
-            .map(|(pass, _)| pass)
-            .collect()
+        let zero = (!self.salt_only).then_some(PassKind::Zero);
+        let salt = (!self.zero_only).then_some(PassKind::Salt);
+        zero.into_iter().chain(salt).collect()
     }
 
     fn steady(&self) -> SteadyStateOptions {

@@ -57,22 +57,19 @@ impl ExportArgs {
     fn refusal(&self, logs: &[PathBuf]) -> Option<ExitCode> {
         let directory = self.export.as_deref()?;
         let namesake = |at: usize| {
-            logs[..at]
-                .iter()
-                .find(|earlier| earlier.file_name() == logs[at].file_name())
+            let mut earlier = logs[..at].iter();
+            earlier.find(|earlier| earlier.file_name() == logs[at].file_name())
         };
         if let Some((earlier, log)) = (0..logs.len()).find_map(|at| Some((namesake(at)?, &logs[at]))) {
+            let (earlier, log) = (earlier.display(), log.display());
             print_diagnostic(&format_args!(
-                "{} and {}: both logs have the same name; export them into different directories",
-                earlier.display(),
-                log.display()
+                "{earlier} and {log}: both logs have the same name; export them into different directories"
             ));
             return Some(ExitCode::from(EXIT_USAGE));
         }
-        let error = std::fs::create_dir_all(directory).err()?;
+        let (error, directory) = (std::fs::create_dir_all(directory).err()?, directory.display());
         print_diagnostic(&format_args!(
-            "{}: cannot create the directory for the tables: {error}",
-            directory.display()
+            "{directory}: cannot create the directory for the tables: {error}"
         ));
         Some(ExitCode::from(EXIT_ERROR))
     }
@@ -160,21 +157,15 @@ impl Args {
             rows: export.as_ref().map(|export| export.intervals.clone()),
         };
         let log = self.options.read(path, profile, extras);
-        match export {
-            Some(export) => export
-                .finish(&log.reading.runs, &log.reading.ycsb_runs)
-                .map(|tables| (log, tables)),
-            None => Ok((log, Vec::new())),
-        }
+        let tables = export.map(|export| export.finish(&log.reading.runs, &log.reading.ycsb_runs));
+        Ok((log, tables.transpose()?.unwrap_or_default()))
     }
 }
 
 /// Returns the list of written tables, and the reason if those of slices are empty.
 fn tables_text(log: &LogFile, tables: &[PathBuf]) -> String {
-    let mut text: String = tables
-        .iter()
-        .map(|path| format!("  wrote {}\n", path.display()))
-        .collect();
+    let written = tables.iter().map(|path| format!("  wrote {}\n", path.display()));
+    let mut text: String = written.collect();
     let runs = &log.reading.runs;
     if !tables.is_empty() && !runs.is_empty() && runs.iter().all(|run| run.slices.is_empty()) {
         text.push_str("  the slice tables are empty: the log has no complete slice; choose shorter slices with --slice-sec\n");
@@ -216,17 +207,14 @@ fn summary(log: &LogFile) -> String {
     }
     let mut text = String::new();
     let of_act = log.reading.runs.iter().map(|run| &run.member);
-    let members: Vec<&Option<String>> = of_act
-        .chain(log.reading.ycsb_runs.iter().map(|run| &run.member))
-        .collect();
+    let of_ycsb = log.reading.ycsb_runs.iter().map(|run| &run.member);
+    let members: Vec<&Option<String>> = of_act.chain(of_ycsb).collect();
     let heading = |member: &Option<String>, ordinal: usize| {
-        let is_one = members.iter().filter(|other| **other == member).count() == 1;
-        let of_many = if is_one {
-            String::new()
-        } else {
-            format!(", run {}", ordinal + 1)
-        };
-        format!("{}{of_many}: ", log.place(member.as_deref()))
+        let place = log.place(member.as_deref());
+        match members.iter().filter(|other| **other == member).count() {
+            1 => format!("{place}: "),
+            _ => format!("{place}, run {}: ", ordinal + 1),
+        }
     };
     for run in &log.reading.runs {
         text.push_str(&heading(&run.member, run.ordinal));

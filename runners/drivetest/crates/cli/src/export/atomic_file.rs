@@ -72,10 +72,8 @@ fn partial_path(path: &Path) -> PathBuf {
 }
 
 fn already_exists(path: &Path) -> io::Error {
-    let sentence = format!(
-        "{}: already exists; remove it or choose another directory",
-        path.display()
-    );
+    let path = path.display();
+    let sentence = format!("{path}: already exists; remove it or choose another directory");
     io::Error::new(io::ErrorKind::AlreadyExists, sentence)
 }
 

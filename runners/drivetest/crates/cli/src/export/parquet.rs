@@ -1,6 +1,5 @@
 //! Tables as Parquet.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -167,8 +166,7 @@ fn message(table: &Table) -> String {
         } else {
             ""
         };
-        let written = write!(text, " {form} {name}{logical};");
-        debug_assert!(written.is_ok(), "writing to a String cannot fail");
+        text.push_str(&format!(" {form} {name}{logical};"));
     }
     text + " }"
 }

@@ -131,21 +131,19 @@ impl PeriodTables {
     /// # Errors
     /// If the tables cannot be written.
     pub fn add_slices(&mut self, run: &Run) -> io::Result<()> {
-        for (slice, histogram) in run
-            .slices
-            .iter()
-            .flat_map(|slice| run.histograms.iter().map(move |histogram| (slice, histogram)))
-        {
-            let key = RowKey {
-                run: run.ordinal,
-                start_s: slice.start_s,
-                end_s: slice.end_s,
-                histogram: histogram.ordinal,
-                name: &histogram.name,
-                unit: histogram.unit,
-                edges: histogram.meaning.edges,
-            };
-            self.add(&key, slice.tally(histogram.ordinal))?;
+        for slice in &run.slices {
+            for histogram in &run.histograms {
+                let key = RowKey {
+                    run: run.ordinal,
+                    start_s: slice.start_s,
+                    end_s: slice.end_s,
+                    histogram: histogram.ordinal,
+                    name: &histogram.name,
+                    unit: histogram.unit,
+                    edges: histogram.meaning.edges,
+                };
+                self.add(&key, slice.tally(histogram.ordinal))?;
+            }
         }
         Ok(())
     }

@@ -65,8 +65,8 @@ impl Tables {
         for (ordinal, operation) in run.operations.iter().enumerate() {
             self.add_operation(run, ordinal, operation)?;
         }
-        run.statuses()
-            .try_for_each(|status| self.add_interval(run, &status))
+        let mut statuses = run.statuses();
+        statuses.try_for_each(|status| self.add_interval(run, &status))
     }
 
     /// Completes the tables.
@@ -100,18 +100,17 @@ impl Tables {
         ])?;
         operation.percentiles.iter().try_for_each(|(share, us)| {
             let (share, us) = (decimal(Some(share)), decimal(Some(us)));
-            self.percentiles
-                .add(&[run, ordinal, name, outcome, from, share, us])
+            let cells = [run, ordinal, name, outcome, from, share, us];
+            self.percentiles.add(&cells)
         })
     }
 
     /// Adds an interval. One without operations has one row with an empty `name`.
     fn add_interval(&mut self, run: &Run, status: &Status) -> io::Result<()> {
         let none = [StatusOperation::default()];
-        let operations = if status.operations.is_empty() {
-            &none[..]
-        } else {
-            &status.operations[..]
+        let operations = match &status.operations[..] {
+            [] => &none[..],
+            operations => operations,
         };
         let [run, elapsed_s] = [number(run.ordinal), Cell::Number(Some(status.elapsed_s))];
         for operation in operations {

@@ -13,32 +13,21 @@ use super::limits::LimitExceeded;
 /// First bytes of a file that show its role if its name does not.
 const HEAD_BYTES: usize = 4096;
 
-/// The attachments that a reader received.
-pub struct Attachments {
-    /// The files, as JSON documents list them.
-    pub members: Vec<Member>,
-    /// Why an attachment cannot be read.
-    pub error: Option<ReadError>,
-}
-
-/// Passes files to the reader of their log, up to the first that cannot be read.
-pub fn read(paths: &[PathBuf], reader: &mut LogReader, limit_bytes: u64) -> Attachments {
-    let mut attachments = Attachments {
-        members: Vec::new(),
-        error: None,
-    };
+/// Passes files to the reader of their log. Returns them up to the first that cannot be read, and the reason.
+pub fn read(paths: &[PathBuf], reader: &mut LogReader, limit_bytes: u64) -> (Vec<Member>, Option<ReadError>) {
+    let mut members = Vec::new();
     for path in paths {
-        attachments.error = match read_one(path, reader, limit_bytes) {
+        let error = match read_one(path, reader, limit_bytes) {
             Ok(Some(member)) => {
-                attachments.members.push(member);
+                members.push(member);
                 continue;
             }
-            Ok(None) => Some(COMPANION_ARCHIVE.at(None, format!("{}: an archive", path.display()))),
-            Err(error) => Some(read_error(path, &error)),
+            Ok(None) => COMPANION_ARCHIVE.at(None, format!("{}: an archive", path.display())),
+            Err(error) => read_error(path, &error),
         };
-        break;
+        return (members, Some(error));
     }
-    attachments
+    (members, None)
 }
 
 fn read_error(path: &Path, error: &io::Error) -> ReadError {
@@ -50,11 +39,8 @@ fn read_error(path: &Path, error: &io::Error) -> ReadError {
 
 /// Reads one attachment. Returns None for an archive, because its files could belong to several logs.
 fn read_one(path: &Path, reader: &mut LogReader, limit_bytes: u64) -> io::Result<Option<Member>> {
-    let name = path
-        .file_name()
-        .unwrap_or(path.as_os_str())
-        .to_string_lossy()
-        .into_owned();
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let name = name.to_string_lossy().into_owned();
     let mut content = Content::open(path, limit_bytes)?;
     if archive::kind(&mut content)?.is_some() {
         return Ok(None);

@@ -44,9 +44,8 @@ impl<T: Send + 'static> Background<T> {
     /// With one processor, or if no thread can be started, the caller's thread does the work.
     pub fn new(make: impl Fn() -> T + Clone + Send + 'static, step: Step<T>, is_long: bool) -> Self {
         let needs_thread = is_long && has_second_processor();
-        let worker = needs_thread
-            .then(|| Worker::start(make.clone(), step).ok())
-            .flatten();
+        let start = || Worker::start(make.clone(), step).ok();
+        let worker = needs_thread.then(start).flatten();
         worker.map_or_else(|| Self::Inline(make(), step), Self::Threaded)
     }
 

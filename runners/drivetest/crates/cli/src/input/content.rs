@@ -60,10 +60,10 @@ impl<'a> Content<'a> {
     fn begin(received: Inner<'a>, expected_bytes: u64, limit_bytes: u64) -> io::Result<Self> {
         let decoder = Decoder::new(Source::new(received, expected_bytes))?;
         let is_compressed = decoder.compression() != Compression::None;
+        let content_bytes = expected_bytes.saturating_mul(USUAL_RATIO);
         Ok(Self {
             decoder,
-            content: is_compressed
-                .then(|| StreamHasher::default().in_background(expected_bytes.saturating_mul(USUAL_RATIO))),
+            content: is_compressed.then(|| StreamHasher::default().in_background(content_bytes)),
             peeked: Vec::new(),
             peek_error: None,
             limit_bytes,
@@ -116,11 +116,9 @@ impl<'a> Content<'a> {
     /// # Errors
     /// If the file cannot be read. Damage in the compressed stream is an [`End`].
     pub fn pump(&mut self, each: impl FnMut(&[u8])) -> io::Result<End> {
-        let is_plain = self.is_plain();
-        let pumped = if is_plain {
-            self.decoder.source().pump(self.limit_bytes, each)
-        } else {
-            self.pump_decoded(each)
+        let pumped = match self.is_plain() {
+            true => self.decoder.source().pump(self.limit_bytes, each),
+            false => self.pump_decoded(each),
         };
         self.end(pumped)
     }
@@ -138,13 +136,11 @@ impl<'a> Content<'a> {
             Err((Some(limit), _)) => Some(End::Stopped(limit)),
             Err((None, error)) => Some(End::Damaged(error)),
         };
-        let rest = self.skip_rest()?;
-        let is_complete = rest == 0 || is_plain;
-        Ok(failure.unwrap_or(if is_complete {
-            End::Complete
-        } else {
-            End::Trailing(rest)
-        }))
+        let success = match self.skip_rest()? {
+            rest if rest > 0 && !is_plain => End::Trailing(rest),
+            _ => End::Complete,
+        };
+        Ok(failure.unwrap_or(success))
     }
 
     /// Returns how the reading of an archive ended. An archive can be damaged even if it is not compressed.

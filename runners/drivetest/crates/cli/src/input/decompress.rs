@@ -4,6 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
+use serde::Serialize;
 use zstd::stream::raw::{self, Operation};
 
 use super::limits::LimitExceeded;
@@ -21,7 +22,8 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 const FRAME_HEADER_BYTES_MAX: usize = 4 + 1 + 1 + 4 + 8;
 
 /// A compression format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Compression {
     /// Uncompressed.
     None,
@@ -41,16 +43,6 @@ impl Compression {
             [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Self::Zstd,
             [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
             _ => Self::None,
-        }
-    }
-
-    /// Returns the name in JSON documents.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-            Self::Xz => "xz",
         }
     }
 }
@@ -128,11 +120,10 @@ impl<'a> Decoder<'a> {
             self.stream = match self.compression {
                 Compression::Gzip => Stream::Gzip(Box::new(GzDecoder::new(source))),
                 Compression::Zstd => Stream::Zstd(Box::new(Zstd::new(source, frames))),
-                Compression::Xz => Stream::Xz(Box::new(XzReader::new_mem_limit(
-                    source,
-                    false,
-                    XZ_MEMORY_KIB_MAX,
-                ))),
+                Compression::Xz => {
+                    let reader = XzReader::new_mem_limit(source, false, XZ_MEMORY_KIB_MAX);
+                    Stream::Xz(Box::new(reader))
+                }
                 Compression::None => Stream::Plain(source),
             };
         }
@@ -173,10 +164,9 @@ impl Read for Decoder<'_> {
 }
 
 fn xz_error(error: io::Error) -> io::Error {
-    if error.kind() == io::ErrorKind::OutOfMemory {
-        LimitExceeded::Window.into()
-    } else {
-        error
+    match error.kind() {
+        io::ErrorKind::OutOfMemory => LimitExceeded::Window.into(),
+        _ => error,
     }
 }
 
@@ -249,10 +239,8 @@ fn window_bytes(head: &[u8]) -> Option<u64> {
         2 => (size.get(..4)?, 0),
         _ => (size.get(..8)?, 0),
     };
-    let value = size
-        .iter()
-        .rev()
-        .fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
+    let bytes = size.iter().rev();
+    let value = bytes.fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
     Some(value.saturating_add(added))
 }
 

@@ -49,10 +49,9 @@ impl LimitExceeded {
 
     /// Returns the error for a log whose reading stopped at a line.
     pub fn error(self, line: Option<u64>) -> ReadError {
-        let kind = if self == Self::Window {
-            &WINDOW_TOO_LARGE
-        } else {
-            &CONTENT_TOO_LARGE
+        let kind = match self {
+            Self::Window => &WINDOW_TOO_LARGE,
+            Self::TooLarge { .. } | Self::TooDense => &CONTENT_TOO_LARGE,
         };
         kind.at(line, self.to_string())
     }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use drivetest_logs::act::slices::sinks::SinkOptions;
 use drivetest_logs::judge;
-use drivetest_logs::judge::profile::{Profile, ProfileError};
+use drivetest_logs::judge::profile::Profile;
 use drivetest_logs::reader::{Options, SLICE_S_DEFAULT};
 
 use super::read_log::{LogFile, LogFileReader};
@@ -48,16 +48,19 @@ impl ReadOptions {
     /// # Errors
     /// The exit code for a usage error; the reason is printed.
     pub fn prepare(&self, logs: &Logs, profile: Option<&Path>) -> Result<Option<Profile>, ExitCode> {
+        let refuse = |reason: String| {
+            print_diagnostic(&reason);
+            ExitCode::from(EXIT_USAGE)
+        };
         // An attachment belongs to one log.
-        if !self.attachments.is_empty() && logs.paths.len() != 1 {
-            print_diagnostic(&format_args!(
-                "--with FILE needs exactly one LOG, got {}; read each log with a command of its own",
-                logs.paths.len()
-            ));
-            return Err(ExitCode::from(EXIT_USAGE));
+        let count = logs.paths.len();
+        if !self.attachments.is_empty() && count != 1 {
+            let needed = "--with FILE needs exactly one LOG";
+            return Err(refuse(format!(
+                "{needed}, got {count}; read each log with a command of its own"
+            )));
         }
-        let load = |requested: &Path| load_profile(requested).map_err(|bad| refuse_profile(requested, &bad));
-        profile.map(load).transpose()
+        profile.map(load_profile).transpose().map_err(refuse)
     }
 
     /// Reads a log, with the requested series and rows. Judges its runs if a profile is given.
@@ -72,52 +75,32 @@ impl ReadOptions {
         };
         let mut log = reader.read(path);
         if let Some(profile) = profile {
-            log.reading
-                .runs
-                .iter_mut()
-                .for_each(|run| judge::apply(run, profile));
+            let runs = log.reading.runs.iter_mut();
+            runs.for_each(|run| judge::apply(run, profile));
         }
         log
     }
 }
 
-/// Why a requested profile cannot be used.
-#[derive(Debug)]
-enum BadProfile {
-    /// Neither the name of a compiled-in profile nor a readable file.
-    Unreadable(io::Error),
-    /// The file contains no valid profile.
-    Invalid(ProfileError),
-}
-
 /// Returns the compiled-in profile of that name, or else the profile in that file.
-fn load_profile(requested: &Path) -> Result<Profile, BadProfile> {
-    if let Some(known) = requested.to_str().and_then(Profile::known) {
-        return Profile::parse(known).map_err(BadProfile::Invalid);
-    }
-    let mut document = Vec::new();
-    let file = fs::File::open(requested).map_err(BadProfile::Unreadable)?;
-    file.take(PROFILE_BYTES_MAX)
-        .read_to_end(&mut document)
-        .map_err(BadProfile::Unreadable)?;
-    Profile::parse(&document).map_err(BadProfile::Invalid)
-}
-
-fn refuse_profile(requested: &Path, bad: &BadProfile) -> ExitCode {
+fn load_profile(requested: &Path) -> Result<Profile, String> {
     let known: Vec<&str> = Profile::known_names().collect();
-    let (requested, known) = (requested.display(), known.join(", "));
-    match bad {
-        BadProfile::Unreadable(error) if error.kind() == io::ErrorKind::NotFound => {
-            print_diagnostic(&format_args!(
-                "{requested}: not a profile and not a file; compiled-in profiles: {known}"
-            ));
+    let (shown, known) = (requested.display(), known.join(", "));
+    let unreadable = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            format!("{shown}: not a profile and not a file; compiled-in profiles: {known}")
         }
-        BadProfile::Unreadable(error) => {
-            print_diagnostic(&format_args!(
-                "{requested}: expected a profile ({known}) or a profile file; got: {error}"
-            ));
+        _ => format!("{shown}: expected a profile ({known}) or a profile file; got: {error}"),
+    };
+    let mut document = Vec::new();
+    match requested.to_str().and_then(Profile::known) {
+        Some(known) => document.extend_from_slice(known),
+        None => {
+            let mut file = fs::File::open(requested)
+                .map_err(unreadable)?
+                .take(PROFILE_BYTES_MAX);
+            file.read_to_end(&mut document).map_err(unreadable)?;
         }
-        BadProfile::Invalid(error) => print_diagnostic(&format_args!("{requested}: {error}")),
     }
-    ExitCode::from(EXIT_USAGE)
+    Profile::parse(&document).map_err(|error| format!("{shown}: {error}"))
 }

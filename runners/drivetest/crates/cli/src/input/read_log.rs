@@ -24,7 +24,7 @@ use super::digest::StreamDigest;
 pub struct Input {
     /// The file's name without its directory.
     pub name: String,
-    compression: &'static str,
+    compression: Compression,
     size_bytes: u64,
     sha256: Option<String>,
     content_size_bytes: u64,
@@ -49,10 +49,8 @@ impl LogFile {
     /// Returns why the log cannot be read; `None` if it was read.
     pub fn error_text(&self) -> Option<String> {
         let error = self.reading.error.as_ref()?;
-        Some(format!(
-            "{}: cannot be read ({}): {}\n",
-            self.path, error.id, error.sentence
-        ))
+        let (path, id, sentence) = (&self.path, error.id, &error.sentence);
+        Some(format!("{path}: cannot be read ({id}): {sentence}\n"))
     }
 
     /// Returns the log's name in messages: the path as given, and `!` with the file in an archive.
@@ -96,19 +94,23 @@ impl LogFileReader<'_> {
             Some(_) if path == Path::new("-") => {
                 Ok(refuse(ARCHIVE_IN_A_PIPE.at(None, "an archive on standard input")))
             }
-            // They could belong to any log of the archive.
-            Some(_) if !self.attachments.is_empty() => Ok(refuse(
-                COMPANION_ARCHIVE.at(None, "an archive of logs with attachments"),
-            )),
+            Some(_) if !self.attachments.is_empty() => {
+                // They could belong to any log of the archive.
+                Ok(refuse(
+                    COMPANION_ARCHIVE.at(None, "an archive of logs with attachments"),
+                ))
+            }
             Some(kind) => self.read_archive(path, kind),
         });
-        let mut log = read.unwrap_or_else(|error| failed(unreadable(LogReader::new(self.options), &error)));
-        log.input.name = name(path);
-        log.path = path.to_string_lossy().into_owned();
-        log
+        let read = read.unwrap_or_else(|error| failed(unreadable(LogReader::new(self.options), &error)));
+        let (mut input, reading) = read;
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        input.name = name.to_string_lossy().into_owned();
+        let path = path.to_string_lossy().into_owned();
+        LogFile { input, reading, path }
     }
 
-    fn read_archive(&self, path: &Path, kind: Kind) -> io::Result<LogFile> {
+    fn read_archive(&self, path: &Path, kind: Kind) -> io::Result<(Input, Reading)> {
         let file = File::open(path)?;
         let archive = Archive::new(&file, kind, self.limit_bytes);
         let begin = |logs_count: usize| new_reader(self.options, self.extras.clone(), logs_count);
@@ -118,14 +120,10 @@ impl LogFileReader<'_> {
         let content = content.map(|content| (content, is_complete));
         let mut input = input(read.pass.compression, &read.reading, (received, true), content);
         input.members = read.members;
-        Ok(LogFile {
-            input,
-            reading: read.reading,
-            path: String::new(),
-        })
+        Ok((input, read.reading))
     }
 
-    fn read_log(&self, mut content: Content<'_>) -> LogFile {
+    fn read_log(&self, mut content: Content<'_>) -> (Input, Reading) {
         let compression = content.compression();
         let (options, wanted) = (self.options, self.extras.clone());
         let begin = move || new_reader(options, wanted.clone(), 1);
@@ -138,20 +136,16 @@ impl LogFileReader<'_> {
         };
         let is_content_complete = matches!(ended, Ok(End::Complete | End::Trailing(_)));
         let mut reader = reader.finish();
-        let attachments = attachments::read(self.attachments, &mut reader, self.limit_bytes);
-        let reading = match attachments.error {
+        let (companions, error) = attachments::read(self.attachments, &mut reader, self.limit_bytes);
+        let reading = match error {
             Some(error) => refused(reader, |_| error),
             None => finish(reader, ended, content.size_bytes()),
         };
         let (received, content) = content.finish();
         let content = content.map(|content| (content, is_content_complete));
         let mut input = input(compression, &reading, (received, is_received_complete), content);
-        input.companions = attachments.members;
-        LogFile {
-            input,
-            reading,
-            path: String::new(),
-        }
+        input.companions = companions;
+        (input, reading)
     }
 }
 
@@ -162,23 +156,16 @@ fn new_reader(options: Options, wanted: SinkOptions, logs_count: usize) -> LogRe
     reader
 }
 
-fn name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
-}
-
 /// Returns a file that could not be read at all.
-fn failed(reading: Reading) -> LogFile {
+fn failed(reading: Reading) -> (Input, Reading) {
     let nothing = StreamDigest {
         size_bytes: 0,
         sha256: String::new(),
     };
-    let input = input(Compression::None, &reading, (nothing, false), None);
-    LogFile {
-        input,
+    (
+        input(Compression::None, &reading, (nothing, false), None),
         reading,
-        path: String::new(),
-    }
+    )
 }
 
 /// Returns the file for the JSON document, from its digests and whether each covers all bytes.
@@ -192,7 +179,7 @@ fn input(
     let content = content.as_ref().unwrap_or(&received);
     Input {
         name: String::new(),
-        compression: compression.code(),
+        compression,
         size_bytes: received.0.size_bytes,
         sha256: hash(&received),
         content_size_bytes: content.0.size_bytes,
@@ -208,14 +195,14 @@ fn finish(mut reader: LogReader, ended: io::Result<End>, content_bytes: u64) -> 
     match ended {
         Ok(End::Complete) => reader.finish(),
         Ok(End::Trailing(count)) => {
-            reader.add_finding(
-                rule::TRAILING_BYTES.at(None, format!("{count} bytes follow the compressed log")),
-            );
+            let sentence = format!("{count} bytes follow the compressed log");
+            reader.add_finding(rule::TRAILING_BYTES.at(None, sentence));
             reader.finish()
         }
-        Ok(End::Damaged(error)) if content_bytes == 0 => refused(reader, |_| {
-            COMPRESSION_UNREADABLE.at(None, format!("a damaged one ({error})"))
-        }),
+        Ok(End::Damaged(error)) if content_bytes == 0 => {
+            let got = format!("a damaged one ({error})");
+            refused(reader, |_| COMPRESSION_UNREADABLE.at(None, got))
+        }
         Ok(End::Damaged(error)) => {
             let sentence =
                 format!("the compressed stream ends early, after {content_bytes} bytes of content: {error}");

@@ -15,21 +15,14 @@ pub fn ycsb_findings_text(findings: &[Finding]) -> String {
 fn text(findings: &[Finding], label: fn(&Finding) -> &'static str) -> String {
     let has_effect = |finding: &&Finding| finding.effect != Effect::Nothing;
     let (reasons, others): (Vec<_>, Vec<_>) = findings.iter().partition(has_effect);
-    reasons
-        .into_iter()
-        .chain(others)
-        .map(|finding| lines(label(finding), finding))
-        .collect()
+    let ordered = reasons.into_iter().chain(others);
+    ordered.map(|finding| lines(label(finding), finding)).collect()
 }
 
 /// Returns a finding as `LABEL id place: sentence`, with the remedy on a second line.
 fn lines(label: &str, finding: &Finding) -> String {
-    let mut text = format!(
-        "  {label:<9} {}{}: {}\n",
-        finding.id,
-        place(finding),
-        finding.sentence
-    );
+    let (id, place, sentence) = (finding.id, place(finding), &finding.sentence);
+    let mut text = format!("  {label:<9} {id}{place}: {sentence}\n");
     if !finding.remedy.is_empty() {
         text.push_str(&format!("{:12}remedy: {}\n", "", finding.remedy));
     }

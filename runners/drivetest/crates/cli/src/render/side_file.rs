@@ -20,10 +20,8 @@ pub fn summary(run: &Run) -> String {
     lines.extend(times(&side.operations));
     lines.extend(exact(&side.over));
     lines.extend(side.telemetry.iter().flat_map(telemetry));
-    lines
-        .iter()
-        .map(|line| format!("  {}\n", line.trim_end()))
-        .collect()
+    let lines = lines.iter().map(|line| format!("  {}\n", line.trim_end()));
+    lines.collect()
 }
 
 fn or_unknown(text: &Option<String>) -> &str {
@@ -33,13 +31,11 @@ fn or_unknown(text: &Option<String>) -> &str {
 fn program(side: &SideFileSummary) -> String {
     let revision = side.program.revision.as_ref();
     let revision = revision.map_or_else(String::new, |revision| format!(" ({revision})"));
-    let workers = side.workers.map_or_else(
-        || {
-            side.service_threads
-                .map_or_else(String::new, |threads| format!(", {threads} service threads"))
-        },
-        |workers| format!(", {}", counted(workers, "worker")),
-    );
+    let workers = match (side.workers, side.service_threads) {
+        (Some(workers), _) => format!(", {}", counted(workers, "worker")),
+        (None, Some(threads)) => format!(", {threads} service threads"),
+        (None, None) => String::new(),
+    };
     let end = match (&side.end_reason, side.end_text.as_deref()) {
         (None, _) => "no end record: the run was killed".to_owned(),
         (Some(reason), None | Some("")) => format!("ended: {reason}"),
@@ -58,7 +54,8 @@ fn host(side: &SideFileSummary) -> String {
     let host = &side.host;
     let processors = host
         .cpus_count
-        .map_or_else(String::new, |count| format!(", {}", counted(count, "processor")));
+        .map(|count| format!(", {}", counted(count, "processor")));
+    let processors = processors.unwrap_or_default();
     let machine = host.virtual_machine.as_ref();
     let machine = machine.map_or_else(String::new, |name| format!(", virtual machine ({name})"));
     format!(
@@ -126,31 +123,19 @@ fn row(name: &str, times: &Times) -> String {
         &times.max,
         &times.mean,
     ];
-    let cells: String = cells
-        .iter()
-        .map(|cell| format!("{:>13}", cell.as_deref().unwrap_or("-")))
-        .collect();
-    format!("{name:<29}{cells}")
+    let cells = cells.map(|cell| format!("{:>13}", cell.as_deref().unwrap_or("-")));
+    format!("{name:<29}{}", cells.concat())
 }
 
 /// Returns the exact shares, which complement those from the buckets of the log.
 fn exact(over: &[Over]) -> Option<String> {
     let ops_count = over.first()?.ops_count;
-    let cells: Vec<String> = over
-        .iter()
-        .map(|over| {
-            format!(
-                "> {} {} % ({})",
-                time(over.threshold_us),
-                over.share_pct,
-                over.over_count
-            )
-        })
-        .collect();
-    Some(format!(
-        "exact counts of {ops_count} reads: {}",
-        cells.join("   ")
-    ))
+    let cell = |over: &Over| {
+        let (threshold, pct, count) = (time(over.threshold_us), &over.share_pct, over.over_count);
+        format!("> {threshold} {pct} % ({count})")
+    };
+    let cells = over.iter().map(cell).collect::<Vec<_>>().join("   ");
+    Some(format!("exact counts of {ops_count} reads: {cells}"))
 }
 
 /// Returns the telemetry of a run's summary, or nothing if there is none.

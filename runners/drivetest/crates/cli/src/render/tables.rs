@@ -1,7 +1,5 @@
 //! Summary and slice table of an ACT run.
 
-use std::fmt::Write as _;
-
 use drivetest_logs::act::blocks::histogram::{Tally, Unit};
 use drivetest_logs::act::run::Run;
 use drivetest_logs::act::semantics::judged;
@@ -9,6 +7,7 @@ use drivetest_logs::act::stop::StopKind;
 use drivetest_logs::finding::{counted, rule};
 use drivetest_logs::judge::share::Share;
 
+use super::code;
 use super::findings::findings_text;
 use super::side_file;
 
@@ -27,21 +26,15 @@ fn requested_load(run: &Run) -> String {
         rate(&run.requested_writes_per_s, "writes"),
     ];
     let rates: Vec<String> = rates.into_iter().flatten().collect();
-    let rates = if rates.is_empty() {
-        "an unknown rate".to_owned()
-    } else {
-        rates.join(" and ")
+    let rates = match rates.is_empty() {
+        true => "an unknown rate".to_owned(),
+        false => rates.join(" and "),
     };
-    let devices = run.device_count.map_or_else(
-        || "an unknown number of devices".to_owned(),
-        |count| counted(count, "device"),
-    );
+    let devices = run.device_count.map(|count| counted(count, "device"));
+    let devices = devices.unwrap_or_else(|| "an unknown number of devices".to_owned());
     // A load that was not sustained is not claimed as Nx.
-    let is_sustained = run.stop.kind != StopKind::Overload
-        && run
-            .findings
-            .iter()
-            .all(|finding| !RATE_FINDINGS.contains(&finding.id));
+    let mut ids = run.findings.iter().map(|finding| finding.id);
+    let is_sustained = run.stop.kind != StopKind::Overload && ids.all(|id| !RATE_FINDINGS.contains(&id));
     let load = run.nx_load.as_ref().filter(|_| is_sustained);
     let load = load.map_or_else(String::new, |load| format!("{load}x: "));
     format!("{load}{rates} requested on {devices}")
@@ -49,22 +42,13 @@ fn requested_load(run: &Run) -> String {
 
 /// Returns the summary of a run: program, load, slice table, side file, verdict and findings.
 pub fn run_summary(run: &Run) -> String {
-    let mut text = format!(
-        "{} {}, {}\n",
-        run.origin.tool,
-        run.origin.tool_version,
-        requested_load(run)
-    );
-    let stop = serde_json::to_value(run.stop.kind).ok();
-    let stop = stop
-        .as_ref()
-        .and_then(|kind| kind.as_str())
-        .unwrap_or_default()
-        .to_owned();
-    let requested = run.requested_duration_s.map_or_else(
-        || "an unknown duration".to_owned(),
-        |duration_s| format!("{duration_s} s"),
-    );
+    let (tool, version) = (run.origin.tool, &run.origin.tool_version);
+    let mut text = format!("{tool} {version}, {}\n", requested_load(run));
+    let stop = code(&run.stop.kind);
+    let requested = run
+        .requested_duration_s
+        .map(|duration_s| format!("{duration_s} s"));
+    let requested = requested.unwrap_or_else(|| "an unknown duration".to_owned());
     text.push_str(&format!(
         "  {stop}: {} s of {requested}; lines {}-{}\n",
         run.reached_s, run.first_line, run.last_line
@@ -82,23 +66,20 @@ fn slice_table(run: &Run) -> String {
     let Some(histogram) = judged(run).or(run.histograms.first()) else {
         return String::new();
     };
-    let powers: [u32; 3] = if histogram.unit == Unit::Us {
-        [10, 13, 16]
-    } else {
-        [0, 3, 6]
+    let powers: [u32; 3] = match histogram.unit {
+        Unit::Us => [10, 13, 16],
+        Unit::Ms => [0, 3, 6],
     };
     let bucket_below = |power| histogram.meaning.edges.bucket_below(power);
-    let edges = powers
-        .into_iter()
-        .filter(|&power| bucket_below(power).is_some())
-        .map(|power| format!("% > {} {}", 1_u64 << power, histogram.unit.name()));
     let mut text = format!("  {:>5} {:>15} {:>14}", "slice", "seconds", histogram.name);
-    edges.for_each(|edge| text.push_str(&format!(" {edge:>13}")));
+    for power in powers.into_iter().filter(|&power| bucket_below(power).is_some()) {
+        let edge = format!("% > {} {}", 1_u64 << power, histogram.unit.name());
+        text.push_str(&format!(" {edge:>13}"));
+    }
     text.push('\n');
     let mut row = |name: &str, seconds: &str, tally: &Tally| {
         let ops_count = tally.ops_count();
-        let written = write!(text, "  {name:>5} {seconds:>15} {ops_count:>14}");
-        debug_assert!(written.is_ok(), "writing to a String cannot fail");
+        text.push_str(&format!("  {name:>5} {seconds:>15} {ops_count:>14}"));
         for bucket in powers.into_iter().filter_map(bucket_below) {
             let share = Share {
                 over_count: tally.over_count(bucket),
@@ -110,11 +91,8 @@ fn slice_table(run: &Run) -> String {
     };
     for slice in &run.slices {
         if let Some(tally) = slice.tally(histogram.ordinal) {
-            row(
-                &slice.number.to_string(),
-                &format!("{}-{}", slice.start_s, slice.end_s),
-                tally,
-            );
+            let seconds = format!("{}-{}", slice.start_s, slice.end_s);
+            row(&slice.number.to_string(), &seconds, tally);
         }
     }
     row("all", &format!("0-{}", run.reached_s), &histogram.tally);

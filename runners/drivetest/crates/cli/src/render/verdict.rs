@@ -5,6 +5,7 @@ use drivetest_logs::finding::counted;
 use drivetest_logs::judge::margin::Margin;
 use drivetest_logs::judge::verdict::{FoundShare, Statistic, Verdict, time};
 
+use super::code;
 use super::findings::findings_text;
 
 /// Returns the lines below a verdict's headline: what was judged, the shares, violations and findings.
@@ -12,12 +13,7 @@ pub fn details(run: &Run, verdict: &Verdict) -> String {
     let mut lines = vec![judged(run, verdict)];
     lines.extend(verdict.read_at.clone());
     lines.extend(table(verdict));
-    lines.extend(
-        verdict
-            .margin
-            .as_ref()
-            .map(|margin| format!("{}: {}", margin_label(margin), margin.sentence())),
-    );
+    lines.extend(verdict.margin.as_ref().map(margin_line));
     lines.extend(strict(verdict));
     lines.extend(verdict.violations.iter().map(|violation| {
         let ratio = violation.excess_ratio.as_ref();
@@ -49,26 +45,23 @@ fn table(verdict: &Verdict) -> Vec<String> {
     let steady = verdict
         .steady_state
         .as_ref()
-        .map(|steady| steady.shares.as_slice());
+        .map_or(&[][..], |steady| &steady.shares);
     let compared = verdict
         .compared
         .as_ref()
-        .map(|compared| compared.shares.as_slice());
-    let exact = verdict.exact.as_deref();
-    let statistics: [(&str, Statistic, Option<&[FoundShare]>); 6] = [
-        ("worst slice", Statistic::WorstSlice, Some(&verdict.shares)),
+        .map_or(&[][..], |compared| &compared.shares);
+    let exact = verdict.exact.as_deref().unwrap_or_default();
+    let statistics: [(&str, Statistic, &[FoundShare]); 6] = [
+        ("worst slice", Statistic::WorstSlice, &verdict.shares),
         ("steady state", Statistic::SteadyState, steady),
-        ("whole run", Statistic::Overall, Some(&verdict.shares)),
+        ("whole run", Statistic::Overall, &verdict.shares),
         ("device, worst slice", Statistic::WorstSlice, compared),
         ("device, whole run", Statistic::Overall, compared),
         ("exact counts", Statistic::Overall, exact),
     ];
     let mut lines = Vec::new();
     for (name, statistic, shares) in statistics {
-        let shares = shares
-            .unwrap_or_default()
-            .iter()
-            .filter(|share| share.statistic == statistic);
+        let shares = shares.iter().filter(|share| share.statistic == statistic);
         let cells: Vec<String> = shares.map(cell).collect();
         if !cells.is_empty() {
             lines.push(format!("{name:<21} {}", cells.join("   ")));
@@ -79,30 +72,25 @@ fn table(verdict: &Verdict) -> Vec<String> {
 
 fn cell(share: &FoundShare) -> String {
     let mark = if share.within { "" } else { " !" };
-    format!(
-        "> {} {:>6} %{mark} (limit {} %)",
-        time(share.threshold_us),
-        share.share_pct,
-        share.limit_pct
-    )
+    let (threshold, pct, limit_pct) = (time(share.threshold_us), &share.share_pct, share.limit_pct);
+    format!("> {threshold} {pct:>6} %{mark} (limit {limit_pct} %)")
 }
 
-fn margin_label(margin: &Margin) -> &'static str {
-    if margin.is_broken() {
+fn margin_line(margin: &Margin) -> String {
+    let label = if margin.is_broken() {
         "worst excess"
     } else {
         "nearest limit"
-    }
+    };
+    format!("{label}: {}", margin.sentence())
 }
 
 /// Returns a line if the log is too coarse to decide the verdict at the exact thresholds.
 fn strict(verdict: &Verdict) -> Option<String> {
-    let (least, most) = (verdict.strict.least, verdict.strict.most);
+    let [least, most] = [verdict.strict.least, verdict.strict.most].map(|outcome| code(&outcome));
     (least != most).then(|| {
         format!(
-            "at the exact thresholds, the verdict is between {} and {}: the buckets of the log are too coarse to decide",
-            least.word(),
-            most.word()
+            "at the exact thresholds, the verdict is between {least} and {most}: the buckets of the log are too coarse to decide"
         )
     })
 }

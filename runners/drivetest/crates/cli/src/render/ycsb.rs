@@ -1,10 +1,9 @@
 //! A YCSB run as terminal text: program, operations, validity and findings.
 
-use std::fmt::Write as _;
-
 use drivetest_logs::finding::counted;
-use drivetest_logs::ycsb::run::{Operation, Outcome, Run};
+use drivetest_logs::ycsb::run::{Operation, Run};
 
+use super::code;
 use super::findings::ycsb_findings_text;
 use super::side_file;
 
@@ -13,25 +12,13 @@ const SHARES: [&str; 5] = ["50", "95", "99", "99.9", "99.99"];
 
 /// Returns the summary of a run: program, table, telemetry, validity and findings.
 pub fn summary(run: &Run) -> String {
-    let mut text = head(run);
-    text.push_str(&table(run));
-    text.push_str(&side_file::telemetry_lines(run.telemetry.as_deref()));
-    text.push_str(&validity(run));
-    text
+    let telemetry = side_file::telemetry_lines(run.telemetry.as_deref());
+    [head(run), table(run), telemetry, validity(run)].concat()
 }
 
 /// Returns whether a run is valid, and its findings.
 pub fn validity(run: &Run) -> String {
-    format!("  {}\n", outcome(run)) + &ycsb_findings_text(&run.findings)
-}
-
-/// Returns the validity of a run as a word.
-fn outcome(run: &Run) -> &'static str {
-    match run.validity.outcome {
-        Outcome::Valid => "valid",
-        Outcome::Invalid => "invalid",
-        Outcome::Undecided => "undecided",
-    }
+    format!("  {}\n", code(&run.validity.outcome)) + &ycsb_findings_text(&run.findings)
 }
 
 fn shown(value: Option<&impl ToString>) -> String {
@@ -47,7 +34,7 @@ fn joined<const N: usize>(parts: [Option<String>; N], separator: &str) -> String
 /// Returns the program, the phase and the workload. Omits what the output does not state.
 fn head(run: &Run) -> String {
     let tool = joined([Some(run.tool.to_owned()), run.tool_version.clone()], " ");
-    let phase = run.phase.map(|phase| format!("{phase:?}").to_lowercase());
+    let phase = run.phase.map(|phase| code(&phase));
     let workload = run
         .workload
         .as_ref()
@@ -65,15 +52,12 @@ fn rounded(rate: &str) -> String {
 }
 
 fn ended(run: &Run) -> String {
-    let stop = serde_json::to_value(run.stop.kind).ok();
-    let stop = stop.as_ref().and_then(|kind| kind.as_str()).unwrap_or_default();
+    let stop = code(&run.stop.kind);
     let done = run.done_ops_count.map(|count| counted(count, "operation"));
     let time = run.runtime_ms.as_ref().map(|time_ms| format!("in {time_ms} ms"));
     let made = Some(joined([done, time], " ")).filter(|made| !made.is_empty());
-    let rate = run
-        .throughput_ops_per_s
-        .as_ref()
-        .map(|rate| format!("{} ops/s", rounded(&rate.to_string())));
+    let rate = run.throughput_ops_per_s.as_ref();
+    let rate = rate.map(|rate| format!("{} ops/s", rounded(rate)));
     let made = Some(joined([made, rate], ", ")).filter(|made| !made.is_empty());
     let failed = run.failed_ops_count.map(|count| format!("{count} failed"));
     let lines = Some(format!("lines {}-{}", run.first_line, run.last_line));
@@ -88,9 +72,9 @@ fn table(run: &Run) -> String {
         "  {:28} {:8} {:>12} {:>12}",
         "operation, times in us", "time", "count", "mean"
     );
-    SHARES
-        .iter()
-        .for_each(|share| text.push_str(&format!(" {:>9}", format!("p{share}"))));
+    for share in SHARES {
+        text.push_str(&format!(" {:>9}", format!("p{share}")));
+    }
     text.push_str(&format!(" {:>10}\n", "max"));
     for operation in &run.operations {
         row(&mut text, operation);
@@ -101,18 +85,18 @@ fn table(run: &Run) -> String {
 fn row(text: &mut String, operation: &Operation) {
     let recorder = operation
         .recorder
-        .map_or_else(String::new, |recorder| format!(" ({recorder})"));
-    let outcome = if operation.outcome == "ok" {
-        String::new()
-    } else {
-        format!(" {}", operation.outcome)
+        .map(|recorder| format!(" ({recorder})"))
+        .unwrap_or_default();
+    let outcome = match operation.outcome.as_str() {
+        "ok" => String::new(),
+        outcome => format!(" {outcome}"),
     };
     let from = match operation.from {
         "rows" => String::new(),
         from => format!(" from {from}"),
     };
     let name = format!("{}{outcome}{recorder}{from}", operation.name);
-    let time = operation.time.map(|time| format!("{time:?}").to_lowercase());
+    let time = operation.time.map(|time| code(&time));
     let mean = operation.mean_us.as_deref().map(short);
     let mut cells = format!(
         "  {name:28} {:8} {:>12} {:>12}",
@@ -122,17 +106,14 @@ fn row(text: &mut String, operation: &Operation) {
     );
     for share in SHARES {
         let found = operation.percentiles.iter().find(|(name, _)| name == share);
-        let written = write!(cells, " {:>9}", found.map_or("-", |(_, time)| time));
-        debug_assert!(written.is_ok(), "writing to a String cannot fail");
+        cells.push_str(&format!(" {:>9}", found.map_or("-", |(_, time)| time)));
     }
-    text.push_str(&format!(
-        "{cells} {:>10}\n",
-        operation.max_us.as_deref().unwrap_or("-")
-    ));
+    let max = operation.max_us.as_deref().unwrap_or("-");
+    text.push_str(&format!("{cells} {max:>10}\n"));
 }
 
 /// Returns a mean with two decimals. Java prints up to 17 digits.
 fn short(mean: &str) -> String {
-    mean.parse::<f64>()
-        .map_or_else(|_| mean.to_owned(), |mean| format!("{mean:.2}"))
+    let number = mean.parse::<f64>();
+    number.map_or_else(|_| mean.to_owned(), |mean| format!("{mean:.2}"))
 }

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::act::blocks::BlockOptions;
 use crate::act::grammar::family_a::banner_version;
-use crate::act::grammar::line::{Clean, interval};
+use crate::act::grammar::line::Clean;
 use crate::act::header::Header;
 use crate::act::run::Run;
-use crate::act::run_reader::RunReader;
+use crate::act::run_reader::{RunReader, begins_blocks};
 use crate::act::slices::COUNTS_MAX;
 use crate::act::slices::sinks::SinkOptions;
 use crate::act::stop::{is_of_ycsb, of_other_program, shown};
@@ -69,14 +69,14 @@ impl LogReader {
 
     /// Return a reader whose memory limit is its share of the limit for all logs of an archive.
     pub fn with_share(options: Options, logs_count: usize) -> Self {
-        let runs = Runs {
-            options,
-            room: COUNTS_MAX / logs_count.max(1),
-            ..Runs::default()
-        };
+        let room = COUNTS_MAX / logs_count.max(1);
         Self {
             text: Text::with_share(logs_count),
-            runs,
+            runs: Runs {
+                options,
+                room,
+                ..Runs::default()
+            },
         }
     }
 
@@ -129,25 +129,11 @@ impl LogReader {
 
 impl Sink for Runs {
     fn clean(&mut self, bytes: &[u8], line: u64) -> Clean {
-        self.take_clean(bytes, line)
-    }
-
-    fn line(&mut self, line: Line<'_>) {
-        self.take(line);
-    }
-}
-
-impl Runs {
-    fn next_ordinal(&self) -> usize {
-        self.first_ordinal + self.runs.len()
-    }
-
-    fn take_clean(&mut self, bytes: &[u8], line: u64) -> Clean {
         let run = self.current.as_mut();
         run.map_or_else(Clean::default, |run| run.take_clean(bytes, line))
     }
 
-    fn take(&mut self, line: Line<'_>) {
+    fn line(&mut self, line: Line<'_>) {
         let text = spaced(line.text);
         let is_own = self.take_spaced(Line { text: &text, ..line });
         if is_own && matches!(text, Cow::Owned(_)) {
@@ -155,6 +141,12 @@ impl Runs {
             self.findings
                 .add(rule::NON_BREAKING_SPACES.at(line.number, sentence));
         }
+    }
+}
+
+impl Runs {
+    fn next_ordinal(&self) -> usize {
+        self.first_ordinal + self.runs.len()
     }
 
     /// Read a line without tabs; return whether it belongs to a run.
@@ -184,11 +176,8 @@ impl Runs {
     fn end_run(&mut self) {
         let Some(run) = self.current.take() else { return };
         if self.runs.len() + self.refused.len() >= RUNS_MAX {
-            self.findings.add(rule::TOO_MANY_RUNS.at(
-                None,
-                format!("the file has more runs; only the first {RUNS_MAX} are read"),
-            ));
-            return;
+            let sentence = format!("the file has more runs; only the first {RUNS_MAX} are read");
+            return self.findings.add(rule::TOO_MANY_RUNS.at(None, sentence));
         }
         match run.finish() {
             Err(error) => self.refused.push(error),
@@ -200,10 +189,7 @@ impl Runs {
     }
 
     fn take_stray(&mut self, line: Line<'_>) {
-        if interval(line.text, b"after ")
-            .or_else(|| interval(line.text, b"After "))
-            .is_some()
-        {
+        if begins_blocks(line.text) {
             self.stray_block_line.get_or_insert(line.number);
         }
         if is_of_ycsb(line.text) {
@@ -211,8 +197,8 @@ impl Runs {
             self.other_program.get_or_insert_with(finding);
         }
         self.stray_lines_count += 1;
-        self.first_stray
-            .get_or_insert_with(|| (line.number, shown(line.text)));
+        let stray = || (line.number, shown(line.text));
+        self.first_stray.get_or_insert_with(stray);
     }
 
     fn finish(mut self, lines_count: u64, text: &Text) -> Reading {
@@ -232,10 +218,9 @@ impl Runs {
     }
 
     fn report(&mut self) {
-        for error in std::mem::take(&mut self.refused) {
-            self.findings
-                .add(rule::RUN_NOT_READ.at(error.line, error.sentence));
-        }
+        let refused = self.refused.drain(..);
+        let not_read = refused.map(|error| rule::RUN_NOT_READ.at(error.line, error.sentence));
+        self.findings.add_all(not_read);
         if self.runs.len() > 1 {
             let second = self.runs[1].first_line;
             let sentence = format!("the file contains {} runs", self.runs.len());
@@ -243,10 +228,8 @@ impl Runs {
         }
         self.findings.add_all(self.other_program.take());
         if let Some((line, text)) = self.first_stray.take() {
-            let sentence = format!(
-                "{} lines before the first run; the first: {text}",
-                self.stray_lines_count
-            );
+            let count = self.stray_lines_count;
+            let sentence = format!("{count} lines before the first run; the first: {text}");
             self.findings.add(rule::NOISE.at(line, sentence));
         }
     }
@@ -269,13 +252,8 @@ impl Runs {
         if "ACT version".starts_with(&text) && line == lines_count {
             return CUT_IN_HEADER.at(line, format!("'{text}' at the end of the log"));
         }
-        NOT_AN_ACT_LOG.at(
-            last_line,
-            format!(
-                "{} without one; the first: '{text}'",
-                counted(lines_count, "line")
-            ),
-        )
+        let lines = counted(lines_count, "line");
+        NOT_AN_ACT_LOG.at(last_line, format!("{lines} without one; the first: '{text}'"))
     }
 }
 

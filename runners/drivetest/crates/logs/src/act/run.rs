@@ -152,11 +152,8 @@ pub struct Run {
 impl Run {
     /// Return the value of a key of the configuration or derived configuration; `None` if it is not set.
     pub fn setting(&self, key: &str) -> Option<&str> {
-        let pairs = self.config.iter().chain(&self.derived);
-        pairs
-            .into_iter()
-            .find(|(name, _)| name == key)
-            .map(|(_, value)| value.as_str())
+        let mut pairs = self.config.iter().chain(&self.derived);
+        pairs.find_map(|(name, value)| (name == key).then_some(value.as_str()))
     }
 
     /// Return the first histogram with a name; `None` if there is none.

@@ -4,9 +4,9 @@ use crate::act::blocks::{BlockOptions, Blocks, is_torn_interval};
 use crate::act::checks;
 use crate::act::grammar::family::{Family, Workload};
 use crate::act::grammar::line::{Clean, interval};
+use crate::act::header::Header;
 use crate::act::header::settings::{self, Settings};
-use crate::act::header::{Header, Taken};
-use crate::act::run::{Histogram, Printed, Run, RunOrigin};
+use crate::act::run::{Histogram, Printed, Run};
 use crate::act::run_summary::{histograms, never_appeared, origin, owned, report_slices_without_reads};
 use crate::act::semantics;
 use crate::act::slices::Sliced;
@@ -15,9 +15,6 @@ use crate::finding::{Findings, counted, rule};
 use crate::read_error::{CUT_IN_HEADER, ReadError};
 use crate::series::Series;
 use crate::text::Line;
-
-/// Texts that the versions print before the seconds of an interval line.
-const INTERVAL_WORDS: [&[u8]; 2] = [b"after ", b"After "];
 
 /// A run, and the number of counts that its log may still store; or the reason why it cannot be read.
 pub type Outcome = Result<(Box<Run>, usize), ReadError>;
@@ -59,31 +56,33 @@ impl RunReader {
     pub fn take(&mut self, line: Line<'_>) -> bool {
         self.last_line = line.number;
         if line.has_nuls {
-            self.findings
-                .add(rule::NUL_BYTES.at(line.number, "NUL bytes in, before or after this line"));
+            let sentence = "NUL bytes in, before or after this line";
+            self.findings.add(rule::NUL_BYTES.at(line.number, sentence));
         }
         if matches!(self.stage, Stage::Header) && begins_blocks(line.text) {
             self.stage = self.begin_blocks(line.number);
         }
         match &mut self.stage {
-            Stage::Header => self.take_header(line),
+            Stage::Header => {
+                let is_of_header = self.header.take(line);
+                if !is_of_header {
+                    self.messages.add(line.number, line.text);
+                }
+                is_of_header
+            }
             Stage::Blocks(blocks) => {
                 let is_of_block = blocks.take(line, &mut self.findings);
                 if !is_of_block {
                     blocks.pass_over(line.number);
-                    self.pass_over(line);
+                    if line.ended {
+                        self.messages.add(line.number, line.text);
+                    } else {
+                        self.unended = Some((line.number, line.text.to_owned()));
+                    }
                 }
                 is_of_block
             }
             Stage::Refused(_) => false,
-        }
-    }
-
-    fn pass_over(&mut self, line: Line<'_>) {
-        if line.ended {
-            self.messages.add(line.number, line.text);
-        } else {
-            self.unended = Some((line.number, line.text.to_owned()));
         }
     }
 
@@ -106,14 +105,6 @@ impl RunReader {
         }
     }
 
-    fn take_header(&mut self, line: Line<'_>) -> bool {
-        let taken = self.header.take(line);
-        if taken == Taken::Other {
-            self.messages.add(line.number, line.text);
-        }
-        taken == Taken::Used
-    }
-
     fn begin_blocks(&mut self, line: u64) -> Stage {
         self.header.end();
         let Some(detected) = self.header.detect() else {
@@ -134,10 +125,8 @@ impl RunReader {
         let workload = detected.map(|(_, workload)| workload).or(self.header.program);
         let is_explained = self.messages.explains_no_start() || self.header.is_whole();
         let Some(workload) = workload.filter(|_| is_explained) else {
-            let got = format!(
-                "the end of the log {} after its header began",
-                counted(self.last_line - self.first_line, "line")
-            );
+            let lines = counted(self.last_line - self.first_line, "line");
+            let got = format!("the end of the log {lines} after its header began");
             return Err(CUT_IN_HEADER.at(self.last_line, got));
         };
         let settings = Settings::of(&self.header);
@@ -167,12 +156,12 @@ impl RunReader {
         let cut_line = self.end_last_block(&mut blocks);
         self.findings.add_all(blocks.dumps.missing.report());
         let histograms = histograms(&self.header, &blocks);
-        let (family, workload, settings) = (blocks.family, blocks.workload, blocks.settings);
+        let (family, workload) = (blocks.family, blocks.workload);
         let (reached_s, intervals_count) = (blocks.dumps.reached_s, blocks.dumps.intervals_count);
         let extent = Extent {
             intervals_count,
             reached_s,
-            requested_s: settings.duration_s,
+            requested_s: blocks.settings.duration_s,
             cut_line,
             last_line: self.last_line,
             ops_count: checks::ops_count(&histograms),
@@ -184,15 +173,18 @@ impl RunReader {
         report_slices_without_reads(&sliced, reads, findings);
         let is_whole = self.messages.stop(&extent).kind != StopKind::Overload;
         blocks.detectors.report(is_whole, self.last_line, findings);
-        let seen = (family, intervals_count);
-        findings.add_all(never_appeared(&blocks.names, seen, self.first_line));
+        findings.add_all(never_appeared(
+            &blocks.names,
+            (family, intervals_count),
+            self.first_line,
+        ));
         let figures = Figures {
             requests_queued_count: blocks.requests_queued_count,
             sliced: Some(sliced),
             series,
             histograms,
         };
-        Ok(self.run(Some(family), workload, &settings, extent, figures))
+        Ok(self.run(Some(family), workload, &blocks.settings, extent, figures))
     }
 
     /// Assemble the run, determine how it ended, and add the findings of the checks.
@@ -207,18 +199,11 @@ impl RunReader {
         let stop = self.messages.stop(&extent);
         let mut findings = self.findings;
         self.messages.report(&stop, &extent, &mut findings);
-        findings.add_all(settings::findings(
-            &self.header,
-            family,
-            workload,
-            self.first_line,
-        ));
+        let of_header = settings::findings(&self.header, family, workload, self.first_line);
+        findings.add_all(of_header);
         let sliced = figures.sliced;
         let room = sliced.as_ref().map_or(self.options.room, |sliced| sliced.room);
-        let origin = RunOrigin {
-            service_threads: settings.service_threads,
-            ..origin(&self.header, family, workload)
-        };
+        let origin = origin(&self.header, family, workload, settings);
         let mut run = Run {
             ordinal: self.options.run,
             member: None,
@@ -281,6 +266,9 @@ struct Figures {
     histograms: Vec<Histogram>,
 }
 
-fn begins_blocks(text: &[u8]) -> bool {
-    INTERVAL_WORDS.iter().any(|word| interval(text, word).is_some())
+/// Return whether a line is the interval line of any version.
+pub fn begins_blocks(text: &[u8]) -> bool {
+    [b"after ", b"After "]
+        .iter()
+        .any(|word| interval(text, *word).is_some())
 }

@@ -6,7 +6,7 @@ use crate::act::blocks::histogram::Tally;
 use crate::act::grammar::family::{Family, Workload};
 use crate::act::header::Header;
 use crate::act::header::pacing;
-use crate::act::header::settings;
+use crate::act::header::settings::{self, Settings};
 use crate::act::run::{Histogram, RunOrigin};
 use crate::act::semantics::Context;
 use crate::act::slices::Sliced;
@@ -15,32 +15,24 @@ use crate::finding::{Finding, Findings, rule};
 /// Return findings for histograms that the header lists and no block contains.
 pub fn never_appeared(names: &Names, (family, intervals_count): (Family, u64), line: u64) -> Vec<Finding> {
     let finding = |name: &str| {
-        let is_usual = intervals_count == 0 || is_listed_in_vain(family, name);
-        let rule = if is_usual {
-            &rule::HISTOGRAM_NEVER_APPEARS
-        } else {
-            &rule::HISTOGRAM_MISSING
+        // 6.0 and 6.1 list two names that they never print (act_storage.c). Any other missing name lost its lines.
+        let is_never_printed = family == Family::C && matches!(name, "device-reads" | "device-writes");
+        let rule = match intervals_count == 0 || is_never_printed {
+            true => &rule::HISTOGRAM_NEVER_APPEARS,
+            false => &rule::HISTOGRAM_MISSING,
         };
         rule.at(line, format!("{name}: listed in the header, but in no block"))
     };
     names.never_appeared().map(finding).collect()
 }
 
-/// Return whether the versions 6.0 and 6.1 list a name that they never print; any other missing name lost its lines.
-///
-/// Source: aerospike/act 6.0 and 6.1, src/storage/act_storage.c.
-fn is_listed_in_vain(family: Family, name: &str) -> bool {
-    family == Family::C && matches!(name, "device-reads" | "device-writes")
-}
-
 /// Add a finding for each slice whose reads cannot be used; `reads` is their histogram, `None` without one.
 pub fn report_slices_without_reads(sliced: &Sliced, reads: Option<usize>, findings: &mut Findings) {
     let Some(reads) = reads else { return };
     for slice in sliced.slices.iter().filter(|slice| slice.tally(reads).is_none()) {
-        let sentence = format!(
-            "slice {} ({}-{} s): the reads of its first or last block cannot be used",
-            slice.number, slice.start_s, slice.end_s
-        );
+        let (number, start_s, end_s) = (slice.number, slice.start_s, slice.end_s);
+        let what = "the reads of its first or last block cannot be used";
+        let sentence = format!("slice {number} ({start_s}-{end_s} s): {what}");
         findings.add(rule::SLICE_MISSING.at(slice.last_line, sentence));
     }
 }
@@ -69,8 +61,8 @@ pub fn histograms(header: &Header, blocks: &Blocks) -> Vec<Histogram> {
     known.collect()
 }
 
-/// Return program and workload; the caller adds the threads, which the header alone does not determine.
-pub fn origin(header: &Header, family: Option<Family>, workload: Workload) -> RunOrigin {
+/// Return program and workload.
+pub fn origin(header: &Header, family: Option<Family>, workload: Workload, settings: &Settings) -> RunOrigin {
     let (tool, tool_version, generator) = match &header.drivetest {
         Some(drivetest) => ("drivetest", drivetest.version.as_str(), "drivetest"),
         None => (workload.act_program(family), header.shown_version(), "act"),
@@ -82,13 +74,12 @@ pub fn origin(header: &Header, family: Option<Family>, workload: Workload) -> Ru
         generator,
         arrivals: pacing::arrivals(header, family).map(str::to_owned),
         family,
-        service_threads: None,
+        service_threads: settings.service_threads,
     }
 }
 
 /// Copy keys and values.
 pub fn owned<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, String)> {
-    pairs
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .collect()
+    let owned = pairs.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    owned.collect()
 }

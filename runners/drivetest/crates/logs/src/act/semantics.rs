@@ -194,15 +194,13 @@ pub fn compared(run: &Run) -> Option<&Histogram> {
         let meaning = &histogram.meaning;
         meaning.time == Some(Time::Service) && meaning.edges == Edges::Act
     };
-    with_role(run, Role::DeviceReads)
-        .filter(is_comparable)
-        .or_else(|| with_role(run, Role::Reads).filter(is_comparable))
+    let comparable = |role: Role| with_role(run, role).filter(is_comparable);
+    comparable(Role::DeviceReads).or_else(|| comparable(Role::Reads))
 }
 
 fn with_role(run: &Run, role: Role) -> Option<&Histogram> {
-    run.histograms
-        .iter()
-        .find(|histogram| histogram.meaning.role == role)
+    let mut histograms = run.histograms.iter();
+    histograms.find(|histogram| histogram.meaning.role == role)
 }
 
 #[cfg(test)]

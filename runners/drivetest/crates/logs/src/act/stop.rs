@@ -41,10 +41,11 @@ pub struct Stop {
 
 impl Stop {
     fn new(kind: StopKind, message: Option<&Message>) -> Self {
-        let (line, text) = message.map_or((None, String::new()), |message| {
-            (Some(message.line), message.text.clone())
-        });
-        Self { kind, line, text }
+        Self {
+            kind,
+            line: message.map(|message| message.line),
+            text: message.map_or_else(String::new, |message| message.text.clone()),
+        }
     }
 }
 
@@ -134,9 +135,8 @@ impl ProgramMessages {
 
     /// Return how the run ended.
     pub fn stop(&self, extent: &Extent) -> Stop {
-        let reached = extent
-            .requested_s
-            .is_some_and(|requested_s| extent.reached_s >= requested_s);
+        let requested_s = extent.requested_s.unwrap_or(u64::MAX);
+        let is_finished = extent.reached_s >= requested_s && extent.intervals_count > 0;
         let messages = [
             (StopKind::Overload, &self.overload),
             (StopKind::Crashed, &self.crash),
@@ -144,15 +144,14 @@ impl ProgramMessages {
         ];
         if let Some((kind, message)) = messages.into_iter().find(|(_, message)| message.is_some()) {
             Stop::new(kind, message.as_ref())
-        } else if let Some(line) = extent.cut_line {
+        } else if extent.cut_line.is_some() {
             Stop {
-                kind: StopKind::Cut,
-                line: Some(line),
-                text: String::new(),
+                line: extent.cut_line,
+                ..Stop::new(StopKind::Cut, None)
             }
         } else if extent.intervals_count == 0 && self.error.is_some() {
             Stop::new(StopKind::NotStarted, self.error.as_ref())
-        } else if reached && extent.intervals_count > 0 {
+        } else if is_finished {
             Stop::new(StopKind::Finished, None)
         } else if let Some(message) = &self.io_error {
             Stop::new(StopKind::IoError, Some(message))
@@ -163,42 +162,34 @@ impl ProgramMessages {
 
     /// Add the findings about the end of the run.
     pub fn report(&self, stop: &Stop, extent: &Extent, findings: &mut Findings) {
-        if let Some(finding) = ending(stop, extent) {
-            findings.add(finding);
-        }
-        if let Some(message) = &self.io_error {
+        findings.add_all(ending(stop, extent));
+        if let Some(Message { line, text }) = &self.io_error {
             let failed = self.io_errors_count;
             let of_all = extent.ops_count.map_or_else(String::new, |ops| {
                 let all = ops.saturating_add(failed);
                 format!(" of {all} ({:.2} %)", failed as f64 * 100.0 / all as f64)
             });
-            let sentence = format!(
-                "{} failed{of_all}; the first: {}",
-                counted(failed, "operation"),
-                message.text
-            );
-            findings.add(rule::IO_ERRORS.at(message.line, sentence));
+            let operations = counted(failed, "operation");
+            let sentence = format!("{operations} failed{of_all}; the first: {text}");
+            findings.add(rule::IO_ERRORS.at(*line, sentence));
         }
-        if let Some(message) = &self.scheduler {
-            findings.add(rule::SCHEDULER_NOT_SET.at(message.line, message.text.clone()));
+        if let Some(Message { line, text }) = &self.scheduler {
+            findings.add(rule::SCHEDULER_NOT_SET.at(*line, text));
         }
-        if let Some(message) = &self.rate_not_sustained {
-            let sentence = message
-                .text
-                .strip_prefix(RATE_NOT_SUSTAINED)
-                .unwrap_or(&message.text);
-            findings.add_unless_known(rule::RATE_BELOW_REQUESTED.at(message.line, sentence));
+        if let Some(Message { line, text }) = &self.rate_not_sustained {
+            let sentence = text.strip_prefix(RATE_NOT_SUSTAINED).unwrap_or(text);
+            findings.add_unless_known(rule::RATE_BELOW_REQUESTED.at(*line, sentence));
         }
         self.report_errors(stop, findings);
-        if let Some(message) = &self.other_program {
-            findings.add(of_other_program(message.line, &message.text));
+        if let Some(Message { line, text }) = &self.other_program {
+            findings.add(of_other_program(*line, text));
         }
-        if let Some(message) = &self.noise {
+        if let Some(Message { line, text }) = &self.noise {
             let sentence = format!(
-                "{} lines come from other programs; the first: {}",
-                self.noise_count, message.text
+                "{} lines come from other programs; the first: {text}",
+                self.noise_count
             );
-            findings.add(rule::NOISE.at(message.line, sentence));
+            findings.add(rule::NOISE.at(*line, sentence));
         }
     }
 
@@ -206,8 +197,8 @@ impl ProgramMessages {
         if stop.kind == StopKind::NotStarted {
             return;
         }
-        for message in &self.errors {
-            findings.add(rule::ERROR_LINE.at(message.line, message.text.clone()));
+        for Message { line, text } in &self.errors {
+            findings.add(rule::ERROR_LINE.at(*line, text));
         }
         if self.errors_count > ERRORS_MAX as u64 {
             let line = self.errors.first().map(|message| message.line);
@@ -238,48 +229,27 @@ pub fn of_other_program(line: u64, text: &str) -> Finding {
 }
 
 fn ending(stop: &Stop, extent: &Extent) -> Option<Finding> {
-    let reached_s = extent.reached_s;
-    let requested = extent
-        .requested_s
-        .map_or("an unknown time".to_owned(), |requested_s| {
-            format!("{requested_s} s")
-        });
-    let after = format!("after {reached_s} s of {requested}");
-    let (text, last) = (&stop.text, Some(extent.last_line));
-    let (rule, line, sentence) = match stop.kind {
+    let requested = extent.requested_s.map(|requested_s| format!("{requested_s} s"));
+    let requested = requested.unwrap_or_else(|| "an unknown time".to_owned());
+    let after = format!("after {} s of {requested}", extent.reached_s);
+    let text = &stop.text;
+    let sentence = match stop.kind {
         StopKind::Finished => return None,
-        StopKind::Overload => {
-            let sentence = format!("the test stopped itself {after}: {text}");
-            (rule::CANNOT_KEEP_UP, stop.line, sentence)
-        }
-        StopKind::Interrupted => (
-            rule::INTERRUPTED,
-            stop.line,
-            format!("interrupted {after}: {text}"),
-        ),
-        StopKind::Crashed => (
-            rule::CRASHED,
-            stop.line,
-            format!("the program crashed {after}: {text}"),
-        ),
-        StopKind::IoError => (
-            rule::SHORT,
-            last,
-            format!("the log ends {after}, after I/O errors"),
-        ),
-        StopKind::Short => {
-            let sentence = format!("the log ends {after}, without a message of the program");
-            (rule::SHORT, last, sentence)
-        }
-        StopKind::NotStarted => (
-            rule::NOT_STARTED,
-            stop.line,
-            format!("the log has no block: {text}"),
-        ),
-        StopKind::Cut => {
-            let sentence = format!("the log ends inside a line or a block; its last whole block is {after}");
-            (rule::CUT, stop.line, sentence)
-        }
+        StopKind::Overload => format!("the test stopped itself {after}: {text}"),
+        StopKind::Interrupted => format!("interrupted {after}: {text}"),
+        StopKind::Crashed => format!("the program crashed {after}: {text}"),
+        StopKind::IoError => format!("the log ends {after}, after I/O errors"),
+        StopKind::Short => format!("the log ends {after}, without a message of the program"),
+        StopKind::NotStarted => format!("the log has no block: {text}"),
+        StopKind::Cut => format!("the log ends inside a line or a block; its last whole block is {after}"),
+    };
+    let (rule, line) = match stop.kind {
+        StopKind::Overload => (rule::CANNOT_KEEP_UP, stop.line),
+        StopKind::Interrupted => (rule::INTERRUPTED, stop.line),
+        StopKind::Crashed => (rule::CRASHED, stop.line),
+        StopKind::NotStarted => (rule::NOT_STARTED, stop.line),
+        StopKind::Cut => (rule::CUT, stop.line),
+        StopKind::Finished | StopKind::IoError | StopKind::Short => (rule::SHORT, Some(extent.last_line)),
     };
     Some(rule.at(line, sentence))
 }
@@ -287,10 +257,8 @@ fn ending(stop: &Stop, extent: &Extent) -> Option<Finding> {
 /// Return a line for display: of limited length, without control characters.
 pub fn shown(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(&text[..text.len().min(TEXT_CHARS_MAX * 4)]);
-    text.chars()
-        .take(TEXT_CHARS_MAX)
-        .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter })
-        .collect()
+    let visible = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+    text.chars().take(TEXT_CHARS_MAX).map(visible).collect()
 }
 
 #[cfg(test)]

@@ -17,16 +17,14 @@ pub fn rounding(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> Option<Finding> 
     if printed.is_above(limit_pct) != found.is_within(limit_pct) {
         return None;
     }
-    let is_within = if found.is_within(limit_pct) {
+    let relation = if found.is_within(limit_pct) {
         "within"
     } else {
         "over"
     };
     let sentence = format!(
-        "slice {} ({}), reads over {}: {} of {} is {} % rounded; by the counts, the share is {is_within} the limit of {limit_pct} %",
-        part.slice.number,
-        when(part.slice.start_s, part.slice.end_s),
-        time(limit_edge.limit.threshold_us),
+        "{}: {} of {} is {} % rounded; by the counts, the share is {relation} the limit of {limit_pct} %",
+        place(limit_edge, part),
         found.over_count,
         found.ops_count,
         found.printed()
@@ -45,15 +43,23 @@ pub fn edges(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], outcome: Outcome
     })?;
     let (at_least, at_most) = limit_edge.shares(part.tally);
     let sentence = format!(
-        "slice {} ({}), reads over {}: the nearest bucket edge of the log is {} us; the share is between {} % and {} %",
-        part.slice.number,
-        when(part.slice.start_s, part.slice.end_s),
-        time(limit_edge.limit.threshold_us),
+        "{}: the nearest bucket edge of the log is {} us; the share is between {} % and {} %",
+        place(limit_edge, part),
         limit_edge.edge.read_at_us,
         at_least.printed(),
         at_most.printed()
     );
     Some(rule::EDGE_DECIDES.at(None, sentence))
+}
+
+/// Return `slice 2 (10-20 s), reads over 64 ms`.
+fn place(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> String {
+    let slice = part.slice;
+    let (when, time) = (
+        when(slice.start_s, slice.end_s),
+        time(limit_edge.limit.threshold_us),
+    );
+    format!("slice {} ({when}), reads over {time}", slice.number)
 }
 
 /// Return a finding for the first slice whose device histograms exceed a limit that the total meets.
@@ -84,14 +90,9 @@ fn exceeded(
     let (of_all, of_devices) = (limit_edge.edge.over(part.tally), limit_edge.edge.over(devices));
     let is_passed = of_all.is_within(limit_pct) && !of_devices.is_within(limit_pct);
     is_passed.then(|| {
+        let (place, total, sum) = (place(limit_edge, part), of_all.printed(), of_devices.shown_over(limit_pct));
         let sentence = format!(
-            "slice {} ({}), reads over {}: {} % in the total, {} % in the {devices_count} devices together; the limit \
-             is {limit_pct} %",
-            part.slice.number,
-            when(part.slice.start_s, part.slice.end_s),
-            time(limit_edge.limit.threshold_us),
-            of_all.printed(),
-            of_devices.shown_over(limit_pct),
+            "{place}: {total} % in the total, {sum} % in the {devices_count} devices together; the limit is {limit_pct} %"
         );
         rule::DEVICES_OVER_LIMIT.at(None, sentence)
     })

@@ -22,10 +22,8 @@ impl Edge {
     /// at 1 ms: the threshold is read at 2 ms, like the first column of its own analysis.
     pub fn of(threshold_us: u64, unit: Unit, edges: Edges) -> Option<Self> {
         let power_of = |number: u64| number.is_power_of_two().then(|| number.trailing_zeros());
-        let milliseconds = threshold_us
-            .is_multiple_of(1000)
-            .then_some(threshold_us / 1000)
-            .and_then(power_of);
+        let whole_ms = threshold_us.is_multiple_of(1000).then_some(threshold_us / 1000);
+        let milliseconds = whole_ms.and_then(power_of);
         match (unit, milliseconds) {
             (Unit::Ms, Some(0)) if edges == Edges::Act1 => Some(Self {
                 first_bucket: 1,

@@ -22,32 +22,24 @@ pub fn headline(
     match outcome {
         Outcome::Pass => format!("passes: {} in {}", at_most(shares), slices_text(run)),
         Outcome::Fail => failed(violations, reasons, run),
+        Outcome::Undecided if shares.is_empty() => format!("undecided: {}", first_of(&reasons.undecided)),
         Outcome::Undecided => {
-            let judged = if shares.is_empty() {
-                ""
-            } else {
-                "no limit is exceeded, but "
-            };
-            format!("undecided: {judged}{}", first_of(&reasons.undecided))
+            format!(
+                "undecided: no limit is exceeded, but {}",
+                first_of(&reasons.undecided)
+            )
         }
-        Outcome::Void => {
-            let decisive = if reasons.untrusted.is_empty() {
-                &reasons.incomplete
-            } else {
-                &reasons.untrusted
-            };
-            format!("void: {}", first_of(decisive))
-        }
+        Outcome::Void if reasons.untrusted.is_empty() => format!("void: {}", first_of(&reasons.incomplete)),
+        Outcome::Void => format!("void: {}", first_of(&reasons.untrusted)),
     }
 }
 
 fn first_of(reasons: &[String]) -> String {
-    let first = reasons.first().cloned().unwrap_or_default();
-    let others = reasons.len().saturating_sub(1);
-    match others {
-        0 => first,
-        1 => format!("{first} (and 1 more reason)"),
-        _ => format!("{first} (and {others} more reasons)"),
+    match reasons {
+        [] => String::new(),
+        [first] => first.clone(),
+        [first, _] => format!("{first} (and 1 more reason)"),
+        [first, others @ ..] => format!("{first} (and {} more reasons)", others.len()),
     }
 }
 
@@ -55,18 +47,16 @@ fn at_most(shares: &[FoundShare]) -> String {
     let worst = shares
         .iter()
         .filter(|share| share.statistic == Statistic::WorstSlice);
-    let parts: Vec<String> = worst
-        .map(|share| format!("{} % over {}", share.share_pct, time(share.threshold_us)))
-        .collect();
-    format!("at most {} of reads", listed(&parts))
+    let parts = worst.map(|share| format!("{} % over {}", share.share_pct, time(share.threshold_us)));
+    format!("at most {} of reads", listed(&parts.collect::<Vec<_>>()))
 }
 
 fn slices_text(run: &Run) -> String {
-    format!(
-        "{} of {} s",
+    let (slices, length_s) = (
         counted(run.slices.len() as u64, "slice"),
-        run.slice_length_s.unwrap_or(0)
-    )
+        run.slice_length_s.unwrap_or(0),
+    );
+    format!("{slices} of {length_s} s")
 }
 
 fn failed(violations: &[Violation], reasons: &Reasons, run: &Run) -> String {
@@ -76,32 +66,26 @@ fn failed(violations: &[Violation], reasons: &Reasons, run: &Run) -> String {
         .filter(|_| run.stop.kind == StopKind::Overload);
     let host = host_text(run);
     let Some(first) = violations.first() else {
-        return format!(
-            "fails: could not keep up; {}{host}",
-            stopped.cloned().unwrap_or_default()
-        );
+        let reason = stopped.cloned().unwrap_or_default();
+        return format!("fails: could not keep up; {reason}{host}");
     };
     let mut others: Vec<u64> = violations.iter().map(|other| other.threshold_us).collect();
     others.sort_unstable();
     others.dedup();
     others.retain(|&threshold_us| threshold_us != first.threshold_us);
     let others: Vec<String> = others.into_iter().map(time).collect();
-    let also = if others.is_empty() {
-        String::new()
-    } else {
-        format!("; also over {}", listed(&others))
+    let also = match others.is_empty() {
+        true => String::new(),
+        false => format!("; also over {}", listed(&others)),
     };
-    let stopped = stopped.map_or_else(String::new, |_| "; and could not keep up".to_owned());
+    let stopped = stopped.map_or("", |_| "; and could not keep up");
     format!("fails: {}{also}{stopped}{host}", first.sentence())
 }
 
 /// Return a note if the side file shows a slow host: the figures are correct, but may not be due to the drive.
 fn host_text(run: &Run) -> String {
-    let host_findings = run
-        .findings
-        .iter()
-        .filter(|finding| OF_HOST.contains(&finding.id));
-    let ids: Vec<String> = host_findings.map(|finding| finding.id.to_owned()).collect();
+    let ids = run.findings.iter().map(|finding| finding.id);
+    let ids: Vec<String> = ids.filter(|id| OF_HOST.contains(id)).map(str::to_owned).collect();
     match ids.is_empty() {
         true => String::new(),
         false => format!("; the host may be the cause: {}", listed(&ids)),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::judge::decimal::Decimal;
+use crate::judge::profile::Limit;
 use crate::judge::share::Share;
 use crate::judge::verdict::{time, when};
 use crate::judge::views::{LimitEdge, Part, worst_part};
@@ -29,37 +30,30 @@ pub struct Margin {
 impl Margin {
     /// Return the margin of some slices; `None` without operations.
     pub fn of(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>]) -> Option<Self> {
-        let worst = limit_edges
-            .iter()
-            .filter_map(|limit_edge| Some((limit_edge, worst_part(limit_edge, parts)?)));
-        let used = |limit_edge: &LimitEdge<'_>, part: &Part<'_>| {
-            let share = limit_edge.edge.over(part.tally);
-            share
-                .excess(limit_edge.limit.limit_pct)
-                .unwrap_or(if share.over_count > 0 { f64::INFINITY } else { 0.0 })
+        let worst = limit_edges.iter().filter_map(|limit_edge| {
+            let part = worst_part(limit_edge, parts)?;
+            Some((limit_edge.limit, part.slice, limit_edge.edge.over(part.tally)))
+        });
+        let used = |limit: &Limit, share: Share| {
+            let of_zero = if share.over_count > 0 { f64::INFINITY } else { 0.0 };
+            share.excess(limit.limit_pct).unwrap_or(of_zero)
         };
-        let (limit_edge, part) = worst.max_by(|one, two| {
-            let (one_used, two_used) = (used(one.0, one.1), used(two.0, two.1));
+        let (limit, slice, share) = worst.max_by(|one, two| {
             // Of equal shares the first one counts, as in the headline.
-            one_used
-                .total_cmp(&two_used)
-                .then_with(|| two.0.limit.threshold_us.cmp(&one.0.limit.threshold_us))
+            let by_threshold = || two.0.threshold_us.cmp(&one.0.threshold_us);
+            used(one.0, one.2)
+                .total_cmp(&used(two.0, two.2))
+                .then_with(by_threshold)
         })?;
-        Some(Self::at(limit_edge, part))
-    }
-
-    fn at(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> Self {
-        let (share, limit_pct) = (limit_edge.edge.over(part.tally), limit_edge.limit.limit_pct);
-        let slice = part.slice;
-        Self {
+        Some(Self {
             slice: slice.number,
-            threshold_us: limit_edge.limit.threshold_us,
+            threshold_us: limit.threshold_us,
             share_pct: share.printed(),
-            limit_pct,
-            points: points(share, limit_pct),
-            ratio: share.excess(limit_pct).map(|ratio| format!("{ratio:.4}")),
+            limit_pct: limit.limit_pct,
+            points: points(share, limit.limit_pct),
+            ratio: share.excess(limit.limit_pct).map(|ratio| format!("{ratio:.4}")),
             when: (slice.start_s, slice.end_s),
-        }
+        })
     }
 
     /// Return whether the limit is exceeded.
@@ -74,13 +68,10 @@ impl Margin {
             Some(points) => (points, "above"),
             None => (self.points.as_str(), "below"),
         };
+        let (threshold, when) = (time(self.threshold_us), when(start_s, end_s));
         format!(
-            "reads over {} in slice {} ({}): {} %, {points} points {relation} the limit of {} %",
-            time(self.threshold_us),
-            self.slice,
-            when(start_s, end_s),
-            self.share_pct,
-            self.limit_pct
+            "reads over {threshold} in slice {} ({when}): {} %, {points} points {relation} the limit of {} %",
+            self.slice, self.share_pct, self.limit_pct
         )
     }
 }
@@ -89,8 +80,8 @@ impl Margin {
 fn points(share: Share, limit_pct: Decimal) -> String {
     let scale = i128::from(limit_pct.scale());
     let denominator = i128::from(share.ops_count) * scale;
-    let numerator = i128::from(limit_pct.digits()) * i128::from(share.ops_count)
-        - i128::from(share.over_count) * 100 * scale;
+    let allowed = i128::from(limit_pct.digits()) * i128::from(share.ops_count);
+    let numerator = allowed - i128::from(share.over_count) * 100 * scale;
     let least = (numerator.abs() * 10_000 + denominator - 1) / denominator.max(1);
     let sign = if numerator < 0 { "-" } else { "" };
     format!("{sign}{}.{:04}", least / 10_000, least % 10_000)

@@ -12,6 +12,7 @@ pub mod share;
 pub mod verdict;
 pub mod views;
 
+use crate::act::blocks::histogram::Tally;
 use crate::act::run::Run;
 use crate::act::semantics::{self, Edges, judged};
 use crate::finding::{Finding, Findings};
@@ -54,11 +55,7 @@ pub fn judge(run: &Run, profile: &Profile) -> (Verdict, Vec<Finding>) {
         headline: headline(outcome, &violations, &shares, &reasons, run),
         histogram: reads.map_or_else(|| semantics::READS.to_owned(), |histogram| histogram.name.clone()),
         time: reads.and_then(|histogram| histogram.meaning.time),
-        read_at: read_at(
-            limit_edges
-                .iter()
-                .map(|limit_edge| (limit_edge.limit.threshold_us, limit_edge.edge)),
-        ),
+        read_at: read_at(&limit_edges),
         margin: Margin::of(&limit_edges, &parts),
         strict,
         steady_state: views::steady_state(&limit_edges, &parts, rules),
@@ -82,14 +79,14 @@ fn limit_edges<'a>(run: &Run, limits: &'a [Limit]) -> Vec<LimitEdge<'a>> {
 
 /// Return the outcomes for the minimum and for the maximum share over each threshold.
 fn strict(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], reasons: &Reasons) -> Strict {
-    let is_over = |share: fn((Share, Share)) -> Share| {
-        pairs(limit_edges, parts).any(|(limit_edge, part)| {
-            !share(limit_edge.shares(part.tally)).is_within(limit_edge.limit.limit_pct)
-        })
+    let is_over = |share_of: fn(Edge, &Tally) -> Share| {
+        let mut shares =
+            pairs(limit_edges, parts).map(|(at, part)| (at.limit, share_of(at.edge, part.tally)));
+        shares.any(|(limit, share)| !share.is_within(limit.limit_pct))
     };
     Strict {
-        least: reasons.outcome(is_over(|(over, _)| over)),
-        most: reasons.outcome(is_over(|(_, at_most)| at_most)),
+        least: reasons.outcome(is_over(Edge::over)),
+        most: reasons.outcome(is_over(Edge::at_most)),
     }
 }
 
@@ -97,38 +94,28 @@ fn violations(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>]) -> Vec<Violatio
     let all = pairs(limit_edges, parts);
     let over = all.filter_map(|(limit_edge, part)| violation(limit_edge, part));
     let mut violations: Vec<Violation> = over.collect();
-    let excess = |violation: &Violation| {
-        let excess = violation.share().excess(violation.limit_pct);
-        excess.unwrap_or(f64::INFINITY)
-    };
+    let excess = |one: &Violation| one.share().excess(one.limit_pct).unwrap_or(f64::INFINITY);
     violations.sort_by(|one, two| {
         let by_share = || two.share().compare(one.share());
         let by_place = || (one.slice, one.threshold_us).cmp(&(two.slice, two.threshold_us));
-        excess(two)
-            .total_cmp(&excess(one))
-            .then_with(by_share)
-            .then_with(by_place)
+        let by_excess = excess(two).total_cmp(&excess(one));
+        by_excess.then_with(by_share).then_with(by_place)
     });
     violations
 }
 
 fn violation(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> Option<Violation> {
-    let slice = part.slice;
-    let found = limit_edge.edge.over(part.tally);
-    if found.is_within(limit_edge.limit.limit_pct) {
-        return None;
-    }
-    Some(Violation {
+    let (slice, limit, found) = (part.slice, limit_edge.limit, limit_edge.edge.over(part.tally));
+    let is_over = !found.is_within(limit.limit_pct);
+    is_over.then(|| Violation {
         slice: slice.number,
-        threshold_us: limit_edge.limit.threshold_us,
+        threshold_us: limit.threshold_us,
         read_at_us: limit_edge.edge.read_at_us,
         share_pct: found.printed(),
-        limit_pct: limit_edge.limit.limit_pct,
+        limit_pct: limit.limit_pct,
         over_count: found.over_count,
         ops_count: found.ops_count,
-        excess_ratio: found
-            .excess(limit_edge.limit.limit_pct)
-            .map(|ratio| format!("{ratio:.2}")),
+        excess_ratio: found.excess(limit.limit_pct).map(|ratio| format!("{ratio:.2}")),
         start_s: slice.start_s,
         end_s: slice.end_s,
     })

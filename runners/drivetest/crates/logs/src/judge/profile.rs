@@ -104,11 +104,8 @@ impl Profile {
     pub fn known(name: &str) -> Option<&'static [u8]> {
         let is_it =
             |known: &str| known == name || known.rsplit_once('.').is_some_and(|(plain, _)| plain == name);
-        KNOWN
-            .iter()
-            .rev()
-            .find(|(known, _)| is_it(known))
-            .map(|(_, document)| document.as_bytes())
+        let found = KNOWN.iter().rev().find(|(known, _)| is_it(known));
+        found.map(|(_, document)| document.as_bytes())
     }
 
     /// Return the names of the built-in profiles.
@@ -118,12 +115,9 @@ impl Profile {
 
     /// Return the identification for a verdict.
     pub fn name(&self) -> ProfileName {
-        let Rules {
-            name, rule_version, ..
-        } = &self.rules;
         ProfileName {
-            name: name.clone(),
-            rule_version: *rule_version,
+            name: self.rules.name.clone(),
+            rule_version: self.rules.rule_version,
             sha256: self.sha256.clone(),
         }
     }
@@ -134,10 +128,8 @@ impl Rules {
     ///
     /// It is the value of the profile, or else an eighth of the duration (3 h of 24 h), rounded up to whole slices.
     pub fn steady_from_s(&self) -> u64 {
-        let eighth_s = self.duration_s.div_ceil(8);
-        let whole_s = eighth_s
-            .div_ceil(self.slice_length_s)
-            .saturating_mul(self.slice_length_s);
+        let slices = self.duration_s.div_ceil(8).div_ceil(self.slice_length_s);
+        let whole_s = slices.saturating_mul(self.slice_length_s);
         self.configured_steady_from_s.unwrap_or(whole_s)
     }
 
@@ -154,15 +146,12 @@ impl Rules {
         }
         if self.slice_length_s == 0 || self.duration_s < self.slice_length_s {
             let got = format!("slices of {} s in {} s", self.slice_length_s, self.duration_s);
-            return refuse(
-                "a slice length above 0 s and a duration of at least one slice",
-                got,
-            );
+            let expected = "a slice length above 0 s and a duration of at least one slice";
+            return refuse(expected, got);
         }
         let rises = self
             .limits
-            .windows(2)
-            .all(|pair| pair[0].threshold_us < pair[1].threshold_us);
+            .is_sorted_by(|one, next| one.threshold_us < next.threshold_us);
         if !rises || self.limits[0].threshold_us == 0 {
             return refuse("thresholds above 0 in rising order", "another order".to_owned());
         }

@@ -1,7 +1,9 @@
 //! Reasons against a pass besides the limits: damage, early ends, and differences from the profile.
 
+use crate::act::blocks::histogram::Tally;
 use crate::act::run::Run;
 use crate::act::semantics::judged;
+use crate::act::slices::Slice;
 use crate::finding::{Effect, Finding, Rule, counted, rule};
 use crate::judge::profile::Rules;
 use crate::judge::verdict::{Outcome, when};
@@ -44,11 +46,10 @@ impl Reasons {
     /// Collect the reasons from the findings of the run, and from its differences from the profile.
     pub fn of(run: &Run, differences: &[Finding]) -> Self {
         let sentences = |effect: Effect| {
-            let found = differences.iter().chain(&run.findings);
-            found
-                .filter(|finding| finding.effect == effect)
+            let all = differences.iter().chain(&run.findings);
+            all.filter(|finding| finding.effect == effect)
                 .map(sentence)
-                .collect::<Vec<_>>()
+                .collect()
         };
         Self {
             untrusted: sentences(Effect::Untrusted),
@@ -80,10 +81,10 @@ impl Reasons {
 }
 
 fn sentence(finding: &Finding) -> String {
-    let text = &finding.sentence;
-    finding
-        .line
-        .map_or_else(|| text.clone(), |line| format!("line {line}: {text}"))
+    match finding.line {
+        Some(line) => format!("line {line}: {}", finding.sentence),
+        None => finding.sentence.clone(),
+    }
 }
 
 /// Return the differences of a run from the profile; the log has edges for `readable_limits_count` of its limits.
@@ -132,29 +133,22 @@ fn fewer_blocks(run: &Run, rules: &Rules) -> Option<String> {
     let is_it = |name: &str| BLOCK_WRITES_KEYS.contains(&name);
     let printed = run.derived.iter().find(|(name, _)| is_it(name))?.1.as_str();
     let found: f64 = printed.parse().ok()?;
-    (found < required * BLOCKS_RATIO_MIN).then(|| {
+    let sentence = || {
         format!(
             "{printed} large blocks are written per second; the profile requires {required:.2} for {writes} writes"
         )
-    })
+    };
+    (found < required * BLOCKS_RATIO_MIN).then(sentence)
 }
 
 fn without_reads(run: &Run) -> Option<String> {
     let Some(reads) = judged(run) else {
         return Some("the log has no histogram of reads; the profile limits reads".to_owned());
     };
-    let empty = run.slices.iter().find(|slice| {
-        slice
-            .tally(reads.ordinal)
-            .is_some_and(|tally| tally.ops_count() == 0)
-    });
-    empty.map(|slice| {
-        format!(
-            "slice {} ({}) has no reads",
-            slice.number,
-            when(slice.start_s, slice.end_s)
-        )
-    })
+    let ops_count = |slice: &Slice| slice.tally(reads.ordinal).map(Tally::ops_count);
+    let empty = run.slices.iter().find(|slice| ops_count(slice) == Some(0))?;
+    let when = when(empty.start_s, empty.end_s);
+    Some(format!("slice {} ({when}) has no reads", empty.number))
 }
 
 fn time_differs(run: &Run, rules: &Rules) -> Option<String> {
@@ -167,13 +161,10 @@ fn time_differs(run: &Run, rules: &Rules) -> Option<String> {
     if run.reached_s >= rules.duration_s && slice_s == wanted_s && !run.slices.is_empty() {
         return None;
     }
-    let (reached_s, required_s, required_slice_s) = (run.reached_s, rules.duration_s, rules.slice_length_s);
+    let [ran, in_slices, required, in_required_slices] =
+        [run.reached_s, slice_s, rules.duration_s, rules.slice_length_s].map(duration);
     Some(format!(
-        "the test ran {}, judged in slices of {}; a verdict needs {}, judged in slices of {}",
-        duration(reached_s),
-        duration(slice_s),
-        duration(required_s),
-        duration(required_slice_s)
+        "the test ran {ran}, judged in slices of {in_slices}; a verdict needs {required}, judged in slices of {in_required_slices}"
     ))
 }
 
@@ -207,16 +198,16 @@ fn ratio_differs(run: &Run, rules: &Rules) -> Option<String> {
 
 fn objects_differ(run: &Run, rules: &Rules) -> Option<String> {
     let required = rules.object_bytes;
-    match (run.record_bytes, run.record_bytes_max) {
-        (Some(least), Some(most)) if least == required && most == required => None,
-        (Some(least), Some(most)) if least == most => Some(format!(
-            "objects have {least} bytes; the profile requires {required}"
-        )),
-        (Some(least), Some(most)) => Some(format!(
-            "objects have {least} to {most} bytes; the profile requires {required}"
-        )),
-        _ => Some(format!(
+    let Some((least, most)) = run.record_bytes.zip(run.record_bytes_max) else {
+        return Some(format!(
             "the log does not state the object size; the profile requires {required} bytes"
-        )),
-    }
+        ));
+    };
+    let sizes = if least == most {
+        least.to_string()
+    } else {
+        format!("{least} to {most}")
+    };
+    let is_same = least == required && most == required;
+    (!is_same).then(|| format!("objects have {sizes} bytes; the profile requires {required}"))
 }

@@ -48,19 +48,17 @@ impl Share {
     pub fn compare(self, other: Self) -> Ordering {
         let cross = |one: Self, two: Self| u128::from(one.over_count) * u128::from(two.ops_count);
         let is_some = |share: Self| share.ops_count > 0;
-        cross(self, other)
-            .cmp(&cross(other, self))
-            .then(is_some(self).cmp(&is_some(other)))
+        let by_share = cross(self, other).cmp(&cross(other, self));
+        by_share.then(is_some(self).cmp(&is_some(other)))
     }
 
     /// Return the percentage as ACT computes it before rounding; 0 without operations.
     ///
     /// Source: aerospike/act, analysis/act_latency.py, bucket_percentages_over().
     pub fn pct(self) -> f64 {
-        if self.ops_count == 0 {
-            0.0
-        } else {
-            self.over_count as f64 * 100.0 / self.ops_count as f64
+        match self.ops_count {
+            0 => 0.0,
+            ops_count => self.over_count as f64 * 100.0 / ops_count as f64,
         }
     }
 
@@ -113,10 +111,8 @@ impl ExactCounts {
     /// ```
     pub fn parse(line: &[u8]) -> Option<Self> {
         let end: EndRecord = serde_json::from_slice(line).ok()?;
-        let over = end
-            .over
-            .iter()
-            .map(|(time, &count)| Some((time.parse().ok()?, count)));
+        let over = end.over.iter();
+        let over = over.map(|(time, &count)| Some((time.parse().ok()?, count)));
         let counts = Self {
             ops_count: end.reads_count,
             over_counts: over.collect::<Option<_>>()?,
@@ -138,10 +134,10 @@ impl ExactCounts {
 
     /// Return the share at or over a threshold; `None` if it was not counted, or without reads.
     pub fn share(&self, threshold_us: u64) -> Option<Share> {
-        let over_count = *self.over_counts.get(&threshold_us)?;
-        (self.ops_count > 0).then_some(Share {
+        let (over_count, ops_count) = (*self.over_counts.get(&threshold_us)?, self.ops_count);
+        (ops_count > 0).then_some(Share {
             over_count,
-            ops_count: self.ops_count,
+            ops_count,
         })
     }
 }

@@ -3,12 +3,12 @@
 use serde::Serialize;
 
 use crate::act::semantics::Time;
-use crate::judge::bucket_edges::Edge;
+
 use crate::judge::decimal::Decimal;
 use crate::judge::margin::Margin;
 use crate::judge::profile::{Limit, ProfileName};
 use crate::judge::share::Share;
-use crate::judge::views::{Compared, SteadyState};
+use crate::judge::views::{Compared, LimitEdge, SteadyState};
 
 /// Outcome of a judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -22,18 +22,6 @@ pub enum Outcome {
     Undecided,
     /// The run is not valid.
     Void,
-}
-
-impl Outcome {
-    /// Return the code in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Undecided => "undecided",
-            Self::Void => "void",
-        }
-    }
 }
 
 /// Part of a run that a share covers.
@@ -150,12 +138,9 @@ impl Violation {
 
     /// Return `slice 2 (10-20 s), reads over 64 ms: 0.33 % > 0.1 %`.
     pub fn sentence(&self) -> String {
-        let when = when(self.start_s, self.end_s);
-        let (threshold, shown) = (time(self.threshold_us), self.share().shown_over(self.limit_pct));
-        format!(
-            "slice {} ({when}), reads over {threshold}: {shown} % > {} %",
-            self.slice, self.limit_pct
-        )
+        let (slice, when, limit_pct) = (self.slice, when(self.start_s, self.end_s), self.limit_pct);
+        let (threshold, shown) = (time(self.threshold_us), self.share().shown_over(limit_pct));
+        format!("slice {slice} ({when}), reads over {threshold}: {shown} % > {limit_pct} %")
     }
 }
 
@@ -193,18 +178,13 @@ pub struct Verdict {
 }
 
 /// Return the sentence for a log without edges at the thresholds: `1 ms at 1024 us and 8 ms at 8192 us`.
-pub fn read_at(edges: impl Iterator<Item = (u64, Edge)>) -> Option<String> {
-    let inexact = edges.filter(|(_, edge)| !edge.is_exact());
-    let parts: Vec<String> = inexact
-        .map(|(threshold_us, edge)| format!("{} at {} us", time(threshold_us), edge.read_at_us))
-        .collect();
-    let sentence = || {
-        format!(
-            "read at bucket edges, like ACT: {}; the log has no edge at the thresholds themselves",
-            listed(&parts)
-        )
-    };
-    (!parts.is_empty()).then(sentence)
+pub fn read_at(limit_edges: &[LimitEdge<'_>]) -> Option<String> {
+    let inexact = limit_edges.iter().filter(|at| !at.edge.is_exact());
+    let parts = inexact.map(|at| format!("{} at {} us", time(at.limit.threshold_us), at.edge.read_at_us));
+    let parts = listed(&parts.collect::<Vec<_>>());
+    (!parts.is_empty()).then(|| {
+        format!("read at bucket edges, like ACT: {parts}; the log has no edge at the thresholds themselves")
+    })
 }
 
 /// Return a time range: `hours 2-3` for whole hours, `10-20 s` otherwise.

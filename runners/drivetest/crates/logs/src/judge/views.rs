@@ -1,5 +1,7 @@
 //! Views of one run: worst slice, steady state, whole run, and the reads for comparisons.
 
+use std::cmp::Ordering;
+
 use serde::Serialize;
 
 use crate::act::blocks::histogram::Tally;
@@ -74,11 +76,8 @@ pub struct Compared {
 
 /// Return the usable slices of a histogram.
 pub fn parts<'a>(run: &'a Run, histogram: Option<&Histogram>) -> Vec<Part<'a>> {
-    let Some(histogram) = histogram else {
-        return Vec::new();
-    };
     let part = |slice: &'a Slice| {
-        let tally = slice.tally(histogram.ordinal)?;
+        let tally = slice.tally(histogram?.ordinal)?;
         Some(Part { slice, tally })
     };
     run.slices.iter().filter_map(part).collect()
@@ -98,12 +97,9 @@ pub fn shares(
 pub fn worst_part<'a, 'b>(limit_edge: &LimitEdge<'_>, parts: &'b [Part<'a>]) -> Option<&'b Part<'a>> {
     let of = |part: &Part<'_>| limit_edge.edge.over(part.tally);
     let used = parts.iter().filter(|part| part.tally.ops_count() > 0);
-    used.reduce(|worst, part| {
-        if of(part).compare(of(worst)).is_gt() {
-            part
-        } else {
-            worst
-        }
+    used.reduce(|worst, part| match of(part).compare(of(worst)) {
+        Ordering::Greater => part,
+        Ordering::Less | Ordering::Equal => worst,
     })
 }
 
@@ -111,7 +107,7 @@ pub fn worst_part<'a, 'b>(limit_edge: &LimitEdge<'_>, parts: &'b [Part<'a>]) -> 
 pub fn steady_state(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], rules: &Rules) -> Option<SteadyState> {
     let from_s = rules.steady_from_s();
     let steady: Vec<_> = parts.iter().filter(|part| part.slice.start_s >= from_s).collect();
-    let (to_s, slices_count) = (steady.last()?.slice.end_s, steady.len());
+    let to_s = steady.last()?.slice.end_s;
     let of = |limit_edge: &LimitEdge<'_>| {
         let shares = steady.iter().map(|part| limit_edge.shares(part.tally));
         let sums = shares.fold((Share::default(), Share::default()), |sums, shares| {
@@ -119,12 +115,11 @@ pub fn steady_state(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], rules: &R
         });
         limit_edge.found(Statistic::SteadyState, sums, None)
     };
-    let shares = limit_edges.iter().filter_map(of).collect();
     Some(SteadyState {
         from_s,
         to_s,
-        slices_count,
-        shares,
+        slices_count: steady.len(),
+        shares: limit_edges.iter().filter_map(of).collect(),
     })
 }
 
@@ -144,13 +139,8 @@ pub fn exact(run: &Run, limits: &[Limit]) -> Option<Vec<FoundShare>> {
     let counts: &ExactCounts = run.exact.as_ref()?;
     let of = |limit: &Limit| {
         let (us, share) = (limit.threshold_us, counts.share(limit.threshold_us)?);
-        Some(FoundShare::new(
-            Statistic::Overall,
-            limit,
-            us,
-            (share, share),
-            None,
-        ))
+        let shares = (share, share);
+        Some(FoundShare::new(Statistic::Overall, limit, us, shares, None))
     };
     Some(limits.iter().filter_map(of).collect())
 }

@@ -88,10 +88,10 @@ impl Columns {
             self.buckets.resize_with(counts.len(), Vec::new);
         }
         let values = counts.iter().chain(std::iter::repeat(&0));
-        let mut bytes_count = 0;
-        for (planes, &value) in self.buckets.iter_mut().zip(values) {
-            bytes_count += push(planes, value, self.known_count);
-        }
+        let values = self.buckets.iter_mut().zip(values);
+        let bytes_count = values
+            .map(|(planes, &value)| push(planes, value, self.known_count))
+            .sum();
         self.known_count += 1;
         bytes_count
     }
@@ -102,14 +102,10 @@ impl Columns {
             number(target, first);
             number(target, length);
         }
-        let used = || {
-            self.buckets
-                .iter()
-                .enumerate()
-                .filter(|(_, planes)| !planes.is_empty())
-        };
-        number(target, used().count() as u64);
-        for (bucket, planes) in used() {
+        let buckets = self.buckets.iter().enumerate();
+        let used = buckets.filter(|(_, planes)| !planes.is_empty());
+        number(target, used.clone().count() as u64);
+        for (bucket, planes) in used {
             number(target, bucket as u64);
             number(target, planes.len() as u64);
             planes.iter().for_each(|plane| target.extend_from_slice(plane));

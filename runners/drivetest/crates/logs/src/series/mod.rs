@@ -50,7 +50,7 @@ pub struct Series {
 }
 
 /// Writer of a series; stores one chunk and the compressed bytes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Writer {
     length_s: u64,
     start_s: u64,
@@ -69,8 +69,7 @@ impl Writer {
             start_s,
             to_s: request.to_s,
             reached_s: start_s,
-            chunk: Chunk::default(),
-            frame: Frame::default(),
+            ..Self::default()
         }
     }
 

@@ -20,10 +20,9 @@ pub enum Style {
 impl Style {
     /// Detect the style by the first bytes: carriage returns without any line feed.
     pub fn of(head: &[u8]) -> Self {
-        if head.contains(&b'\r') && !head.contains(&b'\n') {
-            Self::Returns
-        } else {
-            Self::Feeds
+        match head.contains(&b'\r') && !head.contains(&b'\n') {
+            true => Self::Returns,
+            false => Self::Feeds,
         }
     }
 }
@@ -100,19 +99,14 @@ impl LineSplitter {
             self.divide(each);
         }
         self.is_open = true;
-        let bytes = if self.begun.is_empty() {
-            self.without_nuls(bytes)
-        } else {
-            bytes
-        };
+        let mut bytes = bytes;
+        if self.begun.is_empty() {
+            let nuls = bytes.iter().take_while(|&&byte| byte == 0).count();
+            self.has_nuls_before |= nuls > 0;
+            bytes = &bytes[nuls..];
+        }
         let room = LINE_BYTES_MAX - self.begun.len();
         self.begun.extend_from_slice(&bytes[..bytes.len().min(room)]);
-    }
-
-    fn without_nuls<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
-        let nuls = bytes.iter().take_while(|&&byte| byte == 0).count();
-        self.has_nuls_before |= nuls > 0;
-        &bytes[nuls..]
     }
 
     /// End a line, or a piece of one, at each carriage return, because no line feed follows.

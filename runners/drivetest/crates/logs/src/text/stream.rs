@@ -34,13 +34,9 @@ pub trait Sink {
     fn line(&mut self, line: Line<'_>);
 }
 
-/// Sink that passes every line to a function.
-#[derive(Debug)]
-pub struct Each<F>(pub F);
-
-impl<F: FnMut(Line<'_>)> Sink for Each<F> {
+impl<F: FnMut(Line<'_>)> Sink for F {
     fn line(&mut self, line: Line<'_>) {
-        (self.0)(line);
+        self(line);
     }
 }
 
@@ -246,9 +242,9 @@ mod tests {
             ));
         };
         for chunk in chunks {
-            text.push(chunk, &mut Each(&mut text_of));
+            text.push(chunk, &mut text_of);
         }
-        let count = text.finish(&mut Each(&mut text_of));
+        let count = text.finish(&mut text_of);
         (
             found,
             count,

@@ -120,9 +120,8 @@ fn room_us(threads: u64, runtime_ms: f64) -> f64 {
 /// Add a finding if too few operations lie beyond a percentile, for each operation that is counted or composite.
 pub fn samples(run: &Run, composite: &str, findings: &mut Findings) {
     let judged = |operation: &&Operation| operation.is_counted || operation.name == composite;
-    for operation in run.operations.iter().filter(judged) {
-        few_samples(operation, findings);
-    }
+    let operations = run.operations.iter().filter(judged);
+    operations.for_each(|operation| few_samples(operation, findings));
 }
 
 fn few_samples(operation: &Operation, findings: &mut Findings) {
@@ -135,23 +134,18 @@ fn few_samples(operation: &Operation, findings: &mut Findings) {
     let beyond = |share: f64| ops_count as f64 * (100.0 - share) / 100.0;
     // A product of decimals may miss the whole number by a rounding.
     let is_thin = |share: &f64| *share < 100.0 && beyond(*share) < BEYOND_MIN * (1.0 - 1e-9);
-    let shares = operation
-        .percentiles
-        .iter()
-        .filter(|(share, _)| number::value(share).as_ref().is_some_and(is_thin));
-    let thin: Vec<String> = shares.map(|(share, _)| format!("p{share}")).take(16).collect();
+    let shares = operation.percentiles.iter().map(|(share, _)| share);
+    let thin = shares.filter(|share| number::value(share).as_ref().is_some_and(is_thin));
+    let thin: Vec<String> = thin.map(|share| format!("p{share}")).take(16).collect();
     if !thin.is_empty() {
         let time = if operation.is_intended_twin {
             " (response)"
         } else {
             ""
         };
-        let sentence = format!(
-            "{}{time}, {}: fewer than 10 of {ops_count} operations are beyond {}",
-            operation.name,
-            operation.outcome,
-            thin.join(", ")
-        );
+        let (name, outcome, thin) = (&operation.name, &operation.outcome, thin.join(", "));
+        let sentence =
+            format!("{name}{time}, {outcome}: fewer than 10 of {ops_count} operations are beyond {thin}");
         findings.add(rules::FEW_SAMPLES.at(None, sentence));
     }
 }
@@ -177,4 +171,12 @@ pub fn warm_up(run: &Run, findings: &mut Findings) {
             format!("the first interval has {first} operations/s; the median of the others is {middle}");
         findings.add(rules::WARM_UP.at(None, sentence));
     }
+}
+
+/// Sentence about a run without a target.
+pub const CLOSED_LOOP: &str = "without a target, each operation starts when the previous one ends, so a stall delays only a few operations";
+
+/// Return the sentence about a run with a target that measures no response times.
+pub fn only_service_times(target: &str) -> String {
+    format!("the target is {target} operations/s, but only service times are measured, without waiting time")
 }

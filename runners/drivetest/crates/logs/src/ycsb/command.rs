@@ -43,8 +43,11 @@ impl Command {
 
     /// Return the commands of a script that start YCSB, in their order.
     pub fn of_script(text: &str) -> Vec<Self> {
-        let commands = shell::commands(text).into_iter();
-        commands.filter_map(|words| Self::of_start(&words)).collect()
+        let commands = shell::commands(text);
+        commands
+            .iter()
+            .filter_map(|words| Self::of_start(words))
+            .collect()
     }
 
     /// Return the commands of a script that start go-ycsb. Only they name the back end and the file of the workload.
@@ -69,13 +72,15 @@ impl Command {
         }
         let launcher = |word: &String| matches!(base(word), "ycsb" | "ycsb.sh" | "ycsb.bat");
         let at = words.iter().position(launcher)?;
-        let flag = match words.get(at + 1)?.as_str() {
+        let [phase, binding, rest @ ..] = &words[at + 1..] else {
+            return None;
+        };
+        let flag = match phase.as_str() {
             "load" => "-load",
             "run" => "-t",
             _ => return None,
         };
-        let binding = words.get(at + 2)?.as_str();
-        let rest = words[at + 3..].iter().map(String::as_str);
+        let rest = rest.iter().map(String::as_str);
         Some(Self::of_words([flag, "-db", binding].into_iter().chain(rest)))
     }
 
@@ -91,12 +96,10 @@ impl Command {
             let taken = read.take(option, after);
             rest = &after[taken.min(after.len())..];
         }
-        if let Some(printed) = read.properties.get("dotransactions") {
-            read.phase = if printed == "false" {
-                Phase::Load
-            } else {
-                Phase::Run
-            };
+        match read.properties.get("dotransactions") {
+            Some("false") => read.phase = Phase::Load,
+            Some(_) => read.phase = Phase::Run,
+            None => {}
         }
         read
     }
@@ -114,10 +117,8 @@ impl Command {
             "-target" => self.properties.set("target", value.unwrap_or("")),
             _ => {}
         }
-        usize::from(matches!(
-            option,
-            "-db" | "-P" | "-threads" | "-target" | "-l" | "-cp"
-        ))
+        let takes_value = ["-db", "-P", "-threads", "-target", "-l", "-cp"].contains(&option);
+        usize::from(takes_value)
     }
 
     /// Return a value with blanks was printed without its quotes: YCSB takes no bare words, so they belong to it.
@@ -188,15 +189,11 @@ pub fn base(path: &str) -> &str {
 
 /// `--threads=8` and `-precordcount=5` hold their values; other options are followed by them.
 fn go_option(word: &str) -> (&str, Option<&str>) {
-    if word.starts_with("--") {
-        return word
-            .split_once('=')
-            .map_or((word, None), |(name, value)| (name, Some(value)));
-    }
-    match word.split_at_checked(2) {
-        Some((name, value)) if !value.is_empty() => (name, Some(value)),
-        _ => (word, None),
-    }
+    let parts = match word.starts_with("--") {
+        true => word.split_once('='),
+        false => word.split_at_checked(2).filter(|(_, value)| !value.is_empty()),
+    };
+    parts.map_or((word, None), |(name, value)| (name, Some(value)))
 }
 
 #[cfg(test)]

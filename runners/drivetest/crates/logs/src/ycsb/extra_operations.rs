@@ -27,10 +27,8 @@ pub fn spectra(runs: &mut [Run], spectra: Vec<Spectrum>, findings: &mut Findings
         });
         let fitting: Vec<_> = fitting.take(2).collect();
         let [(at, operation)] = fitting[..] else {
-            let sentence = format!(
-                "{}: it does not match an operation of exactly one run",
-                spectrum.name
-            );
+            let name = &spectrum.name;
+            let sentence = format!("{name}: it does not match an operation of exactly one run");
             findings.add(rules::HDR_UNMATCHED.at(None, sentence));
             continue;
         };
@@ -45,9 +43,8 @@ pub fn spectra(runs: &mut [Run], spectra: Vec<Spectrum>, findings: &mut Findings
 fn printed<'a>(run: &'a Run, spectrum: &Spectrum) -> Option<&'a Operation> {
     let is_row = |operation: &&Operation| operation.from == "rows" && !operation.is_intended_twin;
     let rows = run.operations.iter().filter(is_row);
-    let named: Vec<_> = rows
-        .map(|operation| (printed_name(run, operation), operation))
-        .collect();
+    let named = rows.map(|operation| (printed_name(run, operation), operation));
+    let named: Vec<_> = named.collect();
     let metric = spectrum::metric_of(&spectrum.name, named.iter().map(|(name, _)| name.as_str()))?;
     let (_, operation) = named.iter().find(|(name, _)| name == metric)?;
     Some(*operation)
@@ -67,22 +64,15 @@ fn of_spectrum(printed: &Operation, spectrum: &Spectrum) -> Operation {
 }
 
 fn compare(printed: &Operation, spectrum: &Spectrum) -> Option<Finding> {
+    let (name, rows) = (&spectrum.name, &printed.name);
     if let Some(line) = spectrum.unreadable {
-        let sentence = format!(
-            "{}, line {line}: expected a row of a percentile spectrum",
-            spectrum.name
-        );
+        let sentence = format!("{name}, line {line}: expected a row of a percentile spectrum");
         return Some(rules::HDR_UNREADABLE.at(None, sentence));
     }
     let max = |max: &Option<String>| max.as_deref().and_then(number::count);
     let same = printed.ops_count == spectrum.ops_count && max(&printed.max_us) == max(&spectrum.max);
-    (!same).then(|| {
-        let sentence = format!(
-            "{}: its operations differ from the rows of {}",
-            spectrum.name, printed.name
-        );
-        rules::HDR_DIFFERS.at(None, sentence)
-    })
+    let sentence = format!("{name}: its operations differ from the rows of {rows}");
+    (!same).then(|| rules::HDR_DIFFERS.at(None, sentence))
 }
 
 /// Add operations from the single latencies of a YCSB run, in addition to the summary.
@@ -95,14 +85,11 @@ pub fn raw(run: &mut Run, raw: &Raw) {
         let Metric::Operation(name) = Metric::parse(&operation.name) else {
             continue;
         };
+        let intended = name.is_intended.then_some(Time::Response);
         let named = Operation {
             name: name.operation,
             outcome: name.outcome,
-            time: if name.is_intended {
-                Some(Time::Response)
-            } else {
-                time.or(run.times.and(Some(Time::Service)))
-            },
+            time: intended.or(time).or(run.times.and(Some(Time::Service))),
             recorder: name.recorder.map(Recorder::measurement),
             is_intended_twin: name.is_intended,
             ..Operation::default()
@@ -124,10 +111,9 @@ fn differs(run: &Run, of_raw: &Operation) -> Option<Finding> {
     };
     let printed = run.operations.iter().find(is_twin)?;
     let (rows, single) = (printed.ops_count?, of_raw.ops_count?);
-    let sentence = format!(
-        "{}: expected {rows} single operations, the count of the summary; got {single}",
-        of_raw.name
-    );
+    let name = &of_raw.name;
+    let sentence =
+        format!("{name}: expected {rows} single operations, the count of the summary; got {single}");
     (rows != single).then(|| rules::RAW_DIFFERS.at(None, sentence))
 }
 
@@ -137,16 +123,14 @@ pub fn report(run: &mut Run, raw: &Raw) {
     let rounded = raw.operations().iter().filter(is_rounded);
     let rounded: Vec<&str> = rounded.map(|operation| operation.name.as_str()).collect();
     if !rounded.is_empty() {
-        let sentence = format!(
-            "{}: more than 65536 different latencies; percentiles are rounded up by less than 0.1 %",
-            rounded.join(", ")
-        );
+        let what = "more than 65536 different latencies; percentiles are rounded up by less than 0.1 %";
+        let sentence = format!("{}: {what}", rounded.join(", "));
         run.findings.push(rules::LATENCIES_ROUNDED.at(None, sentence));
     }
     if raw.passed_over_count > 0 {
+        let count = raw.passed_over_count;
         let sentence = format!(
-            "expected at most 64 kinds of single operations; {} operations of other kinds are ignored",
-            raw.passed_over_count
+            "expected at most 64 kinds of single operations; {count} operations of other kinds are ignored"
         );
         run.findings.push(rules::TOO_MANY_ROWS.at(None, sentence));
     }

@@ -14,7 +14,7 @@ use crate::ycsb::settings::ConfigFile;
 pub const RUNS_MAX: usize = 512;
 
 /// Remaining memory for all files, so that a hostile file cannot exhaust memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MemoryBudget {
     /// Number of rows, about 100 bytes each.
     pub rows: usize,
@@ -292,13 +292,13 @@ impl<D: Dialect> FileRuns<D> {
 /// Return a text, cut to the length for a sentence.
 pub fn shown(text: &str) -> String {
     const SHOWN_MAX: usize = 200;
-    let last: String = text
-        .chars()
-        .filter(|letter| !letter.is_control())
-        .take(SHOWN_MAX)
-        .collect();
-    let is_whole = last.len() == text.len();
-    if is_whole { last } else { format!("{last}...") }
+    let visible = text.chars().filter(|letter| !letter.is_control());
+    let shown: String = visible.take(SHOWN_MAX).collect();
+    if shown.len() == text.len() {
+        shown
+    } else {
+        format!("{shown}...")
+    }
 }
 
 /// Return whether a line of stars is the head (true) or the end (false) of a block of properties; `None` for other stars.

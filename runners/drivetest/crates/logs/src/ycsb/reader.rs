@@ -8,7 +8,7 @@ use crate::text::Line;
 use crate::text::decode::Encoding;
 use crate::text::repair::header_anchor::Dialect as TextDialect;
 use crate::text::repair::noise_limit;
-use crate::text::stream::{Each, Text};
+use crate::text::stream::Text;
 use crate::ycsb::command::Command;
 use crate::ycsb::common::properties::Properties;
 use crate::ycsb::common::spectrum::{self, Spectrum};
@@ -80,7 +80,7 @@ impl OutputFile {
 }
 
 /// Current file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum Open {
     /// Output of YCSB.
     Output(Box<Text>, Box<OutputFile>),
@@ -89,6 +89,7 @@ enum Open {
     /// A script or a properties file.
     Script(Vec<u8>),
     /// A file without information about the run.
+    #[default]
     Nothing,
 }
 
@@ -119,8 +120,8 @@ impl<D: Dialect> Program<D> {
     }
 
     fn add_commands(&mut self, script: &str) {
-        self.commands
-            .extend(D::commands(script).into_iter().take(RUNS_MAX));
+        let commands = D::commands(script).into_iter();
+        self.commands.extend(commands.take(RUNS_MAX));
     }
 
     fn runs(self, configs: &[ConfigFile], findings: &mut Findings) -> Vec<Run> {
@@ -139,7 +140,7 @@ impl<D: Dialect> Program<D> {
 }
 
 /// Reader of a log and its attachments.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reader {
     role: Role,
     name: String,
@@ -162,21 +163,10 @@ impl Reader {
     /// Return a reader whose memory limit is its share of the limit for all logs of an archive.
     pub fn with_share(logs_count: usize) -> Self {
         Self {
-            role: Role::Log,
-            name: String::new(),
             open: Open::output(logs_count, None),
             logs_count,
-            flooded_line: None,
             budget: MemoryBudget::share(logs_count),
-            spectra: Vec::new(),
-            lines_count: 0,
-            encoding: Encoding::default(),
-            findings: Findings::default(),
-            hdr_files: Vec::new(),
-            span: None,
-            java: Program::default(),
-            go: Program::default(),
-            configs: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -209,10 +199,7 @@ impl Reader {
     pub fn push(&mut self, bytes: &[u8]) {
         match &mut self.open {
             Open::Output(text, output) => {
-                text.push(
-                    bytes,
-                    &mut Each(|line: Line<'_>| output.take(line, &mut self.budget)),
-                );
+                text.push(bytes, &mut |line: Line<'_>| output.take(line, &mut self.budget));
             }
             Open::Hdr(reader) => reader.push(bytes),
             Open::Script(text) => {
@@ -229,10 +216,9 @@ impl Reader {
     }
 
     fn close(&mut self) {
-        match mem::replace(&mut self.open, Open::Nothing) {
+        match mem::take(&mut self.open) {
             Open::Output(mut text, mut output) => {
-                let lines_count =
-                    text.finish(&mut Each(|line: Line<'_>| output.take(line, &mut self.budget)));
+                let lines_count = text.finish(&mut |line: Line<'_>| output.take(line, &mut self.budget));
                 self.note_flood(text.flooded_line());
                 if self.role == Role::Log {
                     self.encoding = text.encoding();
@@ -260,14 +246,13 @@ impl Reader {
         let (file, findings) = reader.finish();
         self.findings.add_all(findings);
         if self.hdr_files.len() < HDR_FILES_MAX {
-            self.hdr_files.push(file);
-        } else {
-            let sentence = format!(
-                "{} is ignored: at most {HDR_FILES_MAX} HDR files are read",
-                file.name
-            );
-            self.findings.add(rules::HDR_UNREADABLE.at(None, sentence));
+            return self.hdr_files.push(file);
         }
+        let sentence = format!(
+            "{} is ignored: at most {HDR_FILES_MAX} HDR files are read",
+            file.name
+        );
+        self.findings.add(rules::HDR_UNREADABLE.at(None, sentence));
     }
 
     fn close_output(&mut self, printed: OutputFile, lines_count: u64) {

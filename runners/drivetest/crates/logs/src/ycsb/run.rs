@@ -249,10 +249,9 @@ pub fn give_telemetry(runs: &mut [Run], telemetry: Option<Telemetry>) -> Option<
         run.telemetry = Some(Box::new(telemetry));
         return None;
     }
-    let sentence = format!(
-        "the side file is of one run, and the log holds {}: its telemetry is of none of them",
-        runs.len()
-    );
+    let count = runs.len();
+    let sentence =
+        format!("the side file is of one run, and the log holds {count}: its telemetry is of none of them");
     Some(rule::SIDE_FILE_DIFFERS.at(None, sentence))
 }
 

@@ -132,10 +132,8 @@ impl Settings {
 
     /// Return the bytes of a record's values, if the number and length of fields are known.
     pub fn record_bytes(&self) -> Option<u64> {
-        let is_constant = matches!(
-            self.known("fieldlengthdistribution"),
-            Known::Set("constant") | Known::Unset
-        );
+        let distribution = self.known("fieldlengthdistribution");
+        let is_constant = matches!(distribution, Known::Set("constant") | Known::Unset);
         let fields = self.whole_number("fieldcount", None)?;
         let bytes = self.whole_number("fieldlength", None)?;
         fields.checked_mul(bytes).filter(|_| is_constant)
@@ -144,9 +142,8 @@ impl Settings {
     /// Return numeric properties with a value that is not a number, except for shell variables.
     pub fn unreadable(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let set = NUMBERS.iter().filter_map(|&name| Some((name, self.get(name)?)));
-        set.filter(|(_, value)| {
-            !value.is_empty() && !value.contains('$') && number::value(value.trim()).is_none()
-        })
+        let is_literal = |value: &str| !value.is_empty() && !value.contains('$');
+        set.filter(move |(_, value)| is_literal(value) && number::value(value.trim()).is_none())
     }
 
     /// Return whether a property was set to what cannot be read.

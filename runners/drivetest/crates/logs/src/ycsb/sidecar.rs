@@ -88,10 +88,8 @@ fn unknown(log: &str, name: &str) -> Finding {
 
 /// Return a name without its ending.
 fn stem(name: &str) -> &str {
-    let plain = COMPRESSED
-        .iter()
-        .find_map(|ending| name.strip_suffix(ending))
-        .unwrap_or(name);
+    let decompressed = COMPRESSED.iter().find_map(|ending| name.strip_suffix(ending));
+    let plain = decompressed.unwrap_or(name);
     plain.rsplit_once('.').map_or(plain, |(stem, _)| stem)
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use drivetest_logs::act::grammar::family::Family;
 use drivetest_logs::act::run::{Histogram, Run};
+use drivetest_logs::act::slices::Slice;
 use drivetest_logs::act::stop::StopKind;
 use drivetest_logs::finding::{Finding, Severity, rule};
 use drivetest_logs::reader::Reading;
@@ -25,11 +26,9 @@ pub fn print(log: &Path, reading: &Reading) {
         let line = finding.line.map_or_else(String::new, |line| format!("{line}: "));
         print_diagnostic(&format_args!("{log}:{line}{}", finding.sentence));
     }
-    reading
-        .runs
-        .iter()
-        .flat_map(of_run)
-        .for_each(|sentence| print_diagnostic(&format_args!("{log}: {sentence}")));
+    for sentence in reading.runs.iter().flat_map(of_run) {
+        print_diagnostic(&format_args!("{log}: {sentence}"));
+    }
     if reading.runs.len() > 1 {
         print_diagnostic(&format_args!("{log}: act_latency.py prints only the first run"));
     }
@@ -37,25 +36,18 @@ pub fn print(log: &Path, reading: &Reading) {
 
 /// Prints warnings about the requested histograms.
 pub fn print_columns(columns: &[Column], run: &Run) {
-    for (at, column) in columns.iter().enumerate() {
-        let name = &column.name;
-        if column.ordinal.is_none() {
-            print_diagnostic(&format_args!(
-                "{name}: no block has this histogram; its zeros are meaningless"
-            ));
+    for (at, Column { name, ordinal }) in columns.iter().enumerate() {
+        let is_damaged = |slice: &Slice| ordinal.is_some_and(|ordinal| slice.tally(ordinal).is_none());
+        let warning = if ordinal.is_none() {
+            "no block has this histogram; its zeros are meaningless"
         } else if columns[..at].iter().any(|earlier| earlier.name == *name) {
-            print_diagnostic(&format_args!(
-                "{name}: act_latency.py cannot distinguish two histograms with the same name"
-            ));
-        } else if run
-            .slices
-            .iter()
-            .any(|slice| column.ordinal.is_some_and(|it| slice.tally(it).is_none()))
-        {
-            print_diagnostic(&format_args!(
-                "{name}: act_latency.py repeats older figures in damaged slices"
-            ));
-        }
+            "act_latency.py cannot distinguish two histograms with the same name"
+        } else if run.slices.iter().any(is_damaged) {
+            "act_latency.py repeats older figures in damaged slices"
+        } else {
+            continue;
+        };
+        print_diagnostic(&format_args!("{name}: {warning}"));
     }
 }
 

@@ -36,10 +36,11 @@ pub fn heading(log: &Path, run: &Run, requested_slice_s: u64) -> Heading {
     text.push_str(&scale_and_slices(run, requested_slice_s, slice_length_s));
     text.push_str(&echo(&printed.config));
     let has_titles = run.origin.family != Some(Family::A);
-    for (section, name) in [
+    let sections = [
         (&printed.derived, "derived configuration"),
         (&printed.names, "histogram names"),
-    ] {
+    ];
+    for (section, name) in sections {
         if has_titles && section.title.is_empty() {
             return Heading::end(text, &format!("can't find {name}"));
         }
@@ -55,10 +56,9 @@ pub fn heading(log: &Path, run: &Run, requested_slice_s: u64) -> Heading {
 /// neither.
 pub fn old_heading(run: &Run, requested_slice_s: u64, writes: bool) -> Heading {
     let is_1 = has_old_buckets(run);
-    let mut text = if is_1 {
-        String::new()
-    } else {
-        format!("data is act version {}\n", run.origin.tool_version)
+    let mut text = match is_1 {
+        true => String::new(),
+        false => format!("data is act version {}\n", run.origin.tool_version),
     };
     if let Some(missing) = without_writes(run).filter(|_| writes) {
         return Heading::end(text, missing);
@@ -67,12 +67,11 @@ pub fn old_heading(run: &Run, requested_slice_s: u64, writes: bool) -> Heading {
         return Heading::end(text, "can't find report interval");
     };
     let lines = scale_and_slices(run, requested_slice_s, slice_length_s);
-    let lines = if is_1 {
+    text.push_str(if is_1 {
         lines.trim_start_matches(NO_SCALE)
     } else {
         &lines
-    };
-    text.push_str(lines);
+    });
     Heading {
         text,
         slice_length_s: Some(slice_length_s),
@@ -93,12 +92,8 @@ fn without_writes(run: &Run) -> Option<&'static str> {
 }
 
 fn scale_and_slices(run: &Run, requested_slice_s: u64, slice_length_s: u64) -> String {
-    let has_scale = value(run, "microsecond-histograms").is_some();
-    let mut text = if has_scale {
-        String::new()
-    } else {
-        NO_SCALE.to_owned()
-    };
+    let scale = value(run, "microsecond-histograms");
+    let mut text = scale.map_or(NO_SCALE, |_| "").to_owned();
     if slice_length_s != requested_slice_s {
         text.push_str(&format!("analyzing time slices of {slice_length_s} seconds\n"));
     }
@@ -119,10 +114,7 @@ fn slice_length_s(run: &Run, requested_slice_s: u64) -> Option<u64> {
 /// Returns a section and a blank line, or nothing if the log lacks it.
 fn echo(section: &Section) -> String {
     let title = Some(&section.title).filter(|title| !title.is_empty());
-    let lines: String = title
-        .into_iter()
-        .chain(&section.lines)
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let lines = title.into_iter().chain(&section.lines);
+    let lines: String = lines.map(|line| format!("{line}\n")).collect();
     if lines.is_empty() { lines } else { lines + "\n" }
 }

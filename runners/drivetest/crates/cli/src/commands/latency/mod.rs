@@ -78,14 +78,13 @@ fn refusal(reading: &Reading) -> Option<&str> {
 
 /// Suggests a slice length if the run is shorter than one slice.
 fn hint(path: &Path, run: &Run) {
-    let reached_s = run.reached_s;
+    let (path, reached_s) = (path.display(), run.reached_s);
     if let Some(length_s) = run
         .slice_length_s
         .filter(|_| run.slices.is_empty() && reached_s > 0)
     {
         print_diagnostic(&format_args!(
-            "{}: the run has {reached_s} s, a slice {length_s} s; choose shorter slices, such as -t {reached_s}",
-            path.display()
+            "{path}: the run has {reached_s} s, a slice {length_s} s; choose shorter slices, such as -t {reached_s}"
         ));
     }
 }
@@ -99,10 +98,8 @@ impl Args {
             .clone()
             .or_else(|| self.log.clone())
             .unwrap_or_default();
-        let typed: Vec<String> = std::env::args_os()
-            .skip(2)
-            .map(|arg| arg.to_string_lossy().into_owned())
-            .collect();
+        let typed = std::env::args_os().skip(2);
+        let typed: Vec<String> = typed.map(|arg| arg.to_string_lossy().into_owned()).collect();
         let echo = format!("act_latency.py {}\n", typed.join(" "));
         let log = LogFileReader::plain(Options { slice_s: self.slice }, CONTENT_LIMIT_BYTES).read(&path);
         if let Some(why) = refusal(&log.reading) {
@@ -196,10 +193,9 @@ impl Args {
 
     /// Returns the columns. The k-th use of a name means the k-th histogram with that name.
     fn columns(&self, run: &Run) -> Vec<Column> {
-        let requested = if self.histograms.is_empty() {
-            self.default_histograms(run)
-        } else {
-            self.histograms.clone()
+        let requested = match self.histograms.is_empty() {
+            true => self.default_histograms(run),
+            false => self.histograms.clone(),
         };
         let column = |(at, name): (usize, &String)| {
             let earlier_uses = requested[..at].iter().filter(|earlier| *earlier == name).count();

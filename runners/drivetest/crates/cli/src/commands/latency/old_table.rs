@@ -35,10 +35,9 @@ impl Sources {
                 .find(|histogram| histogram.meaning.role == role);
             found.map(|histogram| histogram.ordinal)
         };
-        let (trans, device) = if writes {
-            (Role::Writes, Role::DeviceWrites)
-        } else {
-            (Role::Reads, Role::DeviceReads)
+        let (trans, device) = match writes {
+            true => (Role::Writes, Role::DeviceWrites),
+            false => (Role::Reads, Role::DeviceReads),
         };
         Self {
             trans: ordinal(trans),
@@ -80,9 +79,8 @@ impl OldTable<'_> {
     /// Returns the slices, their averages and maxima. None if no slice can be read.
     pub fn body(&self) -> Option<String> {
         let slices = self.run.slices.iter();
-        let known: Vec<(&Slice, Vec<f64>)> = slices
-            .filter_map(|slice| Some((slice, self.row(slice)?)))
-            .collect();
+        let known = slices.filter_map(|slice| Some((slice, self.row(slice)?)));
+        let known: Vec<(&Slice, Vec<f64>)> = known.collect();
         if known.is_empty() {
             return None;
         }
@@ -129,46 +127,30 @@ impl OldTable<'_> {
     /// are counted here.
     fn overs(&self, tally: &Tally) -> Vec<f64> {
         let total = tally.ops_count().max(1) as f64;
-        let pcts: Vec<f64> = tally
-            .counts()
-            .iter()
-            .map(|&count| count as f64 / total * 100.0)
-            .collect();
-        let over = |bucket: u32| {
-            pcts.iter()
-                .skip(bucket as usize + 1)
-                .fold(0.0, |sum, pct| sum + pct)
+        let over = |bucket: &u32| {
+            let counts = tally.counts().iter().skip(*bucket as usize + 1);
+            counts.fold(0.0, |sum, &count| sum + count as f64 / total * 100.0)
         };
-        self.buckets
-            .iter()
-            .map(|&bucket| Rounding::HalfAway.round(over(bucket), 2))
-            .collect()
+        let overs = self.buckets.iter().map(over);
+        overs.map(|over| Rounding::HalfAway.round(over, 2)).collect()
     }
 
     fn rates(&self, slice: &Slice) -> String {
         let rate = |ordinal: Option<usize>| {
-            let ops_count = ordinal
-                .and_then(|ordinal| slice.tally(ordinal))
-                .map(Tally::ops_count);
-            ops_count.map_or("-".to_owned(), |ops_count| {
-                let per_s = ops_count as f64 / self.slice_length_s as f64;
+            let tally = ordinal.and_then(|ordinal| slice.tally(ordinal));
+            tally.map_or("-".to_owned(), |tally| {
+                let per_s = tally.ops_count() as f64 / self.slice_length_s as f64;
                 format!("{:.1}", Rounding::HalfAway.round(per_s, 1))
             })
         };
         let sources = &self.sources;
-        let all = [
-            sources.trans,
-            sources.large_block_reads,
-            sources.large_block_writes,
-        ]
-        .map(rate);
-        format!("{GAP} [{}]", all.join(", "))
+        let large_blocks = [sources.large_block_reads, sources.large_block_writes].map(rate);
+        format!("{GAP} [{}, {}]", rate(sources.trans), large_blocks.join(", "))
     }
 }
 
 /// Returns whether a run has the buckets of 1.x.
 pub fn has_old_buckets(run: &Run) -> bool {
-    run.findings
-        .iter()
-        .any(|finding| finding.id == rule::OLD_BUCKETS.id)
+    let mut ids = run.findings.iter().map(|finding| finding.id);
+    ids.any(|id| id == rule::OLD_BUCKETS.id)
 }

@@ -19,24 +19,18 @@ pub enum Rounding {
 impl Rounding {
     /// Returns the rounding of the script for a log's version. 5.0 without service-threads is the last for Python 2.
     pub fn of(run: &Run) -> Self {
-        let is_python_2 = match run.origin.family {
-            Some(Family::A) => true,
-            Some(Family::B) => run.origin.service_threads.is_none(),
-            Some(Family::C) | None => false,
-        };
-        if is_python_2 {
-            Self::HalfAway
-        } else {
-            Self::HalfEven
+        match run.origin.family {
+            Some(Family::A) => Self::HalfAway,
+            Some(Family::B) if run.origin.service_threads.is_none() => Self::HalfAway,
+            Some(Family::B | Family::C) | None => Self::HalfEven,
         }
     }
 
     /// Rounds a non-negative value to a number of places.
     pub fn round(self, value: f64, places: usize) -> f64 {
-        if self == Self::HalfAway && is_half(value, places) {
-            rounded(value.next_up(), places)
-        } else {
-            rounded(value, places)
+        match self == Self::HalfAway && is_half(value, places) {
+            true => rounded(value.next_up(), places),
+            false => rounded(value, places),
         }
     }
 }
@@ -47,8 +41,8 @@ fn is_half(value: f64, places: usize) -> bool {
     let rest = exact
         .split_once('.')
         .map_or("", |(_, decimals)| &decimals[places..]);
-    rest.strip_prefix('5')
-        .is_some_and(|rest| rest.bytes().all(|digit| digit == b'0'))
+    let after_half = rest.strip_prefix('5');
+    after_half.is_some_and(|rest| rest.bytes().all(|digit| digit == b'0'))
 }
 
 #[cfg(test)]

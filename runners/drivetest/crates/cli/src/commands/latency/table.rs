@@ -44,11 +44,8 @@ type Cell = Option<Vec<f64>>;
 impl Table<'_> {
     /// Returns the four lines above the figures.
     pub fn heading(&self) -> String {
-        let labels: String = self
-            .powers
-            .iter()
-            .map(|&power| format!("{:>7}", 1_u64 << power))
-            .collect();
+        let labels = self.powers.iter().map(|&power| format!("{:>7}", 1_u64 << power));
+        let labels: String = labels.collect();
         let rate = if self.with_rate { "       rate" } else { "" };
         let labels = labels + rate;
         let [mut names, mut units] = ["     ", "     "].map(str::to_owned);
@@ -57,10 +54,8 @@ impl Table<'_> {
         for (at, column) in self.columns.iter().enumerate() {
             let pad = self.pad(at);
             names.push_str(&format!("{GAP} {:<width$}", column.name, width = width - 1));
-            units.push_str(&format!(
-                "{GAP}{pad}{:<width$}",
-                format!(" %>({})", self.unit.name())
-            ));
+            let unit = format!(" %>({})", self.unit.name());
+            units.push_str(&format!("{GAP}{pad}{unit:<width$}"));
             thresholds.push_str(&format!("{GAP}{pad}{labels}"));
         }
         format!("{names}\n{units}\n{thresholds}\n{}\n", self.underline())
@@ -75,10 +70,11 @@ impl Table<'_> {
         }
         text.push_str(&format!("{}\n", self.underline()));
         let columns = |fold: fn(&[&[f64]]) -> Vec<f64>| -> Vec<Cell> {
-            let known =
-                |at: usize| -> Vec<&[f64]> { rows.iter().filter_map(|row| row[at].as_deref()).collect() };
-            let folded = |known: Vec<&[f64]>| (!known.is_empty()).then(|| fold(&known));
-            (0..self.columns.len()).map(|at| folded(known(at))).collect()
+            let folded = |at: usize| {
+                let known: Vec<&[f64]> = rows.iter().filter_map(|row| row[at].as_deref()).collect();
+                (!known.is_empty()).then(|| fold(&known))
+            };
+            (0..self.columns.len()).map(folded).collect()
         };
         text.push_str(&self.line("avg", &columns(average)));
         text.push_str(&self.line("max", &columns(maximum)));
@@ -91,9 +87,8 @@ impl Table<'_> {
 
     /// Returns the padding before a column. A name wider than its column moves the next column to the right.
     fn pad(&self, at: usize) -> String {
-        let before = at
-            .checked_sub(1)
-            .map_or(0, |before| 1 + self.columns[before].name.chars().count());
+        let before = at.checked_sub(1).map(|before| &self.columns[before]);
+        let before = before.map_or(0, |column| 1 + column.name.chars().count());
         " ".repeat(before.saturating_sub(self.width()))
     }
 

@@ -59,12 +59,10 @@ pub fn label(name: &[u8]) -> String {
 
 /// Returns why a name is suspicious. None for a normal name.
 pub fn oddity(name: &[u8]) -> Option<&'static str> {
+    let mut parts = name.split(|byte| matches!(byte, b'/' | b'\\'));
     if name.starts_with(b"/") || name.get(1) == Some(&b':') {
         Some("is an absolute path")
-    } else if name
-        .split(|byte| matches!(byte, b'/' | b'\\'))
-        .any(|part| part == b"..")
-    {
+    } else if parts.any(|part| part == b"..") {
         Some("leads out of the archive")
     } else if name.iter().any(u8::is_ascii_control) {
         Some("contains control characters")

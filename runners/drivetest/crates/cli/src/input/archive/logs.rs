@@ -50,19 +50,10 @@ impl<'m, 'b> Logs<'m, 'b> {
         let mut all: Vec<usize> = (0..members.len()).filter(is_log).collect();
         let skipped_count = all.len().saturating_sub(LOGS_MAX);
         all.truncate(LOGS_MAX);
-        let named: Vec<(usize, &str)> = all
-            .iter()
-            .enumerate()
-            .map(|(log, &member)| (log, members[member].name.as_str()))
-            .collect();
-        let owners: Vec<Option<usize>> = members
-            .iter()
-            .map(|member| {
-                is_companion(member)
-                    .then(|| owner(&member.name, &named))
-                    .flatten()
-            })
-            .collect();
+        let named = all.iter().map(|&member| members[member].name.as_str());
+        let named: Vec<(usize, &str)> = named.enumerate().collect();
+        let owner_of = |member: &Member| owner(&member.name, &named).filter(|_| is_companion(member));
+        let owners: Vec<Option<usize>> = members.iter().map(owner_of).collect();
         let log = |(log, member): (usize, usize)| Log {
             member,
             has_companions: owners.contains(&Some(log)),
@@ -119,10 +110,9 @@ impl<'m, 'b> Logs<'m, 'b> {
     /// Combines all readings, in the order of the archive.
     pub fn finish(self, mut findings: Findings) -> Reading {
         if self.skipped_count > 0 {
-            let sentence = format!(
-                "expected at most {LOGS_MAX} logs in an archive; {} more are not read",
-                self.skipped_count
-            );
+            let count = self.skipped_count;
+            let sentence =
+                format!("expected at most {LOGS_MAX} logs in an archive; {count} more are not read");
             findings.add(rule::TOO_MANY_MEMBERS.at(None, sentence));
         }
         findings.add_all(self.findings);
@@ -149,11 +139,8 @@ impl<'m, 'b> Logs<'m, 'b> {
         let parts_count = self.logs.len();
         let mut reader = (self.begin)(parts_count);
         reader.begin_runs_at(self.runs_count);
-        let name = &self.members[member].name;
-        reader.begin(Part {
-            name,
-            role: Role::Log,
-        });
+        let (name, role) = (&self.members[member].name, Role::Log);
+        reader.begin(Part { name, role });
         let ended = self.feed(&mut reader, bytes, limit_bytes)?;
         self.runs_count = reader.next_ordinal().unwrap_or(self.runs_count);
         let log = &mut self.logs[at];
@@ -193,8 +180,8 @@ impl<'m, 'b> Logs<'m, 'b> {
         reader.begin(Part { name, role: *role });
         if let Ok(End::Damaged(error)) | Err(error) = self.feed(&mut reader, bytes, limit_bytes)? {
             let sentence = format!("{name}: cannot be read to the end: {error}");
-            self.findings
-                .push(rule::MEMBER_DAMAGED.at(None, sentence).of_member(name));
+            let finding = rule::MEMBER_DAMAGED.at(None, sentence);
+            self.findings.push(finding.of_member(name));
         }
         self.logs[owner].state = State::Open(reader);
         Ok(())

@@ -13,7 +13,6 @@ pub struct Member {
     pub size_bytes: u64,
     /// Its SHA-256. None if the file could not be read to the end.
     pub sha256: Option<String>,
-    #[serde(serialize_with = "role_code")]
     /// Its role for its log.
     pub role: Role,
 }
@@ -45,21 +44,6 @@ const EXTENSIONS: [(&str, Role); 18] = [
 /// The first bytes of a side file of drivetest.
 const SIDE_FILE_HEAD: &[u8] = br#"{"record":"start","schema":"drivecert.side/1""#;
 
-/// Serializes a role by its name in JSON documents.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn role_code<S: serde::Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(match role {
-        Role::Log => "log",
-        Role::Stderr => "stderr",
-        Role::Command => "command",
-        Role::Config => "config",
-        Role::SideFile => "side-file",
-        Role::Hdr => "hdr",
-        Role::Export => "export",
-        Role::Other => "other",
-    })
-}
-
 /// Returns the role of a file from its name or, if that is ambiguous, from its first decompressed bytes.
 pub fn role_of(name: &str, head: &[u8]) -> Role {
     let file = name.rsplit('/').next().unwrap_or(name);
@@ -69,12 +53,11 @@ pub fn role_of(name: &str, head: &[u8]) -> Role {
     let extension = without_compression(file)
         .rsplit_once('.')
         .map(|(_, extension)| extension);
-    let by_name = extension.and_then(|extension| {
-        EXTENSIONS
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(extension))
-    });
-    match by_name.map(|(_, role)| *role) {
+    let of_extension = |extension: &str| {
+        let mut known = EXTENSIONS.iter();
+        known.find(|(known, _)| known.eq_ignore_ascii_case(extension))
+    };
+    match extension.and_then(of_extension).map(|(_, role)| *role) {
         None | Some(Role::Export) if looks_like_log(head) => Role::Log,
         None if file.ends_with("percentiles.txt") => Role::Export,
         None if head.starts_with(SIDE_FILE_HEAD) => Role::SideFile,
@@ -102,10 +85,10 @@ fn is_workload_file(file: &str, has_ending: bool, head: &[u8]) -> bool {
 }
 
 fn without_compression(name: &str) -> &str {
-    COMPRESSED
+    let decompressed = COMPRESSED
         .iter()
-        .find_map(|extension| name.strip_suffix(extension))
-        .unwrap_or(name)
+        .find_map(|extension| name.strip_suffix(extension));
+    decompressed.unwrap_or(name)
 }
 
 /// Returns the name without its last extension.
@@ -122,11 +105,8 @@ fn stem(name: &str) -> &str {
 pub fn resolve_roles(members: &mut [Member]) {
     let is_named_log =
         |member: &&Member| without_compression(&member.name).ends_with(".log") && member.role == Role::Log;
-    let stems: Vec<String> = members
-        .iter()
-        .filter(is_named_log)
-        .map(|log| stem(&log.name).to_owned())
-        .collect();
+    let named_logs = members.iter().filter(is_named_log);
+    let stems: Vec<String> = named_logs.map(|log| stem(&log.name).to_owned()).collect();
     for member in members.iter_mut().filter(|member| member.role == Role::Log) {
         let is_result =
             !without_compression(&member.name).ends_with(".log") && !member.name.ends_with(".stdout");

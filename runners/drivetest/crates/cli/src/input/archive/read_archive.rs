@@ -12,6 +12,7 @@ use super::logs::Logs;
 use super::member::{Member, resolve_roles, role_of};
 use super::{Archive, Pass, kind};
 use crate::input::content::{Content, End};
+use crate::input::digest::StreamDigest;
 use crate::input::limits::LimitExceeded;
 
 /// Maximum number of files that are listed and read. More files are only counted.
@@ -81,10 +82,9 @@ impl List {
         let pass = archive.pass(&mut |entry| self.add_entry(entry, archive.limit_bytes()))?;
         resolve_roles(&mut self.members);
         if self.skipped_count > 0 {
-            let sentence = format!(
-                "expected at most {MEMBERS_MAX} files in an archive; {} more are not read",
-                self.skipped_count
-            );
+            let count = self.skipped_count;
+            let sentence =
+                format!("expected at most {MEMBERS_MAX} files in an archive; {count} more are not read");
             self.findings.add(rule::TOO_MANY_MEMBERS.at(None, sentence));
         }
         if let End::Damaged(error) = &pass.end {
@@ -112,11 +112,10 @@ impl List {
             role: Role::Other,
         };
         match entry.entry_type.skipped() {
-            Some(what) => self.report(
-                &member.name,
-                &rule::MEMBER_PASSED_OVER,
-                &format!("expected a file, got {what}"),
-            ),
+            Some(what) => {
+                let sentence = format!("expected a file, got {what}");
+                self.report(&member.name, &rule::MEMBER_PASSED_OVER, &sentence);
+            }
             None => self.inspect(&mut member, entry.bytes, limit_bytes)?,
         }
         self.positions.push(self.entries_count);
@@ -131,18 +130,12 @@ impl List {
 
     fn check_name(&mut self, name: &[u8], shown: &str) {
         if let Some(oddity) = oddity(name) {
-            self.report(
-                shown,
-                &rule::MEMBER_NAME,
-                &format!("the name {oddity}; it is used only as a label"),
-            );
+            let sentence = format!("the name {oddity}; it is used only as a label");
+            self.report(shown, &rule::MEMBER_NAME, &sentence);
         }
         if !self.names.insert(name.to_owned()) {
-            self.report(
-                shown,
-                &rule::MEMBER_REPEATED,
-                "an earlier file in the archive has the same name",
-            );
+            let sentence = "an earlier file in the archive has the same name";
+            self.report(shown, &rule::MEMBER_REPEATED, sentence);
         }
     }
 
@@ -154,27 +147,21 @@ impl List {
         limit_bytes: u64,
     ) -> io::Result<()> {
         match inspect(bytes, limit_bytes) {
-            Ok(inspection) => {
-                member.size_bytes = inspection.size_bytes;
-                member.sha256 = Some(inspection.sha256);
-                if inspection.is_archive {
-                    self.report(
-                        &member.name,
-                        &rule::NESTED_ARCHIVE,
-                        "an archive within an archive is not opened",
-                    );
+            Ok((received, head)) => {
+                member.size_bytes = received.size_bytes;
+                member.sha256 = Some(received.sha256);
+                if let Some(head) = head {
+                    member.role = role_of(&member.name, &head);
                 } else {
-                    member.role = role_of(&member.name, &inspection.head);
+                    let sentence = "an archive within an archive is not opened";
+                    self.report(&member.name, &rule::NESTED_ARCHIVE, sentence);
                 }
             }
             Err(error) if LimitExceeded::of(&error).is_some() => return Err(error),
             Err(error) => {
                 member.role = role_of(&member.name, b"");
-                self.report(
-                    &member.name,
-                    &rule::MEMBER_DAMAGED,
-                    &format!("cannot be read to the end: {error}"),
-                );
+                let sentence = format!("cannot be read to the end: {error}");
+                self.report(&member.name, &rule::MEMBER_DAMAGED, &sentence);
             }
         }
         Ok(())
@@ -191,23 +178,12 @@ impl List {
     }
 }
 
-struct Inspection {
-    size_bytes: u64,
-    sha256: String,
-    head: Vec<u8>,
-    is_archive: bool,
-}
-
-fn inspect(bytes: Box<dyn Read + '_>, limit_bytes: u64) -> io::Result<Inspection> {
+/// Returns the digest of a file and its first decompressed bytes, which are None for an archive.
+fn inspect(bytes: Box<dyn Read + '_>, limit_bytes: u64) -> io::Result<(StreamDigest, Option<Vec<u8>>)> {
     let mut content = Content::of(bytes, 0, limit_bytes)?;
     let head = content.head(HEAD_BYTES)?;
     let is_archive = kind(&mut content)?.is_some();
     content.skip_rest()?;
     let (received, _) = content.finish();
-    Ok(Inspection {
-        size_bytes: received.size_bytes,
-        sha256: received.sha256,
-        head,
-        is_archive,
-    })
+    Ok((received, (!is_archive).then_some(head)))
 }

@@ -16,8 +16,8 @@ type Block = [u8; BLOCK_BYTES];
 
 /// Returns whether bytes begin with a tar header with a correct checksum.
 pub fn is_tar(head: &[u8]) -> bool {
-    head.first_chunk::<BLOCK_BYTES>()
-        .is_some_and(|block| block[0] != 0 && is_header(block))
+    let block = head.first_chunk::<BLOCK_BYTES>();
+    block.is_some_and(|block| block[0] != 0 && is_header(block))
 }
 
 /// A tar archive that is being read.
@@ -95,9 +95,8 @@ impl<R: Read> Tar<R> {
     /// Returns the next header. None at the zero blocks that end an archive, or at the end of the bytes.
     fn header(&mut self) -> io::Result<Option<Block>> {
         let mut bytes = Vec::with_capacity(BLOCK_BYTES);
-        (&mut self.source)
-            .take(BLOCK_BYTES as u64)
-            .read_to_end(&mut bytes)?;
+        let mut block = (&mut self.source).take(BLOCK_BYTES as u64);
+        block.read_to_end(&mut bytes)?;
         if bytes.iter().all(|&byte| byte == 0) {
             return Ok(None);
         }
@@ -114,10 +113,9 @@ impl<R: Read> Tar<R> {
         let passed = io::copy(&mut (&mut self.source).take(rest), &mut io::sink())?;
         let is_truncated = passed < self.left_bytes;
         (self.left_bytes, self.padding_bytes) = (0, 0);
-        if is_truncated {
-            Err(io::ErrorKind::UnexpectedEof.into())
-        } else {
-            Ok(())
+        match is_truncated {
+            true => Err(io::ErrorKind::UnexpectedEof.into()),
+            false => Ok(()),
         }
     }
 
@@ -182,15 +180,12 @@ fn number(field: &[u8]) -> u64 {
     if field[0] & 0x80 != 0 {
         let bytes = std::iter::once(field[0] & 0x7F).chain(field[1..].iter().copied());
         return bytes.fold(0_u64, |value, byte| {
-            value
-                .checked_mul(256)
-                .map_or(u64::MAX, |value| value.saturating_add(u64::from(byte)))
+            let shifted = value.checked_mul(256);
+            shifted.map_or(u64::MAX, |value| value | u64::from(byte))
         });
     }
-    let digits = field
-        .iter()
-        .skip_while(|&&byte| byte == b' ')
-        .take_while(|byte| matches!(byte, b'0'..=b'7'));
+    let digits = field.iter().skip_while(|&&byte| byte == b' ');
+    let digits = digits.take_while(|byte| matches!(byte, b'0'..=b'7'));
     digits.fold(0_u64, |value, digit| {
         value.saturating_mul(8).saturating_add(u64::from(digit - b'0'))
     })
@@ -198,11 +193,8 @@ fn number(field: &[u8]) -> u64 {
 
 fn name(block: &Block) -> Vec<u8> {
     let text = |field: &[u8]| {
-        field
-            .split(|&byte| byte == 0)
-            .next()
-            .unwrap_or_default()
-            .to_owned()
+        let text = field.split(|&byte| byte == 0).next();
+        text.unwrap_or_default().to_owned()
     };
     let (name, prefix) = (text(&block[..100]), text(&block[345..500]));
     let is_ustar = &block[257..263] == b"ustar\0";

@@ -75,9 +75,8 @@ impl<'a> Zip<'a> {
     /// If it has no central directory.
     pub fn new(file: &'a File) -> io::Result<Self> {
         let (at, size_bytes, entries_left) = directory(file)?;
-        let end = at
-            .checked_add(size_bytes)
-            .ok_or_else(|| invalid("the central directory is outside the file"))?;
+        let outside = || invalid("the central directory is outside the file");
+        let end = at.checked_add(size_bytes).ok_or_else(outside)?;
         Ok(Self {
             file,
             directory: BufReader::new(Part::new(file, at, end)),
@@ -173,10 +172,9 @@ impl Record {
         let at = self.header_at.saturating_add(30 + variable);
         let end = at.saturating_add(self.packed_bytes);
         let packed = BufReader::new(Part::new(file, at, end));
-        let unpacked: Box<dyn Read + 'a> = if self.method == DEFLATED {
-            Box::new(DeflateDecoder::new(packed))
-        } else {
-            Box::new(packed)
+        let unpacked: Box<dyn Read + 'a> = match self.method {
+            DEFLATED => Box::new(DeflateDecoder::new(packed)),
+            _ => Box::new(packed),
         };
         Ok(Box::new(Checked {
             bytes: unpacked,
@@ -199,14 +197,11 @@ impl Read for Checked<'_> {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
         let count = self.bytes.read(target)?;
         self.crc.update(&target[..count]);
-        self.left_bytes = self
-            .left_bytes
-            .checked_sub(count as u64)
-            .ok_or_else(|| invalid("a file has more bytes than the central directory states"))?;
+        let too_many = || invalid("a file has more bytes than the central directory states");
+        self.left_bytes = self.left_bytes.checked_sub(count as u64).ok_or_else(too_many)?;
         if count == 0 && !target.is_empty() && (self.left_bytes > 0 || self.crc.sum() != self.expected_crc) {
-            return Err(invalid(
-                "a file has fewer bytes than the central directory states, or another checksum",
-            ));
+            let what = "a file has fewer bytes than the central directory states, or another checksum";
+            return Err(invalid(what));
         }
         Ok(count)
     }
@@ -220,16 +215,11 @@ fn directory(file: &File) -> io::Result<(u64, u64, u64)> {
     Part::new(file, from, size_bytes).read_to_end(&mut tail)?;
     let at = find_end_record(&tail).ok_or_else(|| invalid("no central directory at the end of the file"))?;
     let end = &tail[at..];
-    let (entries, size, place) = (
-        u16_at(end, 10).into(),
-        u32_at(end, 12).into(),
-        u32_at(end, 16).into(),
-    );
-    let is_zip64 = entries == u64::from(u16::MAX) || size == FULL || place == FULL;
-    if is_zip64 {
-        directory64(file, from + at as u64)
-    } else {
-        Ok((place, size, entries))
+    let entries = u64::from(u16_at(end, 10));
+    let [size, place] = [12, 16].map(|at| u64::from(u32_at(end, at)));
+    match entries == u64::from(u16::MAX) || size == FULL || place == FULL {
+        true => directory64(file, from + at as u64),
+        false => Ok((place, size, entries)),
     }
 }
 
@@ -240,14 +230,13 @@ fn find_end_record(tail: &[u8]) -> Option<usize> {
 
 fn directory64(file: &File, end_at: u64) -> io::Result<(u64, u64, u64)> {
     let mut place = [0; END64_PLACE_BYTES as usize];
-    let place_at = end_at
-        .checked_sub(END64_PLACE_BYTES)
-        .ok_or_else(|| invalid("no end record of zip64"))?;
+    let missing = || invalid("no end record of zip64");
+    let place_at = end_at.checked_sub(END64_PLACE_BYTES).ok_or_else(missing)?;
     file.read_exact_at(&mut place, place_at)?;
     let mut end = [0; 56];
     file.read_exact_at(&mut end, u64_at(&place, 8))?;
     if &place[..4] != b"PK\x06\x07" || &end[..4] != b"PK\x06\x06" {
-        return Err(invalid("no end record of zip64"));
+        return Err(missing());
     }
     Ok((u64_at(&end, 48), u64_at(&end, 40), u64_at(&end, 32)))
 }

@@ -74,15 +74,8 @@ impl Names {
 
     /// Return the listed names that never appeared.
     pub fn never_appeared(&self) -> impl Iterator<Item = &str> {
-        self.listed
-            .iter()
-            .map(String::as_str)
-            .filter(|listed| self.find(listed).is_none())
-    }
-
-    /// Return the last listed name; `None` without a list.
-    pub fn last_listed(&self) -> Option<&str> {
-        self.listed.last().map(String::as_str)
+        let listed = self.listed.iter().map(String::as_str);
+        listed.filter(|name| self.find(name).is_none())
     }
 
     fn is_listed(&self, name: &[u8]) -> bool {
@@ -94,27 +87,19 @@ impl Names {
     }
 
     fn add(&mut self, name: &[u8]) {
-        let same_named: Vec<usize> = self.same_name(name).collect();
-        let ordinal = self.names.len();
-        match self
-            .namesakes
-            .iter_mut()
-            .find(|group| same_named.contains(&group[0]))
-        {
-            Some(group) => group.push(ordinal),
-            None if !same_named.is_empty() => self.namesakes.push(vec![same_named[0], ordinal]),
-            None => {}
+        let (ordinal, first) = (self.names.len(), self.same_name(name).next());
+        if let Some(first) = first {
+            match self.namesakes.iter_mut().find(|group| group[0] == first) {
+                Some(group) => group.push(ordinal),
+                None => self.namesakes.push(vec![first, ordinal]),
+            }
         }
         self.names.push(name.into());
     }
 
     fn may_appear_again(&self, name: &[u8]) -> bool {
-        let listed = self
-            .listed
-            .iter()
-            .filter(|listed| listed.as_bytes() == name)
-            .count();
-        self.same_name(name).count() < listed.max(1)
+        let listed = self.listed.iter().filter(|listed| listed.as_bytes() == name);
+        self.same_name(name).count() < listed.count().max(1)
     }
 }
 
@@ -126,6 +111,12 @@ struct Entry {
     counts: Counts,
     next_bucket: usize,
     damage: Option<Damage>,
+}
+
+impl Entry {
+    fn is_usable(&self) -> bool {
+        self.is_present && self.damage.is_none()
+    }
 }
 
 /// Irregularity of a tag.
@@ -257,17 +248,10 @@ impl Block {
     /// Compare every histogram with its total and its namesakes. Call it at the end of the block.
     pub fn examine(&mut self, names: &Names) {
         self.entries.resize_with(names.count(), Entry::default);
-        for entry in self
-            .entries
-            .iter_mut()
-            .filter(|entry| entry.is_present && entry.damage.is_none())
-        {
-            let sum = entry.counts.checked_sum();
-            if sum.is_none_or(|sum| sum.abs_diff(entry.total) > self.slack_count) {
-                entry.damage = Some(Damage::TotalDiffers {
-                    total: entry.total,
-                    sum,
-                });
+        for entry in self.entries.iter_mut().filter(|entry| entry.is_usable()) {
+            let (total, sum) = (entry.total, entry.counts.checked_sum());
+            if sum.is_none_or(|sum| sum.abs_diff(total) > self.slack_count) {
+                entry.damage = Some(Damage::TotalDiffers { total, sum });
             }
         }
         self.examine_namesakes(names);
@@ -275,14 +259,16 @@ impl Block {
 
     /// Return the counts of a histogram; `None` if they cannot be used.
     pub fn counts(&self, ordinal: usize) -> Option<&Counts> {
-        let entry = self.entries.get(ordinal)?;
-        (entry.is_present && entry.damage.is_none()).then_some(&entry.counts)
+        self.usable(ordinal).map(|entry| &entry.counts)
     }
 
     /// Return the operations of a histogram by its total; `None` if its counts cannot be used.
     pub fn ops_count(&self, ordinal: usize) -> Option<u64> {
-        let entry = self.entries.get(ordinal)?;
-        (entry.is_present && entry.damage.is_none()).then_some(entry.total)
+        self.usable(ordinal).map(|entry| entry.total)
+    }
+
+    fn usable(&self, ordinal: usize) -> Option<&Entry> {
+        self.entries.get(ordinal).filter(|entry| entry.is_usable())
     }
 
     /// Return why a histogram cannot be used, with a line number; `None` if it can be used.
@@ -301,11 +287,8 @@ impl Block {
         let Some(last) = names.count().checked_sub(1) else {
             return false;
         };
-        let all_seen = !is_first
-            || names
-                .last_listed()
-                .is_none_or(|listed| names.find(listed).is_some());
-        all_seen && self.counts(last).is_some()
+        let is_seen = |listed: &String| names.find(listed).is_some();
+        (!is_first || names.listed.last().is_none_or(is_seen)) && self.counts(last).is_some()
     }
 
     fn goes_on(&mut self, line: u64) {
@@ -318,11 +301,8 @@ impl Block {
     }
 
     fn place(&self, name: &[u8], names: &Names) -> Place {
-        let expected = names
-            .names
-            .get(self.next)
-            .is_some_and(|expected| **expected == *name);
-        if expected && self.is_free(self.next) {
+        let expected = names.names.get(self.next);
+        if expected.is_some_and(|expected| **expected == *name) && self.is_free(self.next) {
             return Place::At(self.next);
         }
         if let Some(ordinal) = names.same_name(name).find(|&ordinal| self.is_free(ordinal)) {
@@ -354,14 +334,11 @@ impl Block {
 
     fn examine_namesakes(&mut self, names: &Names) {
         for group in &names.namesakes {
-            let present = group
-                .iter()
-                .filter(|&&ordinal| self.entries[ordinal].is_present)
-                .count();
-            if present > 0 && present < group.len() {
-                group
-                    .iter()
-                    .for_each(|&ordinal| self.entries[ordinal].damage = Some(Damage::Ambiguous));
+            let is_present = |ordinal: &usize| self.entries[*ordinal].is_present;
+            if group.iter().any(is_present) && !group.iter().all(is_present) {
+                for &ordinal in group {
+                    self.entries[ordinal].damage = Some(Damage::Ambiguous);
+                }
             }
         }
     }

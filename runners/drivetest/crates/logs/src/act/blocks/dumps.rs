@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::act::blocks::block::{Block, Damage, Names};
-use crate::act::blocks::histogram::Counts;
-use crate::finding::{Finding, Findings, counted, rule};
+use crate::act::blocks::histogram::{Counts, Fall};
+use crate::finding::{Finding, Findings, Rule, counted, rule};
 
 /// Reported damaged histograms per block: a log of empty blocks must not create a thousand sentences for each.
 const REPORTED_DAMAGE_MAX: usize = 8;
 
 /// The last dump, and figures of all blocks so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Dumps {
     interval_s: u64,
     /// Label of the last block; 0 before the first.
@@ -27,10 +27,7 @@ impl Dumps {
     pub fn new(interval_s: u64) -> Self {
         Self {
             interval_s,
-            reached_s: 0,
-            intervals_count: 0,
-            missing: Missing::default(),
-            known: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -63,32 +60,25 @@ impl Dumps {
             return Some(rule::BLOCKS_OUT_OF_ORDER.at(block.first_line, place));
         }
         let same = (0..self.known.len()).all(|ordinal| block.counts(ordinal) == self.last(ordinal));
-        let (kind, how) = if same {
-            (rule::BLOCK_REPEATED, "with the same counts")
-        } else {
-            (rule::BLOCKS_CONFLICT, "with other counts")
+        let (kind, counts) = match same {
+            true => (rule::BLOCK_REPEATED, "the same"),
+            false => (rule::BLOCKS_CONFLICT, "other"),
         };
-        Some(kind.at(
-            block.first_line,
-            format!("the block 'after {label_s} sec' occurs twice, {how}"),
-        ))
+        let sentence = format!("the block 'after {label_s} sec' occurs twice, with {counts} counts");
+        Some(kind.at(block.first_line, sentence))
     }
 
     fn report_label(&self, block: &Block, findings: &mut Findings) {
-        let grown_s = block.label_s - self.reached_s;
-        if !grown_s.is_multiple_of(self.interval_s) {
+        let (label_s, reached_s, interval_s) = (block.label_s, self.reached_s, self.interval_s);
+        let grown_s = label_s - reached_s;
+        if !grown_s.is_multiple_of(interval_s) {
             let sentence = format!(
-                "after {} sec: expected a multiple of the report interval, {} s, after {} sec",
-                block.label_s, self.interval_s, self.reached_s
+                "after {label_s} sec: expected a multiple of the report interval, {interval_s} s, after {reached_s} sec"
             );
             findings.add(rule::LABEL_OFF_INTERVAL.at(block.first_line, sentence));
-        } else if grown_s > self.interval_s {
-            let (count, from_s) = (grown_s / self.interval_s - 1, self.reached_s);
-            let sentence = format!(
-                "between {from_s} and {} sec, {} missing",
-                block.label_s,
-                counted(count, "block")
-            );
+        } else if grown_s > interval_s {
+            let missing = counted(grown_s / interval_s - 1, "block");
+            let sentence = format!("between {reached_s} and {label_s} sec, {missing} missing");
             findings.add(rule::BLOCKS_MISSING.at(block.first_line, sentence));
         }
     }
@@ -99,18 +89,13 @@ impl Dumps {
             let Some(now) = block.counts(ordinal) else {
                 continue;
             };
-            match known {
-                Some(before) => {
-                    if let Some(fall) = now.fall_since(before) {
-                        let name = names.name(ordinal);
-                        let sentence =
-                            format!("{name}: bucket {} decreased by {}", fall.bucket, fall.by_count);
-                        findings.add(rule::COUNTS_FALL.at(block.first_line, sentence));
-                    }
-                    before.clone_from(now);
-                }
-                None => *known = Some(now.clone()),
+            let before = known.get_or_insert_default();
+            if let Some(Fall { bucket, by_count }) = now.fall_since(before) {
+                let name = names.name(ordinal);
+                let sentence = format!("{name}: bucket {bucket} decreased by {by_count}");
+                findings.add(rule::COUNTS_FALL.at(block.first_line, sentence));
             }
+            before.clone_from(now);
         }
     }
 }
@@ -131,25 +116,24 @@ fn report_damage(block: &Block, names: &Names, missing: &mut Missing, findings: 
 }
 
 fn damage_finding(damage: Damage, tag_line: u64, name: &str, label_s: u64) -> Finding {
-    let place = format!("after {label_s} sec, {name}");
+    let found =
+        |rule: Rule, line: u64, what: &str| rule.at(line, format!("after {label_s} sec, {name}: {what}"));
     match damage {
-        Damage::Missing => rule::HISTOGRAM_MISSING.at(tag_line, format!("{place}: missing in the block")),
+        Damage::Missing => found(rule::HISTOGRAM_MISSING, tag_line, "missing in the block"),
         Damage::Ambiguous => {
-            let sentence = format!("{place}: one of several histograms with this name is missing");
-            rule::HISTOGRAM_MISSING.at(tag_line, sentence)
+            let what = "one of several histograms with this name is missing";
+            found(rule::HISTOGRAM_MISSING, tag_line, what)
         }
         Damage::TotalDiffers { total, sum } => {
             let sum = sum.map_or("more than 63 bits".to_owned(), |sum| sum.to_string());
-            let sentence = format!("{place}: its total is {total} operations; its buckets add up to {sum}");
-            rule::TOTAL_DIFFERS.at(tag_line, sentence)
+            let what = format!("its total is {total} operations; its buckets add up to {sum}");
+            found(rule::TOTAL_DIFFERS, tag_line, &what)
         }
-        Damage::Unreadable { line } => rule::UNREADABLE_LINE.at(
-            line,
-            format!("{place}: expected buckets in rising order; this line differs"),
-        ),
-        Damage::Repeated { line } => {
-            rule::HISTOGRAM_REPEATED.at(line, format!("{place}: occurs twice in the block"))
+        Damage::Unreadable { line } => {
+            let what = "expected buckets in rising order; this line differs";
+            found(rule::UNREADABLE_LINE, line, what)
         }
+        Damage::Repeated { line } => found(rule::HISTOGRAM_REPEATED, line, "occurs twice in the block"),
     }
 }
 
@@ -179,13 +163,9 @@ impl Missing {
         if self.count == 1 {
             return Some(first);
         }
-        let (histograms, blocks) = (self.histograms.len() as u64, self.blocks_count);
-        let sentence = format!(
-            "{} missing in {}; the first: {}",
-            counted(histograms, "histogram"),
-            counted(blocks, "block"),
-            first.sentence
-        );
+        let histograms = counted(self.histograms.len() as u64, "histogram");
+        let blocks = counted(self.blocks_count, "block");
+        let sentence = format!("{histograms} missing in {blocks}; the first: {}", first.sentence);
         Some(Finding { sentence, ..first })
     }
 }

@@ -107,10 +107,8 @@ impl Counts {
 
     /// Return the number of operations in all buckets; `None` above `i64::MAX`.
     pub fn checked_sum(&self) -> Option<u64> {
-        let sum = self
-            .trimmed()
-            .iter()
-            .try_fold(0_u64, |sum, &count| sum.checked_add(count))?;
+        let mut counts = self.trimmed().iter();
+        let sum = counts.try_fold(0_u64, |sum, &count| sum.checked_add(count))?;
         i64::try_from(sum).is_ok().then_some(sum)
     }
 

@@ -79,7 +79,7 @@ impl Blocks {
         let Some(interval_s) = settings.report_interval_s else {
             return Err(HEADER_UNREADABLE.at(line, "a header without it"));
         };
-        let grammar = family.grammar();
+        let (grammar, buckets) = (family.grammar(), (settings.unit, header.edges()));
         let listed = match family {
             Family::A => family_a::names(&header.config),
             Family::B | Family::C => header.names.lines.clone(),
@@ -96,12 +96,7 @@ impl Blocks {
             dumps: Dumps::new(interval_s),
             detectors: Detectors::new(header),
             slicer: Slicer::new(options.slice_s, interval_s, options.room),
-            sinks: IntervalSinks::new(
-                options.wanted,
-                options.run,
-                (settings.unit, header.edges()),
-                interval_s,
-            ),
+            sinks: IntervalSinks::new(options.wanted, options.run, buckets, interval_s),
             settings,
         })
     }
@@ -136,11 +131,11 @@ impl Blocks {
     fn take_queued(&mut self, line: Line<'_>) -> bool {
         let mut words = self.grammar.queued_words.iter();
         let number = words.find_map(|word| line.text.strip_prefix(*word));
-        let whole = number
-            .and_then(bucket_line::number)
-            .filter(|(_, rest)| rest.is_empty() && line.ended);
-        self.queued_count = whole.map(|(count, _)| count).or(self.queued_count);
-        whole.is_some()
+        let Some((count, b"")) = number.and_then(bucket_line::number).filter(|_| line.ended) else {
+            return false;
+        };
+        self.queued_count = Some(count);
+        true
     }
 
     /// Read the clean lines at the start of the bytes, with the result of `take`, but faster. The first is `line`.
@@ -206,10 +201,8 @@ impl Blocks {
     /// End the last block; `Some` if the log was cut inside it, and the block is not used.
     pub fn end_last_block(&mut self, findings: &mut Findings) -> Option<()> {
         self.block.examine(&self.names);
-        if !self
-            .block
-            .ends_whole(&self.names, self.dumps.intervals_count == 0)
-        {
+        let is_first = self.dumps.intervals_count == 0;
+        if !self.block.ends_whole(&self.names, is_first) {
             return Some(());
         }
         self.end_block(findings);
@@ -240,11 +233,8 @@ pub fn is_torn_interval(text: &[u8], grammar: &Grammar) -> bool {
 ///
 /// Every block contains the same histograms. The earlier blocks lost its lines, and may have its buckets in another one.
 fn appears_late(line: u64, name: &[u8], blocks_count: u64) -> Finding {
-    let name = shown(name);
-    let sentence = format!(
-        "{name}: expected in every block; missing in {} before this one",
-        counted(blocks_count, "block")
-    );
+    let (name, blocks) = (shown(name), counted(blocks_count, "block"));
+    let sentence = format!("{name}: expected in every block; missing in {blocks} before this one");
     rule::HISTOGRAM_MISSING.at(line, sentence)
 }
 
@@ -254,9 +244,9 @@ fn odd_finding(odd: Odd, line: u64, name: &[u8]) -> Finding {
         Odd::Unlisted => {
             rule::HISTOGRAM_UNLISTED.at(line, format!("{name}: the header does not list this histogram"))
         }
-        Odd::TooMany => rule::TOO_MANY_HISTOGRAMS.at(
-            line,
-            format!("{name}: not read, because a log may have at most {HISTOGRAMS_MAX} histograms"),
-        ),
+        Odd::TooMany => {
+            let why = format!("because a log may have at most {HISTOGRAMS_MAX} histograms");
+            rule::TOO_MANY_HISTOGRAMS.at(line, format!("{name}: not read, {why}"))
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Consistency of the figures with the duration of the run: limits that no valid run exceeds on any drive, coverage by
 //! complete slices and intervals, and the load as a whole multiple.
 
-use crate::act::blocks::histogram::{Tally, Unit};
+use crate::act::blocks::histogram::Unit;
 use crate::act::checks::{is_closed_loop, whole};
 use crate::act::run::{Histogram, Run};
 use crate::finding::{Finding, rule};
@@ -14,14 +14,11 @@ const CLOCK_RATIO: f64 = 1.1;
 
 /// Return the findings about inconsistent figures.
 pub fn of_run(run: &Run) -> Vec<Finding> {
-    let mut found: Vec<Finding> = longer(run).into_iter().collect();
-    found.extend(
-        run.histograms
-            .iter()
-            .filter_map(|histogram| beyond_run(run, histogram)),
-    );
-    found.extend(busy(run));
-    found
+    let beyond = run
+        .histograms
+        .iter()
+        .filter_map(|histogram| beyond_run(run, histogram));
+    longer(run).into_iter().chain(beyond).chain(busy(run)).collect()
 }
 
 /// Check the last label: it is the first multiple of the interval that is not below the duration.
@@ -30,88 +27,69 @@ pub fn of_run(run: &Run) -> Vec<Finding> {
 fn longer(run: &Run) -> Option<Finding> {
     let (requested_s, interval_s) = (run.requested_duration_s?, run.report_interval_s?);
     let last_s = requested_s.div_ceil(interval_s).checked_mul(interval_s)?;
-    let sentence = format!(
-        "the last block: expected 'after {last_s} sec'; got 'after {} sec'",
-        run.reached_s
-    );
-    (run.reached_s > last_s).then(|| rule::LONGER_THAN_REQUESTED.at(run.last_line, sentence))
+    let reached_s = run.reached_s;
+    let sentence = format!("the last block: expected 'after {last_s} sec'; got 'after {reached_s} sec'");
+    (reached_s > last_s).then(|| rule::LONGER_THAN_REQUESTED.at(run.last_line, sentence))
 }
 
 /// Check the longest operation: none can last longer than the run.
 fn beyond_run(run: &Run, histogram: &Histogram) -> Option<Finding> {
     let bucket = histogram.tally.counts().len().checked_sub(1)?;
     let least_s = least_us(bucket, histogram.unit) / 1e6;
-    let count = histogram.tally.counts()[bucket];
-    let name = &histogram.name;
-    (least_s > run.reached_s as f64 * CLOCK_RATIO + CLOCK_SLACK_S).then(|| {
-        let sentence = format!(
-            "{name}: {count} operations took at least {least_s:.0} s; the run lasted {} s",
-            run.reached_s
-        );
-        rule::LATENCY_BEYOND_RUN.at(run.last_line, sentence)
-    })
+    let (name, count, ran_s) = (&histogram.name, histogram.tally.counts()[bucket], run.reached_s);
+    let sentence =
+        || format!("{name}: {count} operations took at least {least_s:.0} s; the run lasted {ran_s} s");
+    (least_s > longest_s(run)).then(|| rule::LATENCY_BEYOND_RUN.at(run.last_line, sentence()))
 }
 
 /// Check the total time of operations: threads of a closed loop issue one request after the other.
 fn busy(run: &Run) -> Vec<Finding> {
     let threads = whole(run, "service-threads").filter(|_| is_closed_loop(run));
     let service = threads.and_then(|threads| threads.checked_add(whole(run, "cache-threads").unwrap_or(0)));
+    let (reads, writes) = ("large-block-reads", "large-block-writes");
     let groups = [
         (&["reads", "writes"][..], service, "service threads"),
-        (
-            &["large-block-reads"][..],
-            run.device_count,
-            "threads for large-block reads",
-        ),
-        (
-            &["large-block-writes"][..],
-            run.device_count,
-            "threads for large-block writes",
-        ),
+        (&[reads], run.device_count, "threads for large-block reads"),
+        (&[writes], run.device_count, "threads for large-block writes"),
     ];
     let findings = groups.into_iter().filter_map(|(names, threads, what)| {
-        let tallies = names.iter().filter_map(|name| run.histogram(name));
-        let taken_s: f64 = tallies
-            .map(|found| least_total_us(&found.tally, found.unit) / 1e6)
-            .sum();
-        let threads = threads?;
-        let have_s = threads as f64 * (run.reached_s as f64 * CLOCK_RATIO + CLOCK_SLACK_S);
-        (taken_s > have_s).then(|| {
-            let sentence = format!(
-                "{}: operations took at least {taken_s:.0} s in total; {threads} {what} had {} s each",
-                names.join(" and "),
-                run.reached_s
-            );
-            rule::BUSY_BEYOND_THREADS.at(run.last_line, sentence)
-        })
+        let histograms = names.iter().filter_map(|name| run.histogram(name));
+        let taken_s: f64 = histograms.map(|found| least_total_us(found) / 1e6).sum();
+        let (threads, ran_s, names) = (threads?, run.reached_s, names.join(" and "));
+        let sentence = format!(
+            "{names}: operations took at least {taken_s:.0} s in total; {threads} {what} had {ran_s} s each"
+        );
+        let is_beyond = taken_s > threads as f64 * longest_s(run);
+        is_beyond.then(|| rule::BUSY_BEYOND_THREADS.at(run.last_line, sentence))
     });
     findings.collect()
 }
 
-/// Return the lower edge of a bucket in microseconds.
-fn least_us(bucket: usize, unit: Unit) -> f64 {
-    let units = bucket
-        .checked_sub(1)
-        .map_or(0.0, |power| 2_f64.powi(i32::try_from(power).unwrap_or(i32::MAX)));
-    units * unit.us() as f64
+/// Return the longest time that the run may have lasted by its labels.
+fn longest_s(run: &Run) -> f64 {
+    run.reached_s as f64 * CLOCK_RATIO + CLOCK_SLACK_S
 }
 
-fn least_total_us(tally: &Tally, unit: Unit) -> f64 {
-    let counts = tally.counts().iter().enumerate();
-    counts
-        .map(|(bucket, &count)| count as f64 * least_us(bucket, unit))
-        .sum()
+/// Return the lower edge of a bucket in microseconds.
+fn least_us(bucket: usize, unit: Unit) -> f64 {
+    let power = bucket
+        .checked_sub(1)
+        .map(|power| i32::try_from(power).unwrap_or(i32::MAX));
+    power.map_or(0.0, |power| 2_f64.powi(power)) * unit.us() as f64
+}
+
+fn least_total_us(histogram: &Histogram) -> f64 {
+    let counts = histogram.tally.counts().iter().enumerate();
+    let least = counts.map(|(bucket, &count)| count as f64 * least_us(bucket, histogram.unit));
+    least.sum()
 }
 
 /// Return the findings about slices, intervals and load.
 pub fn coverage(run: &Run, requested_slice_s: u64) -> Vec<Finding> {
-    let found = [
-        trailing(run),
-        lengthened(run, requested_slice_s),
-        off_interval(run),
-        nx(run),
-    ];
-    found.into_iter().flatten().collect()
+    let slices = trailing(run)
+        .into_iter()
+        .chain(lengthened(run, requested_slice_s));
+    slices.chain(off_interval(run)).chain(nx(run)).collect()
 }
 
 fn trailing(run: &Run) -> Option<Finding> {

@@ -12,10 +12,8 @@ const NAMED_MAX: usize = 8;
 /// Return a finding if a name shows a virtual device.
 pub fn virtual_devices(run: &Run) -> Option<Finding> {
     let devices = run.setting("device-names")?;
-    let named: Vec<String> = split_names(devices)
-        .filter_map(|name| Some(format!("{name} ({})", what(name)?)))
-        .take(NAMED_MAX)
-        .collect();
+    let named = split_names(devices).filter_map(|name| Some(format!("{name} ({})", what(name)?)));
+    let named: Vec<String> = named.take(NAMED_MAX).collect();
     (!named.is_empty()).then(|| {
         // The register reads the names by the form `NAME (` (webapp/register/limits/virtual_devices.py).
         let sentence = format!("not a physical drive: {}", named.join(", "));
@@ -28,19 +26,20 @@ fn what(name: &str) -> Option<&'static str> {
     let Some(device) = name.strip_prefix("/dev/") else {
         return name.starts_with(['/', '.']).then_some("a file");
     };
-    let numbered = |stem: &str| {
-        let rest = device.strip_prefix(stem);
-        rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    let kinds = [
+        ("loop", "a loop device"),
+        ("zram", "compressed memory"),
+        ("ram", "memory"),
+    ];
+    let is_numbered = |stem: &str| {
+        device
+            .strip_prefix(stem)
+            .is_some_and(|rest| leading_digits(rest) > 0)
     };
-    if numbered("loop") {
-        Some("a loop device")
-    } else if numbered("zram") {
-        Some("compressed memory")
-    } else if numbered("ram") {
-        Some("memory")
-    } else {
-        None
-    }
+    kinds
+        .into_iter()
+        .find(|(stem, _)| is_numbered(stem))
+        .map(|(_, kind)| kind)
 }
 
 /// Maximum number of names in a sentence.
@@ -59,17 +58,14 @@ pub fn duplicates(run: &Run) -> Vec<Finding> {
         }
     }
     let several = drives.into_iter().filter(|(_, names)| names.len() > 1);
-    several
-        .map(|(drive, names)| {
-            let shown = names[..names.len().min(NAMES_SHOWN)].join(", ");
-            let sentence = format!(
-                "{} names look like the same drive {drive}: {shown}; the drive gets the load of {} devices",
-                names.len(),
-                names.len()
-            );
-            rule::DUPLICATE_DEVICES.at(run.first_line, sentence)
-        })
-        .collect()
+    let finding = |(drive, names): (String, Vec<&str>)| {
+        let (count, shown) = (names.len(), names[..names.len().min(NAMES_SHOWN)].join(", "));
+        let sentence = format!(
+            "{count} names look like the same drive {drive}: {shown}; the drive gets the load of {count} devices"
+        );
+        rule::DUPLICATE_DEVICES.at(run.first_line, sentence)
+    };
+    several.map(finding).collect()
 }
 
 /// Return the drive of a device name; `None` for a name that follows no known rule.
@@ -86,10 +82,9 @@ fn drive_of(name: &str) -> Option<String> {
     if name.contains("/by-") {
         return Some(base.to_owned());
     }
-    nvme(base)
-        .or_else(|| lettered(base))
-        .or_else(|| numbered(base))
-        .or_else(|| multipath(base))
+    [nvme, lettered, numbered, multipath]
+        .iter()
+        .find_map(|drive_of| drive_of(base))
 }
 
 /// Return the controller of an NVMe name: `nvme0n1p2`, `nvme0c1n1` and `nvme0n2` are of the controller `nvme0`.
@@ -102,34 +97,29 @@ fn nvme(base: &str) -> Option<String> {
 
 /// Return the drive of a lettered name: `sda1` is of `sda`.
 fn lettered(base: &str) -> Option<String> {
-    let prefix = ["sd", "hd", "vd", "xvd"]
-        .into_iter()
-        .find(|prefix| base.starts_with(prefix))?;
-    let rest = &base[prefix.len()..];
+    let rest = ["sd", "hd", "vd", "xvd"]
+        .iter()
+        .find_map(|prefix| base.strip_prefix(prefix))?;
     let letters = rest.bytes().take_while(u8::is_ascii_lowercase).count();
     let part = &rest[letters..];
-    (letters > 0 && (part.is_empty() || is_number(part))).then(|| base[..prefix.len() + letters].to_owned())
+    (letters > 0 && (part.is_empty() || is_number(part))).then(|| base[..base.len() - part.len()].to_owned())
 }
 
 /// Return the drive of a numbered name: `mmcblk0p1` is of `mmcblk0`.
 fn numbered(base: &str) -> Option<String> {
-    let prefix = ["mmcblk", "nbd", "loop", "md", "pmem"]
-        .into_iter()
-        .find(|prefix| base.starts_with(prefix))?;
-    let rest = &base[prefix.len()..];
+    let prefixes = ["mmcblk", "nbd", "loop", "md", "pmem"];
+    let rest = prefixes.iter().find_map(|prefix| base.strip_prefix(prefix))?;
     let digits = leading_digits(rest);
     let part = &rest[digits..];
     let is_part = part.strip_prefix('p').is_some_and(is_number);
-    (digits > 0 && (part.is_empty() || is_part)).then(|| base[..prefix.len() + digits].to_owned())
+    (digits > 0 && (part.is_empty() || is_part)).then(|| base[..base.len() - part.len()].to_owned())
 }
 
 /// Return the device of a multipath name: `mpatha1` and `mpathap1` are partitions of `mpatha` (kpartx, udev).
 fn multipath(base: &str) -> Option<String> {
     let rest = base.strip_prefix("mpath")?;
-    let letters = rest
-        .bytes()
-        .take_while(|byte| byte.is_ascii_lowercase() && *byte != b'p')
-        .count();
+    let is_letter = |byte: &u8| byte.is_ascii_lowercase() && *byte != b'p';
+    let letters = rest.bytes().take_while(is_letter).count();
     let part = rest[letters..].strip_prefix('p').unwrap_or(&rest[letters..]);
     (letters > 0 && (part.is_empty() || is_number(part))).then(|| format!("mpath{}", &rest[..letters]))
 }

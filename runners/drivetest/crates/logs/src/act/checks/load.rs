@@ -4,30 +4,22 @@
 use crate::act::checks::{is_closed_loop, is_set, whole};
 use crate::act::header::split_names;
 use crate::act::run::Run;
-use crate::finding::{Finding, rule};
+use crate::finding::{Finding, Rule, rule};
 
 /// Default of `defrag-lwm-pct`.
 const DEFRAG_LWM_PCT: u64 = 50;
 
 /// Return the findings about the settings.
 pub fn non_defaults(run: &Run) -> Vec<Finding> {
-    let line = run.first_line;
-    let commits = is_set(run, "commit-to-device").then(|| {
-        rule::COMMIT_TO_DEVICE.at(
-            line,
-            "commit-to-device is yes: every record is written separately",
-        )
-    });
-    let tomb_raider = is_set(run, "tomb-raider").then(|| {
-        rule::TOMB_RAIDER.at(
-            line,
-            "tomb-raider is yes: each device is also read sequentially; no histogram counts these reads",
-        )
-    });
-    [defrag(run), commits, tomb_raider, copies(run), updates(run)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let when_set =
+        |key: &str, rule: Rule, sentence: &str| is_set(run, key).then(|| rule.at(run.first_line, sentence));
+    let sentence = "commit-to-device is yes: every record is written separately";
+    let commits = when_set("commit-to-device", rule::COMMIT_TO_DEVICE, sentence);
+    let sentence =
+        "tomb-raider is yes: each device is also read sequentially; no histogram counts these reads";
+    let tomb_raider = when_set("tomb-raider", rule::TOMB_RAIDER, sentence);
+    let found = [defrag(run), commits, tomb_raider, copies(run), updates(run)];
+    found.into_iter().flatten().collect()
 }
 
 /// Check `defrag-lwm-pct` above the default. Below it the load is lighter, which `lighter-load` reports.
@@ -53,10 +45,9 @@ fn copies(run: &Run) -> Option<Finding> {
 fn updates(run: &Run) -> Option<Finding> {
     let pct = whole(run, "update-pct").filter(|&pct| pct > 0)?;
     // drivetest counts every read of an update; upstream has no such histogram without requested reads.
-    let counted = if whole(run, "read-reqs-per-sec") == Some(0) && run.origin.generator == "act" {
-        "in no histogram"
-    } else {
-        "counted in 'reads'"
+    let counted = match whole(run, "read-reqs-per-sec") {
+        Some(0) if run.origin.generator == "act" => "in no histogram",
+        _ => "counted in 'reads'",
     };
     let sentence = format!(
         "update-pct: expected the default, 0; got {pct}: of 100 writes, {pct} read their record first, {counted}"
@@ -78,9 +69,10 @@ pub fn bursts(run: &Run) -> Option<Finding> {
     if threads <= devices.checked_mul(THREADS_PER_DEVICE)? {
         return None;
     }
-    let each_per_s = requests_per_s(run)?
-        .checked_div(threads)
-        .filter(|&each| each > 0)?;
+    let each_per_s = requests_per_s(run)?.checked_div(threads)?;
+    if each_per_s == 0 {
+        return None;
+    }
     let sentence = format!(
         "{threads} service-threads issue together, {each_per_s} times per second (every {:.2} ms), {} per device on average: \
          requests behind a burst appear slow, and the number of threads depends on the host's processors",
@@ -91,9 +83,8 @@ pub fn bursts(run: &Run) -> Option<Finding> {
 }
 
 fn requests_per_s(run: &Run) -> Option<u64> {
-    let reads = whole(run, "internal-read-reqs-per-sec");
-    let all =
-        reads.and_then(|reads| reads.checked_add(whole(run, "internal-write-reqs-per-sec").unwrap_or(0)));
+    let writes = whole(run, "internal-write-reqs-per-sec").unwrap_or(0);
+    let all = whole(run, "internal-read-reqs-per-sec").and_then(|reads| reads.checked_add(writes));
     all.or_else(|| whole(run, "service-thread-reads-per-sec"))
 }
 
@@ -103,8 +94,7 @@ fn requests_per_s(run: &Run) -> Option<u64> {
 /// `num_devices`, though every thread chooses among all devices. tests/data/act/6.6/index-four-ms-int5.log: 80,000 writes
 /// in 40 s although 320,000 were requested.
 pub fn cache_load(run: &Run) -> Option<Finding> {
-    let requested_per_s =
-        whole(run, "cache-thread-reads-and-writes-per-sec").filter(|&requested_per_s| requested_per_s > 0)?;
+    let requested_per_s = whole(run, "cache-thread-reads-and-writes-per-sec").filter(|&rate| rate > 0)?;
     let devices = run.device_count.filter(|&devices| devices > 1)?;
     let sentence = format!(
         "cache-thread-reads-and-writes-per-sec: {requested_per_s} are requested of all {devices} devices; the program divides \
@@ -121,17 +111,10 @@ const SLACK_RATIO: f64 = 0.01;
 
 /// Return the findings about inconsistent values.
 pub fn derived_values(run: &Run) -> Vec<Finding> {
-    let sentences = [
-        devices(run),
-        reads(run),
-        large_blocks(run, "reads"),
-        large_blocks(run, "writes"),
-    ];
-    sentences
-        .into_iter()
-        .flatten()
-        .map(|sentence| rule::HEADER_DIFFERS.at(run.first_line, sentence))
-        .collect()
+    let blocks = ["reads", "writes"].map(|kind| large_blocks(run, kind));
+    let sentences = [devices(run), reads(run)].into_iter().chain(blocks).flatten();
+    let findings = sentences.map(|sentence| rule::HEADER_DIFFERS.at(run.first_line, sentence));
+    findings.collect()
 }
 
 fn devices(run: &Run) -> Option<String> {
@@ -158,10 +141,9 @@ fn large_blocks(run: &Run, kind: &str) -> Option<String> {
     let key = format!("large-block-{kind}-per-sec");
     let printed = run.setting(&key)?;
     let is_off = kind == "reads" && is_set(run, "no-defrag-reads");
-    let derived = if is_off {
-        0.0
-    } else {
-        derived_blocks_per_s(run, kind == "writes")?
+    let derived = match is_off {
+        true => 0.0,
+        false => derived_blocks_per_s(run, kind == "writes")?,
     };
     let found: f64 = printed.parse().ok()?;
     let differs = (found - derived).abs() > PRINTED_ERROR + derived * SLACK_RATIO;
@@ -170,20 +152,15 @@ fn large_blocks(run: &Run, kind: &str) -> Option<String> {
 
 fn derived_blocks_per_s(run: &Run, are_writes: bool) -> Option<f64> {
     let (least, most) = run.setting("record-stored-bytes")?.split_once(" ... ")?;
-    let stored: u64 = least
-        .parse()
-        .ok()
-        .filter(|stored: &u64| least == most && *stored > 0)?;
-    let records = (whole(run, "large-block-op-kbytes")?.checked_mul(1024)? / stored) as f64;
+    let stored: u64 = least.parse().ok().filter(|_| least == most)?;
+    let records = (whole(run, "large-block-op-kbytes")?
+        .checked_mul(1024)?
+        .checked_div(stored)?) as f64;
     let written = (whole(run, "write-reqs-per-sec")? as f64) * (whole(run, "replication-factor")? as f64);
     let amplification = 100.0 / (100.0 - whole(run, "defrag-lwm-pct").filter(|&pct| pct < 100)? as f64);
     if records < 1.0 {
         return None;
     }
-    let of_commits = if is_set(run, "commit-to-device") && are_writes {
-        1.0
-    } else {
-        0.0
-    };
-    Some(written / records * (amplification - of_commits))
+    let of_commits = u8::from(is_set(run, "commit-to-device") && are_writes);
+    Some(written / records * (amplification - f64::from(of_commits)))
 }

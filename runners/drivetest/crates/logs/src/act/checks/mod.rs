@@ -36,7 +36,7 @@ pub fn ops_count(histograms: &[Histogram]) -> Option<u64> {
         of(Role::LargeBlockWrites),
     ];
     let counts = wholes
-        .into_iter()
+        .iter()
         .flatten()
         .map(|histogram| histogram.tally.ops_count());
     counts.reduce(u64::saturating_add)

@@ -91,55 +91,44 @@ impl DeviceBuckets {
         if self.known_count > 0 {
             self.end();
         }
-        let buckets_count = self.odd_buckets.len();
-        let odd = self.first_odd.map(|odd| {
-            let sentence = format!(
-                "{}; {} blocks and {buckets_count} buckets differ",
-                description(&odd, name, devices),
-                self.odd_blocks_count
-            );
-            (odd.line, sentence)
-        });
-        let dip = self.first_dip.map(|odd| {
-            let sentence = format!(
-                "{}; the blocks before and after agree, and the devices have a steady rate",
-                description(&odd, name, devices)
-            );
-            (odd.line, sentence)
-        });
-        odd.or(dip)
+        let (blocks_count, buckets_count) = (self.odd_blocks_count, self.odd_buckets.len());
+        let (odd, how) = match self.first_odd {
+            Some(odd) => (
+                odd,
+                format!("{blocks_count} blocks and {buckets_count} buckets differ"),
+            ),
+            None => {
+                let how = "the blocks before and after agree, and the devices have a steady rate";
+                (self.first_dip?, how.to_owned())
+            }
+        };
+        Some((odd.line, format!("{}; {how}", description(&odd, name, devices))))
     }
 
     /// Compare the last block with the largest interval, because it has no later block.
     fn end(&mut self) {
         let last = &self.dumps[0];
         let most = self.grown_max.saturating_add(self.threads);
-        let is_odd = |&(_, (total, parts)): &(usize, (u64, u64))| parts > total.saturating_add(most);
-        let odd: Vec<usize> = pairs(&last.total, &last.parts)
-            .enumerate()
-            .filter(is_odd)
+        let lacking = lacking(&last.parts, &last.total).enumerate();
+        let odd: Vec<usize> = lacking
+            .filter(|(_, lacks)| *lacks > most)
             .map(|(bucket, _)| bucket)
             .collect();
         self.odd(0, &odd);
     }
 
     fn compare(&mut self) {
-        let [now, before, older] = &self.dumps;
-        let behind = self
-            .behind
-            .odd_ones(self.threads, lacking(&now.total, &now.parts));
+        let ([now, before, older], threads) = (&self.dumps, self.threads);
+        let behind = self.behind.odd_ones(threads, lacking(&now.total, &now.parts));
         let mut ahead = Vec::new();
+        let mut grown = now.total.trimmed().iter().sum();
         if self.known_count > 1 {
-            ahead = self
-                .ahead
-                .odd_ones(self.threads, lacking(&before.parts, &now.total));
-            let grown = lacking(&now.total, &before.total).sum();
-            self.grown_max = self.grown_max.max(grown);
-        } else {
-            self.grown_max = self.grown_max.max(now.total.trimmed().iter().sum());
+            ahead = self.ahead.odd_ones(threads, lacking(&before.parts, &now.total));
+            grown = lacking(&now.total, &before.total).sum();
         }
+        self.grown_max = self.grown_max.max(grown);
         if self.known_count > 2 && self.first_dip.is_none() {
-            self.first_dip = dip([older, before, now], self.threads);
+            self.first_dip = dip([older, before, now], threads);
         }
         self.odd(0, &behind);
         self.odd(1, &ahead);
@@ -214,15 +203,10 @@ fn ops(counts: &Counts) -> f64 {
     counts.trimmed().iter().map(|&count| count as f64).sum()
 }
 
-/// Return the counts of two dumps, bucket by bucket.
-fn pairs(one: &Counts, other: &Counts) -> impl Iterator<Item = (u64, u64)> {
-    let used = one.trimmed().len().max(other.trimmed().len());
-    (0..used).map(|bucket| (one.at(bucket), other.at(bucket)))
-}
-
 /// Return by how much `found` is below `expected`, bucket by bucket.
 fn lacking(expected: &Counts, found: &Counts) -> impl Iterator<Item = u64> {
-    pairs(expected, found).map(|(expected, found)| expected.saturating_sub(found))
+    let used = expected.trimmed().len().max(found.trimmed().len());
+    (0..used).map(|bucket| expected.at(bucket).saturating_sub(found.at(bucket)))
 }
 
 /// Return the bucket of the middle of three dumps in which operations are missing.
@@ -263,13 +247,7 @@ fn divergence(share: f64, usual: f64) -> f64 {
 }
 
 fn description(odd: &Odd, name: &str, devices: usize) -> String {
-    let Odd {
-        label_s,
-        bucket,
-        total,
-        parts,
-        ..
-    } = odd;
+    let (label_s, bucket, total, parts) = (odd.label_s, odd.bucket, odd.total, odd.parts);
     format!(
         "after {label_s} sec, {name}: bucket {bucket:02} contains {total} operations; its {devices} devices together have {parts}"
     )

@@ -19,7 +19,7 @@ const THREADS_UNKNOWN: u64 = 1024;
 const AHEAD_IN_A_ROW: u64 = 3;
 
 /// Comparison for one kind of operations.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct DeviceSums {
     name: String,
     total: usize,
@@ -50,22 +50,16 @@ impl DeviceSums {
             total,
             parts,
             threads,
-            before: None,
-            grown_max: 0,
-            ahead_count: 0,
-            odd_count: 0,
-            first_odd: None,
             buckets: DeviceBuckets::new(threads),
+            ..Self::default()
         }
     }
 
     /// Add a checked block; ignore it if one of its histograms cannot be used.
     pub fn take(&mut self, block: &Block) {
         self.buckets.take(block, self.total, &self.parts);
-        let parts = self
-            .parts
-            .iter()
-            .try_fold(0_u64, |sum, &part| sum.checked_add(block.ops_count(part)?));
+        let mut parts = self.parts.iter();
+        let parts = parts.try_fold(0_u64, |sum, &part| sum.checked_add(block.ops_count(part)?));
         let (Some(total), Some(parts)) = (block.ops_count(self.total), parts) else {
             self.before = None;
             return;
@@ -92,10 +86,10 @@ impl DeviceSums {
             let greatest = last.total.saturating_add(self.grown_max);
             self.compare(last, self.grown_max, greatest);
         }
-        let count = self.odd_count;
+        let blocks = counted(self.odd_count, "block");
         let of_sums = self
             .first_odd
-            .map(|(line, sentence)| (line, format!("{sentence}; {} in total", counted(count, "block"))));
+            .map(|(line, sentence)| (line, format!("{sentence}; {blocks} in total")));
         let found = of_sums.or_else(|| self.buckets.report(&self.name, self.parts.len()));
         findings.add_all(found.map(|(line, sentence)| rule::DEVICE_SUMS_DIFFER.at(line, sentence)));
     }
@@ -113,17 +107,11 @@ impl DeviceSums {
 
     fn odd(&mut self, dump: Sums) {
         self.odd_count += 1;
-        let Sums {
-            label_s,
-            total,
-            parts,
-            ..
-        } = dump;
         self.first_odd.get_or_insert_with(|| {
+            let (label_s, name, devices) = (dump.label_s, &self.name, self.parts.len());
             let sentence = format!(
-                "after {label_s} sec, {}: expected about {total} operations in its {} devices together; they have {parts}",
-                self.name,
-                self.parts.len()
+                "after {label_s} sec, {name}: expected about {} operations in its {devices} devices together; they have {}",
+                dump.total, dump.parts
             );
             (dump.line, sentence)
         });

@@ -65,7 +65,8 @@ impl DuplicateDetector {
                 });
             }
         }
-        self.store(now);
+        self.newest = 1 - self.newest;
+        self.dumps[self.newest].clone_from(now);
     }
 
     /// Return a finding if chance does not explain the repetition in one of `watched` histograms.
@@ -84,11 +85,6 @@ impl DuplicateDetector {
             rule::DUPLICATE_INTERVALS.at(rarest.line, sentence)
         })
     }
-
-    fn store(&mut self, now: &Counts) {
-        self.newest = 1 - self.newest;
-        self.dumps[self.newest].clone_from(now);
-    }
 }
 
 /// Return whether every bucket increased since the second dump as much as between the first and second.
@@ -103,9 +99,8 @@ fn is_repeated(first: &Counts, second: &Counts, now: &Counts) -> bool {
 fn chance_ln(grown: &Counts) -> f64 {
     let chance = |count: u64| {
         let variance = count as f64 * LEAST_DISPERSION;
-        (1.0 / (2.0 * (std::f64::consts::PI * variance).sqrt()))
-            .min(1.0)
-            .ln()
+        let chance = 1.0 / (2.0 * (std::f64::consts::PI * variance).sqrt());
+        chance.min(1.0).ln()
     };
     let counts = || grown.trimmed().iter().copied().filter(|&count| count > 0);
     let fullest = counts().max().map_or(0.0, chance);

@@ -68,13 +68,8 @@ impl RoundCountDetector {
 
     /// Return a finding if chance does not explain the last digits.
     pub fn report(&self) -> Option<Finding> {
-        let Self {
-            name,
-            seen_count,
-            round_count,
-            ..
-        } = self;
-        (*seen_count >= SEEN_MIN && round_count * 10 >= seen_count * 9).then(|| {
+        let (name, seen_count, round_count) = (&self.name, self.seen_count, self.round_count);
+        (seen_count >= SEEN_MIN && round_count * 10 >= seen_count * 9).then(|| {
             let sentence = format!(
                 "{name}: of {seen_count} increased counts, {round_count} end in 0; about one in ten is expected"
             );

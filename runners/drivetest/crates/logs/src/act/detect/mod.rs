@@ -58,17 +58,14 @@ impl Detectors {
         let mut devices: Vec<_> = header.device_names().into_iter().map(str::to_owned).collect();
         devices.sort_unstable();
         devices.dedup();
-        let arrivals = header
-            .drivetest
-            .as_ref()
-            .map(|drivetest| drivetest.arrivals.as_str());
+        let drivetest = header.drivetest.as_ref();
         let mut detectors = Self {
             header: owned(pairs),
             devices,
-            pacing: Pacing::of(arrivals),
+            pacing: Pacing::of(drivetest.map(|drivetest| drivetest.arrivals.as_str())),
             ..Self::default()
         };
-        detectors.is_closed = header.drivetest.is_none() && detectors.value("num-queues").is_none();
+        detectors.is_closed = drivetest.is_none() && detectors.value("num-queues").is_none();
         detectors
     }
 
@@ -140,9 +137,11 @@ impl Detectors {
     }
 
     fn is_of_device(&self, name: &str) -> bool {
-        let device = name
-            .strip_suffix("-reads")
-            .or_else(|| name.strip_suffix("-writes"));
+        self.is_histogram_of_device(name, "-reads") || self.is_histogram_of_device(name, "-writes")
+    }
+
+    fn is_histogram_of_device(&self, name: &str, suffix: &str) -> bool {
+        let device = name.strip_suffix(suffix);
         device.is_some_and(|device| self.devices.iter().any(|known| known == device))
     }
 
@@ -152,12 +151,8 @@ impl Detectors {
             // With queues, devices add up to `device-reads`, because `reads` includes the time in queue; same for writes.
             let waits = names.find(&format!("device-{whole}")).is_some();
             let total = names.find(whole).filter(|_| !waits)?;
-            let is_part = |name: &str| {
-                let device = name.strip_suffix(suffix);
-                self.devices.iter().any(|known| device == Some(known))
-            };
-            let parts = (0..names.count()).filter(|&at| is_part(&names.name(at)));
-            let parts: Vec<usize> = parts.collect();
+            let is_part = |at: &usize| self.is_histogram_of_device(&names.name(*at), suffix);
+            let parts: Vec<usize> = (0..names.count()).filter(is_part).collect();
             (!parts.is_empty()).then(|| DeviceSums::new(names, total, parts, in_flight))
         });
         sums.collect()

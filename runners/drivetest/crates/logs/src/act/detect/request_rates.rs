@@ -14,7 +14,7 @@ const CACHE_BUNDLE: f64 = 100.0;
 const DEVIATIONS: f64 = 6.0;
 
 /// Requested rate of a histogram.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RequestRate {
     /// Operations per second.
     pub per_s: f64,
@@ -32,12 +32,12 @@ impl RequestRate {
 
     /// Return the normal deviation of a count from the due operations.
     pub fn slack(self, due: f64) -> f64 {
-        self.burst
-            + if self.is_drawn {
-                DEVIATIONS * due.sqrt()
-            } else {
-                0.0
-            }
+        let of_chance = if self.is_drawn {
+            DEVIATIONS * due.sqrt()
+        } else {
+            0.0
+        };
+        self.burst + of_chance
     }
 }
 
@@ -74,31 +74,28 @@ pub fn request_rate(name: &str, value: Lookup<'_>, pacing: Pacing) -> Option<Req
     let per_s = match cache {
         Some(cache) => of_index(name, value, cache / cache_divisor(value, pacing)?),
         None => of_storage(name, value),
-    }?;
+    };
+    let has_writes = || of_storage("writes", value).is_some_and(|writes| writes > 0.0);
     Some(RequestRate {
-        per_s,
+        per_s: per_s.filter(|&per_s| per_s > 0.0)?,
         burst: burst(value, cache.is_some()),
         is_drawn: match pacing {
-            Pacing::Act => cache.is_none() && written(value) > 0.0,
+            Pacing::Act => cache.is_none() && has_writes(),
             Pacing::Exact => false,
             Pacing::Random => true,
         },
     })
-    .filter(|request_rate| request_rate.per_s > 0.0)
 }
 
 /// Return the maximum number of requests in flight; `None` if the header does not state it.
 pub fn threads(value: Lookup<'_>) -> Option<u64> {
     let number = |key| value(key).and_then(settings::whole);
-    let queued = number("num-queues").zip(number("threads-per-queue"));
-    let service = queued.map_or_else(
-        || number("service-threads"),
-        |(queues, threads)| queues.checked_mul(threads),
-    );
-    let cache = number("cache-threads").unwrap_or(0);
-    service
-        .and_then(|service| service.checked_add(cache))
-        .filter(|&threads| threads > 0)
+    let service = match (number("num-queues"), number("threads-per-queue")) {
+        (Some(queues), Some(threads)) => queues.checked_mul(threads),
+        _ => number("service-threads"),
+    };
+    let threads = service?.checked_add(number("cache-threads").unwrap_or(0))?;
+    (threads > 0).then_some(threads)
 }
 
 /// Return the divisor of the cache load: ACT divides it by the devices, although the header states the total.
@@ -112,10 +109,8 @@ fn cache_divisor(value: Lookup<'_>, pacing: Pacing) -> Option<f64> {
 }
 
 fn of_index(name: &str, value: Lookup<'_>, cache: f64) -> Option<f64> {
-    let service = first(
-        value,
-        &["service-thread-reads-per-sec", "trans-thread-reads-per-sec"],
-    )?;
+    let keys = ["service-thread-reads-per-sec", "trans-thread-reads-per-sec"];
+    let service = first(value, &keys)?;
     match name {
         "reads" => Some(service + cache),
         "trans-reads" => Some(service),
@@ -147,10 +142,6 @@ fn of_storage(name: &str, value: Lookup<'_>) -> Option<f64> {
         _ => return None,
     };
     first(value, keys)
-}
-
-fn written(value: Lookup<'_>) -> f64 {
-    of_storage("writes", value).unwrap_or(0.0)
 }
 
 /// Return the operations that arrive together: all threads issue at once, and each device has a large-block thread.

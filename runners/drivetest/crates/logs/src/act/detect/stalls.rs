@@ -33,7 +33,7 @@ struct Seen {
 }
 
 /// Detector for one histogram.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct StallDetector {
     name: String,
     rate: RequestRate,
@@ -77,13 +77,7 @@ impl StallDetector {
             name,
             rate,
             closed_threads,
-            pending: None,
-            last_ops: 0,
-            last_s: 0,
-            intervals_count: 0,
-            pauses: Seen::default(),
-            slow: Seen::default(),
-            fast: Seen::default(),
+            ..Self::default()
         }
     }
 
@@ -107,12 +101,10 @@ impl StallDetector {
             settled.settle();
         }
         let run_off = settled.run_off(ended.last_line).filter(|_| ended.is_whole);
-        let found = [settled.pause(), settled.intervals_off(), run_off];
-        found
+        let found = [settled.pause(), settled.intervals_off(), run_off]
             .into_iter()
-            .flatten()
-            .map(|finding| (finding, self.name.clone()))
-            .collect()
+            .flatten();
+        found.map(|finding| (finding, self.name.clone())).collect()
     }
 
     fn settle(&mut self) {
@@ -132,54 +124,50 @@ impl StallDetector {
     }
 
     fn pause(&self) -> Option<Finding> {
-        let seen = &self.pauses;
+        let Seen { count, whole } = self.pauses;
+        let Interval {
+            line,
+            from_s,
+            to_s,
+            due,
+            made,
+        } = whole;
         let hidden = self.closed_threads.map_or_else(String::new, |threads| {
             format!("; at most {threads} late operations, one per thread, can appear as slow")
         });
+        let (name, intervals) = (&self.name, counted(count, "interval"));
         let sentence = format!(
-            "{} stalled in {} (from {} s to {} s): {} of {:.0} expected operations completed{hidden}",
-            self.name,
-            counted(seen.count, "interval"),
-            seen.whole.from_s,
-            seen.whole.to_s,
-            seen.whole.made,
-            seen.whole.due
+            "{name} stalled in {intervals} (from {from_s} s to {to_s} s): {made} of {due:.0} expected operations completed{hidden}"
         );
-        (seen.count > 0).then(|| rule::STALL.at(seen.whole.line, sentence))
+        (count > 0).then(|| rule::STALL.at(line, sentence))
     }
 
     fn intervals_off(&self) -> Option<Finding> {
-        let first = [&self.slow, &self.fast]
-            .into_iter()
-            .filter(|seen| seen.count > 0)
-            .min_by_key(|seen| seen.whole.line)?;
+        let seen = [&self.slow, &self.fast].into_iter().filter(|seen| seen.count > 0);
+        let first = seen.min_by_key(|seen| seen.whole.line)?.whole;
+        let intervals = counted(self.intervals_count, "interval");
         let sentence = format!(
-            "{}: of {}, {} reached less than 90 % of the requested rate and {} more than 110 %; the first begins at {} s",
-            self.name,
-            counted(self.intervals_count, "interval"),
-            self.slow.count,
-            self.fast.count,
-            first.whole.from_s
+            "{}: of {intervals}, {} reached less than 90 % of the requested rate and {} more than 110 %; the first begins at {} s",
+            self.name, self.slow.count, self.fast.count, first.from_s
         );
-        Some(rule::INTERVALS_OFF_RATE.at(first.whole.line, sentence))
+        Some(rule::INTERVALS_OFF_RATE.at(first.line, sentence))
     }
 
     fn run_off(&self, line: u64) -> Option<Finding> {
         let (made, due) = (self.last_ops as f64, self.rate.due(self.last_s));
         let slack = self.rate.slack(due);
-        let sentence = || {
-            format!(
-                "{}: {} operations in {} s; {due:.0} were requested",
-                self.name, self.last_ops, self.last_s
-            )
-        };
-        if made + slack < due * (1.0 - RUN_TOLERANCE) {
-            Some(rule::RATE_BELOW_REQUESTED.at(line, sentence()))
+        let rule = if made + slack < due * (1.0 - RUN_TOLERANCE) {
+            rule::RATE_BELOW_REQUESTED
         } else if made > due * (1.0 + RUN_TOLERANCE) + slack {
-            Some(rule::RATE_ABOVE_REQUESTED.at(line, sentence()))
+            rule::RATE_ABOVE_REQUESTED
         } else {
-            None
-        }
+            return None;
+        };
+        let (name, made, ran_s) = (&self.name, self.last_ops, self.last_s);
+        Some(rule.at(
+            line,
+            format!("{name}: {made} operations in {ran_s} s; {due:.0} were requested"),
+        ))
     }
 }
 

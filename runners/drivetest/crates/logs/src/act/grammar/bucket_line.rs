@@ -82,10 +82,8 @@ pub fn begins(text: &[u8]) -> bool {
 fn parse_one(text: &[u8]) -> Option<(Bucket, &[u8])> {
     let (index, rest) = number(text.strip_prefix(b"(")?)?;
     let (count, rest) = number(rest.strip_prefix(b": ")?)?;
-    let bucket = usize::try_from(index)
-        .ok()
-        .filter(|&index| index < BUCKETS_COUNT)?;
-    Some(((bucket, count), rest.strip_prefix(b")")?))
+    let rest = rest.strip_prefix(b")")?;
+    (index < BUCKETS_COUNT as u64).then_some(((index as usize, count), rest))
 }
 
 /// Return the number at the start of a text, and the rest; `None` without a digit or above `u64::MAX`.

@@ -59,7 +59,11 @@ pub fn classify(text: &[u8]) -> MessageKind {
     if COULD_NOT_BEGIN.iter().any(|begin| text.starts_with(begin)) {
         return MessageKind::Error;
     }
-    follows_a_stop(&text)
+    // Such a line follows the ERROR line, which an edited log may lack: `drive(s) can't keep up - test stopped`.
+    match text.ends_with(" - test stopped") {
+        true => MessageKind::Overload,
+        false => MessageKind::Noise,
+    }
 }
 
 /// `SIGSEGV received` from 5.0, `Signal SEGV received: stack trace` before.
@@ -86,22 +90,12 @@ fn is_io_error(text: &str) -> bool {
     if text.starts_with("ERROR: seek & read") || text.starts_with("ERROR: seek & write") {
         return true;
     }
-    let rest = text
-        .strip_prefix("ERROR: reading ")
-        .or_else(|| text.strip_prefix("ERROR: writing "));
-    let errno = rest
-        .and_then(|rest| rest.rsplit_once(": "))
-        .and_then(|(_, reason)| reason.split_once(" '"));
+    let rest = ["ERROR: reading ", "ERROR: writing "]
+        .iter()
+        .find_map(|begin| text.strip_prefix(begin));
+    let reason = rest.and_then(|rest| rest.rsplit_once(": "));
+    let errno = reason.and_then(|(_, reason)| reason.split_once(" '"));
     errno.is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-/// `drive(s) can't keep up - test stopped` and similar lines follow the ERROR line, which an edited log may lack.
-fn follows_a_stop(text: &str) -> MessageKind {
-    if text.ends_with(" - test stopped") {
-        MessageKind::Overload
-    } else {
-        MessageKind::Noise
-    }
 }
 
 /// Return whether a line only accompanies another: it is neither a finding nor noise.

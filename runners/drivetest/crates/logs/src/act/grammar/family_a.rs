@@ -25,14 +25,10 @@ const DERIVED_KEYS: [&str; 7] = [
 ///
 /// Source: aerospike/act, act.c, main(): from 2.0 `Aerospike act version %s - device IO test`.
 pub fn banner_version(text: &[u8]) -> Option<String> {
-    let rest = text
-        .trim_ascii_end()
-        .strip_prefix(BANNER)?
-        .strip_suffix(BANNER_END)?;
-    let version = if rest.is_empty() {
-        rest
-    } else {
-        rest.strip_prefix(b"version ")?.trim_ascii()
+    let rest = text.trim_ascii_end().strip_prefix(BANNER)?;
+    let version = match rest.strip_suffix(BANNER_END)? {
+        b"" => b"",
+        rest => rest.strip_prefix(b"version ")?.trim_ascii(),
     };
     Some(String::from_utf8_lossy(version).into_owned())
 }

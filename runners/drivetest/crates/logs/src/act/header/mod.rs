@@ -45,32 +45,25 @@ impl Section {
         self.is_whole = false;
     }
 
-    /// Store a line, unless it is a message of the program.
-    fn take(&mut self, text: &str, has_form: bool) -> Taken {
+    /// Store a line, unless it is a message of the program; return whether it has the form of the section's lines.
+    fn take(&mut self, text: &str, has_form: bool) -> bool {
         let is_message = text.starts_with("ERROR: ");
         if !is_message {
             self.lines.push(text.to_owned());
         }
-        if has_form && !is_message {
-            Taken::Used
-        } else {
-            Taken::Other
-        }
+        has_form && !is_message
     }
 
     /// Return the `key: value` lines.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.lines
-            .iter()
-            .filter_map(|line| line.split_once(':'))
-            .map(|(key, value)| (key, value.trim()))
+        let pairs = self.lines.iter().filter_map(|line| line.split_once(':'));
+        pairs.map(|(key, value)| (key, value.trim()))
     }
 
     /// Return the value of a key; `None` if it is not set.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.pairs()
-            .find(|(name, _)| *name == key)
-            .map(|(_, value)| value)
+            .find_map(|(name, value)| (name == key).then_some(value))
     }
 }
 
@@ -123,15 +116,6 @@ pub fn split_names(list: &str) -> impl Iterator<Item = &str> {
     list.split(is_between).filter(|name| !name.is_empty())
 }
 
-/// Whether a line belongs to the header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// The line belongs to the header.
-    Used,
-    /// The line is a message of the program, or noise.
-    Other,
-}
-
 impl Header {
     /// Return a header that begins with `ACT version VERSION`.
     pub fn new(version: &str) -> Self {
@@ -171,26 +155,27 @@ impl Header {
 
     /// Return the bucket edges: 1.x, which prints no version and has no choice of unit, has others.
     pub fn edges(&self) -> Edges {
-        let is_1 = self.has_banner_a
-            && self.version.is_empty()
-            && self.config.value("microsecond-histograms").is_none();
-        if is_1 { Edges::Act1 } else { Edges::Act }
+        let has_unit = self.config.value("microsecond-histograms").is_some();
+        match self.has_banner_a && self.version.is_empty() && !has_unit {
+            true => Edges::Act1,
+            false => Edges::Act,
+        }
     }
 
-    /// Read the next line before the first block.
-    pub fn take(&mut self, line: Line<'_>) -> Taken {
+    /// Read the next line before the first block; return false for a message of the program, and for noise.
+    pub fn take(&mut self, line: Line<'_>) -> bool {
         self.stored_bytes += line.text.len();
         if self.stored_bytes > HEADER_BYTES_MAX {
-            return Taken::Other;
+            return false;
         }
         let text = String::from_utf8_lossy(line.text);
         let text = text.trim();
         if text.is_empty() {
-            self.end_section();
-            return Taken::Used;
+            self.end();
+            return true;
         }
         if self.begins_section(text) {
-            return Taken::Used;
+            return true;
         }
         match self.place {
             Place::Between => self.take_between(text),
@@ -209,9 +194,15 @@ impl Header {
         !self.config.title.is_empty() && has_end
     }
 
-    /// End the open section, because a block begins.
+    /// End the open section, at a blank line or because a block begins.
     pub fn end(&mut self) {
-        self.end_section();
+        match self.place {
+            Place::Between => {}
+            Place::Config => self.config.is_whole = true,
+            Place::Derived => self.derived.is_whole = true,
+            Place::Names => self.names.is_whole = true,
+        }
+        self.place = Place::Between;
     }
 
     fn begins_section(&mut self, text: &str) -> bool {
@@ -226,24 +217,14 @@ impl Header {
         true
     }
 
-    fn end_section(&mut self) {
-        match self.place {
-            Place::Between => {}
-            Place::Config => self.config.is_whole = true,
-            Place::Derived => self.derived.is_whole = true,
-            Place::Names => self.names.is_whole = true,
-        }
-        self.place = Place::Between;
-    }
-
-    fn take_between(&mut self, text: &str) -> Taken {
+    fn take_between(&mut self, text: &str) -> bool {
         if let Some(device) = parse_device(text) {
             self.devices.push(device);
-            return Taken::Used;
+            return true;
         }
         if let Some(drivetest) = parse_drivetest(text) {
             self.drivetest = Some(drivetest);
-            return Taken::Used;
+            return true;
         }
         if self.has_banner_a && family_a::is_derived(text) {
             return self.derived.take(text, true);
@@ -253,22 +234,19 @@ impl Header {
             "Index device IO test" => self.program = Some(Workload::Index),
             _ => {}
         }
-        let known = text.ends_with(" device IO test")
+        text.ends_with(" device IO test")
             || text.starts_with("Copyright ")
             || text == "Using xorshift+ random generator."
             || text.starts_with("drivetest: engine ")
-            || (text.starts_with("detected ") && text.ends_with(" CPUs"));
-        if known { Taken::Used } else { Taken::Other }
+            || (text.starts_with("detected ") && text.ends_with(" CPUs"))
     }
 }
 
 fn parse_device(text: &str) -> Option<Device> {
     let (name, rest) = text.split_once(DEVICE_SIZE)?;
     let (size_bytes, rest) = bucket_line::number(rest.as_bytes())?;
-    let rest = std::str::from_utf8(rest)
-        .ok()
-        .filter(|rest| rest.starts_with(" bytes"))?;
-    Some(Device {
+    let rest = std::str::from_utf8(rest).ok()?;
+    rest.starts_with(" bytes").then(|| Device {
         name: name.to_owned(),
         size_bytes,
         minimum_io_bytes: minimum_io_bytes(rest),
@@ -369,7 +347,7 @@ mod tests {
             ended: true,
             has_nuls: false,
         };
-        assert_eq!(header.take(error), Taken::Other);
+        assert!(!header.take(error));
         assert_eq!(header.names.lines, ["reads"]);
     }
 

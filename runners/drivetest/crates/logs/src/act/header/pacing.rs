@@ -47,13 +47,14 @@ pub fn truncated(header: &Header, family: Family, workload: Workload) -> impl It
     let shares = match (family, workload) {
         _ if header.drivetest.is_some() => Vec::new(),
         (Family::A, _) => Vec::new(),
-        (Family::B, Workload::Storage) => vec![
-            of("internal-read-reqs-per-sec", number(derived, "read-req-threads")),
-            of(
-                "internal-write-reqs-per-sec",
-                number(derived, "write-req-threads"),
-            ),
-        ],
+        (Family::B, Workload::Storage) => {
+            let [readers, writers] =
+                ["read-req-threads", "write-req-threads"].map(|key| number(derived, key));
+            vec![
+                of("internal-read-reqs-per-sec", readers),
+                of("internal-write-reqs-per-sec", writers),
+            ]
+        }
         (Family::B, Workload::Index) => vec![of("trans-thread-reads-per-sec", service())],
         (Family::C, Workload::Storage) => vec![(all_requests(derived), service())],
         (Family::C, Workload::Index) => vec![of("service-thread-reads-per-sec", service())],

@@ -38,10 +38,8 @@ impl Settings {
         let configured = |key| header.config.value(key).and_then(whole);
         let record_bytes = configured("record-bytes");
         let range_max = configured("record-bytes-range-max").filter(|&most| most > 0);
-        let microseconds = header
-            .config
-            .value("microsecond-histograms")
-            .is_some_and(|is| is.starts_with('y'));
+        let microseconds = header.config.value("microsecond-histograms");
+        let microseconds = microseconds.is_some_and(|is| is.starts_with('y'));
         Self {
             report_interval_s: configured("report-interval-sec").filter(|&interval| interval > 0),
             duration_s: configured("test-duration-sec"),
@@ -129,11 +127,11 @@ pub fn findings(header: &Header, family: Option<Family>, workload: Workload, lin
         add(rule::LAG_UNLIMITED, sentence.to_owned());
     }
     if writes_are_meaningless(header) {
-        let sentence = format!(
-            "{}: commit-to-device writes to one place only; the histogram 'writes' is meaningless",
-            header.version
+        let what = "commit-to-device writes to one place only; the histogram 'writes' is meaningless";
+        add(
+            rule::COMMIT_WRITES_MEANINGLESS,
+            format!("{}: {what}", header.version),
         );
-        add(rule::COMMIT_WRITES_MEANINGLESS, sentence);
     }
     let compress_pct = config.value("compress-pct").and_then(whole);
     if let Some(pct) = compress_pct.filter(|&pct| pct < 100) {
@@ -162,13 +160,10 @@ fn version(header: &Header, family: Option<Family>) -> Option<String> {
     let Some(family) = family else {
         return Some(format!("expected a version from 1.x to 6.6; got '{printed}'"));
     };
-    let known = family.known_versions();
+    let (name, known) = (family.name(), family.known_versions());
     let (first, last) = (known.first()?, known.last()?);
     (!known.contains(&printed)).then(|| {
-        format!(
-            "the header has keys of {}: expected a version from {first} to {last}; got '{printed}'",
-            family.name()
-        )
+        format!("the header has keys of {name}: expected a version from {first} to {last}; got '{printed}'")
     })
 }
 

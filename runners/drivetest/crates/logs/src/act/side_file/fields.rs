@@ -28,10 +28,8 @@ pub fn decimal(record: &Value, key: &str) -> Option<f64> {
 
 /// Return the entries of a list; empty if missing.
 pub fn list<'a>(record: &'a Value, key: &str) -> &'a [Value] {
-    record
-        .get(key)
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    let entries = record.get(key).and_then(Value::as_array);
+    entries.map_or(&[], Vec::as_slice)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::act::run::Run;
 use crate::act::semantics::judged;
 use crate::finding::{Finding, rule};
-use crate::judge::share::ExactCounts;
+use crate::judge::share::{ExactCounts, Share};
 use fields::{text, whole};
 use summary::{Over, SideFileSummary};
 use telemetry::Telemetry;
@@ -54,18 +54,16 @@ impl SideFile {
     pub fn join(mut self, runs: &mut [Run]) -> Option<Finding> {
         self.end_line();
         let reads_count = self.reads_count?;
-        match runs {
-            [run] if is_of(reads_count, run) => {
-                self.give(run);
-                None
-            }
-            _ => {
-                let sentence = format!(
-                    "the side file ends with {reads_count} reads; expected the reads of the one drivetest run in the log"
-                );
-                Some(rule::SIDE_FILE_DIFFERS.at(None, sentence))
-            }
+        if let [run] = runs
+            && is_of(reads_count, run)
+        {
+            self.give(run);
+            return None;
         }
+        let sentence = format!(
+            "the side file ends with {reads_count} reads; expected the reads of the one drivetest run in the log"
+        );
+        Some(rule::SIDE_FILE_DIFFERS.at(None, sentence))
     }
 
     /// Return the telemetry of the host with the drive; `None` for a host without it, or without intervals.
@@ -86,9 +84,10 @@ impl SideFile {
         self.summary.over = self.counts.as_ref().map(over).unwrap_or_default();
         add_unknown(run, warnings::of(self.end.as_ref(), &self.summary));
         run.is_virtual_device = run.is_virtual_device.or(self.summary.is_virtual());
+        let reads_count = reads_count_of(run);
         run.exact = self
             .counts
-            .filter(|counts| Some(counts.ops_count()) == reads_count_of(run));
+            .filter(|counts| Some(counts.ops_count()) == reads_count);
         run.side_file = Some(Box::new(self.summary));
     }
 
@@ -140,7 +139,7 @@ fn add_unknown(run: &mut Run, found: Vec<Finding>) {
 }
 
 fn over(counts: &ExactCounts) -> Vec<Over> {
-    let of = |(threshold_us, share): (u64, crate::judge::share::Share)| Over {
+    let of = |(threshold_us, share): (u64, Share)| Over {
         threshold_us,
         over_count: share.over_count,
         ops_count: share.ops_count,

@@ -15,6 +15,7 @@ const WARNINGS_MAX: usize = 32;
 /// Read the start record.
 pub fn start(record: &Value, summary: &mut SideFileSummary) {
     let devices = list(record, "devices");
+    let warnings = list(record, "warnings").iter().take(WARNINGS_MAX);
     *summary = SideFileSummary {
         program: Program {
             name: "drivetest",
@@ -31,11 +32,7 @@ pub fn start(record: &Value, summary: &mut SideFileSummary) {
         host: record.get("host").map(host).unwrap_or_default(),
         drives_count: devices.len() as u64,
         drives: devices.iter().take(DRIVES_MAX).map(drive).collect(),
-        warnings: list(record, "warnings")
-            .iter()
-            .take(WARNINGS_MAX)
-            .map(warning)
-            .collect(),
+        warnings: warnings.map(warning).collect(),
         ..SideFileSummary::default()
     };
 }
@@ -50,10 +47,9 @@ pub fn end(record: &Value, summary: &mut SideFileSummary) {
         summary.rate_sentence = text(rate, "sentence");
     }
     let operations = record.get("operations").and_then(Value::as_object);
-    let of_all = operations.into_iter().flatten().take(OPERATIONS_MAX);
-    summary.operations = of_all
-        .map(|(name, operation)| operation_of(name, operation))
-        .collect();
+    let operations = operations.into_iter().flatten().take(OPERATIONS_MAX);
+    let operations = operations.map(|(name, operation)| operation_of(name, operation));
+    summary.operations = operations.collect();
 }
 
 fn host(record: &Value) -> Host {

@@ -39,9 +39,12 @@ pub struct SpanTexts {
 impl<const PLACES: usize> Span<PLACES> {
     fn add(&mut self, value: Option<f64>) {
         let Some(value) = value else { return };
-        let is_first = self.count == 0;
-        self.least = if is_first { value } else { self.least.min(value) };
-        self.greatest = if is_first { value } else { self.greatest.max(value) };
+        let (least, greatest) = if self.count == 0 {
+            (value, value)
+        } else {
+            (self.least, self.greatest)
+        };
+        (self.least, self.greatest) = (least.min(value), greatest.max(value));
         self.count += 1;
         self.sum += value;
     }
@@ -156,16 +159,16 @@ impl Telemetry {
             }
         }
         for (boundary, sum) in sums {
-            let has_room = self.power.len() < BOUNDARIES_MAX;
-            match self.power.iter_mut().find(|power| power.boundary == boundary) {
-                Some(power) => power.watts.add(sum),
-                None if has_room => {
-                    let mut watts = Span::default();
-                    watts.add(sum);
-                    self.power.push(Power { boundary, watts });
-                }
-                None => {}
+            let known = self.power.iter().position(|power| power.boundary == boundary);
+            let place = known.unwrap_or(self.power.len());
+            if place >= BOUNDARIES_MAX {
+                continue;
             }
+            if known.is_none() {
+                let watts = Span::default();
+                self.power.push(Power { boundary, watts });
+            }
+            self.power[place].watts.add(sum);
         }
     }
 
@@ -173,10 +176,10 @@ impl Telemetry {
         let Some(name) = text(record, "disk") else { return };
         let place = self.disks.iter().position(|known| known.disk == name);
         let place = place.unwrap_or(self.disks.len());
+        if place >= DISKS_MAX {
+            return;
+        }
         if place == self.disks.len() {
-            if place >= DISKS_MAX {
-                return;
-            }
             let devices = list(record, "devices").iter().filter_map(Value::as_str);
             self.disks.push(Disk {
                 disk: name,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::fields::{bounded, decimal, whole};
 use super::summary::{Drive, SideFileSummary};
 use super::telemetry::Telemetry;
-use crate::finding::{Finding, rule};
+use crate::finding::{Finding, Rule, rule};
 
 /// Threshold of late requests in microseconds: the longest of the profile.
 const LATE_US: &str = "64000";
@@ -24,52 +24,49 @@ pub fn of(end: Option<&Value>, summary: &SideFileSummary) -> Vec<Finding> {
     let rate = summary.rate_sentence.as_deref();
     let rate = rate.filter(|_| summary.is_rate_sustained == Some(false));
     let rate = rate.map(|sentence| rule::RATE_BELOW_REQUESTED.at(None, sentence));
-    let operations = end
-        .and_then(|end| end.get("operations"))
-        .and_then(Value::as_object);
-    let each = |describe: fn(&str, &Value) -> Option<String>| {
-        let all = operations.into_iter().flatten();
-        let summary: Vec<_> = all
-            .filter_map(|(name, operation)| describe(name, operation))
-            .collect();
-        (!summary.is_empty()).then(|| bounded(&summary.join("; ")))
+    let operations = end.and_then(|end| end.get("operations")?.as_object());
+    let of_all = |describe: fn(&str, &Value) -> Option<String>| {
+        let operations = operations.into_iter().flatten();
+        let sentences = operations.filter_map(|(name, operation)| describe(name, operation));
+        sentences.collect()
     };
-    let late = each(late).map(|sentence| rule::RESPONSE_ABOVE_SERVICE.at(None, sentence));
-    let generator = each(generator_late).map(|sentence| rule::GENERATOR_LATE.at(None, sentence));
-    let mut found: Vec<_> = rate.into_iter().chain(late).chain(generator).collect();
+    let mut found: Vec<_> = rate.into_iter().collect();
+    found.extend(joined(rule::RESPONSE_ABOVE_SERVICE, of_all(late)));
+    found.extend(joined(rule::GENERATOR_LATE, of_all(generator_late)));
     found.extend(summary.telemetry.iter().flat_map(host));
     let hot = summary.telemetry.iter().flat_map(Telemetry::hot);
-    let hot: Vec<_> = hot.map(hot_sentence).collect();
-    found.extend((!hot.is_empty()).then(|| rule::DRIVE_HOT.at(None, bounded(&hot.join("; ")))));
+    found.extend(joined(rule::DRIVE_HOT, hot.map(hot_sentence).collect()));
     found.extend(virtual_drives(summary));
     found
 }
 
+/// Return one finding for several sentences; `None` without any.
+fn joined(rule: Rule, sentences: Vec<String>) -> Option<Finding> {
+    (!sentences.is_empty()).then(|| rule.at(None, bounded(&sentences.join("; "))))
+}
+
 fn host(telemetry: &Telemetry) -> Vec<Finding> {
     let all = telemetry.intervals_count;
-    let is_often = |count: u64| count > 0 && count >= all / INTERVALS_TO_ONE;
-    let busy = is_often(telemetry.cpu_busy_count).then(|| {
-        let sentence = format!(
-            "in {} of {all} intervals the processors were over 90 % busy; the host may have caused latencies",
-            telemetry.cpu_busy_count
-        );
-        rule::HOST_BUSY.at(None, sentence)
-    });
-    let stolen = is_often(telemetry.cpu_stolen_count).then(|| {
-        let sentence = format!(
-            "in {} of {all} intervals the hypervisor gave more than 1 % of processor time to other machines",
-            telemetry.cpu_stolen_count
-        );
-        rule::HOST_STOLEN.at(None, sentence)
-    });
+    let often = |rule: Rule, count: u64, what: &str| {
+        let is_often = count > 0 && count >= all / INTERVALS_TO_ONE;
+        is_often.then(|| rule.at(None, format!("in {count} of {all} intervals the {what}")))
+    };
+    let busy = "processors were over 90 % busy; the host may have caused latencies";
+    let stolen = "hypervisor gave more than 1 % of processor time to other machines";
+    let busy = often(rule::HOST_BUSY, telemetry.cpu_busy_count, busy);
+    let stolen = often(rule::HOST_STOLEN, telemetry.cpu_stolen_count, stolen);
     busy.into_iter().chain(stolen).collect()
 }
 
 /// Describe requests that completed late although their service was fast: they waited before submission.
 fn late(name: &str, operation: &Value) -> Option<String> {
-    let of = |key: &str| whole(operation.get(key)?, LATE_US);
-    let service = of("service_over").unwrap_or(0);
-    let response = of("response_over").unwrap_or(0);
+    let of = |key: &str| {
+        operation
+            .get(key)
+            .and_then(|counts| whole(counts, LATE_US))
+            .unwrap_or(0)
+    };
+    let (service, response) = (of("service_over"), of("response_over"));
     let (waited, count) = (response.saturating_sub(service), whole(operation, "count")?);
     let of_second = decimal(operation, "asked_per_s");
     let least = (count / 1_000 * LATE_PER_MILLE).min(of_second.map_or(u64::MAX, |rate| rate as u64));
@@ -89,12 +86,11 @@ fn late(name: &str, operation: &Value) -> Option<String> {
 fn generator_late(name: &str, operation: &Value) -> Option<String> {
     let lateness = whole(operation.get("lateness")?, "p99_ns")?;
     let slowest = whole(operation.get("service")?, "max_ns")?;
+    let (late_ms, slowest_ms) = (lateness as f64 / 1e6, slowest as f64 / 1e6);
     (lateness >= LATENESS_LEAST_NS && lateness > slowest).then(|| {
         format!(
-            "{name}: one percent was submitted {:.3} ms or more after its due time; the slowest took {:.3} ms after \
-             submission",
-            lateness as f64 / 1e6,
-            slowest as f64 / 1e6
+            "{name}: one percent was submitted {late_ms:.3} ms or more after its due time; the slowest took \
+             {slowest_ms:.3} ms after submission"
         )
     })
 }
@@ -106,10 +102,8 @@ fn hot_sentence((disk, celsius, limit): (&str, f64, &str)) -> String {
 fn virtual_drives(summary: &SideFileSummary) -> Option<Finding> {
     let is_virtual = |drive: &&Drive| drive.kind.as_deref() == Some("virtual");
     let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "unnamed".to_owned());
-    let named = summary.drives.iter().filter(is_virtual);
-    let named: Vec<String> = named
-        .map(|drive| format!("{} ({})", or_none(&drive.name), or_none(&drive.drive_key)))
-        .collect();
+    let name = |drive: &Drive| format!("{} ({})", or_none(&drive.name), or_none(&drive.drive_key));
+    let named: Vec<String> = summary.drives.iter().filter(is_virtual).map(name).collect();
     let named = bounded(&named.join(", "));
     let sentence = format!("virtual devices according to the side file: {named}");
     (!named.is_empty()).then(|| rule::DEVICE_VIRTUAL.at(None, sentence))

@@ -27,7 +27,7 @@ pub enum Ended<'a> {
 }
 
 /// Divides a run into intervals; stores the dump at the start of the current one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Intervals {
     length_s: u64,
     start_s: u64,
@@ -44,9 +44,7 @@ impl Intervals {
         let reports = requested_s.max(1).div_ceil(report_interval_s);
         Self {
             length_s: reports.saturating_mul(report_interval_s),
-            start_s: 0,
-            start: Vec::new(),
-            grown: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -68,9 +66,9 @@ impl Intervals {
         let (start_s, end_s) = (self.start_s, block.label_s);
         let follows = end_s == start_s + self.length_s;
         if follows {
+            let grown = (0..histograms).map(|ordinal| grown(&self.start, start_s, block, ordinal));
             self.grown.clear();
-            self.grown
-                .extend((0..histograms).map(|ordinal| grown(&self.start, start_s, block, ordinal)));
+            self.grown.extend(grown);
         }
         self.start_s = end_s;
         self.start.resize_with(histograms, || None);
@@ -80,14 +78,14 @@ impl Intervals {
                 (now, start) => *start = now.cloned(),
             }
         }
-        Some(if follows {
-            Ended::Known(Interval {
+        let histograms = &self.grown;
+        Some(match follows {
+            true => Ended::Known(Interval {
                 start_s,
                 end_s,
-                histograms: &self.grown,
-            })
-        } else {
-            Ended::Missing { end_s }
+                histograms,
+            }),
+            false => Ended::Missing { end_s },
         })
     }
 }

@@ -46,10 +46,9 @@ pub struct Slice {
 impl Slice {
     /// Return the counts of a histogram; `None` if one of its dumps cannot be used.
     pub fn tally(&self, ordinal: usize) -> Option<&Tally> {
-        self.histograms
-            .iter()
-            .find(|histogram| histogram.ordinal == ordinal)
-            .map(|histogram| &histogram.tally)
+        let mut histograms = self.histograms.iter();
+        let found = histograms.find(|histogram| histogram.ordinal == ordinal);
+        found.map(|histogram| &histogram.tally)
     }
 }
 
@@ -67,7 +66,7 @@ pub struct Sliced {
 }
 
 /// Divides a run into slices while its blocks are read; stores one dump and the slices.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Slicer {
     intervals: Intervals,
     first_line: Option<u64>,
@@ -83,9 +82,8 @@ impl Slicer {
     pub fn new(requested_s: u64, report_interval_s: u64, room: usize) -> Self {
         Self {
             intervals: Intervals::new(requested_s, report_interval_s),
-            first_line: None,
-            slices: Vec::new(),
             room,
+            ..Self::default()
         }
     }
 
@@ -139,10 +137,8 @@ impl Slicer {
     }
 
     fn store(&mut self, slice: Slice, line: u64, findings: &mut Findings) {
-        let counts = slice
-            .histograms
-            .iter()
-            .map(|part| part.tally.counts().len() + SLICE_OVERHEAD);
+        let histograms = slice.histograms.iter();
+        let counts = histograms.map(|part| part.tally.counts().len() + SLICE_OVERHEAD);
         let cost = counts.sum::<usize>() + SLICE_OVERHEAD;
         let Some(room) = self.room.checked_sub(cost) else {
             let sentence = format!("too many slices: those from {} on are not stored", slice.number);
@@ -158,10 +154,9 @@ impl Slicer {
 /// Report the slices from `start_s` to the one with the number `until`.
 fn report_missing(length_s: u64, start_s: u64, until: u64, line: u64, findings: &mut Findings) {
     let (from, end_s) = (start_s / length_s + 1, until.saturating_mul(length_s));
-    let which = if from == until {
-        format!("slice {from}")
-    } else {
-        format!("slices {from} to {until}")
+    let which = match from == until {
+        true => format!("slice {from}"),
+        false => format!("slices {from} to {until}"),
     };
     let sentence =
         format!("{which} ({start_s}-{end_s} s) cannot be read: the first or last block is missing");

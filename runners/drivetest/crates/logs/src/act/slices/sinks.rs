@@ -48,8 +48,7 @@ pub struct IntervalSinks {
 #[derive(Debug)]
 struct Rows {
     run: usize,
-    unit: Unit,
-    edges: Edges,
+    buckets: (Unit, Edges),
     names: Arc<[String]>,
     taker: SyncSender<Row>,
 }
@@ -66,12 +65,10 @@ impl IntervalSinks {
             (intervals, writer)
         });
         let rows = wanted.rows.map(|taker| {
-            let (names, (unit, edges)) = (Arc::default(), buckets);
             let rows = Rows {
                 run,
-                unit,
-                edges,
-                names,
+                buckets,
+                names: Arc::default(),
                 taker,
             };
             (Intervals::new(1, report_interval_s), rows)
@@ -112,13 +109,13 @@ impl Rows {
         if self.names.len() < names.count() {
             self.names = (0..names.count()).map(|ordinal| names.name(ordinal)).collect();
         }
-        let tallies = interval.histograms.iter();
+        let (tallies, (unit, edges)) = (interval.histograms.iter(), self.buckets);
         let row = Row {
             run: self.run,
             start_s: interval.start_s,
             end_s: interval.end_s,
-            unit: self.unit,
-            edges: self.edges,
+            unit,
+            edges,
             names: Arc::clone(&self.names),
             tallies: tallies.map(|counts| Tally::of(counts.as_ref()?)).collect(),
         };

@@ -20,36 +20,27 @@ pub struct Marks {
 
 /// Return a line as a terminal shows it, without trailing blanks, and the removed marks.
 pub fn clean(line: &[u8]) -> (Cow<'_, [u8]>, Marks) {
-    let mut marks = Marks::default();
-    let mut line = line;
-    if let Some(rest) = line.strip_prefix(b"\xEF\xBB\xBF") {
-        marks.has_byte_order_mark = true;
-        line = rest;
-    }
-    marks.has_nuls = line.contains(&0);
-    let line = trimmed_end(trimmed_nuls(line));
+    let unmarked = line.strip_prefix(b"\xEF\xBB\xBF");
+    let line = unmarked.unwrap_or(line);
+    let mut marks = Marks {
+        has_byte_order_mark: unmarked.is_some(),
+        has_nuls: line.contains(&0),
+        ..Marks::default()
+    };
+    let nuls = line.iter().take_while(|&&byte| byte == 0).count();
+    let line = trimmed_end(&line[nuls..]);
     if line.iter().all(|byte| matches!(byte, b'\t' | 0 | b' '..=b'~')) {
         return (Cow::Borrowed(line), marks);
     }
-    let text = shown(line, &mut marks);
-    let length = trimmed_end(&text).len();
-    let mut text = text;
-    text.truncate(length);
+    let mut text = shown(line, &mut marks);
+    text.truncate(trimmed_end(&text).len());
     (Cow::Owned(text), marks)
-}
-
-fn trimmed_nuls(line: &[u8]) -> &[u8] {
-    let nuls = line.iter().take_while(|&&byte| byte == 0).count();
-    &line[nuls..]
 }
 
 fn trimmed_end(line: &[u8]) -> &[u8] {
     let is_padding = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | 0);
-    let length = line
-        .iter()
-        .rposition(|byte| !is_padding(byte))
-        .map_or(0, |last| last + 1);
-    &line[..length]
+    let last = line.iter().rposition(|byte| !is_padding(byte));
+    &line[..last.map_or(0, |last| last + 1)]
 }
 
 /// One line of a terminal with its cursor.
@@ -79,31 +70,18 @@ impl Screen {
 }
 
 fn shown(line: &[u8], marks: &mut Marks) -> Vec<u8> {
-    let mut screen = Screen {
-        text: Vec::with_capacity(line.len()),
-        cursor: 0,
-    };
+    let mut screen = Screen::default();
     let mut rest = line;
     while let Some((&byte, after)) = rest.split_first() {
+        marks.has_escapes |= matches!(byte, 0x01..=0x08 | 0x0A..=0x1F | 0x7F);
         rest = match byte {
-            0x1B => {
-                marks.has_escapes = true;
-                escape(after, &mut screen)
-            }
+            0x1B => escape(after, &mut screen),
+            0xC2 | 0xE2 | 0xE3 | 0xEF => wide(rest, &mut screen, marks),
             0x08 => {
-                marks.has_escapes = true;
                 screen.back();
                 after
             }
-            b'\t' | 0 => {
-                screen.put(byte);
-                after
-            }
-            ..0x20 | 0x7F => {
-                marks.has_escapes = true;
-                after
-            }
-            0xC2 | 0xE2 | 0xE3 | 0xEF => wide(rest, &mut screen, marks),
+            0x01..=0x07 | 0x0A..=0x1F | 0x7F => after,
             _ => {
                 screen.put(byte);
                 after
@@ -126,9 +104,8 @@ const ODD_BLANKS: [(&[u8], bool); 8] = [
 ];
 
 fn wide<'a>(rest: &'a [u8], screen: &mut Screen, marks: &mut Marks) -> &'a [u8] {
-    let known = ODD_BLANKS
-        .iter()
-        .find_map(|(bytes, is_blank)| Some((rest.strip_prefix(*bytes)?, *is_blank)));
+    let mut odd_blanks = ODD_BLANKS.iter();
+    let known = odd_blanks.find_map(|(bytes, is_blank)| Some((rest.strip_prefix(*bytes)?, *is_blank)));
     if let Some((after, is_blank)) = known {
         marks.has_odd_blanks = true;
         if is_blank {

@@ -48,10 +48,9 @@ impl Prefix {
         } else {
             Nature::Quoted
         };
-        let parts = if nature == Nature::Shipped {
-            parts_of(before)
-        } else {
-            vec![Part::Same(before.into())]
+        let parts = match nature {
+            Nature::Shipped => parts_of(before),
+            Nature::Indented | Nature::Quoted => vec![Part::Same(before.into())],
         };
         Self { parts, nature }
     }
@@ -104,13 +103,12 @@ fn parts_of(before: &[u8]) -> Vec<Part> {
     let mut rest = before;
     while !rest.is_empty() {
         let blanks = rest.iter().take_while(|&&byte| byte == b' ').count();
-        let word = rest[blanks..]
-            .iter()
-            .take_while(|&&byte| !matches!(byte, b' ' | b'\t'))
-            .count();
-        add_blanks(&rest[..blanks], &rest[blanks..], &mut parts);
-        add_word(&rest[blanks..blanks + word], &mut parts);
-        rest = &rest[blanks + word..];
+        let (blanks, words) = rest.split_at(blanks);
+        let end = words.iter().position(|byte| matches!(byte, b' ' | b'\t'));
+        let (word, after) = words.split_at(end.unwrap_or(words.len()));
+        add_blanks(blanks, words, &mut parts);
+        add_word(word, &mut parts);
+        rest = after;
         if let Some(after) = rest.strip_prefix(b"\t") {
             add_same(b"\t", &mut parts);
             rest = after;

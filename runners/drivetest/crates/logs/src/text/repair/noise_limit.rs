@@ -28,10 +28,7 @@ pub struct NoiseLimit {
 
 impl Default for NoiseLimit {
     fn default() -> Self {
-        Self {
-            free: LINES_FREE,
-            bytes_count: 0,
-        }
+        Self::share(1)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Removal of the prefix of a run's lines, which the first line of its header shows.
 
-use crate::finding::{Findings, Rule, counted, rule};
+use crate::finding::{Findings, counted, rule};
 use crate::text::Line;
 use crate::text::repair::header_anchor::{Anchor, Dialect};
 use crate::text::repair::line_prefix::{Nature, Prefix};
@@ -92,17 +92,18 @@ impl PrefixStripper {
     /// Report the removed prefixes, and the lines without them.
     pub fn report(&self, findings: &mut Findings) {
         for stripped in &self.stripped {
-            let sentence = format!(
-                "each line of the run begins with {}, which is removed",
-                stripped.shown
-            );
-            findings.add(rule_of(stripped.nature).at(stripped.line, sentence));
+            let prefix = &stripped.shown;
+            let rule = match stripped.nature {
+                Nature::Indented => &rule::INDENTED,
+                Nature::Quoted => &rule::QUOTED,
+                Nature::Shipped => &rule::LINE_PREFIX,
+            };
+            let sentence = format!("each line of the run begins with {prefix}, which is removed");
+            findings.add(rule.at(stripped.line, sentence));
             if let Some(first) = stripped.first_other {
-                let sentence = format!(
-                    "expected {} before every line of the run; ignored without it: {}",
-                    stripped.shown,
-                    counted(stripped.others_count, "line")
-                );
+                let lines = counted(stripped.others_count, "line");
+                let sentence =
+                    format!("expected {prefix} before every line of the run; ignored without it: {lines}");
                 findings.add(rule::LINES_WITHOUT_PREFIX.at(first, sentence));
             }
         }
@@ -140,25 +141,14 @@ impl PrefixStripper {
     }
 
     fn strip(&mut self, line: Line<'_>, each: &mut impl FnMut(Line<'_>)) {
-        let Some(prefix) = &self.prefix else {
-            each(line);
-            return;
+        let Some(prefix) = self.prefix.as_ref().filter(|_| !line.text.is_empty()) else {
+            return each(line);
         };
-        if line.text.is_empty() {
-            each(line);
-        } else if let Some(text) = prefix.strip(line.text) {
+        if let Some(text) = prefix.strip(line.text) {
             each(Line { text, ..line });
         } else if let Some(stripped) = self.stripped.last_mut() {
             stripped.others_count += 1;
             stripped.first_other.get_or_insert(line.number);
         }
-    }
-}
-
-fn rule_of(nature: Nature) -> &'static Rule {
-    match nature {
-        Nature::Indented => &rule::INDENTED,
-        Nature::Quoted => &rule::QUOTED,
-        Nature::Shipped => &rule::LINE_PREFIX,
     }
 }

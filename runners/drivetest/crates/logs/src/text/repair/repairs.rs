@@ -13,18 +13,10 @@ struct Count {
 
 impl Count {
     fn add(&mut self, is_there: bool, line: u64) {
-        if is_there {
-            if self.lines == 0 {
-                self.first = line;
-            }
-            self.lines += 1;
+        if is_there && self.lines == 0 {
+            self.first = line;
         }
-    }
-
-    fn report(self, rule: &Rule, what: &str, findings: &mut Findings) {
-        if self.lines > 0 {
-            findings.add(rule.at(self.first, format!("{} with {what}", counted(self.lines, "line"))));
-        }
+        self.lines += u64::from(is_there);
     }
 }
 
@@ -48,18 +40,24 @@ impl RepairLog {
 
     /// Add the findings.
     pub fn report(&self, encoding: Encoding, findings: &mut Findings) {
-        if encoding == Encoding::Utf8 {
-            self.byte_order_marks
-                .report(&rule::BYTE_ORDER_MARK, "a byte order mark", findings);
-        } else {
+        if encoding != Encoding::Utf8 {
             findings.add(rule::UTF_16.at(1, format!("the text is encoded as {}", encoding.code())));
         }
-        self.returns
-            .report(&rule::CARRIAGE_RETURNS, "a carriage return at the end", findings);
+        let mut report = |count: Count, rule: Rule, what: &str| {
+            let lines = counted(count.lines, "line");
+            findings.add_all((count.lines > 0).then(|| rule.at(count.first, format!("{lines} with {what}"))));
+        };
+        if encoding == Encoding::Utf8 {
+            report(self.byte_order_marks, rule::BYTE_ORDER_MARK, "a byte order mark");
+        }
+        report(
+            self.returns,
+            rule::CARRIAGE_RETURNS,
+            "a carriage return at the end",
+        );
         let escapes = "escape sequences, backspaces or other control characters";
-        self.escapes.report(&rule::ESCAPE_SEQUENCES, escapes, findings);
+        report(self.escapes, rule::ESCAPE_SEQUENCES, escapes);
         let blanks = "non-breaking spaces or zero-width characters";
-        self.odd_blanks
-            .report(&rule::NON_BREAKING_SPACES, blanks, findings);
+        report(self.odd_blanks, rule::NON_BREAKING_SPACES, blanks);
     }
 }

@@ -106,11 +106,8 @@ impl Latencies {
 
     /// Return the mean with one decimal; `None` without any.
     pub fn mean_us(&self) -> Option<String> {
-        let tenths = self
-            .sum_us
-            .saturating_mul(20)
-            .checked_div(u128::from(self.ops_count))?
-            .div_ceil(2);
+        let twentieths = self.sum_us.saturating_mul(20);
+        let tenths = twentieths.checked_div(u128::from(self.ops_count))?.div_ceil(2);
         Some(format!("{}.{}", tenths / 10, tenths % 10))
     }
 
@@ -118,20 +115,18 @@ impl Latencies {
     /// Source: HdrHistogram, AbstractHistogram.getValueAtPercentile().
     pub fn percentiles_us(&self) -> Vec<(&'static str, u64)> {
         let shares = SHARES.iter();
-        shares
-            .filter_map(|&(name, share)| Some((name, self.value_at(share)?)))
-            .collect()
+        let found = shares.filter_map(|&(name, share)| Some((name, self.value_at(share)?)));
+        found.collect()
     }
 
     /// Return an operation with the count, the maximum and the percentiles; `from` names the source.
     pub fn operation(&self, from: &'static str, named: Operation) -> Operation {
         let percentiles = self.percentiles_us().into_iter();
+        let percentiles = percentiles.map(|(share, value)| (share.to_owned(), value.to_string()));
         Operation {
             ops_count: Some(self.ops_count),
             max_us: self.ends_us.map(|(_, greatest)| greatest.to_string()),
-            percentiles: percentiles
-                .map(|(share, value)| (share.to_owned(), value.to_string()))
-                .collect(),
+            percentiles: percentiles.collect(),
             from,
             ..named
         }

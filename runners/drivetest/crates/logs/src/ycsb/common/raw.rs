@@ -50,12 +50,12 @@ pub fn parse(line: &str) -> Option<RawRow<'_>> {
     let (time, latency) = rest.split_once(',')?;
     let is_letter = |byte: u8| byte.is_ascii_uppercase() || matches!(byte, b'-' | b'_');
     let is_name = !name.is_empty() && name.bytes().all(is_letter);
-    Some(RawRow {
+    let (time, latency_us) = (number::whole(time)?, number::whole(latency)?);
+    is_name.then_some(RawRow {
         name,
-        time: number::whole(time)?,
-        latency_us: number::whole(latency)?,
+        time,
+        latency_us,
     })
-    .filter(|_| is_name)
 }
 
 /// The operations of one kind.
@@ -82,21 +82,16 @@ pub struct Raw {
 impl Raw {
     /// Read a row.
     pub fn take(&mut self, row: RawRow<'_>, clock: Clock) {
-        let at = self.operations.iter().position(|known| known.name == row.name);
-        let at = match at {
-            Some(at) => at,
-            None if self.operations.len() >= OPERATIONS_MAX => {
-                self.passed_over_count += 1;
-                return;
-            }
-            None => {
-                self.operations.push(RawOperation {
-                    name: row.name.to_owned(),
-                    ..RawOperation::default()
-                });
-                self.operations.len() - 1
-            }
-        };
+        let known = self.operations.iter().position(|known| known.name == row.name);
+        let at = known.unwrap_or(self.operations.len());
+        if at >= OPERATIONS_MAX {
+            self.passed_over_count += 1;
+            return;
+        }
+        if known.is_none() {
+            let (name, other) = (row.name.to_owned(), RawOperation::default());
+            self.operations.push(RawOperation { name, ..other });
+        }
         let operation = &mut self.operations[at];
         operation.latencies.add(row.latency_us, 1);
         let second = clock.seconds(row.time);
@@ -132,10 +127,8 @@ impl Raw {
 
     /// Return the operations of one kind by second since the run's first; `None` if there were too many seconds.
     pub fn by_second(&self, operation: &RawOperation) -> Option<Vec<(u64, u64)>> {
-        let firsts = self
-            .operations
-            .iter()
-            .filter_map(|known| known.seconds.keys().next());
+        let operations = self.operations.iter();
+        let firsts = operations.filter_map(|known| known.seconds.keys().next());
         let first = firsts.min().copied().unwrap_or_default();
         let counts = operation.seconds.iter();
         (!self.has_lost_seconds).then(|| counts.map(|(second, count)| (second - first, *count)).collect())

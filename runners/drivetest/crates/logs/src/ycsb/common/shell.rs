@@ -50,12 +50,12 @@ impl Splitter {
     fn quoted(&mut self, letters: &mut impl Iterator<Item = char>) {
         self.word.get_or_insert_with(String::new);
         while let Some(letter) = letters.next().filter(|&letter| letter != '"') {
-            let letter = if letter == '\\' {
+            let escaped = if letter == '\\' {
                 letters.next()
             } else {
                 Some(letter)
             };
-            letter.into_iter().for_each(|letter| self.push(letter));
+            escaped.into_iter().for_each(|letter| self.push(letter));
         }
     }
 

@@ -26,8 +26,8 @@ pub struct Spectrum {
 
 /// Return whether a line is the head of a spectrum.
 pub fn is_head(line: &str) -> bool {
-    line.split_whitespace()
-        .eq(["Value", "Percentile", "TotalCount", "1/(1-Percentile)"])
+    let head = ["Value", "Percentile", "TotalCount", "1/(1-Percentile)"];
+    line.split_whitespace().eq(head)
 }
 
 impl Spectrum {
@@ -41,38 +41,32 @@ impl Spectrum {
 
     /// Read a line after the head.
     pub fn take(&mut self, line: &str, at: u64) {
-        let spectrum = if let Some(end) = line.strip_prefix("#[") {
-            self.take_end(end)
-        } else {
-            line.trim().is_empty() || self.take_row(line)
+        let is_read = match line.strip_prefix("#[") {
+            Some(end) => self.take_end(end),
+            None => line.trim().is_empty() || self.take_row(line).is_some(),
         };
-        if !spectrum {
+        if !is_read {
             self.unreadable.get_or_insert(at);
         }
     }
 
-    fn take_row(&mut self, line: &str) -> bool {
+    fn take_row(&mut self, line: &str) -> Option<()> {
         let cells: Vec<&str> = line.split_whitespace().collect();
-        let (Some(value), Some(share)) = (cells.first(), cells.get(1)) else {
-            return false;
+        let ([value, share, _] | [value, share, _, _]) = cells[..] else {
+            return None;
         };
-        let percent = percent(share).filter(|_| number::is_number(value));
-        let Some(percent) = percent.filter(|_| matches!(cells.len(), 3 | 4)) else {
-            return false;
-        };
+        let percent = percent(share).filter(|_| number::is_number(value))?;
         let is_known = self.percentiles.last().is_some_and(|(last, _)| *last == percent);
         if self.percentiles.len() < ROWS_MAX && !is_known {
             self.percentiles.push((percent, plain(value).to_owned()));
         }
-        true
+        Some(())
     }
 
     /// `Max     =     3557.000, Total count    =         4973]`; means and buckets are passed over.
     fn take_end(&mut self, end: &str) -> bool {
-        let pairs = end
-            .trim_end_matches(']')
-            .split(',')
-            .filter_map(|pair| pair.split_once('='));
+        let pairs = end.trim_end_matches(']').split(',');
+        let pairs = pairs.filter_map(|pair| pair.split_once('='));
         let mut is_known = false;
         for (name, value) in pairs.map(|(name, value)| (name.trim(), value.trim())) {
             match name {
@@ -105,9 +99,8 @@ pub fn metric_of<'a>(name: &str, metrics: impl Iterator<Item = &'a str>) -> Opti
     // Files of HdrHistogram's log processor (`.hgrm`) do not contain their unit.
     let (stem, _) = base(name).split_once("-percentiles")?;
     // READ_ERROR ends in no other metric, and MY_READ may be a prefix with READ: the longest is meant.
-    metrics
-        .filter(|metric| stem.ends_with(metric))
-        .max_by_key(|metric| metric.len())
+    let ending = metrics.filter(|metric| stem.ends_with(metric));
+    ending.max_by_key(|metric| metric.len())
 }
 
 #[cfg(test)]

@@ -39,15 +39,12 @@ pub fn run(mut fragment: Fragment, configs: &[ConfigFile]) -> Run {
     run.throughput_ops_per_s = throughput(&run, &settings, takes_ns(&fragment));
     run.stop = stop(&run, &fragment);
     run.intervals = std::mem::take(&mut fragment.statuses);
-    checks::all(
-        &run,
-        &checks::Evidence {
-            fragment: &fragment,
-            settings: &settings,
-            counts,
-        },
-        &mut findings,
-    );
+    let evidence = checks::Evidence {
+        fragment: &fragment,
+        settings: &settings,
+        counts,
+    };
+    checks::all(&run, &evidence, &mut findings);
     run.findings = findings.into_list();
     extra_operations::report(&mut run, &fragment.raw);
     run.validity = Validity::of(&run.findings);
@@ -94,10 +91,9 @@ impl Counts {
 
 /// Return the number of operations in a batch.
 fn batch(name: &str, settings: &Settings) -> u64 {
-    if name.starts_with("BATCH_") {
-        settings.whole_number("batch.size", Some(1)).unwrap_or(1)
-    } else {
-        1
+    match name.starts_with("BATCH_") {
+        true => settings.whole_number("batch.size", Some(1)).unwrap_or(1),
+        false => 1,
     }
 }
 
@@ -105,11 +101,8 @@ fn made(fragment: &Fragment) -> Vec<Operation> {
     if fragment.own.finished.is_none() {
         return operations::of_raw(&fragment.raw);
     }
-    let rows = fragment
-        .own
-        .block
-        .iter()
-        .map(|placed| operations::of_row(&placed.row));
+    let rows = fragment.own.block.iter();
+    let rows = rows.map(|placed| operations::of_row(&placed.row));
     rows.chain(operations::of_raw(&fragment.raw)).collect()
 }
 
@@ -137,11 +130,11 @@ fn takes_ns(fragment: &Fragment) -> Option<u64> {
 
 /// Return the throughput after the warm-up, which has no counts. It is comparable with YCSB's, unlike the rate of TOTAL.
 fn throughput(run: &Run, settings: &Settings, takes_ns: Option<u64>) -> Option<String> {
-    let warm_up_s = settings.whole_number("warmuptime", Some(0))?;
+    let configured_s = settings.whole_number("warmuptime", Some(0))?;
     let warm_up_s = if run.phase == Some(Phase::Load) {
         0
     } else {
-        warm_up_s
+        configured_s
     };
     let measured_ns = takes_ns?.checked_sub(warm_up_s.checked_mul(1_000_000_000)?)?;
     let done = run.done_ops_count.filter(|_| measured_ns > 0)?;
@@ -169,8 +162,7 @@ fn stop(run: &Run, fragment: &Fragment) -> Stop {
 
 fn last_word(fragment: &Fragment) -> String {
     let last = fragment.statuses.last();
-    last.and_then(|last| operations::parse_block(&last.text))
-        .map_or_else(String::new, |last| {
-            shown(&format!("{} operations in {} s", last.ops_count, last.elapsed_s))
-        })
+    let last = last.and_then(|last| operations::parse_block(&last.text));
+    let words = last.map(|last| shown(&format!("{} operations in {} s", last.ops_count, last.elapsed_s)));
+    words.unwrap_or_default()
 }

@@ -58,8 +58,11 @@ fn result(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
             findings.add(rules::NOTHING_DONE.at(run.stop.line, sentence));
         }
         (None, _) => {
-            let last = Some(run.stop.text.as_str()).filter(|text| !text.is_empty());
-            let last = last.unwrap_or("nothing");
+            let last = if run.stop.text.is_empty() {
+                "nothing"
+            } else {
+                &run.stop.text
+            };
             let sentence = format!("expected 'Run finished' and a final block, got {last}");
             findings.add(rules::NO_RESULT.at(run.stop.line, sentence));
         }
@@ -76,15 +79,13 @@ fn result(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 
 fn no_block(evidence: &Evidence<'_>, place: &Place, findings: &mut Findings) {
     let elsewhere = evidence.settings.get("measurement.output_file");
-    match elsewhere.filter(|file| !file.is_empty()) {
+    findings.add(match elsewhere.filter(|file| !file.is_empty()) {
         Some(file) => {
             let sentence = format!("the final block was written to {}, which is missing", shown(file));
-            findings.add(place.finding(&rules::RESULT_ELSEWHERE, &sentence));
+            place.finding(&rules::RESULT_ELSEWHERE, &sentence)
         }
-        None => {
-            findings.add(place.finding(&rules::NO_RESULT, "no final block follows 'Run finished'"));
-        }
-    }
+        None => place.finding(&rules::NO_RESULT, "no final block follows 'Run finished'"),
+    });
 }
 
 fn check_settings(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
@@ -120,12 +121,9 @@ fn check_settings(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 
 /// Return the operations in flight at the end of the warm-up; each counts by its later parts.
 fn tolerance(run: &Run, evidence: &Evidence<'_>) -> u64 {
-    let warm_up_s = evidence.settings.whole_number("warmuptime", Some(0)).unwrap_or(0);
-    let threads = run.threads_count.unwrap_or(1);
-    if warm_up_s > 0 {
-        threads.saturating_mul(2)
-    } else {
-        0
+    match evidence.settings.whole_number("warmuptime", Some(0)).unwrap_or(0) {
+        0 => 0,
+        _ => run.threads_count.unwrap_or(1).saturating_mul(2),
     }
 }
 
@@ -150,7 +148,6 @@ fn add_up(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 }
 
 fn requested(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
-    let is_load = run.phase == Some(Phase::Load);
     let Some(requested) = run.operation_count else {
         if evidence.settings.has_command() {
             let sentence = "the properties lack the requested number of operations";
@@ -158,24 +155,25 @@ fn requested(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         }
         return;
     };
-    let Counts { least, most, failed } = evidence.counts;
-    // Failed inserts may have been retried, and are in the database only if they succeeded.
-    let (least, most) = if is_load {
-        (least.saturating_sub(failed), least.saturating_sub(failed))
-    } else {
-        (least, most)
-    };
+    let Counts {
+        mut least,
+        mut most,
+        failed,
+    } = evidence.counts;
+    if run.phase == Some(Phase::Load) {
+        // Failed inserts may have been retried, and are in the database only if they succeeded.
+        least = least.saturating_sub(failed);
+        most = least;
+    }
     let batch = evidence.settings.whole_number("batch.size", Some(1)).unwrap_or(1);
     let overshoot = batch
         .saturating_sub(1)
         .saturating_mul(run.threads_count.unwrap_or(1));
-    let fits = least <= requested.saturating_add(overshoot)
-        && most.saturating_add(tolerance(run, evidence)) >= requested;
-    if !fits {
-        let got = if least == most {
-            least.to_string()
-        } else {
-            format!("{least} to {most}")
+    let is_too_many = least > requested.saturating_add(overshoot);
+    if is_too_many || most.saturating_add(tolerance(run, evidence)) < requested {
+        let got = match least == most {
+            true => least.to_string(),
+            false => format!("{least} to {most}"),
         };
         let sentence = format!("expected {requested} operations, the count in the properties; got {got}");
         findings.add(rules::OPERATION_COUNT_DIFFERS.at(None, sentence));
@@ -186,11 +184,10 @@ fn limits(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     if !evidence.settings.has_command() || evidence.settings.is_unreadable("target") {
         return;
     }
-    let target = run.target_ops_per_s.as_deref();
-    let sentence = target.map_or_else(
-        || "without a target, each operation starts when the previous one ends, so a stall delays only a few operations".to_owned(),
-        |target| format!("the target is {target} operations/s, but only service times are measured, without waiting time"),
-    );
+    let sentence = match &run.target_ops_per_s {
+        None => checks::CLOSED_LOOP.to_owned(),
+        Some(target) => checks::only_service_times(target),
+    };
     findings.add(rules::SERVICE_TIMES_ALONE.at(None, sentence));
 }
 
@@ -199,10 +196,8 @@ fn last_block(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let Some(last) = run.statuses().last() else { return };
     let single = ops_of(run.counted());
     if last.ops_count > single && !evidence.fragment.own.has_csv {
-        let sentence = format!(
-            "the last interval has {} operations; the final block has {single}",
-            last.ops_count
-        );
+        let count = last.ops_count;
+        let sentence = format!("the last interval has {count} operations; the final block has {single}");
         findings.add(rules::STATUS_DIFFERS.at(None, sentence));
     }
 }
@@ -217,11 +212,8 @@ fn block(block: &[PlacedRow], findings: &mut Findings) {
         let heads = longest.row.values.iter().map(|(head, _)| head.as_str());
         let lacking: Vec<&str> = heads.filter(|head| placed.row.get(head).is_none()).collect();
         if !lacking.is_empty() {
-            let sentence = format!(
-                "{} lacks {}, which other rows have",
-                placed.row.operation,
-                lacking.join(", ")
-            );
+            let (name, lacking) = (&placed.row.operation, lacking.join(", "));
+            let sentence = format!("{name} lacks {lacking}, which other rows have");
             findings.add(placed.place.finding(&rules::RESULT_CUT, &sentence));
         }
     }

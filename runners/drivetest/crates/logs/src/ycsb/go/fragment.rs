@@ -72,17 +72,12 @@ impl Fragment {
     /// Read a row of the block; a repeated operation begins the next block, unless the run has finished.
     pub fn take_row(&mut self, row: Row, line: u64, status_bytes: &mut usize) {
         let place = self.span.place(line);
-        let same = self
-            .own
-            .block
-            .iter()
-            .find(|known| known.row.operation == row.operation);
-        if let Some(same) = same {
+        let mut block = self.own.block.iter();
+        if let Some(same) = block.find(|known| known.row.operation == row.operation) {
             if self.own.finished.is_some() {
-                let rule = if same.row == row {
-                    &rules::ROW_REPEATED
-                } else {
-                    &rules::ROWS_CONFLICT
+                let rule = match same.row == row {
+                    true => &rules::ROW_REPEATED,
+                    false => &rules::ROWS_CONFLICT,
                 };
                 let sentence = format!("{} occurs twice in the final block", row.operation);
                 return self.span.findings.add(place.finding(rule, &sentence));
@@ -92,10 +87,7 @@ impl Fragment {
         if self.own.block.len() >= BLOCK_ROWS_MAX {
             let sentence =
                 format!("expected at most {BLOCK_ROWS_MAX} operations in a block; the others are ignored");
-            return self
-                .span
-                .findings
-                .add(place.finding(&rules::TOO_MANY_ROWS, &sentence));
+            return self.span.report(&rules::TOO_MANY_ROWS, line, &sentence);
         }
         self.own.block.push(PlacedRow { row, place });
     }

@@ -96,9 +96,8 @@ fn worded(line: &str) -> LineKind<'_> {
 fn is_refusal(line: &str) -> bool {
     // Looked for in bytes: in short lines that is much sooner done than in letters.
     let is_starting_with = |words: &str| memchr::memmem::find(line.as_bytes(), words.as_bytes()).is_some();
-    let failed = ["create db ", "create workload "]
-        .iter()
-        .any(|begin| line.starts_with(begin) && line.contains(" failed "));
+    let is_creation = line.starts_with("create db ") || line.starts_with("create workload ");
+    let failed = is_creation && line.contains(" failed ");
     let unknown = || {
         let name = line.split_once(" is not registered");
         name.is_some_and(|(name, _)| !name.is_empty() && !name.contains(' '))

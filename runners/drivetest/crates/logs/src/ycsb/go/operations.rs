@@ -25,9 +25,8 @@ pub fn is_single(name: &str) -> bool {
 }
 
 fn named(name: &str) -> Operation {
-    let (plain, outcome) = name
-        .strip_suffix("_ERROR")
-        .map_or((name, "ok"), |plain| (plain, "failed"));
+    let plain = name.strip_suffix("_ERROR");
+    let (plain, outcome) = plain.map_or((name, "ok"), |plain| (plain, "failed"));
     Operation {
         name: plain.to_owned(),
         outcome: outcome.to_owned(),
@@ -39,16 +38,14 @@ fn named(name: &str) -> Operation {
 
 /// Return an operation from its row.
 pub fn of_row(row: &Row) -> Operation {
+    let rate = row.rate().filter(|rate| number::is_number(rate));
     Operation {
         ops_count: row.ops_count(),
         mean_us: row.number("Avg(us)"),
         min_us: row.number("Min(us)"),
         max_us: row.number("Max(us)"),
         percentiles: percentiles(row),
-        ops_per_s_since_first: row
-            .rate()
-            .filter(|rate| number::is_number(rate))
-            .map(str::to_owned),
+        ops_per_s_since_first: rate.map(str::to_owned),
         from: "rows",
         ..named(&row.operation)
     }
@@ -69,15 +66,15 @@ pub fn percentiles(row: &Row) -> Vec<(String, String)> {
 
 /// Return the percentile that a head names.
 pub fn share(head: &str) -> Option<&str> {
-    head.strip_suffix("th(us)")
-        .filter(|share| number::is_number(share))
+    let share = head.strip_suffix("th(us)");
+    share.filter(|share| number::is_number(share))
 }
 
 /// Return the operations of single latencies.
 pub fn of_raw(raw: &Raw) -> Vec<Operation> {
-    let all = raw.operations().iter();
-    all.map(|operation| raw.operation(operation, named(&operation.name)))
-        .collect()
+    let operations = raw.operations().iter();
+    let named = operations.map(|operation| raw.operation(operation, named(&operation.name)));
+    named.collect()
 }
 
 /// Parse a block that was stored as plain rows; `None` if it is not a block.
@@ -117,10 +114,9 @@ fn whole_s(seconds: f64) -> u64 {
 
 /// Return the number of single operations, including failed ones.
 pub fn ops_count(rows: &[Row]) -> u64 {
-    let single = rows
-        .iter()
-        .filter(|row| is_single(&row.operation) || is_error(&row.operation));
-    single.filter_map(Row::ops_count).fold(0, u64::saturating_add)
+    let is_counted = |row: &&Row| is_single(&row.operation) || is_error(&row.operation);
+    let counts = rows.iter().filter(is_counted).filter_map(Row::ops_count);
+    counts.fold(0, u64::saturating_add)
 }
 
 /// Return the seconds since the first single operation as count / rate, more precise than `Takes(s)`.

@@ -69,9 +69,9 @@ impl Output {
             LineKind::Frame => return self.has_begun(),
             LineKind::Distribution(name) => self.take_distribution(name, line.number, budget),
             LineKind::Rows(shapes) => {
-                for shape in shapes {
-                    self.take_shape(shape, text, line, budget);
-                }
+                shapes
+                    .into_iter()
+                    .for_each(|shape| self.take_shape(shape, text, line, budget));
             }
             LineKind::Finished(takes_ns) => self.take_finish(takes_ns, line.number, budget),
             LineKind::CsvHead => {
@@ -140,10 +140,9 @@ impl Output {
         }
         let text = shown(text);
         let sentence = format!("expected 'OPERATION - Takes(s): ..., Count: ...'; got '{text}'");
-        let rule = if line.ended {
-            &rules::ROW_UNREADABLE
-        } else {
-            &rules::RESULT_CUT
+        let rule = match line.ended {
+            true => &rules::ROW_UNREADABLE,
+            false => &rules::RESULT_CUT,
         };
         fragment.span.report(rule, line.number, &sentence);
     }

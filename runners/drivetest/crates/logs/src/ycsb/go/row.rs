@@ -38,16 +38,11 @@ impl Row {
 
     /// Return the row in plain form, with its line end.
     pub fn written(&self) -> String {
-        let values: Vec<String> = self
-            .values
-            .iter()
-            .map(|(head, value)| format!("{head}: {value}"))
-            .collect();
+        let values = self.values.iter().map(|(head, value)| format!("{head}: {value}"));
+        let mut values: Vec<String> = values.collect();
         // JSON sorts its heads; a plain row begins with the time.
-        let (times, others): (Vec<&String>, Vec<&String>) =
-            values.iter().partition(|value| value.starts_with("Takes(s): "));
-        let ordered: Vec<&str> = times.into_iter().chain(others).map(String::as_str).collect();
-        format!("{} - {}\n", self.operation, ordered.join(", "))
+        values.sort_by_key(|value| !value.starts_with("Takes(s): "));
+        format!("{} - {}\n", self.operation, values.join(", "))
     }
 
     /// Return the number of operations.
@@ -70,6 +65,14 @@ pub enum Shape {
     Broken,
 }
 
+impl Shape {
+    /// Return the row of an operation; `values` is `None` if one of them cannot be read.
+    fn of(operation: &str, values: Option<Vec<(String, String)>>) -> Self {
+        let operation = operation.to_owned();
+        values.map_or(Self::Broken, |values| Self::Row(Row { operation, values }))
+    }
+}
+
 /// Read a plain row; `None` if the line is none.
 pub fn plain(line: &str) -> Option<Shape> {
     memchr::memchr(b'-', line.as_bytes())?;
@@ -79,18 +82,9 @@ pub fn plain(line: &str) -> Option<Shape> {
     if !is_operation(operation) || !begins {
         return None;
     }
-    let pairs = values.trim_end_matches([',', ' ']).split(", ");
-    let pairs = pairs.map(|pair| pair.split_once(": "));
-    let read: Option<Vec<_>> = pairs
-        .take(VALUES_MAX)
-        .map(|pair| pair.and_then(|(head, value)| cell(head, value)))
-        .collect();
-    Some(read.map_or(Shape::Broken, |values| {
-        Shape::Row(Row {
-            operation: operation.to_owned(),
-            values,
-        })
-    }))
+    let pairs = values.trim_end_matches([',', ' ']).split(", ").take(VALUES_MAX);
+    let cells = pairs.map(|pair| pair.split_once(": ").and_then(|(head, value)| cell(head, value)));
+    Some(Shape::of(operation, cells.collect()))
 }
 
 fn is_operation(name: &str) -> bool {
@@ -99,10 +93,9 @@ fn is_operation(name: &str) -> bool {
 }
 
 fn cell(head: &str, value: &str) -> Option<(String, String)> {
-    let head = head.trim();
-    let value = value.trim();
-    (!head.is_empty() && head.len() <= NAME_BYTES_MAX && is_value(value))
-        .then(|| (head.to_owned(), value.to_owned()))
+    let (head, value) = (head.trim(), value.trim());
+    let is_cell = !head.is_empty() && head.len() <= NAME_BYTES_MAX && is_value(value);
+    is_cell.then(|| (head.to_owned(), value.to_owned()))
 }
 
 /// Return a number, or Go's words for what is none (`NaN`, `+Inf` of a rate over no time).
@@ -124,13 +117,16 @@ pub fn json(line: &str) -> Vec<Shape> {
     };
     let rows = objects.into_iter().take(ROWS_MAX);
     rows.map(|Object(mut values)| {
-        let operation = values.remove("Operation").filter(|name| is_operation(name));
-        let count = values.len();
-        let cells = values.iter().filter_map(|(head, value)| cell(head, value));
-        let values: Vec<_> = cells.take(VALUES_MAX).collect();
-        operation
-            .filter(|_| values.len() == count)
-            .map_or(Shape::Broken, |operation| Shape::Row(Row { operation, values }))
+        let Some(operation) = values.remove("Operation").filter(|name| is_operation(name)) else {
+            return Shape::Broken;
+        };
+        let cells = values.iter().map(|(head, value)| cell(head, value));
+        Shape::of(
+            &operation,
+            cells
+                .collect::<Option<_>>()
+                .filter(|_| values.len() <= VALUES_MAX),
+        )
     })
     .collect()
 }
@@ -145,29 +141,20 @@ impl Table {
     /// Read a line; `None` if it is none of a table, and `Some(None)` for its frame and head.
     pub fn take(&mut self, line: &str) -> Option<Option<Shape>> {
         if line.starts_with("+-") {
-            return line
-                .bytes()
-                .all(|byte| matches!(byte, b'+' | b'-'))
-                .then_some(None);
+            let is_frame = line.bytes().all(|byte| matches!(byte, b'+' | b'-'));
+            return is_frame.then_some(None);
         }
         let inner = line.strip_prefix('|')?;
-        let is_head = || {
-            inner
-                .trim_start_matches(|letter: char| letter == '|' || letter.is_whitespace())
-                .get(..9)
-                .is_some_and(|first| first.eq_ignore_ascii_case("operation"))
-        };
-        if self.heads.is_empty() && !is_head() {
+        let is_head = |first: &str| first.eq_ignore_ascii_case("operation");
+        let first = inner.trim_start_matches(|letter: char| letter == '|' || letter.is_whitespace());
+        if self.heads.is_empty() && !first.get(..9).is_some_and(is_head) {
             return None;
         }
         let cells = inner.split('|').map(str::trim).take(ROWS_MAX);
         let mut cells: Vec<&str> = cells.collect();
         let is_closed = cells.last().is_some_and(|last| last.is_empty());
         cells.retain(|cell| !cell.is_empty());
-        if cells
-            .first()
-            .is_some_and(|first| first.eq_ignore_ascii_case("operation"))
-        {
+        if cells.first().is_some_and(|first| is_head(first)) {
             self.heads = cells.iter().map(|head| written(head)).collect();
             return Some(None);
         }
@@ -176,14 +163,9 @@ impl Table {
 
     fn row(&self, cells: &[&str], is_closed: bool) -> Shape {
         let pairs = self.heads.iter().zip(cells).skip(1);
-        let values: Option<Vec<_>> = pairs.map(|(head, value)| cell(head, value)).collect();
-        let operation = cells.first().filter(|name| is_operation(name));
-        match (operation, values) {
-            (Some(operation), Some(values)) if is_closed && cells.len() == self.heads.len() => {
-                Shape::Row(Row {
-                    operation: (*operation).to_owned(),
-                    values,
-                })
+        match cells.first().filter(|name| is_operation(name)) {
+            Some(operation) if is_closed && cells.len() == self.heads.len() => {
+                Shape::of(operation, pairs.map(|(head, value)| cell(head, value)).collect())
             }
             _ => Shape::Broken,
         }

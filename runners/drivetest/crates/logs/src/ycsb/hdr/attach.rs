@@ -68,10 +68,10 @@ fn merge(files: Vec<HdrFile>, findings: &mut Findings) -> Vec<Merged> {
 }
 
 fn attach_one(runs: &mut [Run], merged: &Merged, name: OperationName, findings: &mut Findings) {
+    let of_all = merged.file.latencies.ops_count();
     let fits = |run: &Run| {
         let printed = printed(run, &name).and_then(|operation| operation.ops_count);
-        printed
-            .is_some_and(|count| count == merged.file.latencies.ops_count() || merged.counts.contains(&count))
+        printed.is_some_and(|count| count == of_all || merged.counts.contains(&count))
     };
     let at = match runs {
         [_] => Some(0),
@@ -85,18 +85,12 @@ fn attach_one(runs: &mut [Run], merged: &Merged, name: OperationName, findings: 
         }
     };
     let Some(run) = at.map(|at| &mut runs[at]) else {
-        let names = merged.names.join(", ");
+        let (names, count) = (merged.names.join(", "), runs.len());
         let sentence = if merged.is_open() {
-            format!(
-                "{names}: {}, so its counts do not show to which of the {} runs it belongs",
-                merged.unread(),
-                runs.len()
-            )
+            let unread = merged.unread();
+            format!("{names}: {unread}, so its counts do not show to which of the {count} runs it belongs")
         } else {
-            format!(
-                "{names}: its counts do not match exactly one of the {} runs",
-                runs.len()
-            )
+            format!("{names}: its counts do not match exactly one of the {count} runs")
         };
         return findings.add(rules::HDR_UNMATCHED.at(None, sentence));
     };
@@ -138,9 +132,9 @@ fn compare(printed: Option<&Operation>, merged: &Merged) -> Vec<Finding> {
     let names = merged.names.join(", ");
     let metric = &merged.file.metric;
     if merged.is_open() {
+        let unread = merged.unread();
         let sentence = format!(
-            "{names}: {}: the number of operations of {metric} is unknown, so it is not compared with the rows",
-            merged.unread()
+            "{names}: {unread}: the number of operations of {metric} is unknown, so it is not compared with the rows"
         );
         return vec![rules::HDR_NOT_COMPARED.at(None, sentence)];
     }
@@ -160,14 +154,14 @@ fn compare(printed: Option<&Operation>, merged: &Merged) -> Vec<Finding> {
     let rows = printed
         .ops_count
         .map_or_else(|| "no count".to_owned(), |rows| rows.to_string());
-    if merged.names.len() > 1
+    let files = merged.names.len();
+    if files > 1
         && printed
             .ops_count
             .is_some_and(|rows| merged.counts.contains(&rows))
     {
         let sentence = format!(
-            "{metric}: {} files are merged to {count} operations; the rows cover {rows} of them",
-            merged.names.len()
+            "{metric}: {files} files are merged to {count} operations; the rows cover {rows} of them"
         );
         return vec![rules::HDR_OF_SEVERAL.at(None, sentence)];
     }

@@ -21,30 +21,29 @@ const INFLATED_BYTES_MAX: u64 = 1 << 20;
 /// # Errors
 /// A description of the damage; `each` may have received some counts by then.
 pub fn decode(text: &[u8], mut each: impl FnMut(u64, u64)) -> Result<(), Fault> {
-    let bytes = BASE64
-        .decode(text)
-        .map_err(|_| "its base64 is damaged or truncated")?;
-    let inflated = inflate(&bytes)?;
+    let bytes = BASE64.decode(text);
+    let inflated = inflate(&bytes.map_err(|_| "its base64 is damaged or truncated")?)?;
     let encoding = Encoding::of(&inflated)?;
     let scale = Scale::of(&encoding)?;
-    let mut counts = Counts::of(&encoding);
+    let mut counts = Counts {
+        left: encoding.counts,
+        form: encoding.form,
+    };
     let mut index = 0_u64;
     while let Some(count) = counts.next() {
-        let count = count?;
-        if let Ok(count) = u64::try_from(count) {
-            if count > 0 {
-                each(
-                    scale
-                        .greatest(index)
-                        .ok_or("a count is beyond the range of values")?,
-                    count,
-                );
+        match count? {
+            0 => index += 1,
+            count @ 1.. => {
+                let value = scale
+                    .greatest(index)
+                    .ok_or("a count is beyond the range of values")?;
+                each(value, count.unsigned_abs());
+                index += 1;
             }
-            index += 1;
-        } else {
-            index = index
-                .checked_add(count.unsigned_abs())
-                .ok_or("it skips beyond the range of values")?;
+            skipped => {
+                let next = index.checked_add(skipped.unsigned_abs());
+                index = next.ok_or("it skips beyond the range of values")?;
+            }
         }
     }
     Ok(())
@@ -53,13 +52,10 @@ pub fn decode(text: &[u8], mut each: impl FnMut(u64, u64)) -> Result<(), Fault> 
 fn inflate(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
     encoding::check_compressed(bytes)?;
     let length = number(bytes, 4).and_then(|length| usize::try_from(length).ok());
-    let body = length
-        .and_then(|length| bytes[8..].get(..length))
-        .ok_or("it is cut")?;
+    let body = length.and_then(|length| bytes[8..].get(..length));
+    let mut decoder = ZlibDecoder::new(body.ok_or("it is cut")?).take(INFLATED_BYTES_MAX + 1);
     let mut inflated = Vec::new();
-    let read = ZlibDecoder::new(body)
-        .take(INFLATED_BYTES_MAX + 1)
-        .read_to_end(&mut inflated);
+    let read = decoder.read_to_end(&mut inflated);
     read.map_err(|_| "its zlib stream is damaged")?;
     if inflated.len() as u64 > INFLATED_BYTES_MAX {
         return Err("it is larger than a histogram of latencies can be".into());
@@ -105,14 +101,7 @@ struct Counts<'a> {
     form: Form,
 }
 
-impl<'a> Counts<'a> {
-    fn of(encoding: &Encoding<'a>) -> Self {
-        Self {
-            left: encoding.counts,
-            form: encoding.form,
-        }
-    }
-
+impl Counts<'_> {
     fn next(&mut self) -> Option<Result<i64, &'static str>> {
         (!self.left.is_empty()).then(|| match self.form {
             Form::ZigZag => self.zigzag().ok_or("a count is cut"),
@@ -144,12 +133,7 @@ impl<'a> Counts<'a> {
         match word.first() {
             None => Err("a count is cut"),
             Some(0x80..) => Err("a count is negative"),
-            Some(_) => {
-                let value = word
-                    .iter()
-                    .fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
-                Ok(value.cast_signed())
-            }
+            Some(_) => Ok(word.iter().fold(0, |value, &byte| value << 8 | i64::from(byte))),
         }
     }
 }

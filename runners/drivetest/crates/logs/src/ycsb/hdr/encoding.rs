@@ -49,23 +49,17 @@ impl<'a> Encoding<'a> {
     /// Read apart what was inflated.
     pub fn of(bytes: &'a [u8]) -> Result<Self, Fault> {
         let cookie = number(bytes, 0).ok_or("its header is truncated")?;
-        let words = match (cookie & WORD_BITS) >> 4 {
-            bytes @ (2 | 4 | 8) => Some(Form::Words {
-                bytes: bytes as usize,
-            }),
-            _ => None,
+        let (base, word_bytes) = (cookie & !WORD_BITS, (cookie & WORD_BITS) >> 4);
+        let form = match (base, word_bytes) {
+            (V0 | V1, 2 | 4 | 8) => Form::Words {
+                bytes: word_bytes as usize,
+            },
+            (V2, _) => Form::ZigZag,
+            _ => return Err(unread(cookie)),
         };
-        let base = cookie & !WORD_BITS;
-        let form = match base {
-            V0 | V1 => words,
-            V2 => Some(Form::ZigZag),
-            _ => None,
-        };
-        let form = form.ok_or_else(|| unread(cookie))?;
-        let (head_bytes, digits_at) = if base == V0 {
-            (V0_HEAD_BYTES, 4)
-        } else {
-            (HEAD_BYTES, 12)
+        let (head_bytes, digits_at) = match base {
+            V0 => (V0_HEAD_BYTES, 4),
+            _ => (HEAD_BYTES, 12),
         };
         let counts = bytes.get(head_bytes..).ok_or("its header is truncated")?;
         if base != V0 {
@@ -89,11 +83,8 @@ impl<'a> Encoding<'a> {
 /// Return whether the bytes begin as a compressed histogram does.
 pub fn check_compressed(bytes: &[u8]) -> Result<(), Fault> {
     let cookie = number(bytes, 0).ok_or("it is truncated")?;
-    if COMPRESSED.contains(&(cookie & !WORD_BITS)) {
-        Ok(())
-    } else {
-        Err(unread(cookie))
-    }
+    let is_known = COMPRESSED.contains(&(cookie & !WORD_BITS));
+    is_known.then_some(()).ok_or_else(|| unread(cookie))
 }
 
 fn unread(cookie: u32) -> Fault {

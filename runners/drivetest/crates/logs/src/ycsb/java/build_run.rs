@@ -8,7 +8,7 @@ use crate::ycsb::java::checks;
 use crate::ycsb::java::fragment::Fragment;
 use crate::ycsb::java::measurement_type::{self, MeasurementType};
 use crate::ycsb::java::metric::Metric;
-use crate::ycsb::java::operations::{self, Common, Rows};
+use crate::ycsb::java::operations::{self, Rows};
 use crate::ycsb::java::output::without_twins;
 use crate::ycsb::join;
 use crate::ycsb::run::{Operation, Run, Stop, StopKind, Time, Validity, ops_of};
@@ -39,15 +39,12 @@ pub fn run(mut fragment: Fragment, configs: &[ConfigFile]) -> Run {
     run.operations = operations;
     run.stop = stop(&run, &fragment);
     run.intervals = std::mem::take(&mut fragment.statuses);
-    checks::all(
-        &run,
-        &checks::Evidence {
-            fragment: &fragment,
-            settings: &settings,
-            kind: &kind,
-        },
-        &mut findings,
-    );
+    let evidence = checks::Evidence {
+        fragment: &fragment,
+        settings: &settings,
+        kind: &kind,
+    };
+    checks::all(&run, &evidence, &mut findings);
     run.findings = findings.into_list();
     extra_operations::raw(&mut run, &fragment.raw);
     run.validity = Validity::of(&run.findings);
@@ -66,14 +63,11 @@ fn operation_rows<'a>(fragment: &'a Fragment, findings: &mut Findings) -> Vec<Ro
 
 fn operations(rows: &[Rows<'_>], kind: &MeasurementType, settings: &Settings) -> Vec<Operation> {
     let has_intended = rows.iter().any(|rows| rows.name.is_intended);
-    let common = Common {
-        measurement: kind.measurement,
-        plain_time: plain_time(settings, has_intended),
-        is_first_hdr: kind.is_first_hdr,
-    };
-    rows.iter()
-        .map(|rows| operations::operation(rows, common))
-        .collect()
+    let plain_time = plain_time(settings, has_intended);
+    let operations = rows
+        .iter()
+        .map(|rows| operations::operation(rows, *kind, plain_time));
+    operations.collect()
 }
 
 /// Return the time that operations with plain names measure.
@@ -89,16 +83,11 @@ fn plain_time(settings: &Settings, has_intended: bool) -> Option<Time> {
 }
 
 fn times(settings: &Settings, operations: &[Operation]) -> Option<Time> {
-    let has_both = operations
-        .iter()
-        .any(|operation| operation.time == Some(Time::Response))
-        && operations
-            .iter()
-            .any(|operation| operation.time == Some(Time::Service));
-    if has_both {
-        return Some(Time::Both);
+    let has = |time: Time| operations.iter().any(|operation| operation.time == Some(time));
+    match has(Time::Response) && has(Time::Service) {
+        true => Some(Time::Both),
+        false => plain_time(settings, false),
     }
-    plain_time(settings, false)
 }
 
 /// Version that every release up to 0.7 reports.
@@ -146,11 +135,11 @@ fn failed(operations: &[Operation]) -> Option<u64> {
     let counted = || operations.iter().filter(|operation| operation.is_counted);
     counted().next()?;
     let own_rows = ops_of(counted().filter(|operation| !checks::is_good(&operation.outcome)));
-    let statuses: u64 = counted()
-        .flat_map(|operation| &operation.returns)
+    let returns = counted().flat_map(|operation| &operation.returns);
+    let bad = returns
         .filter(|(status, _)| !checks::is_good(status))
-        .fold(0, |sum, (_, count)| sum.saturating_add(*count));
-    Some(own_rows.max(statuses))
+        .map(|(_, count)| *count);
+    Some(own_rows.max(bad.fold(0, u64::saturating_add)))
 }
 
 fn stop(run: &Run, fragment: &Fragment) -> Stop {
@@ -168,9 +157,8 @@ fn stop(run: &Run, fragment: &Fragment) -> Stop {
         }
         (Some(_), Some(0)) => Stop::new(StopKind::NotStarted, exception.or(fragment.errors.first.as_ref())),
         (Some(_), _) if checks::hit_limit(run, fragment) => Stop {
-            kind: StopKind::TimeLimit,
             line: fragment.own.limit_hit.as_ref().and_then(Place::log_line),
-            text: String::new(),
+            ..Stop::new(StopKind::TimeLimit, None)
         },
         (Some(_), _) => Stop::new(StopKind::Finished, None),
     }

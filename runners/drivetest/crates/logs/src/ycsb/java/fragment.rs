@@ -124,24 +124,20 @@ impl Fragment {
         };
         *rows_left = left;
         let place = self.span.place(line);
-        let at = self
-            .own
-            .metrics
-            .iter()
-            .position(|metric| metric.name == row.metric);
-        let at = match at {
-            Some(at) => at,
-            None if self.own.metrics.len() >= METRICS_MAX => return self.report_full_budget(line),
-            None => {
-                self.own.metrics.push(MetricRows {
-                    name: row.metric.to_owned(),
-                    place: place.clone(),
-                    named: Vec::new(),
-                    cells: Vec::new(),
-                });
-                self.own.metrics.len() - 1
-            }
-        };
+        let metrics = &mut self.own.metrics;
+        let known = metrics.iter().position(|metric| metric.name == row.metric);
+        let at = known.unwrap_or(metrics.len());
+        if at >= METRICS_MAX {
+            return self.report_full_budget(line);
+        }
+        if known.is_none() {
+            metrics.push(MetricRows {
+                name: row.metric.to_owned(),
+                place: place.clone(),
+                named: Vec::new(),
+                cells: Vec::new(),
+            });
+        }
         match cell(row) {
             Some(cell) => self.own.metrics[at].cells.push(cell),
             None => self.take_named(at, row, place),
@@ -152,13 +148,11 @@ impl Fragment {
         let named = &mut self.own.metrics[at].named;
         if let Some(same) = named.iter().find(|known| known.measurement == row.measurement) {
             let sentence = format!("[{}], {} occurs twice", row.metric, row.measurement);
-            let finding = if same.value == row.value {
-                place.finding(&rules::ROW_REPEATED, &sentence)
-            } else {
-                let values = format!("{sentence}: {} and {}", same.value, row.value);
-                place.finding(&rules::ROWS_CONFLICT, &values)
-            };
-            return self.span.findings.add(finding);
+            let values = format!("{sentence}: {} and {}", same.value, row.value);
+            return self.span.findings.add(match same.value == row.value {
+                true => place.finding(&rules::ROW_REPEATED, &sentence),
+                false => place.finding(&rules::ROWS_CONFLICT, &values),
+            });
         }
         if named.len() >= NAMED_ROWS_MAX {
             return self.report_full_budget(place.line);
@@ -177,13 +171,10 @@ impl Fragment {
 }
 
 fn cell(row: Row<'_>) -> Option<Cell> {
-    let (is_beyond, key) = match row.measurement.strip_prefix('>') {
-        Some(key) => (true, key),
-        None => (false, row.measurement),
-    };
+    let beyond = row.measurement.strip_prefix('>');
     Some(Cell {
-        key: number::whole(key)?,
-        is_beyond,
+        key: number::whole(beyond.unwrap_or(row.measurement))?,
+        is_beyond: beyond.is_some(),
         value: row.value.into(),
     })
 }

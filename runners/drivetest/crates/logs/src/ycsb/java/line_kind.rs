@@ -20,7 +20,7 @@ pub enum LineKind<'a> {
     /// A row, or one that is broken.
     Row(Shape<'a>),
     /// A status line: elapsed seconds and operations.
-    Status(u64, u64),
+    Status((u64, u64)),
     /// The rest of a status line that broke off.
     StatusRest,
     /// One operation's latency.
@@ -70,19 +70,15 @@ fn bracketed(line: &str) -> LineKind<'_> {
     if line.starts_with("[WARN] Couldn't read hdrhistogram.percentiles value") {
         return LineKind::PercentilesFellBack;
     }
-    let level = line.split_once("] ").map_or("", |(_, rest)| rest);
-    if level.starts_with("ERROR ") {
-        return LineKind::Error;
+    match line.split_once("] ") {
+        Some((_, rest)) if rest.starts_with("ERROR ") => LineKind::Error,
+        _ => LineKind::Other,
     }
-    LineKind::Other
 }
 
 fn worded(line: &str) -> LineKind<'_> {
-    if let Some(arguments) = line
-        .strip_prefix("Command line: ")
-        .or_else(|| line.strip_prefix("Command line:"))
-    {
-        return LineKind::CommandLine(arguments);
+    if let Some(arguments) = line.strip_prefix("Command line:") {
+        return LineKind::CommandLine(arguments.strip_prefix(' ').unwrap_or(arguments));
     }
     if let Some(version) = line.strip_prefix("YCSB Client ") {
         return LineKind::Banner(version);
@@ -102,8 +98,8 @@ fn worded(line: &str) -> LineKind<'_> {
 }
 
 fn kinds(line: &str) -> LineKind<'_> {
-    if let Some(status) = status::progress(line) {
-        return LineKind::Status(status.0, status.1);
+    if let Some(progress) = status::progress(line) {
+        return LineKind::Status(progress);
     }
     if is_exception(line) {
         return LineKind::Exception;
@@ -123,10 +119,9 @@ fn is_exception(line: &str) -> bool {
     if memchr::memchr(b'.', line.as_bytes()).is_none() {
         return false;
     }
-    let thrown = line
-        .strip_prefix("Exception in thread \"")
-        .and_then(|rest| rest.split_once("\" "))
-        .map_or(line, |(_, thrown)| thrown);
+    let of_thread = line.strip_prefix("Exception in thread \"");
+    let of_thread = of_thread.and_then(|rest| rest.split_once("\" "));
+    let thrown = of_thread.map_or(line, |(_, thrown)| thrown);
     let class = thrown.split(':').next().unwrap_or(thrown);
     let last = class.rsplit(['.', '$']).next().unwrap_or(class);
     let is_class = class.contains('.') && !class.contains([' ', '/', '(']);

@@ -2,8 +2,6 @@
 //!
 //! Source: YCSB, OneMeasurementHdrHistogram.java, OneMeasurementHistogram.java, OneMeasurementRaw.java.
 
-use crate::ycsb::common::number;
-
 /// The unit in a row's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -30,10 +28,7 @@ pub enum Measurement {
     Percentile(String, Unit),
     /// Number of operations with this status.
     Return(String),
-    /// A row named by a number: a bucket, a value or a time, by the type of the measurement.
-    Cell(u64),
-    /// Operations beyond the last bucket.
-    Beyond(u64),
+
     /// The heading of a raw summary.
     Heading,
 }
@@ -49,21 +44,15 @@ pub fn parse(name: &str) -> Option<Measurement> {
         "Min" => M::Min(Unit::Us),
         "Max" => M::Max(Unit::Us),
         RAW_HEADING => M::Heading,
-        _ => return numbered(name).or_else(|| with_unit(name)),
+        _ => return plain(name).or_else(|| with_unit(name)),
     })
 }
 
-fn numbered(name: &str) -> Option<Measurement> {
+fn plain(name: &str) -> Option<Measurement> {
     if let Some(status) = name.strip_prefix("Return=") {
         return Some(Measurement::Return(status.to_owned()));
     }
-    if let Some(last) = name.strip_prefix('>') {
-        return number::whole(last).map(Measurement::Beyond);
-    }
-    if let Some(share) = name.strip_prefix('p') {
-        return percentile(share, Unit::Us);
-    }
-    number::whole(name).map(Measurement::Cell)
+    percentile(name.strip_prefix('p')?, Unit::Us)
 }
 
 fn with_unit(name: &str) -> Option<Measurement> {
@@ -82,10 +71,8 @@ fn with_unit(name: &str) -> Option<Measurement> {
 
 fn percentile(share: &str, unit: Unit) -> Option<Measurement> {
     let endings = ["st", "nd", "rd", "th"];
-    let share = endings
-        .iter()
-        .find_map(|end| share.strip_suffix(end))
-        .unwrap_or(share);
+    let without_ending = endings.iter().find_map(|end| share.strip_suffix(end));
+    let share = without_ending.unwrap_or(share);
     let plain = share.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let within = |share: &f64| plain && (0.0..=100.0).contains(share);
     share.parse().ok().filter(within)?;
@@ -119,9 +106,9 @@ mod tests {
     }
 
     #[test]
-    fn numbers_name_cells() {
-        assert_eq!(parse("0"), Some(Measurement::Cell(0)));
-        assert_eq!(parse(">1000"), Some(Measurement::Beyond(1000)));
+    fn numbers_name_cells_not_measurements() {
+        assert_eq!(parse("0"), None);
+        assert_eq!(parse(">1000"), None);
         assert_eq!(parse("-1"), None);
         assert_eq!(parse("18446744073709551616"), None);
     }

@@ -29,18 +29,14 @@ const KNOWN: [&str; 6] = [
 /// Return the type.
 pub fn of(rows: &[Rows<'_>], settings: &Settings, version: Option<&str>) -> MeasurementType {
     let timed: Vec<&Rows<'_>> = rows.iter().filter(|rows| has_operations(rows)).collect();
-    let is_first_hdr = timed
-        .iter()
-        .any(|rows| in_ms(rows) && rows.is_counted_in_doubles());
+    let is_first_hdr = |rows: &&Rows<'_>| in_ms(rows) && rows.is_counted_in_doubles();
     let configured = settings.get("measurementtype");
     let configured = KNOWN.into_iter().find(|known| Some(*known) == configured);
-    let measurement = of_two(&timed)
-        .or_else(|| of_names(&timed))
-        .or_else(|| of_percentiles(&timed, version))
-        .or(configured);
+    let of_rows = of_two(&timed).or_else(|| of_names(&timed));
+    let printed = of_rows.or_else(|| of_percentiles(&timed, version));
     MeasurementType {
-        measurement,
-        is_first_hdr,
+        measurement: printed.or(configured),
+        is_first_hdr: timed.iter().any(is_first_hdr),
     }
 }
 
@@ -64,10 +60,9 @@ fn of_two(timed: &[&Rows<'_>]) -> Option<&'static str> {
 
 fn of_names(timed: &[&Rows<'_>]) -> Option<&'static str> {
     let any = |wanted: &dyn Fn(&Measurement) -> bool| timed.iter().any(|rows| rows.find(wanted).is_some());
-    let has_cells = timed.iter().any(|rows| !rows.metric.cells.is_empty());
-    let has_beyond = timed
-        .iter()
-        .any(|rows| rows.metric.cells.iter().any(|cell| cell.is_beyond));
+    let mut cells = timed.iter().flat_map(|rows| &rows.metric.cells).peekable();
+    let has_cells = cells.peek().is_some();
+    let has_beyond = cells.any(|cell| cell.is_beyond);
     let has_percentiles = any(&|measurement| matches!(measurement, Measurement::Percentile(..)));
     if any(&|measurement| *measurement == Measurement::Heading) {
         Some("raw")
@@ -84,11 +79,8 @@ fn of_percentiles(timed: &[&Rows<'_>], version: Option<&str>) -> Option<&'static
     let mut all = timed.iter().flat_map(|rows| rows.percentiles()).peekable();
     all.peek()?;
     if let Some(rows) = timed.iter().find(|rows| in_ms(rows)) {
-        return Some(if rows.is_counted_in_doubles() {
-            "hdrhistogram"
-        } else {
-            "histogram"
-        });
+        let is_hdr = rows.is_counted_in_doubles();
+        return Some(if is_hdr { "hdrhistogram" } else { "histogram" });
     }
     let mut finer = all.filter(|(share, _, row)| {
         let is_whole_ms = number::count(&row.value).is_some_and(|us| us % 1000 == 0);

@@ -68,9 +68,8 @@ impl Metric {
 
     fn operation(name: &str) -> Self {
         let (recorder, name) = recorder(name);
-        let (is_intended, name) = name
-            .strip_prefix("Intended-")
-            .map_or((false, name), |name| (true, name));
+        let intended = name.strip_prefix("Intended-");
+        let name = intended.unwrap_or(name);
         if TRACKED.contains(&name) {
             return Self::Machine;
         }
@@ -78,7 +77,7 @@ impl Metric {
         Self::Operation(OperationName {
             operation: operation.to_owned(),
             outcome,
-            is_intended,
+            is_intended: intended.is_some(),
             recorder,
         })
     }

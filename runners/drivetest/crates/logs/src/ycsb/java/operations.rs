@@ -4,6 +4,7 @@ use crate::finding::Findings;
 use crate::ycsb::common::number;
 use crate::ycsb::java::fragment::{Cell, MetricRows, NamedRow};
 use crate::ycsb::java::measurement::{self, Measurement, Unit};
+use crate::ycsb::java::measurement_type::MeasurementType;
 use crate::ycsb::java::metric::{OperationName, Recorder};
 use crate::ycsb::rules;
 use crate::ycsb::run::{Buckets, Operation, Time};
@@ -59,26 +60,13 @@ impl<'a> Rows<'a> {
 
 /// Return a row whose name says nothing to this reader.
 pub fn unknown(metric: &str, row: &NamedRow) -> crate::finding::Finding {
-    let sentence = format!(
-        "[{metric}], {}, {} is no row that is known",
-        row.measurement, row.value
-    );
+    let (measurement, value) = (&row.measurement, &row.value);
+    let sentence = format!("[{metric}], {measurement}, {value} is no row that is known");
     row.place.finding(&rules::ROW_UNKNOWN, &sentence)
 }
 
-/// Facts about all operations of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Common {
-    /// The type of the measurement.
-    pub measurement: Option<&'static str>,
-    /// Time that plain names measure.
-    pub plain_time: Option<Time>,
-    /// HdrHistogram of 0.2 and 0.3, whose "95th" is the 90th and whose percentiles are whole milliseconds.
-    pub is_first_hdr: bool,
-}
-
-/// Return an operation, from its rows.
-pub fn operation(rows: &Rows<'_>, common: Common) -> Operation {
+/// Return an operation, from its rows; plain names measure `plain_time`.
+pub fn operation(rows: &Rows<'_>, kind: MeasurementType, plain_time: Option<Time>) -> Operation {
     let name = &rows.name;
     let ops_count = rows.ops_row().and_then(|row| number::count(&row.value));
     let mut operation = Operation {
@@ -87,7 +75,7 @@ pub fn operation(rows: &Rows<'_>, common: Common) -> Operation {
         time: if name.is_intended {
             Some(Time::Response)
         } else {
-            common.plain_time
+            plain_time
         },
         recorder: name.recorder.map(Recorder::measurement),
         is_counted: name.is_counted(),
@@ -99,8 +87,8 @@ pub fn operation(rows: &Rows<'_>, common: Common) -> Operation {
     };
     // Without operations, printed times (0, NaN or 9223372036854775807) are ignored.
     if ops_count != Some(0) {
-        take_times(&mut operation, rows, common);
-        take_cells(&mut operation, rows, common);
+        take_times(&mut operation, rows, kind);
+        take_cells(&mut operation, rows, kind);
     }
     operation
 }
@@ -127,7 +115,7 @@ fn returns(rows: &Rows<'_>) -> Vec<(String, u64)> {
     counts.collect()
 }
 
-fn take_times(operation: &mut Operation, rows: &Rows<'_>, common: Common) {
+fn take_times(operation: &mut Operation, rows: &Rows<'_>, kind: MeasurementType) {
     for (measurement, row) in &rows.known {
         match measurement {
             Measurement::Mean(unit) => operation.mean_us = us(&row.value, *unit),
@@ -138,7 +126,8 @@ fn take_times(operation: &mut Operation, rows: &Rows<'_>, common: Common) {
         }
     }
     for (share, unit, row) in rows.percentiles() {
-        let share = if common.is_first_hdr && share == "95" {
+        // HdrHistogram of 0.2 and 0.3 prints the 90th percentile as the 95th.
+        let share = if kind.is_first_hdr && share == "95" {
             "90"
         } else {
             share
@@ -146,7 +135,9 @@ fn take_times(operation: &mut Operation, rows: &Rows<'_>, common: Common) {
         let time = us(&row.value, unit).map(|time| (share.to_owned(), time));
         operation.percentiles.extend(time);
     }
-    operation.percentiles_floor_us = floor_us(operation, rows, common);
+    let in_ms = rows.percentiles().any(|(_, unit, _)| unit == Unit::Ms);
+    let is_floored = in_ms || operation.recorder.or(kind.measurement) == Some("histogram");
+    operation.percentiles_floor_us = (is_floored && !operation.percentiles.is_empty()).then_some(1000);
 }
 
 /// Return a time in microseconds, as printed where that is its unit; `None` if it is no number.
@@ -157,19 +148,12 @@ fn us(value: &str, unit: Unit) -> Option<String> {
     }
 }
 
-fn floor_us(operation: &Operation, rows: &Rows<'_>, common: Common) -> Option<u64> {
-    let recorder = operation.recorder.or(common.measurement);
-    let in_ms = rows.percentiles().any(|(_, unit, _)| unit == Unit::Ms);
-    let floored = in_ms || recorder == Some("histogram");
-    (floored && !operation.percentiles.is_empty()).then_some(1000)
-}
-
-fn take_cells(operation: &mut Operation, rows: &Rows<'_>, common: Common) {
+fn take_cells(operation: &mut Operation, rows: &Rows<'_>, kind: MeasurementType) {
     let cells = &rows.metric.cells;
     if cells.is_empty() {
         return;
     }
-    match operation.recorder.or(common.measurement) {
+    match operation.recorder.or(kind.measurement) {
         Some("timeseries") => operation.series = Some(series(cells)),
         Some("histogram") => operation.buckets = Some(buckets(cells, "ms")),
         Some("hdrhistogram") => operation.buckets = Some(buckets(cells, "us")),

@@ -90,9 +90,7 @@ impl Output {
         match line_kind::of(text) {
             LineKind::Row(Shape::Row(row)) => self.take_row(row, line, budget),
             LineKind::Row(Shape::Broken) => self.take_broken_row(text, line),
-            LineKind::Status(elapsed_s, ops_count) => {
-                self.take_status(text, line.number, (elapsed_s, ops_count), budget)
-            }
+            LineKind::Status(progress) => self.take_status(text, line.number, progress, budget),
             LineKind::StatusRest => self.take_status_rest(text, budget),
             LineKind::Other => {}
             LineKind::Frame => {
@@ -177,10 +175,8 @@ impl Output {
     fn take_row(&mut self, row: Row<'_>, line: Line<'_>, budget: &mut MemoryBudget) {
         let is_first = row.metric == "OVERALL" && row.measurement == "RunTime(ms)";
         self.has_begun |= row.metric == "OVERALL" || row.measurement == "Operations";
-        if !self
-            .runs
-            .begin_if(is_first && self.has_rows(), line.number, budget)
-        {
+        let is_next = is_first && self.has_rows();
+        if !self.runs.begin_if(is_next, line.number, budget) {
             return;
         }
         let fragment = self.runs.current(line.number);

@@ -153,18 +153,15 @@ impl Objects {
 
 fn read(object: &str) -> Option<Found> {
     let broken = || object.contains("\"metric\"").then_some(Found::Broken);
-    let Ok(read) = serde_json::from_str::<Object<'_>>(object) else {
-        return broken();
-    };
-    let value = read.value.get().trim_matches('"');
-    if !is_value(value) {
-        return broken();
-    }
-    Some(Found::Row(JsonRow {
+    let read = serde_json::from_str::<Object<'_>>(object).ok();
+    let row = read.map(|read| JsonRow {
         metric: read.metric,
         measurement: read.measurement,
-        value: value.to_owned(),
-    }))
+        value: read.value.get().trim_matches('"').to_owned(),
+    });
+    row.filter(|row| is_value(&row.value))
+        .map(Found::Row)
+        .or_else(broken)
 }
 
 #[cfg(test)]

@@ -88,23 +88,20 @@ fn decimal(text: &str) -> Option<String> {
 
 fn operation(group: &str) -> Option<StatusOperation> {
     let (group, _) = group.split_once(']')?;
+    let mut read = StatusOperation::default();
     if let Some((name, mean)) = group.split_once(" AverageLatency(us)=") {
-        return Some(StatusOperation {
-            name: name.to_owned(),
-            mean_us: decimal(mean),
-            ..StatusOperation::default()
-        });
+        (read.name, read.mean_us) = (name.to_owned(), decimal(mean));
+        return Some(read);
     }
     let (name, values) = group.split_once(": ")?;
-    let mut read = StatusOperation {
-        name: name.to_owned(),
-        ..StatusOperation::default()
-    };
-    values
-        .split(", ")
-        .filter_map(|pair| pair.split_once('='))
-        .for_each(|(key, value)| read.set(key, value));
-    read.forget_what_is_empty();
+    name.clone_into(&mut read.name);
+    let pairs = values.split(", ").filter_map(|pair| pair.split_once('='));
+    pairs.for_each(|(key, value)| read.set(key, value));
+    // The times of an operation without operations are printed as 0, NaN or 9223372036854775807.
+    if read.ops_count == Some(0) {
+        (read.max_us, read.min_us, read.mean_us) = (None, None, None);
+        read.percentiles.clear();
+    }
     Some(read)
 }
 
@@ -115,18 +112,11 @@ impl StatusOperation {
             "Max" => self.max_us = decimal(value),
             "Min" => self.min_us = decimal(value),
             "Avg" => self.mean_us = decimal(value),
-            _ if number::is_number(key) => self
-                .percentiles
-                .extend(decimal(value).map(|value| (key.to_owned(), value))),
+            _ if number::is_number(key) => {
+                let time = decimal(value).map(|value| (key.to_owned(), value));
+                self.percentiles.extend(time);
+            }
             _ => {}
-        }
-    }
-
-    /// Remove the times of an operation without operations, which are printed as 0, NaN or 9223372036854775807.
-    fn forget_what_is_empty(&mut self) {
-        if self.ops_count == Some(0) {
-            (self.max_us, self.min_us, self.mean_us) = (None, None, None);
-            self.percentiles.clear();
         }
     }
 }

@@ -35,10 +35,8 @@ fn verified(run: &Run, findings: &mut Findings) {
 fn empty(run: &Run, findings: &mut Findings) {
     let is_empty = |operation: &&Operation| operation.ops_count == Some(0);
     for operation in run.operations.iter().filter(is_empty) {
-        let sentence = format!(
-            "{} reports 0 operations; its latency values are meaningless",
-            operation.name
-        );
+        let name = &operation.name;
+        let sentence = format!("{name} reports 0 operations; its latency values are meaningless");
         findings.add(rules::EMPTY_OPERATION.at(None, sentence));
     }
 }
@@ -74,11 +72,8 @@ fn add_up(run: &Run, done: u64, findings: &mut Findings) {
     }
     let odd = |operation: &&Operation| !returns_add_up(operation);
     for operation in run.operations.iter().filter(odd) {
-        let count = operation.ops_count.unwrap_or_default();
-        let sentence = format!(
-            "{}: the statuses do not add up to its {count} operations",
-            operation.name
-        );
+        let (name, count) = (&operation.name, operation.ops_count.unwrap_or_default());
+        let sentence = format!("{name}: the statuses do not add up to its {count} operations");
         findings.add(rules::OPERATIONS_DO_NOT_ADD_UP.at(None, sentence));
     }
 }
@@ -95,7 +90,12 @@ fn requested(run: &Run, done: u64, evidence: &Evidence<'_>, findings: &mut Findi
         return limited(run, done, is_load, findings);
     }
     let Some(requested) = run.operation_count else {
-        return report_unknown_request(evidence, findings);
+        if evidence.settings.has_command() {
+            let sentence =
+                "the requested number of operations is neither on the command line nor in an attached file";
+            findings.add(rules::REQUESTED_COUNT_UNKNOWN.at(None, sentence));
+        }
+        return;
     };
     // From 0.18 on, without a count, only the time limit ends a run.
     let is_unlimited = requested == 0 && !is_load;
@@ -108,14 +108,6 @@ fn requested(run: &Run, done: u64, evidence: &Evidence<'_>, findings: &mut Findi
         };
         let sentence = format!("expected {requested} {what}, the count in the configuration; got {inserted}");
         findings.add(rules::OPERATION_COUNT_DIFFERS.at(None, sentence));
-    }
-}
-
-fn report_unknown_request(evidence: &Evidence<'_>, findings: &mut Findings) {
-    if evidence.settings.has_command() {
-        let sentence =
-            "the requested number of operations is neither on the command line nor in an attached file";
-        findings.add(rules::REQUESTED_COUNT_UNKNOWN.at(None, sentence));
     }
 }
 
@@ -133,15 +125,16 @@ fn inserted(run: &Run) -> u64 {
 fn limited(run: &Run, done: u64, is_load: bool, findings: &mut Findings) {
     let limit = run
         .time_limit_s
-        .map_or_else(String::new, |limit_s| format!(" of {limit_s} s"));
+        .map(|limit_s| format!(" of {limit_s} s"))
+        .unwrap_or_default();
     let requested = run
         .operation_count
-        .map_or_else(String::new, |requested| format!(" of {requested} requested"));
+        .map(|count| format!(" of {count} requested"))
+        .unwrap_or_default();
     let sentence = format!("the time limit{limit} ended the run after {done} operations{requested}");
-    let rule = if is_load {
-        &rules::LOAD_CUT
-    } else {
-        &rules::TIME_LIMIT_HIT
+    let rule = match is_load {
+        true => &rules::LOAD_CUT,
+        false => &rules::TIME_LIMIT_HIT,
     };
     findings.add(rule.at(run.stop.line, sentence));
 }

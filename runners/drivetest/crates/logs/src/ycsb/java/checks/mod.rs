@@ -46,18 +46,14 @@ pub fn all(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 fn coordinated_omission(run: &Run, findings: &mut Findings) {
     match (&run.target_ops_per_s, run.times) {
         (None, Some(Time::Service)) => {
-            let sentence = "without a target, each operation starts when the previous one ends, so a stall delays only a few operations";
-            findings.add(rules::CLOSED_LOOP.at(None, sentence));
+            findings.add(rules::CLOSED_LOOP.at(None, checks::CLOSED_LOOP));
         }
         (None, Some(Time::Response | Time::Both)) => {
             let sentence = "intended times were requested without a target: they equal the service times";
             findings.add(rules::INTENDED_WITHOUT_TARGET.at(None, sentence));
         }
         (Some(target), Some(Time::Service)) => {
-            let sentence = format!(
-                "the target is {target} operations/s, but only service times are measured, without waiting time"
-            );
-            findings.add(rules::INTENDED_TIMES_MISSING.at(None, sentence));
+            findings.add(rules::INTENDED_TIMES_MISSING.at(None, checks::only_service_times(target)));
         }
         _ => {}
     }
@@ -69,13 +65,9 @@ fn last_line(run: &Run, findings: &mut Findings) {
     let Some((last, done)) = last.zip(run.done_ops_count.filter(|&done| done > 0)) else {
         return;
     };
-    if last.ops_count > done
-        || (last.ops_count < done && run.intervals.len() > 1 && is_end(run, last.elapsed_s))
-    {
-        let sentence = format!(
-            "the last status line has {} operations; the result has {done}",
-            last.ops_count
-        );
+    let count = last.ops_count;
+    if count > done || (count < done && run.intervals.len() > 1 && is_end(run, last.elapsed_s)) {
+        let sentence = format!("the last status line has {count} operations; the result has {done}");
         findings.add(rules::STATUS_DIFFERS.at(None, sentence));
     }
 }
@@ -102,10 +94,8 @@ pub fn is_good(status: &str) -> bool {
 
 /// Return whether the time limit ended the run: by YCSB's message, or else by the runtime.
 pub fn hit_limit(run: &Run, fragment: &Fragment) -> bool {
-    let limit_ms = run
-        .time_limit_s
-        .filter(|&limit_s| limit_s > 0)
-        .map(|limit_s| limit_s.saturating_mul(1000));
+    let limit_s = run.time_limit_s.filter(|&limit_s| limit_s > 0);
+    let limit_ms = limit_s.map(|limit_s| limit_s.saturating_mul(1000));
     let runtime_ms = run.runtime_ms.as_deref().and_then(number::count);
     let counts = run.done_ops_count.zip(run.operation_count);
     let is_short = counts.is_none_or(|(done, requested)| done < requested);

@@ -25,19 +25,15 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 /// Return the percentiles of the command line, as decimals without trailing zeros.
 fn requested(evidence: &Evidence<'_>) -> Vec<String> {
     let list = evidence.settings.get("hdrhistogram.percentiles").unwrap_or("");
-    list.split(',')
-        .map(str::trim)
-        .filter(|share| !share.is_empty())
-        .map(plain)
-        .collect()
+    let shares = list.split(',').map(str::trim).filter(|share| !share.is_empty());
+    shares.map(plain).collect()
 }
 
 /// `99.0` and `99` are one.
 fn plain(share: &str) -> String {
-    if share.contains('.') {
-        share.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        share.to_owned()
+    match share.contains('.') {
+        true => share.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => share.to_owned(),
     }
 }
 
@@ -49,10 +45,12 @@ fn fell_back(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let is_hdr = run
         .measurement
         .is_some_and(|kind| kind.starts_with("hdrhistogram"));
-    let printed = run
+    let mut printed = run
         .counted()
-        .find(|operation| is_hdr && !operation.percentiles.is_empty());
-    let Some(printed) = printed else { return };
+        .filter(|operation| !operation.percentiles.is_empty());
+    let Some(printed) = printed.next().filter(|_| is_hdr) else {
+        return;
+    };
     let lacking = lacking(printed, evidence);
     if !lacking.is_empty() {
         let found = printed.percentiles.iter().take(16);
@@ -73,10 +71,8 @@ fn lacking(printed: &Operation, evidence: &Evidence<'_>) -> Vec<String> {
             .any(|(found, _)| plain(found) == *share)
     };
     let requested = requested(evidence).into_iter();
-    requested
-        .filter(|share| !is_reported(share) && !has(share))
-        .take(16)
-        .collect()
+    let lacking = requested.filter(|share| !is_reported(share) && !has(share));
+    lacking.take(16).collect()
 }
 
 /// Return all operations of one recorder have the same percentiles; the histogram leaves out what lies beyond its buckets.
@@ -85,16 +81,22 @@ fn rows_missing(run: &Run, findings: &mut Findings) {
     let timed = || run.operations.iter().filter(has_operations);
     let is_histogram = |operation: &Operation| operation.recorder.or(run.measurement) == Some("histogram");
     for operation in timed() {
-        let mut wanted: Vec<&str> = if is_histogram(operation) {
-            vec!["95", "99"]
+        let of_histogram: &[&str] = if is_histogram(operation) {
+            &["95", "99"]
         } else {
-            Vec::new()
+            &[]
         };
         let others = timed().filter(|other| other.recorder == operation.recorder);
-        let printed = others.flat_map(|other| &other.percentiles);
-        wanted.extend(printed.map(|(share, _)| share.as_str()));
+        let printed = others
+            .flat_map(|other| &other.percentiles)
+            .map(|(share, _)| share.as_str());
         let has = |share: &str| operation.percentiles.iter().any(|(found, _)| found == share);
-        if let Some(lacking) = wanted.into_iter().find(|share| !has(share)) {
+        if let Some(lacking) = of_histogram
+            .iter()
+            .copied()
+            .chain(printed)
+            .find(|share| !has(share))
+        {
             let sentence = format!("{} lacks the row of percentile {lacking}", operation.name);
             findings.add(rules::PERCENTILE_ROW_MISSING.at(None, sentence));
         }

@@ -8,7 +8,7 @@ use crate::ycsb::java::measurement::Measurement;
 use crate::ycsb::java::metric::Metric;
 use crate::ycsb::java::operations::Rows;
 use crate::ycsb::rules;
-use crate::ycsb::run::{Run, StopKind};
+use crate::ycsb::run::{Run, Stop, StopKind};
 
 /// Add the findings about the whole result.
 pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
@@ -26,33 +26,40 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 }
 
 fn has_result(run: &Run, fragment: &Fragment, findings: &mut Findings) {
-    let how = match run.stop.kind {
-        StopKind::Crashed => format!(
-            "expected [OVERALL] rows, got none; the program threw {}",
-            run.stop.text
-        ),
-        StopKind::Interrupted => match run.statuses().last() {
-            None => "expected [OVERALL] rows, got none".to_owned(),
-            Some(last) => format!(
-                "expected [OVERALL] rows, got none; the last status line has {} operations in {} s",
-                last.ops_count, last.elapsed_s
-            ),
-        },
-        StopKind::Cut => "expected [OVERALL] rows before the others, got none".to_owned(),
-        StopKind::NotStarted => return nothing_done(run, findings),
+    let Stop { kind, line, text } = &run.stop;
+    let (rule, sentence) = match kind {
+        StopKind::Crashed => {
+            let sentence = format!("expected [OVERALL] rows, got none; the program threw {text}");
+            (rules::NO_RESULT, sentence)
+        }
+        StopKind::Interrupted => {
+            let last = run.statuses().last().map(|last| (last.ops_count, last.elapsed_s));
+            let last = last.map_or_else(String::new, |(ops_count, elapsed_s)| {
+                format!("; the last status line has {ops_count} operations in {elapsed_s} s")
+            });
+            (
+                rules::NO_RESULT,
+                format!("expected [OVERALL] rows, got none{last}"),
+            )
+        }
+        StopKind::Cut => {
+            let sentence = "expected [OVERALL] rows before the others, got none";
+            (rules::NO_RESULT, sentence.to_owned())
+        }
+        StopKind::NotStarted => {
+            let why = if text.is_empty() {
+                String::new()
+            } else {
+                format!("; {text}")
+            };
+            (
+                rules::NOTHING_DONE,
+                format!("throughput is 0: no operation was completed{why}"),
+            )
+        }
         StopKind::Finished | StopKind::TimeLimit => return lacks_totals(run, fragment, findings),
     };
-    findings.add(rules::NO_RESULT.at(run.stop.line, how));
-}
-
-fn nothing_done(run: &Run, findings: &mut Findings) {
-    let why = if run.stop.text.is_empty() {
-        String::new()
-    } else {
-        format!("; {}", run.stop.text)
-    };
-    let sentence = format!("throughput is 0: no operation was completed{why}");
-    findings.add(rules::NOTHING_DONE.at(run.stop.line, sentence));
+    findings.add(rule.at(*line, sentence));
 }
 
 fn lacks_totals(run: &Run, fragment: &Fragment, findings: &mut Findings) {
@@ -68,12 +75,8 @@ fn lacks_totals(run: &Run, fragment: &Fragment, findings: &mut Findings) {
 /// Return a last row without a line end may have lost digits, unless it is the count of a status that adds up.
 fn open_row(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     let Some(place) = &fragment.open_row else { return };
-    let last = fragment
-        .own
-        .metrics
-        .iter()
-        .flat_map(|metric| &metric.named)
-        .find(|row| row.place == *place);
+    let mut rows = fragment.own.metrics.iter().flat_map(|metric| &metric.named);
+    let last = rows.find(|row| row.place == *place);
     let adds_up = last.is_some_and(|row| row.measurement.starts_with("Return="));
     let is_sound = adds_up && run.operations.iter().all(super::counts::returns_add_up);
     if !is_sound {
@@ -121,17 +124,11 @@ fn cells(run: &Run, fragment: &Fragment, findings: &mut Findings) {
         run.measurement,
         Some("histogram" | "hdrhistogram" | "timeseries" | "hdrhistogram+histogram")
     );
-    for metric in fragment
-        .own
-        .metrics
-        .iter()
-        .filter(|metric| !metric.cells.is_empty() && !is_known)
-    {
-        if matches!(Metric::parse(&metric.name), Metric::Operation(_)) {
+    for metric in fragment.own.metrics.iter().filter(|_| !is_known) {
+        let (name, count) = (&metric.name, metric.cells.len());
+        if count > 0 && matches!(Metric::parse(name), Metric::Operation(_)) {
             let sentence = format!(
-                "[{}] has {} rows named by numbers, but the type of the measurement is unknown",
-                metric.name,
-                metric.cells.len()
+                "[{name}] has {count} rows named by numbers, but the type of the measurement is unknown"
             );
             findings.add(metric.place.finding(&rules::CELLS_UNCLEAR, &sentence));
         }

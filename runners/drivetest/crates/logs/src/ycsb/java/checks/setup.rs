@@ -30,11 +30,8 @@ fn command_line(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     }
     if !run.missing_files.is_empty() {
         let files = run.missing_files.iter().take(8);
-        let files: Vec<String> = files.map(|file| shown(file)).collect();
-        let sentence = format!(
-            "the properties of {} are unknown, except for those on the command line",
-            files.join(", ")
-        );
+        let files = files.map(|file| shown(file)).collect::<Vec<_>>().join(", ");
+        let sentence = format!("the properties of {files} are unknown, except for those on the command line");
         findings.add(rules::FILES_MISSING.at(None, sentence));
     }
 }
@@ -44,12 +41,10 @@ fn version(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         let sentence = "the banner reports version 0.1, like every release up to 0.7";
         findings.add(rules::VERSION_HIDDEN.at(None, sentence));
     }
-    let zipfian = matches!(run.request_distribution.as_deref(), None | Some("zipfian"));
+    let distribution = run.request_distribution.as_deref();
+    let how = distribution.unwrap_or("unknown, and zipfian in most workload files");
+    let zipfian = matches!(distribution, None | Some("zipfian"));
     if zipfian && run.tool_version.as_deref().is_some_and(is_fork) {
-        let how = run
-            .request_distribution
-            .as_deref()
-            .unwrap_or("unknown, and zipfian in most workload files");
         let sentence = format!(
             "this version is the HSE fork, whose zipfian distribution differs; the distribution is {how}"
         );
@@ -76,10 +71,8 @@ fn records(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 fn aerospike(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let binding = run.binding.as_deref().unwrap_or("").to_ascii_lowercase();
     let fields = evidence.settings.whole_number("fieldcount", Some(10));
-    let writes_one = matches!(
-        evidence.settings.known("writeallfields"),
-        Known::Set("false") | Known::Unset
-    );
+    let write_all = evidence.settings.known("writeallfields");
+    let writes_one = matches!(write_all, Known::Set("false") | Known::Unset);
     let updates = run.operations.iter().any(|operation| operation.name == "UPDATE");
     if binding.contains("aerospike") && updates && writes_one && fields.is_some_and(|fields| fields > 1) {
         let sentence = "with the aerospike binding, an update of one field replaces the whole record, which then has only this field";
@@ -101,10 +94,8 @@ fn options_file(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 /// Add a finding if garbage collections took a twentieth of the time, which affects percentiles.
 fn collections(run: &Run, findings: &mut Findings) {
     const HEAVY_PCT: f64 = 5.0;
-    let pct = run
-        .collections
-        .as_ref()
-        .and_then(|collections| collections.time_pct.as_deref());
+    let collections = run.collections.as_ref();
+    let pct = collections.and_then(|collections| collections.time_pct.as_deref());
     if let Some(pct) = pct.filter(|pct| number::value(pct).is_some_and(|pct| pct >= HEAVY_PCT)) {
         let sentence = format!("garbage collections took {pct} % of the runtime");
         findings.add(rules::COLLECTIONS_HEAVY.at(None, sentence));
