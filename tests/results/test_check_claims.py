@@ -13,10 +13,10 @@ def test_the_command_prints_every_claim_and_what_is_odd(capsys):
     said = capsys.readouterr().out
     assert "62 of 62 claims as recorded" in said
     assert "* line 38: 16.5, reproduces; exactly 16.5248: truncated" in said
-    assert "~ line 49: read off a figure, good to 1 digit: 10.3 to 18.8; agrees as far as it was read off" in said
+    assert "~ line 49: read from a chart, accurate to one digit: 10.3 to 18.8; agrees as far as it was read off" in said
     assert (
-        "~ line 46: read off a figure, good to 1 digit: 1.2 to 5.6; agrees at the points as read, which decide little"
-        in said
+        "~ line 46: read from a chart, accurate to one digit: 1.2 to 5.6; agrees at the points as read, "
+        "which decide little" in said
     )
     assert "~ line 45: 'small' is no number: in words, not judged" in said
     assert "kioxia-fl6-brief, TLC PCIe 4.0, workload A: throughput x mean latency is 135.1 operations in flight" in said

@@ -63,7 +63,7 @@ def _remarks(rows: list[CheckedRow]) -> Iterable[str]:
             yield f"~ line {row.line}: {row.check.claim.stated_value!r} is no number: {row.check.status}"
         elif row.check.span:
             ends = " to ".join(printed_decimal(end, 1) for end in row.check.span)
-            yield f"~ line {row.line}: read off a figure, good to 1 digit: {ends}; {row.check.status}"
+            yield f"~ line {row.line}: read from a chart, accurate to one digit: {ends}; {row.check.status}"
 
 
 def _exactly(row: CheckedRow) -> str:

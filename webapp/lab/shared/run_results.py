@@ -11,7 +11,7 @@ from runners.models import Dispatch
 from runners.recipes.act import ACT_RECIPES
 
 RESULT_LABELS = {Result.PASSED: "within the limits", Result.FAILED: "over a limit", Result.OVERLOADED: "cannot keep up"}
-FAILED_LABELS = frozenset({"fail", RESULT_LABELS[Result.FAILED], RESULT_LABELS[Result.OVERLOADED]})
+FAILED_LABELS = {str(Verdict.Outcome.FAIL.label), RESULT_LABELS[Result.FAILED], RESULT_LABELS[Result.OVERLOADED]}
 SHOWN_OUTCOMES = frozenset({Verdict.Outcome.PASS, Verdict.Outcome.FAIL, Verdict.Outcome.VOID})
 
 
@@ -40,4 +40,4 @@ def _result_label(dispatch: Dispatch, limits: tuple[Limit, ...]) -> str:
 
 
 def _verdict_label(rung: Rung) -> str:
-    return str(rung.verdict.outcome) if rung.verdict and rung.verdict.outcome in SHOWN_OUTCOMES else ""
+    return rung.verdict.get_outcome_display() if rung.verdict and rung.verdict.outcome in SHOWN_OUTCOMES else ""

@@ -188,7 +188,7 @@ OF_YCSB = (
     Meaning("exactness", "How exact", "Printed as a number, or read from a chart, accurate to about one digit."),
     Meaning("held", "Fixed at", "The drives are compared at this throughput, or at this latency."),
     Meaning("held_read", "Compared", "The quantity that is compared at this level."),
-    Meaning("held_against", "Comparison", "Computed: the value of the first drive compared with that of the second."),
+    Meaning("held_against", "Comparison", "Computed: how much lower or higher the first drive is than the second."),
     Meaning("held_there", "There", "The value at this level, interpolated between the two nearest measured points."),
     Meaning("held_how", "How", "The two measured points between which the value is interpolated."),
     Meaning("held_again", "And again at", "Further values, if the curve reaches the same level again."),

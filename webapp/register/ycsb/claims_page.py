@@ -9,7 +9,7 @@ from results.catalogue.claims import READ_OFF, CheckedRow, check_published_claim
 from results.rules.act.loads import printed_decimal
 from results.rules.ycsb.statements import Status
 from webapp.register.http.files import Value
-from webapp.register.ycsb.gains import READ_FROM_CHART, span
+from webapp.register.ycsb.gains import CHART_ACCURACY, READ_FROM_CHART, span
 from webapp.register.ycsb.publications import publication_of
 
 LABELS = {
@@ -82,9 +82,10 @@ def _row(row: CheckedRow) -> dict[str, Any]:
     """
     check, claim = row.check, row.check.claim
     stated = (claim.publication, claim.claim, claim.workload, claim.device, claim.against, claim.stated_value)
-    found = (check.printed, check.status.value, _recorded_status(row), _possible_span(row, READ_OFF), check.reason)
+    read_off = _possible_span(row, f"{READ_OFF}, good to 1 digit:")
+    found = (check.printed, check.status.value, _recorded_status(row), read_off, check.reason)
     texts = dict(zip(FIELDS, (*stated, claim.unit, claim.computation, *found), strict=True))
-    from_chart = _possible_span(row, READ_FROM_CHART)
+    from_chart = _possible_span(row, f"{READ_FROM_CHART}, {CHART_ACCURACY}")
     is_contradicted = check.status is Status.CONTRADICTS
     return texts | {"label": LABELS[check.status], "from_chart": from_chart, "is_contradicted": is_contradicted}
 
@@ -101,7 +102,7 @@ def _possible_span(row: CheckedRow, words: str) -> str:
     """Return the possible span of a value whose figures were read from a chart, after the words for that."""
     if row.check.span is None:
         return ""
-    return f"{words}, {span(row.check.span, row.check.claim.unit)}"
+    return f"{words} {span(row.check.span, row.check.claim.unit)}"
 
 
 def _impossible() -> Iterable[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from results.rules.ycsb.gains import Better, gain, increase, times_less
 from results.rules.ycsb.statements import Formula, Taken, ends_of
 from webapp.register.ycsb.curves import Panel, curve, fixed_line
-from webapp.register.ycsb.gains import percent, span, times
+from webapp.register.ycsb.gains import CHART_ACCURACY, percent, span, times
 from webapp.register.ycsb.publications import Figure, Figures, metric_name
 
 Pair = tuple[Figure, Figure]
@@ -96,7 +96,7 @@ def _span(formula: Formula, number: Number, pair: Pair) -> list[Fraction]:
 def _remark(pair: Pair, ends: Sequence[Fraction], unit: str) -> str:
     """Return the exactness of a comparison: that of its figures, and the possible span for values read from charts."""
     remarks = dict.fromkeys(each.remark for each in pair if each.remark)
-    return ", ".join([*remarks, *([span(ends, unit)] if ends else [])])
+    return ", ".join([*remarks, *([f"{CHART_ACCURACY} {span(ends, unit)}"] if ends else [])])
 
 
 def _panels(stated: Sequence[Figure], at_throughput: Sequence[Pair], at_latency: Sequence[Pair]) -> list[Panel]:

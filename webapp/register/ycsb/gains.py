@@ -36,12 +36,13 @@ def time_us(value: Fraction | None) -> str:
 
 
 READ_FROM_CHART = "read from a chart"
+CHART_ACCURACY = "accurate to one digit: possible range"
 
 
 def span(ends: Sequence[Fraction], unit: str) -> str:
-    """Return the span of a value read from a chart: good to 1 digit: 10.3 to 18.8 x."""
+    """Return the possible range of a value that was read from a chart: 10.3 to 18.8 x."""
     low, high = printed_decimal(min(ends), 1), printed_decimal(max(ends), 1)
-    return f"good to 1 digit: {low} to {high} {unit}".rstrip()
+    return f"{low} to {high} {unit}".rstrip()
 
 
 def times(ratio: Fraction | None) -> str:

@@ -17,8 +17,8 @@ def found(client):
 @pytest.mark.parametrize(
     ("over_ratio", "outcome", "word", "is_fail"),
     [
-        ("2", "fail", "fail", True),
-        ("0.5", "pass", "pass", False),
+        ("2", "fail", "fails", True),
+        ("0.5", "pass", "passes", False),
         ("2", "undecided", "over a limit", True),
         ("1", "undecided", "within the limits", False),
         ("0.5", "void", "void", False),
@@ -31,7 +31,7 @@ def test_the_list_shows_the_result_of_a_run_that_was_read(lab_client, dispatch, 
     assert mark in lab_client.get("/lab/").text
 
 
-@pytest.mark.parametrize(("outcome", "shown"), [("fail", '<span class="fail">fail</span>'), ("pass", "<b>pass</b>")])
+@pytest.mark.parametrize(("outcome", "shown"), [("fail", '<span class="fail">fails</span>'), ("pass", "<b>passes</b>")])
 def test_the_dispatch_page_shows_the_result_with_a_link_to_the_run(lab_client, dispatch, outcome, shown):
     address = f"/lab/dispatches/{dispatch.public_id}/"
     assert "Result:" not in lab_client.get(address).text

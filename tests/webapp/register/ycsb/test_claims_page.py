@@ -63,7 +63,7 @@ def test_what_was_read_off_a_figure_is_marked_with_how_far_it_can_be_trusted(cli
     assert set(marked) == set(OF_READ_OFF_POINTS)
     # 3,500 / 340 to 4,500 / 240
     assert marked["lower p99.9 read latency at 460,000 ops/s"] == "read off a figure, good to 1 digit: 10.3 to 18.8 x"
-    assert client.get("/ycsb/claims/").text.count("read from a chart, good to 1 digit") == 4
+    assert client.get("/ycsb/claims/").text.count("read from a chart, accurate to one digit") == 4
 
 
 def claim_rows(client):
@@ -82,7 +82,8 @@ def test_the_7450_briefs_2_3_times_and_95_per_cent_stand_beside_a_span_that_deci
     found = {row[0]: row[1:] for row in claim_rows(client)}
     assert found["latency ratio at 40,000 ops/s (p99.99 read)"] == [
         "workload A", "stated 2.3 x", "gives 2.3 x",
-        "b / a at a fixed throughput", f"{LABELS[Status(TOO_WIDE)]} read from a chart, good to 1 digit: 1.2 to 5.6 x",
+        "b / a at a fixed throughput", f"{LABELS[Status(TOO_WIDE)]} "
+        "read from a chart, accurate to one digit: possible range 1.2 to 5.6 x",
     ]  # fmt: skip
     assert found["throughput improvement at 15 ms (p99.99 read)"][1:3] == ["stated 95 %", "gives 95.7 %"]
 
