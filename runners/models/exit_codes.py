@@ -24,7 +24,6 @@ REASONS: dict[int | None, str] = {
     PROGRAM_FAILED: "the program reported a failure",
 }
 
-
 # The run gave a result: a drive that cannot keep up is one.
 DID_ITS_JOB = frozenset({FINISHED, OVERLOADED})
 
