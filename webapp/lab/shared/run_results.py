@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from results.models import Profile, Verdict
 from results.rules.act.limits import Limit, parse_limits
 from runners.campaigns.commands import PROFILE
-from runners.campaigns.ladder import Rung, rung_of
+from runners.campaigns.ladder import rung_of
 from runners.campaigns.terms import Purpose, Result
 from runners.models import Dispatch
 from runners.recipes.act import ACT_RECIPES
 
 RESULT_LABELS = {Result.PASSED: "within the limits", Result.FAILED: "over a limit", Result.OVERLOADED: "cannot keep up"}
-FAILED_LABELS = {str(Verdict.Outcome.FAIL.label), RESULT_LABELS[Result.FAILED], RESULT_LABELS[Result.OVERLOADED]}
+FAILURES = frozenset({Result.FAILED, Result.OVERLOADED})
 SHOWN_OUTCOMES = frozenset({Verdict.Outcome.PASS, Verdict.Outcome.FAIL, Verdict.Outcome.VOID})
 
 
@@ -23,21 +23,18 @@ def with_results(dispatches: Iterable[Dispatch]) -> list[tuple[Dispatch, str, bo
     """
     profile = Profile.objects.filter(name=PROFILE).order_by("-rule_version").first()
     limits = parse_limits(profile.document) if profile else ()
-    labelled = [(dispatch, _result_label(dispatch, limits)) for dispatch in dispatches]
-    return [(dispatch, label, label in FAILED_LABELS) for dispatch, label in labelled]
+    return [(dispatch, *_result_of(dispatch, limits)) for dispatch in dispatches]
 
 
-def _result_label(dispatch: Dispatch, limits: tuple[Limit, ...]) -> str:
+def _result_of(dispatch: Dispatch, limits: tuple[Limit, ...]) -> tuple[str, bool]:
     """Return the outcome of the verdict; if the run is too short for a verdict, compare it with the limits."""
     if dispatch.recipe not in ACT_RECIPES:
-        return ""
+        return "", False
     rung = rung_of(dispatch, limits)
-    if rung.run is None or rung.outcome.result is Result.OVERLOADED:
-        return RESULT_LABELS.get(rung.outcome.result, "")
-    if rung.outcome.purpose is Purpose.STRESS:
-        return "ran to completion" if rung.outcome.result is Result.PASSED else ""
-    return _verdict_label(rung) or RESULT_LABELS.get(rung.outcome.result, "")
-
-
-def _verdict_label(rung: Rung) -> str:
-    return rung.verdict.get_outcome_display() if rung.verdict and rung.verdict.outcome in SHOWN_OUTCOMES else ""
+    result = rung.outcome.result
+    if rung.run and result is not Result.OVERLOADED:
+        if rung.outcome.purpose is Purpose.STRESS:
+            return "ran to completion" if result is Result.PASSED else "", False
+        if rung.verdict and rung.verdict.outcome in SHOWN_OUTCOMES:
+            return rung.verdict.get_outcome_display(), rung.verdict.outcome == Verdict.Outcome.FAIL
+    return RESULT_LABELS.get(result, ""), result in FAILURES

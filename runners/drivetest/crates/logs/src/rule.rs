@@ -70,7 +70,7 @@ rules! {
     SIDE_FILE_DIFFERS "side-file-differs" Look Nothing "send the side file that drivetest wrote together with this log"
     TRAILING_BYTES "trailing-bytes" Look Nothing "the compressed log before them is complete; compress it again without these bytes"
     PROFILE_WORKLOAD "profile-workload" Look Undecided "run act_storage, or judge with a profile for this workload"
-    PROFILE_READS "profile-reads" Look Undecided "include reads: the limits apply to them"
+    PROFILE_READS "profile-reads" Look Undecided "run it with reads: the limits apply to reads"
     PROFILE_EDGES "profile-edges" Look Undecided "choose a profile whose thresholds are powers of two in the log's unit"
     PROFILE_DURATION "profile-duration" Look Undecided "run it as long as the profile requires, and judge it in slices of its length"
     PROFILE_RATIO "profile-ratio" Look Undecided "run it with the profile's ratio of reads to writes"

@@ -81,10 +81,10 @@ struct SeriesArgs {
     /// Add the counts of each interval of N seconds to every run, compressed (docs/reference/formats.md)
     #[arg(long, value_name = "N", requires = "json", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     series_sec: Option<u64>,
-    /// Only include intervals that begin at least A seconds after the start
+    /// Only include intervals that begin at least A seconds after the start of the run
     #[arg(long, value_name = "A", requires = "series_sec", default_value_t = 0)]
     from_sec: u64,
-    /// Only include intervals that end at most B seconds after the start
+    /// Only include intervals that end at most B seconds after the start of the run
     #[arg(long, value_name = "B", requires = "series_sec", default_value_t = u64::MAX, hide_default_value = true)]
     to_sec: u64,
 }

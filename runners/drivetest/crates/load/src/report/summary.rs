@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::decimal::{Decimal, rate};
+use super::rounded::{Rounded, rate};
 use super::side::ErrorCount;
 use super::side::times::Percentiles;
 use super::worst::{Hottest, Slowest, Worst};
@@ -166,7 +166,7 @@ fn queue(stats: &OperationStats) -> Option<String> {
 
 fn hot(hottest: &Hottest, limit_celsius: Option<f64>) -> Option<String> {
     let Hottest { disk, celsius, .. } = hottest;
-    let limit = limit_celsius.or(hottest.limit_celsius.map(Decimal::value))?;
+    let limit = limit_celsius.or(hottest.limit_celsius.map(Rounded::value))?;
     (celsius.value() >= limit).then(|| {
         format!(
             "HOT: {disk} reached {celsius} C; its limit is {limit:.1} C, and drives above their limit throttle themselves"
@@ -278,8 +278,8 @@ mod tests {
         });
         end.worst.hottest = Some(Hottest {
             disk: "nvme0n1".to_owned(),
-            celsius: Decimal::new(70.0, 1).unwrap(),
-            limit_celsius: Decimal::new(82.0, 1),
+            celsius: Rounded::new(70.0, 1).unwrap(),
+            limit_celsius: Rounded::new(82.0, 1),
         });
         let text = summary(&end);
         assert!(

@@ -1,6 +1,6 @@
 //! The extremes of a run's intervals, which averages over hours hide.
 
-use super::decimal::Decimal;
+use super::rounded::Rounded;
 use crate::clock::Nanos;
 use crate::schedule::stream::ActHistogram;
 use crate::stats::operation_stats::{OperationStats, times_of};
@@ -31,9 +31,9 @@ pub struct Hottest {
     /// The kernel's name of the drive.
     pub disk: String,
     /// Degrees Celsius.
-    pub celsius: Decimal,
+    pub celsius: Rounded,
     /// The drive's own warning limit.
-    pub limit_celsius: Option<Decimal>,
+    pub limit_celsius: Option<Rounded>,
 }
 
 /// The worst values of a run.
@@ -77,7 +77,7 @@ impl Worst {
 
     fn add_cpu(&mut self, telemetry: &Record) {
         let Some(cpu) = &telemetry.cpu else { return };
-        let is_over = |pct: Option<Decimal>, most: f64| pct.is_some_and(|pct| pct.value() > most);
+        let is_over = |pct: Option<Rounded>, most: f64| pct.is_some_and(|pct| pct.value() > most);
         self.busy_count += u64::from(is_over(cpu.busy_pct, BUSY_PCT));
         self.stolen_count += u64::from(is_over(cpu.steal_pct, STOLEN_PCT));
     }
@@ -99,6 +99,6 @@ impl Worst {
 impl Hottest {
     /// Returns the degrees below the limit. Drives without a limit count from an arbitrary high one.
     fn margin(&self) -> f64 {
-        self.limit_celsius.map_or(1_000.0, Decimal::value) - self.celsius.value()
+        self.limit_celsius.map_or(1_000.0, Rounded::value) - self.celsius.value()
     }
 }

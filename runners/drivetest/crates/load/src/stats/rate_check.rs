@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::clock::Nanos;
-use crate::report::decimal::rate;
+use crate::report::rounded::rate;
 use crate::stats::operation_stats::OperationStats;
 
 /// Missing requests up to this share are tolerated: 0.1 %.

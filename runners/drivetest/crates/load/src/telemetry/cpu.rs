@@ -4,17 +4,17 @@ use serde::Serialize;
 
 use super::Root;
 use crate::clock::Nanos;
-use crate::report::decimal::Decimal;
+use crate::report::rounded::Rounded;
 
 /// Percentages of an interval over all processors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Cpu {
     /// Neither idle nor waiting for I/O.
-    pub busy_pct: Option<Decimal>,
+    pub busy_pct: Option<Rounded>,
     /// Idle with outstanding I/O.
-    pub iowait_pct: Option<Decimal>,
+    pub iowait_pct: Option<Rounded>,
     /// Used by the hypervisor for other machines; part of neither of the above.
-    pub steal_pct: Option<Decimal>,
+    pub steal_pct: Option<Rounded>,
 }
 
 /// Clock ticks since the boot. Source: proc_stat(5), line `cpu`.
@@ -54,7 +54,7 @@ impl Cpu {
         let all = later.all.saturating_sub(earlier.all) as f64;
         let pct = |part: fn(&Ticks) -> u64| {
             let ticks = part(&later).saturating_sub(part(&earlier)) as f64;
-            Decimal::new(ticks * 100.0 / all, 1)
+            Rounded::new(ticks * 100.0 / all, 1)
         };
         Self {
             busy_pct: pct(|ticks| ticks.all - ticks.idle - ticks.iowait - ticks.steal),
@@ -71,7 +71,7 @@ const TICKS_PER_S: f64 = 100.0;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Generator {
     /// Processor time, percent of one processor.
-    pub cpu_pct: Option<Decimal>,
+    pub cpu_pct: Option<Rounded>,
     /// Resident memory.
     pub resident_bytes: Option<u64>,
 }
@@ -82,7 +82,7 @@ impl Generator {
         let used = earlier_ticks
             .zip(ticks)
             .map(|(earlier, now)| now.saturating_sub(earlier));
-        let pct = |ticks| Decimal::new(ticks as f64 / TICKS_PER_S * 100.0 * 1e9 / length.0 as f64, 1);
+        let pct = |ticks| Rounded::new(ticks as f64 / TICKS_PER_S * 100.0 * 1e9 / length.0 as f64, 1);
         Self {
             cpu_pct: used.and_then(pct),
             resident_bytes: root.line_bytes("proc/self/status", "VmRSS:"),

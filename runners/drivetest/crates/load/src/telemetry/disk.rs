@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::sensors::Temperature;
 use super::{Root, name, text};
 use crate::clock::Nanos;
-use crate::report::decimal::Decimal;
+use crate::report::rounded::Rounded;
 
 const SECTOR_BYTES: f64 = 512.0;
 
@@ -56,20 +56,20 @@ pub struct DiskRecord {
 /// Rates and times of an interval, computed like those of iostat.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Io {
-    reads_per_s: Option<Decimal>,
-    writes_per_s: Option<Decimal>,
-    read_bytes_per_s: Option<Decimal>,
-    write_bytes_per_s: Option<Decimal>,
+    reads_per_s: Option<Rounded>,
+    writes_per_s: Option<Rounded>,
+    read_bytes_per_s: Option<Rounded>,
+    write_bytes_per_s: Option<Rounded>,
     /// Mean time from queueing to completion; null without reads.
-    read_await_us: Option<Decimal>,
-    write_await_us: Option<Decimal>,
+    read_await_us: Option<Rounded>,
+    write_await_us: Option<Rounded>,
     /// Mean size; null without reads.
-    read_request_bytes: Option<Decimal>,
-    write_request_bytes: Option<Decimal>,
+    read_request_bytes: Option<Rounded>,
+    write_request_bytes: Option<Rounded>,
     /// Mean number of outstanding requests.
-    queue_depth: Option<Decimal>,
+    queue_depth: Option<Rounded>,
     /// Percentage of the time with outstanding requests.
-    busy_pct: Option<Decimal>,
+    busy_pct: Option<Rounded>,
 }
 
 /// The kernel's counters, by field. Source: Documentation/block/stat.rst.
@@ -105,16 +105,16 @@ impl Io {
             more(WRITE_SECTORS) * SECTOR_BYTES,
         );
         Self {
-            reads_per_s: Decimal::new(reads / seconds, 1),
-            writes_per_s: Decimal::new(writes / seconds, 1),
-            read_bytes_per_s: Decimal::new(read_bytes / seconds, 0),
-            write_bytes_per_s: Decimal::new(written_bytes / seconds, 0),
-            read_await_us: Decimal::new(more(READ_MS) * 1e3 / reads, 1),
-            write_await_us: Decimal::new(more(WRITE_MS) * 1e3 / writes, 1),
-            read_request_bytes: Decimal::new(read_bytes / reads, 0),
-            write_request_bytes: Decimal::new(written_bytes / writes, 0),
-            queue_depth: Decimal::new(more(ALL_MS) / 1e3 / seconds, 2),
-            busy_pct: Decimal::new(more(BUSY_MS) / 10.0 / seconds, 1),
+            reads_per_s: Rounded::new(reads / seconds, 1),
+            writes_per_s: Rounded::new(writes / seconds, 1),
+            read_bytes_per_s: Rounded::new(read_bytes / seconds, 0),
+            write_bytes_per_s: Rounded::new(written_bytes / seconds, 0),
+            read_await_us: Rounded::new(more(READ_MS) * 1e3 / reads, 1),
+            write_await_us: Rounded::new(more(WRITE_MS) * 1e3 / writes, 1),
+            read_request_bytes: Rounded::new(read_bytes / reads, 0),
+            write_request_bytes: Rounded::new(written_bytes / writes, 0),
+            queue_depth: Rounded::new(more(ALL_MS) / 1e3 / seconds, 2),
+            busy_pct: Rounded::new(more(BUSY_MS) / 10.0 / seconds, 1),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Root, directories, name, number, text};
 use crate::clock::Nanos;
-use crate::report::decimal::Decimal;
+use crate::report::rounded::Rounded;
 
 /// A power sensor and its value.
 #[derive(Debug, PartialEq, Serialize)]
@@ -17,7 +17,7 @@ pub struct PowerRecord {
     /// chip.
     pub boundary: String,
     /// Mean of the interval, or a value of the sensor that is at most 10 s old.
-    pub watts: Option<Decimal>,
+    pub watts: Option<Rounded>,
 }
 
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl Zone {
         PowerRecord {
             sensor: name(&self.directory),
             boundary: self.boundary.to_owned(),
-            watts: used.and_then(|uj| Decimal::new(uj as f64 * 1e3 / length.0 as f64, 2)),
+            watts: used.and_then(|uj| Rounded::new(uj as f64 * 1e3 / length.0 as f64, 2)),
         }
     }
 

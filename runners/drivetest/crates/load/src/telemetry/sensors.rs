@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::power::PowerRecord;
 use super::{Root, directories, name, number, text};
-use crate::report::decimal::Decimal;
+use crate::report::rounded::Rounded;
 
 /// Period of the readings. A drive answers between its reads.
 const PERIOD: Duration = Duration::from_secs(10);
@@ -30,9 +30,9 @@ pub struct Temperature {
     /// Name of the sensor.
     pub sensor: String,
     /// Degrees Celsius.
-    pub celsius: Option<Decimal>,
+    pub celsius: Option<Rounded>,
     /// The drive's warning limit; null if not reported.
-    pub limit_celsius: Option<Decimal>,
+    pub limit_celsius: Option<Rounded>,
 }
 
 #[derive(Debug)]
@@ -61,9 +61,9 @@ impl Sensor {
         self.last.store(number(&self.input).unwrap_or(UNKNOWN), Relaxed);
     }
 
-    fn last(&self, units: f64, candidates: usize) -> Option<Decimal> {
+    fn last(&self, units: f64, candidates: usize) -> Option<Rounded> {
         let last = self.last.load(Relaxed);
-        (last != UNKNOWN).then(|| Decimal::new(last as f64 / units, candidates))?
+        (last != UNKNOWN).then(|| Rounded::new(last as f64 / units, candidates))?
     }
 }
 
@@ -127,7 +127,7 @@ impl Sensors {
             Kind::Temperature { disk, limit } if disk == of => Some(Temperature {
                 sensor: sensor.label.clone(),
                 celsius: sensor.last(1e3, 1),
-                limit_celsius: limit.and_then(|limit| Decimal::new(limit as f64 / 1e3, 1)),
+                limit_celsius: limit.and_then(|limit| Rounded::new(limit as f64 / 1e3, 1)),
             }),
             _ => None,
         })

@@ -42,7 +42,7 @@ pub struct Args {
     /// The same, under the name of act_latency.py
     #[arg(short = 'l', long, conflicts_with = "named")]
     log: Option<PathBuf>,
-    /// Histogram to analyse. May be repeated [default: those of act_latency.py for the log's version]
+    /// Histogram to analyse. May be repeated [default: those that act_latency.py analyses for the log's version]
     #[arg(short = 'h', long = "histogram", value_name = "HIST")]
     histograms: Vec<String>,
     /// Slice length in seconds

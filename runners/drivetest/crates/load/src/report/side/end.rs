@@ -9,7 +9,7 @@ use super::Totals;
 use super::times::{Over, Percentiles, over};
 use crate::clock::{Nanos, rfc3339};
 use crate::outcome::Outcome;
-use crate::report::decimal::{Decimal, rate};
+use crate::report::rounded::{Rounded, rate};
 use crate::schedule::stream::ActHistogram;
 use crate::stats::operation_stats::{OperationStats, times_of};
 use crate::stats::rate_check::RateCheck;
@@ -39,7 +39,7 @@ struct OperationEnd {
     count: u64,
     failed_count: u64,
     #[serde(rename = "asked_per_s")]
-    requested_per_s: Option<Decimal>,
+    requested_per_s: Option<Rounded>,
     achieved_per_s: String,
     service_over: Over,
     response_over: Over,
@@ -55,7 +55,7 @@ impl OperationEnd {
             due_count: stats.due_count(elapsed),
             count: stats.done_count,
             failed_count: stats.failed_count,
-            requested_per_s: Decimal::new(stats.requested_per_s, 6),
+            requested_per_s: Rounded::new(stats.requested_per_s, 6),
             achieved_per_s: rate(stats.done_count, elapsed),
             service_over: over(&total.service),
             response_over: over(&total.response),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Totals;
 use super::times::Percentiles;
 use crate::clock::{Nanos, rfc3339};
-use crate::report::decimal::{Decimal, rate};
+use crate::report::rounded::{Rounded, rate};
 use crate::schedule::stream::ActHistogram;
 use crate::stats::operation_stats::{OperationStats, of, times_of};
 use crate::telemetry;
@@ -19,7 +19,7 @@ pub struct OperationInterval {
     /// Completed in the interval.
     count: u64,
     #[serde(rename = "asked_per_s")]
-    requested_per_s: Option<Decimal>,
+    requested_per_s: Option<Rounded>,
     achieved_per_s: String,
     /// Due time to submission.
     lateness: Percentiles,
@@ -33,7 +33,7 @@ impl OperationInterval {
     fn of(stats: &OperationStats, length: Nanos) -> Self {
         Self {
             count: stats.interval_count,
-            requested_per_s: Decimal::new(stats.requested_per_s, 6),
+            requested_per_s: Rounded::new(stats.requested_per_s, 6),
             achieved_per_s: rate(stats.interval_count, length),
             lateness: Percentiles::of(&stats.interval.lateness),
             service: Percentiles::of(&stats.interval.service),

@@ -1,18 +1,18 @@
-//! Decimal numbers as strings with a fixed number of places, so that no digit is lost.
+//! Rounded numbers as strings with a fixed number of places, so that no digit is lost.
 
 use serde::{Serialize, Serializer};
 
 use crate::clock::Nanos;
 
-/// A number with a fixed number of decimal places.
+/// A measured number that is written with a fixed number of decimal places.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Decimal {
+pub struct Rounded {
     value: f64,
     places: usize,
 }
 
-impl Decimal {
-    /// Creates a decimal, or None if the value is not finite, such as 0/0.
+impl Rounded {
+    /// Creates a rounded number, or None if the value is not finite, such as 0/0.
     pub fn new(value: f64, places: usize) -> Option<Self> {
         value.is_finite().then_some(Self { value, places })
     }
@@ -23,13 +23,13 @@ impl Decimal {
     }
 }
 
-impl std::fmt::Display for Decimal {
+impl std::fmt::Display for Rounded {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{:.*}", self.places, self.value)
     }
 }
 
-impl Serialize for Decimal {
+impl Serialize for Rounded {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -57,9 +57,9 @@ mod tests {
 
     #[test]
     fn a_value_that_is_not_finite_is_not_shown() {
-        assert_eq!(Decimal::new(f64::NAN, 1), None);
-        assert_eq!(Decimal::new(f64::INFINITY, 1), None);
-        let shown = serde_json::to_string(&Decimal::new(2.0 / 3.0, 2)).unwrap();
+        assert_eq!(Rounded::new(f64::NAN, 1), None);
+        assert_eq!(Rounded::new(f64::INFINITY, 1), None);
+        let shown = serde_json::to_string(&Rounded::new(2.0 / 3.0, 2)).unwrap();
         assert_eq!(shown, "\"0.67\"");
     }
 }
