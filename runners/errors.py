@@ -1,8 +1,12 @@
-"""Failures between the register and a host. The class of an error, never its text, decides what happens next."""
+"""Refused requests, and failures between the register and a host. The class of an error decides what happens next."""
 
 from typing import ClassVar
 
 from runners.models.states import State
+
+
+class RequestRefusedError(ValueError):
+    """The register does not do what a person requested. The text gives the reason and the remedy."""
 
 
 class HostError(Exception):

@@ -12,6 +12,7 @@ from results.models import Organisation, Profile
 from runners.campaigns.terms import Terms, parse_terms
 from runners.dispatch.orders import REASON_CHARS_MAX
 from runners.dispatch.orders import cancel as cancel_dispatch
+from runners.errors import RequestRefusedError
 from runners.inventory.service_state import lock_in_service
 from runners.models import Device
 from runners.models.campaign import Campaign, CampaignEntry
@@ -28,7 +29,7 @@ EDITABLE = (
 )  # fmt: skip
 
 
-class DriveTakenError(ValueError):
+class DriveTakenError(RequestRefusedError):
     """Another campaign is open on the drive. That one has to end first."""
 
 

@@ -20,6 +20,7 @@ from kombu.exceptions import OperationalError
 from results.history import record_event
 from results.models import Organisation
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
+from runners.errors import RequestRefusedError
 from runners.inventory.service_state import lock_in_service
 from runners.inventory.ycsb_requirements import objection_to_hosts
 from runners.lifecycle.transitions import add_step
@@ -81,11 +82,11 @@ def order(
 ) -> Dispatch:
     """Queue a dispatch. A message wakes a worker after the commit; without it the next round finds the row.
 
-    Raise OutOfServiceError if the device or a host is retired. Raise ValueError for a YCSB sweep on hosts that cannot
-    execute it: it would format the drive and then stop.
+    Raise OutOfServiceError if the device or a host is retired. Raise RequestRefusedError for a YCSB sweep on hosts that
+    cannot execute it: it would format the drive and then stop.
     """
     if requested.recipe == YCSB and (objection := objection_to_hosts(device.host, requested.load_host)):
-        raise ValueError(objection)
+        raise RequestRefusedError(objection)
     with transaction.atomic():
         lock_in_service(device, requested.load_host)
         dispatch = Dispatch.objects.create(

@@ -84,15 +84,16 @@ class Connections:
             raise HostUnavailableError(f"{address.name}: no answer within {within_s} s") from error
 
     async def _exchange_with_retry(self, address: Address, payload: bytes, timer: ResponseTimer) -> bytes:
-        """Send over the open connection. If that turns out to be lost, send again over a new one."""
-        is_warm = address in self._open
-        try:
-            return await self._run_command(address, payload, timer)
-        except (asyncssh.Error, OSError) as error:
-            self._drop(address)
-            if not is_warm:
-                raise _silent_error(address, error) from error
-        return await self._exchange_with_retry(address, payload, timer)
+        """Send over the open connection. If that turns out to be lost, send again over a new one, but only once."""
+        may_retry = address in self._open
+        while True:
+            try:
+                return await self._run_command(address, payload, timer)
+            except (asyncssh.Error, OSError) as error:
+                self._drop(address)
+                if not may_retry:
+                    raise _silent_error(address, error) from error
+            may_retry = False  # another request may open a connection meanwhile, which may be lost too
 
     async def _run_command(self, address: Address, payload: bytes, timer: ResponseTimer) -> bytes:
         connection = await self._connection_to(address, timer)

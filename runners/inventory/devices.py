@@ -5,6 +5,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from results.history import record_event
+from runners.errors import RequestRefusedError
 from runners.hosts.drive_keys import keys_of, unmarked
 from runners.hosts.machine import machine_id
 from runners.hosts.protocol import Identity, LabHost
@@ -19,7 +20,7 @@ BOUND = "device-bound"
 IDENTITY_REFRESHED = "device-looked-at-again"
 
 
-class RefreshRefusedError(ValueError):
+class RefreshRefusedError(RequestRefusedError):
     """The stored identity of a drive was not changed. The text gives the reason and the remedy."""
 
 
@@ -54,7 +55,7 @@ def _check_nothing_runs(device: Device) -> None:
         raise RefreshRefusedError(f"{dispatch} is {dispatch.state} on it; refresh when that has ended")
 
 
-class DeviceInUseError(ValueError):
+class DeviceInUseError(RequestRefusedError):
     """A device cannot get another path or size while an order on it is open. The text says which order."""
 
 

@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from results.history import record_event
 from results.models import Event
+from runners.errors import RequestRefusedError
 from runners.locks import lock_drive, lock_host
 from runners.models import LOST_UNCONFIRMED, Device, Dispatch, Host
 from runners.models.campaign import Campaign
@@ -18,7 +19,7 @@ RETIRED, RETURNED = "retired", "back-in-service"
 SUBJECT_ID_CHARS = 40  # of results.models.Event
 
 
-class OutOfServiceError(ValueError):
+class OutOfServiceError(RequestRefusedError):
     """The request needs a host or device that is retired. The text names it and the remedy."""
 
 
@@ -54,7 +55,8 @@ def returns_of(device: Device) -> Q:
 def lock_in_service(device: Device, load_host: Host | None = None) -> None:
     """Lock a drive and its hosts as a claim does: they are not retired or changed meanwhile.
 
-    Raise OutOfServiceError, and ValueError if the device names another part of its drive since the caller read it.
+    Raise OutOfServiceError, and RequestRefusedError if the device names another part of its drive since the caller read
+    it.
     """
     lock_drive(device.drive_key)
     hosts = (host for host in (device.host, load_host) if host is not None)
@@ -63,7 +65,7 @@ def lock_in_service(device: Device, load_host: Host | None = None) -> None:
     was = (device.path, device.size_bytes)
     device.refresh_from_db(fields=["retired_at", "path", "size_bytes"])
     if was != (device.path, device.size_bytes):
-        raise ValueError(f"{device} was {was[0]} and is {device.path} now; reload the page")
+        raise RequestRefusedError(f"{device} was {was[0]} and is {device.path} now; reload the page")
     if objection := out_of_service(device):
         raise OutOfServiceError(objection)
 

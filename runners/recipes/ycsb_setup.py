@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from runners.errors import RequestRefusedError
 from runners.recipes.ycsb_presets import AEROSPIKE, BASIC, PRESETS, ROCKSDB, STANDARD_WORKLOADS, Preset
 
 JAVA, GO = "java", "go"
@@ -30,7 +31,7 @@ CHANGES = ("record_count", "operation_count", "workloads", "threads", "load_thre
 SETTINGS = ("client", "database_host", "namespace", "configuration", "max_execution_s", "status_interval_s")
 
 
-class SetupError(ValueError):
+class SetupError(RequestRefusedError):
     """The order cannot run as it is. The text says what to change."""
 
 

@@ -17,6 +17,7 @@ from django.db.models.functions import Now
 from results.evidence.store import TooLargeError
 from results.history import record_event
 from results.models import Event, Evidence
+from runners.errors import RequestRefusedError
 from runners.evidence.submit import LOG_FILE, SIDE_FILE, build_archive, fetch_optional, store_archive
 from runners.hosts.host_pair import telemetry_run
 from runners.hosts.protocol import Connect, LabHost, ProgramState, status_or_seal
@@ -148,7 +149,7 @@ def _of_run(host: LabHost, run: str, names: tuple[str, ...]) -> Iterator[tuple[s
 FETCH_REQUESTED, FOUND_NOTHING = "fetch-asked", "fetch-found-nothing"
 
 
-class FetchRefusedError(ValueError):
+class FetchRefusedError(RequestRefusedError):
     """No leftover files can be fetched. The text gives the reason and the remedy."""
 
 

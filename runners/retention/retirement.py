@@ -13,13 +13,14 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from results.rules.plural import counted
+from runners.errors import RequestRefusedError
 from runners.inventory.service_state import RETIRED, RETURNED, blocking_work, record_service_event
 from runners.locks import lock_drive, lock_host
 from runners.models import Device, Host
 from runners.retention.leftover_archive import unarchived_on
 
 
-class RetireError(ValueError):
+class RetireError(RequestRefusedError):
     """A host or device cannot be retired or returned. The text gives the obstacle and the remedy."""
 
 

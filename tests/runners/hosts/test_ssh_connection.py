@@ -1,10 +1,13 @@
+import asyncio
 import errno
 import socket
 
 import asyncssh
 import pytest
 
-from runners.hosts.ssh_connection import Address, _silent_error
+from runners.errors import HostUnavailableError
+from runners.hosts.response_timer import ResponseTimer
+from runners.hosts.ssh_connection import Address, Connections, _silent_error
 
 LAB = Address("lab-1", "192.0.2.1", 22, "drivecert", "key")
 
@@ -30,3 +33,35 @@ def test_a_host_that_cannot_be_reached_is_told_in_words(error, said):
     assert said in told
     assert "Errno" not in told
     assert type(error).__name__ not in told
+
+
+class LostConnection:
+    def abort(self):
+        pass
+
+
+class LosingConnections(Connections):
+    """Lose the connection with each request, while another request has opened one."""
+
+    def __init__(self):
+        super().__init__()
+        self._open[LAB] = LostConnection()
+        self.sent_count = 0
+
+    async def _run_command(self, address, payload, timer):
+        self.sent_count += 1
+        if self.sent_count > 9:
+            return b"repeated too often"
+        await asyncio.sleep(0)
+        raise asyncssh.ConnectionLost("Connection lost")
+
+    def _drop(self, address):
+        super()._drop(address)
+        self._open[address] = LostConnection()
+
+
+def test_a_request_is_repeated_at_most_once_while_other_requests_open_connections():
+    connections = LosingConnections()
+    with pytest.raises(HostUnavailableError, match="Connection lost"):
+        asyncio.run(connections._timed(LAB, b"{}", 5, ResponseTimer()))
+    assert connections.sent_count == 2

@@ -124,3 +124,12 @@ def test_a_device_of_a_retired_host_takes_no_order(lab_client, device, staff):
     assert "Host local is retired since" in page
     assert "Prepare the drive" not in page
     assert Device.objects.get().retired_at is None
+
+
+def test_a_fault_of_the_register_is_not_shown_as_a_refusal(lab_client, device, monkeypatch):
+    def fail(*_):
+        raise ValueError("a fault")
+
+    monkeypatch.setattr("webapp.lab.devices.views.retirement.retire_device", fail)
+    with pytest.raises(ValueError, match="a fault"):
+        lab_client.post(f"/lab/devices/{device.pk}/retire/", WHY)

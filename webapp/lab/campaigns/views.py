@@ -12,6 +12,7 @@ from runners.campaigns.ladder import rungs_of
 from runners.campaigns.scheduler import PREP
 from runners.campaigns.terms import parse_terms
 from runners.dispatch.orders import Order
+from runners.errors import RequestRefusedError
 from runners.models import Device
 from runners.models.campaign import Campaign
 from runners.recipes import RECIPES
@@ -79,7 +80,7 @@ def ladder_json(request: UserRequest, public_id: str) -> HttpResponse:
 def pause_campaign(request: UserRequest, public_id: str) -> str:
     """Pause a campaign: it orders no more runs."""
     if not commands.pause(_find(public_id), request.user):
-        raise ValueError("Not paused: the campaign is not active.")
+        raise RequestRefusedError("Not paused: the campaign is not active.")
     return "Paused. A current run continues to its end."
 
 
@@ -87,7 +88,7 @@ def pause_campaign(request: UserRequest, public_id: str) -> str:
 def resume_campaign(request: UserRequest, public_id: str) -> str:
     """Resume a paused campaign."""
     if not commands.resume(_find(public_id), request.user):
-        raise ValueError("Not resumed: the campaign is not paused.")
+        raise RequestRefusedError("Not resumed: the campaign is not paused.")
     return "Resumed."
 
 
@@ -95,7 +96,7 @@ def resume_campaign(request: UserRequest, public_id: str) -> str:
 def cancel_campaign(request: UserRequest, public_id: str) -> str:
     """Cancel a campaign and its current run."""
     if not commands.cancel(_find(public_id), request.user, reason=request.POST.get("reason", "")):
-        raise ValueError("Not cancelled: the campaign has ended, or its cancellation was already requested.")
+        raise RequestRefusedError("Not cancelled: the campaign has ended, or its cancellation was already requested.")
     return "Cancellation requested. This page shows when the host has confirmed it."
 
 
@@ -115,7 +116,7 @@ def change_terms(request: UserRequest, public_id: str) -> str | HttpResponse:
     if not form.is_valid():
         return _render_campaign(request, campaign, form)
     if not commands.change(campaign, form.changes(), request.user):
-        raise ValueError("No term was changed: the values are the same, or the campaign has ended.")
+        raise RequestRefusedError("No term was changed: the values are the same, or the campaign has ended.")
     return "Terms changed. They apply from the next step on."
 
 

@@ -7,6 +7,7 @@ from django import forms
 from django.core.validators import RegexValidator
 from django.db.models import QuerySet
 
+from runners.errors import RequestRefusedError
 from runners.hosts.protocol import Identity
 from runners.inventory.safety import MIB_BYTES, MIN_DEVICE_BYTES
 from runners.models import Device, Host
@@ -70,7 +71,7 @@ class LabelForm(forms.Form):
     label = forms.CharField(max_length=100)
 
 
-class LabelTakenError(ValueError):
+class LabelTakenError(RequestRefusedError):
     """Another drive of the host already has the label."""
 
 

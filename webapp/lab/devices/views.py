@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from results.history import record_event
 from results.models import Preparation
 from runners.campaigns.ladder import with_readings
-from runners.errors import HostError
+from runners.errors import HostError, RequestRefusedError
 from runners.hosts import connect
 from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import Identity
@@ -73,7 +73,7 @@ def rename(request: UserRequest, device_id: int) -> str:
     """Rename a device; the history records both labels."""
     device, form = find_device(device_id), LabelForm(request.POST)
     if not form.is_valid():
-        raise ValueError("Enter 1 to 100 characters.")
+        raise RequestRefusedError("Enter 1 to 100 characters.")
     before, label = device.label, form.cleaned_data["label"]
     require_free_label(device.host, label, device)
     if before == label:
@@ -98,7 +98,7 @@ def restore_device(request: UserRequest, device_id: int) -> str:
     """Return a device to service."""
     device = find_device(device_id)
     if not retirement.return_to_service(device, request.user):
-        raise ValueError(f"Device {device} is already in service.")
+        raise RequestRefusedError(f"Device {device} is already in service.")
     return f"Device {device} is in service again."
 
 
@@ -167,25 +167,25 @@ def bind_device(request: UserRequest, name: str) -> HttpResponse:
     try:
         device = _bind_confirmed(request, host, form.cleaned_data)
         messages.success(request, f"Device {device} was added.")
-    except (HostError, ValueError) as error:
+    except (HostError, RequestRefusedError) as error:
         messages.error(request, format_html("No device was added: {}", error.args[0]))
     return redirect("lab")
 
 
 def _bind_confirmed(request: UserRequest, host: Host, shown: dict[str, str]) -> Device:
-    """Bind the device that was shown. Raises ValueError or HostError with the reason if it must not be bound."""
+    """Bind the device that was shown. Raises RequestRefusedError or HostError if it must not be bound."""
     lab_host = connect(host)
     identity = lab_host.identify(shown["path"])
     if identity.drive_key != shown["drive_key"]:
-        raise ValueError(
+        raise RequestRefusedError(
             f"{identity.path} was drive {shown['drive_key']} on the page and is now drive {identity.drive_key}. "
             "Identify the path again."
         )
     if objections := objections_to_binding(host, lab_host, identity):
-        raise ValueError("; ".join(objections))
+        raise RequestRefusedError("; ".join(objections))
     known = bound_device(host, identity)
     if known is not None and known.label != shown["label"]:
         link = format_html('<a href="{}">{}</a>', reverse("lab-device", args=[known.pk]), known.label)
-        raise ValueError(format_html("this drive is already the device {}. Rename it on its page.", link))
+        raise RequestRefusedError(format_html("this drive is already the device {}. Rename it on its page.", link))
     require_free_label(host, shown["label"], known)
     return bind(host, identity, shown["label"], request.user)

@@ -13,6 +13,7 @@ from runners.campaigns.commands import open_on
 from runners.dispatch import orders
 from runners.dispatch.orders import Order
 from runners.dispatch.preflight import expected_refusal
+from runners.errors import RequestRefusedError
 from runners.inventory.service_state import out_of_service
 from runners.inventory.ycsb_requirements import missing_programs
 from runners.models import Device, Dispatch, Host
@@ -66,7 +67,9 @@ def live(request: UserRequest, public_id: str) -> HttpResponse:
 def cancel_dispatch(request: UserRequest, public_id: str) -> str:
     """Request the cancellation of a dispatch."""
     if not orders.cancel(_find(public_id), request.user, request.POST.get("reason", "")):
-        raise ValueError("Not cancelled: the run has already ended, or its cancellation was already requested.")
+        raise RequestRefusedError(
+            "Not cancelled: the run has already ended, or its cancellation was already requested."
+        )
     return "Cancellation requested. This page shows when the host has stopped the program."
 
 
@@ -84,9 +87,9 @@ def declare_ended(request: UserRequest, public_id: str) -> str:
     """Record that a person confirmed that a lost dispatch no longer runs, with their reason."""
     reason = request.POST.get("reason", "")
     if not reason.strip():
-        raise ValueError("Enter how you verified that the program does not run. The history shows it.")
+        raise RequestRefusedError("Enter how you verified that the program does not run. The history shows it.")
     if not orders.declare_ended(_find(public_id), request.user, reason):
-        raise ValueError("Nothing was changed: the dispatch is not lost, or its end was already confirmed.")
+        raise RequestRefusedError("Nothing was changed: the dispatch is not lost, or its end was already confirmed.")
     return "The drive is free. Your statement is shown in the steps of the dispatch."
 
 
@@ -112,7 +115,7 @@ def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
     check_orderable(old.device, old.organisation)
     new = orders.retry(old, check_order(request, old.device, orders.order_of(old)), request.user)
     if new is None:
-        raise ValueError("Its state does not allow it, or it was already ordered again.")
+        raise RequestRefusedError("Its state does not allow it, or it was already ordered again.")
     return redirect("dispatch-detail", new.public_id)
 
 
@@ -156,10 +159,12 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
 
 
 def _check_sweep(device: Device, organisation: Organisation | None) -> Organisation:
-    """Return the lab that orders. Raises ValueError: SSH hosts do not format, mount or start databases."""
+    """Return the lab that orders. Raises RequestRefusedError: SSH hosts do not format, mount or start databases."""
     if device.host.kind != Host.Kind.LOCAL:
         name = device.host.name
-        raise ValueError(f"Host {name} is a host over SSH. YCSB sweeps run only on the register's own machine.")
+        raise RequestRefusedError(
+            f"Host {name} is a host over SSH. YCSB sweeps run only on the register's own machine."
+        )
     return check_orderable(device, organisation)
 
 
@@ -182,7 +187,7 @@ def render_order(
             lab = check(device, organisation)
             if form.is_valid():
                 return place(device, lab)
-        except ValueError as error:
+        except RequestRefusedError as error:
             form.add_error(None, str(error))
     context |= {"form": form, "organisation": organisation, "availability": availability_of(device)}
     return render_page(request, template, context | consent_context(device))
@@ -191,7 +196,7 @@ def render_order(
 def place_order(request: UserRequest, device: Device, organisation: Organisation, order: Order) -> HttpResponse:
     """Create a dispatch from an order of a page, and show it.
 
-    Raises ValueError, before anything is stored, if the consent is missing or the order would be refused.
+    Raises RequestRefusedError, before anything is stored, if the consent is missing or the order would be refused.
     """
     dispatch = orders.order(device, organisation, check_order(request, device, order), request.user)
     return redirect("dispatch-detail", dispatch.public_id)
@@ -200,28 +205,28 @@ def place_order(request: UserRequest, device: Device, organisation: Organisation
 def check_order(request: UserRequest, device: Device, order: Order) -> Order:
     """Return an order with the consent of the page.
 
-    Raises ValueError if the consent is missing or the order would be refused.
+    Raises RequestRefusedError if the consent is missing or the order would be refused.
     """
     order = replace(order, options=options_with_consent(device, request.POST, order.options))
     if refusal := expected_refusal(device, order):
-        raise ValueError(refusal)
+        raise RequestRefusedError(refusal)
     return order
 
 
 def require_lab(_device: Device, organisation: Organisation | None) -> Organisation:
-    """Return the lab that orders. Raises ValueError if there is none."""
+    """Return the lab that orders. Raises RequestRefusedError if there is none."""
     if organisation is None:
-        raise ValueError(NO_LAB_MESSAGE)
+        raise RequestRefusedError(NO_LAB_MESSAGE)
     return organisation
 
 
 def check_orderable(device: Device, organisation: Organisation | None) -> Organisation:
-    """Return the lab that orders. Raises ValueError if no run can be ordered on a device now."""
+    """Return the lab that orders. Raises RequestRefusedError if no run can be ordered on a device now."""
     lab = require_lab(device, organisation)
     if retired := out_of_service(device):
-        raise ValueError(retired)
+        raise RequestRefusedError(retired)
     if campaign := open_on(device.drive_key):
-        raise ValueError(f"Campaign {campaign} uses this drive. Wait until it ends, or cancel it.")
+        raise RequestRefusedError(f"Campaign {campaign} uses this drive. Wait until it ends, or cancel it.")
     return lab
 
 

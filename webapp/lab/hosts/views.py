@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect
 
 from results.models.evidence import PLACE_CHARS
 from runners.campaigns.ladder import with_readings
+from runners.errors import RequestRefusedError
 from runners.hosts.keys import fingerprint
 from runners.inventory import health
 from runners.inventory.devices import add_local_host
@@ -191,7 +192,7 @@ def restore_host(request: UserRequest, name: str) -> str:
     """Return a host to service."""
     host = get_object_or_404(Host, name=name)
     if not retirement.return_to_service(host, request.user):
-        raise ValueError(f"Host {host} is already in service.")
+        raise RequestRefusedError(f"Host {host} is already in service.")
     needs_check = host.kind == Host.Kind.SSH
     next_step = "Check it now: it gets work after the check." if needs_check else "It is ready for work."
     return f"Host {host} is in service again. {next_step}"

@@ -15,6 +15,7 @@ from runners.campaigns.commands import open_on
 from runners.campaigns.ladder import rung_of, with_readings
 from runners.campaigns.terms import Result, Terms
 from runners.dispatch.preflight import all_last_identified, in_service_since, is_listed, last_identified
+from runners.errors import RequestRefusedError
 from runners.inventory.health import reported_at
 from runners.inventory.safety import (
     SIGNATURE_ERROR,
@@ -197,23 +198,23 @@ def options_with_consent(device: Device, posted: Mapping[str, str], options: Map
     """Return an order's options, extended by the consent to overwrite the data that the page showed.
 
     Only recognised data needs this option: drivetest refuses data that the host had not reported.
-    Raises ValueError if the drive's content or the device's location changed, or if the label was not typed.
+    Raises RequestRefusedError if the drive's content or the device's location changed, or if the label was not typed.
     """
     signature, shown = _last_signature(device), posted.get(SHOWN_FIELD, "")
     if signature != shown:
-        raise ValueError(
+        raise RequestRefusedError(
             f"The content of {device.path} changed: the page showed {_or_nothing(shown)}, the drive now holds "
             f"{_or_nothing(signature)}. Check the drive, then order again."
         )
     must_type, typed = must_type_label(device), posted.get(LABEL_FIELD, "").strip()
     # All partitions and namespaces of a drive are one device. The consent therefore includes the path and the size.
     if must_type and (location := posted.get(LOCATION_FIELD, "")) != _location(device):
-        raise ValueError(
+        raise RequestRefusedError(
             f"The location of {device.label} changed: the page showed {location or 'nothing'}, it is now "
             f"{_location(device)}. Check the drive, then order again."
         )
     if must_type and typed != device.label.strip():
-        raise ValueError(
+        raise RequestRefusedError(
             f"The label does not match. Expected {device.label}, got {typed or 'nothing'}. Type the device's label."
         )
     return {**options, CONSENT_OPTION: signature} if signature and may_consent_on_page(device) else dict(options)

@@ -17,7 +17,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from runners.errors import HostError
+from runners.errors import HostError, RequestRefusedError
 from runners.models import Device, Dispatch
 from runners.models.campaign import Campaign
 from webapp.accounts.requests import UserRequest, View, staff_only
@@ -49,8 +49,8 @@ def staff_action(view: StaffView[P]) -> View[P]:
 def staff_command(page: str, failure: str = "") -> Callable[[Command[P]], View[P]]:
     """Let staff post a command about the subject of a page, and show its outcome on that page.
 
-    The command returns a sentence about its success, or another response. Its ValueError or HostError is the reason of
-    a refusal and is shown after the sentence `failure`.
+    The command returns a sentence about its success, or another response. Its RequestRefusedError or HostError is the
+    reason of a refusal and is shown after the sentence `failure`. Any other error is a fault of the register.
     """
 
     def decorate(command: Command[P]) -> View[P]:
@@ -58,7 +58,7 @@ def staff_command(page: str, failure: str = "") -> Callable[[Command[P]], View[P
         def run(request: UserRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
             try:
                 outcome = command(request, *args, **kwargs)
-            except (ValueError, HostError) as error:
+            except (RequestRefusedError, HostError) as error:
                 messages.error(request, f"{failure} {error}".lstrip())
                 outcome = ""
             if isinstance(outcome, HttpResponseBase):
