@@ -329,8 +329,13 @@ class CertificateFilters(serializers.Serializer[Any]):
         max_value=NX_MAX,
         required=False,
         help_text="minimum load of each device, a decimal",
+        error_messages={"invalid": "Expected a decimal such as 30 or 466.67."},
     )
-    state = serializers.ChoiceField(Certificate.State.choices, required=False)
+    state = serializers.ChoiceField(
+        Certificate.State.choices,
+        required=False,
+        error_messages={"invalid_choice": f"Expected one of {', '.join(Certificate.State.values)}, got {{input}}."},
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse parameters that are neither filters nor part of a paged list."""

@@ -91,6 +91,12 @@ def test_a_filter_that_is_not_understood_is_named(client, db, query, field):
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, field)
 
 
+@pytest.mark.parametrize(("query", "expected"), [("min_nx=lots", "Expected a decimal such as 30 or 466.67."),
+                         ("state=open", "Expected one of standing, withdrawn, got open.")])  # fmt: skip
+def test_a_refused_filter_says_what_was_expected(client, db, query, expected):
+    assert expected in client.get(f"/api/v1/certificates/?{query}").json()["errors"][0].values()
+
+
 def test_a_certificate_is_found_by_its_id_with_its_history(client, product):
     runs = certify(product)
     certificate = Certificate.objects.get()
