@@ -75,7 +75,7 @@ rules! {
     PROFILE_DURATION "profile-duration" Look Undecided "run it as long as the profile requires, and judge it in slices of its length"
     PROFILE_RATIO "profile-ratio" Look Undecided "run it with the profile's ratio of reads to writes"
     PROFILE_OBJECTS "profile-objects" Look Undecided "run it with objects of the profile's size"
-    PROFILE_SETTINGS "profile-settings" Look Undecided "use the default, no"
+    PROFILE_SETTINGS "profile-settings" Look Undecided "leave the setting out; its default is no"
     PROFILE_WRITES "profile-writes" Look Undecided "use ACT's defaults for large blocks and defragmentation"
     ROUNDING_DECIDES "rounding-decides" Look Nothing "the verdict uses the counts, not the rounded percentage"
     SERIES_TOO_LARGE "series-too-large" Note Nothing "request longer intervals or a shorter time range"

@@ -25,7 +25,7 @@ pub enum Command {
     Read(read::Args),
     /// Print the slice table that act_latency.py prints.
     Latency(latency::Args),
-    /// Judge logs, those of ACT by a profile: 0 pass, 1 fail, 2 undecided or void, 3 unreadable.
+    /// Judge logs; a profile applies to logs of ACT. Exit status: 0 pass, 1 fail, 2 undecided or void, 3 unreadable.
     Check(check::Args),
     /// Write zeros, then random data, over whole devices. ALL DATA ON THEM IS LOST.
     ///

@@ -122,7 +122,7 @@ fn lighter_settings(run: &Run) -> impl Iterator<Item = String> {
             .any(|(name, value)| name == key && value == "yes")
     };
     let set = LIGHTER.iter().filter(move |(key, _)| is_set(key));
-    set.map(|(key, meaning)| format!("{key} is yes: {meaning}; the profile requires no"))
+    set.map(|(key, meaning)| format!("{key} is yes: {meaning}; the profile requires {key}: no"))
 }
 
 /// Check for fewer large blocks than with ACT's defaults: `defrag-lwm-pct` was lowered or the block size raised.

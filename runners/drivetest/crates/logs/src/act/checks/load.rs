@@ -46,11 +46,11 @@ fn updates(run: &Run) -> Option<Finding> {
     let pct = whole(run, "update-pct").filter(|&pct| pct > 0)?;
     // drivetest counts every read of an update; upstream has no such histogram without requested reads.
     let counted = match whole(run, "read-reqs-per-sec") {
-        Some(0) if run.origin.generator == "act" => "in no histogram",
+        Some(0) if run.origin.generator == "act" => "counted in no histogram",
         _ => "counted in 'reads'",
     };
     let sentence = format!(
-        "update-pct: expected the default, 0; got {pct}: of 100 writes, {pct} read their record first, {counted}"
+        "update-pct: expected the default, 0; got {pct}: {pct} of 100 writes first read their record; these reads are {counted}"
     );
     Some(rule::UPDATES_READ.at(run.first_line, sentence))
 }
