@@ -62,4 +62,6 @@ def point_values(load: Load) -> list[dict[str, Value]]:
 
 def _text(value: float | None) -> str | None:
     """Return a double with its shortest exact digits; whole numbers without a decimal point."""
-    return None if value is None else repr(value).removesuffix(".0")
+    if value is None:
+        return None
+    return str(int(value)) if value == int(value) else repr(value)
