@@ -39,7 +39,7 @@ impl Host {
         Self {
             hostname: names.nodename().to_string_lossy().into_owned(),
             kernel: names.release().to_string_lossy().into_owned(),
-            cpu_model: described.cpu_model.unwrap_or_default(),
+            cpu_model: cpu_model(&root),
             cpus_count: cpus_in(&online).unwrap_or_else(allowed),
             numa_nodes_count: described.numa_nodes_count,
             governors: described.governors,
@@ -48,6 +48,14 @@ impl Host {
             virtual_machine: virtual_machine(&root),
         }
     }
+}
+
+/// Returns the model of the first processor; empty if not reported.
+fn cpu_model(root: &Root) -> String {
+    let cpuinfo = root.text("proc/cpuinfo").unwrap_or_default();
+    let mut lines = cpuinfo.lines();
+    let model = lines.find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    model.map_or_else(String::new, |(_, model)| model.trim().to_owned())
 }
 
 /// Returns the name of the virtual machine. x86 processors have a flag under a hypervisor; Xen or the firmware has
@@ -95,17 +103,27 @@ mod tests {
         assert_eq!((cpus_in(""), cpus_in("3-1"), cpus_in("all")), (None, None, None));
     }
 
+    fn on_host<T>(files: &[(&str, &str)], read: impl Fn(&Root) -> T) -> T {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        read(&Root::at(folder.path()))
+    }
+
+    #[test]
+    fn the_model_is_that_of_the_first_processor_and_needs_no_host_name() {
+        let model = |cpuinfo| on_host(&[("proc/cpuinfo", cpuinfo)], cpu_model);
+        let two = "processor\t: 0\nmodel name\t: AMD EPYC 9R14\nmodel name\t: other\n";
+        assert_eq!(model(two), "AMD EPYC 9R14");
+        assert_eq!(model("processor : 0"), "");
+    }
+
     #[test]
     fn a_virtual_machine_is_detected_by_a_processor_flag_and_named_by_its_firmware() {
-        let detected = |files: &[(&str, &str)]| {
-            let folder = tempfile::tempdir().unwrap();
-            for (path, text) in files {
-                let path = folder.path().join(path);
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-                std::fs::write(path, text).unwrap();
-            }
-            virtual_machine(&Root::at(folder.path()))
-        };
+        let detected = |files: &[(&str, &str)]| on_host(files, virtual_machine);
         let virtual_cpu = ("proc/cpuinfo", "flags\t\t: fpu hypervisor sse\n");
         let firmware = [
             ("sys/class/dmi/id/sys_vendor", "QEMU\n"),
