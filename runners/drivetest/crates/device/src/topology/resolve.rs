@@ -47,7 +47,7 @@ impl<'a> ResolvedDevice<'a> {
                 drive::of_block(system, &inventory, block)?
             }
         };
-        let affected = affected(system, &inventory, &drive)?;
+        let affected = affected(system, &inventory, node, &drive)?;
         let blocks = affected.iter().filter_map(|name| inventory.named(name));
         let nodes = blocks.filter_map(|block| block.backing_node).chain([node]);
         let files = nodes.filter_map(|node| match node {
@@ -98,11 +98,17 @@ impl<'a> ResolvedDevice<'a> {
     }
 }
 
-/// Returns the block devices of a drive, and all devices that are stacked on them.
-fn affected(system: &System, inventory: &Inventory, drive: &Drive) -> Result<BTreeSet<String>, DeviceError> {
+/// Returns the block devices of a drive, and all devices that are stacked on them. The named device is always one of them,
+/// also if its key has changed since.
+fn affected(
+    system: &System,
+    inventory: &Inventory,
+    named: Node,
+    drive: &Drive,
+) -> Result<BTreeSet<String>, DeviceError> {
     let mut names = BTreeSet::new();
     for block in inventory.blocks() {
-        if is_of(system, inventory, block, drive)? {
+        if named == Node::Block(block.number) || is_of(system, inventory, block, drive)? {
             names.insert(block.name.clone());
         }
     }
