@@ -23,13 +23,14 @@ pub(super) fn head(reporter: &mut ProgressReporter<'_>, options: &PrepOptions) -
     ))
 }
 
-/// Writes the lines of the devices and the start record.
+/// Writes the first lines and the start record.
 pub(super) fn start(
     reporter: &mut ProgressReporter<'_>,
     options: &PrepOptions,
     resumed: Option<&State>,
     devices: &[PrepDevice],
 ) -> io::Result<()> {
+    head(reporter, options)?;
     for device in devices {
         let (name, size_bytes) = (&device.name, device.size_bytes);
         let blocks_count = size_bytes / LARGE_BLOCK_BYTES;
@@ -44,7 +45,9 @@ pub(super) fn start(
             "resumed: {passes} passes and {done} bytes of the next are done"
         ))?;
     }
-    let identities = devices.iter().map(|device| json!(device.identity)).collect();
+    // A mount point that is not UTF-8 has no JSON.
+    let identity = |device: &PrepDevice| serde_json::to_value(&device.identity).unwrap_or_default();
+    let identities = devices.iter().map(identity).collect();
     start_record(reporter, options, resumed.is_some(), identities)
 }
 

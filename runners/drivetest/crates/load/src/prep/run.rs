@@ -70,7 +70,6 @@ impl Prep<'_> {
         reporter: &mut ProgressReporter<'_>,
         written_bytes: &mut u64,
     ) -> Result<Outcome, Outcome> {
-        record::head(reporter, &self.options)?;
         let devices = self.devices(reporter)?;
         let state = self.state(&devices);
         record::start(reporter, &self.options, self.resumed.as_ref(), &devices)?;
@@ -101,6 +100,7 @@ impl Prep<'_> {
         match opened.collect::<Result<Vec<_>, _>>() {
             Ok(devices) => Ok(devices),
             Err(unfit) => {
+                record::head(reporter, &self.options)?;
                 let devices = self.names.iter().map(|name| json!({"path": name})).collect();
                 record::start_record(reporter, &self.options, false, devices)?;
                 Err(Outcome::Refused(unfit.to_string()))
