@@ -135,8 +135,8 @@ impl ProgramMessages {
 
     /// Return how the run ended.
     pub fn stop(&self, extent: &Extent) -> Stop {
-        let requested_s = extent.requested_s.unwrap_or(u64::MAX);
-        let is_finished = extent.reached_s >= requested_s && extent.intervals_count > 0;
+        let has_reached = |requested_s: u64| extent.reached_s >= requested_s;
+        let is_finished = extent.requested_s.is_some_and(has_reached) && extent.intervals_count > 0;
         let messages = [
             (StopKind::Overload, &self.overload),
             (StopKind::Crashed, &self.crash),
@@ -289,6 +289,15 @@ mod tests {
         assert_eq!(kind_after(&[], &extent(60)), StopKind::Finished);
         assert_eq!(kind_after(&[], &extent(61)), StopKind::Finished);
         assert_eq!(kind_after(&[], &extent(59)), StopKind::Short);
+    }
+
+    #[test]
+    fn a_run_of_unknown_duration_is_never_finished() {
+        let unknown = Extent {
+            requested_s: None,
+            ..extent(u64::MAX)
+        };
+        assert_eq!(kind_after(&[], &unknown), StopKind::Short);
     }
 
     #[test]
