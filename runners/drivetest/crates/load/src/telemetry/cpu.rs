@@ -90,8 +90,8 @@ impl Generator {
     }
 }
 
-/// Returns the processor time of this process. Source: proc_pid_stat(5), utime and stime: fields 14 and 15. The name, field 2, may
-/// contain any character but ends in `)`.
+/// Returns the processor time of this process. Source: proc_pid_stat(5), utime and stime: fields 14 and 15. The name,
+/// field 2, may contain any character but ends in `)`.
 pub(super) fn process_ticks(root: &Root) -> Option<u64> {
     let text = root.text("proc/self/stat")?;
     let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);

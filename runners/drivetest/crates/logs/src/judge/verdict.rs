@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::act::semantics::Time;
-
 use crate::judge::decimal::Decimal;
 use crate::judge::margin::Margin;
 use crate::judge::profile::{Limit, ProfileName};

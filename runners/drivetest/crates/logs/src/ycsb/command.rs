@@ -121,7 +121,8 @@ impl Command {
         usize::from(takes_value)
     }
 
-    /// Return a value with blanks was printed without its quotes: YCSB takes no bare words, so they belong to it.
+    /// Read a property, and return the number of words that it has. A value with blanks was printed without its quotes:
+    /// YCSB takes no bare words, so the next words belong to it.
     fn take_property(&mut self, after: &[&str]) -> usize {
         let bare = after.iter().skip(1).take_while(|word| !word.starts_with('-'));
         let count = after.len().min(1 + bare.count());

@@ -71,6 +71,7 @@ impl Screen {
 
 fn shown(line: &[u8], marks: &mut Marks) -> Vec<u8> {
     let mut screen = Screen::default();
+    screen.text.reserve_exact(line.len());
     let mut rest = line;
     while let Some((&byte, after)) = rest.split_first() {
         marks.has_escapes |= matches!(byte, 0x01..=0x08 | 0x0A..=0x1F | 0x7F);

@@ -28,7 +28,6 @@ pub enum Measurement {
     Percentile(String, Unit),
     /// Number of operations with this status.
     Return(String),
-
     /// The heading of a raw summary.
     Heading,
 }

@@ -75,7 +75,8 @@ fn lacking(printed: &Operation, evidence: &Evidence<'_>) -> Vec<String> {
     lacking.take(16).collect()
 }
 
-/// Return all operations of one recorder have the same percentiles; the histogram leaves out what lies beyond its buckets.
+/// Report operations that lack a percentile of others with the same recorder. A histogram omits percentiles beyond its
+/// buckets.
 fn rows_missing(run: &Run, findings: &mut Findings) {
     let has_operations = |operation: &&Operation| operation.ops_count.is_some_and(|count| count > 0);
     let timed = || run.operations.iter().filter(has_operations);

@@ -72,7 +72,7 @@ fn lacks_totals(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     }
 }
 
-/// Return a last row without a line end may have lost digits, unless it is the count of a status that adds up.
+/// Report a last row without a line end, which may have lost digits. The count of a status that adds up has not.
 fn open_row(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     let Some(place) = &fragment.open_row else { return };
     let mut rows = fragment.own.metrics.iter().flat_map(|metric| &metric.named);
