@@ -13,7 +13,7 @@ from results.models import Finding, Histogram, Reading, Run, Share, Slice, Stati
 from results.rules.act.latency_table import LatencyRow, latency_table
 from webapp.register.runs.histograms import judged_sentence
 from webapp.register.runs.page import in_order, shared_by_all
-from webapp.register.runs.slices import FIRST_EDGES, no_slice_sentence
+from webapp.register.runs.slices import FIRST_EDGES, cut_sentence, no_slice_sentence
 from webapp.register.runs.verdict import SHOWN_VIOLATIONS, other_reasons, reason_text
 from webapp.templatetags import units
 
@@ -29,9 +29,8 @@ Part = dict[str, Any]  # the contents of a part of the page, for its template
 def members_of(reading: Reading | None) -> Part:
     """Return the files of an archive as the reader reported them; only the first ones of a large archive."""
     members = reading.members if reading is not None else []
-    shown, total = members[:SHOWN_MEMBERS], len(members)
-    cut_sentence = f"The first {units.count(len(shown))} of {units.count(total)}; the API has them all."
-    return {"shown": shown, "cut_sentence": cut_sentence if total > len(shown) else ""}
+    shown, sentence = members[:SHOWN_MEMBERS], "The first {shown} of {total}; the API has them all."
+    return {"shown": shown, "cut_sentence": cut_sentence(len(shown), len(members), sentence)}
 
 
 def run_parts(submission: Submission) -> list[Part]:
@@ -68,12 +67,14 @@ def _run_part(run: Run, findings: list[Finding]) -> Part:
     newest = next(iter(run.verdicts.all()), None)
     verdict = visible_verdict(run, newest) if newest else None
     violations = verdict.document["violations"] if verdict else []
+    shown = violations[:SHOWN_VIOLATIONS]
+    cut = "The {shown} largest of {total}; the CSV on the run's page has every share."
     histogram: Histogram | None = next(iter(run.reads_histograms), None)  # type: ignore[attr-defined]
     part: Part = {
         "run": run,
         "verdict": verdict,
-        "violations": violations[:SHOWN_VIOLATIONS],
-        "violations_cut_sentence": _violations_cut(len(violations)),
+        "violations": shown,
+        "violations_cut_sentence": cut_sentence(len(shown), len(violations), cut),
         "table": _slice_table(histogram, run, violations) if histogram else None,
         "no_slice_sentence": "" if histogram is None or run.first_slices else no_slice_sentence(run),  # type: ignore[attr-defined]
         "findings": findings,
@@ -88,12 +89,6 @@ def _run_part(run: Run, findings: list[Finding]) -> Part:
             "worst": _worst_figures(run.shares.all(), verdict),
         }
     return part
-
-
-def _violations_cut(total: int) -> str:
-    if total <= SHOWN_VIOLATIONS:
-        return ""
-    return f"The {SHOWN_VIOLATIONS} largest of {units.count(total)}; the CSV on the run's page has every share."
 
 
 def _worst_figures(shares: Iterable[Share], verdict: Verdict) -> list[Part]:
@@ -117,9 +112,9 @@ def _slice_table(histogram: Histogram, run: Run, violations: list[Any]) -> Part 
     thresholds = tuple(edge * 2 if is_first_version else edge for edge in table.thresholds)
     over = {(str(violation["slice"]), violation["read_at_us"]) for violation in violations}
     thresholds_us = [threshold * UNIT_US[histogram.unit] for threshold in thresholds]
-    cut_sentence = (
-        f"The first {units.count(SHOWN_SLICES)} of {units.count(slices_count)} slices, without average and maximum, "
-        "which are of all slices; the CSV on the run's page has them all."
+    cut = (
+        "The first {shown} of {total} slices, without average and maximum, which are of all slices; the CSV on the "
+        "run's page has them all."
     )
     is_cut = slices_count > SHOWN_SLICES
     return {
@@ -129,7 +124,7 @@ def _slice_table(histogram: Histogram, run: Run, violations: list[Any]) -> Part 
         "slices": [_line(row, thresholds_us, over) for row in table.slices],
         "is_first_version": is_first_version,
         "aggregates": [] if is_cut else [_line(row, thresholds_us, set()) for row in (table.avg, table.max)],
-        "cut_sentence": cut_sentence if is_cut else "",
+        "cut_sentence": cut_sentence(SHOWN_SLICES, slices_count, cut),
     }
 
 

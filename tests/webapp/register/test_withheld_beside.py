@@ -30,7 +30,7 @@ from webapp.register.dumps import store as dumps_store
 from webapp.register.dumps.importer import read_rows
 from webapp.register.dumps.tables import TABLES
 from webapp.register.dumps.writer import write_dump
-from webapp.register.syndication.public_addresses import public_addresses, read_subjects
+from webapp.register.syndication.public_addresses import public_addresses
 from webapp.register.ycsb.loads import LOAD_KEY_DIGITS
 from webapp.register.ycsb.machine import machine_of
 
@@ -190,9 +190,9 @@ def test_no_table_of_a_dump_has_a_run_of_it(make_told, lay):
 def test_no_list_of_public_addresses_leads_to_what_is_withheld(make_swept, lay):
     run = make_swept()
     evidence, lines = lay(run), f"/runs/{run.public_id}/status-lines.csv"
-    assert lines in {each.path for each in public_addresses(read_subjects())}
+    assert lines in {each.path for each in public_addresses()}
     sequester(evidence)
-    assert lines not in {each.path for each in public_addresses(read_subjects())}
+    assert lines not in {each.path for each in public_addresses()}
 
 
 @pytest.mark.parametrize("path", ["/api/v1/runs/", LOAD])

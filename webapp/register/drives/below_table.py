@@ -4,12 +4,9 @@ The capacities of each model are listed together, because a larger drive is not 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 from django.template.loader import render_to_string
-from django.utils.safestring import SafeString
 
 from results.models import Category
 from webapp.register.drives.cloud import Row, cloud_view
@@ -21,38 +18,24 @@ MODELS_AT_MOST = 20
 SHOWN = ("capacity_gb", "tps", "tps_per_tb", "endurance_dwpd", "sustained_tps")
 
 
-@dataclass(frozen=True)
-class BelowTable:
-    """The models, cloud figures and notes below a page's tables."""
-
-    models: list[Row]
-    models_count: int
-    cloud: Row | None
-    footnotes: tuple[str, ...]
-
-    @cached_property
-    def as_html(self) -> SafeString:
-        """Return the whole part as HTML, for the page of a category."""
-        return render_to_string("register/drives/below.html", {"below_table": self})
-
-
-def below_table(page: DrivesPage) -> BelowTable:
-    """Return the part below the page's tables."""
+def below_table(page: DrivesPage) -> Row:
+    """Return the models, cloud figures and notes below a page's tables, and all of them as HTML."""
     return page.store.cached((page.layout.name, page.profile), lambda: _read(page))
 
 
-def _read(page: DrivesPage) -> BelowTable:
+def _read(page: DrivesPage) -> Row:
     valid = page.default_rows & current_rows(page.store)
     passing = rows_of(valid & page.limit_check.passes_profile & on_drives(page.store))
     spec = page.layout.specs[0]
     models, count = ([], 0) if page.layout.is_historical else capacities_of(page.store, passing)
     is_cloud = page.layout.name == Category.CLOUD
-    return BelowTable(
-        models=models,
-        models_count=count,
-        cloud=cloud_view(page.store, rows_of(valid), passing) if is_cloud else None,
-        footnotes=spec.reading_notes if is_cloud else spec.footnotes,
-    )
+    below = {
+        "models": models,
+        "models_count": count,
+        "cloud": cloud_view(page.store, rows_of(valid), passing) if is_cloud else None,
+        "footnotes": spec.reading_notes if is_cloud else spec.footnotes,
+    }
+    return below | {"as_html": render_to_string("register/drives/below.html", {"below_table": below})}
 
 
 def capacities_of(store: ColumnStore, rows: Iterable[int]) -> tuple[list[Row], int]:

@@ -11,7 +11,7 @@ from functools import reduce
 from operator import and_
 
 from results.models import Category
-from webapp.register.drives.store.encoded_columns import UNSTATED, ColumnStore, EncodedColumn, Rows
+from webapp.register.drives.store.encoded_columns import UNSTATED, ColumnStore, Rows
 from webapp.register.tables.columns import share_code
 from webapp.templatetags import units
 
@@ -49,13 +49,10 @@ class Filter:
         encoded = store.columns[self.column]
         used = [rows is None or bool(having & rows) for having in encoded.sets]
         codes = [code for code, is_used in enumerate(used[:-1]) if is_used]
-        present = {encoded.options[code]: self._label(encoded, code) for code in codes}
+        words = {encoded.options[code]: encoded.words[code] for code in codes}
+        present = {option: self.labels.get(option) or word for option, word in words.items()}
         fixed = {code: label for code, label in self.labels.items() if code in present or rows is None}
         return (fixed or present) | ({UNSTATED: "not reported"} if used[-1] else {})
-
-    def _label(self, encoded: EncodedColumn, code: int) -> str:
-        option = encoded.options[code]
-        return self.labels.get(option) or encoded.words[code]
 
 
 def _share_filter(threshold_us: int) -> Filter:

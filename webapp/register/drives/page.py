@@ -123,8 +123,16 @@ class DrivesPage:
             raise ParameterError("page", f"expected a number from 1 to {pages}", str(self.query.page))
         counts = [rows.bit_count() for rows in self.filtered]
         before = [sum(counts[:place]) for place in range(len(counts))]
-        parts = zip(self.layout.specs, self.filtered, self.universes, before, strict=True)
-        return [self._section(spec, rows, start) for spec, rows, universe, start in parts if universe or self.is_alone]
+        parts = zip(self.layout.specs, self.groups, self.universes, before, strict=True)
+        return [self._section(spec, each, start) for spec, each, universe, start in parts if universe or self.is_alone]
+
+    @cached_property
+    def groups(self) -> list[list[RowGroup]]:
+        """Return the matching rows of each table in order, divided by statistic."""
+        return [
+            grouped(self.store, filtered, self.query.sort, by_vendor=spec.is_by_vendor)
+            for spec, filtered in zip(self.layout.specs, self.filtered, strict=True)
+        ]
 
     @cached_property
     def filtered_rows(self) -> Rows:
@@ -141,20 +149,17 @@ class DrivesPage:
         """Return whether the page has one table, which is shown also if it is empty."""
         return len(self.layout.specs) == 1
 
-    def _section(self, spec: TableSpec, filtered: Rows, before: int) -> Section:
+    def _section(self, spec: TableSpec, groups: list[RowGroup], before: int) -> Section:
         chosen = self.query.columns
         columns = (
             tuple(column for column in spec.columns if column.code in (*chosen, ALWAYS_SHOWN)) if chosen else spec.usual
         )
-        groups = grouped(self.store, filtered, self.query.sort, by_vendor=spec.is_by_vendor)
         shown = page_of(groups, self.query.page, before)
         rows = [row for group in shown for row in group.rows]
         tags_historical = not self.layout.is_historical
         writer = RowWriter(self.store, columns, self.limits, rows, tags_historical=tags_historical)
-        heads: list[Head] = []
-        by_choice: list[Head] = []
-        for column in spec.columns:
-            (heads if column in columns else by_choice).append(self._head(column))
+        heads = [self._head(column) for column in spec.columns if column in columns]
+        by_choice = [self._head(column) for column in spec.columns if column not in columns]
         return Section(spec, heads, by_choice, shown, writer.table(shown))
 
     def _head(self, column: Column) -> Head:
@@ -166,11 +171,7 @@ class DrivesPage:
     @cached_property
     def rows(self) -> list[int]:
         """Return every matching row of all pages, in order."""
-        rows: list[int] = []
-        for spec, filtered in zip(self.layout.specs, self.filtered, strict=True):
-            groups = grouped(self.store, filtered, self.query.sort, by_vendor=spec.is_by_vendor)
-            rows += [row for group in groups for row in group.rows]
-        return rows
+        return [row for groups in self.groups for group in groups for row in group.rows]
 
     @cached_property
     def reasons(self) -> list[Reason]:

@@ -13,25 +13,34 @@ from results.access.history import details_for_everyone, for_everyone
 from webapp.register.dumps.redaction import redact_facts, redact_text
 
 SCHEMA = "drivecert.dump/1"
-RELATED = {"run": "public_id", "product": "slug", "profile": "sha256", "certificate": "public_id"}
+RELATED = {"product": "slug", "profile": "sha256"} | dict.fromkeys(("run", "superseded_by", "certificate"), "public_id")
 
 
 @dataclass(frozen=True)
 class Table:
-    """One table: column name -> path from the model; `rows` returns the public rows.
+    """One table: the names of its columns, and the function that returns its public rows.
 
-    `constants` are the values that an import sets for columns that a dump leaves out. `redactions` are functions for
-    columns whose values are not public as they are. `annotated` names annotations of `rows` that replace a column.
+    A relation is a column with the public id of its target. `own_paths` are the paths of columns that are neither a
+    field of the model nor such a relation. `constants` are the values that an import sets for columns that a dump
+    leaves out. `redactions` are functions for columns whose values are not public as they are. `annotated` names
+    annotations of `rows` that replace a column.
     """
 
     name: str
     model: type[Model]
-    columns: dict[str, str]
+    column_names: str
     rows: Callable[[], QuerySet[Any]]
     constants: dict[str, Any] = field(default_factory=dict)
     is_imported: bool = True
     redactions: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
     annotated: dict[str, str] = field(default_factory=dict)
+    own_paths: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Return the path of each column from the model, by column name."""
+        related = {name: f"{name}__{key}" for name, key in RELATED.items()}
+        return {name: (related | self.own_paths).get(name, name) for name in self.column_names.split()}
 
     @property
     def paths(self) -> list[str]:
@@ -56,11 +65,6 @@ def field_of(model: type[Model], path: str) -> "models.Field[Any, Any]":
     if not isinstance(found, models.Field):
         raise ValueError(f"{model.__name__}.{path}: expected a column")  # noqa: TRY004 - our own mistake
     return found
-
-
-def _columns(names: str) -> dict[str, str]:
-    """Return the paths of columns by name; a relation uses the public id of its target."""
-    return {name: f"{name}__{RELATED[name]}" if name in RELATED else name for name in names.split()}
 
 
 def withheld_runs() -> list[str]:
@@ -128,28 +132,23 @@ TABLES = (
     Table(
         "profiles",
         register.Profile,
-        _columns("name rule_version document sha256 created_at"),
+        "name rule_version document sha256 created_at",
         lambda: register.Profile.objects.order_by("name", "rule_version"),
     ),
     Table(
         "products",
         register.Product,
-        _columns(
-            "slug category historical vendor model part_number capacity_gb pcie_gen endurance_dwpd created_at",
-        ),
+        "slug category historical vendor model part_number capacity_gb pcie_gen endurance_dwpd created_at",
         _products,
         annotated={"created_at": "since"},
     ),
     Table(
         "runs",
         register.Run,
-        _columns(
-            "public_id product member catalogue_key source source_row tier visibility statistic workload tool "
-            "tool_version reads_per_s writes_per_s tps nx_load duration_s slice_length_s firmware "
-            "over_provisioned_to_gb over_provisioning_pct compress_pct device_count device_gb backing_device protocol "
-            "sole_tenant region zone notes started_at facts created_at published_at"
-        )
-        | {"superseded_by": "superseded_by__public_id"},
+        "public_id product member catalogue_key source source_row tier visibility statistic workload tool "
+        "tool_version reads_per_s writes_per_s tps nx_load duration_s slice_length_s firmware "
+        "over_provisioned_to_gb over_provisioning_pct compress_pct device_count device_gb backing_device protocol "
+        "sole_tenant region zone notes started_at facts created_at published_at superseded_by",
         lambda: _with_public_date(_public_runs(), "published_at").order_by("public_id"),
         {"ordinal": 0, "is_virtual": False},
         redactions={"facts": redact_facts, "backing_device": redact_text},
@@ -158,117 +157,96 @@ TABLES = (
     Table(
         "evidence",
         register.Run,
-        {
-            "run": "public_id",
-            "filename": "submission__log__filename",
-            "sha256": "submission__log__sha256",
-            "size_bytes": "submission__log__size_bytes",
-            "content_sha256": "submission__log__content_sha256",
-            "reader_version": "reading__reader_version",
-        },
+        "run filename sha256 size_bytes content_sha256 reader_version",
         lambda: _public_runs().filter(submission__isnull=False).order_by("public_id"),
         is_imported=False,  # evidence rows need their bytes, which a dump does not have
+        own_paths={"run": "public_id", "reader_version": "reading__reader_version"}
+        | {name: f"submission__log__{name}" for name in ("filename", "sha256", "size_bytes", "content_sha256")},
     ),
     Table(
         "shares",
         register.Share,
-        _columns("run statistic threshold_us read_at_us share_pct printed over_count ops_count slice_number"),
+        "run statistic threshold_us read_at_us share_pct printed over_count ops_count slice_number",
         _of_runs(register.Share, order=("statistic", "threshold_us")),
     ),
     Table(
         "histograms",
         register.Histogram,
-        _columns("run ordinal name unit role device time edges is_meaningless ops_count counts"),
+        "run ordinal name unit role device time edges is_meaningless ops_count counts",
         _of_runs(register.Histogram, order=("ordinal",)),
         redactions={"name": redact_text, "device": redact_text},
     ),
     Table(
         "slices",
         register.Slice,
-        _columns("run number start_s end_s first_line last_line counts"),
+        "run number start_s end_s first_line last_line counts",
         _of_runs(register.Slice, order=("number",)),
     ),
     Table(
         "findings",
         register.Finding,
-        _columns("run ordinal rule_id severity line sentence remedy"),
+        "run ordinal rule_id severity line sentence remedy",
         _of_runs(register.Finding, order=("ordinal",)),
         redactions={"sentence": redact_text, "remedy": redact_text},
     ),
     Table(
         "verdicts",
         register.Verdict,
-        _columns("run profile outcome headline document reader_version created_at"),
+        "run profile outcome headline document reader_version created_at",
         _verdicts,
         redactions={"headline": redact_text, "document": redact_text},
         annotated={"created_at": "since"},
     ),
-    Table(
-        "annotations",
-        register.Annotation,
-        _columns("run text created_at"),
-        _annotations,
-        annotated={"created_at": "since"},
-    ),
+    Table("annotations", register.Annotation, "run text created_at", _annotations, annotated={"created_at": "since"}),
     Table(
         "certificates",
         register.Certificate,
-        _columns(
-            "public_id product profile state device_count nx_load exact_nx firmware ground document issued_at "
-            "withdrawn_at"
-        ),
+        "public_id product profile state device_count nx_load exact_nx firmware ground document issued_at withdrawn_at",
         _certificates,
     ),
-    Table("certificate_runs", register.CertificateRun, _columns("certificate run"), _certificate_runs),
+    Table("certificate_runs", register.CertificateRun, "certificate run", _certificate_runs),
     Table(
         "events",
         register.Event,
-        _columns("at kind subject_type subject_id reason details"),
+        "at kind subject_type subject_id reason details",
         _events,
         redactions={"details": lambda details: redact_text(details_for_everyone(details))},
     ),
     Table(
         "ycsb_runs",
         register.YcsbRun,
-        _columns(
-            "run phase workload binding measurement times command_line properties threads_count target_ops_per_s "
-            "record_count operation_count time_limit_s runtime_ms throughput_ops_per_s done_ops_count failed_ops_count "
-            "validity reasons sweep_key"
-        ),
+        "run phase workload binding measurement times command_line properties threads_count target_ops_per_s "
+        "record_count operation_count time_limit_s runtime_ms throughput_ops_per_s done_ops_count failed_ops_count "
+        "validity reasons sweep_key",
         _of_runs(register.YcsbRun),
     ),
     Table(
         "ycsb_operations",
         register.YcsbOperation,
-        {"run": "ycsb_run__run__public_id"}
-        | _columns(
-            "ordinal name outcome time ops_count mean_us min_us max_us p50_us p95_us p99_us p999_us p9999_us "
-            "percentiles returns taken_from"
-        ),
+        "run ordinal name outcome time ops_count mean_us min_us max_us p50_us p95_us p99_us p999_us p9999_us "
+        "percentiles returns taken_from",
         _of_runs(register.YcsbOperation, by="ycsb_run__run", order=("ordinal",)),
+        own_paths={"run": "ycsb_run__run__public_id"},
     ),
     Table(
         "ycsb_intervals",
         register.YcsbInterval,
-        {"run": "ycsb_run__run__public_id"} | _columns("ordinal elapsed_s done_ops_count ops_per_s operations"),
+        "run ordinal elapsed_s done_ops_count ops_per_s operations",
         _of_runs(register.YcsbInterval, by="ycsb_run__run", order=("ordinal",)),
+        own_paths={"run": "ycsb_run__run__public_id"},
     ),
     Table(
         "published_figures",
         register.PublishedFigure,
-        _columns(
-            "catalogue_key publication database vendor model capacity_gb workload threads_count at_ops_per_s metric "
-            "value unit source_label operations_count exactness"
-        ),
+        "catalogue_key publication database vendor model capacity_gb workload threads_count at_ops_per_s metric "
+        "value unit source_label operations_count exactness",
         lambda: register.PublishedFigure.objects.order_by("catalogue_key"),
     ),
     Table(
         "published_claims",
         register.PublishedClaim,
-        _columns(
-            "catalogue_key publication claim workload device against stated_value unit computation recomputed_value "
-            "status note"
-        ),
+        "catalogue_key publication claim workload device against stated_value unit computation recomputed_value "
+        "status note",
         lambda: register.PublishedClaim.objects.order_by("catalogue_key"),
     ),
 )

@@ -18,7 +18,7 @@ from webapp.register.pagecache import store
 from webapp.register.pagecache.rendering import NotPublicError, render
 from webapp.register.pagecache.stamps import current_stamps, slugs_of_model
 from webapp.register.pagecache.store import Entry, Snapshot, Writer
-from webapp.register.syndication.public_addresses import EVERYTHING, PublicAddress, public_addresses, read_subjects
+from webapp.register.syndication.public_addresses import EVERYTHING, PublicAddress, public_addresses
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ def _reusable(current: Snapshot, stamps: dict[str, str]) -> dict[str, Entry]:
 def _write(root: Path, stamps: dict[str, str], current: Snapshot | None, reusable: dict[str, Entry]) -> UpdateResult:
     result, writer, purged_at = UpdateResult(is_new=True), Writer(root), time.monotonic()
     try:
-        for address in public_addresses(read_subjects()):
+        for address in public_addresses():
             entry, stamp = reusable.get(address.path), stamps.get(address.group)
             if entry and current and writer.reuse(address.path, entry, current):
                 result.reused += 1

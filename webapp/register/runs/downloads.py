@@ -51,8 +51,8 @@ def configuration(request: HttpRequest, run: Run) -> HttpResponseBase:
     reproduction = reproduction_of(run, runs_page.evidence_of(run))
     if reproduction is None:
         raise Http404(f"Run {run.public_id} cannot be reproduced: its log does not print its configuration.")
-    headers = {"Content-Disposition": f'attachment; filename="{reproduction.name}"'}
-    return HttpResponse(reproduction.text, "text/plain; charset=utf-8", headers=headers)
+    headers = {"Content-Disposition": f'attachment; filename="{reproduction["name"]}"'}
+    return HttpResponse(reproduction["text"], "text/plain; charset=utf-8", headers=headers)
 
 
 @run_page

@@ -4,6 +4,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from results.access.redaction import is_withheld
 from results.evidence.lines import NOT_LOOKED_UP, numbered_lines
@@ -66,55 +67,39 @@ class LogLine:
         return self.number - self.folded
 
 
-@dataclass(frozen=True)
-class LogView:
-    """Lines of a log, or a sentence that explains why there are none."""
-
-    lines: list[LogLine]
-    sentence: str
-    earlier: int | None
-    later: int | None
-    is_missing: bool = False  # the log was read and has no such line
-    slice_number: int | None = None  # the slice whose counts are marked
-    marks_start: bool = False  # the counts at the start of the slice are marked as well
-
-    @property
-    def marks(self) -> bool:
-        """Return whether any of the lines is marked."""
-        return any(line.is_marked for line in self.lines)
-
-
 def has_lines(run: Run) -> bool:
     """Return whether links to log lines work: the run has a log, and it is not withheld."""
     return run.reading is not None and not is_withheld(run)
 
 
-def log_view(run: Run, evidence: Evidence, first: int, last: int) -> LogView:
-    """Return the lines `first` to `last` with context, at most SHOWN_LINES in all. Line numbers start at 1.
+def log_view(run: Run, evidence: Evidence, first: int, last: int) -> dict[str, Any]:
+    """Return the lines `first` to `last` with context, at most SHOWN_LINES in all, or a sentence why there are none.
 
-    For a slice, only the lines with its counts are returned. If the lines do not fit on a page, none is marked.
+    Line numbers start at 1. For a slice, only the lines with its counts are returned. If the lines do not fit on a
+    page, none is marked.
     """
     if (evidence.content_size_bytes or evidence.size_bytes) > LARGEST_BYTES:
-        return LogView([], TOO_LARGE, None, None)
+        return {"sentence": TOO_LARGE}
     return _slice_view(run, evidence, first, last) or _lines_view(run, evidence, first, last)
 
 
-def _lines_view(run: Run, evidence: Evidence, first: int, last: int) -> LogView:
+def _lines_view(run: Run, evidence: Evidence, first: int, last: int) -> dict[str, Any]:
     start = max(first - BEFORE_LINES, 1)
     end = start + SHOWN_LINES - 1
     try:
         found = list(numbered_lines(evidence, start, end, run.member))
     except NOT_LOOKED_UP:
-        return LogView([], NOT_HERE, None, None)
+        return {"sentence": NOT_HERE}
     marks = last <= end
     lines = [LogLine(number, _printable(text), marks and first <= number <= last) for number, text in found]
     if not any(line.number >= first for line in lines):
-        return LogView([], NOT_HERE, None, None, is_missing=True)
+        return {"sentence": NOT_HERE, "is_missing": True}
     earlier = max(start - SHOWN_LINES + BEFORE_LINES, 1) if start > 1 else None
-    return LogView(lines, "", earlier, end + 1 if len(lines) == SHOWN_LINES else None)
+    later = end + 1 if len(lines) == SHOWN_LINES else None
+    return {"lines": lines, "earlier": earlier, "later": later, "marks": marks}
 
 
-def _slice_view(run: Run, evidence: Evidence, first: int, last: int) -> LogView | None:
+def _slice_view(run: Run, evidence: Evidence, first: int, last: int) -> dict[str, Any] | None:
     """Return the lines with the counts of the slice that has exactly these lines.
 
     None if there is no such slice, or if the log does not print its counts in a known form.
@@ -134,7 +119,7 @@ def _slice_view(run: Run, evidence: Evidence, first: int, last: int) -> LogView 
     if len(marked) < len(wanted) or not all(marked):
         return None
     lines = _around_marks(zip(parts, marked, strict=True))
-    return LogView(lines, "", None, None, slice_number=number, marks_start=start is not None)
+    return {"lines": lines, "slice_number": number, "marks_start": start is not None}
 
 
 def _around_marks(parts: Iterable[tuple[list[Numbered], list[int]]]) -> list[LogLine]:

@@ -1,7 +1,6 @@
 """Facts on a run page: title, set-up, product, configuration, files, minutes and the order of findings."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -174,32 +173,27 @@ NOT_IN_DUMPS = "not available: dumps do not include them"
 NOT_STORED = "not stored: an early reader read the log, or the log has no report"
 
 
-@dataclass(frozen=True)
-class Minutes:
-    """A sentence about a run's minutes, and the URL of its seconds if it is too short for minutes."""
+def minutes_of(run: Run, query: str) -> dict[str, Any]:
+    """Return a sentence about a run's minutes, and the URL of its seconds if it is too short for minutes.
 
-    sentence: str
-    has_any: bool = False
-    seconds_address: str = ""
-
-
-def minutes_of(run: Run, query: str) -> Minutes:
-    """Return the state of a run's stored intervals; empty for a YCSB run, which has status lines instead."""
+    Empty for a YCSB run, which has status lines instead.
+    """
     if run.workload == YCSB:
-        return Minutes("")
+        return {}
     if is_withheld(run):
-        return Minutes(WITHHELD)
+        return {"sentence": WITHHELD}
     if is_mirrored(run):
-        return Minutes(NOT_IN_DUMPS)
+        return {"sentence": NOT_IN_DUMPS}
     if not hasattr(run, "series"):
-        return Minutes(NOT_STORED)
+        return {"sentence": NOT_STORED}
     series = run.series
     if series.intervals_count:
         counted = units.counted(series.intervals_count, "interval")
-        return Minutes(f"{counted} of {units.duration(series.interval_s)}", has_any=True)
+        return {"sentence": f"{counted} of {units.duration(series.interval_s)}", "has_any": True}
     seconds = reverse("api-run-intervals", args=[run.public_id]) + (f"{query}&" if query else "?") + "every_s=1"
     lasted, minute = units.duration(run.duration_s), units.duration(series.interval_s)
-    return Minutes(f"none: the log lasts {lasted}, shorter than one interval of {minute};", seconds_address=seconds)
+    sentence = f"none: the log lasts {lasted}, shorter than one interval of {minute};"
+    return {"sentence": sentence, "seconds_address": seconds}
 
 
 RANKS = {Finding.Severity.DECIDES: 0, Finding.Severity.LOOK: 1, Finding.Severity.NOTE: 2}

@@ -5,7 +5,7 @@ The file names no device: a load overwrites the whole drive, and the same name i
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Any
 
 from results.models import Evidence, Run
 from webapp.register.limits.profile import PROFILE
@@ -25,18 +25,11 @@ SHOWN_DEVICES, DEVICES_MAX = 16, 128  # a configuration accepts 128 names
 PLACEHOLDER = "/dev/NAME-YOUR-DRIVE"
 
 
-@dataclass(frozen=True)
-class Reproduction:
-    """A configuration file with its commands; `left_out` are keys of the log that the file does not include."""
+def reproduction_of(run: Run, evidence: Evidence | None) -> dict[str, Any] | None:
+    """Return the file and commands that reproduce a run; None if the log does not print its configuration.
 
-    name: str
-    text: str
-    commands: list[str]
-    left_out: list[str]
-
-
-def reproduction_of(run: Run, evidence: Evidence | None) -> Reproduction | None:
-    """Return the files and commands that reproduce a run; None if the log does not print its configuration."""
+    `left_out` are keys of the log that the file does not include.
+    """
     load = LOADS.get(run.workload)
     printed = [(str(name), str(value)) for name, value in run.facts.get("config", [])]
     if load is None or evidence is None or not any(name == "test-duration-sec" for name, _ in printed):
@@ -44,18 +37,18 @@ def reproduction_of(run: Run, evidence: Evidence | None) -> Reproduction | None:
     # The outcome depends on the slice length.
     slices = "" if run.slice_length_s is None else f" --slice-sec {run.slice_length_s}"
     name, log = f"{run.public_id}.conf", f"{run.public_id}-again.log"
-    return Reproduction(
-        name=name,
-        text="\n".join([*_head(run, evidence), "", *_settings(run, printed)]) + "\n",
-        commands=[
+    return {
+        "name": name,
+        "text": "\n".join([*_head(run, evidence), "", *_settings(run, printed)]) + "\n",
+        "commands": [
             " ".join(["drivetest prep", *_placeholders(run)]),
             f"drivetest {load} {name} > {log}",
             f"drivetest check {log} --profile {PROFILE}{slices}",
         ],
-        left_out=[
+        "left_out": [
             key for key, value in printed if not _is_accepted(key, value) and key not in {"device-names", "num-devices"}
         ],
-    )
+    }
 
 
 def _head(run: Run, evidence: Evidence) -> Iterator[str]:

@@ -170,20 +170,6 @@ def share_over(counts: Sequence[int], ops_count: int, limit: ReadLimit) -> Slice
     return SliceShare(threshold_us, over, ops_count, text, is_over, mark, exact)
 
 
-@dataclass(frozen=True)
-class CountedBucket:
-    """One bucket: its cumulative counts at both ends of the slice, and the difference.
-
-    The cumulative counts are None if an earlier slice is not stored, because the register cannot add them up then.
-    """
-
-    span: str
-    at_start: int | None
-    at_end: int | None
-    counted: int
-    limit: str
-
-
 def start_line(number: int, first_line: int) -> int | None:
     """Return the last line of the report at the start of a slice, which is the line before its first; None for slice 1.
 
@@ -216,20 +202,23 @@ def counts_of(run: Run, verdict: Verdict | None, number: int) -> dict[str, Any] 
 
 def _buckets(
     histogram: Histogram, its: HistogramSlice, before: Sequence[int] | None, limits: Sequence[ReadLimit]
-) -> list[CountedBucket]:
-    """Return the buckets up to the last with operations. Reports are cumulative: they are the sums of slices."""
+) -> list[dict[str, Any]]:
+    """Return the buckets up to the last with operations: cumulative counts at both ends, as in the log's reports.
+
+    The cumulative counts are None if an earlier slice is not stored, because the register cannot add them up then.
+    """
     begins = {limit.first_bucket: units.threshold(limit.limit.threshold_us) for limit in limits}
     counts = list(zip_longest(before or (), its.counts, fillvalue=0))
     while counts and not any(counts[-1]):
         counts.pop()
     return [
-        CountedBucket(
-            bucket_text(histogram, bucket),
-            None if before is None else earlier,
-            None if before is None else earlier + counted,
-            counted,
-            begins.get(bucket, ""),
-        )
+        {
+            "span": bucket_text(histogram, bucket),
+            "at_start": None if before is None else earlier,
+            "at_end": None if before is None else earlier + counted,
+            "counted": counted,
+            "limit": begins.get(bucket, ""),
+        }
         for bucket, (earlier, counted) in enumerate(counts)
     ]
 

@@ -209,7 +209,7 @@ def lines(request: HttpRequest, run: Run, first: int, last: int | None = None) -
         raise Http404(f"Lines {first} to {last}: expected two line numbers from 1 in ascending order.")
     view = log_view(run, evidence, first, last)
     shown = {"view": view, "first": first, "last": last, "evidence": evidence}
-    status = 404 if view.is_missing else 200
+    status = 404 if "is_missing" in view else 200
     return render(request, "register/runs/log_lines.html", _head_context(request, run) | shown, status=status)
 
 

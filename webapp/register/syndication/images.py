@@ -5,7 +5,7 @@ The badge has attributes only, without scripts, styles or links, so that it work
 
 import io
 from bisect import bisect_right
-from dataclasses import dataclass
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -26,14 +26,6 @@ NARROW, WIDE = frozenset("fijlrtI.,:;'|!()[] "), frozenset("mwMW@%")
 FIRST_SIZE, SECOND_SIZE, BADGE_EDGE = 13, 11, 10
 
 
-@dataclass(frozen=True)
-class BadgeLine:
-    """A line of text with the width that it is fitted into, for any font."""
-
-    text: str
-    width: int
-
-
 @public_page
 def badge(request: HttpRequest, slug: str) -> HttpResponse:
     """Send the badge. `public_page` lets caches store it for a minute, so that a withdrawal shows soon."""
@@ -45,17 +37,17 @@ def badge(request: HttpRequest, slug: str) -> HttpResponse:
         "title": title,
         "first": first,
         "second": second,
-        "width": max(first.width, second.width) + 2 * BADGE_EDGE,
+        "width": max(first["width"], second["width"]) + 2 * BADGE_EDGE,
         "warns": status.warns,
     }
     return render(request, "register/syndication/badge.svg", context, content_type=SVG)
 
 
-def fitted(text: str, size: int) -> BadgeLine:
+def fitted(text: str, size: int) -> dict[str, Any]:
     """Return text with its approximate width in a sans serif font; the SVG stretches it to exactly that width."""
     plain = plain_text(text)
     ems = sum(0.31 if each in NARROW else 0.9 if each in WIDE else 0.6 for each in plain)
-    return BadgeLine(plain, round(ems * size))
+    return {"text": plain, "width": round(ems * size)}
 
 
 WIDTH, HEIGHT, EDGE = 1200, 630, 72

@@ -1,15 +1,16 @@
 """All URLs of the public register, for the sitemap and for snapshots.
 
 Pages without a URL parameter are found automatically if they use `public_page`. Those with a parameter are listed in
-EACH by the name of their URL pattern. A test fails for a pattern that is neither in EACH nor in LEFT_OUT.
+`arguments_by_name`. A test fails for a pattern that is neither there nor in LEFT_OUT.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 from django.urls import URLPattern, reverse
 
 from results.models import Category, Histogram, Product, PublishedFigure, Run, Slice, YcsbInterval, YcsbRun
@@ -36,54 +37,16 @@ class PublicAddress:
         return self.path.endswith("/")
 
 
-@dataclass(frozen=True)
-class PublicRun:
-    """The facts of a run that determine its URLs."""
-
-    public_id: str
-    slug: str
-    has_slices: bool
-    has_status_lines: bool
-    has_reads: bool
-    is_withheld: bool | None
-    has_withheld_file: bool
+LISTS = frozenset({"category", "historical", "product"})  # pages that offer their rows as files, in FORMS
 
 
-@dataclass(frozen=True)
-class Subjects:
-    """The public contents of the register that have URLs."""
-
-    products: list[tuple[str, str]]  # slug, vendor
-    runs: list[PublicRun]
-    publications: list[str]
-    sweep_keys: list[str]
-
-
-def read_subjects() -> Subjects:
-    """Return the public products, runs, publications and YCSB loads in four queries."""
-    reads = Histogram.objects.judged().filter(run=OuterRef("pk"))
-    sweeps = YcsbRun.objects.filter(run__in=Run.objects.listed()).exclude(sweep_key="")
-    publications = PublishedFigure.objects.order_by("publication").distinct().values_list("publication", flat=True)
-    slices = Slice.objects.filter(run=OuterRef("pk"))
-    intervals = YcsbInterval.objects.filter(ycsb_run__run=OuterRef("pk"))
-    has = {"has_slices": Exists(slices), "has_lines": Exists(intervals), "has_reads": Exists(reads)}
-    runs = Run.objects.public().with_withheld_flag().annotate(**has).order_by("pk")
-    columns = ("public_id", "product__slug", *has, "reading__evidence__sequestered", "has_withheld_attachment")
-    return Subjects(
-        products=list(Product.objects.public().order_by("slug").values_list("slug", "vendor")),
-        runs=[PublicRun(*row) for row in runs.values_list(*columns)],
-        publications=list(publications),
-        sweep_keys=sorted(set(sweeps.values_list("sweep_key", flat=True))),
-    )
-
-
-def public_addresses(subjects: Subjects) -> Iterator[PublicAddress]:
-    """Yield every URL once, the most requested pages first."""
+def public_addresses() -> Iterator[PublicAddress]:
+    """Yield every URL once, the most requested pages first. The rows are read in four queries."""
     for name in plain_names():
         yield from _addresses(name, [((), EVERYTHING)])
-    for name, subjects_of in EACH.items():
+    for name, arguments in arguments_by_name().items():
         if name in known_names():
-            yield from _addresses(name, subjects_of(subjects))
+            yield from _addresses(name, arguments)
 
 
 def _addresses(name: str, found: Iterable[Arguments]) -> Iterator[PublicAddress]:
@@ -95,58 +58,57 @@ def _addresses(name: str, found: Iterable[Arguments]) -> Iterator[PublicAddress]
             yield from (PublicAddress(f"{path}?format={form}", group) for form in FORMS)
 
 
-def _categories(_subjects: Subjects) -> list[Arguments]:
-    return [((category,), EVERYTHING) for category in Category.values]
+def arguments_by_name() -> dict[str, list[Arguments]]:
+    """Return the arguments of the public URLs with a parameter, by the name of their URL pattern."""
+    products = list(Product.objects.public().order_by("slug").values_list("slug", "vendor"))
+    publications = PublishedFigure.objects.order_by("publication").distinct().values_list("publication", flat=True)
+    sweeps = YcsbRun.objects.filter(run__in=Run.objects.listed()).exclude(sweep_key="")
+    sweep_keys = sorted(set(sweeps.values_list("sweep_key", flat=True)))
+    runs = _public_runs()
+    open_runs = [run for run in runs if run.has_reads and not run.is_withheld]  # their counts of reads are public
+    with_lines = [run for run in runs if run.has_lines and not (run.is_withheld or run.has_withheld_attachment)]
+    of_categories = _of_everything(Category.values)
+    of_products: list[Arguments] = [((slug,), slug) for slug, _ in products]
+    return {
+        "category": of_categories,
+        "category-feed": of_categories,
+        "product": of_products,
+        "product-badge": of_products,
+        "product-feed": of_products,
+        "product-picture": of_products,
+        "run-detail": _of_runs(runs),
+        "run-histograms": [((run.public_id, form), run.slug) for run in open_runs for form in HISTOGRAM_FORMS],
+        "run-over-time": _of_runs(open_runs),
+        "run-over-time-csv": _of_runs(open_runs),
+        "run-slice-chart": _of_runs(run for run in runs if run.has_reads),
+        "run-slices": _of_runs(run for run in runs if run.has_slices),
+        "run-status-lines": _of_runs(with_lines),
+        "vendor-feed": _of_everything(sorted({vendor_slug(vendor) for _, vendor in products})),
+        "ycsb-load": _of_everything(dict.fromkeys(key[:LOAD_KEY_DIGITS] for key in sweep_keys)),
+        "ycsb-publication": _of_everything(publications),
+    }
 
 
-def _products(subjects: Subjects) -> list[Arguments]:
-    return [((slug,), slug) for slug, _ in subjects.products]
+def _public_runs() -> list[Any]:
+    """Return the public runs with the facts that determine their URLs."""
+    has = {
+        "has_slices": Exists(Slice.objects.filter(run=OuterRef("pk"))),
+        "has_lines": Exists(YcsbInterval.objects.filter(ycsb_run__run=OuterRef("pk"))),
+        "has_reads": Exists(Histogram.objects.judged().filter(run=OuterRef("pk"))),
+    }
+    named = {"slug": F("product__slug"), "is_withheld": F("reading__evidence__sequestered")}
+    runs = Run.objects.public().with_withheld_flag().annotate(**has, **named).order_by("pk")
+    return list(runs.values_list("public_id", "has_withheld_attachment", *has, *named, named=True))
 
 
-def _vendors(subjects: Subjects) -> list[Arguments]:
-    return [((slug,), EVERYTHING) for slug in sorted({vendor_slug(vendor) for _, vendor in subjects.products})]
+def _of_everything(names: Iterable[str]) -> list[Arguments]:
+    return [((name,), EVERYTHING) for name in names]
 
 
-def _publications(subjects: Subjects) -> list[Arguments]:
-    return [((publication,), EVERYTHING) for publication in subjects.publications]
+def _of_runs(runs: Iterable[Any]) -> list[Arguments]:
+    return [((run.public_id,), run.slug) for run in runs]
 
 
-def _loads(subjects: Subjects) -> list[Arguments]:
-    return [((key,), EVERYTHING) for key in dict.fromkeys(each[:LOAD_KEY_DIGITS] for each in subjects.sweep_keys)]
-
-
-def _histograms(subjects: Subjects) -> list[Arguments]:
-    return [((run.public_id, form), run.slug) for run in subjects.runs if _is_open(run) for form in HISTOGRAM_FORMS]
-
-
-def _is_open(run: PublicRun) -> bool:
-    """Return whether the run has counts of reads that are not withheld."""
-    return run.has_reads and not run.is_withheld
-
-
-def _runs(is_for: Callable[[PublicRun], bool]) -> Callable[[Subjects], list[Arguments]]:
-    return lambda subjects: [((run.public_id,), run.slug) for run in subjects.runs if is_for(run)]
-
-
-LISTS = frozenset({"category", "historical", "product"})  # pages that offer their rows as files, in FORMS
-EACH: dict[str, Callable[[Subjects], list[Arguments]]] = {
-    "category": _categories,
-    "category-feed": _categories,
-    "product": _products,
-    "product-badge": _products,
-    "product-feed": _products,
-    "product-picture": _products,
-    "run-detail": _runs(lambda _: True),
-    "run-histograms": _histograms,
-    "run-over-time": _runs(_is_open),
-    "run-over-time-csv": _runs(_is_open),
-    "run-slice-chart": _runs(lambda run: run.has_reads),
-    "run-slices": _runs(lambda run: run.has_slices),
-    "run-status-lines": _runs(lambda run: run.has_status_lines and not (run.is_withheld or run.has_withheld_file)),
-    "vendor-feed": _vendors,
-    "ycsb-load": _loads,
-    "ycsb-publication": _publications,
-}
 # Public URLs that are neither in the sitemap nor in snapshots: only the running register serves them.
 LEFT_OUT = {
     "run-log": "evidence is sent from the evidence store",

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from webapp.register.http.responses import public_page
-from webapp.register.syndication.public_addresses import public_addresses, read_subjects
+from webapp.register.syndication.public_addresses import public_addresses
 from webapp.register.syndication.site import site_address
 
 XML = "application/xml; charset=utf-8"
@@ -21,7 +21,7 @@ class PublicPages(Sitemap):  # type: ignore[type-arg]  # generic for the type ch
 
     def __init__(self) -> None:
         left_out = reverse("search")  # the search page is marked noindex
-        addresses = public_addresses(read_subjects())
+        addresses = public_addresses()
         self.paths = [address.path for address in addresses if address.is_page and address.path != left_out]
 
     def items(self) -> list[str]:

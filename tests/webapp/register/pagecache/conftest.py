@@ -92,8 +92,8 @@ FEW = {"/", "/robots.txt", "/drives/nvme-flash/"}
 def few_addresses(monkeypatch):
     """Let snapshots hold the pages about products and three others: how they are kept depends on none of the rest."""
 
-    def of_products_and_few(subjects):
-        return (each for each in public_addresses(subjects) if each.group != EVERYTHING or each.path in FEW)
+    def of_products_and_few():
+        return (each for each in public_addresses() if each.group != EVERYTHING or each.path in FEW)
 
     monkeypatch.setattr(updates, "public_addresses", of_products_and_few)
 

@@ -5,7 +5,7 @@ import pytest
 from results.models import Product, Visibility
 from tests.webapp.register.pagecache.conftest import entry_bytes
 from webapp.register.pagecache import store, updates
-from webapp.register.syndication.public_addresses import public_addresses, read_subjects
+from webapp.register.syndication.public_addresses import public_addresses
 
 # Most tests make a snapshot, 1 s of processor time.
 pytestmark = [pytest.mark.django_db, pytest.mark.long]
@@ -19,7 +19,7 @@ def test_every_public_address_is_in_it_with_the_bytes_of_the_live_page(root, liv
     make_published_run()
     make_log_run()
     made = updates.update_snapshot()
-    paths = {address.path for address in public_addresses(read_subjects())}
+    paths = {address.path for address in public_addresses()}
     assert set(store.current(root).entries) == paths
     assert (made.rendered, made.left_out) == (len(paths), 0)
     for path in paths:

@@ -108,7 +108,7 @@ def test_what_was_run_again_is_judged_in_the_same_slices(make_log_run, slice_len
     run.slice_length_s = slice_length_s
     again = reproduction_of(run, run.reading.evidence)
     assert again is not None
-    assert again.commands[-1].endswith(ending)
+    assert again["commands"][-1].endswith(ending)
 
 
 @pytest.mark.parametrize("value", ["40; rm -rf /", "$(reboot)", "40\nmax-lag-sec: 0", "", "\u202e40", "9" * 21])
@@ -118,10 +118,10 @@ def test_what_is_no_plain_value_goes_into_no_configuration(make_log_run, value):
     )
     again = reproduction_of(run, run.reading.evidence)
     assert again is not None
-    assert "max-lag-sec" not in again.text
-    assert again.left_out == ["scheduler-mode", "max-lag-sec"]
+    assert "max-lag-sec" not in again["text"]
+    assert again["left_out"] == ["scheduler-mode", "max-lag-sec"]
     assert all(
-        line.startswith(("#", "device-names: ")) or line[:1].islower() or not line for line in again.text.split("\n")
+        line.startswith(("#", "device-names: ")) or line[:1].islower() or not line for line in again["text"].split("\n")
     )
 
 
@@ -129,8 +129,8 @@ def test_every_device_is_asked_for(make_log_run):
     run = make_log_run(facts=FACTS | {"device_count": 3})
     again = reproduction_of(run, run.reading.evidence)
     assert again is not None
-    assert again.text.count("NAME-YOUR-DRIVE-") == 3
-    assert again.commands[0].endswith("-1 /dev/NAME-YOUR-DRIVE-2 /dev/NAME-YOUR-DRIVE-3")
+    assert again["text"].count("NAME-YOUR-DRIVE-") == 3
+    assert again["commands"][0].endswith("-1 /dev/NAME-YOUR-DRIVE-2 /dev/NAME-YOUR-DRIVE-3")
 
 
 @pytest.mark.parametrize("facts", [{"config": []}, {"config": [["read-reqs-per-sec", "600"]]}])
@@ -147,7 +147,7 @@ def test_the_configuration_of_a_real_run_is_the_one_that_it_had(make_log_run):
     run = make_log_run(facts=FACTS | {"config": printed})
     again = reproduction_of(run, run.reading.evidence)
     assert again is not None
-    told = dict(line.split(": ") for line in again.text.splitlines() if line and not line.startswith("#"))
+    told = dict(line.split(": ") for line in again["text"].splitlines() if line and not line.startswith("#"))
     assert {key: told[key] for key in asked if key != "device-names"} == {
         key: value for key, value in asked.items() if key != "device-names"
     }

@@ -14,15 +14,15 @@ def test_what_was_counted_before_is_taken_off(make_log_run):
     run = make_log_run()
     counted = counts_of(run, run.verdicts.get(), 2)
     first, second = (counts for _, counts in SLOW_DISK_SLICES[:2])
-    assert [bucket.counted for bucket in counted["buckets"]] == second
-    assert [bucket.at_start for bucket in counted["buckets"]][: len(first)] == first
-    assert all(bucket.at_end - bucket.at_start == bucket.counted for bucket in counted["buckets"])
+    assert [bucket["counted"] for bucket in counted["buckets"]] == second
+    assert [bucket["at_start"] for bucket in counted["buckets"]][: len(first)] == first
+    assert all(bucket["at_end"] - bucket["at_start"] == bucket["counted"] for bucket in counted["buckets"])
 
 
 def test_the_first_slice_begins_with_nothing(make_log_run):
     run = make_log_run()
     counted = counts_of(run, run.verdicts.get(), 1)
-    assert {bucket.at_start for bucket in counted["buckets"]} == {0}
+    assert {bucket["at_start"] for bucket in counted["buckets"]} == {0}
     assert counted["start_line"] is None
 
 
@@ -71,7 +71,7 @@ def test_very_many_slices_before_one_are_added_up_where_they_are_stored(make_log
     read, original = [], slices_counts.histogram_slices
     monkeypatch.setattr(slices_counts, "histogram_slices", lambda slices: read.extend(original(slices)) or read)
     counted = counts_of(run, run.verdicts.get(), 500)
-    assert [bucket.at_start for bucket in counted["buckets"]] == [499, 998]
+    assert [bucket["at_start"] for bucket in counted["buckets"]] == [499, 998]
     assert (counted["start_line"], len(read)) == (499 * 100 + 99, 1)
 
 
@@ -80,7 +80,9 @@ def test_after_a_gap_a_slice_begins_with_the_report_before_it_and_no_count_is_ma
     run.slices.filter(number=2).delete()
     counted = counts_of(run, run.verdicts.get(), 3)
     assert counted["start_line"] == 299
-    assert [(bucket.at_start, bucket.at_end, bucket.counted) for bucket in counted["buckets"]] == [(None, None, 5)]
+    assert [(bucket["at_start"], bucket["at_end"], bucket["counted"]) for bucket in counted["buckets"]] == [
+        (None, None, 5)
+    ]
     assert "the report that ends in line 299" in client.get(f"/runs/{run.public_id}/slices/3/").text
 
 

@@ -5,7 +5,7 @@ import pytest
 from results.models import Product, Run, Visibility
 from tests.webapp.register.syndication.answers import read_xml
 from webapp.register.syndication import public_addresses
-from webapp.register.syndication.public_addresses import EACH, LEFT_OUT, known_names, plain_names, read_subjects
+from webapp.register.syndication.public_addresses import LEFT_OUT, arguments_by_name, known_names, plain_names
 from webapp.register.syndication.sitemap import PublicPages
 
 pytestmark = pytest.mark.django_db
@@ -18,8 +18,8 @@ def read_locs(response):
 
 
 def test_every_public_address_is_listed_or_left_out_with_a_reason():
-    assert known_names() - {*EACH, *LEFT_OUT, *plain_names()} == set()
-    assert {*EACH, *LEFT_OUT} & set(plain_names()) == set()
+    assert known_names() - {*arguments_by_name(), *LEFT_OUT, *plain_names()} == set()
+    assert {*arguments_by_name(), *LEFT_OUT} & set(plain_names()) == set()
 
 
 def test_every_page_of_the_sitemap_is_there(client, catalogue, settings):
@@ -67,7 +67,7 @@ def test_the_sitemap_takes_as_many_queries_for_one_run_as_for_fifty(make_publish
 def test_files_of_a_run_are_addresses_only_where_there_are_some(make_published_run, make_log_run):
     make_published_run()
     with_log = make_log_run()
-    paths = [address.path for address in public_addresses.public_addresses(read_subjects())]
+    paths = [address.path for address in public_addresses.public_addresses()]
     assert [path for path in paths if path.endswith("slices.csv")] == [f"/runs/{with_log.public_id}/slices.csv"]
 
 

@@ -33,27 +33,22 @@ class Counted:
         return sum(self.counts or [])
 
 
-@dataclass(frozen=True)
-class Pieces:
-    """All pieces of a run in chronological order; `kind` is "minutes" or "slices"."""
-
-    kind: str
-    pieces: list[Counted]
-
-
 def has_minutes(run: Run) -> bool:
     """Return whether the register stores minutes of the run; a run shorter than a minute has none."""
     return hasattr(run, "series") and run.series.intervals_count > 0
 
 
-def pieces_of(run: Run, histogram: Histogram) -> Pieces:
-    """Return the counts of a histogram over the run's time. Raises WithheldError and SeriesDamagedError."""
+def pieces_of(run: Run, histogram: Histogram) -> list[Counted]:
+    """Return the counts of a histogram by minute; by slice for a run without minutes.
+
+    Raises WithheldError and SeriesDamagedError.
+    """
     if not has_minutes(run):
         slices = histogram_slices(run.slices.of_histogram(histogram.ordinal))
-        return Pieces("slices", [Counted(each.start_s, each.end_s, list(each.counts)) for each in slices])
+        return [Counted(each.start_s, each.end_s, list(each.counts)) for each in slices]
     own = range(histogram.ordinal, histogram.ordinal + 1)
     minutes = intervals(minutes_of(run), 0, LATEST_S, own)
-    return Pieces("minutes", [Counted(each.start_s, each.end_s, each.counts[0]) for each in minutes])
+    return [Counted(each.start_s, each.end_s, each.counts[0]) for each in minutes]
 
 
 SCHEMA = "drivecert.over-time/1"
@@ -79,7 +74,7 @@ class Column:
 class OverTime:
     """All columns of a run; `buckets` reach from the first to the last bucket with operations."""
 
-    pieces: Pieces
+    pieces: list[Counted]
     buckets: range
     columns: list[Column]
 
@@ -87,14 +82,9 @@ class OverTime:
 def over_time(run: Run, histogram: Histogram) -> OverTime:
     """Return a run reduced to columns. Raises WithheldError and SeriesDamagedError."""
     pieces = pieces_of(run, histogram)
-    buckets = _used_buckets(pieces.pieces)
-    columns = list(_columns(pieces.pieces, buckets))
-    return OverTime(pieces, buckets, columns)
-
-
-def _used_buckets(pieces: Sequence[Counted]) -> range:
     used = {bucket for piece in pieces for bucket, count in enumerate(piece.counts or []) if count}
-    return range(min(used), max(used) + 1) if used else range(0)
+    buckets = range(min(used), max(used) + 1) if used else range(0)
+    return OverTime(pieces, buckets, list(_columns(pieces, buckets)))
 
 
 def _columns(pieces: Sequence[Counted], buckets: range) -> Iterator[Column]:
@@ -143,8 +133,8 @@ def as_document(run: Run, histogram: Histogram, data: OverTime, limits: Sequence
         "schema": SCHEMA,
         "run": run.public_id,
         "histogram": histogram.name,
-        "pieces": data.pieces.kind,
-        "pieces_count": len(data.pieces.pieces),
+        "pieces": "minutes" if has_minutes(run) else "slices",
+        "pieces_count": len(data.pieces),
         "columns": [[column.start_s, column.end_s] for column in data.columns],
         "buckets": [_bucket(histogram, bucket) for bucket in data.buckets],
         "shares": [[_rounded(column.shares[place]) for column in data.columns] for place in range(len(data.buckets))],

@@ -61,7 +61,8 @@ def _worst(slices: Sequence[HistogramSlice], limit: ReadLimit) -> Bar | None:
     place = max(range(len(counted)), key=shares.__getitem__)
     worst = counted[place]
     is_over = not is_count_within(overs[place], worst.ops_count, limit.limit.limit_pct)
-    return Bar(_plotted(shares[place]), f"slice {worst.number:,d}, {units.span(worst.start_s, worst.end_s)}", is_over)
+    drawn = float(f"{shares[place]:.4g}")  # enough digits for a drawing and its tooltip
+    return Bar(drawn, f"slice {worst.number:,d}, {units.span(worst.start_s, worst.end_s)}", is_over)
 
 
 def _panel(bars: Sequence[Bar | None], limit: ReadLimit) -> dict[str, Any]:
@@ -74,11 +75,6 @@ def _panel(bars: Sequence[Bar | None], limit: ReadLimit) -> dict[str, Any]:
         "spans": [bar.span if bar else "" for bar in bars],
         "over": [bar is not None and bar.is_over for bar in bars],
     }
-
-
-def _plotted(share: float) -> float:
-    """Return a share with enough digits for a drawing and its tooltip; limits are compared on counts."""
-    return float(f"{share:.4g}")
 
 
 FEWEST_DRAWN = 2  # slices or minutes: a single one has no course over time

@@ -9,13 +9,9 @@ from results.models import Histogram, Run
 from webapp.register.http.files import csv_response, long_csv_response
 from webapp.register.http.responses import conditional_response
 from webapp.register.limits.profile import current_profile
-from webapp.register.runs.charts.over_time import SCHEMA, as_document, csv_lines, pieces_of, rate_lines
-from webapp.register.runs.charts.over_time import over_time as reduced_over_time
+from webapp.register.runs.charts import over_time as time_charts
+from webapp.register.runs.charts import telemetry as telemetry_charts
 from webapp.register.runs.charts.page import slice_chart
-from webapp.register.runs.charts.telemetry import SCHEMA as TELEMETRY
-from webapp.register.runs.charts.telemetry import as_document as telemetry_document
-from webapp.register.runs.charts.telemetry import csv_lines as telemetry_lines
-from webapp.register.runs.charts.telemetry import every_line, telemetry_of
 from webapp.register.runs.slices import ReadLimit, read_limits
 from webapp.register.runs.views import run_page, withheld
 
@@ -33,7 +29,7 @@ def over_time(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     if is_withheld(run):
         return withheld(request, run, "The minutes")
     histogram = _judged(run)
-    what = (SCHEMA, form, current_profile().pk)
+    what = (time_charts.SCHEMA, form, current_profile().pk)
     try:
         return conditional_response(request, run, what, lambda: _over_time(run, histogram, form))
     except SeriesDamagedError as error:
@@ -42,11 +38,11 @@ def over_time(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
 
 def _over_time(run: Run, histogram: Histogram, form: str) -> HttpResponse:
     if form == "rates":
-        return csv_response(f"{run.public_id}-rates", *rate_lines(pieces_of(run, histogram).pieces))
-    reduced = reduced_over_time(run, histogram)
+        return csv_response(f"{run.public_id}-rates", *time_charts.rate_lines(time_charts.pieces_of(run, histogram)))
+    reduced = time_charts.over_time(run, histogram)
     if form == "csv":
-        return csv_response(f"{run.public_id}-over-time", *csv_lines(histogram, reduced))
-    return JsonResponse(as_document(run, histogram, reduced, _limits(run, histogram)))
+        return csv_response(f"{run.public_id}-over-time", *time_charts.csv_lines(histogram, reduced))
+    return JsonResponse(time_charts.as_document(run, histogram, reduced, _limits(run, histogram)))
 
 
 def _limits(run: Run, histogram: Histogram) -> list[ReadLimit]:
@@ -85,14 +81,14 @@ def telemetry(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     def make() -> HttpResponseBase:
         with reading_slot():
             if form == "every.csv":
-                return long_csv_response(f"{run.public_id}-telemetry-every", *every_line(evidence))
-            telemetry = telemetry_of(evidence)
+                return long_csv_response(f"{run.public_id}-telemetry-every", *telemetry_charts.every_line(evidence))
+            telemetry = telemetry_charts.telemetry_of(evidence)
         if form == "csv":
-            return csv_response(f"{run.public_id}-telemetry", *telemetry_lines(telemetry))
-        return JsonResponse(telemetry_document(run.public_id, telemetry))
+            return csv_response(f"{run.public_id}-telemetry", *telemetry_charts.csv_lines(telemetry))
+        return JsonResponse(telemetry_charts.as_document(run.public_id, telemetry))
 
     try:
-        return conditional_response(request, run, (TELEMETRY, form, evidence.sha256), make)
+        return conditional_response(request, run, (telemetry_charts.SCHEMA, form, evidence.sha256), make)
     except BusyError:
         return HttpResponse(BUSY, PLAIN_TEXT, UNREADABLE, headers=RETRY_HEADERS)
     except ValueError as error:
