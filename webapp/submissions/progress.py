@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from results.access.history import EMBARGO_CHANGED
@@ -124,9 +124,9 @@ def entries_of(events: Iterable[Event]) -> list[dict[str, object]]:
 def _line(event: Event) -> HistoryLine:
     line = line_of(event)
     if event.actor is not None and not getattr(event.actor, "is_staff", False):
-        line = replace(line, by="its organisation")
+        line |= {"by": "its organisation"}
     if event.kind != EMBARGO_CHANGED:
         return line
     moments = (event.details[name] for name in ("before", "after"))
     before, after = (units.moment(datetime.fromisoformat(each)) if each else NO_EMBARGO for each in moments)
-    return replace(line, details=f"{before} -> {after}")
+    return line | {"details": f"{before} -> {after}"}

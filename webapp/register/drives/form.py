@@ -1,6 +1,7 @@
 """The form above the tables of drives: its fields, their options, and the data that the page's script needs."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from html import escape
 from typing import Any
 
@@ -68,7 +69,7 @@ def _script_data(page: DrivesPage) -> dict[str, Any]:
         "version": page.store.version,
         "isHistorical": layout.is_historical,
         "included": list(layout.included),
-        "filters": [_filter_data(each) for each in layout.filters],
+        "filters": [asdict(each) for each in layout.filters],
         "sections": [_section_data(spec, layout) for spec in layout.specs],
         "usual": layout.usual,
         "groupLabels": GROUP_LABELS,
@@ -91,11 +92,6 @@ def boxes(name: str, options: Iterable[Option]) -> SafeString:
 def _label(column: Column) -> str:
     head = f"Over {column.head}" if column.threshold_us and not column.head.startswith("Over") else column.head
     return f"{head} (computed)" if column.kind == "computed" else head
-
-
-def _filter_data(each: Filter) -> dict[str, Any]:
-    names = ("name", "column", "kind", "label", "subject", "unit", "scale", "labels")
-    return {name: getattr(each, name) for name in names}
 
 
 def _section_data(spec: TableSpec, layout: PageLayout) -> dict[str, Any]:

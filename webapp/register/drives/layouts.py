@@ -1,6 +1,5 @@
 """The layouts of the pages of drives: one per category, one of all categories, and one of historical products."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from results.models import Category
@@ -14,6 +13,7 @@ from webapp.register.tables.categories import (
     EVERY_CLOUD_NOTES,
     SHARES,
     STATES_NOTE,
+    historical_spec,
 )
 from webapp.register.tables.columns import Column
 from webapp.register.tables.tables import TableSpec
@@ -67,11 +67,8 @@ def category_layout(spec: TableSpec) -> PageLayout:
     return PageLayout(spec.code, (spec,), of_category.get(Category(spec.code), filters.OF_DRIVES))
 
 
-def historical_layout(specs: Sequence[TableSpec]) -> PageLayout:
-    """Return the layout of the page of products that are no longer recommended."""
-    return PageLayout("historical", tuple(specs), filters.OF_DRIVES, INCLUDED[1:], is_historical=True)
-
-
-def all_categories_layout() -> PageLayout:
-    """Return the layout of the page of all categories, which shows historical products only on request."""
-    return PageLayout(ALL.code, (ALL,), ALL_FILTERS, categories=tuple(Category.values))
+HISTORICAL_LAYOUT = PageLayout(
+    "historical", tuple(map(historical_spec, Category)), filters.OF_DRIVES, INCLUDED[1:], is_historical=True
+)
+# It shows historical products only on request.
+ALL_CATEGORIES_LAYOUT = PageLayout(ALL.code, (ALL,), ALL_FILTERS, categories=tuple(Category.values))

@@ -28,9 +28,7 @@ class LimitCheck:
         profile = limits.profile_by_threshold
         self.over_profile: Rows = store.cached(("over", *profile.items()), lambda: _over(store, profile))
         self.over: Rows = _over(store, limits.by_threshold) if limits.is_own else self.over_profile
-        not_passed = [
-            outcome.of(word) for word in (Verdict.Outcome.FAIL, Verdict.Outcome.UNDECIDED, Verdict.Outcome.VOID)
-        ]
+        not_passed = [outcome.of(word) for word in Verdict.Outcome if word != Verdict.Outcome.PASS]
         self.passes_profile = store.all_rows & ~reduce(or_, not_passed, self.over_profile)
         # The same rule as reader_limits.passes_limits.
         not_by_limits = store.columns["decided_by_limits"].of("no")

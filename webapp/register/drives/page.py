@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from html import escape
 from operator import or_
+from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
 
@@ -24,34 +25,13 @@ from webapp.register.tables.parameters import Sort
 from webapp.register.tables.tables import Head, TableSpec, column_groups, head_of
 from webapp.templatetags import units
 
-COLUMNS_SIDE_BY_SIDE = 14
+COLUMNS_SIDE_BY_SIDE = 14  # that a desktop shows
 CURRENT = ' aria-current="page"'
 HIDDEN_BECAUSE = {
     "historical": ("historical", "yes", "historical"),
     "withdrawn": ("visibility", "withdrawn", "withdrawn"),
     "superseded": ("visibility", "superseded", "superseded by another run"),
 }
-
-
-@dataclass(frozen=True)
-class Section:
-    """One table of a page, ready for its template."""
-
-    spec: TableSpec
-    heads: list[Head]
-    heads_by_choice: list[Head]
-    groups: list[RowGroup]
-    bodies: SafeString
-
-    @property
-    def is_wide(self) -> bool:
-        """Return whether the table has more columns than a desktop shows; it then scrolls in a box of its own."""
-        return len(self.heads) > COLUMNS_SIDE_BY_SIDE
-
-    @property
-    def column_groups(self) -> list[tuple[str, str]]:
-        """Return code and label of the column groups that a narrow screen offers."""
-        return column_groups(self.spec, self.heads)
 
 
 @dataclass(frozen=True)
@@ -116,7 +96,7 @@ class DrivesPage:
         return Test(name, reason, self.store.all_rows & ~self.store.columns[column].of(word))
 
     @cached_property
-    def sections(self) -> list[Section]:
+    def sections(self) -> list[dict[str, Any]]:
         """Return the tables that have rows before filters; on a page with one table, always that one."""
         pages = pages_count(self.filtered_rows.bit_count())
         if self.query.page > pages:
@@ -149,7 +129,7 @@ class DrivesPage:
         """Return whether the page has one table, which is shown also if it is empty."""
         return len(self.layout.specs) == 1
 
-    def _section(self, spec: TableSpec, groups: list[RowGroup], before: int) -> Section:
+    def _section(self, spec: TableSpec, groups: list[RowGroup], before: int) -> dict[str, Any]:
         chosen = self.query.columns
         columns = (
             tuple(column for column in spec.columns if column.code in (*chosen, ALWAYS_SHOWN)) if chosen else spec.usual
@@ -160,7 +140,15 @@ class DrivesPage:
         writer = RowWriter(self.store, columns, self.limits, rows, tags_historical=tags_historical)
         heads = [self._head(column) for column in spec.columns if column in columns]
         by_choice = [self._head(column) for column in spec.columns if column not in columns]
-        return Section(spec, heads, by_choice, shown, writer.table(shown))
+        return {
+            "spec": spec,
+            "heads": heads,
+            "heads_by_choice": by_choice,
+            "groups": shown,
+            "bodies": writer.table(shown),
+            "is_wide": len(heads) > COLUMNS_SIDE_BY_SIDE,  # it then scrolls in a box of its own
+            "column_groups": column_groups(spec, heads),  # that a narrow screen offers
+        }
 
     def _head(self, column: Column) -> Head:
         def address(sort: Sort) -> str:

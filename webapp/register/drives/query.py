@@ -99,8 +99,13 @@ def read_drives_query(
     found = read_parameters(
         query,
         (
-            Parameter("choices", names_of(choices), lambda given: tuple(_choices(given, choices, store)), True),
-            Parameter("numbers", names_of(numbers), lambda given: tuple(_numbers(given, numbers))),
+            Parameter(
+                "choices",
+                tuple(each.name for each in choices),
+                lambda given: tuple(_choices(given, choices, store)),
+                True,
+            ),
+            Parameter("numbers", tuple(each.name for each in numbers), lambda given: tuple(_numbers(given, numbers))),
             limits_parameter(profile),
             Parameter("search_text", ("q",), read_search_text),
             Parameter("only_within", ("within",), lambda given: one_of(given, "within", ("any", "only")) == "only"),
@@ -116,11 +121,6 @@ def read_drives_query(
 
 def _sort(given: Mapping[str, str], codes: Collection[str]) -> Sort:
     return read_sort(given["sort"], codes) if given.get("sort") else FASTEST_FIRST
-
-
-def names_of(filters: Iterable[Filter]) -> tuple[str, ...]:
-    """Return the parameters of filters."""
-    return tuple(each.name for each in filters)
 
 
 def _included(given: Mapping[str, str], names: Iterable[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from results.models import Category, Run
 from webapp.register.drives.below_table import below_table
 from webapp.register.drives.form import form_context
 from webapp.register.drives.headline import page_headline
-from webapp.register.drives.layouts import PageLayout, all_categories_layout, category_layout, historical_layout
+from webapp.register.drives.layouts import ALL_CATEGORIES_LAYOUT, HISTORICAL_LAYOUT, PageLayout, category_layout
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.query import read_drives_query, read_search_text
 from webapp.register.drives.search import found_products, found_sentence, lookup
@@ -33,13 +33,12 @@ def category(request: HttpRequest, category: str) -> HttpResponse:
 
 @public_page
 def all_categories(request: HttpRequest) -> HttpResponse:
-    return drives_response(request, all_categories_layout(), "register/drives/all_categories.html")
+    return drives_response(request, ALL_CATEGORIES_LAYOUT, "register/drives/all_categories.html")
 
 
 @public_page
 def historical(request: HttpRequest) -> HttpResponse:
-    layout = historical_layout([categories.historical_spec(category) for category in Category])
-    return drives_response(request, layout, "register/drives/historical.html")
+    return drives_response(request, HISTORICAL_LAYOUT, "register/drives/historical.html")
 
 
 @public_page

@@ -13,7 +13,7 @@ from django.db import models, transaction
 from results.access.mirrors import record_dump_origin
 from results.models import Product, Profile, Run, Share, Statistic, Verdict
 from results.models.row_operations import copy_rows
-from results.rules.act.limits import Limit, parse_limits
+from results.rules.act.limits import parse_limits
 from webapp.register.dumps.store import Dump, read_dump
 from webapp.register.dumps.tables import SCHEMA, TABLES, Table
 from webapp.register.tables.evaluation import is_over
@@ -137,22 +137,13 @@ def contradictions() -> list[str]:
     for share in Share.objects.filter(statistic=Statistic.WORST_SLICE, over_count__isnull=False):
         shares.setdefault(share.run_id, []).append(share)
     newest = Verdict.objects.order_by("run", "-created_at", "-id").distinct("run")
-    sentences = [
-        _contradiction(verdict, shares.get(verdict.run_id, []))
-        for verdict in newest.select_related("profile", "run").defer("document")
-    ]
-    return [sentence for sentence in sentences if sentence]
-
-
-def _contradiction(verdict: Verdict, shares: list[Share]) -> str:
-    has_excess = _has_excess(shares, parse_limits(verdict.profile.document))
-    if verdict.outcome == Verdict.Outcome.PASS and has_excess:
-        return f"{verdict.run.public_id}: its verdict is pass, and a share is over its limit"
-    if verdict.outcome == Verdict.Outcome.FAIL and shares and not has_excess:
-        return f"{verdict.run.public_id}: its verdict is fail, and no share is over its limit"
-    return ""
-
-
-def _has_excess(shares: list[Share], limits: tuple[Limit, ...]) -> bool:
-    limit_of = {limit.threshold_us: limit.limit_pct for limit in limits}
-    return any(is_over(share, limit_of[share.threshold_us]) for share in shares if share.threshold_us in limit_of)
+    found = []
+    for verdict in newest.select_related("profile", "run").defer("document"):
+        own = shares.get(verdict.run_id, [])
+        limit_of = {limit.threshold_us: limit.limit_pct for limit in parse_limits(verdict.profile.document)}
+        has_excess = any(is_over(each, limit_of[each.threshold_us]) for each in own if each.threshold_us in limit_of)
+        if verdict.outcome == Verdict.Outcome.PASS and has_excess:
+            found.append(f"{verdict.run.public_id}: its verdict is pass, and a share is over its limit")
+        if verdict.outcome == Verdict.Outcome.FAIL and own and not has_excess:
+            found.append(f"{verdict.run.public_id}: its verdict is fail, and no share is over its limit")
+    return found

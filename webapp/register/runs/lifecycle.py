@@ -1,7 +1,5 @@
 """Lifecycle of a run on its page: supersession, annotations, history, earlier verdicts and certificates."""
 
-from dataclasses import dataclass, replace
-
 from results.access.history import for_everyone, is_by_reviewer
 from results.access.redaction import visible_events, visible_verdict
 from results.history import displaced_by, event_label, history_of
@@ -13,15 +11,7 @@ from webapp.templatetags import units
 SHOWN_EARLIER = 100
 
 
-@dataclass(frozen=True)
-class HistoryLine:
-    """One event: time, description, role of the actor (names of people are not public), and reason."""
-
-    at: str
-    what: str
-    by: str
-    reason: str
-    details: str
+HistoryLine = dict[str, str]  # one event: at, what, by (the role of the actor: names are not public), reason, details
 
 
 def life_of(run: Run) -> dict[str, object]:
@@ -41,12 +31,13 @@ def life_of(run: Run) -> dict[str, object]:
 def line_of(event: Event) -> HistoryLine:
     """Return a line of an event with the role of the actor: a reviewer, or the register itself."""
     by = "a reviewer" if event.actor_id else "the register"
-    return HistoryLine(units.moment(event.at), event_label(event.kind), by, event.reason, _details(event))
+    line = {"at": units.moment(event.at), "what": event_label(event.kind), "by": by}
+    return line | {"reason": event.reason, "details": _details(event)}
 
 
 def public_line(event: Event) -> HistoryLine:
     """Return a line of an event for the public history."""
-    return replace(line_of(event), by="a reviewer") if is_by_reviewer(event) else line_of(event)
+    return line_of(event) | {"by": "a reviewer"} if is_by_reviewer(event) else line_of(event)
 
 
 def _details(event: Event) -> str:

@@ -197,8 +197,6 @@ def _over_text(over_us: list[int]) -> str:
     if not over_us:
         return "all shares are within the limits"
     thresholds = " and ".join(map(units.threshold, over_us))
-    return (
-        f"the share over {thresholds} is too large"
-        if len(over_us) == 1
-        else f"the shares over {thresholds} are too large"
-    )
+    if len(over_us) == 1:
+        return f"the share over {thresholds} is too large"
+    return f"the shares over {thresholds} are too large"

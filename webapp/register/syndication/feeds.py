@@ -1,8 +1,8 @@
 """Atom feeds of events on results: of all results, a category, a vendor or a product."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from django.contrib.syndication.views import Feed
 from django.db.models import Q
@@ -24,23 +24,8 @@ from webapp.register.tables.sentences import product_name
 ENTRIES_MAX = 50
 
 
-@dataclass(frozen=True)
-class _Subject:
-    """The results that a feed is about, with their name, the path of their page and the path of the feed."""
-
-    name: str
-    page: str
-    feed: str
-    runs: RunQuerySet
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """An event with the name and the path of its run or certificate."""
-
-    event: Event
-    subject: str
-    page: str
+Found = tuple[str, str, RunQuerySet]  # the name of some results, the path of their page, and their runs
+Context = dict[str, Any]
 
 
 class _AtomFeed(Atom1Feed):
@@ -60,57 +45,58 @@ class ResultsFeed(Feed):  # type: ignore[type-arg]  # generic for the type check
     author_name = "Drivecert"
     description = ""
 
-    def __init__(self, find_results: Callable[..., tuple[str, str, RunQuerySet]]) -> None:
+    def __init__(self, find_results: Callable[..., Found]) -> None:
         self.find_results = find_results
 
-    def get_object(self, request: HttpRequest, **names: str) -> _Subject:
+    def get_object(self, request: HttpRequest, **names: str) -> Context:
         name, page, runs = self.find_results(**names)
-        return _Subject(name, page, request.path, runs)
+        return {"name": name, "page": page, "feed": request.path, "runs": runs}
 
-    def title(self, subject: _Subject) -> str:
-        return plain_text(f"Drivecert: {subject.name}")
+    def title(self, subject: Context) -> str:
+        return plain_text(f"Drivecert: {subject['name']}")
 
-    def link(self, subject: _Subject) -> str:
-        return site_address(subject.page)
+    def link(self, subject: Context) -> str:
+        return site_address(subject["page"])
 
-    def feed_url(self, subject: _Subject) -> str:
-        return site_address(subject.feed)
+    def feed_url(self, subject: Context) -> str:
+        return site_address(subject["feed"])
 
     feed_guid = feed_url
 
-    def items(self, subject: _Subject) -> Iterable[_Entry]:
-        return _entries(subject.runs)
+    def items(self, subject: Context) -> Iterable[Context]:
+        return _entries(subject["runs"])
 
-    def item_title(self, entry: _Entry) -> str:
-        return plain_text(f"{entry.subject}: {event_label(entry.event.kind)}")
+    def item_title(self, entry: Context) -> str:
+        return plain_text(f"{entry['subject']}: {event_label(entry['event'].kind)}")
 
-    def item_description(self, entry: _Entry) -> str:
-        return plain_text(entry.event.reason)
+    def item_description(self, entry: Context) -> str:
+        return plain_text(entry["event"].reason)
 
-    def item_link(self, entry: _Entry) -> str:
-        return site_address(entry.page)
+    def item_link(self, entry: Context) -> str:
+        return site_address(entry["page"])
 
-    def item_guid(self, entry: _Entry) -> str:
-        return f"{site_address(entry.page)}#event-{entry.event.pk}"
+    def item_guid(self, entry: Context) -> str:
+        return f"{site_address(entry['page'])}#event-{entry['event'].pk}"
 
-    def item_pubdate(self, entry: _Entry) -> datetime:
-        return entry.event.at
+    def item_pubdate(self, entry: Context) -> datetime:
+        at: datetime = entry["event"].at
+        return at
 
     item_updateddate = item_pubdate
 
 
-def _all_results() -> tuple[str, str, RunQuerySet]:
+def _all_results() -> Found:
     return "all results", "/", Run.objects.public()
 
 
-def _results_of_category(category: str) -> tuple[str, str, RunQuerySet]:
+def _results_of_category(category: str) -> Found:
     """Return the results of a category, including those of historical products."""
     if category not in Category.values:
         raise Http404(f"There is no category {category}.")
     return Category(category).label, reverse("category", args=[category]), Run.objects.public().in_category(category)
 
 
-def _results_of_vendor(vendor: str) -> tuple[str, str, RunQuerySet]:
+def _results_of_vendor(vendor: str) -> Found:
     """Return the results of a vendor or cloud provider."""
     names = Product.objects.public().order_by("vendor").values_list("vendor", flat=True).distinct()
     named = [name for name in names if vendor_slug(name) == vendor]
@@ -119,12 +105,12 @@ def _results_of_vendor(vendor: str) -> tuple[str, str, RunQuerySet]:
     return ", ".join(named), "/", Run.objects.public().filter(product__vendor__in=named)
 
 
-def _results_of_product(slug: str) -> tuple[str, str, RunQuerySet]:
+def _results_of_product(slug: str) -> Found:
     product = public_product(slug)
     return product_name(product), reverse("product", args=[slug]), Run.objects.public().filter(product=product)
 
 
-def _entries(runs: RunQuerySet) -> Iterable[_Entry]:
+def _entries(runs: RunQuerySet) -> Iterable[Context]:
     """Yield the newest events with their subjects, in four queries for any number of rows."""
     of_runs = Q(subject_type="run", subject_id__in=runs.values("public_id"))
     certificates = Certificate.objects.filter(product__in=runs.values("product"))
@@ -138,7 +124,7 @@ def _entries(runs: RunQuerySet) -> Iterable[_Entry]:
         product = named[event.subject_id]
         if product is not None:  # public runs have a product, although the column is nullable
             subject = f"{product_name(product)}, {event.subject_type} {event.subject_id}"
-            yield _Entry(event, subject, _address(event, product))
+            yield {"event": event, "subject": subject, "page": _address(event, product)}
 
 
 def _address(event: Event, product: Product) -> str:
@@ -147,7 +133,7 @@ def _address(event: Event, product: Product) -> str:
     return f"{reverse('product', args=[product.slug])}#{event.subject_id}"
 
 
-def _page(find_results: Callable[..., tuple[str, str, RunQuerySet]]) -> Callable[..., HttpResponseBase]:
+def _page(find_results: Callable[..., Found]) -> Callable[..., HttpResponseBase]:
     """Return the view of a feed. It sends no date, because a withheld result changes a feed without a newer event."""
     feed = ResultsFeed(find_results)
 

@@ -1,7 +1,6 @@
 """Charts of the run page: the slice chart with its data, and the addresses and captions of all charts."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import compress, islice
 from typing import Any
 
@@ -18,13 +17,7 @@ from webapp.templatetags import units
 BARS_MAX = 288
 
 
-@dataclass(frozen=True)
-class Bar:
-    """The worst of a few adjacent slices under one limit, as drawn."""
-
-    share_pct: float
-    span: str
-    is_over: bool
+Bar = dict[str, Any]  # the worst of a few adjacent slices under one limit, as drawn
 
 
 def slice_chart(slices: Iterable[HistogramSlice], count: int, limits: Sequence[ReadLimit]) -> dict[str, Any]:
@@ -62,7 +55,8 @@ def _worst(slices: Sequence[HistogramSlice], limit: ReadLimit) -> Bar | None:
     worst = counted[place]
     is_over = not is_count_within(overs[place], worst.ops_count, limit.limit.limit_pct)
     drawn = float(f"{shares[place]:.4g}")  # enough digits for a drawing and its tooltip
-    return Bar(drawn, f"slice {worst.number:,d}, {units.span(worst.start_s, worst.end_s)}", is_over)
+    span = f"slice {worst.number:,d}, {units.span(worst.start_s, worst.end_s)}"
+    return {"share_pct": drawn, "span": span, "is_over": is_over}
 
 
 def _panel(bars: Sequence[Bar | None], limit: ReadLimit) -> dict[str, Any]:
@@ -71,9 +65,9 @@ def _panel(bars: Sequence[Bar | None], limit: ReadLimit) -> dict[str, Any]:
         "thresholdUs": limit.limit.threshold_us,
         "limit": float(limit.limit.limit_pct),
         "limitText": units.decimal(limit.limit.limit_pct),
-        "shares": [bar.share_pct if bar else None for bar in bars],
-        "spans": [bar.span if bar else "" for bar in bars],
-        "over": [bar is not None and bar.is_over for bar in bars],
+        "shares": [bar["share_pct"] if bar else None for bar in bars],
+        "spans": [bar["span"] if bar else "" for bar in bars],
+        "over": [bar is not None and bar["is_over"] for bar in bars],
     }
 
 

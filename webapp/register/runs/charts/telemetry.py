@@ -82,12 +82,8 @@ class Intervals:
             yield None if isnan(value) else value
 
 
-def telemetry_of(evidence: Evidence) -> Telemetry:
-    """Return the telemetry of a stored side file. Raises ValueError if the file is too large to read for a page."""
-    return reduced(_read(evidence))
-
-
-def _read(evidence: Evidence) -> Intervals:
+def read_intervals(evidence: Evidence) -> Intervals:
+    """Return the intervals of a stored side file. Raises ValueError if the file is too large to read for a page."""
     if evidence.size_bytes > LARGEST_BYTES:
         raise ValueError(TOO_LARGE)
     with open_evidence(evidence) as file:
@@ -95,8 +91,8 @@ def _read(evidence: Evidence) -> Intervals:
 
 
 def every_line(evidence: Evidence) -> tuple[list[str], Iterator[list[str | None]]]:
-    """Return the header and lines of all intervals, for each reported quantity. Raises as telemetry_of()."""
-    intervals = _read(evidence)
+    """Return the header and lines of all intervals, for each reported quantity. Raises as read_intervals()."""
+    intervals = read_intervals(evidence)
     places = intervals.reported()
     lines = ([_digits(end), *map(_digits, intervals.row(number, places))] for number, end in enumerate(intervals.ends))
     return ["end_s", *(QUANTITIES[place].code for place in places)], lines

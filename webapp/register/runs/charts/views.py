@@ -82,7 +82,7 @@ def telemetry(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
         with reading_slot():
             if form == "every.csv":
                 return long_csv_response(f"{run.public_id}-telemetry-every", *telemetry_charts.every_line(evidence))
-            telemetry = telemetry_charts.telemetry_of(evidence)
+            telemetry = telemetry_charts.reduced(telemetry_charts.read_intervals(evidence))
         if form == "csv":
             return csv_response(f"{run.public_id}-telemetry", *telemetry_charts.csv_lines(telemetry))
         return JsonResponse(telemetry_charts.as_document(run.public_id, telemetry))
