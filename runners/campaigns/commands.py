@@ -1,6 +1,7 @@
 """Commands of people on a campaign: start, pause, resume, change its terms, cancel."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -22,6 +23,8 @@ PROFILE = "operational-database"
 DRIVE_TAKEN_CONSTRAINT = "one_open_campaign_per_drive"
 State = Campaign.State
 Kind = CampaignEntry.Kind
+# A campaign in these states orders dispatches, now or after a person resumes it.
+MAY_ORDER = (State.ACTIVE, State.PAUSED)
 # The terms that may change while a campaign runs. Resolution and prep are fixed by the steps so far.
 EDITABLE = (
     "max_nx", "ladder_factor", "screening_s", "load_s", "stress_s", "rest_s", "overload_rest_s", "near_pct",
@@ -76,14 +79,13 @@ def open_on(drive_key: str) -> Campaign | None:
 
 def pause(campaign: Campaign, actor: AbstractBaseUser) -> bool:
     """Pause a campaign: it orders nothing more, and an active run goes on. Return False if it is not active."""
-    return _transition(campaign, State.ACTIVE, Kind.PAUSED, actor, state=State.PAUSED, reason="paused by a person")
+    return _transition(campaign, [State.ACTIVE], Kind.PAUSED, actor, state=State.PAUSED, reason="paused by a person")
 
 
 def resume(campaign: Campaign, actor: AbstractBaseUser) -> bool:
     """Resume a paused campaign; inconclusive runs before it no longer count. Return False if it is not paused."""
-    return _transition(
-        campaign, State.PAUSED, Kind.RESUMED, actor, state=State.ACTIVE, reason="", resumed_at=timezone.now()
-    )
+    active = {"state": State.ACTIVE, "reason": "", "resumed_at": timezone.now()}
+    return _transition(campaign, [State.PAUSED], Kind.RESUMED, actor, **active)
 
 
 def change(campaign: Campaign, changes: dict[str, Any], actor: AbstractBaseUser) -> bool:
@@ -94,13 +96,11 @@ def change(campaign: Campaign, changes: dict[str, Any], actor: AbstractBaseUser)
     if fixed := set(changes) - set(EDITABLE):
         raise ValueError(f"{campaign}: {', '.join(sorted(fixed))} cannot be changed; expected some of {EDITABLE}")
     with transaction.atomic():
-        current = (
-            Campaign.objects.select_for_update().filter(pk=campaign.pk, state__in=[State.ACTIVE, State.PAUSED]).first()
-        )
+        current = Campaign.objects.select_for_update().filter(pk=campaign.pk, state__in=MAY_ORDER).first()
         if current is None:
             return False
         before = parse_terms(current.terms)
-        after = before.changed(**changes)
+        after = replace(before, **changes)
         if after == before:
             return False
         Campaign.objects.filter(pk=current.pk).update(terms=after.as_json(), next_at=None)
@@ -119,21 +119,17 @@ def cancel(campaign: Campaign, actor: AbstractBaseUser, reason: str = "") -> boo
     why = storable(reason.strip())[:REASON_CHARS_MAX]
     columns = {"state": State.CANCELLING, "reason": f"cancel requested: {why}" if why else "cancel requested"}
     with transaction.atomic():
-        changed = [
-            _transition(campaign, state, Kind.CANCEL_REQUESTED, actor, why, **columns)
-            for state in (State.ACTIVE, State.PAUSED)
-        ]
-        if any(changed):
+        if is_requested := _transition(campaign, MAY_ORDER, Kind.CANCEL_REQUESTED, actor, why, **columns):
             for dispatch in campaign.dispatches.filter(ended_at__isnull=True):
                 cancel_dispatch(dispatch, actor, f"with its campaign {campaign}")
-    return any(changed)
+    return is_requested
 
 
 def _transition(
-    campaign: Campaign, from_state: str, kind: str, actor: AbstractBaseUser, why: str = "", **columns: Any
+    campaign: Campaign, from_states: Sequence[str], kind: str, actor: AbstractBaseUser, why: str = "", **columns: Any
 ) -> bool:
     with transaction.atomic():
-        has_changed = Campaign.objects.filter(pk=campaign.pk, state=from_state).update(next_at=None, **columns)
+        has_changed = Campaign.objects.filter(pk=campaign.pk, state__in=from_states).update(next_at=None, **columns)
         if has_changed:
             _add_entry(campaign, kind, actor, why)
     campaign.refresh_from_db()

@@ -142,10 +142,8 @@ def _of_prep(dispatch: Dispatch) -> _Judged:
     if dispatch.exit_status != exit_codes.FINISHED:
         return _Judged(Result.UNUSABLE, dispatch.reason)
     if dispatch.preparation_id is None:
-        return _Judged(
-            Result.UNUSABLE,
-            f"its record does not show that the whole drive was prepared in one go ({dispatch.reason})",
-        )
+        unproven = f"its record does not show that the whole drive was prepared in one go ({dispatch.reason})"
+        return _Judged(Result.UNUSABLE, unproven)
     return _Judged(Result.PASSED, dispatch.reason)
 
 
@@ -169,9 +167,8 @@ def _untrusted(run: Run, verdict: Verdict | None) -> _Judged | None:
         return _Judged(Result.UNUSABLE, verdict.headline if verdict else "its log was not judged")
     stop = (run.facts.get("stop") or {}).get("kind")
     if stop != "finished":
-        return _Judged(
-            Result.UNUSABLE, f"its log does not end as that of a finished run ({stop or 'its end is not reported'})"
-        )
+        seen = stop or "its end is not reported"
+        return _Judged(Result.UNUSABLE, f"its log does not end as that of a finished run ({seen})")
     return None
 
 

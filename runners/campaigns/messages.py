@@ -92,11 +92,6 @@ def limit_message(load: Decimal, terms: Terms) -> str:
     )
 
 
-def highest_message(load: Decimal, failing: Decimal) -> str:
-    """Return the highest passing load."""
-    return f"{nx(load)} is the highest load that passes; {nx(failing)} does not"
-
-
 def spent_message(load: Decimal | None, decided_count: int) -> str:
     """Return that the campaign ended before the search did."""
     found = "none is confirmed" if load is None else f"{nx(load)} is the highest confirmed"

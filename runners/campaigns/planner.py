@@ -251,7 +251,8 @@ def _finish(terms: Terms, best: Bracket, ladder: Bracket) -> Finish:
     nx = terms.nx(best.passing)
     if failing is None or best.passing >= terms.cap_units:
         return Finish(End.AT_LIMIT, nx, messages.limit_message(nx, terms))
-    return Finish(End.CONFIRMED, nx, messages.highest_message(nx, terms.nx(failing)))
+    reason = f"{messages.nx(nx)} is the highest load that passes; {messages.nx(terms.nx(failing))} does not"
+    return Finish(End.CONFIRMED, nx, reason)
 
 
 def _spent(terms: Terms, best: Bracket, decided_count: int) -> Finish:

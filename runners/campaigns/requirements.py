@@ -237,9 +237,8 @@ def _product(pair: Pair) -> Condition:
 def _reviewed(pair: Pair) -> Condition:
     done = {purpose: rung for purpose, rung in pair.items() if rung.run and rung.run.visibility in REVIEWED}
     is_met = len(done) == len(TESTS)
-    detail = (
-        "both tests were reviewed" if is_met else f"not reviewed: {', '.join(_lacking(pair, done)) or 'both tests'}"
-    )
+    without = ", ".join(_lacking(pair, done)) or "both tests"
+    detail = "both tests were reviewed" if is_met else f"not reviewed: {without}"
     return Condition("review by another person than the submitter", is_met, detail)
 
 

@@ -13,7 +13,7 @@ from runners.campaigns.messages import step_name
 from runners.campaigns.planner import Finish, Pause, Run, Wait, longest_rest_s, next_step
 from runners.campaigns.requirements import invalidating_change, missing_for_certificate
 from runners.campaigns.terms import Purpose, parse_terms
-from runners.dispatch.orders import Order, Placement, order
+from runners.dispatch.orders import Order, order
 from runners.inventory.safety import is_signature_reported, signature_of
 from runners.inventory.service_state import OutOfServiceError, lock_in_service
 from runners.locks import CAMPAIGN
@@ -95,9 +95,9 @@ def _order(campaign: Campaign, run: Run) -> None:
             found = Campaign.objects.filter(pk=campaign.pk, state=State.ACTIVE, steps_count=campaign.steps_count)
             if found.update(steps_count=number, reason=reason, next_at=None):
                 retry_of = campaign.dispatches.get(public_id=run.retry_of) if run.retry_of else None
-                placement = Placement(campaign, number, run.purpose, retry_of)
+                step = {"campaign": campaign, "campaign_step": number, "purpose": run.purpose, "retry_of": retry_of}
                 requested = _build_order(campaign, run, recipe)
-                dispatch = order(campaign.device, campaign.organisation, requested, campaign.ordered_by, placement)
+                dispatch = order(campaign.device, campaign.organisation, requested, campaign.ordered_by, **step)
                 _add_entry(campaign, Kind.ORDERED, reason, dispatch)
     except OutOfServiceError as error:
         _change(campaign, Kind.PAUSED, str(error), state=State.PAUSED)

@@ -25,7 +25,6 @@ from runners.inventory.service_state import lock_in_service
 from runners.inventory.ycsb_requirements import objection_to_hosts
 from runners.lifecycle.transitions import add_step
 from runners.models import LOST_UNCONFIRMED, Device, Dispatch, Host, Step
-from runners.models.campaign import Campaign
 from runners.models.dispatch import CONSENT_OPTION
 from runners.models.postgres import storable
 from runners.models.states import FINAL, State
@@ -63,25 +62,12 @@ class Order:
     load_host: Host | None = None
 
 
-@dataclass(frozen=True)
-class Placement:
-    """The relation of a dispatch to others: its campaign, and the dispatch that it replaces."""
-
-    campaign: Campaign | None = None
-    campaign_step: int | None = None
-    purpose: str = ""
-    retry_of: Dispatch | None = None
-
-
 def order(
-    device: Device,
-    organisation: Organisation,
-    requested: Order,
-    actor: AbstractBaseUser,
-    placement: Placement | None = None,
+    device: Device, organisation: Organisation, requested: Order, actor: AbstractBaseUser, **relations: Any
 ) -> Dispatch:
     """Queue a dispatch. A message wakes a worker after the commit; without it the next round finds the row.
 
+    `relations` are its columns `campaign`, `campaign_step` and `purpose`, or `retry_of`.
     Raise OutOfServiceError if the device or a host is retired. Raise RequestRefusedError for a YCSB sweep on hosts that
     cannot execute it: it would format the drive and then stop.
     """
@@ -95,7 +81,7 @@ def order(
             device=device,
             drive_key=device.drive_key,
             **vars(requested),
-            **vars(placement or Placement()),
+            **relations,
         )
         load = {} if requested.nx_load is None else {"nx_load": str(requested.nx_load)}
         _record(dispatch, actor, "dispatch-ordered", {"recipe": requested.recipe} | load)
@@ -105,9 +91,8 @@ def order(
 
 def may_be_retried(dispatch: Dispatch) -> bool:
     """Return whether a dispatch may be ordered again in its place. A campaign orders its own retries."""
-    has_ended = dispatch.state in {State.FAILED, State.REFUSED, State.CANCELLED} or (
-        dispatch.state == State.LOST and dispatch.ended_at is not None
-    )
+    may_run = dispatch.state == State.LOST and dispatch.ended_at is None
+    has_ended = dispatch.state in FINAL - {State.DONE} and not may_run
     return has_ended and dispatch.campaign_id is None and not Dispatch.objects.filter(retry_of=dispatch).exists()
 
 
@@ -120,7 +105,7 @@ def retry(dispatch: Dispatch, requested: Order, actor: AbstractBaseUser) -> Disp
         return None
     try:
         with transaction.atomic():
-            return order(dispatch.device, dispatch.organisation, requested, actor, Placement(retry_of=dispatch))
+            return order(dispatch.device, dispatch.organisation, requested, actor, retry_of=dispatch)
     except IntegrityError:
         if Dispatch.objects.filter(retry_of=dispatch).exists():
             return None
@@ -130,9 +115,8 @@ def retry(dispatch: Dispatch, requested: Order, actor: AbstractBaseUser) -> Disp
 def order_of(dispatch: Dispatch) -> Order:
     """Return the order of a dispatch without its consent to overwrite data: that was for the data of that time."""
     original = Order(**{each.name: getattr(dispatch, each.name) for each in fields(Order)})
-    return replace(
-        original, options={name: value for name, value in original.options.items() if name != CONSENT_OPTION}
-    )
+    options = {name: value for name, value in original.options.items() if name != CONSENT_OPTION}
+    return replace(original, options=options)
 
 
 def cancel(dispatch: Dispatch, actor: AbstractBaseUser, reason: str = "") -> bool:
@@ -142,10 +126,8 @@ def cancel(dispatch: Dispatch, actor: AbstractBaseUser, reason: str = "") -> boo
     history shows the request at once, and later the worker's confirmation that nothing runs.
     """
     with transaction.atomic():
-        open_ones = Dispatch.objects.filter(~Q(state__in=FINAL) | LOST_UNCONFIRMED)
-        is_requested = open_ones.filter(pk=dispatch.pk, cancel_requested_at__isnull=True).update(
-            cancel_requested_at=timezone.now(), next_poll_at=Now()
-        )
+        row = Dispatch.objects.filter(~Q(state__in=FINAL) | LOST_UNCONFIRMED, pk=dispatch.pk, cancel_requested_at=None)
+        is_requested = row.update(cancel_requested_at=timezone.now(), next_poll_at=Now())
         if is_requested:
             why = storable(reason.strip())[:REASON_CHARS_MAX]
             sentence = f"cancel requested: {why}" if why else "cancel requested"

@@ -26,13 +26,8 @@ def expected_refusal(device: Device, requested: Order) -> str:
 
     Raise SetupError for a YCSB sweep that cannot run as ordered.
     """
-    return " ".join(
-        [
-            *_refusal_by_last_check(device),
-            *_refusal_for_data(device, requested),
-            *_refusal_for_programs(device, requested),
-        ]
-    )
+    refusals = [*_refusal_by_last_check(device), *_refusal_for_data(device, requested)]
+    return " ".join([*refusals, *_refusal_for_programs(device, requested)])
 
 
 def last_identified(device: Device) -> tuple[dict[str, Any], datetime]:
@@ -44,20 +39,13 @@ def all_last_identified(devices: QuerySet[Device]) -> dict[int, tuple[dict[str, 
     """Return the same for many devices by their keys, in one query."""
     about = Event.objects.filter(subject_type="device", subject_id=Cast(OuterRef("pk"), CharField()))
     requests = about.filter(kind__in=[BOUND, IDENTITY_REFRESHED]).order_by("-at")
-    since = {
-        "drive_key": OuterRef("drive_key"),
-        "dispatch__device": OuterRef("pk"),
-        "at__gt": OuterRef("identified_at"),
-    }
-    seen = DriveState.objects.filter(**since).exclude(document={}).order_by("-at", "-pk")
-    found = devices.annotate(identified_at=Coalesce(Subquery(requests.values("at")[:1]), F("added_at"))).annotate(
-        document=Subquery(seen.values("document")[:1]), seen_at=Subquery(seen.values("at")[:1])
-    )
+    of_drive = DriveState.objects.filter(drive_key=OuterRef("drive_key"), dispatch__device=OuterRef("pk"))
+    seen = of_drive.filter(at__gt=OuterRef("identified_at")).exclude(document={}).order_by("-at", "-pk")
+    found = devices.annotate(identified_at=Coalesce(Subquery(requests.values("at")[:1]), F("added_at")))
+    latest = found.annotate(document=Subquery(seen.values("document")[:1]), seen_at=Subquery(seen.values("at")[:1]))
     return {
-        pk: (identity, identified_at) if document is None else (document, seen_at)
-        for pk, identity, identified_at, document, seen_at in found.values_list(
-            "pk", "identity", "identified_at", "document", "seen_at"
-        )
+        each.pk: (each.identity, each.identified_at) if each.document is None else (each.document, each.seen_at)
+        for each in latest
     }
 
 

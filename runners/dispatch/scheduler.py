@@ -239,10 +239,8 @@ class LoadStopper:
                 self.pending[pk] = self.pool.submit(_stop_in_thread, pk, connect_host)
 
 
-@cache
-def load_stopper() -> LoadStopper:
-    """Return this process's threads that stop loads; created in the first round, after any fork."""
-    return LoadStopper()
+# This process's threads that stop loads, created in the first round, after any fork.
+load_stopper = cache(LoadStopper)
 
 
 def stop_remote_load(dispatch_id: int, connect_host: Connect) -> bool:

@@ -32,19 +32,10 @@ def store_state(dispatch: Dispatch, moment: Moment, identity: Identity) -> None:
         reason = f"{identity.path}: expected drive {dispatch.drive_key}, found {identity.drive_key}"
         _create(dispatch, moment, {"reason": storable(reason)})
         return
-    _create(dispatch, moment, _state_columns(dispatch, identity))
-
-
-def _create(dispatch: Dispatch, moment: Moment, columns: dict[str, Any]) -> None:
-    defaults = {"drive_key": dispatch.drive_key} | columns
-    DriveState.objects.get_or_create(dispatch=dispatch, moment=moment, defaults=defaults)
-
-
-def _state_columns(dispatch: Dispatch, identity: Identity) -> dict[str, Any]:
     document = identity.document
     discards = document.get("discards") or {}
     health = document.get("health") or {}
-    return {
+    columns = {
         "firmware": document.get("firmware"),
         "size_bytes": identity.size_bytes,
         "over_provisioning_pct": _over_provisioning_pct(dispatch, identity.size_bytes),
@@ -55,6 +46,12 @@ def _state_columns(dispatch: Dispatch, identity: Identity) -> dict[str, Any]:
         "discards_count": discards.get("requests_count"),
         "document": dict(document),
     }
+    _create(dispatch, moment, columns)
+
+
+def _create(dispatch: Dispatch, moment: Moment, columns: dict[str, Any]) -> None:
+    defaults = {"drive_key": dispatch.drive_key} | columns
+    DriveState.objects.get_or_create(dispatch=dispatch, moment=moment, defaults=defaults)
 
 
 def _over_provisioning_pct(dispatch: Dispatch, size_bytes: int) -> Decimal | None:

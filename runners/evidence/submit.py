@@ -4,7 +4,7 @@ import shlex
 import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from decimal import Decimal
 from typing import IO, BinaryIO
 
@@ -22,11 +22,8 @@ PIECE_BYTES = 1024 * 1024
 
 def submit_log(dispatch: Dispatch, host: LabHost) -> Submission:
     """Submit the log of a single run with its side file; without one if the program ended before it wrote any."""
-    with ExitStack() as opened:
-        log = opened.enter_context(host.fetch(dispatch.public_id, LOG_FILE))
-        side_file = fetch_optional(host, dispatch.public_id, SIDE_FILE)
-        if side_file is not None:
-            opened.enter_context(side_file)
+    run = dispatch.public_id
+    with host.fetch(run, LOG_FILE) as log, fetch_optional(host, run, SIDE_FILE) as side_file:
         return _submit(dispatch, log, f"{dispatch.public_id}.log", side_file)
 
 
@@ -48,27 +45,18 @@ def build_archive(dispatch: Dispatch, members: Iterable[tuple[str, IO[bytes]]]) 
         yield archive
 
 
-def store_archive(dispatch: Dispatch, archive: IO[bytes]) -> Evidence:
-    """Store an archive of leftover files as evidence that is read for no run."""
-    subject, name = ("dispatch", dispatch.public_id), f"{dispatch.public_id}-left.tar"
-    return store_record(dispatch.organisation, archive, name, Evidence.Kind.RUN, subject, dispatch.ordered_by)
+def store_evidence(dispatch: Dispatch, stream: IO[bytes], file: str, kind: Evidence.Kind) -> Evidence:
+    """Store a file of a dispatch that is not a log as evidence; it is read for no run."""
+    subject, name = ("dispatch", dispatch.public_id), f"{dispatch.public_id}-{file}"
+    return store_record(dispatch.organisation, stream, name, kind, subject, dispatch.ordered_by)
 
 
-def store_file(dispatch: Dispatch, host: LabHost, file: str, kind: Evidence.Kind) -> Evidence:
-    """Store a file of the run that is not a log as evidence; it is read for no run."""
-    with host.fetch(dispatch.public_id, file) as stream:
-        subject = ("dispatch", dispatch.public_id)
-        return store_record(
-            dispatch.organisation, stream, f"{dispatch.public_id}-{file}", kind, subject, dispatch.ordered_by
-        )
-
-
-def fetch_optional(host: LabHost, run: str, file: str) -> BinaryIO | None:
-    """Return a file of a run directory; None if the run has no such file."""
+def fetch_optional(host: LabHost, run: str, file: str) -> AbstractContextManager[BinaryIO | None]:
+    """Open a file of a run directory; the context has None if the run has no such file."""
     try:
         return host.fetch(run, file)
     except FileMissingError:
-        return None
+        return nullcontext()
 
 
 def command_text(argv: Iterable[str], exit_status: int | None) -> bytes:

@@ -6,7 +6,7 @@ import json
 import os
 import stat
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -19,6 +19,7 @@ from runners.errors import (
     DeviceUnknownError,
     FileExistsOnHostError,
     FileMissingError,
+    HostError,
     HostFaultError,
     HostUnavailableError,
     ProgramMissingError,
@@ -50,15 +51,10 @@ class LocalHost:
 
     def identify(self, path: str) -> Identity:
         answer = self._run("identify", path, "--json")
-        if answer.returncode != SUCCESS:
-            raise DeviceUnknownError(_error_text(answer, f"{path}: cannot be identified"))
-        return parse_identity(path, _document(answer))
+        return parse_identity(path, _document(answer, f"{path}: cannot be identified", DeviceUnknownError))
 
     def list_drives(self) -> list[FoundDrive]:
-        answer = self._run("identify")
-        if answer.returncode != SUCCESS:
-            raise HostUnavailableError(_error_text(answer, "its drives cannot be listed"))
-        return parse_drives(_document(answer))
+        return parse_drives(_document(self._run("identify"), "its drives cannot be listed"))
 
     def version(self) -> str:
         """Return the program's name and version: drivetest 0.3.0."""
@@ -103,17 +99,13 @@ class LocalHost:
             raise HostFaultError(f"{directory}: cannot be written: {error.strerror}") from error
 
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
-        answer = self._run(
-            "start", *self._directory_and_lock(run, drive_key), "--generation", str(generation), "--", *argv
-        )
+        answer = self._run("start", *self._generation_options(run, drive_key, generation), "--", *argv)
         if answer.returncode == REFUSED:
             raise StartRefusedError(_refusal_reason(answer, "the host refuses to start it"))
         if answer.returncode == USAGE:
             raise StartFailedError(_error_text(answer, "drivetest cannot start it"))
-        if answer.returncode != SUCCESS:
-            # The outcome is unknown. The same start may be repeated and leads to one process.
-            raise HostUnavailableError(_error_text(answer, f"{run}: start gave no answer"))
-        return parse_status(_document(answer))
+        # Without an answer the outcome is unknown. The same start may be repeated and leads to one process.
+        return parse_status(_document(answer, f"{run}: start gave no answer"))
 
     def status(self, run: str) -> ProgramStatus:
         return self._query(run, "status")
@@ -122,10 +114,8 @@ class LocalHost:
         return self._query(run, "stop")
 
     def remove(self, run: str, drive_key: str, generation: int) -> str:
-        answer = self._run("remove", *self._directory_and_lock(run, drive_key), "--generation", str(generation))
-        if answer.returncode not in {SUCCESS, REFUSED}:
-            raise HostUnavailableError(_error_text(answer, f"{run}: cannot be removed"))
-        return parse_removal(_document(answer))
+        answer = self._run("remove", *self._generation_options(run, drive_key, generation))
+        return parse_removal(_document(answer, f"{run}: cannot be removed", accepted={SUCCESS, REFUSED}))
 
     def boot_ids(self) -> tuple[str, ...]:
         return (BOOT_ID.read_text().strip(),) if BOOT_ID.exists() else ()
@@ -150,12 +140,11 @@ class LocalHost:
 
     def _query(self, run: str, command: str) -> ProgramStatus:
         answer = self._run(command, "--run-dir", str(self._run_dir(run)))
-        if answer.returncode != SUCCESS:
-            raise HostUnavailableError(_error_text(answer, f"{run}: {command} gave no answer"))
-        return parse_status(_document(answer))
+        return parse_status(_document(answer, f"{run}: {command} gave no answer"))
 
-    def _directory_and_lock(self, run: str, drive_key: str) -> list[str]:
-        return ["--run-dir", str(self._run_dir(run)), "--drive-lock", str(self._drive_lock(drive_key))]
+    def _generation_options(self, run: str, drive_key: str, generation: int) -> list[str]:
+        locked = ["--run-dir", str(self._run_dir(run)), "--drive-lock", str(self._drive_lock(drive_key))]
+        return [*locked, "--generation", str(generation)]
 
     def _run_dir(self, run: str) -> Path:
         return self.directory / run
@@ -261,7 +250,15 @@ def parse_removal(document: Mapping[str, Any]) -> str:
         return "" if document["removed"] else document["reason"] or "not removed; its host gave no reason"
 
 
-def _document(answer: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
+def _document(
+    answer: "subprocess.CompletedProcess[str]",
+    otherwise: str,
+    error: type[HostError] = HostUnavailableError,
+    accepted: Set[int] = frozenset({SUCCESS}),
+) -> dict[str, Any]:
+    """Return the JSON of an answer. Raise `error` with its text, or else `otherwise`, for any other exit status."""
+    if answer.returncode not in accepted:
+        raise error(_error_text(answer, otherwise))
     with _expecting("a JSON object", answer.stdout[:200] + answer.stderr[:200]):
         document = json.loads(answer.stdout)
         if not isinstance(document, dict):

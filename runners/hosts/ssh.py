@@ -44,20 +44,20 @@ class SshHost:
 
     def health(self) -> dict[str, Any]:
         """Return the host's drivecert.host-health/1."""
-        return cast(dict[str, Any], self._request(request("health")).document)
+        return cast(dict[str, Any], self._request("health").document)
 
     def boot_ids(self) -> tuple[str, ...]:
         boot_id = self.health().get("boot_id")
         return (str(boot_id),) if boot_id else ()
 
     def identify(self, path: str) -> Identity:
-        return parse_identity(path, self._request(request("identify", path=path)).document)
+        return parse_identity(path, self._request("identify", path=path).document)
 
     def list_drives(self) -> list[FoundDrive]:
-        return parse_drives(self._request(request("drives")).document)
+        return parse_drives(self._request("drives").document)
 
     def find(self, drive_key: str, size_bytes: int) -> list[str]:
-        return list(self._request(request("find", drive_key=drive_key, size_bytes=size_bytes)).document)
+        return list(self._request("find", drive_key=drive_key, size_bytes=size_bytes).document)
 
     def first_bytes(self, path: str, limit: int) -> bytes:
         raise DeviceUnknownError(f"{path}: {NO_FILES}")
@@ -73,17 +73,16 @@ class SshHost:
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
         """Start it. The words are only compared: the host builds the command line itself and expects the same one."""
         wish: dict[str, Any] = {"run": run, "drive_key": drive_key, "generation": generation, "words": list(argv)}
-        response = self._request(request("start", **wish, program_sha256=self.host.program_sha256))
-        return parse_status(response.document)
+        return parse_status(self._request("start", **wish, program_sha256=self.host.program_sha256).document)
 
     def status(self, run: str) -> ProgramStatus:
         """Return the status, and cache the growth of the log from the same exchange, so that `read` needs none."""
         ended_at = _log_ends.get((self.host.pk, run))
         start = max(0, (ended_at or 0) - LOG_OVERLAP_BYTES)
-        log_request = (
-            [request("read", run=run, file=LOG, offset=start, limit=PIECE_BYTES)] if ended_at is not None else []
-        )
-        response, *pieces = self._exchange([request("status", run=run), *log_request])
+        requests = [request("status", run=run)]
+        if ended_at is not None:
+            requests.append(request("read", run=run, file=LOG, offset=start, limit=PIECE_BYTES))
+        response, *pieces = self._exchange(requests)
         status = parse_status(_result(response).document)
         for piece in pieces:
             if piece.error is None:
@@ -95,32 +94,25 @@ class SshHost:
         return status
 
     def remove(self, run: str, drive_key: str, generation: int) -> str:
-        return parse_removal(
-            self._request(request("remove", run=run, drive_key=drive_key, generation=generation)).document
-        )
+        return parse_removal(self._request("remove", run=run, drive_key=drive_key, generation=generation).document)
 
     def stop(self, run: str) -> ProgramStatus:
-        return parse_status(self._request(request("stop", run=run)).document)
+        return parse_status(self._request("stop", run=run).document)
 
     def read(self, run: str, file: str, offset: int, limit: int) -> bytes:
         if file == LOG and (cached := self._cached_piece(run, offset, limit)) is not None:
             return cached
-        read = request("read", run=run, file=file, offset=offset, limit=min(limit, PIECE_BYTES))
-        return self._request(read).content
+        return self._request("read", run=run, file=file, offset=offset, limit=min(limit, PIECE_BYTES)).content
 
     def fetch(self, run: str, file: str) -> BinaryIO:
         with ExitStack() as unless_complete:
             whole = unless_complete.enter_context(SpooledTemporaryFile(FETCHED_IN_MEMORY_BYTES, dir=str(scratch_dir())))
-            while piece := self.read_piece(run, file, whole.tell()):
+            while piece := self._request("read", run=run, file=file, offset=whole.tell(), limit=PIECE_BYTES).content:
                 whole.write(piece)
                 check_size(f"{self.host}: {run}/{file}", whole.tell())
             whole.seek(0)
             unless_complete.pop_all()  # the caller closes it
         return cast(BinaryIO, whole)
-
-    def read_piece(self, run: str, file: str, offset: int) -> bytes:
-        """Return the bytes of a file from an offset on that one exchange brings; empty at its end."""
-        return self._request(request("read", run=run, file=file, offset=offset, limit=PIECE_BYTES)).content
 
     def _cached_piece(self, run: str, offset: int, limit: int) -> bytes | None:
         """Return the requested bytes from the cached piece, or None if the piece does not cover them."""
@@ -131,8 +123,8 @@ class SshHost:
             return None
         return piece[offset - start : offset - start + limit]
 
-    def _request(self, single: bytes) -> Response:
-        (response,) = self._exchange([single])
+    def _request(self, verb: str, **fields: Any) -> Response:
+        (response,) = self._exchange([request(verb, **fields)])
         return _result(response)
 
     def _exchange(self, requests: Sequence[bytes]) -> list[Response]:

@@ -31,7 +31,7 @@ def identify_device(device: Device, host: LabHost) -> Identity:
     try:
         identity = _identify(device, host)
     except DeviceUnknownError as error:
-        paths = _paths(device, host)
+        paths = host.find(device.drive_key, device.size_bytes)
         if not paths:
             raise DeviceUnknownError(
                 f"{device.host} does not find drive {device.drive_key}, last seen at {device.path} ({error}); "
@@ -40,9 +40,10 @@ def identify_device(device: Device, host: LabHost) -> Identity:
         if not follow_drive(device, paths):
             raise
         return _identify(device, host)
-    if identity.drive_key != device.drive_key and follow_drive(device, _paths(device, host)):
-        return _identify(device, host)
-    return identity
+    if identity.drive_key == device.drive_key:
+        return identity
+    is_found = follow_drive(device, host.find(device.drive_key, device.size_bytes))
+    return _identify(device, host) if is_found else identity
 
 
 def _identify(device: Device, host: LabHost) -> Identity:
@@ -54,10 +55,6 @@ def _identify(device: Device, host: LabHost) -> Identity:
 def is_bound(device: Device, identity: Identity) -> bool:
     """Return whether an identity is that of a device's drive."""
     return device.drive_key in keys_of(identity.drive_key)
-
-
-def _paths(device: Device, host: LabHost) -> list[str]:
-    return host.find(device.drive_key, device.size_bytes)
 
 
 def follow_drive(device: Device, paths: Sequence[str]) -> bool:

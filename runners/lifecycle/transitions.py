@@ -40,10 +40,9 @@ def transition(dispatch: Dispatch, from_state: State, to_state: State, reason: s
             Step.objects.create(dispatch=dispatch, **states, actor=WORKER, reason=reason)
             if to_state in FINAL:
                 # The longest waiting dispatch of the drive becomes due: a free drive is claimed in the same round.
-                waiting = Dispatch.objects.filter(drive_key=dispatch.drive_key, state=State.QUEUED).order_by(
-                    "ordered_at"
-                )
-                Dispatch.objects.filter(pk__in=waiting.values("pk")[:1]).update(next_poll_at=Now())
+                waiting = Dispatch.objects.filter(drive_key=dispatch.drive_key, state=State.QUEUED)
+                longest = waiting.order_by("ordered_at").values("pk")[:1]
+                Dispatch.objects.filter(pk__in=longest).update(next_poll_at=Now())
     refresh(dispatch)
     return bool(moved)
 

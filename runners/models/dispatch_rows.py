@@ -68,10 +68,8 @@ class Joined:
         return dispatch
 
 
-@cache
-def joined() -> Joined:
-    """Return the statements and columns of this process's models."""
-    return Joined()
+# The statements and columns of the models, which each process composes once.
+joined = cache(Joined)
 
 
 def read(dispatch_id: int) -> Dispatch:

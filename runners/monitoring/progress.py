@@ -82,9 +82,9 @@ def summarise(before: dict[str, Any], blocks: list[Block], unit: str) -> dict[st
     """Return what the page shows after these blocks. Without blocks, return `before` unchanged."""
     if not blocks:
         return before
-    last = blocks[-1]
-    label_s, reads_count = _previous(before, blocks)
-    interval_s, interval_reads_count = last.label_s - label_s, last.reads_count - reads_count
+    shown = Block(before.get("label_s", 0), before.get("reads_count", 0), {}, 0)
+    previous, last = [shown, *blocks][-2:]
+    interval_s, interval_reads_count = last.label_s - previous.label_s, last.reads_count - previous.reads_count
     return before | {
         "label_s": last.label_s,
         "reads_count": last.reads_count,
@@ -93,12 +93,6 @@ def summarise(before: dict[str, Any], blocks: list[Block], unit: str) -> dict[st
         "reads_per_s": f"{interval_reads_count / interval_s:.1f}" if interval_s > 0 else "",
         "shares": [_share(last, *edge) for edge in EDGES[unit]],
     }
-
-
-def _previous(before: dict[str, Any], blocks: list[Block]) -> tuple[int, int]:
-    if len(blocks) > 1:
-        return blocks[-2].label_s, blocks[-2].reads_count
-    return before.get("label_s", 0), before.get("reads_count", 0)
 
 
 def _share(block: Block, threshold_us: int, read_at_us: int, last_below: int) -> dict[str, Any]:

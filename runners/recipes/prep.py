@@ -10,7 +10,7 @@ from django.conf import settings
 
 from results.models import Evidence, Preparation
 from runners.evidence.drive_states import begun_at
-from runners.evidence.submit import LOG_FILE, SIDE_FILE, store_file
+from runners.evidence.submit import LOG_FILE, SIDE_FILE, store_evidence
 from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, exit_codes
@@ -63,7 +63,8 @@ def store_preparation(dispatch: Dispatch, host: LabHost) -> Preparation | None:
 
     Its times are from the register's clock, like those of the runs after it.
     """
-    evidence = store_file(dispatch, host, SIDE_FILE, Evidence.Kind.PREP)
+    with host.fetch(dispatch.public_id, SIDE_FILE) as record:
+        evidence = store_evidence(dispatch, record, SIDE_FILE, Evidence.Kind.PREP)
     if dispatch.exit_status != exit_codes.FINISHED or not _is_whole(dispatch, host, evidence.size_bytes):
         return None
     ended = dispatch.steps.filter(to_state=State.COLLECTING).first()

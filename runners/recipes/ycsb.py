@@ -106,8 +106,8 @@ def _configuration(setup: Setup) -> dict[str, bytes]:
 
 def _watch(dispatch: Dispatch, command: Iterable[str], host: Host | None = None) -> tuple[str, ...]:
     """Return drivetest's arguments for a program with telemetry; of the drive, unless it is on another host."""
-    drive = () if host else _drive(dispatch)
-    return ("watch", *drive, "--side-file", SIDE_FILE, *_programs(host or dispatch.device.host), "--", *command)
+    head = ("watch", "--side-file", SIDE_FILE) if host else telemetry_argv(dispatch)
+    return (*head, *_programs(host or dispatch.device.host), "--", *command)
 
 
 def _overwrite(dispatch: Dispatch, command: Iterable[str]) -> tuple[str, ...]:
@@ -124,11 +124,7 @@ def programs(dispatch: Dispatch, role: Role) -> set[str]:
 
 def telemetry_argv(dispatch: Dispatch) -> tuple[str, ...]:
     """Return drivetest's arguments for telemetry of the drive alone, while another host sends requests."""
-    return ("watch", *_drive(dispatch), "--side-file", SIDE_FILE)
-
-
-def _drive(dispatch: Dispatch) -> tuple[str, ...]:
-    return (dispatch.device.path, "--expect-drive", dispatch.drive_key)
+    return ("watch", dispatch.device.path, "--expect-drive", dispatch.drive_key, "--side-file", SIDE_FILE)
 
 
 def _programs(host: Host) -> tuple[str, ...]:
@@ -166,8 +162,8 @@ def _members(dispatch: Dispatch, host: LabHost, ended: list[tuple[Stage, StageEn
         if stage.role is Role.LOAD:
             files.append((telemetry_run(run), SIDE_FILE, "-database.jsonl"))
         for directory, file, suffix in files:
-            if (stream := fetch_optional(host, directory, file)) is not None:
-                with stream:
+            with fetch_optional(host, directory, file) as stream:
+                if stream is not None:
                     yield f"{stage.name}{suffix}", stream
 
 

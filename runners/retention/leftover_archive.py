@@ -18,7 +18,7 @@ from results.evidence.store import TooLargeError
 from results.history import record_event
 from results.models import Event, Evidence
 from runners.errors import RequestRefusedError
-from runners.evidence.submit import LOG_FILE, SIDE_FILE, build_archive, fetch_optional, store_archive
+from runners.evidence.submit import LOG_FILE, SIDE_FILE, build_archive, fetch_optional, store_evidence
 from runners.hosts.host_pair import telemetry_run
 from runners.hosts.protocol import Connect, LabHost, ProgramState, status_or_seal
 from runners.inventory.service_state import retired_message
@@ -78,7 +78,7 @@ def archive_leftovers(dispatch: Dispatch, host: LabHost) -> None:
     try:
         if (first := next(files, None)) is not None:
             with build_archive(dispatch, chain([first], files)) as archive:
-                store_archive(dispatch, archive)
+                store_evidence(dispatch, archive, "left.tar", Evidence.Kind.RUN)
     except TooLargeError as error:
         limit = {"bytes_max": settings.UPLOAD_MAX_BYTES}
         record_event(None, TOO_LARGE, ("dispatch", dispatch.public_id), str(error), limit)
@@ -137,12 +137,11 @@ def _names(stage: Stage, recipe: str) -> tuple[str, ...]:
 
 def _of_run(host: LabHost, run: str, names: tuple[str, ...]) -> Iterator[tuple[str, IO[bytes]]]:
     for name in (*names, PROCESS, END):
-        stream = fetch_optional(host, run, name)
-        if stream is not None:
-            with stream:
+        with fetch_optional(host, run, name) as stream:
+            if stream is not None:
                 yield f"{run}/{name}", stream
-        elif name == PROCESS:
-            return
+            elif name == PROCESS:
+                return
 
 
 # The hosts may have the files after all, once a disk is mounted: the request may be repeated after nothing was found.

@@ -55,10 +55,8 @@ class CheckPool:
             self.clearing.enqueue(host)
 
 
-@cache
-def check_pool() -> CheckPool:
-    """Return this process's pool, created at the first check, after any fork."""
-    return CheckPool()
+# This process's pool, created at the first check, after any fork.
+check_pool = cache(CheckPool)
 
 
 def _check_in_thread(host: Host) -> None:
