@@ -1,7 +1,7 @@
 """Commands of people on a campaign: start, pause, resume, change its terms, cancel."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -84,7 +84,7 @@ def pause(campaign: Campaign, actor: AbstractBaseUser) -> bool:
 
 def resume(campaign: Campaign, actor: AbstractBaseUser) -> bool:
     """Resume a paused campaign; inconclusive runs before it no longer count. Return False if it is not paused."""
-    active = {"state": State.ACTIVE, "reason": "", "resumed_at": timezone.now()}
+    active: dict[str, Any] = {"state": State.ACTIVE, "reason": "", "resumed_at": timezone.now()}
     return _transition(campaign, [State.PAUSED], Kind.RESUMED, actor, **active)
 
 
@@ -100,7 +100,7 @@ def change(campaign: Campaign, changes: dict[str, Any], actor: AbstractBaseUser)
         if current is None:
             return False
         before = parse_terms(current.terms)
-        after = replace(before, **changes)
+        after = before.changed(**changes)
         if after == before:
             return False
         Campaign.objects.filter(pk=current.pk).update(terms=after.as_json(), next_at=None)

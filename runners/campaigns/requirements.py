@@ -79,6 +79,7 @@ def _at(state: DriveState) -> str:
 
 
 TESTS = (Purpose.LOAD, Purpose.STRESS)
+VIRTUAL = "the device is virtual: no run on it certifies"
 
 
 def preparation_of(pair: Mapping[Purpose, Rung]) -> Dispatch | None:
@@ -105,7 +106,7 @@ def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Seque
 
     The certificate itself requires what review adds: the product, and whether the drive was trimmed.
     """
-    missing = [] if campaign.device.may_certify else ["the device is virtual: no run on it certifies"]
+    missing = [] if campaign.device.may_certify else [VIRTUAL]
     pair = {} if nx is None else pair_at(nx, rungs)
     if not any(rung.dispatch.preparation_id for rung in rungs) and preparation_of(pair) is None:
         missing.append("prep of the drive")
@@ -173,8 +174,9 @@ def conditions_of(campaign: Campaign, rungs: Sequence[Rung]) -> list[Condition]:
     """Return every condition of a certificate at the campaign's load, in the order in which they are usually met."""
     pair = {} if campaign.confirmed_nx is None else pair_at(campaign.confirmed_nx, rungs)
     states = states_of(list(pair.values()))
+    is_real, kind = campaign.device.may_certify, campaign.device.identity_kind
     return [
-        _real(campaign),
+        Condition("a real drive", is_real, kind if is_real else VIRTUAL),
         _prepared(pair, rungs),
         _test(campaign, Purpose.LOAD, pair),
         _test(campaign, Purpose.STRESS, pair),
@@ -183,12 +185,6 @@ def conditions_of(campaign: Campaign, rungs: Sequence[Rung]) -> list[Condition]:
         _product(pair),
         _reviewed(pair),
     ]
-
-
-def _real(campaign: Campaign) -> Condition:
-    is_real = campaign.device.may_certify
-    kind = campaign.device.identity_kind
-    return Condition("a real drive", is_real, kind if is_real else "the device is virtual: no run on it certifies")
 
 
 def _prepared(pair: Pair, rungs: Sequence[Rung]) -> Condition:

@@ -72,8 +72,7 @@ def lab_record(dispatch: Dispatch) -> LabRecord:
 
 def begun_at(dispatch: Dispatch) -> datetime | None:
     """Return when the register began to start it, by its own clock: before that its program did nothing."""
-    step = dispatch.steps.filter(to_state=State.PREPARING).first()
-    return step.at if step else None
+    return dispatch.steps.filter(to_state=State.PREPARING).values_list("at", flat=True).first()
 
 
 def last_preparation_attempt(dispatch: Dispatch) -> Dispatch | None:

@@ -78,15 +78,12 @@ class LocalHost:
 
     def create_file(self, path: str, size_bytes: int) -> None:
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+                _allocate(path, stream.fileno(), size_bytes)
         except FileExistsError as error:
             raise FileExistsOnHostError(f"{path}: exists already and was not changed; add it without a size") from error
         except OSError as error:
             raise DeviceUnknownError(f"{path}: cannot be created: {error.strerror}") from error
-        try:
-            _allocate(path, descriptor, size_bytes)
-        finally:
-            os.close(descriptor)
 
     def put(self, run: str, files: Mapping[str, bytes]) -> None:
         directory = self._run_dir(run)

@@ -7,8 +7,6 @@ import hashlib
 import os
 import re
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
@@ -27,7 +25,7 @@ def machine_id() -> str:
     Most containers have no machine id. There the data directory identifies the machine. Raise MachineUnknownError if an
     id exists but cannot be read: with another id, no worker would poll the runs of this machine.
     """
-    return _hashed(_system_id() or _stored_id() or _create_id())
+    return _hashed(_system_id() or _stored_id() or _stored_id(creates=True))
 
 
 def known_machine_id() -> str:
@@ -75,30 +73,16 @@ def _hashed(identity: str) -> str:
     return hashlib.sha256(f"drivecert host {identity}".encode()).hexdigest()
 
 
-def _stored_id() -> str:
-    """Return the id stored in the data directory; empty if there is none yet."""
-    with _explain_access_errors(path := _path()):
-        try:
-            return path.read_text().strip()
-        except FileNotFoundError:
-            return ""
-
-
-def _create_id() -> str:
-    with _explain_access_errors(path := _path()):
-        create_once(path, f"{uuid.uuid4().hex}\n".encode())
-        return path.read_text().strip()
-
-
-def _path() -> Path:
-    return Path(settings.LAB_DIR) / "host-id"
-
-
-@contextmanager
-def _explain_access_errors(path: Path) -> Iterator[None]:
+def _stored_id(*, creates: bool = False) -> str:
+    """Return the id stored in the data directory. If there is none yet, create one or return an empty text."""
+    path = Path(settings.LAB_DIR) / "host-id"
     try:
-        yield
+        if creates:
+            create_once(path, f"{uuid.uuid4().hex}\n".encode())
+        return path.read_text().strip()
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and not creates:
+            return ""
         raise MachineUnknownError(
             f"{path}: cannot be read or made ({error.strerror}): expected the id of this machine, which has none of "
             "its own; give the register's account read and write access there"

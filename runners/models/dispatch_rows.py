@@ -3,9 +3,10 @@
 When Django composed the statement for each poll, that took more than half of a poll's processor time.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import islice
 from typing import Any, cast
 
 from django.db import connection, models
@@ -31,7 +32,7 @@ class Table:
             (at, convert) for at, field in enumerate(fields) for convert in field.get_db_converters(connection)
         ]
 
-    def row_from(self, values: Sequence[Any]) -> models.Model:
+    def row_from(self, values: Iterable[Any]) -> models.Model:
         """Return the row with these column values."""
         converted = list(values)
         for at, convert in self.converters:
@@ -59,10 +60,8 @@ class Joined:
 
     def dispatch(self, values: Sequence[Any]) -> Dispatch:
         """Return the dispatch of these values, with its device and that device's host."""
-        rows, at = [], 0
-        for table in self.tables:
-            rows.append(table.row_from(values[at : at + len(table.names)]))
-            at += len(table.names)
+        rest = iter(values)
+        rows = [table.row_from(islice(rest, len(table.names))) for table in self.tables]
         dispatch, device, host = cast(tuple[Dispatch, Device, Host], tuple(rows))
         device.host, dispatch.device = host, device
         return dispatch

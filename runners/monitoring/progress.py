@@ -190,12 +190,6 @@ def parse_record(line: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-def fetch_telemetry(host: LabHost, run: str, side_file_bytes: int) -> dict[str, Any]:
-    """Return what the page shows of the side file now; empty before its first interval."""
-    interval = read_last_record(host, run, side_file_bytes, "interval")
-    return {"telemetry": summarise_interval(interval)} if interval else {}
-
-
 def read_last_record(host: LabHost, run: str, side_file_bytes: int, kind: str) -> dict[str, Any] | None:
     """Return the last whole record of a kind from the end of a side file; None if there is none."""
     if not side_file_bytes:

@@ -12,7 +12,7 @@ from runners.evidence.submit import LOG_FILE, SIDE_FILE, submit_log
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.inventory.safety import MIB_BYTES, is_plain_file
 from runners.models import Dispatch
-from runners.monitoring.progress import fetch_telemetry, follow, summarise, tail
+from runners.monitoring.progress import follow, read_last_record, summarise, summarise_interval, tail
 from runners.recipes.base import Stage, consent
 
 # The names of the recipes of this module.
@@ -74,7 +74,8 @@ class ActLoad:
             return {}
         read_bytes, blocks = follow(host, run, status.log_bytes, dispatch.log_bytes)
         shown = summarise(dispatch.progress, blocks, unit(dispatch)) | {"tail": tail(host, run, status.log_bytes)}
-        shown |= fetch_telemetry(host, run, status.side_file_bytes)
+        if interval := read_last_record(host, run, status.side_file_bytes, "interval"):
+            shown["telemetry"] = summarise_interval(interval)
         return {"log_bytes": read_bytes, "last_label_s": shown.get("label_s", 0), "progress": shown}
 
     def collect(self, dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
