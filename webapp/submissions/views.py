@@ -21,13 +21,7 @@ from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSu
 from results.models import Event, Run, Submission
 from webapp.accounts.requests import UserRequest, mark_private, members_only, organisations_of
 from webapp.register.http.access import is_public
-from webapp.submissions.changes import (
-    embargo_form,
-    embargo_sentence,
-    find_submission,
-    is_owner_or_staff,
-    slices_form,
-)
+from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, is_owner_or_staff, slices_form
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
 from webapp.submissions.pages import members_of, run_parts, shared_findings, sweep_rows
 from webapp.submissions.progress import attempts_sentences, entries_of, product_sentence, steps_of

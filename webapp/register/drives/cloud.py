@@ -31,6 +31,8 @@ PLACED_MAX = 50  # runs listed with their place and device; the table above has 
 def cloud_view(store: ColumnStore, rows: Sequence[int], passing: Sequence[int]) -> Row:
     """Return the figures below the table, given its current rows and those of them that pass the profile."""
     stating = {code: [row for row in rows if store.columns[code].codes[row] >= 0] for code, _ in STATED}
+    spec = SPECS[Category.CLOUD]
+    shown = (column.code for column in spec.columns if column in spec.usual or column.code in stating)
     placed = sorted(set().union(*stating.values()))  # the rows that state a place or a device
     return {
         "results_count": len(rows),
@@ -44,7 +46,7 @@ def cloud_view(store: ColumnStore, rows: Sequence[int], passing: Sequence[int]) 
             for row in placed[:PLACED_MAX]
         ],
         "placed_count": len(placed),
-        "placed_columns": SEPARATOR.join(_columns_with_places()),
+        "placed_columns": SEPARATOR.join(code for code in shown if code != ALWAYS_SHOWN),
         "repeats": _repeats(store, rows),
         "by_devices": _by_devices(store, passing),
     }
@@ -53,13 +55,6 @@ def cloud_view(store: ColumnStore, rows: Sequence[int], passing: Sequence[int]) 
 def _reported_by(count: int, total: int) -> str:
     """Return how many results state a fact."""
     return f"reported by {count} of {total}" if count else "reported by none"
-
-
-def _columns_with_places() -> list[str]:
-    """Return the codes of the table's default columns and of those on place and device, in the table's order."""
-    spec, places = SPECS[Category.CLOUD], {code for code, _ in STATED}
-    shown = (column for column in spec.columns if column in spec.usual or column.code in places)
-    return [column.code for column in shown if column.code != ALWAYS_SHOWN]
 
 
 def _repeats(store: ColumnStore, rows: Sequence[int]) -> list[Row]:

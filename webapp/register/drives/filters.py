@@ -90,16 +90,6 @@ BY_NAME = {each.name: each for each in (CATEGORY, DEVICE_TPS, *OF_DRIVES, *OF_NE
 
 
 @dataclass(frozen=True)
-class Reason:
-    """A reason for hidden rows: its text, the number of rows it hides, and how many of them no other reason hides."""
-
-    name: str
-    text: str
-    hidden: int
-    hidden_only: int
-
-
-@dataclass(frozen=True)
 class Test:
     """One requirement: the rows that meet it, and the text of the reason for those that do not."""
 
@@ -132,10 +122,10 @@ def rows_that_pass(universe: Rows, tests: Iterable[Test]) -> Rows:
     return reduce(and_, (test.rows for test in tests), universe)
 
 
-def reasons_of(universe: Rows, tests: Sequence[Test]) -> list[Reason]:
-    """Return for each test that hides rows how many it hides, and how many of them no other test hides."""
+def reasons_of(universe: Rows, tests: Sequence[Test]) -> list[tuple[Test, int, int]]:
+    """Return each test that hides rows, how many it hides, and how many of them no other test hides."""
     return [
-        Reason(test.name, test.text, hidden.bit_count(), rows_that_pass(hidden, others).bit_count())
+        (test, hidden.bit_count(), rows_that_pass(hidden, others).bit_count())
         for test in tests
         if (hidden := universe & ~test.rows)
         for others in [[each for each in tests if each is not test]]

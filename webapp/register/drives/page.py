@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from results.rules.act.limits import Limit
 from webapp.register.drives import filters
 from webapp.register.drives.cells import RowWriter
-from webapp.register.drives.filters import Reason, Test
+from webapp.register.drives.filters import Test
 from webapp.register.drives.layouts import ALWAYS_SHOWN, PageLayout
 from webapp.register.drives.limit_check import LimitCheck, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
@@ -162,8 +162,8 @@ class DrivesPage:
         return [row for groups in self.groups for group in groups for row in group.rows]
 
     @cached_property
-    def reasons(self) -> list[Reason]:
-        """Return the reasons for hidden rows, over all tables of the page."""
+    def reasons(self) -> list[tuple[Test, int, int]]:
+        """Return the reasons for hidden rows, each with the numbers of rows that it hides, and that only it hides."""
         return filters.reasons_of(self.universe, self.tests)
 
     @property
@@ -187,26 +187,26 @@ class DrivesPage:
         alone = len(self.reasons) == 1
         return [
             (
-                reason.text if alone else f"{reason.text}: {units.count(reason.hidden)}",
-                self._lift(reason, alone=alone),
-                self.query.without(reason.name).address,
+                test.text if alone else f"{test.text}: {units.count(hidden)}",
+                self._lift(hidden, hidden_only, alone=alone),
+                self.query.without(test.name).address,
             )
-            for reason in self.reasons
+            for test, hidden, hidden_only in self.reasons
         ]
 
     @staticmethod
-    def _lift(reason: Reason, *, alone: bool) -> str:
-        if not reason.hidden_only:
+    def _lift(hidden: int, hidden_only: int, *, alone: bool) -> str:
+        if not hidden_only:
             return ""
         if alone:
             return "Show them"
-        only = " hidden only by this" if reason.hidden_only < reason.hidden else ""
-        return f"show {units.count(reason.hidden_only)}{only}"
+        only = " hidden only by this" if hidden_only < hidden else ""
+        return f"show {units.count(hidden_only)}{only}"
 
     @property
     def overlap_note(self) -> str:
         """Return a note that explains why the reasons add up to more than the hidden rows."""
-        is_more = sum(reason.hidden for reason in self.reasons) > self._hidden_count
+        is_more = sum(hidden for _, hidden, _ in self.reasons) > self._hidden_count
         return " (a drive can fail several filters)" if is_more else ""
 
     @property

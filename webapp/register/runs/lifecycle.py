@@ -3,7 +3,7 @@
 from results.access.history import for_everyone, is_by_reviewer
 from results.access.redaction import visible_events, visible_verdict
 from results.history import displaced_by, event_label, history_of
-from results.models import Certificate, Event, Run, Verdict
+from results.models import Certificate, Event, Run
 from webapp.register.http.access import is_public
 from webapp.register.runs.verdict import reason_text
 from webapp.templatetags import units
@@ -18,12 +18,14 @@ def life_of(run: Run) -> dict[str, object]:
     """Return the lifecycle context of a run page. For a run that is not public it includes internal events."""
     history = history_of(run).filter(subject_type="run")
     events = visible_events(for_everyone(history) if is_public(run) else history)
+    verdicts = run.verdicts.select_related("profile", "earlier_result")[1 : SHOWN_EARLIER + 1]  # without the newest
+    earlier = [visible_verdict(run, verdict) for verdict in verdicts]
     return {
         "supersession": next((event for event in reversed(events) if event.kind == "run-superseded"), None),
         "supersedes": list(displaced_by(run)),
         "annotations": list(run.annotations.current()),
         "history": [public_line(event) for event in events],
-        "earlier_verdicts": [(verdict, reason_text(verdict)) for verdict in _earlier_verdicts(run)],
+        "earlier_verdicts": [(verdict, reason_text(verdict)) for verdict in earlier],
         "certificates": list(Certificate.objects.filter(runs=run)),
     }
 
@@ -54,9 +56,3 @@ def _details(event: Event) -> str:
 
 def _value_text(value: object) -> object:
     return "not reported" if value in {None, ""} else value
-
-
-def _earlier_verdicts(run: Run) -> list[Verdict]:
-    """Return all verdicts of the run but the newest, in reverse order of time."""
-    verdicts = run.verdicts.select_related("profile", "earlier_result")[1 : SHOWN_EARLIER + 1]
-    return [visible_verdict(run, verdict) for verdict in verdicts]

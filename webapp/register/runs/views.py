@@ -12,13 +12,12 @@ from django.shortcuts import render
 from results.access.mirrors import is_mirrored, missing_log_message, origin
 from results.access.redaction import has_withheld_file, is_withheld, visible_findings, visible_verdict
 from results.ingest.act import YCSB
-from results.models import Run, Verdict
+from results.models import Run
 from results.rules.act.limits import parse_limits
 from webapp.register.http.access import LINK_KEY, holds_link, is_public, require_access
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import mark_private, public_page
 from webapp.register.limits.profile import current_profile
-from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.limits.virtual_devices import (
     VIRTUAL_DEVICE_MARK,
     VIRTUAL_DEVICE_REASON,
@@ -160,7 +159,7 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     profile = verdict.profile if verdict else current_profile()
     limits = parse_limits(profile.document)
     own = own_limits(request.GET, limits, others=(LINK_KEY,))
-    table = slice_table(run, verdict, own=own.limits)
+    table, is_log_withheld = slice_table(run, verdict, own=own.limits), is_withheld(run)
     return (
         charts_of(run, table)
         | limits_context(own, slice_limits_sentence(table, own), link_query(request, run))
@@ -174,20 +173,12 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
             "virtual_device_mark": VIRTUAL_DEVICE_MARK if run.is_on_no_drive and not run.is_virtual else "",
             "virtual_device_reason": VIRTUAL_DEVICE_REASON,
             "virtual_devices": public_virtual_devices_sentence(run),
+            "is_log_withheld": is_log_withheld,
+            "devices": None if is_log_withheld else devices_view(run, verdict, own.limits),
+            "log_config": [] if is_log_withheld else runs_page.log_config(run),
+            "log_devices": [] if is_log_withheld else runs_page.log_devices(run),
         }
-        | _log_contents(run, verdict, own)
     )
-
-
-def _log_contents(run: Run, verdict: Verdict | None, own: YourLimits) -> dict[str, Any]:
-    """Return the configuration and the devices in the log; nothing of a withheld log."""
-    if is_withheld(run):
-        return {"devices": None, "log_config": [], "log_devices": [], "is_log_withheld": True}
-    return {
-        "devices": devices_view(run, verdict, own.limits),
-        "log_config": runs_page.log_config(run),
-        "log_devices": runs_page.log_devices(run),
-    }
 
 
 def withheld(request: HttpRequest, run: Run, what: str) -> HttpResponseBase:

@@ -45,7 +45,7 @@ def public_addresses() -> Iterator[PublicAddress]:
     for name in plain_names():
         yield from _addresses(name, [((), EVERYTHING)])
     for name, arguments in arguments_by_name().items():
-        if name in known_names():
+        if name in public_patterns():
             yield from _addresses(name, arguments)
 
 
@@ -127,19 +127,13 @@ LEFT_OUT = {
 }
 
 
-@cache
-def known_names() -> frozenset[str]:
-    """Return the names of all public URL patterns."""
-    return frozenset(_public_patterns())
-
-
-@cache
-def plain_names() -> tuple[str, ...]:
+def plain_names() -> list[str]:
     """Return the names of URL patterns without parameters, in the order of the URL configuration."""
-    return tuple(name for name, pattern in _public_patterns().items() if not pattern.pattern.converters)
+    return [name for name, pattern in public_patterns().items() if not pattern.pattern.converters]
 
 
-def _public_patterns() -> dict[str, URLPattern]:
-    """Return the URL patterns by name. Imported late, because they include the sitemap, which uses this module."""
+@cache
+def public_patterns() -> dict[str, URLPattern]:
+    """Return the public URL patterns by name, imported late: they include the sitemap, which uses this module."""
     patterns: list[URLPattern] = import_module("webapp.register.urls").urlpatterns
     return {each.name: each for each in patterns if each.name and is_public_page(each.callback)}
