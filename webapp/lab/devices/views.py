@@ -21,14 +21,7 @@ from runners.models import Device, Dispatch, DriveState, Host
 from runners.models.campaign import Campaign
 from runners.retention import retirement
 from webapp.accounts.requests import UserRequest
-from webapp.lab.devices.forms import (
-    BindForm,
-    DeviceForm,
-    LabelForm,
-    LabelTakenError,
-    default_label,
-    require_free_label,
-)
+from webapp.lab.devices.forms import BindForm, DeviceForm, LabelForm, LabelTakenError, default_label, require_free_label
 from webapp.lab.hosts.page import drives_of
 from webapp.lab.hosts.views import RETURN_TO_DEVICES
 from webapp.lab.shared.drive_status import availability_of, binding_warnings, consent_context

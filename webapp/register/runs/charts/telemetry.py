@@ -38,21 +38,15 @@ class Quantity:
     read: Reader
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A quantity over the columns of a run: its minimum and maximum in each."""
-
-    quantity: Quantity
-    least: list[float | None]
-    greatest: list[float | None]
+Column = list[float | None]
 
 
 @dataclass(frozen=True)
 class Telemetry:
-    """The quantities of a side file, by columns of its intervals."""
+    """The quantities of a side file, by columns of its intervals, each with its minimum and maximum in the columns."""
 
     columns: list[tuple[float, float]]
-    drawn: list[Drawn]
+    drawn: list[tuple[Quantity, Column, Column]]
     intervals_count: int
 
 
@@ -112,10 +106,12 @@ def reduced(intervals: Intervals) -> Telemetry:
     return Telemetry(columns, drawn, len(ends))
 
 
-def _drawn(quantity: Quantity, values: Sequence[float | None], groups: Iterable[range]) -> Drawn:
+def _drawn(
+    quantity: Quantity, values: Sequence[float | None], groups: Iterable[range]
+) -> tuple[Quantity, Column, Column]:
     ends = [(place_of_least(values, group), place_of_greatest(values, group)) for group in groups]
     least = [None if low is None else values[low] for low, _ in ends]
-    return Drawn(quantity, least, [None if high is None else values[high] for _, high in ends])
+    return quantity, least, [None if high is None else values[high] for _, high in ends]
 
 
 def _intervals(file: BinaryIO) -> Iterator[tuple[float, list[float | None]]]:
@@ -217,15 +213,15 @@ def as_document(run_id: str, telemetry: Telemetry) -> dict[str, Any]:
         "columns": telemetry.columns,
         "intervals_count": telemetry.intervals_count,
         "series": [
-            {"name": each.quantity.label, "unit": each.quantity.unit, "least": each.least, "greatest": each.greatest}
-            for each in telemetry.drawn
+            {"name": quantity.label, "unit": quantity.unit, "least": least, "greatest": greatest}
+            for quantity, least, greatest in telemetry.drawn
         ],
     }
 
 
 def csv_lines(telemetry: Telemetry) -> tuple[list[str], list[list[Any]]]:
     """Return the header and lines of the columns as a table."""
-    names = [f"{side}_{each.quantity.code}" for each in telemetry.drawn for side in ("least", "greatest")]
-    values = [column for each in telemetry.drawn for column in (each.least, each.greatest)]
+    names = [f"{side}_{quantity.code}" for quantity, *_ in telemetry.drawn for side in ("least", "greatest")]
+    values = [column for _, *ends in telemetry.drawn for column in ends]
     rows = [[*column, *(each[place] for each in values)] for place, column in enumerate(telemetry.columns)]
     return ["start_s", "end_s", *names], [[_digits(cell) for cell in row] for row in rows]

@@ -61,7 +61,7 @@ def test_one_hot_second_of_a_day_is_drawn_as_hot_as_it_was():
     busy = [[5.0] + [None] * (len(QUANTITIES) - 1) for _ in range(86_400)]
     busy[40_000][0] = 99.0
     told = reduced(Intervals((float(place + 1), row) for place, row in enumerate(busy)))
-    assert (len(told.columns), max(told.drawn[0].greatest), told.drawn[0].greatest.count(99.0)) == (288, 99.0, 1)
+    assert (len(told.columns), max(told.drawn[0][2]), told.drawn[0][2].count(99.0)) == (288, 99.0, 1)
 
 
 @pytest.mark.parametrize(
