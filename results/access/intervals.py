@@ -13,7 +13,7 @@ from results import locks
 from results.access.mirrors import is_mirrored, missing_log_message
 from results.access.redaction import refuse_withheld
 from results.evidence.store import EvidenceDamagedError, companion_paths, open_evidence, path_of
-from results.ingest.act import MEMBER_CHARS, series_of
+from results.ingest.rows import MEMBER_CHARS, series_of
 from results.models import Run, Series, Slice
 from results.models.querysets import SliceQuerySet
 from results.reader import process as reader_process

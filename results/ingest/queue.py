@@ -15,7 +15,7 @@ from django.utils import timezone
 from results import locks
 from results.evidence.store import EvidenceDamagedError, companion_paths, open_evidence, path_of
 from results.history import record_event
-from results.ingest.act import record_input, record_runs
+from results.ingest.rows import record_input, record_runs
 from results.models import Evidence, Profile, Reading, Submission
 from results.reader import process as reader_process
 from results.reader.process import (
@@ -37,7 +37,6 @@ reading_pending = Signal()
 
 logger = logging.getLogger(__name__)
 
-PROFILE_NAME = "operational-database"
 PAUSES_S = (30, 300)  # after the first and the second attempt that count: a busy machine is often past its peak by then
 OWN_FAULT_PAUSE_S = 60
 FILE_UNREADABLE = "file-unreadable"  # of docs/reference/findings.md: the one error that is never the log's
@@ -83,11 +82,6 @@ def read_one(reading_id: int) -> bool:
     return True
 
 
-def judging_profile() -> Profile:
-    """Return the profile by which logs are judged: the newest version of the one that the register knows."""
-    return Profile.objects.filter(name=PROFILE_NAME).latest("rule_version")
-
-
 def _attempt(reading: Reading) -> None:
     """Read the log once. The attempt is counted before it begins: a log that ends its worker is counted too."""
     reading.attempts += 1
@@ -100,7 +94,7 @@ def _attempt(reading: Reading) -> None:
         started_at=timezone.now(),
         next_attempt_at=None,
     )
-    profile = judging_profile()
+    profile = Profile.current()
     try:
         document = read_evidence(reading.evidence, profile)
         _finish(reading, document, profile)

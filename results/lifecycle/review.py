@@ -9,7 +9,7 @@ from django.db import transaction
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import record_event
-from results.ingest.act import Identity, identity_of
+from results.ingest.rows import Identity, identity_of
 from results.lifecycle import visibility
 from results.lifecycle.submission_states import DECLINED_KIND
 from results.models import Product, Submission, Visibility

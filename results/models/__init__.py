@@ -20,4 +20,4 @@ from results.models.run import (
     Verdict,
     Visibility,
 )
-from results.models.ycsb import YcsbInterval, YcsbOperation, YcsbRun
+from results.models.ycsb import YCSB, YcsbInterval, YcsbOperation, YcsbRun

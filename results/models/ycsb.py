@@ -4,6 +4,8 @@ from django.db import models
 
 from results.models.run import Run
 
+YCSB = "ycsb"  # the workload of such runs
+
 
 class YcsbRun(models.Model):
     """The facts of one execution of YCSB or go-ycsb, as far as its output contains them.

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from results.evidence.lines import NOT_LOOKED_UP, numbered_lines
-from results.ingest.act import YCSB
-from results.models import Evidence, Run, Share, Verdict, YcsbOperation
+from results.models import YCSB, Evidence, Run, Share, Verdict, YcsbOperation
 from results.provenance.ycsb_rows import GO_RUN, OVERALL, Rows, rows_of
 
 

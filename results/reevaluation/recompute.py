@@ -19,8 +19,8 @@ from results import locks
 from results.certification.certificates import refresh_certificates
 from results.evidence.store import EvidenceDamagedError
 from results.history import record_event, run_subject
-from results.ingest.act import record_input, record_runs
-from results.ingest.queue import judging_profile, read_evidence
+from results.ingest.queue import read_evidence
+from results.ingest.rows import record_input, record_runs
 from results.models import EarlierResult, Event, Profile, Reading, Run, Submission, Verdict
 from results.models.row_operations import lock_log
 from results.reader import process as reader_process
@@ -96,7 +96,7 @@ def recompute(order: Order) -> Report:
 
     Raises ReaderBrokenError if the reader is missing. It can be stopped and restarted at any time without losing work.
     """
-    profile, version = judging_profile(), reader_process.reader_version()
+    profile, version = Profile.current(), reader_process.reader_version()
     chosen = _chosen(order)
     examined = Run.objects.filter(reading__state=Reading.State.DONE, submission__in=chosen)
     waiting = stale_submissions(profile, version).filter(pk__in=chosen)

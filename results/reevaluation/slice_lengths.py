@@ -6,8 +6,8 @@ from django.db import transaction
 from results import locks
 from results.errors import ReviewRefusedError
 from results.history import record_event
-from results.ingest.queue import judging_profile, read_evidence, retry_reading
-from results.models import Reading, Submission, Visibility
+from results.ingest.queue import read_evidence, retry_reading
+from results.models import Profile, Reading, Submission, Visibility
 from results.models.row_operations import lock_log
 from results.reevaluation.recompute import UNREADABLE, Order, rewrite_runs
 
@@ -49,7 +49,7 @@ def read_in_slices(submission: Submission, slice_length_s: int, actor: AbstractB
 
 
 def _read(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
-    profile = judging_profile()
+    profile = Profile.current()
     try:
         document = read_evidence(submission.log, profile, slice_length_s)
         with transaction.atomic():

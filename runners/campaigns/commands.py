@@ -19,7 +19,6 @@ from runners.models import Device
 from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.postgres import storable, violates
 
-PROFILE = "operational-database"
 DRIVE_TAKEN_CONSTRAINT = "one_open_campaign_per_drive"
 State = Campaign.State
 Kind = CampaignEntry.Kind
@@ -47,7 +46,7 @@ class CampaignOrder:
 
 def start(device: Device, organisation: Organisation, order: CampaignOrder, actor: AbstractBaseUser) -> Campaign:
     """Start a campaign; the next poll makes its first step. Raise DriveTakenError or OutOfServiceError."""
-    profile = Profile.objects.filter(name=PROFILE).latest("rule_version")
+    profile = Profile.current()
     try:
         with transaction.atomic():
             lock_in_service(device)

@@ -1,0 +1,1 @@
+"""The states of a dispatch: its stages, and the only code that changes a state."""

@@ -1,0 +1,1 @@
+"""What stays on hosts: late fetches, removal of run directories, retirement of hosts, and maintenance."""

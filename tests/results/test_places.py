@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from results.ingest.act import record_runs
 from results.ingest.queue import sweep
+from results.ingest.rows import record_runs
 from results.lifecycle.corrections import correct, take_back
 from results.models import Profile, Run
 from tests.results.builders import FACTS, log_bytes, make_organisation, make_user, recorded_reading, send

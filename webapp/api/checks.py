@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 
 from results import locks
 from results.evidence.store import file_name
-from results.ingest.queue import judging_profile
+from results.models import Profile
 from results.reader import process as reader_process
 from results.reader.process import Document, FormatError, TooManySlicesError
 from webapp.api.authentication import ReadThrottle, ValidateThrottle, token_of
@@ -66,7 +66,7 @@ def _read(payload: dict[str, Any]) -> Document:
             _written(each, Path(directory) / str(n), each.name) for n, each in enumerate(payload["companions"])
         ]
         try:
-            return reader_process.read(path, payload["slice_length_s"], judging_profile().document, companions)
+            return reader_process.read(path, payload["slice_length_s"], Profile.current().document, companions)
         except FormatError as error:
             raise Problem(422, error.error["sentence"], error=error.error) from error
         except TooManySlicesError as error:

@@ -18,8 +18,7 @@ from rest_framework.views import APIView
 from results.access import intervals as seconds
 from results.access.intervals import intervals
 from results.access.redaction import refuse_withheld, refuse_withheld_file
-from results.ingest.act import YCSB
-from results.models import Run
+from results.models import YCSB, Run
 from results.reader import process as reader_process
 from webapp.accounts.models import APIToken
 from webapp.api.authentication import IntervalsThrottle, token_of

@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Case, When
 
 from results.errors import ReviewRefusedError
-from results.ingest.act import Identity
+from results.ingest.rows import Identity
 from results.intake.submissions import COMPANIONS_MAX, CompanionUpload, SubmissionMetadata
 from results.lifecycle.corrections import CORRECTABLE
 from results.models import Category, Organisation, Product, Submission

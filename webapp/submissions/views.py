@@ -14,11 +14,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from results.access.redaction import visible_events, visible_reading_findings
 from results.errors import ReviewRefusedError
 from results.evidence.store import StoreFullError
-from results.ingest.act import YCSB, identity_of
+from results.ingest.rows import identity_of
 from results.intake.submissions import accept_submission
 from results.lifecycle.embargo import MomentError
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
-from results.models import Event, Run, Submission
+from results.models import YCSB, Event, Run, Submission
 from webapp.accounts.requests import UserRequest, mark_private, members_only, organisations_of
 from webapp.register.http.access import is_public
 from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, is_owner_or_staff, slices_form

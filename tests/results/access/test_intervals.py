@@ -7,8 +7,8 @@ import zstandard
 from django.db import connection
 
 from results.access.intervals import SeriesDamagedError, histogram_slices, intervals
-from results.ingest.act import _counts_by_ordinal
 from results.ingest.queue import sweep
+from results.ingest.rows import _counts_by_ordinal
 from results.models import Run, Slice
 from tests.results.builders import log_bytes, make_organisation, send
 from tests.results.documents import act_run, answer_with, document_of

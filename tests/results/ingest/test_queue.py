@@ -14,8 +14,8 @@ from results import locks
 from results.access.intervals import histogram_slices
 from results.evidence.store import path_of
 from results.ingest import queue as ingest_queue
-from results.ingest.act import record_runs
 from results.ingest.queue import OvertakenError, read_one, sweep
+from results.ingest.rows import record_runs
 from results.intake.submissions import accept_submission
 from results.models import Event, Evidence, Profile, Reading, Run, Share, Slice, Verdict
 from tests.results.builders import FACTS, log_bytes, make_organisation, other_session, recorded_reading, send, sha256

@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 
 from results.errors import ReviewRefusedError
-from results.ingest.act import Identity
 from results.ingest.queue import sweep
+from results.ingest.rows import Identity
 from results.lifecycle.review import create_product, decline, name_product, publish
 from results.lifecycle.submission_states import with_state
 from results.lifecycle.visibility import withdraw

@@ -9,8 +9,8 @@ import pytest
 from django.db import DataError, IntegrityError, transaction
 from django.utils import timezone
 
-from results.ingest.act import SLICE_COLUMNS
 from results.ingest.queue import sweep
+from results.ingest.rows import SLICE_COLUMNS
 from results.intake.submissions import accept_submission
 from results.models import Run, Slice
 from results.models.row_operations import copy_rows

@@ -183,8 +183,7 @@ def _cancel_took_s(dispatch: Dispatch) -> int | None:
 
 def _shares_with_limits(shares: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add the limit of the newest profile to each share: pages never show a share without its limit."""
-    profile = Profile.objects.filter(name="operational-database").order_by("-rule_version").first()
-    limits = parse_limits(profile.document) if profile and shares else ()
+    limits = parse_limits(Profile.current().document) if shares else ()
     by_threshold = {limit.threshold_us: limit.limit_pct for limit in limits}
     return [share | {"limit_pct": by_threshold.get(share["threshold_us"])} for share in shares]
 

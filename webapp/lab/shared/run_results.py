@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from results.models import Profile, Verdict
 from results.rules.act.limits import Limit, parse_limits
-from runners.campaigns.commands import PROFILE
 from runners.campaigns.ladder import rung_of
 from runners.campaigns.terms import Purpose, Result
 from runners.models import Dispatch
@@ -21,8 +20,7 @@ def with_results(dispatches: Iterable[Dispatch]) -> list[tuple[Dispatch, str, bo
     The label is empty if the log was not read yet or cannot be judged.
     `with_readings` prefetches what this function needs.
     """
-    profile = Profile.objects.filter(name=PROFILE).order_by("-rule_version").first()
-    limits = parse_limits(profile.document) if profile else ()
+    limits = parse_limits(Profile.current().document)
     return [(dispatch, *_result_of(dispatch, limits)) for dispatch in dispatches]
 
 

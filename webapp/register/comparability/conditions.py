@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from results.access.redaction import is_withheld, visible_facts, visible_ycsb
-from results.ingest.act import YCSB
 from results.ingest.ycsb import is_of_the_load
-from results.models import Run, Tier
+from results.models import YCSB, Run, Tier
 from results.rules.comparability import ActConditions, SweepConditions, requests_together
 from webapp.register.tables.columns import is_taken_as_one, newest_verdict
 

@@ -5,8 +5,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from results.access.intervals import histogram_slices
-from results.ingest.act import YCSB
-from results.models import Run
+from results.models import YCSB, Run
 from results.rules.act.limits import Limit, is_count_within, over_count
 from results.rules.reduction import place_of_greatest, spans
 from webapp.register.comparability.comparable import Conditioned, compare

@@ -6,8 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from results.access.redaction import has_withheld_file
-from results.ingest.act import YCSB
-from results.models import Run, Statistic, Verdict
+from results.models import YCSB, Run, Statistic, Verdict
 from results.rules.act.limits import Limit, exact_share_pct, is_count_within
 from webapp.register.comparability.comparable import NOT_STATED
 from webapp.register.comparability.conditions import compared_shares

@@ -8,8 +8,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.text import capfirst, get_text_list
 
-from results.ingest.act import YCSB
-from results.models import Category, Run
+from results.models import YCSB, Category, Run
 from webapp.register.comparability.comparable import Condition, Unreported, condition_rows, unreported_conditions
 from webapp.register.compare.choice import Choice, offers_of
 from webapp.register.compare.curves import Chart, charts_of

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from results.models import Profile
 from webapp.register.explain.glossary_text import glossary_sections
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_page
-from webapp.register.limits.profile import current_limits, current_profile
+from webapp.register.limits.profile import current_limits
 from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.meanings import SECTIONS
 
@@ -22,7 +23,7 @@ def reading(request: HttpRequest) -> HttpResponse:
 
 @public_page
 def rules(request: HttpRequest) -> HttpResponse:
-    profile = current_profile()
+    profile = Profile.current()
     context = {"profile": profile, "document": json.loads(profile.document), "limits": current_limits()}
     return _page(request, "rules", context)
 

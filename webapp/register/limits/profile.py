@@ -5,13 +5,6 @@ from decimal import Decimal
 from results.models import Profile
 from results.rules.act.limits import Limit, parse_limits
 
-PROFILE = "operational-database"
-
-
-def current_profile() -> Profile:
-    """Return the newest version of the register's profile; a migration adds the first."""
-    return Profile.objects.filter(name=PROFILE).latest("rule_version")
-
 
 def limits_by_threshold(limits: tuple[Limit, ...]) -> dict[int, Decimal]:
     """Return threshold in us -> limit in percent."""
@@ -20,4 +13,4 @@ def limits_by_threshold(limits: tuple[Limit, ...]) -> dict[int, Decimal]:
 
 def current_limits() -> tuple[Limit, ...]:
     """Return the limits of the newest version."""
-    return parse_limits(current_profile().document)
+    return parse_limits(Profile.current().document)

@@ -8,8 +8,7 @@ from django.http.response import HttpResponseBase
 from results.access.mirrors import missing_log_message
 from results.access.redaction import has_withheld_file, is_withheld
 from results.evidence.store import open_evidence
-from results.ingest.act import YCSB
-from results.models import Companion, Evidence, Run
+from results.models import YCSB, Companion, Evidence, Run
 from webapp.register.http.files import long_csv_response, plain
 from webapp.register.http.responses import conditional_response, response_with_etag
 from webapp.register.runs import page as runs_page

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from results.models import Evidence, Run
-from webapp.register.limits.profile import PROFILE
+from results.models import Evidence, Profile, Run
 
 LOADS = {"act-storage": "storage", "act-index": "index"}
 # Keys of `drivetest storage` and `drivetest index` (docs/reference/configuration.md). The user fills in the devices.
@@ -43,7 +42,7 @@ def reproduction_of(run: Run, evidence: Evidence | None) -> dict[str, Any] | Non
         "commands": [
             " ".join(["drivetest prep", *_placeholders(run)]),
             f"drivetest {load} {name} > {log}",
-            f"drivetest check {log} --profile {PROFILE}{slices}",
+            f"drivetest check {log} --profile {Profile.REGISTER}{slices}",
         ],
         "left_out": [
             key for key, value in printed if not _is_accepted(key, value) and key not in {"device-names", "num-devices"}

@@ -7,11 +7,10 @@ from itertools import zip_longest
 from typing import Any
 
 from results.access.intervals import HistogramSlice, counted_before, each_slice, histogram_slices
-from results.models import Histogram, Run, Verdict
+from results.models import Histogram, Profile, Run, Verdict
 from results.rules.act.edges import bucket_span_us, edge_not_below
 from results.rules.act.limits import Limit, act_share_pct, exact_share_pct, is_count_within, over_count, parse_limits
 from webapp.register.http.files import Value
-from webapp.register.limits.profile import current_profile
 from webapp.register.tables.marks import NearnessMark, nearness_mark
 from webapp.templatetags import units
 
@@ -143,7 +142,7 @@ def slice_table(
 
 def read_limits(histogram: Histogram, verdict: Verdict | None, own: Sequence[Limit] = ()) -> list[ReadLimit]:
     """Return the limits of the verdict's profile, or a reader's own, each with its bucket edge in a histogram."""
-    profile = verdict.profile if verdict else current_profile()
+    profile = verdict.profile if verdict else Profile.current()
     limits = own or parse_limits(profile.document)
     is_first_version = histogram.edges == FIRST_EDGES
     edges = [edge_not_below(limit.threshold_us, histogram.unit, is_first_version=is_first_version) for limit in limits]

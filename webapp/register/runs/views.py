@@ -11,13 +11,11 @@ from django.shortcuts import render
 
 from results.access.mirrors import is_mirrored, missing_log_message, origin
 from results.access.redaction import has_withheld_file, is_withheld, visible_findings, visible_verdict
-from results.ingest.act import YCSB
-from results.models import Run
+from results.models import YCSB, Profile, Run
 from results.rules.act.limits import parse_limits
 from webapp.register.http.access import LINK_KEY, holds_link, is_public, require_access
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import mark_private, public_page
-from webapp.register.limits.profile import current_profile
 from webapp.register.limits.virtual_devices import (
     VIRTUAL_DEVICE_MARK,
     VIRTUAL_DEVICE_REASON,
@@ -130,7 +128,7 @@ def link_query(request: HttpRequest, run: Run) -> str:
 
 
 def _published_context(request: HttpRequest, run: Run) -> dict[str, Any]:
-    own = own_limits(request.GET, parse_limits(current_profile().document), others=(LINK_KEY,))
+    own = own_limits(request.GET, parse_limits(Profile.current().document), others=(LINK_KEY,))
     shown = figures(run, own.limits)
     return {
         "sentence": published_sentence(run),
@@ -156,7 +154,7 @@ def _evidence_context(request: HttpRequest, run: Run) -> dict[str, Any]:
 
 def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     verdict = run.verdicts.select_related("profile").first()
-    profile = verdict.profile if verdict else current_profile()
+    profile = verdict.profile if verdict else Profile.current()
     limits = parse_limits(profile.document)
     own = own_limits(request.GET, limits, others=(LINK_KEY,))
     table, is_log_withheld = slice_table(run, verdict, own=own.limits), is_withheld(run)

@@ -6,12 +6,12 @@ from decimal import Decimal
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 
+from results.models import Profile
 from results.rules.act.limits import Limit, parse_limits
 from results.rules.sizing import Tested
 from webapp.register.http.files import rows_response
 from webapp.register.http.query_params import ParameterError, form_address
 from webapp.register.http.responses import public_page
-from webapp.register.limits.profile import current_profile
 from webapp.register.sizing import query as sizing_query
 from webapp.register.sizing.offers import candidates, refuse_unknown_drives
 from webapp.register.sizing.page import FIELDS, known_by, sizing_page, sizing_values, tested_mixes
@@ -21,7 +21,7 @@ SCHEMA = "drivecert.sizing/1"
 
 @public_page
 def sizing(request: HttpRequest) -> HttpResponse:
-    profile = current_profile().document
+    profile = Profile.current().document
     if (shorter := sizing_query.without_empty_prices(request.GET)) is not None:
         return HttpResponseRedirect(shorter)
     try:

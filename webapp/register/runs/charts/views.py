@@ -5,10 +5,9 @@ from django.http.response import HttpResponseBase
 
 from results.access.intervals import BusyError, SeriesDamagedError, each_slice, reading_slot
 from results.access.redaction import is_withheld
-from results.models import Histogram, Run
+from results.models import Histogram, Profile, Run
 from webapp.register.http.files import csv_response, long_csv_response
 from webapp.register.http.responses import conditional_response
-from webapp.register.limits.profile import current_profile
 from webapp.register.runs.charts import over_time as time_charts
 from webapp.register.runs.charts import telemetry as telemetry_charts
 from webapp.register.runs.charts.page import slice_chart
@@ -29,7 +28,7 @@ def over_time(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     if is_withheld(run):
         return withheld(request, run, "The minutes")
     histogram = _judged(run)
-    what = (time_charts.SCHEMA, form, current_profile().pk)
+    what = (time_charts.SCHEMA, form, Profile.current().pk)
     try:
         return conditional_response(request, run, what, lambda: _over_time(run, histogram, form))
     except SeriesDamagedError as error:
@@ -58,7 +57,7 @@ def slice_chart_json(request: HttpRequest, run: Run) -> HttpResponseBase:
         slices = run.slices.of_histogram(histogram.ordinal)
         return JsonResponse(slice_chart(each_slice(slices), slices.count(), _limits(run, histogram)))
 
-    return conditional_response(request, run, ("slice-chart", current_profile().pk), make)
+    return conditional_response(request, run, ("slice-chart", Profile.current().pk), make)
 
 
 def _judged(run: Run) -> Histogram:

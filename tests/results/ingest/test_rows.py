@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from results.ingest.act import match_product
+from results.ingest.rows import match_product
 from results.lifecycle.review import create_product
 from results.models import Product
 from tests.results.builders import FACTS, make_organisation, make_user, send

@@ -9,6 +9,7 @@ from django.db.models import Q
 from results.ingest.lab_record import started_at, write_drives
 from results.ingest.ycsb import decimal_of, duration_s, write_ycsb
 from results.models import (
+    YCSB,
     Evidence,
     Finding,
     Histogram,
@@ -58,7 +59,6 @@ def identity_of(submission: Submission) -> Identity:
 SLICE_COLUMNS = ["run", "number", "start_s", "end_s", "first_line", "last_line", "counts"]
 MEMBER_CHARS = 500
 NAME_CHARS = 160
-YCSB = "ycsb"
 YCSB_FACTS = ("first_line", "last_line", "stop", "telemetry")
 VIRTUAL = "virtual"  # the kind of a device that is no drive, in identities and side files
 FACTS = [
