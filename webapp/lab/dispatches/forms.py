@@ -92,7 +92,7 @@ class OrderForm(FactsForm):
     )
     nx_load = load_field("Load, Nx", Decimal(1), "1x means 2,000 reads/s and 1,000 writes/s on the device.")
     duration_s = seconds_field(
-        "Duration, s", DAY_S, MAX_RUN_S, "A certificate requires 86,400 s. A shorter run gets no verdict."
+        "Duration, s", DAY_S, MAX_RUN_S, "A certificate requires 86,400 s. A shorter run can fail, but never pass."
     )
     slice_length_s = seconds_field(
         "Slice length, s", SLICE_LENGTH_DEFAULT_S, DAY_S, "The profile judges slices of 3,600 s."
