@@ -95,14 +95,14 @@ def record_answer(dispatch: Dispatch, host: Host, timer: ResponseTimer) -> None:
 
     An answer is late if it came later than the host's own work explains. Nothing is written while answers are on time.
     """
-    if dispatch.has_open_outage:
+    wait = timer.longest_unexplained()
+    is_late = wait is not None and wait.length_s >= (LATE_ANSWER_S if timer.reports_work else LATE_ANSWER_UNTIMED_S)
+    # Another worker may have opened an outage since the scheduler looked for one: a late answer ends it, too.
+    if dispatch.has_open_outage or is_late:
         answered_at = timer.first_byte_at or timezone.now()
         if host.outages.filter(until=None).update(until=answered_at, is_answered=True):
             return
-    wait = timer.longest_unexplained()
-    if wait is None or dispatch.state not in ON_HOST:
-        return
-    if wait.length_s >= (LATE_ANSWER_S if timer.reports_work else LATE_ANSWER_UNTIMED_S):
+    if wait is not None and is_late and dispatch.state in ON_HOST:
         period = {"since": wait.since, "until": wait.until, "is_answered": True}
         host.outages.create(cause=HostOutage.Cause.LATE_ANSWER, **period).dispatches.add(dispatch)
 

@@ -79,7 +79,7 @@ class RunIntervals(APIView):
         """Respond with 304 without reading if the client already has the response."""
         run = find_run(request, public_id)
         # Before any answer about cached copies. Status lines may come from a companion file.
-        refuse_withheld_file(run) if run.workload == YCSB else refuse_withheld(run)
+        (refuse_withheld_file if run.workload == YCSB else refuse_withheld)(run)
         query = WindowSerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         window = Window(**query.validated_data)

@@ -26,8 +26,6 @@ from results.models import (
 from results.models.evidence import PLACE_CHARS, SLICE_LENGTH_DEFAULT_S
 from webapp.submissions.forms import EMPTY, FACT_FIELDS, SLICE_LENGTH_MAX_S
 
-VERDICT_FIELDS = ["headline", "profile", "histogram", "shares", "violations", "reasons"]
-
 
 class LogSerializer(serializers.Serializer[Any]):
     """A log, its companion files (repeat the field), and the slice length for its reading."""

@@ -233,6 +233,7 @@ class CorrectionForm(DriveStateForm, ReasonForm):
 def valid_data(form: forms.Form) -> dict[str, Any]:
     """Return what was entered into a form. Raises ReviewRefusedError with its errors if it is not valid."""
     if not form.is_valid():
-        complaints = (f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
+        labels = {name: f"{form[name].label}: " for name in form.fields}
+        complaints = (labels.get(name, "") + " ".join(map(str, errors)) for name, errors in form.errors.items())
         raise ReviewRefusedError("Nothing was changed. " + "; ".join(complaints))
     return form.cleaned_data

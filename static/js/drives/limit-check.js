@@ -38,7 +38,7 @@ const clause = (names, from, to) => names.length ? [`${count(names.length)} that
 /** Return how many of the current rows pass, and the names of those whose result differs from the profile's. */
 export function limitsSentence(store, rows, check) {
   const current = rows.filter(row => store.columns.visibility.word(row) === 'public');
-  if (!check.isOwn) return `${count(current.filter(check.passesProfile).length)} of ${count(current.length)} results are within all limits.`;
+  if (!check.isOwn) return `Within all limits: ${count(current.filter(check.passesProfile).length)} of ${count(current.length)} results.`;
   const passing = new Set(current.filter(check.passes)), before = new Set(current.filter(check.passesProfile));
   const named = rows => rows.map(row => nameOf(store, row));
   const lost = named([...before].filter(row => !passing.has(row))), won = named([...passing].filter(row => !before.has(row)));

@@ -270,3 +270,12 @@ def test_an_answer_that_came_late_is_a_gap_also_while_a_log_is_collected(in_stat
     recording_connect(dispatch, lambda host: there)(dispatch.device.host).status(RUN)
     lines = [line.detail for line in outage_lines(dispatch)]
     assert lines == ([f"no answer from local for {told}; it answers again"] if told else [])
+
+
+def test_a_late_answer_ends_an_outage_that_another_worker_opened_meanwhile(in_state):
+    dispatch = in_state(State.RUNNING)
+    add_outage(dispatch, timezone.now())
+    dispatch.has_open_outage = False  # as the scheduler found it before
+    recording_connect(dispatch, lambda host: Listened(12, 0))(dispatch.device.host).status(RUN)
+    (outage,) = HostOutage.objects.all()
+    assert (outage.cause, outage.until is None) == (HostOutage.Cause.NO_ANSWER, False)

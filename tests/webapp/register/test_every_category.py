@@ -172,7 +172,7 @@ def test_what_limits_do_is_said_as_they_do_it(client, fast_and_slow, query, said
         ("7", "With your limits, 3 of 3 pass; 1 that fails the profile passes: "),
         ("1", "With your limits, 1 of 3 pass; 1 that passes the profile fails: "),
         ("6", "With your limits, 2 of 3 pass; the same as with the profile."),
-        ("5", "2 of 3 results are within all limits."),
+        ("5", "Within all limits: 2 of 3 results."),
     ],
 )
 def test_what_limits_change_is_told_of_what_they_hide_too(client, fast_and_slow, limit, said):

@@ -42,7 +42,7 @@ def test_a_reviewer_enters_the_product_and_publishes(as_user, rita, submission):
 
 def test_a_product_that_is_not_fully_stated_is_not_entered(as_user, rita, submission):
     answer = decide(as_user(rita), submission, "new-product", **NEW_PRODUCT | {"vendor": ""})
-    assert "Nothing was changed. vendor: " in answer.content.decode()
+    assert "Nothing was changed. Vendor: " in answer.content.decode()
     assert not Product.objects.exists()
 
 

@@ -60,7 +60,7 @@ def test_a_reviewer_corrects_and_takes_it_back(as_user, rita, run):
 @pytest.mark.parametrize(
     ("name", "fields", "complaint"),
     [
-        ("withdraw", {}, "Nothing was changed. reason: A reason is needed. It is shown with the decision."),
+        ("withdraw", {}, "Nothing was changed. Reason: A reason is needed. It is shown with the decision."),
         ("reinstate", {"reason": "x"}, "is public; only a run that is withdrawn can be"),
         ("supersede", {"reason": "x", "successor": "r-nothere"}, "No run is named r-nothere."),
         ("correct", {"reason": "x", "firmware": "FW1"}, "already has these values"),

@@ -173,7 +173,7 @@ def changed_sentence(limits: YourLimits, results_count: int, passing_count: int,
     """Return the same sentence for counted results; `lost` pass only the profile, `won` only the reader's limits."""
     passing, count = units.count(passing_count), units.count(results_count)
     if not limits.is_own:
-        return f"{passing} of {count} results are within all limits."
+        return f"Within all limits: {passing} of {count} results."
     parts = [f"With your limits, {passing} of {count} pass"]
     parts += [f"{_that(lost, 'pass')} the profile {_verb(lost, 'fail')}: {_names(lost)}"] if lost.count else []
     parts += [f"{_that(won, 'fail')} the profile {_verb(won, 'pass')}: {_names(won)}"] if won.count else []

@@ -119,7 +119,8 @@ class SnapshotMiddleware:
             self._down_until = time.monotonic() + DATABASE_DOWN_S
             instead = self._answer(snapshot, entry, environ, start_response)
             if instead is not None:
-                getattr(answer, "close", list)()
+                if close := getattr(answer, "close", None):
+                    close()
                 return instead
         start_response(status, headers, *rest)
         return answer

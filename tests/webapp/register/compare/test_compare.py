@@ -321,7 +321,7 @@ def test_the_profiles_limits_ask_for_no_row_of_their_own(client, make_published_
     runs = make_published_run(), make_published_run({1000: "5.60"})
     assert row_of(compared(client, *runs), "with_your_limits") is None
     text = shown_html(client.get(asked(*runs)))
-    assert "1 of 2 results are within all limits." in text
+    assert "Within all limits: 1 of 2 results." in text
     assert text.count('class="over"') == 1
 
 

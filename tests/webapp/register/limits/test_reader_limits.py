@@ -90,4 +90,4 @@ def test_of_many_names_the_sentence_tells_how_many_more():
 
 def test_under_the_profile_the_sentence_counts():
     results = [LimitEvaluation("A", True, True), LimitEvaluation("B", False, False)]
-    assert changes_sentence(read_limits({}, PROFILE), results) == "1 of 2 results are within all limits."
+    assert changes_sentence(read_limits({}, PROFILE), results) == "Within all limits: 1 of 2 results."

@@ -67,7 +67,7 @@ def test_own_limits_change_marks_and_sentence_and_stay_in_the_address(client, pr
     run = make_rung(30, "4.00")
     before = client.get(f"/drive/{product.slug}/").text
     after = client.get(f"/drive/{product.slug}/?limit_1ms=3").text
-    assert "1 of 1 results are within all limits." in before
+    assert "Within all limits: 1 of 1 results." in before
     assert f"With your limits, 0 of 1 pass; 1 that passes the profile fails: run {run.public_id}." in after
     assert '<span class="over">4.00</span>' in after
     assert '<span class="over">4.00</span>' not in before
