@@ -99,7 +99,11 @@ class Connections:
         connection = await self._connection_to(address, timer)
         process: Any = await connection.create_process(COMMAND, encoding=None)
         try:
-            answer, stderr = await _communicate(process, payload, timer)
+            process.stdin.write(payload)
+            process.stdin.write_eof()
+            # Read while the request is being sent: the answers may be longer than the buffers on the way.
+            stdout = _read_all(process.stdout, ANSWER_BYTES_MAX, timer)
+            answer, stderr = await asyncio.gather(stdout, _read_all(process.stderr, STDERR_BYTES_MAX, timer))
             await process.wait_closed()
         finally:
             process.close()
@@ -153,16 +157,6 @@ async def _connect(address: Address, timer: ResponseTimer) -> asyncssh.SSHClient
         keepalive_interval=KEEPALIVE_S,
         compression_algs=None,
         client_factory=lambda: HandshakeObserver(timer),
-    )
-
-
-async def _communicate(process: Any, payload: bytes, timer: ResponseTimer) -> tuple[bytes, bytes]:
-    """Send everything, and read meanwhile: the answers may be longer than the buffers on the way."""
-    process.stdin.write(payload)
-    process.stdin.write_eof()
-    return await asyncio.gather(
-        _read_all(process.stdout, ANSWER_BYTES_MAX, timer),
-        _read_all(process.stderr, STDERR_BYTES_MAX, timer),
     )
 
 
