@@ -112,25 +112,17 @@ LOGOUT_REDIRECT_URL = "home"
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_I18N = False
-USE_TZ = True
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATICFILES_FINDERS = [
-    "django.contrib.staticfiles.finders.FileSystemFinder",
-    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-]
 WHITENOISE_USE_FINDERS = True  # files are served from their source folders, so no collection step can be forgotten
 
-SECURE_CONTENT_TYPE_NOSNIFF = True
-SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = env.read_bool("SECURE_SSL_REDIRECT", default=False)
 BEHIND_TLS_PROXY = env.read_bool("BEHIND_TLS_PROXY", default=False)
 if BEHIND_TLS_PROXY:
     # Only behind a proxy that sets this header itself; otherwise a visitor could forge it.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
-X_FRAME_OPTIONS = "DENY"
 
 UPLOAD_MAX_BYTES = env.read_int("UPLOAD_MAX_BYTES", default=2 * 1024**3)
 # A log and the files that belong to it: results/intake/submissions.py, COMPANIONS_MAX.

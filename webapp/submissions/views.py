@@ -95,16 +95,12 @@ def submission_list(request: UserRequest) -> HttpResponse:
 @never_cache
 def submission_detail(request: HttpRequest, public_id: str) -> HttpResponse:
     submission = find_submission(public_id)
-    if submission is not None and (_holds_link(request, submission) or is_owner_or_staff(request, submission)):
+    key = request.GET.get("key", "")
+    if submission and (constant_time_compare(key, submission.link_key) or is_owner_or_staff(request, submission)):
         return mark_private(render(request, "submissions/detail.html", submission_page(request, submission)))
     if request.user.is_authenticated:
         raise Http404(f"No submission is named {public_id}.")
     return redirect_to_login(request.get_full_path())  # the same whether it exists or not
-
-
-def _holds_link(request: HttpRequest, submission: Submission) -> bool:
-    """Return whether the address has the submission's secret key."""
-    return constant_time_compare(request.GET.get("key", ""), submission.link_key)
 
 
 def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[str, object]:

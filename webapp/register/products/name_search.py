@@ -29,14 +29,12 @@ def one_error_away(word: str, known: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({other for other in known if OSA.distance(word, other, score_cutoff=1) == 1}))
 
 
-def searched_text(parts: Iterable[str], other_names: Iterable[str] = ()) -> str:
-    """Return the text that a product is found by: each name without its blanks, and the other names of its maker."""
-    return " ".join(["".join(words_of(part)) for part in parts if part] + list(other_names))
-
-
 def names_text(names: Sequence[str]) -> str:
-    """Return the text that a product is found by, given its names, the maker's first."""
-    return searched_text(names, OTHER_NAMES.get(names[0].lower(), ()))
+    """Return the text that a product is found by: each name without its blanks, and the other names of its maker.
+
+    The first of the names is the maker's.
+    """
+    return " ".join(["".join(words_of(name)) for name in names if name] + [*OTHER_NAMES.get(names[0].lower(), ())])
 
 
 @dataclass(frozen=True)
