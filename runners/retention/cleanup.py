@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from results.evidence.store import EvidenceDamagedError, StoreError
 from runners.errors import HostError, HostUnavailableError
-from runners.hosts import connect, is_reachable
+from runners.hosts import connect
 from runners.hosts.protocol import Connect
 from runners.lifecycle.stages import lab_host, stages_of
 from runners.models import Dispatch, Host
@@ -60,11 +60,6 @@ def remove_old_run_dirs(host: Host, connect_host: Connect = connect) -> None:
             return
         except (HostError, EvidenceDamagedError, OSError) as error:  # concerns this dispatch only
             log.warning("%s: its run directories stay on %s: %s", dispatch, host, error)
-
-
-def local_hosts() -> list[Host]:
-    """Return the hosts that are this machine. They are not checked."""
-    return [host for host in Host.objects.filter(kind=Host.Kind.LOCAL) if is_reachable(host)]
 
 
 def removable(host: Host) -> QuerySet[Dispatch]:

@@ -10,6 +10,7 @@ from threading import Lock
 
 from django.db import close_old_connections
 
+from runners.hosts import is_reachable
 from runners.inventory import health
 from runners.models import Host
 from runners.retention import cleanup
@@ -51,7 +52,7 @@ class CheckPool:
         self.pending = [future for future in self.pending if not future.done()]
         if free := CHECK_THREADS - len(self.pending):
             self.pending += [self.pool.submit(_check_in_thread, host) for host in health.take_due_hosts(free)]
-        for host in cleanup.local_hosts():
+        for host in filter(is_reachable, Host.objects.filter(kind=Host.Kind.LOCAL)):  # they are not checked
             self.clearing.enqueue(host)
 
 

@@ -26,7 +26,7 @@ def server_identity() -> str:
     Prefer a user namespace: it works in a directory of mode 0700, because the server opens files as the user who
     started the register. If the kernel refuses namespaces, use an unprivileged account.
     """
-    if os.geteuid() != 0 and _has_name(os.geteuid()):
+    if os.geteuid() != 0 and any(entry.pw_uid == os.geteuid() for entry in pwd.getpwall()):
         return "same"
     account = _ordinary_account()
     ids = f"{account.pw_uid}:{account.pw_gid}"
@@ -47,10 +47,6 @@ def account_ids(identity: str) -> tuple[int, int] | None:
         return None
     uid, gid = ids.split(":")
     return int(uid), int(gid)
-
-
-def _has_name(uid: int) -> bool:
-    return any(entry.pw_uid == uid for entry in pwd.getpwall())
 
 
 def _ordinary_account() -> pwd.struct_passwd:

@@ -99,13 +99,8 @@ def read_drives_query(
     found = read_parameters(
         query,
         (
-            Parameter(
-                "choices",
-                tuple(each.name for each in choices),
-                lambda given: tuple(_choices(given, choices, store)),
-                True,
-            ),
-            Parameter("numbers", tuple(each.name for each in numbers), lambda given: tuple(_numbers(given, numbers))),
+            Parameter("choices", _names(choices), lambda given: tuple(_choices(given, choices, store)), True),
+            Parameter("numbers", _names(numbers), lambda given: tuple(_numbers(given, numbers))),
             limits_parameter(profile),
             Parameter("search_text", ("q",), read_search_text),
             Parameter("only_within", ("within",), lambda given: one_of(given, "within", ("any", "only")) == "only"),
@@ -117,6 +112,10 @@ def read_drives_query(
         ),
     )
     return DrivesQuery(**found)
+
+
+def _names(filters: Iterable[Filter]) -> tuple[str, ...]:
+    return tuple(each.name for each in filters)
 
 
 def _sort(given: Mapping[str, str], codes: Collection[str]) -> Sort:

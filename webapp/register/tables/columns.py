@@ -100,11 +100,6 @@ def ranked_tps(run: Run) -> Fraction:
     return Fraction(run.tps or 0) if is_whole else device_tps(run) or Fraction(0)
 
 
-def pcie_generation(run: Run) -> str | None:
-    """Return the product's PCIe generation; None if it is not reported."""
-    return product_of(run).pcie_gen or None
-
-
 def version_order(run: Run) -> tuple[int, ...] | None:
     """Sort 6.10 after 6.9."""
     parts = run.tool_version.split(".")
@@ -227,8 +222,14 @@ NEEDED_DWPD = computed_column(
 PER_TB = computed_column(
     "tps_per_tb", "Per TB", lambda run: tps_per_tb(device_tps(run), product_of(run).capacity_gb), "tps", "size"
 )
-PCIE_GEN = Column(
-    "pcie_gen", "PCIe", "number", pcie_generation, lambda run: product_of(run).pcie_gen, "generation", "size"
+PCIE_GEN = value_column(
+    "pcie_gen",
+    "PCIe",
+    "number",
+    lambda run: product_of(run).pcie_gen or None,
+    lambda gen: gen or "",
+    "generation",
+    "size",
 )
 STORAGE = Column(
     "storage", "Storage", "number", storage_order, storage_text, "of the instance", group="size", falls_first=True
