@@ -100,6 +100,11 @@ def ranked_tps(run: Run) -> Fraction:
     return Fraction(run.tps or 0) if is_whole else device_tps(run) or Fraction(0)
 
 
+def pcie_generation(run: Run) -> str | None:
+    """Return the product's PCIe generation; None if it is not reported."""
+    return product_of(run).pcie_gen or None
+
+
 def version_order(run: Run) -> tuple[int, ...] | None:
     """Sort 6.10 after 6.9."""
     parts = run.tool_version.split(".")
@@ -153,11 +158,8 @@ def share_column(threshold_us: int, head: str, group: str = "share") -> Column:
 
 def text_column(code: str, head: str, field: str, group: str) -> Column:
     """Return a column of one of the run's own text fields."""
-
-    def order(run: Run) -> Order:
-        return getattr(run, field).casefold() or None
-
-    return Column(code, head, "text", order, lambda run: str(getattr(run, field)), group=group)
+    value = attrgetter(field)
+    return Column(code, head, "text", lambda run: value(run).casefold() or None, value, group=group)
 
 
 def value_column(
@@ -174,12 +176,10 @@ def product_column(code: str, head: str, text: Callable[[Any], str], *labels: An
 
 def computed_column(code: str, head: str, figure: Callable[[Run], Fraction | None], unit: str, group: str) -> Column:
     """Return the column of a computed figure, shown and sorted with three significant digits."""
-
-    def value(run: Run) -> Order:
-        return three_digits(figure(run))
-
-    unit = f"{unit}, computed"
-    return value_column(code, head, "computed", value, units.decimal, unit, group=group, falls_first=True)
+    labels = {"unit": f"{unit}, computed", "group": group}
+    return value_column(
+        code, head, "computed", lambda run: three_digits(figure(run)), units.decimal, **labels, falls_first=True
+    )
 
 
 DRIVE = Column("drive", "Drive", "drive", drive_order)
@@ -222,14 +222,8 @@ NEEDED_DWPD = computed_column(
 PER_TB = computed_column(
     "tps_per_tb", "Per TB", lambda run: tps_per_tb(device_tps(run), product_of(run).capacity_gb), "tps", "size"
 )
-PCIE_GEN = value_column(
-    "pcie_gen",
-    "PCIe",
-    "number",
-    lambda run: product_of(run).pcie_gen or None,
-    lambda gen: gen or "",
-    "generation",
-    "size",
+PCIE_GEN = Column(
+    "pcie_gen", "PCIe", "number", pcie_generation, lambda run: product_of(run).pcie_gen, "generation", "size"
 )
 STORAGE = Column(
     "storage", "Storage", "number", storage_order, storage_text, "of the instance", group="size", falls_first=True
