@@ -186,7 +186,6 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A notification is sent once. Without a broker, a page would otherwise wait 6 s, and the sweep finds the row anyway.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 0}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_TIMEZONE = "UTC"
 # Name, task, period, and the time after which a notification is stale: no backlog awaits a worker that was away.
 PERIODIC_TASKS = (
     # Polls are at most a period and a half apart.

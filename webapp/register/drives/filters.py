@@ -124,9 +124,8 @@ def rows_that_pass(universe: Rows, tests: Iterable[Test]) -> Rows:
 
 def reasons_of(universe: Rows, tests: Sequence[Test]) -> list[tuple[Test, int, int]]:
     """Return each test that hides rows, how many it hides, and how many of them no other test hides."""
-    reasons = []
-    for test in tests:
-        if hidden := universe & ~test.rows:
-            others = [each for each in tests if each is not test]
-            reasons.append((test, hidden.bit_count(), rows_that_pass(hidden, others).bit_count()))
-    return reasons
+    return [
+        (test, hidden.bit_count(), rows_that_pass(hidden, [each for each in tests if each is not test]).bit_count())
+        for test in tests
+        if (hidden := universe & ~test.rows)
+    ]

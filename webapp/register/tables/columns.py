@@ -107,8 +107,7 @@ def pcie_generation(run: Run) -> str | None:
 
 def version_order(run: Run) -> tuple[int, ...] | None:
     """Sort 6.10 after 6.9."""
-    parts = run.tool_version.split(".")
-    return tuple(int(part) for part in parts if part.isdecimal()) if run.tool_version else None
+    return tuple(int(part) for part in run.tool_version.split(".") if part.isdecimal()) if run.tool_version else None
 
 
 def storage_order(run: Run) -> tuple[int, int] | None:
