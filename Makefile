@@ -101,9 +101,9 @@ rust-quick: $(VENV)/test.stamp
 rust-docs:
 	cd $(WORKSPACE) && RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
 
-# One more than there are processors, as tests of whole registers wait for pages, loads and restarts; and no more than
+# Two more than there are processors, as tests of whole registers wait for pages, loads and restarts; and no more than
 # one Redis has databases for.
-WORKERS ?= $(shell expr \( $$(nproc) + 1 \& $$(nproc) \< 15 \) \| 15)
+WORKERS ?= $(shell expr \( $$(nproc) + 2 \& $$(nproc) \< 14 \) \| 15)
 # Compiled files are kept whatever the shell says: each worker would rewrite every test anew, 11 s of processor time,
 # and each of the many processes that tests start would compile the register, 0.6 s.
 PYTEST = $(HEEDING) $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --junitxml .test_times/pytest.xml

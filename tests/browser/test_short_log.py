@@ -24,7 +24,7 @@ def test_a_log_shorter_than_a_slice_is_read_in_others_from_its_page(staff_page):
     upload(staff_page, OLD_LOG, slice_length_s="3600")
     staff_page.get_by_text("shorter than one slice").wait_for(timeout=READ_WITHIN_MS)
     assert_fits(staff_page)
-    staff_page.get_by_label("Slices of, s").fill("10")
+    staff_page.get_by_label("Slice length, s").fill("10")
     staff_page.get_by_role("button", name="Read with this slice length").click()
     staff_page.get_by_text("The log was read in slices of 10").wait_for()
     assert_fits(staff_page)
