@@ -70,13 +70,13 @@ class SubmissionList(ListAPIView[Submission]):
     @extend_schema(
         summary="Submit a log",
         description=(
-            "The same bytes from the same organisation are the same submission: the response is 201 for new bytes "
-            "and 200 for known ones, whose facts stay as first stated. If their reading failed, a new slice_length_s "
-            "or new companions (stderr, command line, configuration, HDR files) start another reading with the facts "
-            "of this request. A log that was read accepts no more companions: the response is 409. An embargo_until "
-            "sent with known bytes replaces their embargo; if one of their runs has been public, the response is 409. "
-            "An Idempotency-Key belongs to one submission: with other bytes the response is 409. A repeated request "
-            "with the same key does not change the embargo."
+            "The same bytes from the same organisation are the same submission: the response is 201 for new bytes and "
+            "200 for known ones, whose facts stay as first stated. If the reading of a log failed, send the log again "
+            "with another slice_length_s or more companions (stderr, command line, configuration, HDR files): it is "
+            "read again, with the facts of the new request. A log that was read accepts no more companions: the "
+            "response is 409. An embargo_until sent with known bytes replaces their embargo; if one of their runs has "
+            "been public, the response is 409. An Idempotency-Key belongs to one submission: with other bytes the "
+            "response is 409. A repeated request with the same key does not change the embargo."
         ),
         parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
         request={"multipart/form-data": UploadSerializer},

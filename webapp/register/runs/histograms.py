@@ -57,7 +57,7 @@ def judged_sentence(document: Mapping[str, Any]) -> str:
     """Return the sentence on the judged histogram and its time; empty for early readings, which do not report them."""
     if not document.get("time"):
         return ""
-    judged = f"Judged: {document['histogram']}, {TIME_LABELS.get(document['time'], document['time'])}."
+    judged = f"Judged by: {document['histogram']}, {TIME_LABELS.get(document['time'], document['time'])}."
     if document["time"] != QUEUE:
         return judged
     compared = document.get("compared")

@@ -137,7 +137,7 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
     shown = selected or fewest
     reasons = untested(question.demand, tested)
     rows = sizes[:SHOWN_ROWS] if question.form == "html" else sizes
-    every = f"{counted(len(sizes), 'current drive')} within the limits"
+    every = f"{counted(len(sizes), 'drive')} with a result within the limits, without historical drives"
     more = f"The first {len(rows)} of {every}; the CSV has them all."
     return {
         "question": question,
@@ -146,7 +146,7 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
         "shown": shown,
         "steps": steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
         "sentence": _sentence(fewest, cheapest, reasons),
-        "count_sentence": more if len(rows) < len(sizes) else f"{every}, each at its tested load.",
+        "count_sentence": more if len(rows) < len(sizes) else f"{every}. Each counts at the load of its test.",
         "object_size_note": sizing.object_size_note(question.demand, tested),
     }
 
@@ -193,7 +193,7 @@ def _sentence(fewest: SizingRow | None, cheapest: SizingRow | None, reasons: Seq
     if reasons:
         return f"No drive was tested at this workload: {'; '.join(reasons)}. Results are not scaled.{_least(fewest)}"
     if fewest is None:
-        return "No current drive has a result within these limits."
+        return "No drive has a result within these limits. Historical drives are left out."
     drives, nodes = units.count(fewest.size.drives), units.count(fewest.size.nodes)
     smallest = f"{drives} x {fewest.name} in {nodes} nodes, limited by {fewest.size.binding}."
     if cheapest is None:

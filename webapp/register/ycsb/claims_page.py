@@ -27,7 +27,7 @@ MEANINGS = {
     Status.REPRODUCES: "The publication's figures give the stated number, correctly rounded.",
     Status.TRUNCATED: "The decimals were cut off, for example 29.9 printed as 29.",
     Status.ROUNDED_UP: "The number was rounded up, although the lower number is nearer.",
-    Status.AS_READ: "The figures were read from a chart, to about one digit. They allow the stated number.",
+    Status.AS_READ: "The figures were read from a chart, to one significant digit. Their range has the stated number.",
     Status.AT_POINTS: "The chart is too imprecise to decide. The values as read give the stated number.",
     Status.NOT_DECIDABLE: "The chart is too imprecise to decide. The values as read give another number.",
     Status.CONTRADICTS: "The publication's own figures give another number.",

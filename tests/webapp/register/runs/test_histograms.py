@@ -24,7 +24,7 @@ def page_of(client):
 
 def test_reads_up_to_5_3_are_said_to_hold_time_in_queue_beside_the_devices_own(page_of):
     page, run = page_of("5.3/commit-us")
-    assert "Judged: reads, time in queue and service. Times start when a request was due" in page.text
+    assert "Judged by: reads, time in queue and service. Times start when a request was due" in page.text
     assert "Comparisons with 6.x use device-reads, service time." in page.text
     shares = run.verdicts.get().document["compared"]["shares"]
     compared = page.text.partition('id="times"')[2].partition("</dl>")[0]
@@ -42,7 +42,7 @@ def test_every_histogram_is_listed_with_its_time_and_use(page_of):
 
 def test_reads_of_6_x_are_the_devices_own(page_of):
     page, _ = page_of("6.6/four-us")
-    assert "Judged: reads, service time." in page.text
+    assert "Judged by: reads, service time." in page.text
     assert "Comparisons with" not in page.text
 
 

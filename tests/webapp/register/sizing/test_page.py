@@ -94,7 +94,7 @@ def test_a_drive_over_the_limits_is_no_answer_until_they_are_relaxed(client, dri
 def test_a_run_that_does_not_stand_is_no_answer(client, make_published_run, visibility):
     make_published_run(visibility=visibility)
     assert answer(client) == {}
-    assert "No current drive has a result within these limits" in client.get("/sizing/").text
+    assert "No drive has a result within these limits" in client.get("/sizing/").text
 
 
 def test_what_is_historical_or_no_single_drive_is_no_answer(client, drive):
@@ -417,7 +417,7 @@ def test_of_very_many_drives_the_first_are_shown_and_the_file_has_all(client, dr
     for number in range(3):
         drive(capacity_gb=1000 * (number + 1))
     text = client.get("/sizing/").text
-    assert "The first 2 of 3 current drives within the limits; the CSV has them all." in text
+    assert "The first 2 of 3 drives with a result within the limits, without historical drives; the CSV has them all." in text
     assert text.count('aria-label="Price of one') == 2
     assert len(answer(client)) == 3
 

@@ -37,7 +37,7 @@ pub struct ReadOptions {
     /// Refuse a log whose decompressed content is larger than this
     #[arg(long, value_name = "BYTES", default_value_t = CONTENT_LIMIT_BYTES)]
     content_limit_bytes: u64,
-    /// A file that belongs to the one LOG: its stderr, command line, configuration, HDR or side file. May be repeated
+    /// A file that belongs to the LOG: its stderr, command line, configuration, HDR or side file. Repeat it for several
     #[arg(long = "with", value_name = "FILE")]
     attachments: Vec<PathBuf>,
 }
