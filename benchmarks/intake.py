@@ -193,7 +193,7 @@ def measure(log: Path, times: int) -> None:
     print(f"\n{log.name}: {log.stat().st_size / 1e6:.0f} MB, {times} times: median (least - most)")
     for name, values in [
         ("store, hash and sync", [each["store_s"] for each in runs]),
-        ("worker: read, limit_check, write rows", [each["seconds"] for each in runs]),
+        ("worker: read, judge, write rows", [each["seconds"] for each in runs]),
         ("run page", [each["page_s"] for each in runs]),
         ("received to run page", whole),
         ("an hour of seconds, read again", reread),
