@@ -417,7 +417,10 @@ def test_of_very_many_drives_the_first_are_shown_and_the_file_has_all(client, dr
     for number in range(3):
         drive(capacity_gb=1000 * (number + 1))
     text = client.get("/sizing/").text
-    assert "The first 2 of 3 drives with a result within the limits, without historical drives; the CSV has them all." in text
+    assert (
+        "The first 2 of 3 drives with a result within the limits, without historical drives; the CSV has them all."
+        in text
+    )
     assert text.count('aria-label="Price of one') == 2
     assert len(answer(client)) == 3
 
