@@ -4,8 +4,7 @@ from typing import Any
 
 from django.conf import settings
 
-from results.models import Profile, Run
-from results.rules.act.limits import parse_limits
+from results.models import Run
 from results.rules.act.loads import READS_PER_S
 from runners.campaigns.messages import step_name
 from runners.campaigns.terms import Purpose
@@ -37,6 +36,7 @@ from webapp.lab.shared.outages import (
 )
 from webapp.lab.shared.run_results import with_results
 from webapp.lab.shared.views import version_of
+from webapp.register.limits.profile import current_limits, limits_by_threshold
 from webapp.templatetags.units import moment
 
 # The meaning of each state, for the reader of the page.
@@ -183,8 +183,7 @@ def _cancel_took_s(dispatch: Dispatch) -> int | None:
 
 def _shares_with_limits(shares: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add the limit of the newest profile to each share: pages never show a share without its limit."""
-    limits = parse_limits(Profile.current().document) if shares else ()
-    by_threshold = {limit.threshold_us: limit.limit_pct for limit in limits}
+    by_threshold = limits_by_threshold(current_limits()) if shares else {}
     return [share | {"limit_pct": by_threshold.get(share["threshold_us"])} for share in shares]
 
 
