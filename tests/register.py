@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -91,6 +92,9 @@ class Register:
         try:
             with urllib.request.urlopen(f"{self.url}/readyz", timeout=5) as answer:  # noqa: S310 - our own http address
                 return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:  # Python 3.14 warns of one that is not closed
+                return 0, str(error)
         except OSError as error:
             return 0, str(error)
 

@@ -1,12 +1,15 @@
 """The slice table as ACT prints it: percentages over each power of two, their average and maximum.
 
 Source: aerospike/act analysis/act_latency.py 6.x, bucket_percentages_over() and bucket_aggregations(): every
-percentage is rounded to 2 places first, and the average is the mean of the rounded ones.
+percentage is rounded to 2 places first, and the average is the mean of the rounded ones. Upstream adds one number after
+the other; sum() of Python 3.12 and later is more exact, and would print other digits.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import reduce
+from operator import add
 
 COLUMNS = 17  # 1 to 65536 units, as `act_latency.py -n 17` shows; verdicts on microsecond logs use no higher edge
 
@@ -45,13 +48,13 @@ def latency_table(slices: Sequence[SliceCounts], slice_length_s: int, columns: i
         return None
     shares = [_pcts_over(piece, columns) for piece in slices]
     rates = [round(piece.ops_count / slice_length_s, 1) for piece in slices]
-    lines = zip(slices, shares, rates, strict=True)
     by_column = list(zip(*shares, strict=True))
-    means = [sum(column) / len(slices) for column in by_column]
     return LatencyTable(
         thresholds=tuple(2**bucket for bucket in range(columns)),
-        slices=tuple(_row(str(piece.number), share, rate) for piece, share, rate in lines),
-        avg=_row("avg", means, sum(rates) / len(slices)),
+        slices=tuple(
+            _row(str(one.number), share, rate) for one, share, rate in zip(slices, shares, rates, strict=True)
+        ),
+        avg=_row("avg", [reduce(add, column) / len(slices) for column in by_column], reduce(add, rates) / len(slices)),
         max=_row("max", [max(column) for column in by_column], max(rates)),
     )
 
