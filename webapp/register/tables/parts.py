@@ -5,7 +5,7 @@ as long for the thousand cells of a page.
 """
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from html import escape
 
 from django.template.loader import render_to_string
@@ -20,7 +20,6 @@ def _parts() -> dict[str, str]:
     return dict(PART.findall("".join(map(render_to_string, FILES))))
 
 
-@lru_cache(maxsize=8192)  # most pieces of a page were on an earlier page
 def fill(part: str, **slots: str) -> SafeString:
     """Return a piece of HTML with its slots filled."""
     texts = {name: text if name.endswith("_html") else escape(text) for name, text in slots.items()}
