@@ -33,6 +33,7 @@ from django.db import connection, models  # noqa: E402
 from django.test import Client  # noqa: E402
 
 import webapp.celery  # noqa: E402, F401 - what a worker has loaded
+from results import tasks  # noqa: E402, F401 - as above
 from results.access.intervals import (  # noqa: E402
     intervals,
     minutes_of,
@@ -42,7 +43,6 @@ from results.ingest import queue as ingest_queue  # noqa: E402
 from results.intake.submissions import SubmissionMetadata, accept_submission  # noqa: E402
 from results.models import Organisation, Run  # noqa: E402
 from results.reader import process as reader_process  # noqa: E402
-from runners import tasks  # noqa: E402, F401 - as above
 
 RUNS_MANY = 1000
 

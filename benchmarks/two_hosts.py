@@ -37,7 +37,7 @@ from results.errors import ReviewRefusedError  # noqa: E402
 from results.lifecycle import visibility  # noqa: E402
 from results.models import Organisation  # noqa: E402
 from runners.campaigns.commands import CampaignOrder, start  # noqa: E402
-from runners.campaigns.ladder import Rung, rungs_of  # noqa: E402
+from runners.campaigns.outcomes import Rung, rungs_of  # noqa: E402
 from runners.campaigns.terms import Terms  # noqa: E402
 from runners.hosts.ssh import SshHost  # noqa: E402
 from runners.inventory import health  # noqa: E402

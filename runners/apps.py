@@ -9,5 +9,5 @@ class RunnersConfig(AppConfig):
     name = "runners"
 
     def ready(self) -> None:
-        """Connect the receivers of signals."""
-        from runners import tasks  # noqa: F401, PLC0415 - the import connects them; models are loaded only now
+        """Register the tasks: an order finds its task by name."""
+        from runners import tasks  # noqa: F401, PLC0415 - the import registers them; models are loaded only now

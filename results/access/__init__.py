@@ -1,1 +1,1 @@
-"""Redaction of withheld evidence in runs and histories. webapp/register/http/access.py decides who may open a run."""
+"""What readers may see of withheld logs and of histories. webapp/register/http/access.py decides who may open a run."""

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from results.access.history import EMBARGO_CHANGED
+from results.access.public_history import EMBARGO_CHANGED
 from results.errors import ReviewRefusedError
 from results.history import record_event
 from results.lifecycle import visibility

@@ -14,7 +14,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
-from results.access.history import ACCEPTED_WARNINGS, accepted_warnings
+from results.access.public_history import ACCEPTED_WARNINGS, accepted_warnings
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import history_of, record_event, run_subject

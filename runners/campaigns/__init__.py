@@ -1,1 +1,1 @@
-"""Campaigns: the dispatches that climb a load ladder for one drive, one step at a time."""
+"""Campaigns: the search for the highest load that one drive sustains, one dispatch at a time."""

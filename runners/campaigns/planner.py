@@ -1,7 +1,7 @@
 """The planner: the next step of a campaign, from its terms and outcomes alone; no clock, no database, no host.
 
 So any worker can resume a campaign at any step: the same rows give the same step. Two searches on whole steps of load
-are its core: the ladder of screening runs, and the loads to confirm.
+are its core: the search for the highest load by screening runs, and the loads to confirm.
 
 After a load that was too much the drive rests, because it looks worse for hours than it is. Source: users of upstream's
 ACT, who saw failing runs make the next ones fail (docs/explanation/campaigns.md).

@@ -16,8 +16,8 @@ from results.certification.certificates import candidate_of
 from results.models import Verdict, Visibility
 from results.rules.certification.checks import check_preparation
 from results.rules.plural import counted
-from runners.campaigns.ladder import Rung
 from runners.campaigns.messages import nx, step_name
+from runners.campaigns.outcomes import Rung
 from runners.campaigns.terms import STRESS_FACTOR, Purpose, Result, parse_terms
 from runners.campaigns.voting import certified_nx
 from runners.evidence.drive_states import last_preparation_attempt

@@ -8,8 +8,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from results.locks import try_lock
-from runners.campaigns.ladder import Rung, rungs_before, rungs_of
 from runners.campaigns.messages import step_name
+from runners.campaigns.outcomes import Rung, rungs_before, rungs_of
 from runners.campaigns.planner import Finish, Pause, Run, Wait, longest_rest_s, next_step
 from runners.campaigns.requirements import invalidating_change, missing_for_certificate
 from runners.campaigns.terms import Purpose, parse_terms

@@ -1,1 +1,1 @@
-"""Orders, the claim of a drive, the polls (which host is asked when: scheduler.py), and the next step of each run."""
+"""Orders, the claim of a drive, the polls (poll_scheduler.py decides when), and the next step of each run."""

@@ -1,4 +1,4 @@
-"""Outages of lab hosts."""
+"""The table of host outages. runners/monitoring/connectivity.py opens and closes them when hosts do not answer."""
 
 from django.db import models
 from django.db.models import Q

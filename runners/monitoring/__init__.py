@@ -1,1 +1,1 @@
-"""What polls find: outages and recoveries of hosts, the progress of runs, and telemetry. runners/dispatch polls."""
+"""What polls find: outages of hosts, the progress of runs, and telemetry. runners/dispatch decides when to poll."""

@@ -7,7 +7,7 @@ from scripts import structure
 
 FLAT_MODULES = {
     "runners": {"apps", "errors", "locks", "tasks"},
-    "results": {"apps", "errors", "history", "locks"},
+    "results": {"apps", "errors", "history", "locks", "tasks"},
     "webapp.register": {"apps", "tasks", "urls"},
 }
 

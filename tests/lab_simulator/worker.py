@@ -22,6 +22,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper  # noqa: E402
 from django.db.backends.signals import connection_created  # noqa: E402
 
 from results.models import Reading  # noqa: E402
+from results.tasks import sweep_readings  # noqa: E402
 from runners import hosts, tasks  # noqa: E402
 from runners.models import Dispatch, Host  # noqa: E402
 from runners.models.campaign import Campaign  # noqa: E402
@@ -85,7 +86,7 @@ def work(path, kill_at=0, until_idle=True, **own_settings):
     KillPoints(kill_at).watch()
     while not until_idle or is_work_left():
         tasks.watch_dispatches()
-        tasks.sweep_readings()
+        sweep_readings()
         tasks.watch_campaigns()
         for host in Host.objects.filter(kind=KIND):
             cleanup.remove_old_run_dirs(host, hosts.connect)

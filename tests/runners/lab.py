@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from results.models import Organisation
 from runners.dispatch.orders import Order, order
-from runners.dispatch.scheduler import poll, poll_batch, take_due_batches
+from runners.dispatch.poll_scheduler import poll, poll_batch, take_due_batches
 from runners.hosts.machine import machine_id
 from runners.inventory.devices import bind
 from runners.models import Dispatch, Host, HostOutage

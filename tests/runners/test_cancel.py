@@ -2,7 +2,7 @@ import pytest
 
 from results.models import Evidence
 from runners.dispatch.orders import cancel
-from runners.dispatch.scheduler import poll
+from runners.dispatch.poll_scheduler import poll
 from runners.dispatch.steps import _save_start
 from runners.models.states import State
 from tests.runners.fake_host import REAL_LOG, WorkerKilledError

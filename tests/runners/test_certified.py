@@ -14,7 +14,7 @@ from results.lifecycle import visibility
 from results.lifecycle.review import create_product
 from results.models import Certificate, DriveInRun, Run
 from runners.dispatch.orders import Order, order
-from runners.dispatch.scheduler import poll
+from runners.dispatch.poll_scheduler import poll
 from runners.inventory.devices import bind
 from runners.models import Dispatch, DriveState, Host
 from runners.models.states import State

@@ -7,7 +7,7 @@ import pytest
 from results.evidence.store import open_evidence
 from results.models import Event, Evidence, Reading
 from runners.dispatch.orders import Order, order
-from runners.dispatch.scheduler import poll
+from runners.dispatch.poll_scheduler import poll
 from runners.hosts import connect
 from runners.hosts.local import LocalHost
 from runners.inventory.devices import add_local_host, bind

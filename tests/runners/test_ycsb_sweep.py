@@ -14,7 +14,7 @@ from django.conf import settings as django_settings
 from results.ingest import queue as ingest_queue
 from results.models import YcsbRun
 from runners.dispatch.orders import Order, cancel, order
-from runners.dispatch.scheduler import poll
+from runners.dispatch.poll_scheduler import poll
 from runners.hosts import connect
 from runners.hosts.local import LocalHost
 from runners.inventory.devices import add_local_host, bind

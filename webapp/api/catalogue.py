@@ -10,8 +10,8 @@ from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from results.access.history import details_for_everyone, for_everyone, is_by_reviewer
-from results.access.redaction import visible_events, visible_verdict
+from results.access.public_history import details_for_everyone, for_everyone, is_by_reviewer
+from results.access.withholding import visible_events, visible_verdict
 from results.history import displaced_by, event_label, history_of
 from results.models import Annotation, Certificate, Event, Product, Run, Share, Statistic, Verdict
 from webapp.api.authentication import ReadThrottle

@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from results.access import intervals as seconds
 from results.access.intervals import intervals
-from results.access.redaction import refuse_withheld, refuse_withheld_file
+from results.access.withholding import refuse_withheld, refuse_withheld_file
 from results.models import YCSB, Run
 from results.reader import process as reader_process
 from webapp.accounts.models import APIToken

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from results.access.intervals import BusyError, NoIntervalsError, SeriesDamagedError
-from results.access.redaction import WithheldError
+from results.access.withholding import WithheldError
 from results.errors import ReviewRefusedError
 from results.evidence.store import EvidenceDamagedError, StoreFullError
 from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError

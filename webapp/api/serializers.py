@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from results.access.redaction import visible_reading_findings, visible_verdict, visible_ycsb
+from results.access.withholding import visible_reading_findings, visible_verdict, visible_ycsb
 from results.intake.submissions import COMPANIONS_MAX, CompanionUpload, SubmissionMetadata
 from results.lifecycle.embargo import complaint_about
 from results.lifecycle.submission_states import SubmissionState

@@ -1,4 +1,4 @@
-"""API endpoints for submissions: upload, follow, and change the embargo."""
+"""API endpoints for submissions: upload (201 for a new log, 200 for a repeated one), state, and embargo."""
 
 from typing import Any
 

@@ -8,7 +8,7 @@ from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from results.access.intervals import histogram_slices
-from results.access.redaction import visible_findings, visible_verdict, visible_ycsb
+from results.access.withholding import visible_findings, visible_verdict, visible_ycsb
 from results.models import Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.act.latency_table import LatencyRow, latency_table
 from webapp.register.runs.histograms import judged_sentence

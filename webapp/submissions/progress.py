@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from results.access.history import EMBARGO_CHANGED
+from results.access.public_history import EMBARGO_CHANGED
 from results.lifecycle.submission_states import DECLINED_KIND, UNFINISHED, StatedSubmission, SubmissionState
 from results.models import Event, Reading
 from webapp.register.runs.lifecycle import HistoryLine, line_of

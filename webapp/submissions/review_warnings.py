@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from results.access.redaction import is_withheld
+from results.access.withholding import is_withheld
 from results.lifecycle.submission_states import StatedSubmission
 from results.models import Run, Submission
 from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_REASON, first_names, virtual_devices_sentence

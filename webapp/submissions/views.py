@@ -11,7 +11,7 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from results.access.redaction import visible_events, visible_reading_findings
+from results.access.withholding import visible_events, visible_reading_findings
 from results.errors import ReviewRefusedError
 from results.evidence.store import StoreFullError
 from results.ingest.rows import identity_of

@@ -3,7 +3,7 @@
 import pytest
 
 from results.models import Run
-from runners.campaigns.ladder import rungs_of
+from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.requirements import conditions_of
 from runners.models import Device, Dispatch
 from tests.results.rows import make_product

@@ -3,7 +3,7 @@
 import pytest
 
 from runners.campaigns import commands
-from runners.campaigns.ladder import rungs_of
+from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.requirements import missing_for_certificate
 from runners.models import Dispatch, DriveState
 from tests.runners.campaigns.lab import answer, look_at, newest, read_as

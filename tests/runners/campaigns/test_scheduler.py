@@ -6,9 +6,9 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from runners.campaigns import commands, scheduler
-from runners.campaigns.ladder import rungs_of
+from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.requirements import missing_for_certificate
-from runners.dispatch.scheduler import poll as dispatch_look
+from runners.dispatch.poll_scheduler import poll as dispatch_look
 from runners.locks import lock_drive
 from runners.models import Device, Dispatch, DriveState
 from runners.models.campaign import Campaign, CampaignEntry

@@ -12,7 +12,7 @@ from results.lifecycle import visibility
 from results.lifecycle.review import create_product
 from results.models import Certificate, Run
 from runners.campaigns.commands import CampaignOrder, start
-from runners.campaigns.ladder import rungs_of
+from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.scheduler import run_due
 from runners.campaigns.terms import Terms
 from runners.inventory.devices import bind

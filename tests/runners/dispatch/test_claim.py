@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from runners.dispatch.claim import claim
 from runners.dispatch.orders import cancel, declare_ended
-from runners.dispatch.scheduler import poll
+from runners.dispatch.poll_scheduler import poll
 from runners.dispatch.steps import advance
 from runners.locks import lock_drive
 from runners.models import Dispatch

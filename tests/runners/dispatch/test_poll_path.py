@@ -51,7 +51,7 @@ def test_a_poll_passes_the_dispatch_through_six_modules_and_never_upwards(runnin
     with calls_with_a_dispatch() as calls:
         see(running, connect)
     assert {module for module, _, _ in calls} == {
-        "dispatch/scheduler.py",
+        "dispatch/poll_scheduler.py",
         "dispatch/steps.py",
         "lifecycle/stages.py",
         "models/dispatch_rows.py",

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from results.models import Evidence, Reading, Submission
 from runners.dispatch.orders import Order, order
-from runners.dispatch.scheduler import poll, poll_reachable
+from runners.dispatch.poll_scheduler import poll, poll_reachable
 from runners.dispatch.steps import advance
 from runners.errors import DeviceUnknownError, ProgramMissingError
 from runners.models import Device, Dispatch, Step

@@ -6,7 +6,7 @@ import pytest
 
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import cancel
-from runners.dispatch.scheduler import LoadStopper, stop_remote_load
+from runners.dispatch.poll_scheduler import LoadStopper, stop_remote_load
 from runners.hosts.protocol import stop_and_seal
 from runners.lifecycle.stages import lab_host
 from runners.lifecycle.transitions import transition
@@ -172,9 +172,9 @@ def test_a_cancel_ends_no_stage_on_the_drive_s_host_in_this_way(sweep_of_two, co
 
 def test_the_worker_asks_once_a_period_and_no_more_once_it_has_ended(loading, connect_both, sender, staff, monkeypatch):
     monkeypatch.setattr(
-        "runners.dispatch.scheduler.close_old_connections", lambda: None
+        "runners.dispatch.poll_scheduler.close_old_connections", lambda: None
     )  # of a thread, here the test's own
-    monkeypatch.setattr("runners.dispatch.scheduler.STOP_PERIOD_S", 3600)  # a second may pass in a slow test
+    monkeypatch.setattr("runners.dispatch.poll_scheduler.STOP_PERIOD_S", 3600)  # a second may pass in a slow test
     cancel(loading, staff)
     stopper, host_id = LoadStopper(), loading.device.host_id
     stopper.pool = InThisThread()
@@ -192,7 +192,7 @@ def test_the_worker_asks_once_a_period_and_no_more_once_it_has_ended(loading, co
 def test_a_load_that_begins_after_the_first_ask_is_ended_too(loading, connect_both, sender, staff, monkeypatch):
     """A look that was under way when the cancel came starts it a moment later."""
     monkeypatch.setattr(
-        "runners.dispatch.scheduler.close_old_connections", lambda: None
+        "runners.dispatch.poll_scheduler.close_old_connections", lambda: None
     )  # of a thread, here the test's own
     sender.lose(load_of(loading))
     cancel(loading, staff)

@@ -12,7 +12,7 @@ from django.conf import settings as django_settings
 
 from results.models import Submission
 from runners.dispatch.orders import Order, order
-from runners.dispatch.scheduler import poll
+from runners.dispatch.poll_scheduler import poll
 from runners.errors import (
     DeviceUnknownError,
     FileExistsOnHostError,

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from runners.dispatch.scheduler import poll, run_due, take_due_batches
+from runners.dispatch.poll_scheduler import poll, run_due, take_due_batches
 from runners.errors import HostElsewhereError, MachineUnknownError
 from runners.hosts import connect as connect_really
 from runners.hosts import machine

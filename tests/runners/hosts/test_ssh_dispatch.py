@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from results.models import Evidence, Submission
 from runners.dispatch.orders import Order, order
-from runners.dispatch.scheduler import poll
+from runners.dispatch.poll_scheduler import poll
 from runners.hosts.ssh import SshHost
 from runners.inventory import health
 from runners.inventory.devices import bind

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from runners.dispatch.scheduler import poll
+from runners.dispatch.poll_scheduler import poll
 from runners.errors import DeviceUnknownError, HostError, StartRefusedError
 from runners.hosts.protocol import Identity
 from runners.inventory.device_lookup import follow_drive, identify_device, is_same_part

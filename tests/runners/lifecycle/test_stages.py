@@ -6,7 +6,7 @@ from django.db import DatabaseError
 from results.evidence.store import open_evidence
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import Order, cancel, order
-from runners.dispatch.scheduler import poll
+from runners.dispatch.poll_scheduler import poll
 from runners.lifecycle.transitions import transition
 from runners.models import Host, StageEnd
 from runners.models.states import State

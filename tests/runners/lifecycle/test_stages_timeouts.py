@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from runners.dispatch.orders import Order, cancel, order
-from runners.dispatch.scheduler import poll
+from runners.dispatch.poll_scheduler import poll
 from runners.models import Dispatch
 from runners.models.states import State
 from runners.recipes import RECIPES

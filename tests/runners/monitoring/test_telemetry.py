@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from runners.dispatch.scheduler import poll
+from runners.dispatch.poll_scheduler import poll
 from runners.monitoring.progress import last_record, summarise_interval
 
 INTERVAL = {

@@ -6,7 +6,7 @@ import json
 import pytest
 from django.urls import reverse
 
-from results.access.redaction import visible_verdict
+from results.access.withholding import visible_verdict
 from results.history import record_event, run_subject
 from results.lifecycle.submission_states import with_state
 from results.models import (

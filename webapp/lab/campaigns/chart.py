@@ -1,4 +1,4 @@
-"""Charts of the ladder: load against the share over each threshold, as SVG attributes.
+"""Charts of a campaign: load against the share over each threshold, as SVG attributes.
 
 The axis of each panel ends at one and a half times its limit. All limit lines are therefore at the same height. Points
 above the axis are drawn as triangles at the upper edge.
@@ -11,8 +11,8 @@ from decimal import Decimal
 from typing import Any
 
 from results.rules.act.limits import Limit
-from runners.campaigns.ladder import Rung
 from runners.campaigns.messages import nx, step_name
+from runners.campaigns.outcomes import Rung
 from runners.campaigns.terms import CONCLUSIVE, Purpose
 from webapp.templatetags import units
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 from results.models import Share
 from results.rules.act.limits import Limit, is_count_within, parse_limits
 from runners.campaigns.forecast import forecast
-from runners.campaigns.ladder import Rung, rungs_of
 from runners.campaigns.messages import NAMES
+from runners.campaigns.outcomes import Rung, rungs_of
 from runners.campaigns.requirements import conditions_of, has_shortened_runs
 from runners.campaigns.terms import Outcome, Purpose, Result, Terms, parse_terms
 from runners.campaigns.voting import is_near

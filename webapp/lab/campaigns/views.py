@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect
 
 from results.models import Organisation
 from runners.campaigns import commands
-from runners.campaigns.ladder import rungs_of
+from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.scheduler import PREP
 from runners.campaigns.terms import parse_terms
 from runners.dispatch.orders import Order

@@ -9,7 +9,7 @@ from django.utils.html import format_html
 
 from results.history import record_event
 from results.models import Preparation
-from runners.campaigns.ladder import with_readings
+from runners.campaigns.outcomes import with_readings
 from runners.errors import HostError, RequestRefusedError
 from runners.hosts import connect
 from runners.hosts.drive_keys import keys_of

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
 from results.models.evidence import PLACE_CHARS
-from runners.campaigns.ladder import with_readings
+from runners.campaigns.outcomes import with_readings
 from runners.errors import RequestRefusedError
 from runners.hosts.keys import fingerprint
 from runners.inventory import health

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from results.models import Profile, Verdict
 from results.rules.act.limits import Limit, parse_limits
-from runners.campaigns.ladder import rung_of
+from runners.campaigns.outcomes import rung_of
 from runners.campaigns.terms import Purpose, Result
 from runners.models import Dispatch
 from runners.recipes.act import ACT_RECIPES

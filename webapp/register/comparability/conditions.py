@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from results.access.redaction import is_withheld, visible_facts, visible_ycsb
+from results.access.withholding import is_withheld, visible_facts, visible_ycsb
 from results.ingest.ycsb import is_of_the_load
 from results.models import YCSB, Run, Tier
 from results.rules.comparability import ActConditions, SweepConditions, requests_together

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from results.access.redaction import has_withheld_file
+from results.access.withholding import has_withheld_file
 from results.models import YCSB, Run, Statistic, Verdict
 from results.rules.act.limits import Limit, exact_share_pct, is_count_within
 from webapp.register.comparability.comparable import NOT_STATED

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from results.access.redaction import has_withheld_file, is_withheld, visible_findings
+from results.access.withholding import has_withheld_file, is_withheld, visible_findings
 from results.models import Run
 from webapp.templatetags import units
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.models import Q
 
-from results.access.history import for_everyone
-from results.access.redaction import missing_sentences, visible_events
+from results.access.public_history import for_everyone
+from results.access.withholding import missing_sentences, visible_events
 from results.certification.certificates import attempts
 from results.history import event_label
 from results.models import Certificate, Event, Product, Run

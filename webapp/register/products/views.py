@@ -11,7 +11,7 @@ from results.models import Product, Run, Visibility
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import changes_sentence
-from webapp.register.products.ladder import ladders_of
+from webapp.register.products.load_ladder import ladders_of
 from webapp.register.products.page import attempts_of, capacities_of, certificates_of, history_of
 from webapp.register.tables import categories, columns
 from webapp.register.tables.evaluation import evaluate_limits

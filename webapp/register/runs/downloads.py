@@ -6,7 +6,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonRe
 from django.http.response import HttpResponseBase
 
 from results.access.mirrors import missing_log_message
-from results.access.redaction import has_withheld_file, is_withheld
+from results.access.withholding import has_withheld_file, is_withheld
 from results.evidence.store import open_evidence
 from results.models import YCSB, Companion, Evidence, Run
 from webapp.register.http.files import long_csv_response, plain

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import IO, Any
 
-from results.access.redaction import is_withheld
+from results.access.withholding import is_withheld
 from results.models import Histogram, Run, Share, Verdict
 from results.rules.act.limits import Limit, act_share_pct, exact_share_pct
 from webapp.register.http import files

@@ -1,7 +1,7 @@
 """Lifecycle of a run on its page: supersession, annotations, history, earlier verdicts and certificates."""
 
-from results.access.history import for_everyone, is_by_reviewer
-from results.access.redaction import visible_events, visible_verdict
+from results.access.public_history import for_everyone, is_by_reviewer
+from results.access.withholding import visible_events, visible_verdict
 from results.history import displaced_by, event_label, history_of
 from results.models import Certificate, Event, Run
 from webapp.register.http.access import is_public

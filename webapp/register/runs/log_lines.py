@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.access.redaction import is_withheld
+from results.access.withholding import is_withheld
 from results.evidence.lines import NOT_LOOKED_UP, numbered_lines
 from results.models import Evidence, Run
 from webapp.register.runs.slices import start_line

@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import reverse
 
 from results.access.mirrors import is_mirrored
-from results.access.redaction import is_withheld
+from results.access.withholding import is_withheld
 from results.models import YCSB, Category, Companion, Event, Evidence, Finding, Run, Tier, Visibility
 from webapp.register.runs.side_file import Pair, filled
 from webapp.register.tables.sentences import product_name

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from results.access.redaction import visible_facts
+from results.access.withholding import visible_facts
 from results.models import Run
 from webapp.templatetags import units
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from results.access.intervals import HistogramSlice, counted_before, each_slice, histogram_slices
 from results.models import Histogram, Profile, Run, Verdict
-from results.rules.act.edges import bucket_span_us, edge_not_below
+from results.rules.act.bucket_edges import bucket_span_us, edge_not_below
 from results.rules.act.limits import Limit, act_share_pct, exact_share_pct, is_count_within, over_count, parse_limits
 from webapp.register.http.files import Value
 from webapp.register.tables.marks import NearnessMark, nearness_mark

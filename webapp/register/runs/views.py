@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from results.access.mirrors import is_mirrored, missing_log_message, origin
-from results.access.redaction import has_withheld_file, is_withheld, visible_findings, visible_verdict
+from results.access.withholding import has_withheld_file, is_withheld, visible_findings, visible_verdict
 from results.models import YCSB, Profile, Run
 from results.rules.act.limits import parse_limits
 from webapp.register.http.access import LINK_KEY, holds_link, is_public, require_access

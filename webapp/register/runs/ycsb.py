@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from results.access.redaction import has_withheld_file, visible_facts, visible_ycsb
+from results.access.withholding import has_withheld_file, visible_facts, visible_ycsb
 from results.models import Run, YcsbRun
 from webapp.register.runs.side_file import Pair, filled, telemetry_pairs
 from webapp.register.runs.slices import cut_sentence

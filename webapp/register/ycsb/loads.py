@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Max, Min
 
-from results.access.redaction import has_withheld_file, visible_ycsb
+from results.access.withholding import has_withheld_file, visible_ycsb
 from results.models import Product, Run, YcsbOperation, YcsbRun
 from results.rules.ycsb.sweeps import Point
 from webapp.register.comparability.comparable import NAMES, Conditioned, known_differences, value_text

@@ -11,7 +11,7 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
-from results.access.redaction import visible_facts
+from results.access.withholding import visible_facts
 from results.models import Run
 from results.rules.act.loads import printed_decimal
 from results.rules.ycsb.gains import Better

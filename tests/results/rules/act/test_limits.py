@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from results.rules.act import limits
-from results.rules.act.edges import edge_not_above, edge_not_below
+from results.rules.act.bucket_edges import edge_not_above, edge_not_below
 from results.rules.act.limits import CountedShare, Limit
 
 VECTORS = Path(__file__).parents[3] / "data" / "verdict_vectors.jsonl"

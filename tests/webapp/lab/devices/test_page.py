@@ -3,7 +3,7 @@ from django.test import Client
 
 from runners.campaigns.commands import CampaignOrder, start
 from runners.campaigns.terms import Terms
-from runners.dispatch.scheduler import poll
+from runners.dispatch.poll_scheduler import poll
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
 from tests.runners.prep_record import prep_record

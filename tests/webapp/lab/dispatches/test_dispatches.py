@@ -11,7 +11,7 @@ from django.utils import timezone
 from results.models import Profile
 from results.reader.process import ROWS_MAX
 from runners.dispatch import orders
-from runners.dispatch.scheduler import poll
+from runners.dispatch.poll_scheduler import poll
 from runners.evidence.submit import submission_facts
 from runners.models import Device, Dispatch
 from runners.models.states import FINAL, State

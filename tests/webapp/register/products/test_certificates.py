@@ -65,7 +65,7 @@ def test_a_ladder_rises_by_load_and_keeps_statistics_apart(client, product, make
     assert own.index(">30x<") < own.index(">60x<") < own.index(">90x<")
     assert ">45x<" not in own  # with its brackets: the random id of a run may hold the letters
     assert "90.00</span>" in own  # framed: over its limit
-    assert "js/charts/ladder.js" in page
+    assert "js/charts/load-ladder.js" in page
 
 
 def test_certificates_are_listed_and_filtered(client, product):

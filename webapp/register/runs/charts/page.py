@@ -5,7 +5,7 @@ from itertools import compress, islice
 from typing import Any
 
 from results.access.intervals import HistogramSlice
-from results.access.redaction import is_withheld
+from results.access.withholding import is_withheld
 from results.models import Run
 from results.rules.act.limits import is_count_within, over_count
 from results.rules.reduction import spans

@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 
 from results.access.intervals import BusyError, SeriesDamagedError, each_slice, reading_slot
-from results.access.redaction import is_withheld
+from results.access.withholding import is_withheld
 from results.models import Histogram, Profile, Run
 from webapp.register.http.files import csv_response, long_csv_response
 from webapp.register.http.responses import conditional_response

@@ -1,4 +1,4 @@
-"""Scheduling: which dispatches are due, and the threads that poll them.
+"""Schedule of polls: decides when each host is polled for its dispatches, and polls them in threads.
 
 `run_due` polls many hosts at a time, one thread for each, so that none waits for a slow one. Silent hosts have a few
 threads of their own. A poll of a slow host may outlast a round: it goes on, and the next round leaves that host alone.

@@ -1,4 +1,4 @@
-"""Redaction of withheld evidence. This module alone decides what is shown of a log with sequestered files.
+"""Withheld logs: this module alone decides who may see what of a log with sequestered files.
 
 The rows do not record which file a value came from. If one file is sequestered, everything that may come from a
 companion file is hidden from all readers. The figures of the log itself stay.
@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from typing import Any
 
-from results.access.history import ACCEPTED_WARNINGS
+from results.access.public_history import ACCEPTED_WARNINGS
 from results.models import Event, Finding, Reading, Run, Statistic, Submission, Verdict, YcsbRun
 
 # Values that YCSB prints on standard error or in its properties. Workload, phase, binding and threads stay: they

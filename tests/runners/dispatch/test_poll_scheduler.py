@@ -3,12 +3,12 @@
 import pytest
 from django.db import connection
 
-from runners.dispatch import scheduler
+from runners.dispatch import poll_scheduler
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_busy_thread_has_its_connection_checked_once_a_second(monkeypatch):
-    monkeypatch.delattr(scheduler._checked, "at_s", raising=False)
+    monkeypatch.delattr(poll_scheduler._checked, "at_s", raising=False)
     connection.ensure_connection()
     assert [is_checked(at_s) for at_s in (10, 10.9, 11)] == [True, False, True]
 
@@ -16,5 +16,5 @@ def test_a_busy_thread_has_its_connection_checked_once_a_second(monkeypatch):
 def is_checked(at_s):
     """Tell whether the first statement of a look that begins then would be Django's check."""
     connection.health_check_done = True
-    scheduler._check_connection(at_s)
+    poll_scheduler._check_connection(at_s)
     return not connection.health_check_done

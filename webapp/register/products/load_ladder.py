@@ -1,4 +1,4 @@
-"""Load ladder of a product: its runs by load with their shares, one ladder for each statistic, and its chart."""
+"""Load ladder of a product: its runs by load with their shares, and its chart (static/js/charts/load-ladder.js)."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal

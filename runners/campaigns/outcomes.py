@@ -1,4 +1,4 @@
-"""The ladder of a campaign: its dispatches from the database, as outcomes for the planner."""
+"""Outcomes of a campaign's dispatches, from the database: whether the drive sustained each load."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from django.db.models import Prefetch, QuerySet
 
-from results.access.redaction import visible_verdict
+from results.access.withholding import visible_verdict
 from results.models import Reading, Run, Share, Statistic, Verdict, Visibility
 from results.rules.act.limits import CountedShare, Limit, is_count_within, nearest_limit, parse_limits
 from runners.campaigns.terms import Outcome, Purpose, Result
@@ -25,7 +25,7 @@ UNREAD = {Reading.State.PENDING, Reading.State.READING}
 
 @dataclass(frozen=True)
 class Rung:
-    """One dispatch, the run that its log was read as (None if none), its worst shares, and its outcome."""
+    """One load of a campaign: a dispatch, the run of its log (None if none), its worst shares, and its outcome."""
 
     dispatch: Dispatch
     run: Run | None

@@ -1,9 +1,9 @@
-"""The alarms around readings: tests/results/ingest/test_queue.py has what a reading does."""
+"""Tasks of the reading queue. tests/results/ingest/test_queue.py tests what a reading does."""
 
 import pytest
 
 from results.models import Reading
-from runners.tasks import read_evidence, sweep_readings
+from results.tasks import read_evidence, sweep_readings
 from tests.results.builders import log_bytes, make_organisation, send
 from tests.results.fixtures import evidence_dir, program, stand_in
 from webapp.celery import app

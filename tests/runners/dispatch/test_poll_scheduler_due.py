@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from runners.dispatch.failures import schedule_retry
 from runners.dispatch.orders import cancel
-from runners.dispatch.scheduler import take_due_batches
+from runners.dispatch.poll_scheduler import take_due_batches
 from runners.models import Dispatch, Host
 from runners.models.states import FINAL, State
 from tests.runners.lab import add_outage

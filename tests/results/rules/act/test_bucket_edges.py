@@ -2,7 +2,7 @@
 
 import pytest
 
-from results.rules.act.edges import Edge, edge_not_above, edge_not_below
+from results.rules.act.bucket_edges import Edge, edge_not_above, edge_not_below
 
 
 @pytest.mark.parametrize(

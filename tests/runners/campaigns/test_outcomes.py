@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from results.models import Evidence, Run
-from runners.campaigns.ladder import rungs_of
+from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.terms import Result
 from runners.models.states import State
 from tests.runners.campaigns.lab import SHORT, drive_to_end, end, hand_in, look_at, newest, read_as

@@ -1,0 +1,32 @@
+"""Celery tasks that read logs: short, with ids only. Each task may arrive twice, late or never.
+
+Their names begin with `runners` because messages of earlier releases use these names.
+"""
+
+from typing import Any
+
+from celery import shared_task
+from django.dispatch import receiver
+
+from results.ingest import queue
+from results.ingest.queue import reading_pending
+
+EXPIRES_S = 60  # after a minute, the sweep has found the reading
+
+
+@shared_task(name="runners.sweep_readings")
+def sweep_readings() -> None:
+    """Read every pending reading, also those whose message was lost."""
+    queue.sweep()
+
+
+@shared_task(name="runners.read_evidence")
+def read_evidence(reading_id: int) -> None:
+    """Read one evidence now. A second message for it finds nothing to do."""
+    queue.read_one(reading_id)
+
+
+@receiver(reading_pending, dispatch_uid="enqueue-reading")
+def enqueue_reading(reading_id: int, **_: Any) -> None:
+    """Enqueue a reading. The sender of the signal logs the error that this raises without a broker."""
+    read_evidence.apply_async(args=(reading_id,), expires=EXPIRES_S, retry=False)
