@@ -24,7 +24,7 @@ from runners.hosts.ssh import SshHost  # noqa: E402
 from runners.hosts.ssh_connection import CONNECTIONS  # noqa: E402
 from runners.inventory.enrolment import authorized_key, own_program_sha256, sudo_line  # noqa: E402
 from runners.models import Host  # noqa: E402
-from tests.lab_hosts.namespaces import USER, LoopDrives, NamespaceHost, missing  # noqa: E402
+from tests.lab_hosts.namespaces import SSHD_PROGRAMS, USER, LoopDrives, NamespaceHost, missing  # noqa: E402
 
 STARTS, LOOKS = 5, 40
 PATH = "/dev/nvme0n1"
@@ -62,7 +62,8 @@ def polls(host: SshHost, run: str, there: NamespaceHost) -> tuple[list[float], f
 
 def cpu_s(there: NamespaceHost) -> float:
     """Return the CPU time of all sshd of a host, with that of the commands that they have waited for."""
-    stats = (there.path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in there.pids_of("sshd"))
+    pids = there.pids_of(*SSHD_PROGRAMS)
+    stats = (there.path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids)
     return sum(sum(int(ticks) for ticks in stat[11:15]) for stat in stats) / TICKS_PER_S
 
 

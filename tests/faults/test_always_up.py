@@ -80,7 +80,8 @@ class Site:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=90) as answer:
                 return answer.status, answer.read(), "X-Drivecert-Snapshot" in answer.headers
         except urllib.error.HTTPError as error:
-            return error.code, error.read(), False
+            with error:
+                return error.code, error.read(), False
         except OSError:
             return 0, b"", False
 

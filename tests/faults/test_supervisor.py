@@ -92,9 +92,15 @@ def test_a_supervisor_killed_while_its_web_processes_start_takes_them_along(stop
 
 
 def serving_processes(register):
-    """Return the processes that granian's main process has started, ready or not."""
-    of_web = [pid for pid in register.processes() if "granian" in command_of(pid)]
-    return [pid for pid in of_web if parent_of(Path(f"/proc/{pid}")) != register.supervisor.pid]
+    """Return the processes that granian's main process has started, ready or not.
+
+    From Python 3.14 they do not have its command line, and a helper of multiprocessing runs next to them.
+    """
+    parents = {pid: parent_of(Path(f"/proc/{pid}")) for pid in register.processes()}
+    main = [
+        pid for pid, parent in parents.items() if parent == register.supervisor.pid and "granian" in command_of(pid)
+    ]
+    return [pid for pid, parent in parents.items() if parent in main and "resource_tracker" not in command_of(pid)]
 
 
 def test_the_next_start_comes_up_at_once_after_a_kill(running):

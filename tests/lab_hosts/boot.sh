@@ -22,11 +22,8 @@ mount --bind "$disk/boot_id" proc/sys/kernel/random/boot_id
 hostname "$2"
 ip link set lo up
 if [ "$3" = systemd ]; then
-  # Its control groups alone, and nothing of what this machine starts.
-  mount -t tmpfs -o mode=0755 groups sys/fs/cgroup
-  mkdir sys/fs/cgroup/systemd sys/fs/cgroup/unified
-  mount -t cgroup -o none,name=systemd groups sys/fs/cgroup/systemd
-  mount -t cgroup2 groups sys/fs/cgroup/unified
+  # Its control groups alone, of version 2 as systemd 258 and later need it, and nothing of what this machine starts.
+  mount -t cgroup2 groups sys/fs/cgroup
   rm -rf etc/systemd/system && mkdir etc/systemd/system
   printf '[Unit]\nDefaultDependencies=no\n' > etc/systemd/system/lab.target
   touch run/booted

@@ -20,6 +20,8 @@ from tests.lab_hosts.network import Wire, run
 BOOT = Path(__file__).parent / "boot.sh"
 USER = "drivecert"
 PROGRAM = "/usr/local/sbin/drivetest"
+# OpenSSH 9.8 and later serve each connection with programs of their own.
+SSHD_PROGRAMS = ("sshd", "sshd-session", "sshd-auth")
 SSHD_CONFIG = """Port 22
 ListenAddress {address}
 HostKey /etc/ssh/host_key
@@ -36,7 +38,7 @@ def missing() -> str:
     """Return why this machine cannot have such hosts; empty where it can."""
     if os.geteuid() != 0:
         return "lab hosts are made of namespaces and loop devices, which needs root"
-    tools = ("/usr/sbin/sshd", "ssh-keygen", "sudo", "ip", "unshare", "nsenter", "losetup", "setpriv")
+    tools = ("/usr/sbin/sshd", "ssh", "ssh-keygen", "sudo", "ip", "unshare", "nsenter", "losetup", "setpriv")
     lacking = [tool for tool in tools if shutil.which(tool) is None]
     if lacking:
         return f"no lab hosts: install {', '.join(lacking)} (tests/lab_hosts/install_sshd.sh)"
@@ -89,7 +91,9 @@ class NamespaceHost:
     def power_off(self) -> None:
         """Kill everything that runs on the host, at once; its disk keeps what was written."""
         if self.launcher is not None:
-            os.kill(self.first, signal.SIGKILL)  # the kernel ends the whole namespace with its first process
+            with contextlib.suppress(ProcessLookupError):  # the host may have ended by itself
+                # The kernel ends the whole namespace with its first process.
+                os.kill(self.first or self.launcher.pid, signal.SIGKILL)
             self.launcher.wait()
             self.launcher = self.first = None
 
@@ -105,8 +109,6 @@ class NamespaceHost:
         self.disk.rmdir()
 
     def _first_process(self) -> int | None:
-        if self.launcher.poll() is not None:
-            raise RuntimeError(f"{self.name} does not boot: {(self.disk / 'boot.log').read_text()}")
         children = Path(f"/proc/{self.launcher.pid}/task/{self.launcher.pid}/children").read_text().split()
         return int(children[0]) if children else None
 
@@ -119,10 +121,10 @@ class NamespaceHost:
     def stop_sshd(self, sessions_too=True):
         """Kill the listening sshd, and with it the connections it has open; what they have started goes on."""
         main = int(self.path("/run/sshd.pid").read_text())
-        ours = self.pids_of("sshd") if sessions_too else [main]
+        ours = self.pids_of(*SSHD_PROGRAMS) if sessions_too else [main]
         self.run("kill", "-9", *map(str, ours), check=False)
         # A killed process dies when it is its turn; until then its socket still takes connections.
-        self._wait_for(lambda: not (self._listens() or set(ours) & set(self.pids_of("sshd"))))
+        self._wait_for(lambda: not (self._listens() or set(ours) & set(self.pids_of(*SSHD_PROGRAMS))))
         self.path("/run/sshd.pid").unlink(missing_ok=True)
 
     def cut(self) -> None:
@@ -159,12 +161,12 @@ class NamespaceHost:
         there.write_bytes(content if isinstance(content, bytes) else content.encode())
         there.chmod(mode)
 
-    def pids_of(self, command: str) -> list[int]:
-        """Return the processes of the host that run a program of this name, as the host numbers them."""
+    def pids_of(self, *commands: str) -> list[int]:
+        """Return the processes of the host that run a program with one of these names, as the host numbers them."""
         found = []
         for entry in self.path("/proc").iterdir():
             with contextlib.suppress(OSError):
-                if entry.name.isdigit() and command in _names_of(entry):
+                if entry.name.isdigit() and not _names_of(entry).isdisjoint(commands):
                     found.append(int(entry.name))
         return found
 
@@ -219,6 +221,8 @@ class NamespaceHost:
     def _wait_for(self, look: Any, for_s: float = 90) -> Any:
         deadline = time.monotonic() + for_s
         while not (found := look()):
+            if self.launcher.poll() is not None:
+                raise RuntimeError(f"{self.name} ended: {(self.disk / 'boot.log').read_text()}")
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{self.name}: waited {for_s} s in vain")
             time.sleep(0.02)

@@ -6,9 +6,8 @@ from pathlib import Path
 from tests.lab_hosts.namespaces import NamespaceHost
 
 PROGRAM = Path("/usr/lib/systemd/systemd")
-MOUNTED = Path("/sys/fs/cgroup")
-# Where systemd keeps its tree of processes; a machine that mounts them otherwise has no such host.
-HIERARCHIES = (MOUNTED / "systemd", MOUNTED / "unified")
+# Where a machine mounts control groups of version 2, the only ones for systemd 258 and later: some mount both versions.
+HIERARCHIES = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
 SERVICE = """[Unit]
 DefaultDependencies=no
 [Service]
@@ -17,9 +16,17 @@ ExecStart=/usr/sbin/sshd -D -f /etc/ssh/lab_sshd_config -E /var/log/lab_sshd.log
 
 
 def missing_systemd() -> str:
-    """Return why this machine cannot have such hosts, beside what `missing` tells; empty where it can."""
-    lacking = [str(path) for path in (PROGRAM, *HIERARCHIES) if not path.exists()]
-    return f"no lab host of systemd: this machine lacks {', '.join(lacking)}" if lacking else ""
+    """Return why this machine cannot have such hosts, in addition to what `missing` returns; empty where it can."""
+    if not PROGRAM.exists():
+        return f"no lab host with systemd: {PROGRAM} is missing. Install the package systemd"
+    if not writable_hierarchies():
+        return f"no lab host with systemd: no writable cgroup2 file system at {' or '.join(map(str, HIERARCHIES))}"
+    return ""
+
+
+def writable_hierarchies() -> list[Path]:
+    """Return where a host can get a control group of its own."""
+    return [path for path in HIERARCHIES if (path / "cgroup.procs").exists() and os.access(path, os.W_OK)]
 
 
 class SystemdHost(NamespaceHost):
@@ -39,18 +46,14 @@ class SystemdHost(NamespaceHost):
 
     def remove(self) -> None:
         super().remove()
-        for group in self._groups():
-            for directory, _, _ in os.walk(group, topdown=False):
-                Path(directory).rmdir()
+        for directory, _, _ in os.walk(self._group(), topdown=False):
+            Path(directory).rmdir()
 
     def _spaces(self) -> list[str]:
-        """Let the host begin in control groups of its own, which it takes for the roots of all."""
-        for group in self._groups():
-            group.mkdir(exist_ok=True)
-        join = "".join(f"echo $$ > {group}/cgroup.procs && " for group in self._groups())
-        return ["sh", "-c", f'{join}exec "$@"', "join", *super()._spaces(), "--cgroup"]
+        """Start the host in a control group of its own, which is the root of all groups on the host."""
+        self._group().mkdir(exist_ok=True)
+        join = f'echo $$ > {self._group()}/cgroup.procs && exec "$@"'
+        return ["sh", "-c", join, "join", *super()._spaces(), "--cgroup"]
 
-    def _groups(self) -> list[Path]:
-        """Return one in each hierarchy that systemd would write to; a set of processors takes none unasked."""
-        mounted = [path for path in MOUNTED.iterdir() if path.is_mount() and path.name != "cpuset"]
-        return [path / f"drivecert-{self.wire.name}" for path in mounted]
+    def _group(self) -> Path:
+        return writable_hierarchies()[0] / f"drivecert-{self.wire.name}"

@@ -72,8 +72,9 @@ class Register:
                 with self._opener.open(request, timeout=120) as response:
                     return Response(response.status, lower(response.headers.items()), response.read())
             except urllib.error.HTTPError as error:
-                if error.code != 429:
-                    return Response(error.code, lower(error.headers.items()), error.read())
+                with error:
+                    if error.code != 429:
+                        return Response(error.code, lower(error.headers.items()), error.read())
                 time.sleep(int(error.headers.get("Retry-After", "3")))
         raise RuntimeError(f"{path}: the register limits the rate")
 

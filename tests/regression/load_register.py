@@ -143,8 +143,9 @@ def submit(url: str, token: str, upload: Upload) -> Any:
             with urllib.request.urlopen(request, timeout=300) as response:  # noqa: S310
                 return json.load(response)
         except urllib.error.HTTPError as error:
-            if error.code != 429:
-                raise RuntimeError(f"{upload.log}: {error.code} {error.read().decode()}") from error
+            with error:
+                if error.code != 429:
+                    raise RuntimeError(f"{upload.log}: {error.code} {error.read().decode()}") from error
             time.sleep(int(error.headers.get("Retry-After", "5")))
 
 

@@ -82,6 +82,9 @@ class RegisterProcess:
         try:
             with urllib.request.urlopen(f"{self.url}/readyz", timeout=10) as response:  # noqa: S310 - own address
                 return bool(response.status == 200)
+        except urllib.error.HTTPError as error:
+            error.close()
+            return False
         except OSError:
             return False
 

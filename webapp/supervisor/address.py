@@ -39,7 +39,8 @@ class Address:
             with urllib.request.urlopen(f"{self.url}{path}", timeout=5) as response:  # noqa: S310 - http address of this register
                 return response.status, response.read().decode()
         except urllib.error.HTTPError as error:
-            return error.code, error.read().decode()
+            with error:
+                return error.code, error.read().decode()
         except OSError as error:
             return 0, str(error)
 
@@ -48,9 +49,7 @@ class Address:
         try:
             family, kind, protocol, _, address = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)[0]
         except socket.gaierror as error:
-            raise CannotStartError(
-                f"HOST={self.host}: {error.strerror}. Set HOST to an address of this machine"
-            ) from error
+            raise CannotStartError(f"HOST={self.host}: {error.strerror}. Use an address of this machine") from error
         with socket.socket(family, kind, protocol) as probe:
             # A port with only closing connections (TIME_WAIT) is free; a port with a listener is not.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -17,7 +17,7 @@ pytestmark = [
 ]
 
 
-OF_SSHD = "/sys/fs/cgroup/unified/system.slice/lab-sshd.service/cgroup.procs"
+OF_SSHD = "/sys/fs/cgroup/system.slice/lab-sshd.service/cgroup.procs"
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
+import gc
 import socket
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 
 import pytest
 
@@ -66,3 +69,23 @@ def test_an_address_without_a_server_gives_status_0(listener):
     port = listener.getsockname()[1]
     listener.close()
     assert Address("127.0.0.1", port).get("/readyz")[0] == 0
+
+
+class NotReady(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(503)
+        self.end_headers()
+        self.wfile.write(b"no database")
+
+    def log_message(self, format, *args):
+        """Print nothing."""
+
+
+def test_an_error_response_gives_its_status_and_text():
+    with HTTPServer(("127.0.0.1", 0), NotReady) as server:
+        answering = Thread(target=server.handle_request)
+        answering.start()
+        response = Address("127.0.0.1", server.server_port).get("/readyz")
+        answering.join()
+    gc.collect()  # Python 3.14 warns of a response that was not closed
+    assert response == (503, "no database")
