@@ -86,7 +86,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["webapp.templatetags.units", "webapp.templatetags.pages"],
+            "builtins": ["webapp.templatetags.units", "webapp.templatetags.pages", "webapp.register.limits.tags"],
         },
     }
 ]

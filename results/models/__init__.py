@@ -6,18 +6,7 @@ from results.models.drive_in_run import DriveInRun, Preparation
 from results.models.evidence import Companion, Evidence, Organisation, Reading, Submission, SubmissionKey
 from results.models.history import Annotation, EarlierResult, Event
 from results.models.product import Product
+from results.models.profile import Profile
 from results.models.published import PublishedClaim, PublishedFigure
-from results.models.run import (
-    Finding,
-    Histogram,
-    Profile,
-    Run,
-    Series,
-    Share,
-    Slice,
-    Statistic,
-    Tier,
-    Verdict,
-    Visibility,
-)
+from results.models.run import Finding, Histogram, Run, Series, Share, Slice, Statistic, Tier, Verdict, Visibility
 from results.models.ycsb import YCSB, YcsbInterval, YcsbOperation, YcsbRun

@@ -4,7 +4,8 @@ from django.db import models
 
 from results.models.ids import new_certificate_id
 from results.models.product import Product
-from results.models.run import Profile, Run
+from results.models.profile import Profile
+from results.models.run import Run
 
 
 class CertificateQuerySet(models.QuerySet["Certificate"]):

@@ -1,4 +1,4 @@
-"""Runs: executions of one workload, with profiles, slices, shares, findings, verdicts and packed intervals."""
+"""Runs: executions of one workload, with slices, shares, findings, verdicts and packed intervals."""
 
 from datetime import datetime
 
@@ -9,35 +9,8 @@ from django.db.models import ExpressionWrapper, F, Q
 from results.models.evidence import PLACE_CHARS, Reading, Submission
 from results.models.ids import new_run_id
 from results.models.product import Product
+from results.models.profile import Profile
 from results.models.querysets import HistogramQuerySet, RunQuerySet, SliceQuerySet
-
-
-class Profile(models.Model):
-    """An immutable version of a profile; the database refuses to change or delete one.
-
-    `sha256` is over the bytes of `document`, which is what drivetest is given.
-    """
-
-    REGISTER = "operational-database"
-
-    name = models.SlugField()
-    rule_version = models.PositiveSmallIntegerField()
-    document = models.TextField()
-    sha256 = models.CharField(max_length=64, unique=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        """One row per name and version."""
-
-        constraints = [models.UniqueConstraint(fields=["name", "rule_version"], name="one_profile_per_version")]
-
-    def __str__(self) -> str:
-        return f"{self.name}, rule version {self.rule_version}"
-
-    @classmethod
-    def current(cls) -> "Profile":
-        """Return the newest version of the profile that the register judges by; a migration adds the first."""
-        return cls.objects.filter(name=cls.REGISTER).latest("rule_version")
 
 
 class Tier(models.TextChoices):

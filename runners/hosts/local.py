@@ -6,11 +6,8 @@ import json
 import os
 import stat
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
-from dataclasses import fields
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
-from types import NoneType
 from typing import Any, BinaryIO
 
 from django.conf import settings
@@ -26,9 +23,9 @@ from runners.errors import (
     StartFailedError,
     StartRefusedError,
 )
+from runners.hosts.documents import expecting, parse_drives, parse_identity, parse_removal, parse_status
 from runners.hosts.drive_keys import keys_of
-from runners.hosts.protocol import FoundDrive, Identity, ProgramState, ProgramStatus
-from runners.models.exit_codes import end_cause_of
+from runners.hosts.protocol import FoundDrive, Identity, ProgramStatus
 
 # Exit statuses of docs/reference/formats.md.
 SUCCESS, REFUSED, USAGE = 0, 2, 64
@@ -36,8 +33,6 @@ SUCCESS, REFUSED, USAGE = 0, 2, 64
 SECTOR_BYTES = 512
 BLOCK_DEVICES = Path("/sys/class/block")
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-# The types of a drive's fields, unless the field is plain text.
-TYPES_OF_DRIVE: Mapping[str, set[type]] = {"size_bytes": {int}, "model": {str, NoneType}, "serial": {str, NoneType}}
 # The part of the worker's environment that a load gets. The rest contains the register's key and the database password.
 ENVIRONMENT_PASSED = ("PATH", "LANG", "HOME")
 
@@ -189,64 +184,6 @@ def _read_size(size: Path) -> str:
         return ""
 
 
-@contextmanager
-def _expecting(schema: str, document: object) -> Iterator[None]:
-    """Raise HostUnavailableError if reading a document shows that a field is missing or has another type."""
-    try:
-        yield
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise HostUnavailableError(f"drivetest: expected {schema}, got {document!r:.500} ({error})") from error
-
-
-def parse_identity(path: str, document: Mapping[str, Any]) -> Identity:
-    """Parse a drivecert.identity/1. Raise HostUnavailableError if a field is missing."""
-    with _expecting("drivecert.identity/1", document):
-        return Identity(
-            path=path,
-            kind=document["kind"],
-            drive_key=document["drive_key"],
-            size_bytes=document["size_bytes"],
-            refusals=tuple(refusal["sentence"] for refusal in document["refusals"]),
-            document=document,
-        )
-
-
-def parse_drives(document: Mapping[str, Any]) -> list[FoundDrive]:
-    """Parse a drivecert.drives/1. Raise HostUnavailableError if a field is missing or has another type."""
-    with _expecting("drivecert.drives/1", document):
-        return [_found_drive(drive) for drive in document["drives"]]
-
-
-def _found_drive(document: Mapping[str, Any]) -> FoundDrive:
-    """Return one drive. Raise KeyError, or TypeError that names a field of another type."""
-    drive = FoundDrive(**{each.name: document[each.name] for each in fields(FoundDrive)})
-    for name, value in vars(drive).items():
-        if type(value) not in TYPES_OF_DRIVE.get(name, {str}):
-            raise TypeError(f"{name}: {value!r:.40}")
-    return drive
-
-
-def parse_status(document: Mapping[str, Any]) -> ProgramStatus:
-    """Parse a drivecert.detached/1. Raise HostUnavailableError if a field is missing."""
-    with _expecting("drivecert.detached/1", document):
-        return ProgramStatus(
-            state=ProgramState(document["state"]),
-            generation=document["generation"] or 0,
-            **{name: document[name] for name in ("pid", "exit_status", "log_bytes", "side_file_bytes", "reason")},
-            end_cause=end_cause_of(document),
-            boot_ids=(document["boot_id"],) if document.get("boot_id") else (),
-        )
-
-
-def parse_removal(document: Mapping[str, Any]) -> str:
-    """Return from a drivecert.removal/1 why a directory was not removed.
-
-    Raises HostUnavailableError for other documents.
-    """
-    with _expecting("drivecert.removal/1", document):
-        return "" if document["removed"] else document["reason"] or "not removed; its host gave no reason"
-
-
 def _document(
     answer: "subprocess.CompletedProcess[str]",
     otherwise: str,
@@ -256,7 +193,7 @@ def _document(
     """Return the JSON of an answer. Raise `error` with its text, or else `otherwise`, for any other exit status."""
     if answer.returncode not in accepted:
         raise error(_error_text(answer, otherwise))
-    with _expecting("a JSON object", answer.stdout[:200] + answer.stderr[:200]):
+    with expecting("a JSON object", answer.stdout[:200] + answer.stderr[:200]):
         document = json.loads(answer.stdout)
         if not isinstance(document, dict):
             raise TypeError(type(document).__name__)

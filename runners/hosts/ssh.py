@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, cast
 from django.conf import settings
 
 from runners.errors import DeviceUnknownError
-from runners.hosts.local import parse_drives, parse_identity, parse_removal, parse_status
+from runners.hosts.documents import parse_drives, parse_identity, parse_removal, parse_status
 from runners.hosts.machine import check_size, scratch_dir
 from runners.hosts.protocol import FoundDrive, Identity, ProgramState, ProgramStatus
 from runners.hosts.response_timer import ResponseTimer

@@ -3,9 +3,4 @@
 from runners.recipes import act, prep, ycsb
 from runners.recipes.base import Recipe
 
-RECIPES: dict[str, Recipe] = {
-    "prep": prep,
-    act.STORAGE_RECIPE: act.STORAGE,
-    act.INDEX_RECIPE: act.INDEX,
-    "ycsb": ycsb,
-}
+RECIPES: dict[str, Recipe] = {"prep": prep, act.STORAGE_RECIPE: act.STORAGE, act.INDEX_RECIPE: act.INDEX, "ycsb": ycsb}

@@ -14,12 +14,12 @@ from webapp.register.runs import downloads
 from webapp.register.runs import views as runs_views
 from webapp.register.runs.charts import views as charts_views
 from webapp.register.sizing import views as sizing_views
-from webapp.register.syndication import citations, feeds, images, sitemap
+from webapp.register.syndication import badge_images, citations, feeds, sitemap
 from webapp.register.ycsb import views as ycsb_views
 
 urlpatterns: list[URLPattern] = [
     # Feeds, badges, sitemaps and permanent ids.
-    path("favicon.ico", images.favicon, name="favicon"),
+    path("favicon.ico", badge_images.favicon, name="favicon"),
     path("robots.txt", sitemap.robots, name="robots"),
     path("sitemap.xml", sitemap.sitemap, name="sitemap"),
     path("sitemap-<int:number>.xml", sitemap.sitemap_part, name="sitemap-part"),
@@ -27,8 +27,8 @@ urlpatterns: list[URLPattern] = [
     path("drives/<str:category>/feed.atom", feeds.category_feed, name="category-feed"),
     path("vendors/<slug:vendor>/feed.atom", feeds.vendor_feed, name="vendor-feed"),
     path("drive/<slug:slug>/feed.atom", feeds.product_feed, name="product-feed"),
-    path("drive/<slug:slug>/badge.svg", images.badge, name="product-badge"),
-    path("drive/<slug:slug>/picture.png", images.picture, name="product-picture"),
+    path("drive/<slug:slug>/badge.svg", badge_images.badge, name="product-badge"),
+    path("drive/<slug:slug>/picture.png", badge_images.picture, name="product-picture"),
     path("id/<str:public_id>", citations.permanent_id, name="permanent-id"),
     # Pages and files.
     path("data/", page.data, name="data"),

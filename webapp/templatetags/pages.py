@@ -1,7 +1,5 @@
 """Tags and filters of the pages.
 
-<a href="{% url 'home' %}{% carried %}" data-carries>          a link with the reader's own limits
-<a href="{% url 'compare' %}{% carried drive=product.slug %}" data-carries>
 {% compare_bar %}                                              the bar below a table that compares the selected runs
 <a class="means" href="{% meaning 'tps' %}">Speed</a>          the head of a column
 {% publication_source "micron-7400-brief" %}    {% certification_source %}
@@ -11,22 +9,12 @@ from typing import Any
 
 from django import forms, template
 from django.forms import BoundField
-from django.utils.http import urlencode
 
 from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
 from webapp.register.compare.query import FEWEST, MOST
-from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.tables.meanings import BY_CODE, meaning_address
 
 register = template.Library()
-
-
-@register.simple_tag(takes_context=True)
-def carried(context: template.Context, **parameters: str) -> str:
-    """Return the query string with the given parameters and the reader's own limits; empty if there are none."""
-    limits = context.get("limits")
-    parameters |= limits.parameters if isinstance(limits, YourLimits) else {}
-    return f"?{urlencode(parameters)}" if parameters else ""
 
 
 @register.inclusion_tag("register/compare/bar.html", takes_context=True)

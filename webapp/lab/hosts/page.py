@@ -12,8 +12,9 @@ from django.utils import timezone
 from runners.dispatch.preflight import is_listed
 from runners.errors import HostError
 from runners.hosts import connect
+from runners.hosts.documents import parse_drives
 from runners.hosts.drive_keys import is_same_drive
-from runners.hosts.local import LocalHost, parse_drives
+from runners.hosts.local import LocalHost
 from runners.hosts.machine import is_this_machine
 from runners.hosts.protocol import FoundDrive
 from runners.inventory.enrolment import own_program_sha256

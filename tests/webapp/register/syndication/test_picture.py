@@ -5,8 +5,8 @@ import io
 import pytest
 from PIL import Image
 
-from webapp.register.syndication import images as picture
-from webapp.register.syndication.images import EDGE, HEIGHT, ROOM, WIDTH
+from webapp.register.syndication import badge_images as picture
+from webapp.register.syndication.badge_images import EDGE, HEIGHT, ROOM, WIDTH
 from webapp.register.syndication.product_status import ProductStatus
 
 pytestmark = pytest.mark.django_db

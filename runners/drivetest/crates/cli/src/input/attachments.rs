@@ -7,8 +7,8 @@ use drivetest_logs::read_error::{COMPANION_ARCHIVE, FILE_UNREADABLE, ReadError};
 use drivetest_logs::reader::{LogReader, Part, Role};
 
 use super::archive::{self, Member, role_of};
+use super::bomb_limits::LimitExceeded;
 use super::content::{Content, End};
-use super::limits::LimitExceeded;
 
 /// First bytes of a file that show its role if its name does not.
 const HEAD_BYTES: usize = 4096;

@@ -7,7 +7,7 @@ use lzma_rust2::XzReader;
 use serde::Serialize;
 use zstd::stream::raw::{self, Operation};
 
-use super::limits::LimitExceeded;
+use super::bomb_limits::LimitExceeded;
 use super::source::Source;
 
 /// Maximum window of zstd in bytes: level 20 of 22. `zstd --long` needs 128 MiB, a decompression bomb gigabytes.

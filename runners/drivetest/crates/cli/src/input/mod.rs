@@ -1,12 +1,12 @@
-//! Input files: opened, decompressed, hashed, and read as logs within fixed limits.
+//! Input files and archives of logs: opened, decompressed, hashed, and read within limits (`bomb_limits`).
 
 mod archive;
 mod attachments;
 mod background;
+mod bomb_limits;
 mod content;
 mod decompress;
 mod digest;
-mod limits;
 pub mod options;
 mod prefetch;
 pub mod read_log;

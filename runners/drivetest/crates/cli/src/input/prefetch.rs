@@ -108,7 +108,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
-    use crate::input::limits::LimitExceeded;
+    use crate::input::bomb_limits::LimitExceeded;
 
     const SIZE: usize = 3 * CHUNK_BYTES + 1;
 

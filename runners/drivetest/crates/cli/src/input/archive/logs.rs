@@ -9,8 +9,8 @@ use drivetest_logs::reader::{LogReader, Part, Reading, Role};
 use super::Archive;
 use super::member::{Member, owner};
 use super::read_archive::Begin;
+use crate::input::bomb_limits::LimitExceeded;
 use crate::input::content::{Content, End};
-use crate::input::limits::LimitExceeded;
 
 /// Maximum number of logs that are read.
 pub const LOGS_MAX: usize = 64;

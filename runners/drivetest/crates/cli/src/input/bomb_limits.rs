@@ -1,4 +1,4 @@
-//! Limits on decompressed content, which protect against decompression bombs.
+//! Limits on the content of compressed files and archives, which protect against decompression (zip) bombs.
 
 use std::error::Error;
 use std::fmt;

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings as django_settings
 
 from runners.errors import HostUnavailableError
-from runners.hosts.local import parse_identity, parse_removal, parse_status
+from runners.hosts.documents import parse_identity, parse_removal, parse_status
 from runners.hosts.protocol import ProgramState
 
 
