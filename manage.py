@@ -13,7 +13,7 @@ from webapp.supervisor.data_directory import missing_addresses
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
     if sys.argv[1:2] != ["up"]:
-        # Beside a running register a command works on that register; nothing is started for it.
+        # While a register runs, a command works on that register; nothing is started for it.
         os.environ.update(missing_addresses(dict(os.environ)))
     try:
         execute_from_command_line(sys.argv)

@@ -4,7 +4,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadedfile import UploadedFile
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -25,7 +24,7 @@ from webapp.api.serializers import LogSerializer
 from webapp.api.submissions import refuse_size
 from webapp.register.fleet.answers import answers, counts
 from webapp.register.fleet.drives import FleetError, read_drives
-from webapp.register.fleet.views import NO_STORE, SCHEMA, TOO_LARGE, decoded, values_of
+from webapp.register.fleet.views import LIST_BYTES_MAX, NO_STORE, SCHEMA, TOO_LARGE, decoded, values_of
 from webapp.register.products.model_index import register_index
 
 BULKY = {"histograms", "slices", "series"}
@@ -62,20 +61,14 @@ class Validation(APIView):
 def _read(payload: dict[str, Any]) -> Document:
     with tempfile.TemporaryDirectory(prefix="drivecert-validate-") as directory:
         path = _written(payload["log"], Path(directory), "log")
-        companions = [
-            _written(each, Path(directory) / str(n), each.name) for n, each in enumerate(payload["companions"])
-        ]
+        companions = [_written(one, Path(directory) / str(n), one.name) for n, one in enumerate(payload["companions"])]
         try:
             return reader_process.read(path, payload["slice_length_s"], Profile.current().document, companions)
         except FormatError as error:
             raise Problem(422, error.error["sentence"], error=error.error) from error
         except TooManySlicesError as error:
-            details = {
-                "id": "too-many-slices",
-                "sentence": str(error),
-                "line": None,
-                "remedy": "Ask for longer slices.",
-            }
+            remedy = "Ask for longer slices."
+            details = {"id": "too-many-slices", "sentence": str(error), "line": None, "remedy": remedy}
             raise Problem(422, str(error), error=details) from error
 
 
@@ -104,12 +97,13 @@ class FleetCheck(APIView):
     )
     def post(self, request: Request) -> Response:
         """Return the state of every drive; 400 with a reason if the body is not a list."""
+        body = request.read(LIST_BYTES_MAX + 1)
+        if len(body) > LIST_BYTES_MAX:
+            raise Problem(413, TOO_LARGE)
         try:
-            found = answers(read_drives(decoded(request.body)), register_index())
-        except RequestDataTooBig as error:
-            raise Problem(413, TOO_LARGE) from error
+            found = answers(read_drives(decoded(body)), register_index())
         except FleetError as error:
             raise Problem(400, str(error)) from error
         counts_by_state = {state.value: number for state, _, number, _ in counts(found)}
-        body = {"schema": SCHEMA, "counts": counts_by_state, "rows": [values_of(each) for each in found]}
-        return Response(body, headers={"Cache-Control": NO_STORE})
+        state = {"schema": SCHEMA, "counts": counts_by_state, "rows": [values_of(each) for each in found]}
+        return Response(state, headers={"Cache-Control": NO_STORE})

@@ -26,8 +26,8 @@ class Problem(APIException):
         self.status_code, self.extensions = status_code, extensions
 
 
-# The status and the sentence of each error of the register. Without a sentence, the error's own is used.
-REGISTER_ERRORS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int, str], ...] = (
+# The status and the sentence of each error that an endpoint may raise. Without a sentence, the error's own is used.
+STATUS_BY_ERROR: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int, str], ...] = (
     (TooManyFilesSent, 400, "Expected a log and at most 32 companions, got more files. Put them into one tar or zip."),
     (NoIntervalsError, 404, ""),
     (ReviewRefusedError, 409, ""),
@@ -44,7 +44,7 @@ REGISTER_ERRORS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int,
 
 def problem_details(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return an error as problem details; None for an unexpected exception, which is raised."""
-    for kinds, status_code, sentence in REGISTER_ERRORS:
+    for kinds, status_code, sentence in STATUS_BY_ERROR:
         if isinstance(error, kinds):
             error = Problem(status_code, sentence or str(error))
     response = exception_handler(error, context)

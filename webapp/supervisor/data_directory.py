@@ -91,7 +91,7 @@ def write_private(path: Path, text: str) -> Path:
 
 
 def write_addresses(run_dir: Path, environment: dict[str, str]) -> None:
-    """Write the addresses of the embedded servers to a file that only this user can read."""
+    """Write the addresses of the servers to a file that only this user can read."""
     write_private(run_dir / ADDRESS_FILE, json.dumps(environment))
 
 

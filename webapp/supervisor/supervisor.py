@@ -125,8 +125,8 @@ class Supervisor:
         return environment
 
     def _default_settings(self) -> dict[str, str]:
-        """Return the secret key and the host names of a register on one machine, unless the operator set them."""
-        defaults = {}
+        """Return the port, and the secret key and the host names unless the operator set them."""
+        defaults = {"PORT": str(self.address.port)}
         if not env.read_text("SECRET_KEY"):
             defaults["SECRET_KEY"] = self.directory.secret("django")
         if not env.read_text("ALLOWED_HOSTS"):

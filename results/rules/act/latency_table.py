@@ -48,12 +48,11 @@ def latency_table(slices: Sequence[SliceCounts], slice_length_s: int, columns: i
         return None
     shares = [_pcts_over(piece, columns) for piece in slices]
     rates = [round(piece.ops_count / slice_length_s, 1) for piece in slices]
+    lines = zip(slices, shares, rates, strict=True)
     by_column = list(zip(*shares, strict=True))
     return LatencyTable(
         thresholds=tuple(2**bucket for bucket in range(columns)),
-        slices=tuple(
-            _row(str(one.number), share, rate) for one, share, rate in zip(slices, shares, rates, strict=True)
-        ),
+        slices=tuple(_row(str(piece.number), share, rate) for piece, share, rate in lines),
         avg=_row("avg", [reduce(add, column) / len(slices) for column in by_column], reduce(add, rates) / len(slices)),
         max=_row("max", [max(column) for column in by_column], max(rates)),
     )

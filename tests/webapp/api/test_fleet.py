@@ -38,5 +38,10 @@ def test_a_list_that_is_too_large_is_a_problem(client):
     assert response.status_code == 413
 
 
+def test_the_limit_on_a_list_does_not_depend_on_the_limit_on_forms(client, settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 10
+    assert client.generic("POST", "/api/v1/check/", LIST, "text/plain").status_code == 200
+
+
 def test_only_a_post_asks(client):
     assert client.get("/api/v1/check/").status_code == 405

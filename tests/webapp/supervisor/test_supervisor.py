@@ -39,3 +39,9 @@ def test_children_are_stopped_after_the_terminal_closed(tmp_path, monkeypatch):
     supervisor.children = [child]
     supervisor._stop()
     assert child.is_stopped
+
+
+def test_a_command_in_another_terminal_gets_the_port_of_the_register(tmp_path):
+    supervisor = Supervisor(tmp_path, Address("127.0.0.1", 8123), print)
+    supervisor.directory.create()
+    assert supervisor._default_settings()["PORT"] == "8123"

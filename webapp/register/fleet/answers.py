@@ -60,9 +60,7 @@ class FleetAnswer:
     @property
     def pages(self) -> list[tuple[str, str]]:
         """Return links to details: URLs with the names of drives, and with the titles of publications."""
-        drives = [
-            (reverse("product", args=[each.slug]), product_name(each)) for each in (*self.products, *self.nearest)
-        ]
+        drives = [(reverse("product", args=[one.slug]), product_name(one)) for one in (*self.products, *self.nearest)]
         return drives + [
             (reverse("ycsb-publication", args=[slug]), publication_of(slug).title) for slug in self.publications
         ]

@@ -62,9 +62,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "has_ladder_charts": any(ladder["chart"] for ladder in ladders),
         "has_several_rungs": sum(len(ladder["rungs"]) for ladder in ladders) > 1,
         "certificates": certificates,
-        "current_certificates": [
-            view["certificate"] for view in certificates if view["certificate"].state == "standing"
-        ],
+        "current_certificates": [row["certificate"] for row in certificates if row["certificate"].state == "standing"],
         "attempts": attempts_of(product),
         "capacities": capacities_of(product, limits, is_own=query.limits.is_own),
         "history": history_of(product, run_ids),

@@ -128,9 +128,7 @@ class SizingRow:
 
 def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Tested) -> dict[str, Any]:
     """Return the answer to a query. The page lists at most SHOWN_ROWS drives, and files list all of them."""
-    sizes = _sorted(
-        [SizingRow(each, sizing.size(question.demand, each.offer, tested)) for each in found], question.sort
-    )
+    sizes = _sorted([SizingRow(one, sizing.size(question.demand, one.offer, tested)) for one in found], question.sort)
     fewest = _fewest(sizes)
     cheapest = min((each for each in sizes if each.size.price is not None), key=_by_price, default=None)
     selected = next((each for each in sizes if each.candidate.product.slug == question.drive), None)

@@ -13,6 +13,7 @@ FIGURE_FIELDS = (
     *("publication", "database", "vendor", "model", "capacity_gb", "workload", "threads", "at_ops_per_s", "metric"),
     *("value", "unit", "source_label", "exactness"),
 )
+COLUMNS = {"threads": "threads_count"}  # the others are named as their fields
 POINT_FIELDS = (
     *("load", "workload", "phase", "product", "run", "threads", "ops_per_s", "operation", "time", "ops_count"),
     *("avg_us", "p99_us", "p999_us", "p9999_us", "firmware", "over_provisioning_pct", "over_provisioned_to_gb"),
@@ -24,7 +25,7 @@ POINT_FIELDS = (
 def figure_values(figures: Iterable[Figures]) -> list[dict[str, Value]]:
     """Return published figures, one row each; a missing text is null."""
     return [
-        {name: getattr(each.row, "threads_count" if name == "threads" else name) or None for name in FIGURE_FIELDS}
+        {name: None if (value := getattr(each.row, COLUMNS.get(name, name))) == "" else value for name in FIGURE_FIELDS}
         for published in figures
         for each in published.all
     ]
