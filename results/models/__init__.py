@@ -1,4 +1,4 @@
-"""The tables of the register."""
+"""The database tables of the register: products, evidence, runs, profiles, certificates and events."""
 
 from results.models.categories import Category
 from results.models.certificate import Certificate, CertificateRun

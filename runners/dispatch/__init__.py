@@ -1,1 +1,1 @@
-"""Orders, the claim of a drive, the polls (poll_scheduler.py decides when), and the next step of each run."""
+"""Orders and cancellation, the claim of a drive, polls (poll_scheduler.py decides when), and the steps of a run."""

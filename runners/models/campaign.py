@@ -13,7 +13,7 @@ def new_campaign_id() -> str:
 
 
 class Campaign(models.Model):
-    """Dispatches that climb a load ladder for one drive until its highest passing load is found and confirmed.
+    """Dispatches that raise the load on one drive until its highest passing load is found and confirmed.
 
     `terms` are its limits (runners/campaigns/terms.py). `options` and `facts` are those of each dispatch. `steps_count`
     is the number of dispatches ordered so far: a worker orders the next one only if the number has not changed.

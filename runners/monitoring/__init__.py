@@ -1,1 +1,1 @@
-"""What polls find: outages of hosts, the progress of runs, and telemetry. runners/dispatch decides when to poll."""
+"""Records of polls: outages of hosts, progress of runs, and telemetry. runners/dispatch decides when to poll a host."""

@@ -1,1 +1,1 @@
-"""What stays on hosts: late fetches, removal of run directories, retirement of hosts, and maintenance."""
+"""Files that stay on hosts: late archiving and cleanup. Also the retirement and the periodic checks of hosts."""

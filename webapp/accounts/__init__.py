@@ -1,1 +1,1 @@
-"""Login, membership, API tokens."""
+"""Accounts: login, membership in organisations, and API tokens."""

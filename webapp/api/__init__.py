@@ -1,1 +1,1 @@
-"""The API, version 1: endpoints, tokens, errors and status codes. results/intake stores what it receives."""
+"""The API, version 1: endpoints, tokens and throttles, status codes of errors. results/intake stores what is sent."""

@@ -1,1 +1,1 @@
-"""Staff pages: hosts, devices, dispatches."""
+"""Staff pages of the lab: hosts, devices, dispatches and campaigns. The package runners does the work."""

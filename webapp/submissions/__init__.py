@@ -1,1 +1,1 @@
-"""The upload form, a submission's page, the review queue."""
+"""Pages of submissions: upload form, progress, and review queue. results/intake stores the logs."""

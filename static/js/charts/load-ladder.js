@@ -1,4 +1,4 @@
-// The ladders of a product: for each limit a panel, load of each device against the share over the threshold.
+// The load ladder of a product: a panel for each limit, a line for each number of devices (solid, dashed or dotted).
 import {axis, drawIn, limitLine, limitOf, marked, plain, titled, whenSeen} from './chart.js';
 
 const STYLES = [

@@ -1,7 +1,7 @@
 """Charts of a campaign: load against the share over each threshold, as SVG attributes.
 
 The axis of each panel ends at one and a half times its limit. All limit lines are therefore at the same height. Points
-above the axis are drawn as triangles at the upper edge.
+above the axis are drawn as triangles at the upper edge. A vertical dashed line marks the confirmed load.
 """
 
 import math

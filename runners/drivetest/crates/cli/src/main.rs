@@ -1,4 +1,4 @@
-//! drivetest: the native test program of Drivecert. `commands/` has one module per subcommand.
+//! drivetest: the native test program of Drivecert. `commands/` has its subcommands, `input/` unpacks logs and archives.
 
 #![forbid(unsafe_code)]
 
