@@ -7,6 +7,11 @@ const parts = new Map([...document.querySelectorAll('template[data-part]')].map(
 
 /** Return a piece with its slots filled: `{name}` with text, which is escaped, and `{name_html}` with HTML. */
 export function fill(part, slots = {}) {
-  const slot = name => name.endsWith('_html') ? slots[name] : escape(slots[name]);
-  return parts.get(part).map((piece, place) => place % 2 ? slot(piece) : piece).join('');
+  const pieces = parts.get(part);
+  let html = pieces[0];
+  for (let place = 1; place < pieces.length; place += 2) {
+    const name = pieces[place];
+    html += (name.endsWith('_html') ? slots[name] : escape(slots[name])) + pieces[place + 1];
+  }
+  return html;
 }

@@ -12,9 +12,10 @@ from django.forms import BoundField
 
 from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
 from webapp.register.compare.query import FEWEST, MOST
-from webapp.register.tables.meanings import BY_CODE, meaning_address
+from webapp.register.tables.meanings import meaning_address
 
 register = template.Library()
+register.simple_tag(meaning_address, name="meaning")
 
 
 @register.inclusion_tag("register/compare/bar.html", takes_context=True)
@@ -33,14 +34,6 @@ def may_be_left_empty(field: BoundField) -> bool:
         return False
     widget = field.field.widget
     return not isinstance(widget, forms.Select) or any(value in {"", None} for value, _ in widget.choices)
-
-
-@register.simple_tag
-def meaning(code: str) -> str:
-    """Return the address of a column's meaning. Raises ValueError for a code without one: each head needs one."""
-    if code not in BY_CODE:
-        raise ValueError(f"{code}: expected the code of a column that webapp/register/explain has a meaning of")
-    return meaning_address(code)
 
 
 @register.inclusion_tag("register/tables/published_source.html")

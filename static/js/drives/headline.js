@@ -25,8 +25,9 @@ function speedText({columns}, row) {
 function fastest(store, rows, statistics) {
   return statistics.flatMap(({code: kind, how}) => {
     const same = rows.filter(row => store.columns.statistic.word(row) === kind);
-    const best = same.reduce((most, row) => most !== null && rankedTps(store, row) <= rankedTps(store, most) ? most : row, null);
-    return best !== null && store.columns.tps.value(best) ? [`${how}: ${nameOf(store, best)} at ${speedText(store, best)}.`] : [];
+    const speeds = same.map(row => rankedTps(store, row));
+    const best = same[speeds.indexOf(speeds.reduce((most, speed) => Math.max(most, speed), 0))];
+    return best !== undefined && store.columns.tps.value(best) ? [`${how}: ${nameOf(store, best)} at ${speedText(store, best)}.`] : [];
   });
 }
 

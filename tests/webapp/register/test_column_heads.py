@@ -8,6 +8,7 @@ from django.conf import settings
 
 from results.catalogue.claims import import_claims, import_figures
 from tests.webapp.register.runs.charts.test_telemetry import interval, make_run
+from webapp.register.tables.meanings import meaning_address
 
 __all__ = ["make_run"]
 pytestmark = pytest.mark.django_db
@@ -119,8 +120,6 @@ def test_no_template_of_the_register_has_a_head_without_a_meaning():
 
 
 def test_a_head_without_a_meaning_is_refused():
-    from webapp.templatetags.pages import meaning  # noqa: PLC0415 - a tag of templates, tried as a function
-
     with pytest.raises(ValueError, match="no-such-column"):
-        meaning("no-such-column")
-    assert meaning("tps") == "/explain/#tps"
+        meaning_address("no-such-column")
+    assert meaning_address("tps") == "/explain/#tps"

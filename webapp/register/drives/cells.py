@@ -16,7 +16,7 @@ from webapp.register.drives.store.column_store import BILLIONTHS
 from webapp.register.drives.store.encoded_columns import NOT_REPORTED, ColumnStore, EncodedColumn
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.tables.columns import Column
-from webapp.register.tables.marks import NearnessMark
+from webapp.register.tables.marks import ABOVE_ALL, nearness_html
 from webapp.register.tables.parts import fill
 from webapp.register.tables.tables import RUN, word_cell
 from webapp.templatetags import units
@@ -130,18 +130,11 @@ def _share_cells(encoded: EncodedColumn, used: set[int], column: Column, limit_p
     places = max((units.decimal_places(encoded.words[code]) for code in codes), default=0)
     shares = [encoded.values[code] for code in codes]
     over = [False] * len(codes) if limit_pct is None else over_flags(shares, limit_pct)
-    texts = {NOT_REPORTED: fill("missing")} | {
-        code: _share(encoded.words[code], places, None if limit_pct is None else _nearness(share, limit_pct, is_over))
-        for code, share, is_over in zip(codes, shares, over, strict=True)
-    }
+    limit = float(limit_pct or 0) * BILLIONTHS
+    texts: dict[int, str] = {NOT_REPORTED: fill("missing")}
+    for code, share, is_over in zip(codes, shares, over, strict=True):
+        printed, ratio = encoded.words[code], share / limit if limit else ABOVE_ALL * (share > 0)
+        digits = fill("over", digits=printed) if is_over else escape(printed)
+        mark = "" if limit_pct is None else nearness_html(ratio, is_over=is_over)
+        texts[code] = f"{digits}{units.padding(printed, places)}{mark}"
     return {code: fill("share", group=column.group, text_html=text) for code, text in texts.items()}
-
-
-def _share(printed: str, places: int, mark: NearnessMark | None) -> str:
-    digits = fill("over", digits=printed) if mark and mark.is_over else escape(printed)
-    return f"{digits}{units.padding(printed, places)}{mark.html if mark else ''}"
-
-
-def _nearness(value: float, limit_pct: Decimal, is_over: bool) -> NearnessMark:
-    limit = float(limit_pct) * BILLIONTHS
-    return NearnessMark(value / limit if limit else 2.0 * (value > 0), is_over)

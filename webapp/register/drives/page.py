@@ -21,11 +21,12 @@ from webapp.register.http.query_params import ParameterError
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.products.name_search import NameQuery, search
 from webapp.register.tables.columns import Column
-from webapp.register.tables.parameters import Sort
-from webapp.register.tables.tables import Head, TableSpec, column_groups, head_of
+from webapp.register.tables.parameters import FASTEST_FIRST, Sort
+from webapp.register.tables.tables import TableSpec, column_groups, head_html
 from webapp.templatetags import units
 
 COLUMNS_SIDE_BY_SIDE = 14  # that a desktop shows
+BY_NAME = Sort(ALWAYS_SHOWN, falls=False)
 CURRENT = ' aria-current="page"'
 HIDDEN_BECAUSE = {
     "historical": ("historical", "yes", "historical"),
@@ -138,23 +139,29 @@ class DrivesPage:
         rows = [row for group in shown for row in group.rows]
         tags_historical = not self.layout.is_historical
         writer = RowWriter(self.store, columns, self.limits, rows, tags_historical=tags_historical)
-        heads = [self._head(column) for column in spec.columns if column in columns]
-        by_choice = [self._head(column) for column in spec.columns if column not in columns]
+        by_choice = [column for column in spec.columns if column not in columns]
         return {
             "spec": spec,
-            "heads": heads,
-            "heads_by_choice": by_choice,
+            "heads": [self._head(column) for column in columns],
+            "heads_by_choice": [self._head(column) for column in by_choice],
             "groups": shown,
             "bodies": writer.table(shown),
-            "is_wide": len(heads) > COLUMNS_SIDE_BY_SIDE,  # it then scrolls in a box of its own
-            "column_groups": column_groups(spec, heads),  # that a narrow screen offers
+            "is_wide": len(columns) > COLUMNS_SIDE_BY_SIDE,  # it then scrolls in a box of its own
+            "column_groups": column_groups(spec, columns),  # that a narrow screen offers
         }
 
-    def _head(self, column: Column) -> Head:
-        def address(sort: Sort) -> str:
-            return replace(self.query, sort=sort, page=1).address
+    def _head(self, column: Column) -> SafeString:
+        return head_html(column, self.query.sort, self.limits.by_threshold, self._sorted_address)
 
-        return head_of(column, self.query.sort, self.limits.by_threshold, address)
+    def _sorted_address(self, sort: Sort) -> str:
+        """Return the address of the same rows in another order, made from one address, because a page has twenty."""
+        if sort == FASTEST_FIRST:
+            return replace(self.query, sort=sort, page=1).address
+        return self._address_by_name.replace(f"sort={BY_NAME.parameter}", f"sort={sort.parameter}")
+
+    @cached_property
+    def _address_by_name(self) -> str:
+        return replace(self.query, sort=BY_NAME, page=1).address
 
     @cached_property
     def rows(self) -> list[int]:

@@ -18,7 +18,7 @@ YES_OR_NO = {True: "yes", False: "no", None: ""}
 SHARE_THRESHOLDS_US = (256, 512, 1_000, 8_000, 64_000)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a comparison of all fields is slow, and each column exists once
 class Column:
     """One column.
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 
 from django.utils.safestring import SafeString
 
@@ -36,10 +37,20 @@ class NearnessMark:
     @property
     def html(self) -> SafeString:
         """Return the mark as HTML."""
-        filled = min(self.ratio, 1) * TRACK_UNITS
-        strength = "strong" if self.is_over or float(self.ratio) >= STRONG_FROM else "fill"
-        fill_html = fill("near-fill", strength=strength, width=f"{filled:.1f}") if filled >= SHORTEST_UNITS else ""
-        return fill("near", fill_html=fill_html, beyond_html=fill("near-beyond") if self.is_over else "")
+        return nearness_html(self.ratio, is_over=self.is_over)
+
+
+def nearness_html(ratio: Decimal | float, *, is_over: bool) -> SafeString:
+    """Return the mark of a share as HTML, given the share over its limit."""
+    filled = min(ratio, 1) * TRACK_UNITS
+    strength = "strong" if is_over or float(ratio) >= STRONG_FROM else "fill"
+    return _filled_track(strength if filled >= SHORTEST_UNITS else "", f"{filled:.1f}", is_over)
+
+
+@cache  # a page has hundreds, of at most 1,300 different ones
+def _filled_track(strength: str, width: str, is_over: bool) -> SafeString:
+    fill_html = fill("near-fill", strength=strength, width=width) if strength else ""
+    return fill("near", fill_html=fill_html, beyond_html=fill("near-beyond") if is_over else "")
 
 
 def nearness_mark(share_pct: Decimal, limit_pct: Decimal, *, is_over: bool) -> NearnessMark:

@@ -34,5 +34,7 @@ BY_CODE = {meaning.code: meaning for meaning in ALL}
 
 @cache  # a page calls this twice for each column, and reverse() is slow
 def meaning_address(code: str) -> str:
-    """Return the address of a column's meaning; for a code without one, that of the list of all meanings."""
-    return f"{reverse('explain')}#{code}" if code in BY_CODE else f"{reverse('explain')}#columns"
+    """Return the address of a column's meaning. Raises ValueError for a code without one: each head needs one."""
+    if code not in BY_CODE:
+        raise ValueError(f"{code}: expected the code of a column in docs/reference/columns.md")
+    return f"{reverse('explain')}#{code}"

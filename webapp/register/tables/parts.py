@@ -13,14 +13,23 @@ from django.utils.safestring import SafeString
 
 FILES = ("register/tables/parts/marks.html", "register/tables/parts/cells.html")
 PART = re.compile(r'<template data-part="([a-z-]+)">(.*?)</template>')
+SLOT = re.compile(r"\{(\w+)\}")
 
 
 @cache
-def _parts() -> dict[str, str]:
-    return dict(PART.findall("".join(map(render_to_string, FILES))))
+def _parts() -> dict[str, tuple[str, list[tuple[str, bool, str]]]]:
+    """Return each part: the text before its slots, and each slot with whether it takes HTML, and the text after it."""
+    parts = {}
+    for name, template in PART.findall("".join(map(render_to_string, FILES))):
+        before, *rest = SLOT.split(template)
+        slots = zip(rest[::2], rest[1::2], strict=True)
+        parts[name] = before, [(slot, slot.endswith("_html"), after) for slot, after in slots]
+    return parts
 
 
 def fill(part: str, **slots: str) -> SafeString:
     """Return a piece of HTML with its slots filled."""
-    texts = {name: text if name.endswith("_html") else escape(text) for name, text in slots.items()}
-    return SafeString(_parts()[part].format_map(texts))
+    html, rest = _parts()[part]
+    for slot, is_html, after in rest:
+        html += (slots[slot] if is_html else escape(slots[slot])) + after
+    return SafeString(html)

@@ -1,6 +1,6 @@
 """Tables of runs: rows sorted within their statistic, with their marks and links."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from html import escape
@@ -12,12 +12,14 @@ from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK
 from webapp.register.tables.columns import Column, drive_order, product_of, share_of
 from webapp.register.tables.evaluation import is_over
 from webapp.register.tables.marks import NearnessMark, TierMark, nearness_mark, run_tier_mark, tier_code, tier_mark
+from webapp.register.tables.meanings import meaning_address
 from webapp.register.tables.parameters import FASTEST_FIRST, ListQuery, Sort
 from webapp.register.tables.parts import fill
 from webapp.templatetags import units
 
 RUN = "RUN"  # in the cell of a tier, for the id of the run that it links to
 CATEGORY_LABELS = dict(Category.choices)
+ORDERS = {False: "ascending", True: "descending"}  # of a sort, in `aria-sort`
 PART_OF_KIND = {"category": "text", "notes": "text", "tier": "text"}
 GROUP_LABELS = {"share": "Slow reads", "fast": "Below 1 ms", "end": "Endurance", "size": "Capacity", "ev": "Evidence"}
 STATISTIC_TITLES = {
@@ -54,23 +56,23 @@ class TableSpec:
         return self.source_notes + self.reading_notes
 
 
-@dataclass(frozen=True)
-class Head:
-    """The head of a column, with the link that sorts by it."""
+def head_html(column: Column, sort: Sort, limits: Mapping[int, Decimal], address: Callable[[Sort], str]) -> SafeString:
+    """Return the head of a column as HTML; `address` returns the address of the same rows in another order.
 
-    column: Column
-    unit: str
-    address: str
-    aria_sort: str
-
-
-def head_of(column: Column, sort: Sort, limits: Mapping[int, Decimal], address: Callable[[Sort], str]) -> Head:
-    """Return the head of a column; `address` returns the address of the same rows in another order."""
-    is_sorted = sort.code == column.code
-    falls = not sort.falls if is_sorted else column.falls_first
-    aria_sort = ("descending" if sort.falls else "ascending") if is_sorted else ""
-    return Head(
-        column, _unit(column, limits), address(Sort(column.code, falls)) if column.is_sortable else "", aria_sort
+    A page has twenty heads, and a template takes ten times as long for them.
+    """
+    name, unit = escape(column.head), escape(_unit(column, limits))
+    classes = " ".join(filter(None, ("n" * column.is_number, column.group and f"g-{column.group}")))
+    attributes, falls, label = f' class="{classes}"' if classes else "", column.falls_first, f"<span>{name}</span>"
+    if sort.code == column.code:
+        attributes += f' aria-sort="{ORDERS[sort.falls]}"'
+        falls = not sort.falls
+    if column.is_sortable:
+        label = f'<a href="{escape(address(Sort(column.code, falls)))}">{name}</a>'
+    return SafeString(
+        f'<th scope="col"{attributes} data-column="{column.code}">{label}'
+        + (f'<span class="u">{unit}</span>' if unit else "")
+        + f'<a class="means sign" href="{meaning_address(column.code)}" aria-label="What {name} means">?</a></th>'
     )
 
 
@@ -81,9 +83,8 @@ def _unit(column: Column, limits: Mapping[int, Decimal]) -> str:
     return f"limit {units.decimal(limit_pct)}{units.NBSP}%" if limit_pct is not None else "%, no limit"
 
 
-def column_groups(spec: TableSpec, heads: Iterable[Head]) -> list[tuple[str, str]]:
+def column_groups(spec: TableSpec, columns: Collection[Column]) -> list[tuple[str, str]]:
     """Return code and label of the column groups that a narrow screen chooses from."""
-    columns = [head.column for head in heads]
     has_rating = any(column.code == "endurance_dwpd" for column in columns)
     labels = GROUP_LABELS | {"size": spec.size_label, "end": "Endurance" if has_rating else "Notes"}
     return [(code, label) for code, label in labels.items() if any(column.group == code for column in columns)]
@@ -152,7 +153,7 @@ class Table:
     """A table, ready for its template; `groups` are titles with the rows below them."""
 
     spec: TableSpec
-    heads: list[Head]
+    heads: list[SafeString]
     groups: list[tuple[tuple[str, str], list[Row]]] = field(default_factory=list)
 
     @property
@@ -168,7 +169,7 @@ class Table:
     @property
     def column_groups(self) -> list[tuple[str, str]]:
         """Return code and label of the column groups that a narrow screen offers."""
-        return column_groups(self.spec, self.heads)
+        return column_groups(self.spec, self.spec.columns)
 
 
 def build_table(spec: TableSpec, runs: Iterable[Run], query: ListQuery, limits: dict[int, Decimal]) -> Table:
@@ -176,7 +177,7 @@ def build_table(spec: TableSpec, runs: Iterable[Run], query: ListQuery, limits: 
     ordered = in_order(list(runs), spec.columns, query.sort)
     places = {column: _places(column, ordered) for column in spec.columns}
     rows = [build_row(run, places, limits) for run in ordered]
-    heads = [head_of(column, query.sort, limits, lambda sort: query.address(sort=sort)) for column in spec.columns]
+    heads = [head_html(column, query.sort, limits, lambda sort: query.address(sort=sort)) for column in spec.columns]
     return Table(spec, heads, list(_groups(rows)))
 
 

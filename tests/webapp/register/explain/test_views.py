@@ -25,8 +25,7 @@ def test_every_column_of_the_tables_leads_to_its_meaning(client, db, code):
     assert f'<dt id="{code}">' in client.get(address).text
 
 
-def test_a_column_without_a_meaning_leads_to_all_of_them(client, db):
-    assert meaning_address("no-such-column") == "/explain/#columns"
+def test_the_meanings_have_an_address_of_their_own(client, db):
     assert 'id="columns"' in client.get("/explain/").text
 
 
