@@ -112,10 +112,10 @@ def wait_until_running(hosts_count: int) -> float:
 
 def measure_polls(lab: LabProcess, workers: Workers, seconds: int, period_s: int) -> None:
     """Print the polls that the hosts recorded in the middle of their runs."""
-    lab.ask("", "take_asked_at")
+    lab.ask("", "take_polled_at")
     before, cpu_before_s = workers.statements(), workers.cpu_s()
     time.sleep(seconds)
-    polled_at: dict[str, list[float]] = lab.ask("", "take_asked_at")
+    polled_at: dict[str, list[float]] = lab.ask("", "take_polled_at")
     statements, cpu_s = workers.statements() - before, workers.cpu_s() - cpu_before_s
     gaps = sorted(later - sooner for at in polled_at.values() for sooner, later in pairwise(at))
     polls = sum(len(at) for at in polled_at.values())

@@ -18,7 +18,7 @@ from runners.inventory.health import check
 from runners.models.states import FINAL, State
 from tests.lab_hosts.enrolled import new_enrolled, warm_connections_closed
 from tests.lab_hosts.fixtures import loop_drives, new_lab_host
-from tests.runners.lab import a_lab, drivetest, evidence_of_its_own, look_at_all
+from tests.runners.lab import a_lab, drivetest, evidence_of_its_own, poll_all
 
 __all__ = [
     "a_lab",
@@ -69,7 +69,7 @@ def look_until(dispatch, is_so):
     deadline = time.monotonic() + PATIENCE_S
     while not is_so():
         assert time.monotonic() < deadline, (dispatch.state, dispatch.reason)
-        look_at_all(connect)
+        poll_all(connect)
         dispatch.refresh_from_db()
         time.sleep(0.2)
 

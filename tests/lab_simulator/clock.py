@@ -14,7 +14,7 @@ class RunningClock:
         return (time.monotonic() - self.began_s) * self.speed
 
 
-class StandingClock:
+class ManualClock:
     """Moves only when told."""
 
     def __init__(self):

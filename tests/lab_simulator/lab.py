@@ -16,7 +16,7 @@ class SimulatedLab:
     def __init__(self, hosts_count, clock, faults=None, shared_drives=False):
         self.clock, self.faults = clock, faults or Faults()
         self.lock = threading.Lock()
-        self.asked_at = {}
+        self.polled_at = {}
         self.drives, self.hosts = [], {}
         for number in range(hosts_count):
             if not shared_drives or number % 2 == 0:
@@ -32,7 +32,7 @@ class SimulatedLab:
         answer_slowly(pause_s)
         with self.lock:
             if method == "status":
-                self.asked_at.setdefault(name, []).append(time.monotonic())
+                self.polled_at.setdefault(name, []).append(time.monotonic())
             return host.call(method, *arguments)
 
     def change(self, name, event, *arguments):
@@ -49,10 +49,10 @@ class SimulatedLab:
         with self.lock:
             self.hosts[name].silent_until_s = self.clock.now_s() + seconds
 
-    def take_asked_at(self):
+    def take_polled_at(self):
         """When each host was asked for a status since the last call of this, by this machine's monotonic clock."""
         with self.lock:
-            taken, self.asked_at = self.asked_at, {}
+            taken, self.polled_at = self.polled_at, {}
             return taken
 
     def next_end_s(self):
@@ -82,7 +82,7 @@ class SimulatedLab:
             }
 
 
-class AskedHost:
+class InProcessHost:
     """The way to a host of a simulated lab of this process."""
 
     def __init__(self, lab, name):

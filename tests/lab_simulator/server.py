@@ -14,7 +14,7 @@ from tests.lab_simulator.clock import RunningClock
 from tests.lab_simulator.faults import Faults
 from tests.lab_simulator.lab import SimulatedLab
 
-LAB_CALLS = ("truth", "change", "silence", "set_faults", "take_asked_at", "ended_at")
+LAB_CALLS = ("truth", "change", "silence", "set_faults", "take_polled_at", "ended_at")
 BACKLOG = 256
 
 

@@ -27,14 +27,14 @@ def use_broker(url):
 
 
 def test_a_log_that_was_sent_is_enqueued_after_commit(evidence_dir, django_capture_on_commit_callbacks, monkeypatch):
-    asked = []
-    monkeypatch.setattr(read_evidence, "apply_async", lambda **options: asked.append(options["args"]))
+    enqueued = []
+    monkeypatch.setattr(read_evidence, "apply_async", lambda **options: enqueued.append(options["args"]))
     with django_capture_on_commit_callbacks(execute=True):
         send(make_organisation(), b"log")
-    assert asked == [(Reading.objects.get().pk,)]
+    assert enqueued == [(Reading.objects.get().pk,)]
 
 
-def test_without_a_broker_the_log_is_kept_and_waits(
+def test_without_a_broker_the_log_is_stored_and_waits(
     evidence_dir, django_capture_on_commit_callbacks, no_broker, caplog
 ):
     with django_capture_on_commit_callbacks(execute=True):

@@ -11,11 +11,11 @@ from tests.runners.lab import (
     drivetest,
     evidence_of_its_own,
     fake,
+    frozen_clock,
     in_state,
     new_dispatch,
     other_drive,
     running,
-    standing_clock,
 )
 from tests.runners.sweeps import connect_both, loading, sender, sweep_of_two
 from webapp.celery import app
@@ -30,6 +30,7 @@ __all__ = [
     "evidence_dir",
     "evidence_of_its_own",
     "fake",
+    "frozen_clock",
     "in_state",
     "loading",
     "loop_drives",
@@ -42,7 +43,6 @@ __all__ = [
     "running",
     "sender",
     "stand_in",
-    "standing_clock",
     "sweep_of_two",
     "undisturbed_host",
     "warm_connections_closed",

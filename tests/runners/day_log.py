@@ -49,7 +49,7 @@ FAST, SLOW = 7, 11  # buckets of 64 us and more, and of 1024 us and more
 
 
 def day_log(nx, hours=24, asked_s=24 * HOUR_S, slow_pct=0, stop=""):
-    """A log of so many hours at N, `slow_pct` of its reads over 1 ms in every hour, `stop` as its last words."""
+    """Return a log of some hours at N with `slow_pct` of its reads over 1 ms in every hour. It ends with `stop`."""
     reads_per_s, large_per_s = 2000 * nx, 2000 * nx / 85
     head = HEADER.format(duration_s=asked_s, reads=reads_per_s, writes=reads_per_s // 2, large=large_per_s)
     reports = (block(hour, reads_per_s, large_per_s, slow_pct) for hour in range(1, hours + 1))

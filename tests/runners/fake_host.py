@@ -36,7 +36,7 @@ class Program:
 
 
 class FetchedFile(io.BytesIO):
-    """Closed when its reader has done with it: for a log, when the one door has taken it in."""
+    """A stream that is closed after it was read: for a log, after the intake has accepted it."""
 
     def __init__(self, host, content):
         super().__init__(content)
@@ -66,9 +66,9 @@ class FakeHost:
     dies_after: str = ""  # kill the asking worker when this call has done its work
 
     def add_drive(
-        self, path="/dev/fake0", drive_key="loop:1:2", size_bytes=DRIVE_BYTES, refusals=(), kind="virtual", **told
+        self, path="/dev/fake0", drive_key="loop:1:2", size_bytes=DRIVE_BYTES, refusals=(), kind="virtual", **further
     ):
-        document = {"path": path, "signature": None} | told
+        document = {"path": path, "signature": None} | further
         self.drives[path] = Identity(path, kind, drive_key, size_bytes, tuple(refusals), document)
         return self.drives[path]
 
@@ -130,7 +130,7 @@ class FakeHost:
             return f"{run}: its program still runs"
         if self.newest.get(drive_key, 0) <= generation:
             if self._running_on(drive_key):
-                return f"{run}: its drive is held"
+                return f"{run}: its drive is locked"
             self.newest[drive_key] = generation
         self.lose(run)
         return self._done("remove", "")
@@ -180,10 +180,15 @@ class FakeHost:
         state = ProgramState.RUNNING if program.is_running else ProgramState.ENDED
         log_bytes, side_bytes = (len(self.files.get(run, {}).get(file, b"")) for file in ("log", "side.jsonl"))
         boot_ids = (program.boot_id,) if program.boot_id else ()
-        told = {"log_bytes": log_bytes, "side_file_bytes": side_bytes, "boot_ids": boot_ids, "reason": program.reason}
+        further = {
+            "log_bytes": log_bytes,
+            "side_file_bytes": side_bytes,
+            "boot_ids": boot_ids,
+            "reason": program.reason,
+        }
         # like drivetest 0.2, which reports no cause
         cause = end_cause_of({"state": state, "exit_status": program.exit_status, "reason": program.reason})
-        return ProgramStatus(state, program.pid, program.generation, program.exit_status, end_cause=cause, **told)
+        return ProgramStatus(state, program.pid, program.generation, program.exit_status, end_cause=cause, **further)
 
     def _file(self, run, file):
         try:

@@ -27,38 +27,38 @@ def evidence_of_its_own(settings, tmp_path):
 
 
 @pytest.fixture
-def standing_clock(monkeypatch):
-    """The register's clock stands at this moment: seconds that are told do not depend on how fast the test runs."""
+def frozen_clock(monkeypatch):
+    """Freeze the register's clock now: shown seconds then do not depend on the speed of the test."""
     now = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: now)
     return now
 
 
 def add_outage(dispatch, since, until=None, host=None, **columns):
-    """An outage of the drive's host, or of another one, that affects a dispatch."""
+    """Add an outage of the drive's host, or of another one, that affects a dispatch."""
     columns = {"cause": HostOutage.Cause.NO_ANSWER, "is_answered": until is not None} | columns
     outage = HostOutage.objects.create(host=host or dispatch.device.host, since=since, until=until, **columns)
     outage.dispatches.add(dispatch)
     return outage
 
 
-def look_at_all(connect):
-    """One round in this thread, as if everything had become due just now."""
+def poll_all(connect):
+    """Poll all dispatches in this thread, as if all had just become due."""
     Host.objects.filter(kind=Host.Kind.LOCAL, machine_id="").update(machine_id=machine_id())
     _make_due()
     for is_silent in (False, True):
-        while visits := take_due_batches(is_silent, LIMIT):
-            for visit in visits:
-                poll_batch(visit, connect)
+        while batches := take_due_batches(is_silent, LIMIT):
+            for batch in batches:
+                poll_batch(batch, connect)
 
 
 def _make_due():
-    """All dispatches but those that somebody is at: a dispatch that ends wakes an earlier one, against this order."""
+    """Make all dispatches due, except locked ones: a dispatch that ends locks rows in another order."""
     with transaction.atomic():
-        everyone = list(
+        unlocked = list(
             Dispatch.objects.order_by("pk").select_for_update(skip_locked=True).values_list("pk", flat=True)
         )
-        Dispatch.objects.filter(pk__in=everyone).update(next_poll_at=Now())
+        Dispatch.objects.filter(pk__in=unlocked).update(next_poll_at=Now())
 
 
 LIMIT = 3  # rows at once: several batches where a test has several dispatches
@@ -67,7 +67,7 @@ NEEDED = ("identify", "start", "status", "stop", "storage")
 
 @pytest.fixture(scope="session")
 def drivetest():
-    """The real program; without it the tests that need it say so, and nothing stands in for it."""
+    """The real program. Without it, the tests that need it are skipped; nothing replaces it."""
     program = Path(settings.DRIVETEST)
     if not program.exists():
         pytest.skip(f"{program} is not built; the lab is not tested with the real program")
@@ -127,7 +127,7 @@ def in_state(dispatch):
 
 
 def see(dispatch, connect):
-    """Return in which state a look leaves a dispatch."""
+    """Poll a dispatch and return its state."""
     poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     return dispatch.state

@@ -1,4 +1,4 @@
-"""The JSON lines that `drivetest prep` leaves (docs/reference/formats.md), of a preparation that nobody made."""
+"""The JSON lines of `drivetest prep` (docs/reference/formats.md) for an invented preparation."""
 
 import json
 

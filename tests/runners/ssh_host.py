@@ -1,4 +1,4 @@
-"""A host over SSH as a row, and what such a host tells when it is well."""
+"""A host over SSH as a row, and the report of a healthy host."""
 
 from runners.models import Host
 
@@ -28,5 +28,5 @@ HEALTH = {
 
 
 def ssh_host(name="lab-1", **columns):
-    """Add a host that was never checked, unless the columns say otherwise."""
+    """Add a host that was never checked, unless the columns differ."""
     return Host.objects.create(name=name, kind="ssh", **PINNED | columns)

@@ -48,7 +48,7 @@ def sweep_of_two(device, a_lab, staff):
 
 @pytest.fixture
 def loading(sweep_of_two, connect_both, fake):
-    """The same while its load runs on the second machine, beside telemetry on the drive's."""
+    """The same sweep while its load runs on the second host and telemetry on the drive's host."""
     while see(sweep_of_two, connect_both) == State.RUNNING and sweep_of_two.stage < ALL.index("load"):
         finish(sweep_of_two, fake)
     return sweep_of_two

@@ -6,7 +6,7 @@ from runners.dispatch.poll_scheduler import poll
 from runners.dispatch.steps import _save_start
 from runners.models.states import State
 from tests.runners.fake_host import REAL_LOG, WorkerKilledError
-from tests.runners.lab import look_at_all, see
+from tests.runners.lab import poll_all, see
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def test_a_start_that_comes_after_its_cancel_starts_nothing(in_state, connect, f
     assert fake.starts_count == 0
 
 
-def test_a_worker_killed_between_closing_and_cancelling_leaves_a_cancelled_dispatch(in_state, connect, fake, staff):
+def test_a_worker_killed_between_seal_and_cancel_leaves_a_cancelled_dispatch(in_state, connect, fake, staff):
     dispatch = in_state(State.PREPARING)
     cancel(dispatch, staff)
     fake.dies_after = "stop"
@@ -46,7 +46,7 @@ def test_a_cancel_of_a_start_that_was_not_saved_ends_the_program(dispatch, conne
     assert not fake.programs[dispatch.public_id].is_running
 
 
-def test_cancelled_is_written_only_when_the_host_says_that_nothing_runs(running, connect, fake, staff):
+def test_a_dispatch_is_cancelled_only_when_the_host_confirms_that_nothing_runs(running, connect, fake, staff):
     fake.ignores_stop = True
     cancel(running, staff)
     assert see(running, connect) == State.RUNNING
@@ -94,8 +94,8 @@ def left_behind(in_state, fake):
     return lost
 
 
-def test_a_lost_dispatch_that_nobody_cancels_is_left_alone(left_behind, connect, fake):
-    look_at_all(connect)
+def test_a_lost_dispatch_without_a_cancel_is_not_polled(left_behind, connect, fake):
+    poll_all(connect)
     assert see(left_behind, connect) == State.LOST
     assert fake.programs[left_behind.public_id].is_running
     assert left_behind.ended_at is None
@@ -109,19 +109,19 @@ def test_a_cancelled_lost_dispatch_has_its_program_ended_without_another_order(l
 
 
 @pytest.mark.parametrize("trouble", ["ignores_stop", "is_silent"])
-def test_a_program_left_behind_is_asked_to_end_until_it_has(left_behind, connect, fake, staff, trouble):
+def test_the_program_of_a_lost_dispatch_is_stopped_until_it_has_ended(left_behind, connect, fake, staff, trouble):
     cancel(left_behind, staff)
     setattr(fake, trouble, True)
     see(left_behind, connect)
     assert left_behind.ended_at is None
     setattr(fake, trouble, False)
-    look_at_all(connect)
+    poll_all(connect)
     left_behind.refresh_from_db()
     assert (left_behind.state, left_behind.ended_at is None) == (State.LOST, False)
 
 
 @pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.LOST])
-def test_the_history_names_who_asked_for_a_cancel_at_once(in_state, staff, state):
+def test_the_history_names_at_once_who_requested_a_cancel(in_state, staff, state):
     dispatch = in_state(state)
     cancel(dispatch, staff, "wrong drive")
     cancel(dispatch, staff)
@@ -130,7 +130,7 @@ def test_the_history_names_who_asked_for_a_cancel_at_once(in_state, staff, state
     assert step.reason == "cancel requested: wrong drive"
 
 
-def test_a_cancelled_one_says_who_asked_for_that_and_why(in_state, connect, staff):
+def test_the_reason_of_a_cancelled_dispatch_names_who_requested_it_and_why(in_state, connect, staff):
     dispatch = in_state(State.QUEUED)
     cancel(dispatch, staff, "wrong drive")
     assert see(dispatch, connect) == State.CANCELLED
@@ -138,9 +138,9 @@ def test_a_cancelled_one_says_who_asked_for_that_and_why(in_state, connect, staf
     assert dispatch.steps.last().reason == "before it was claimed"
 
 
-def test_the_worker_s_confirmation_is_another_entry(running, connect, staff):
+def test_the_confirmation_of_the_worker_is_a_separate_entry(running, connect, staff):
     cancel(running, staff)
     see(running, connect)
-    asked, confirmed = list(running.steps.all())[-2:]
-    assert (asked.actor, asked.to_state) == (staff.get_username(), State.RUNNING)
+    requested, confirmed = list(running.steps.all())[-2:]
+    assert (requested.actor, requested.to_state) == (staff.get_username(), State.RUNNING)
     assert (confirmed.actor, confirmed.to_state) == ("worker", State.CANCELLED)

@@ -47,17 +47,17 @@ class Lab:
     def __init__(self, fake, connect, organisation, staff, clock, kind="nvme"):
         self.clock = clock
         self.fake, self.connect, self.organisation, self.staff = fake, connect, organisation, staff
-        self.tell(kind=kind)
+        self.report(kind=kind)
         host = Host.objects.create(name="lab-1", kind="local")
         self.device = bind(host, fake.drives[PATH], "drive", staff)
 
-    def tell(self, kind="nvme", firmware="FW1", trims=5, boot="boot-1"):
+    def report(self, kind="nvme", firmware="FW1", trims=5, boot="boot-1"):
         discards = {"boot_id": boot, "requests_count": trims, "bytes": trims * 4096}
         self.fake.add_drive(PATH, KEY, kind=kind, firmware=firmware, discards=discards, temperature_c=40)
 
     def begin(self, recipe, nx=None, **facts):
-        asked = Order(nx, None if nx is None else 24 * HOUR_S, HOUR_S, {}, FACTS | facts, recipe)
-        dispatch = order(self.device, self.organisation, asked, self.staff)
+        wanted = Order(nx, None if nx is None else 24 * HOUR_S, HOUR_S, {}, FACTS | facts, recipe)
+        dispatch = order(self.device, self.organisation, wanted, self.staff)
         poll(dispatch.pk, self.connect)
         return dispatch
 
@@ -147,7 +147,7 @@ def test_without_a_preparation_nothing_is_certified(lab, publish, product):
     assert "preparation" in missing(product)
 
 
-def test_a_drive_prepared_again_between_the_runs_is_another_ground(lab, publish, product):
+def test_a_drive_prepared_again_between_the_runs_certifies_nothing(lab, publish, product):
     lab.prepare()
     lab.run(30)
     lab.prepare(at="2026-11-22T10:00:00.000Z")
@@ -166,7 +166,7 @@ def test_a_drive_prepared_again_between_the_runs_is_another_ground(lab, publish,
         (0, {"devices": [{"path": PATH, "drive_key": "nvme:OTHER:S2"}]}),
     ],
 )
-def test_a_preparation_that_is_not_whole_is_evidence_and_no_preparation(lab, publish, product, exit_status, record):
+def test_an_incomplete_preparation_is_evidence_but_does_not_count(lab, publish, product, exit_status, record):
     lab.prepare()  # a whole one: what came after it wrote over the drive
     broken = lab.prepare(exit_status, **record)
     assert broken.preparation is None
@@ -180,7 +180,7 @@ def test_a_firmware_that_changed_during_the_stress_test_voids_the_pair(lab, publ
     lab.prepare()
     lab.run(30)
     stress = lab.begin("act-storage", Decimal(60))
-    lab.tell(firmware="FW2")
+    lab.report(firmware="FW2")
     lab.end(stress, day_log(60, slow_pct=10))
     assert publish() == []
     assert "FW1, FW2" in missing(product)["firmware"]
@@ -189,7 +189,7 @@ def test_a_firmware_that_changed_during_the_stress_test_voids_the_pair(lab, publ
 def test_a_trim_after_the_preparation_voids_it(lab, publish, product):
     lab.prepare()
     lab.run(30)
-    lab.tell(trims=6)
+    lab.report(trims=6)
     lab.stress()
     assert publish() == []
     assert "formatted or trimmed after its preparation" in missing(product)["preparation"]
@@ -206,14 +206,14 @@ def test_a_format_of_ours_after_the_preparation_voids_it(lab, publish, product):
 
 def test_after_a_restart_of_the_host_trims_cannot_be_ruled_out(lab, publish, product):
     lab.prepare()
-    lab.tell(boot="boot-2")
+    lab.report(boot="boot-2")
     lab.run(30)
     lab.stress()
     assert publish() == []
     assert "cannot be shown when" in missing(product)["preparation"]
 
 
-def test_over_provisioning_that_nobody_states_is_not_shown(lab, publish, product):
+def test_over_provisioning_that_is_not_reported_is_not_shown(lab, publish, product):
     lab.prepare()
     lab.run(30)
     lab.stress(over_provisioning_pct=None)
@@ -249,7 +249,7 @@ def test_a_virtual_device_certifies_nothing(fake, connect, a_lab, staff, clock, 
         visibility.publish(Run.objects.first(), make_user("rita", is_staff=True))
 
 
-def test_a_drive_that_is_not_told_any_more_keeps_its_log_and_shows_no_state(lab, publish, product):
+def test_a_drive_that_the_host_no_longer_reports_keeps_its_log_and_shows_no_state(lab, publish, product):
     lab.prepare()
     lab.run(30)
     stress = lab.begin("act-storage", Decimal(60))

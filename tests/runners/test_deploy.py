@@ -28,5 +28,5 @@ def needed(table):
 
 
 @pytest.mark.parametrize("table", FILLED)
-def test_an_insert_of_the_release_before_still_succeeds(table):
+def test_an_insert_of_the_previous_release_still_succeeds(table):
     assert needed(table) - set(FILLED[table].split()) == set()

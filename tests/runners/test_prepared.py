@@ -1,4 +1,4 @@
-"""Preparing with the real drivetest on this machine, and what is kept of it."""
+"""Preparations with the real drivetest on this machine, and their evidence."""
 
 import time
 
@@ -40,7 +40,7 @@ def carry_out(dispatch):
     return dispatch
 
 
-def test_a_drive_is_prepared_with_evidence_that_nothing_reads_for_runs(ordered):
+def test_a_preparation_leaves_evidence_that_is_not_read_for_runs(ordered):
     path, dispatch = ordered()
     assert carry_out(dispatch).state == State.DONE, dispatch.reason
     made = dispatch.preparation
@@ -54,7 +54,7 @@ def test_a_drive_is_prepared_with_evidence_that_nothing_reads_for_runs(ordered):
     assert dispatch.progress["prep"]["total_bytes"] == SIZE_BYTES
 
 
-def test_data_that_is_recognised_is_left_alone_until_somebody_says_otherwise(ordered):
+def test_recognised_data_is_overwritten_only_with_consent(ordered):
     path, dispatch = ordered()
     with path.open("r+b") as stream:
         stream.seek(0x438)
@@ -62,6 +62,6 @@ def test_data_that_is_recognised_is_left_alone_until_somebody_says_otherwise(ord
     carry_out(dispatch)
     assert (dispatch.state, dispatch.preparation) == (State.REFUSED, None)
     assert "type the device's label" in dispatch.reason
-    assert "--i-know-this-destroys-data" not in dispatch.reason, "a remedy for whoever is at a command line"
+    assert "--i-know-this-destroys-data" not in dispatch.reason, "a remedy for users of the command line"
     _, consented = ordered(i_know_this_destroys_data="an ext2, ext3 or ext4 file system")
     assert carry_out(consented).state == State.DONE, consented.reason

@@ -30,7 +30,7 @@ def test_a_drive_that_was_exchanged_between_the_check_and_the_start_is_refused(i
     assert fake.starts_count == 0
 
 
-def test_what_the_host_refuses_is_told(dispatch, connect, fake):
+def test_a_refusal_of_the_host_is_shown(dispatch, connect, fake):
     fake.add_drive(refusals=["/dev/fake0: mounted at /mnt; unmount it", "/dev/fake0: swap"])
     assert see(dispatch, connect) == State.REFUSED
     assert dispatch.reason == "/dev/fake0: mounted at /mnt; unmount it; /dev/fake0: swap"
@@ -54,7 +54,7 @@ def test_a_program_that_was_refused_gives_its_own_reason(running, connect, fake)
 
 @pytest.mark.parametrize("by_hand", REMEDIES_BY_HAND)
 @pytest.mark.parametrize(("kind", "ways"), [("local", "type the device's label"), ("ssh", "; wipe it at the host, or")])
-def test_a_refusal_names_what_somebody_who_orders_can_do_and_no_flag(running, connect, fake, kind, ways, by_hand):
+def test_a_refusal_names_what_the_orderer_can_do_and_no_flag(running, connect, fake, kind, ways, by_hand):
     Host.objects.update(kind=kind, **(PINNED if kind == "ssh" else {}))
     sentence = f"/dev/fake0: holds ext4, which the load would overwrite; {by_hand}"
     fake.files[running.public_id]["stderr"] = f"drivetest: {sentence}\n".encode()
@@ -66,29 +66,31 @@ def test_a_refusal_names_what_somebody_who_orders_can_do_and_no_flag(running, co
 
 
 @pytest.mark.parametrize("command", ["prep", "storage", "index", "watch"])
-def test_the_program_ends_its_refusal_of_data_in_words_that_are_known_here(drivetest, tmp_path, command):
+def test_the_program_ends_its_refusal_of_data_with_the_remedy_that_the_register_replaces(drivetest, tmp_path, command):
     drive = tmp_path / "drive.img"
     drive.write_bytes(b"XFSB".ljust(MIB_BYTES, b"\0"))
-    told = refused(drivetest, command, drive)
-    assert "contains an XFS file system" in told
-    assert "type the device's label" in with_lab_remedy(told, may_consent=True)
+    refusal = refused(drivetest, command, drive)
+    assert "contains an XFS file system" in refusal
+    assert "type the device's label" in with_lab_remedy(refusal, may_consent=True)
     assert drive.read_bytes().startswith(b"XFSB\0")
 
 
 def refused(drivetest, command, drive):
-    """Return what drivetest says where it refuses to write over a drive."""
+    """Return the refusal of drivetest to overwrite a drive."""
     config, programs = drive.with_name("config"), drive.with_name("programs.json")
     config.write_text(f"device-names: {drive}\nfile-size-mbytes: 1\ntest-duration-sec: 1\nwrite-reqs-per-sec: 100\n")
     fill = {"fill": {"argv": ["/bin/true"], "lines": [["{device}"]]}}
     programs.write_text(json.dumps({"schema": "drivecert.programs/1", "programs": fill}))
     watched = ["--will-overwrite", "--programs", programs, "--side-file", drive.with_name("side")]
-    words = {"prep": [drive], "watch": [drive, *watched, "--", "fill", "{device}"]}.get(command, [config])
-    ended = subprocess.run([drivetest, command, *words], cwd=drive.parent, capture_output=True, text=True, check=False)
+    arguments = {"prep": [drive], "watch": [drive, *watched, "--", "fill", "{device}"]}.get(command, [config])
+    ended = subprocess.run(
+        [drivetest, command, *arguments], cwd=drive.parent, capture_output=True, text=True, check=False
+    )
     assert ended.returncode == REFUSED, ended.stderr
     return ended.stderr
 
 
-def test_the_log_of_what_drivetest_itself_refuses_is_kept_and_is_no_submission(running, connect, fake):
+def test_the_log_of_a_run_that_drivetest_refused_is_stored_and_is_no_submission(running, connect, fake):
     fake.end(running.public_id, 2)
     assert see(running, connect) == State.REFUSED
     assert (running.submission, running.exit_status) == (None, 2)
@@ -97,7 +99,7 @@ def test_the_log_of_what_drivetest_itself_refuses_is_kept_and_is_no_submission(r
     assert running.collected_at is not None
 
 
-def test_what_drivetest_refuses_before_its_log_begins_is_refused(dispatch, connect, fake):
+def test_a_run_that_drivetest_refuses_before_its_log_begins_is_refused(dispatch, connect, fake):
     see(dispatch, connect)
     fake.end(dispatch.public_id, 2)
     assert see(dispatch, connect) == State.REFUSED
@@ -113,7 +115,7 @@ def sweep(device, a_lab, staff):
 
 
 @pytest.mark.parametrize(("stage", "end"), [("format", State.REFUSED), ("mount", State.FAILED)])
-def test_a_sweep_is_refused_where_nothing_of_it_has_run(sweep, connect, fake, stage, end):
+def test_a_sweep_is_refused_if_nothing_of_it_has_run(sweep, connect, fake, stage, end):
     while see(sweep, connect) == State.RUNNING:
         (run,) = [name for name, program in fake.programs.items() if program.is_running]
         fake.files[run] |= {"log": b"a line\n", "stderr": b""}

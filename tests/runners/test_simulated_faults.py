@@ -14,10 +14,10 @@ from runners.errors import HostUnavailableError
 from runners.inventory.devices import bind
 from runners.models import Dispatch, Host
 from runners.models.states import State
-from tests.lab_simulator.clock import StandingClock
-from tests.lab_simulator.lab import PATH, AskedHost, SimulatedLab
+from tests.lab_simulator.clock import ManualClock
+from tests.lab_simulator.lab import PATH, InProcessHost, SimulatedLab
 from tests.lab_simulator.worker import FOUND_FIT, KIND
-from tests.runners.lab import look_at_all
+from tests.runners.lab import poll_all
 
 pytestmark = pytest.mark.django_db
 RUN_S = 3600
@@ -25,7 +25,7 @@ RUN_S = 3600
 
 @pytest.fixture
 def clock():
-    return StandingClock()
+    return ManualClock()
 
 
 @pytest.fixture
@@ -35,12 +35,12 @@ def lab(clock):
 
 @pytest.fixture
 def see(lab):
-    def look(dispatch):
-        look_at_all(lambda host: AskedHost(lab, host.name))
+    def poll_once(dispatch):
+        poll_all(lambda host: InProcessHost(lab, host.name))
         dispatch.refresh_from_db()
         return dispatch.state
 
-    return look
+    return poll_once
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def kept_bytes(dispatch):
     return dispatch.submission.log.size_bytes
 
 
-def test_nothing_happens_and_all_bytes_are_kept(running, see, lab, clock):
+def test_without_faults_all_bytes_are_stored(running, see, lab, clock):
     clock.advance(RUN_S)
     assert see(running) == State.DONE
     assert kept_bytes(running) == len(host_bytes(lab, running.public_id))
@@ -83,7 +83,7 @@ def test_nothing_happens_and_all_bytes_are_kept(running, see, lab, clock):
 
 
 @pytest.mark.parametrize("cut_s", [1, 60, 600])
-def test_a_cut_shorter_than_the_limit_leaves_one_whole_run(running, see, lab, clock, cut_s):
+def test_an_outage_shorter_than_the_limit_leaves_one_whole_run(running, see, lab, clock, cut_s):
     lab.silence("sim-0", cut_s)
     assert see(running) == State.RUNNING
     assert "no answer, retrying" in running.reason
@@ -95,7 +95,7 @@ def test_a_cut_shorter_than_the_limit_leaves_one_whole_run(running, see, lab, cl
     assert kept_bytes(running) == len(host_bytes(lab, running.public_id))
 
 
-def test_a_silence_beyond_the_limit_is_lost_and_its_drive_stays_taken_until_the_host_speaks(
+def test_an_outage_beyond_the_limit_loses_the_dispatch_and_its_drive_stays_locked_until_the_host_answers(
     running, see, lab, clock, settings, order_on
 ):
     lab.silence("sim-0", 10 * RUN_S)
@@ -110,7 +110,7 @@ def test_a_silence_beyond_the_limit_is_lost_and_its_drive_stays_taken_until_the_
     assert lab.truth()["overlaps"] == []
 
 
-def test_a_rebooted_host_fails_the_dispatch_and_its_log_is_kept(running, see, lab):
+def test_a_rebooted_host_fails_the_dispatch_and_its_log_is_stored(running, see, lab):
     lab.change("sim-0", "reboot")
     assert see(running) == State.FAILED
     assert "ended unobserved: the host was restarted" in running.reason
@@ -135,14 +135,14 @@ def test_a_run_directory_that_was_removed_under_its_program_frees_nothing(runnin
     assert lab.truth()["overlaps"] == []
 
 
-def test_a_full_disk_on_the_host_fails_the_dispatch_and_keeps_what_was_written(running, see, lab):
+def test_a_full_disk_on_the_host_fails_the_dispatch_and_the_written_log_is_stored(running, see, lab):
     lab.change("sim-0", "fill_disk")
     assert see(running) == State.FAILED
     assert "I/O error" in running.reason
     assert kept_bytes(running) == len(host_bytes(lab, running.public_id)) > 0
 
 
-def test_a_log_cut_on_the_host_fails_the_dispatch_with_both_sizes(running, see, lab, clock):
+def test_a_log_truncated_on_the_host_fails_the_dispatch_with_both_sizes(running, see, lab, clock):
     seen = running.log_bytes
     lab.change("sim-0", "reboot")
     lab.change("sim-0", "truncate", running.public_id, 1000)
@@ -151,7 +151,7 @@ def test_a_log_cut_on_the_host_fails_the_dispatch_with_both_sizes(running, see, 
     assert kept_bytes(running) == 1000
 
 
-def test_a_log_cut_to_nothing_is_not_called_one_that_was_never_written(running, see, lab):
+def test_a_log_truncated_to_nothing_is_not_reported_as_never_written(running, see, lab):
     lab.change("sim-0", "reboot")
     lab.change("sim-0", "truncate", running.public_id, 0)
     assert see(running) == State.FAILED
@@ -159,14 +159,14 @@ def test_a_log_cut_to_nothing_is_not_called_one_that_was_never_written(running, 
 
 
 @pytest.mark.parametrize("step_s", [-600, 600])
-def test_a_host_whose_clock_steps_is_none_the_wiser(running, see, lab, clock, step_s):
+def test_a_clock_step_of_the_host_changes_nothing(running, see, lab, clock, step_s):
     lab.hosts["sim-0"].host.clock_offset_s += step_s
     clock.advance(RUN_S)
     assert see(running) == State.DONE
     assert Submission.objects.count() == 1
 
 
-def test_a_start_that_arrives_after_its_dispatch_was_given_up_starts_nothing(order_on, see, lab, settings, clock):
+def test_a_start_that_arrives_after_its_dispatch_was_lost_starts_nothing(order_on, see, lab, settings, clock):
     dispatch = order_on("sim-0")
     lab.set_faults(late_only=1.0)  # put, start: sent, never answered in time
     see(dispatch)
@@ -211,7 +211,7 @@ def test_a_cancel_just_before_the_end_stops_it(running, see, clock, staff):
     assert not Submission.objects.exists()
 
 
-def test_a_program_past_its_time_is_asked_to_end_and_named_so(running, see, settings, lab):
+def test_a_program_beyond_its_limit_is_stopped_and_its_reason_names_that(running, see, settings, lab):
     overdue = timezone.now() - timedelta(seconds=RUN_S + settings.RUN_OVERDUE_S)
     Dispatch.objects.update(started_at=overdue + timedelta(seconds=60))
     assert see(running) == State.RUNNING
@@ -220,7 +220,9 @@ def test_a_program_past_its_time_is_asked_to_end_and_named_so(running, see, sett
     assert f"it was stopped {settings.RUN_OVERDUE_S} s after the ordered {RUN_S} s" in running.reason
 
 
-def test_a_program_that_will_not_end_is_lost_and_keeps_its_drive(running, see, settings, lab, staff, monkeypatch):
+def test_a_program_that_does_not_end_loses_the_dispatch_and_keeps_its_drive(
+    running, see, settings, lab, staff, monkeypatch
+):
     monkeypatch.setattr(lab.hosts["sim-0"].host, "stop", lab.hosts["sim-0"].host.status)
     cancel(running, staff)
     assert see(running) == State.RUNNING
@@ -230,7 +232,7 @@ def test_a_program_that_will_not_end_is_lost_and_keeps_its_drive(running, see, s
     assert running.ended_at is None
 
 
-def test_a_host_that_is_silent_raises_what_a_silent_host_raises(lab):
+def test_a_silent_simulated_host_raises_the_error_of_a_silent_host(lab):
     lab.silence("sim-1", 1)
     with pytest.raises(HostUnavailableError):
         lab.call("sim-1", "identify", PATH)
@@ -239,11 +241,11 @@ def test_a_host_that_is_silent_raises_what_a_silent_host_raises(lab):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a disk that fills")
 def test_a_full_disk_of_the_register_delays_the_end_and_loses_nothing(running, see, clock, lab, small_disk, settings):
     settings.EVIDENCE_DIR = small_disk / "evidence"
-    (small_disk / "somebody's").write_bytes(bytes(200 * 1024))
+    (small_disk / "other").write_bytes(bytes(200 * 1024))
     clock.advance(RUN_S)
     assert see(running) == State.COLLECTING
     assert "No space left on device" in running.reason
-    (small_disk / "somebody's").unlink()
+    (small_disk / "other").unlink()
     assert see(running) == State.DONE
     assert kept_bytes(running) == len(host_bytes(lab, running.public_id))
 

@@ -1,4 +1,4 @@
-"""Several workers at once, each with a connection of its own, and when one of them waits for a lock."""
+"""Several workers at once, each with its own connection, and waits for their locks."""
 
 import threading
 import time
@@ -28,7 +28,7 @@ def in_threads(work, arguments):
     return given
 
 
-def wait_until_somebody_waits():
+def wait_for_blocked_session():
     with connection.cursor() as cursor:
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
@@ -39,10 +39,10 @@ def wait_until_somebody_waits():
             if cursor.fetchone()[0]:
                 return
             time.sleep(0.01)
-    pytest.fail("nobody waits for the drive")
+    pytest.fail("no session waits for the drive")
 
 
-def wait_until_somebody_waits_for_us():
+def wait_for_session_blocked_by_us():
     """Wait until another session waits for a lock of any kind that this one holds."""
     with connection.cursor() as cursor:
         deadline = time.monotonic() + PATIENCE_S
@@ -53,4 +53,4 @@ def wait_until_somebody_waits_for_us():
             if cursor.fetchone()[0]:
                 return
             time.sleep(0.01)
-    pytest.fail("nobody waits for us")
+    pytest.fail("no session waits for this one")

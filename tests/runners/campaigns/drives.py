@@ -1,4 +1,4 @@
-"""Invented drives for the planner: what each would answer to a run, and a campaign driven to its end on one."""
+"""Invented drives for the planner: the outcome of a run on each, and whole campaigns."""
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -37,7 +37,7 @@ def outcome(purpose, nx, result, number=1, **more):
     return Outcome(f"d-{number}", Purpose(purpose), load, Result(result), 60, number * 100_000, **more)
 
 
-def near(purpose, nx, result, number=1):
+def near_limit(purpose, nx, result, number=1):
     """A share 1 % of its limit away from it."""
     margin = Fraction(1, 100) * (1 if result == "passed" else -1)
     return outcome(purpose, nx, result, number, margin=margin)

@@ -46,8 +46,8 @@ def campaign(new_campaign):
     return new_campaign()
 
 
-def look_at(campaign):
-    """Return the campaign after a look."""
+def poll_campaign(campaign):
+    """Poll a campaign and return it."""
     poll(campaign.pk)
     campaign.refresh_from_db()
     return campaign
@@ -64,7 +64,7 @@ def end(dispatch, state=State.DONE, **columns):
 
 
 def begin(dispatch):
-    """Have a dispatch begun as its claim and start would; what begins later follows it on the drive."""
+    """Begin a dispatch as its claim and start would. Runs that begin later follow it on the drive."""
     Dispatch.objects.filter(pk=dispatch.pk).update(generation=dispatch.pk)
     Step.objects.create(dispatch=dispatch, from_state=State.CLAIMED, to_state=State.PREPARING, actor="worker")
     dispatch.refresh_from_db()
@@ -98,7 +98,7 @@ def hand_in(dispatch, reading_state="done"):
 
 
 def read_as(dispatch, over_ratio, outcome="undecided", stop="finished", finding=""):
-    """End a dispatch with a run whose worst shares are this part of each limit, and what the lab recorded of it."""
+    """End a dispatch with a run whose worst shares are this part of each limit, and with its lab record."""
     begin(dispatch)
     submission = hand_in(dispatch)
     run = Run.objects.create(
@@ -116,8 +116,8 @@ def read_as(dispatch, over_ratio, outcome="undecided", stop="finished", finding=
         over_count = int(at_limit * Decimal(over_ratio))
         counted = {"over_count": over_count, "ops_count": OPS_COUNT, "slice_number": 1}
         share_pct = Decimal(over_count * 100) / OPS_COUNT
-        told = {"share_pct": share_pct, "printed": f"{share_pct:.2f}", "read_at_us": threshold_us}
-        Share.objects.create(run=run, statistic="worst-slice", threshold_us=threshold_us, **told, **counted)
+        columns = {"share_pct": share_pct, "printed": f"{share_pct:.2f}", "read_at_us": threshold_us}
+        Share.objects.create(run=run, statistic="worst-slice", threshold_us=threshold_us, **columns, **counted)
     judge(run, outcome)
     if finding:
         Finding.objects.create(run=run, ordinal=0, rule_id=finding, severity="look", sentence=finding)
@@ -135,7 +135,7 @@ def answer(dispatch, limit_nx):
 
 def drive_to_end(campaign, limit_nx, steps_max=60):
     for _ in range(steps_max):
-        look_at(campaign)
+        poll_campaign(campaign)
         if campaign.state != Campaign.State.ACTIVE:
             return campaign
         answer(newest(campaign), limit_nx)

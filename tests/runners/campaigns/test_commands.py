@@ -7,7 +7,7 @@ from runners.campaigns import commands
 from runners.campaigns.terms import parse_terms
 from runners.dispatch.claim import claim
 from runners.models.campaign import CampaignEntry
-from tests.runners.campaigns.lab import SHORT, drive_to_end, look_at, newest
+from tests.runners.campaigns.lab import SHORT, drive_to_end, newest, poll_campaign
 
 pytestmark = pytest.mark.django_db
 
@@ -24,17 +24,17 @@ def test_after_its_end_another_may_start(campaign, device, staff):
 
 def test_a_paused_campaign_orders_nothing(campaign, staff):
     assert commands.pause(campaign, staff)
-    look_at(campaign)
+    poll_campaign(campaign)
     assert not campaign.dispatches.exists()
     assert not commands.pause(campaign, staff)
     assert commands.resume(campaign, staff)
     assert not commands.resume(campaign, staff)
-    look_at(campaign)
+    poll_campaign(campaign)
     assert campaign.dispatches.count() == 1
 
 
 def test_an_order_that_was_not_begun_waits_while_its_campaign_is_paused(campaign, staff, connect):
-    look_at(campaign)
+    poll_campaign(campaign)
     dispatch = newest(campaign)
     commands.pause(campaign, staff)
     assert not claim(dispatch, connect)
@@ -43,14 +43,14 @@ def test_an_order_that_was_not_begun_waits_while_its_campaign_is_paused(campaign
     assert claim(dispatch, connect)
 
 
-def test_a_run_that_was_ordered_before_waits_for_the_end_of_the_campaign(campaign, staff, connect, new_dispatch):
+def test_a_run_ordered_before_the_campaign_waits_for_its_end(campaign, staff, connect, new_dispatch):
     before = new_dispatch()
     for hold in (commands.pause, commands.resume, commands.cancel):
         assert not claim(before, connect)
         assert before.reason == f"drive busy: campaign {campaign} uses it; waiting until that has ended"
         hold(campaign, staff)
     assert not claim(before, connect)
-    look_at(campaign)
+    poll_campaign(campaign)
     assert claim(before, connect)
 
 
@@ -62,17 +62,17 @@ def test_a_changed_term_decides_the_next_step(campaign, staff):
     assert (campaign.end, campaign.confirmed_nx) == ("at-limit", 6)
 
 
-def test_a_change_that_changes_nothing_is_not_entered(campaign, staff):
+def test_a_change_without_effect_is_not_recorded(campaign, staff):
     assert not commands.change(campaign, {"max_nx": Decimal("400")}, staff)
     assert not campaign.entries.filter(kind="changed").exists()
 
 
-def test_what_loads_were_counted_in_stays(campaign, staff):
+def test_the_load_resolution_cannot_be_changed(campaign, staff):
     with pytest.raises(ValueError, match="resolution_nx"):
         commands.change(campaign, {"resolution_nx": Decimal("0.5")}, staff)
 
 
-def test_what_has_ended_takes_no_orders(campaign, staff):
+def test_a_campaign_that_has_ended_takes_no_orders(campaign, staff):
     drive_to_end(campaign, 30)
     assert not commands.change(campaign, {"max_nx": Decimal(12)}, staff)
     assert not commands.pause(campaign, staff)
@@ -81,13 +81,13 @@ def test_what_has_ended_takes_no_orders(campaign, staff):
 
 
 def test_a_paused_campaign_is_cancelled_with_the_run_that_went_on(campaign, staff):
-    look_at(campaign)
+    poll_campaign(campaign)
     commands.pause(campaign, staff)
     assert commands.cancel(campaign, staff)
     assert newest(campaign).cancel_requested_at is not None
 
 
-def test_every_deed_is_in_both_histories(campaign, staff):
+def test_every_command_is_in_both_histories(campaign, staff):
     commands.pause(campaign, staff)
     commands.resume(campaign, staff)
     entered = [f"campaign-{kind}" for kind in CampaignEntry.objects.values_list("kind", flat=True)]

@@ -8,14 +8,14 @@ from results.models import Evidence, Run
 from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.terms import Result
 from runners.models.states import State
-from tests.runners.campaigns.lab import SHORT, drive_to_end, end, hand_in, look_at, newest, read_as
+from tests.runners.campaigns.lab import SHORT, drive_to_end, end, hand_in, newest, poll_campaign, read_as
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def dispatch(new_campaign):
-    campaign = look_at(new_campaign(SHORT.changed(with_prep=False)))
+    campaign = poll_campaign(new_campaign(SHORT.changed(with_prep=False)))
     return newest(campaign)
 
 
@@ -58,7 +58,7 @@ def test_the_printed_share_decides_nothing(dispatch):
     ("state", "result"),
     [(State.FAILED, Result.UNUSABLE), (State.REFUSED, Result.REFUSED), (State.CANCELLED, Result.CANCELLED)],
 )
-def test_an_end_without_a_run_tells_nothing_of_the_drive(dispatch, state, result):
+def test_an_end_without_a_run_decides_nothing_about_the_drive(dispatch, state, result):
     end(dispatch, state)
     assert (outcome(dispatch).result, outcome(dispatch).reason) == (result, f"it {state}")
 
@@ -69,30 +69,30 @@ def test_a_drive_that_cannot_keep_up_is_overloaded_before_its_log_is_read(dispat
     assert outcome(dispatch).result is Result.OVERLOADED
 
 
-def test_a_load_that_was_not_held_is_an_overload(dispatch):
+def test_a_load_that_was_not_sustained_is_an_overload(dispatch):
     read_as(dispatch, "0.5", finding="rate-below-asked")
     assert outcome(dispatch).result is Result.OVERLOADED
 
 
-@pytest.mark.parametrize("told", [{"stop": "interrupted"}, {"outcome": "void"}])
-def test_a_run_that_is_no_whole_run_tells_nothing(dispatch, told):
-    read_as(dispatch, "0.5", **told)
+@pytest.mark.parametrize("changes", [{"stop": "interrupted"}, {"outcome": "void"}])
+def test_an_incomplete_run_decides_nothing(dispatch, changes):
+    read_as(dispatch, "0.5", **changes)
     assert outcome(dispatch).result is Result.UNUSABLE
 
 
-@pytest.mark.parametrize(("is_sequestered", "reason"), [(False, "void: its side file tells 17 faults"), (True, "void")])
+@pytest.mark.parametrize(("is_sequestered", "reason"), [(False, "void: its side file has 17 faults"), (True, "void")])
 def test_a_withheld_file_gives_no_reason(dispatch, is_sequestered, reason):
-    read_as(dispatch, "0.5", "void").verdicts.update(headline="void: its side file tells 17 faults")
+    read_as(dispatch, "0.5", "void").verdicts.update(headline="void: its side file has 17 faults")
     Evidence.objects.update(sequestered=is_sequestered)
     assert outcome(dispatch).reason == reason
 
 
-def test_a_run_without_a_whole_slice_tells_nothing(dispatch):
+def test_a_run_without_a_whole_slice_decides_nothing(dispatch):
     read_as(dispatch, "0.5").shares.all().delete()
     assert "no complete slice" in outcome(dispatch).reason
 
 
-def test_a_log_that_no_reader_takes_tells_nothing(dispatch):
+def test_a_log_that_no_reader_accepts_decides_nothing(dispatch):
     hand_in(dispatch, "failed")
     assert "could not be read" in outcome(dispatch).reason
 
@@ -103,7 +103,7 @@ def test_a_stress_test_passes_by_running_to_its_end(dispatch):
     assert outcome(dispatch).result is Result.PASSED
 
 
-def test_of_two_readings_the_run_that_stands_counts(dispatch):
+def test_the_current_run_of_two_readings_counts(dispatch):
     old = read_as(dispatch, "2")
     new = Run.objects.create(submission=old.submission, ordinal=1, tier="lab-verified", statistic="worst-slice")
     Run.objects.filter(pk=old.pk).update(visibility="superseded", superseded_by=new)
@@ -111,11 +111,11 @@ def test_of_two_readings_the_run_that_stands_counts(dispatch):
     assert rung.run == new
 
 
-def test_a_ladder_asks_as_often_for_many_rungs_as_for_few(new_campaign):
+def test_a_ladder_makes_as_many_queries_for_many_rungs_as_for_few(new_campaign):
     campaign = new_campaign()
-    look_at(campaign)
+    poll_campaign(campaign)
     end(newest(campaign), exit_status=0)
-    look_at(campaign)
+    poll_campaign(campaign)
     read_as(newest(campaign), "0.5")
     with CaptureQueriesContext(connection) as few:
         rungs_of(campaign)
@@ -125,6 +125,6 @@ def test_a_ladder_asks_as_often_for_many_rungs_as_for_few(new_campaign):
     assert len(many) == len(few)
 
 
-def test_findings_of_the_host_are_told_beside_the_result(dispatch):
+def test_findings_of_the_host_are_shown_with_the_result(dispatch):
     read_as(dispatch, "2", "fail", finding="host-busy")
     assert (outcome(dispatch).result, outcome(dispatch).host_doubts) == (Result.FAILED, ("host-busy",))

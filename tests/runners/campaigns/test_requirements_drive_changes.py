@@ -6,7 +6,7 @@ from runners.campaigns import commands
 from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.requirements import missing_for_certificate
 from runners.models import Dispatch, DriveState
-from tests.runners.campaigns.lab import answer, look_at, newest, read_as
+from tests.runners.campaigns.lab import answer, newest, poll_campaign, read_as
 
 pytestmark = pytest.mark.django_db
 
@@ -18,52 +18,52 @@ CHANGES = [
 ]
 
 
-def tell(dispatch, before=SAME, **changes):
+def report_states(dispatch, before=SAME, **changes):
     """Keep how the drive stood before and after a dispatch, changed in between."""
-    for moment, told in (("before", SAME | before), ("after", SAME | changes)):
-        DriveState.objects.create(dispatch=dispatch, moment=moment, drive_key=dispatch.drive_key, **told)
+    for moment, columns in (("before", SAME | before), ("after", SAME | changes)):
+        DriveState.objects.create(dispatch=dispatch, moment=moment, drive_key=dispatch.drive_key, **columns)
 
 
 @pytest.fixture
 def prepared(campaign):
-    look_at(campaign)
-    tell(newest(campaign))
+    poll_campaign(campaign)
+    report_states(newest(campaign))
     answer(newest(campaign), 30)
-    return look_at(campaign)
+    return poll_campaign(campaign)
 
 
 @pytest.mark.parametrize(("changes", "sentence"), CHANGES)
-def test_a_changed_drive_waits_for_a_person_who_may_let_it_go_on(prepared, staff, changes, sentence):
-    tell(newest(prepared), **changes)
+def test_a_changed_drive_waits_for_a_person_who_may_resume_the_campaign(prepared, staff, changes, sentence):
+    report_states(newest(prepared), **changes)
     answer(newest(prepared), 30)
-    look_at(prepared)
+    poll_campaign(prepared)
     assert prepared.state == "paused"
     assert sentence in prepared.reason
     assert f"after {newest(prepared)}" in prepared.reason
     assert commands.resume(prepared, staff)
-    look_at(prepared)
+    poll_campaign(prepared)
     assert (prepared.state, prepared.dispatches.count()) == ("active", 3)
-    tell(newest(prepared), before=changes, **changes)
+    report_states(newest(prepared), before=changes, **changes)
     answer(newest(prepared), 30)
-    look_at(prepared)
+    poll_campaign(prepared)
     assert (prepared.state, prepared.dispatches.count()) == ("active", 4)
 
 
 @pytest.mark.parametrize("changes", [{}, {"firmware": None}, {"boot_id": None}, {"discards_count": None}])
-def test_an_unchanged_drive_and_what_nobody_told_hold_nothing_up(prepared, changes):
-    tell(newest(prepared), **changes)
+def test_an_unchanged_drive_and_unreported_values_delay_nothing(prepared, changes):
+    report_states(newest(prepared), **changes)
     answer(newest(prepared), 30)
-    look_at(prepared)
+    poll_campaign(prepared)
     assert (prepared.state, prepared.dispatches.count()) == ("active", 3)
 
 
 @pytest.mark.parametrize(("changes", "sentence"), CHANGES)
-def test_a_pair_that_a_change_voids_lacks_that_at_the_end(prepared, changes, sentence):
+def test_a_pair_that_a_change_voids_is_missing_at_the_end(prepared, changes, sentence):
     screening = newest(prepared)
     for purpose, nx in (("load", 30), ("stress", 60)):
         Dispatch.objects.filter(pk=screening.pk).update(purpose=purpose, nx_load=nx)
         screening.refresh_from_db()
-        tell(screening, **(changes if purpose == "load" else {}))
+        report_states(screening, **(changes if purpose == "load" else {}))
         read_as(screening, "0.5", "pass")
         screening = screening_after(prepared, screening)
     found = missing_for_certificate(prepared, 30, rungs_of(prepared))

@@ -22,11 +22,11 @@ from tests.runners.campaigns.lab import (
     end,
     hand_in,
     long_ago,
-    look_at,
     newest,
+    poll_campaign,
     read_as,
 )
-from tests.runners.threads import in_threads, wait_until_somebody_waits
+from tests.runners.threads import in_threads, wait_for_blocked_session
 
 pytestmark = pytest.mark.django_db
 
@@ -36,8 +36,8 @@ def kinds(campaign):
 
 
 def test_a_campaign_begins_with_prep_and_waits_for_its_end(campaign):
-    look_at(campaign)
-    look_at(campaign)
+    poll_campaign(campaign)
+    poll_campaign(campaign)
     dispatch = campaign.dispatches.get()
     assert (dispatch.purpose, dispatch.recipe, dispatch.nx_load, dispatch.duration_s) == ("prep", "prep", None, None)
     assert kinds(campaign) == ["started", "ordered"]
@@ -53,7 +53,7 @@ def test_a_campaign_climbs_to_the_highest_load_and_confirms_it(campaign):
     assert "31x does not" in campaign.reason
 
 
-def test_an_order_takes_over_what_the_campaign_was_started_with(campaign):
+def test_an_order_has_the_settings_of_its_campaign(campaign):
     drive_to_end(campaign, limit_nx=30)
     load = campaign.dispatches.get(purpose="load")
     assert (load.options, load.duration_s, load.slice_length_s) == ({"report_interval_s": 1}, 120, 120)
@@ -65,27 +65,27 @@ def test_an_order_takes_over_what_the_campaign_was_started_with(campaign):
 @pytest.mark.parametrize("options", [{}, {CONSENT_OPTION: "a partition table"}])
 def test_consent_reaches_the_preparation_and_other_options_do_not(device, a_lab, staff, fake_prep, options):
     campaign = commands.start(device, a_lab, commands.CampaignOrder(SHORT, options | {"report_interval_s": 5}), staff)
-    look_at(campaign)
+    poll_campaign(campaign)
     assert (newest(campaign).recipe, newest(campaign).options) == ("prep", options)
 
 
-def test_the_consent_of_a_campaign_ends_where_nothing_is_recognised_any_more(device, a_lab, staff, fake_prep):
+def test_the_consent_of_a_campaign_ends_once_no_data_is_recognised(device, a_lab, staff, fake_prep):
     wanted = commands.CampaignOrder(SHORT, {CONSENT_OPTION: "a partition table", "report_interval_s": 5})
     campaign = commands.start(device, a_lab, wanted, staff)
     ordered = []
     for signature in ("a partition table", None, "a partition table"):
-        look_at(campaign)
+        poll_campaign(campaign)
         dispatch = newest(campaign)
         ordered.append((dispatch.purpose, CONSENT_OPTION in dispatch.options))
         answer(dispatch, 30)
-        told = {"moment": "after", "drive_key": dispatch.drive_key, "document": {"signature": signature}}
-        DriveState.objects.create(dispatch=dispatch, **told)
-    look_at(campaign)
+        columns = {"moment": "after", "drive_key": dispatch.drive_key, "document": {"signature": signature}}
+        DriveState.objects.create(dispatch=dispatch, **columns)
+    poll_campaign(campaign)
     assert ordered == [("prep", True), ("screening", True), ("screening", False)]
     assert newest(campaign).options == {"report_interval_s": 5}
 
 
-def test_an_end_says_which_full_length_runs_are_missing(campaign):
+def test_an_end_names_the_missing_full_length_runs(campaign):
     drive_to_end(campaign, limit_nx=30)
     virtual, load, stress = campaign.missing
     assert "virtual" in virtual
@@ -99,7 +99,7 @@ def test_full_length_runs_after_prep_on_a_real_drive_lack_nothing(new_campaign, 
     device.save()
     campaign = new_campaign(SHORT.changed(load_s=86_400, stress_s=86_400))
     for _ in range(60):
-        look_at(campaign)
+        poll_campaign(campaign)
         if campaign.state != "active":
             break
         if newest(campaign).purpose in {"load", "stress"}:
@@ -109,40 +109,40 @@ def test_full_length_runs_after_prep_on_a_real_drive_lack_nothing(new_campaign, 
     assert (campaign.confirmed_nx, campaign.missing) == (30, [])
 
 
-def test_a_preparation_that_was_not_whole_is_made_again_and_never_counted(campaign):
-    look_at(campaign)
+def test_an_incomplete_preparation_is_repeated_and_never_counted(campaign):
+    poll_campaign(campaign)
     first = newest(campaign)
     end(first, exit_status=0)
     long_ago(campaign)
-    look_at(campaign)
+    poll_campaign(campaign)
     again = newest(campaign)
     assert (again.purpose, again.retry_of) == ("prep", first)
     assert "not show that the whole drive was prepared" in campaign.reason
     assert "prep of the drive" in missing_for_certificate(campaign, None, rungs_of(campaign))
 
 
-def test_without_prep_the_end_says_so(new_campaign):
+def test_the_end_of_a_campaign_without_prep_names_that(new_campaign):
     campaign = drive_to_end(new_campaign(SHORT.changed(with_prep=False)), limit_nx=30)
     assert "prep of the drive" in campaign.missing
 
 
-def test_a_recipe_that_is_not_there_is_waited_for(campaign, monkeypatch):
+def test_a_campaign_waits_for_a_missing_recipe(campaign, monkeypatch):
     monkeypatch.delitem(RECIPES, "prep")
-    look_at(campaign)
+    poll_campaign(campaign)
     assert not campaign.dispatches.exists()
     assert "recipe prep" in campaign.reason
 
 
-def test_an_order_is_made_once_however_often_the_same_look_is_taken(campaign):
+def test_repeated_polls_of_one_step_make_one_order(campaign):
     """A worker that was cut off after its question finds the number it read gone."""
     stale = Campaign.objects.select_related("device", "organisation", "ordered_by", "profile").get(pk=campaign.pk)
-    look_at(campaign)
+    poll_campaign(campaign)
     scheduler.advance(stale)
     assert campaign.dispatches.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_workers_one_orders(campaign):
+def test_one_of_many_workers_orders(campaign):
     """Without the lock even: the count of steps alone has to keep them apart."""
     started, failed = threading.Barrier(4), []
 
@@ -151,7 +151,7 @@ def test_of_many_workers_one_orders(campaign):
         started.wait()
         try:
             scheduler.advance(own)
-        except Exception as error:  # noqa: BLE001 - told by the thread that waits
+        except Exception as error:  # noqa: BLE001 - the waiting thread reports it
             failed.append(error)
         finally:
             connection.close()
@@ -167,12 +167,12 @@ def test_of_many_workers_one_orders(campaign):
 
 @pytest.mark.django_db(transaction=True)
 def test_an_order_and_a_second_campaign_on_its_drive_do_not_wait_for_each_other(campaign, device, a_lab, staff):
-    """Whoever starts a campaign holds the drive first; an order that held the campaign first was a deadlock."""
+    """A start of a campaign locks the drive first. An order that locked the campaign first was a deadlock."""
     looking = threading.Thread(target=in_threads, args=[scheduler.poll, [campaign.pk]])
     with transaction.atomic():
         lock_drive(device.drive_key)
         looking.start()
-        wait_until_somebody_waits()
+        wait_for_blocked_session()
         with pytest.raises(commands.DriveTakenError):
             commands.start(device, a_lab, commands.CampaignOrder(SHORT), staff)
     looking.join()
@@ -181,106 +181,106 @@ def test_an_order_and_a_second_campaign_on_its_drive_do_not_wait_for_each_other(
 
 def test_a_campaign_whose_device_is_out_of_service_is_paused_with_the_remedy(campaign, device):
     Device.objects.filter(pk=device.pk).update(retired_at=timezone.now())
-    look_at(campaign)
+    poll_campaign(campaign)
     assert (campaign.state, campaign.dispatches.count()) == ("paused", 0)
     assert "return it to service" in campaign.reason
 
 
-def test_a_log_that_is_being_read_is_waited_for(campaign):
-    look_at(campaign)
+def test_a_campaign_waits_for_a_log_that_is_being_read(campaign):
+    poll_campaign(campaign)
     answer(newest(campaign), 30)
-    look_at(campaign)
+    poll_campaign(campaign)
     hand_in(newest(campaign), "pending")
-    look_at(campaign)
+    poll_campaign(campaign)
     assert campaign.dispatches.count() == 2
     assert "being read" in campaign.reason
 
 
-def test_a_rest_is_entered_once_and_kept(new_campaign):
+def test_a_rest_is_recorded_once_and_stays(new_campaign):
     campaign = new_campaign(SHORT.changed(with_prep=False, rest_s=1800))
-    look_at(campaign)
+    poll_campaign(campaign)
     read_as(newest(campaign), "2", "fail")
     for _ in range(3):
-        look_at(campaign)
+        poll_campaign(campaign)
     assert kinds(campaign) == ["started", "ordered", "rested"]
     assert campaign.next_at > timezone.now()
     long_ago(campaign)
-    look_at(campaign)
+    poll_campaign(campaign)
     assert (campaign.dispatches.count(), campaign.next_at) == (2, None)
 
 
 def test_a_new_campaign_rests_after_the_overload_of_the_last_one(new_campaign, staff):
     terms = SHORT.changed(with_prep=False, overload_rest_s=7200)
     last = new_campaign(terms)
-    look_at(last)
+    poll_campaign(last)
     overloaded = newest(last)
     end(overloaded, exit_status=4)
     Campaign.objects.filter(pk=last.pk).update(state="cancelled")
     campaign = new_campaign(terms)
-    look_at(campaign)
+    poll_campaign(campaign)
     assert not campaign.dispatches.exists()
     assert str(overloaded) in campaign.reason
     long_ago(last)
-    look_at(campaign)
+    poll_campaign(campaign)
     assert campaign.dispatches.count() == 1
 
 
 def test_a_failed_attempt_is_ordered_again_as_a_retry(new_campaign):
     campaign = new_campaign(SHORT.changed(with_prep=False))
-    look_at(campaign)
+    poll_campaign(campaign)
     first = newest(campaign)
     end(first, State.FAILED)
     long_ago(campaign)
-    look_at(campaign)
+    poll_campaign(campaign)
     assert newest(campaign).retry_of == first
 
 
-def test_a_refused_dispatch_pauses_until_a_person_lets_it_go_on(new_campaign, staff):
+def test_a_refused_dispatch_pauses_the_campaign_until_a_person_resumes_it(new_campaign, staff):
     campaign = new_campaign(SHORT.changed(with_prep=False))
-    look_at(campaign)
+    poll_campaign(campaign)
     end(newest(campaign), State.REFUSED, reason="it is mounted")
-    look_at(campaign)
+    poll_campaign(campaign)
     assert campaign.state == "paused"
     assert "it is mounted" in campaign.reason
     assert commands.resume(campaign, staff)
-    look_at(campaign)
+    poll_campaign(campaign)
     assert (campaign.state, campaign.dispatches.count()) == ("active", 2)
 
 
-def test_a_lost_dispatch_is_waited_for_until_its_host_has_spoken(new_campaign):
+def test_a_campaign_waits_for_a_lost_dispatch_until_its_host_has_answered(new_campaign):
     campaign = new_campaign(SHORT.changed(with_prep=False))
-    look_at(campaign)
+    poll_campaign(campaign)
     end(newest(campaign), State.LOST, ended_at=None)
-    look_at(campaign)
+    poll_campaign(campaign)
     assert (campaign.dispatches.count(), "lost" in campaign.reason) == (1, True)
     end(newest(campaign), State.LOST)
     long_ago(campaign)
-    look_at(campaign)
+    poll_campaign(campaign)
     assert campaign.dispatches.count() == 2
 
 
 def test_a_cancel_is_confirmed_when_the_host_has_ended_it(campaign, staff):
-    look_at(campaign)
+    poll_campaign(campaign)
     assert commands.cancel(campaign, staff)
     under_way = newest(campaign)
     assert under_way.cancel_requested_at is not None
-    look_at(campaign)
+    poll_campaign(campaign)
     assert (campaign.state, campaign.ended_at) == ("cancelling", None)
     end(under_way, State.LOST, ended_at=None)
-    assert look_at(campaign).state == "cancelling"
+    assert poll_campaign(campaign).state == "cancelling"
     end(under_way, State.CANCELLED)
-    look_at(campaign)
+    poll_campaign(campaign)
     assert (campaign.state, campaign.ended_at is not None) == ("cancelled", True)
 
 
-def test_nothing_is_read_of_a_campaign_that_rests_or_has_a_dispatch_under_way(new_campaign, staff):
+def test_a_campaign_that_rests_or_has_a_live_dispatch_reads_no_results(new_campaign, staff):
     campaign = new_campaign(SHORT.changed(with_prep=False, rest_s=1800))
     assert list(scheduler.due()) == [campaign]
-    look_at(campaign)
+    poll_campaign(campaign)
     assert not scheduler.due().exists()
     read_as(newest(campaign), "2", "fail")
     assert list(scheduler.due()) == [campaign]
-    look_at(campaign)
+    poll_campaign(campaign)
     assert campaign.next_at is not None
     assert not scheduler.due().exists()
     assert commands.change(campaign, {"rest_s": 0}, staff)
@@ -288,15 +288,17 @@ def test_nothing_is_read_of_a_campaign_that_rests_or_has_a_dispatch_under_way(ne
 
 
 @pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.LOST])
-def test_a_cancel_and_a_lost_dispatch_are_looked_at_until_they_are_settled(campaign, staff, state):
-    look_at(campaign)
+def test_a_cancel_and_a_lost_dispatch_are_polled_until_they_are_settled(campaign, staff, state):
+    poll_campaign(campaign)
     end(newest(campaign), state, ended_at=None)
     assert scheduler.due().exists() is (state == State.LOST)
     commands.cancel(campaign, staff)
     assert list(scheduler.due()) == [campaign]
 
 
-def test_a_stumble_over_one_campaign_does_not_hold_up_another(campaign, new_campaign, other_drive, monkeypatch, caplog):
+def test_an_internal_error_in_one_campaign_does_not_delay_another(
+    campaign, new_campaign, other_drive, monkeypatch, caplog
+):
     other = commands.start(other_drive, campaign.organisation, commands.CampaignOrder(SHORT), campaign.ordered_by)
     Campaign.objects.filter(pk=campaign.pk).update(terms={"max_nx": "no number"})
     scheduler.run_due()
@@ -324,12 +326,12 @@ def test_a_drive_that_fails_everywhere_ends_without_a_load(campaign):
 
 def test_a_drive_that_holds_data_pauses_the_campaign_at_once(new_campaign, fake, connect):
     campaign = new_campaign(SHORT.changed(with_prep=False))
-    look_at(campaign)
+    poll_campaign(campaign)
     dispatch = newest(campaign)
     dispatch_look(dispatch.pk, connect)
     fake.files[dispatch.public_id]["stderr"] = b"drivetest: /dev/nvme0n1: holds an XFS file system\n"
     fake.end(dispatch.public_id, 2)
     dispatch_look(dispatch.pk, connect)
-    look_at(campaign)
+    poll_campaign(campaign)
     assert (campaign.state, campaign.dispatches.get().state) == ("paused", State.REFUSED)
     assert "holds an XFS file system" in campaign.reason

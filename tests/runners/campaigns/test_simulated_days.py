@@ -18,17 +18,17 @@ from runners.campaigns.terms import Terms
 from runners.inventory.devices import bind
 from runners.models import Host
 from tests.lab_simulator.act_log import EPOCH
-from tests.lab_simulator.clock import StandingClock
-from tests.lab_simulator.lab import PATH, AskedHost, SimulatedLab
+from tests.lab_simulator.clock import ManualClock
+from tests.lab_simulator.lab import PATH, InProcessHost, SimulatedLab
 from tests.lab_simulator.worker import FOUND_FIT, KIND
 from tests.results.builders import make_user
 from tests.results.rows import make_product
-from tests.runners.lab import look_at_all
+from tests.runners.lab import poll_all
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_reader"), pytest.mark.long]
 
-LOOKED_AT_EVERY_S = 4 * 3600  # of virtual time, while a program runs
-LOOKS_MAX = 500
+POLL_PERIOD_S = 4 * 3600  # of virtual time, while a program runs
+POLLS_MAX = 500
 PRODUCT = {"category": "nvme-flash", "vendor": "Simulated", "model": "SIM 1000", "part_number": "", "capacity_gb": 64}
 FACTS = PRODUCT | {"firmware": "FW1", "over_provisioning_pct": "7.00", "notes": ""}
 TERMS = Terms(max_nx=Decimal(400))  # all else as it is offered: a day each, an hour a slice, rests
@@ -39,7 +39,7 @@ HOLDS_NX = 30
 @pytest.fixture
 def clock(monkeypatch):
     """One clock, for the hosts and for the register."""
-    clock = StandingClock()
+    clock = ManualClock()
     monkeypatch.setattr(timezone, "now", lambda: EPOCH + timedelta(seconds=clock.now_s()))
     return clock
 
@@ -68,25 +68,25 @@ def new_campaign(lab, a_lab, staff, product):
 
 @pytest.fixture
 def carry_out(lab, clock):
-    def look_until_it_ends(campaign):
-        for _ in range(LOOKS_MAX):
+    def poll_until_it_ends(campaign):
+        for _ in range(POLLS_MAX):
             run_due()
-            look_at_all(lambda host: AskedHost(lab, host.name))
+            poll_all(lambda host: InProcessHost(lab, host.name))
             ingest_queue.sweep()
             campaign.refresh_from_db()
             if campaign.state != campaign.State.ACTIVE:
                 return campaign
             clock.at_s = next_s(lab, clock, campaign)
-        raise AssertionError(f"{campaign}: no end after {LOOKS_MAX} looks: {campaign.reason}")
+        raise AssertionError(f"{campaign}: no end after {POLLS_MAX} polls: {campaign.reason}")
 
-    return look_until_it_ends
+    return poll_until_it_ends
 
 
 def next_s(lab, clock, campaign):
-    """When something happens next: a program ends, a rest is over, or it is time to look at what runs."""
+    """Return the time of the next event: a program or a rest ends, or a poll is due."""
     end_s = lab.next_end_s()
     if end_s is not None:
-        return min(end_s, clock.at_s + LOOKED_AT_EVERY_S)
+        return min(end_s, clock.at_s + POLL_PERIOD_S)
     rest_s = (campaign.next_at - timezone.now()).total_seconds() if campaign.next_at else 0
     return clock.at_s + max(1, rest_s)
 

@@ -12,8 +12,8 @@ from runners.locks import lock_drive
 from runners.models import Dispatch
 from runners.models.dispatch_rows import lock_dispatch
 from runners.models.states import LIVE, State
-from tests.runners.lab import look_at_all
-from tests.runners.threads import in_threads, wait_until_somebody_waits
+from tests.runners.lab import poll_all
+from tests.runners.threads import in_threads, wait_for_blocked_session
 
 THREADS = 8
 
@@ -51,7 +51,7 @@ def test_a_busy_drive_leaves_the_second_queued_with_the_reason(in_state, new_dis
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("state", sorted(LIVE))
-def test_the_database_refuses_a_second_live_dispatch_whoever_asks(in_state, new_dispatch, state):
+def test_the_database_refuses_a_second_live_dispatch_of_any_client(in_state, new_dispatch, state):
     in_state(State.RUNNING)
     with pytest.raises(IntegrityError, match="one_live_dispatch_per_drive"), transaction.atomic():
         Dispatch.objects.filter(pk=new_dispatch().pk).update(state=state)
@@ -87,7 +87,7 @@ def test_a_lost_dispatch_keeps_its_drive_while_its_host_is_silent(in_state, new_
 
 @pytest.fixture
 def vanished(dispatch, connect, fake):
-    """A program that runs on after somebody has removed its run directory."""
+    """A program that continues after its run directory was removed."""
     poll(dispatch.pk, connect)
     program = fake.programs[dispatch.public_id]
     fake.lose(dispatch.public_id)
@@ -98,7 +98,7 @@ def vanished(dispatch, connect, fake):
 
 
 @pytest.mark.django_db
-def test_a_run_directory_that_is_gone_is_no_proof_that_nothing_runs(vanished, new_dispatch, connect):
+def test_a_missing_run_directory_does_not_prove_that_nothing_runs(vanished, new_dispatch, connect):
     second = new_dispatch()
     for _ in range(3):  # the first asks of the lost one close its directory
         assert not claim(second, connect)
@@ -108,7 +108,7 @@ def test_a_run_directory_that_is_gone_is_no_proof_that_nothing_runs(vanished, ne
 
 
 @pytest.mark.django_db
-def test_a_cancelled_run_whose_directory_is_gone_keeps_its_drive_too(vanished, new_dispatch, connect, staff):
+def test_a_cancelled_run_without_directory_also_keeps_its_drive(vanished, new_dispatch, connect, staff):
     cancel(vanished, staff)
     assert not claim(new_dispatch(), connect)
 
@@ -122,20 +122,20 @@ def test_a_restart_of_its_host_ends_a_run_whose_directory_is_gone(vanished, new_
 
 
 @pytest.mark.django_db
-def test_a_restart_is_not_believed_where_nobody_knows_the_start_before(vanished, new_dispatch, connect, fake):
+def test_a_restart_does_not_count_if_the_earlier_boot_is_unknown(vanished, new_dispatch, connect, fake):
     Dispatch.objects.filter(pk=vanished.pk).update(boot_ids=[])
     fake.boot_id = "second start"
     assert not claim(new_dispatch(), connect)
 
 
 @pytest.mark.django_db
-def test_a_restart_is_not_believed_of_a_host_that_tells_none(vanished, new_dispatch, connect, monkeypatch, fake):
+def test_a_restart_does_not_count_if_the_host_reports_no_boot(vanished, new_dispatch, connect, monkeypatch, fake):
     monkeypatch.setattr(fake, "boot_ids", tuple)
     assert not claim(new_dispatch(), connect)
 
 
 @pytest.mark.django_db
-def test_the_start_that_a_program_belongs_to_is_its_own_and_not_that_of_its_host_now(in_state, connect, fake):
+def test_the_boot_of_a_program_is_that_of_its_start(in_state, connect, fake):
     dispatch = in_state(State.PREPARING)
     fake.start(dispatch.public_id, dispatch.drive_key, 1, [])
     fake.boot_id = "second start"
@@ -145,7 +145,7 @@ def test_the_start_that_a_program_belongs_to_is_its_own_and_not_that_of_its_host
 
 
 @pytest.mark.django_db
-def test_a_run_that_vanished_before_its_first_look_frees_its_drive_once_its_host_was_restarted(
+def test_a_run_that_vanished_before_its_first_poll_frees_its_drive_after_a_restart_of_its_host(
     dispatch, new_dispatch, connect, fake
 ):
     while dispatch.state != State.RUNNING:
@@ -159,7 +159,7 @@ def test_a_run_that_vanished_before_its_first_look_frees_its_drive_once_its_host
 
 
 @pytest.mark.django_db
-def test_a_person_who_knows_frees_the_drive_and_is_named(vanished, new_dispatch, connect, staff):
+def test_a_person_who_confirms_the_end_frees_the_drive_and_is_named(vanished, new_dispatch, connect, staff):
     assert declare_ended(vanished, staff, "powered off by hand")
     assert claim(new_dispatch(), connect)
     step = vanished.steps.last()
@@ -168,7 +168,7 @@ def test_a_person_who_knows_frees_the_drive_and_is_named(vanished, new_dispatch,
 
 
 @pytest.mark.django_db
-def test_a_person_has_to_say_how_they_know(vanished, staff):
+def test_a_person_must_state_how_they_know(vanished, staff):
     with pytest.raises(ValueError, match="expected a reason why"):
         declare_ended(vanished, staff, " ")
 
@@ -196,7 +196,7 @@ def test_a_cancelled_lost_dispatch_has_its_program_ended(in_state, new_dispatch,
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_claims_of_one_drive_one_wins(new_dispatch, connect):
+def test_one_of_many_claims_of_a_drive_succeeds(new_dispatch, connect):
     dispatches = [new_dispatch() for _ in range(THREADS)]
     won = in_threads(lambda dispatch: claim(dispatch, connect), dispatches)
     assert sorted(won) == [False] * (THREADS - 1) + [True]
@@ -211,7 +211,7 @@ def test_a_claim_waits_for_the_one_before_it_to_know_the_newest_generation(in_st
     with transaction.atomic():
         lock_drive(earlier.drive_key)
         claiming.start()
-        wait_until_somebody_waits()
+        wait_for_blocked_session()
         Dispatch.objects.filter(pk=earlier.pk).update(generation=5)
     claiming.join()
     dispatch.refresh_from_db()
@@ -219,7 +219,7 @@ def test_a_claim_waits_for_the_one_before_it_to_know_the_newest_generation(in_st
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_workers_at_one_dispatch_start_one_program(dispatch, connect, fake):
+def test_many_workers_that_poll_one_dispatch_start_one_program(dispatch, connect, fake):
     in_threads(lambda pk: poll(pk, connect), [dispatch.pk] * THREADS)
     poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
@@ -230,18 +230,18 @@ def test_many_workers_at_one_dispatch_start_one_program(dispatch, connect, fake)
 def test_a_queue_on_one_drive_never_loads_it_twice(new_dispatch, connect, fake):
     dispatches = [new_dispatch() for _ in range(4)]
     for _ in range(2 * len(dispatches)):  # where workers meet, a round begins one or ends one, and not always both
-        in_threads(lambda _: look_at_all(connect), range(4))
+        in_threads(lambda _: poll_all(connect), range(4))
         for run in [run for run, program in fake.programs.items() if program.is_running]:
             fake.write_log(run, run.encode())
             fake.end(run, 0)
-    in_threads(lambda _: look_at_all(connect), range(4))
+    in_threads(lambda _: poll_all(connect), range(4))
     assert {Dispatch.objects.get(pk=dispatch.pk).state for dispatch in dispatches} == {State.DONE}
     assert (fake.starts_count, fake.most_loads) == (4, 1)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dispatch_that_another_worker_holds_is_left_alone(dispatch, connect, fake):
-    with lock_dispatch(dispatch.pk) as held:
+def test_a_worker_skips_a_dispatch_that_another_worker_has_locked(dispatch, connect, fake):
+    with lock_dispatch(dispatch.pk) as locked:
         in_threads(lambda pk: poll(pk, connect), [dispatch.pk])
-    assert held == dispatch
+    assert locked == dispatch
     assert fake.starts_count == 0

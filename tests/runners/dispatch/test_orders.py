@@ -40,7 +40,7 @@ def bind_as(device, fake, staff):
         (State.DONE, {"ended_at": timezone.now()}, True),
     ],
 )
-def test_a_device_becomes_no_other_part_of_its_drive_under_what_was_ordered(
+def test_a_device_with_orders_does_not_become_another_part_of_its_drive(
     bind_as, in_state, other, state, columns, is_over
 ):
     dispatch = in_state(state, **columns)
@@ -54,7 +54,7 @@ def test_a_device_becomes_no_other_part_of_its_drive_under_what_was_ordered(
     assert was_moved is is_over
 
 
-def test_a_device_becomes_no_other_part_while_a_campaign_rests_on_it(bind_as, device, a_lab, staff):
+def test_a_device_with_a_campaign_does_not_become_another_part_of_its_drive(bind_as, device, a_lab, staff):
     campaign = start(device, a_lab, CampaignOrder(Terms()), staff)
     Campaign.objects.update(next_at=timezone.now())
     with pytest.raises(DeviceInUseError, match=f"campaign {campaign} on fake drive on local is active: cancel it"):
@@ -64,7 +64,7 @@ def test_a_device_becomes_no_other_part_while_a_campaign_rests_on_it(bind_as, de
     assert bind_as(path="/dev/fake0p4").path == "/dev/fake0p4"
 
 
-def test_an_order_for_what_was_read_before_the_device_moved_is_refused(bind_as, device):
+def test_an_order_from_a_form_that_was_read_before_the_device_moved_is_refused(bind_as, device):
     bind_as(path="/dev/fake0p4")
     with pytest.raises(ValueError, match="was /dev/fake0 and is /dev/fake0p4 now; reload the page"):
         lock_in_service(device)

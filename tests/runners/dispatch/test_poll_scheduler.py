@@ -1,4 +1,4 @@
-"""The threads of a worker that look: how they keep their connections to the database."""
+"""The database connections of the polling threads."""
 
 import pytest
 from django.db import connection
@@ -14,7 +14,7 @@ def test_a_busy_thread_has_its_connection_checked_once_a_second(monkeypatch):
 
 
 def is_checked(at_s):
-    """Tell whether the first statement of a look that begins then would be Django's check."""
+    """Return whether a poll that begins then would first make Django's check of the connection."""
     connection.health_check_done = True
     poll_scheduler._check_connection(at_s)
     return not connection.health_check_done

@@ -1,4 +1,4 @@
-"""What is due, who takes it, and how long a silent host is left alone."""
+"""Batches of due dispatches, and the polls of a host that does not answer."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def taken(is_silent=False, limit=10, busy=frozenset()):
-    return [pk for visit in take_due_batches(is_silent, limit, busy) for pk in visit.dispatch_ids]
+    return [pk for batch in take_due_batches(is_silent, limit, busy) for pk in batch.dispatch_ids]
 
 
 def test_an_order_is_due_at_once_and_then_after_a_period(dispatch, settings):
@@ -37,25 +37,25 @@ def test_a_batch_is_bounded_and_takes_the_longest_due_first(new_dispatch):
 
 
 @pytest.mark.parametrize("state", sorted(FINAL))
-def test_what_has_ended_is_never_due(in_state, state):
+def test_a_dispatch_that_has_ended_is_never_due(in_state, state):
     in_state(state)
     assert taken() == []
 
 
-def test_a_lost_one_is_due_once_its_program_is_to_be_ended(in_state, staff):
+def test_a_lost_dispatch_is_due_once_it_is_cancelled(in_state, staff):
     lost = in_state(State.LOST)
     assert taken() == []
     cancel(lost, staff)
     assert taken() == [lost.pk]
 
 
-def test_silent_hosts_and_others_are_taken_apart(in_state):
+def test_silent_hosts_and_others_are_taken_separately(in_state):
     silent = in_state(State.RUNNING, silent_since=timezone.now())
     assert taken(is_silent=False) == []
     assert taken(is_silent=True) == [silent.pk]
 
 
-def test_a_host_that_is_being_asked_is_left_out(dispatch):
+def test_a_host_that_is_being_polled_is_left_out(dispatch):
     assert taken(busy=frozenset([dispatch.device.host_id])) == []
 
 
@@ -72,20 +72,20 @@ def test_a_batch_has_whether_an_outage_of_its_hosts_is_open(in_state, settings, 
     assert batch.has_open_outage is is_open
 
 
-def test_another_machines_host_is_left_to_its_workers(dispatch):
+def test_the_host_of_another_machine_is_left_to_its_workers(dispatch):
     Host.objects.update(machine_id="of-another")
     assert taken() == []
 
 
-def test_the_live_ones_of_a_host_come_before_the_queued(new_dispatch):
+def test_the_live_dispatches_of_a_host_come_before_the_queued(new_dispatch):
     queued, live = new_dispatch(), new_dispatch()
     Dispatch.objects.filter(pk=live.pk).update(state=State.RUNNING)
     assert taken() == [live.pk, queued.pk]
 
 
 @pytest.mark.parametrize(("silent_s", "waits_s"), [(0, 2), (10, 10), (31, 30), (880, 20), (899.9, 2), (5000, 30)])
-def test_a_silent_host_is_left_alone_the_longer_the_longer_it_is_silent(in_state, standing_clock, silent_s, waits_s):
-    dispatch = in_state(State.RUNNING, silent_since=standing_clock - timedelta(seconds=silent_s))
+def test_a_silent_host_is_polled_less_often_the_longer_it_is_silent(in_state, frozen_clock, silent_s, waits_s):
+    dispatch = in_state(State.RUNNING, silent_since=frozen_clock - timedelta(seconds=silent_s))
     before = database_now()
     schedule_retry(dispatch)
     after = database_now()
@@ -94,21 +94,21 @@ def test_a_silent_host_is_left_alone_the_longer_the_longer_it_is_silent(in_state
 
 
 def database_now():
-    """The clock that looks are put off by, which goes on."""
+    """Return the time of the database, which schedules polls."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT statement_timestamp()")
         return cursor.fetchone()[0]
 
 
-def test_a_cancel_that_came_while_an_answer_was_waited_for_is_not_put_off(in_state, staff):
+def test_a_cancel_that_came_during_a_poll_is_not_rescheduled(in_state, staff):
     dispatch = in_state(State.RUNNING)
-    cancel(dispatch, staff)  # the look that waits has read the row before
+    cancel(dispatch, staff)  # the poll that waits has read the row before
     schedule_retry(dispatch)
     assert taken(is_silent=True) == [dispatch.pk]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_workers_that_take_at_the_same_time_share(new_dispatch):
+def test_workers_that_take_batches_at_the_same_time_share_the_dispatches(new_dispatch):
     ours = new_dispatch()
     theirs = new_dispatch()
     with transaction.atomic(), connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Telemetry beside a stage on a second machine: asked about now and then, and told of where it has ended."""
+"""Telemetry on the drive's host during a stage on a second host: its polls, and the report of its end."""
 
 import time
 
@@ -10,7 +10,7 @@ from runners.hosts.local import LocalHost
 from runners.hosts.protocol import ProgramState
 from runners.models import Dispatch
 from runners.models.states import State
-from tests.runners.hosts.test_host_pair import beside_of
+from tests.runners.hosts.test_host_pair import telemetry_run_of
 from tests.runners.lab import see
 from tests.runners.sweeps import finish
 
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def asked(fake, monkeypatch):
-    """The runs whose status the drive's host was asked for."""
+def requested(fake, monkeypatch):
+    """The runs whose status was requested from the drive's host."""
     runs, status = [], fake.status
 
     def counted(run):
@@ -31,30 +31,30 @@ def asked(fake, monkeypatch):
 
 
 @pytest.mark.parametrize(("period_s", "count"), [(3600, 1), (0, 5)])
-def test_telemetry_is_asked_about_once_a_period(loading, connect_both, asked, monkeypatch, period_s, count):
+def test_telemetry_is_polled_once_a_period(loading, connect_both, requested, monkeypatch, period_s, count):
     monkeypatch.setattr(remote_telemetry, "TELEMETRY_PERIOD_S", period_s)
     for _ in range(5):
         assert see(loading, connect_both) == State.RUNNING
-    assert asked.count(beside_of(loading)) == count
+    assert requested.count(telemetry_run_of(loading)) == count
 
 
-def test_runs_that_nobody_asks_about_any_more_are_forgotten(loading, connect_both, monkeypatch):
+def test_runs_that_are_no_longer_polled_are_forgotten(loading, connect_both, monkeypatch):
     monkeypatch.setattr(remote_telemetry, "_polled_at_s", {"d-long-ago.load": float("-inf")})
     see(loading, connect_both)
     assert list(remote_telemetry._polled_at_s) == [f"{loading.public_id}.load"]
 
 
-def test_telemetry_that_ended_under_a_load_is_told_once(loading, connect_both, fake, monkeypatch):
+def test_telemetry_that_ended_during_a_load_is_recorded_once(loading, connect_both, fake, monkeypatch):
     monkeypatch.setattr(remote_telemetry, "TELEMETRY_PERIOD_S", 0)
-    fake.end(beside_of(loading), 3)
+    fake.end(telemetry_run_of(loading), 3)
     for _ in range(3):
         assert see(loading, connect_both) == State.RUNNING
-    told = "drive telemetry of stage load on local ended by an I/O error; load continues without it"
-    assert loading.steps.filter(reason=told).count() == 1
+    reason = "drive telemetry of stage load on local ended by an I/O error; load continues without it"
+    assert loading.steps.filter(reason=reason).count() == 1
 
 
 @pytest.mark.parametrize(
-    ("exit_status", "words"),
+    ("exit_status", "message"),
     [
         (3, "finished; but drive telemetry ended by an I/O error"),
         (
@@ -63,29 +63,29 @@ def test_telemetry_that_ended_under_a_load_is_told_once(loading, connect_both, f
         ),
     ],
 )
-def test_the_end_of_a_stage_tells_of_telemetry_that_had_ended(loading, connect_both, fake, sender, exit_status, words):
-    fake.end(beside_of(loading), exit_status)
+def test_the_end_of_a_stage_reports_telemetry_that_had_ended(loading, connect_both, fake, sender, exit_status, message):
+    fake.end(telemetry_run_of(loading), exit_status)
     finish(loading, sender)
     see(loading, connect_both)
-    assert loading.stage_ends.get(name="load").reason.startswith(words)
+    assert loading.stage_ends.get(name="load").reason.startswith(message)
 
 
-def test_the_end_of_a_stage_tells_of_telemetry_that_is_gone(loading, connect_both, fake, sender):
-    fake.lose(beside_of(loading))
+def test_the_end_of_a_stage_reports_telemetry_that_is_gone(loading, connect_both, fake, sender):
+    fake.lose(telemetry_run_of(loading))
     finish(loading, sender)
     see(loading, connect_both)
     assert loading.stage_ends.get(name="load").reason.endswith("drive telemetry left no files on its host")
 
 
 @pytest.mark.parametrize("exit_status", [0, 5])
-def test_telemetry_that_ended_as_asked_is_not_told_of(loading, connect_both, fake, sender, exit_status):
-    fake.end(beside_of(loading), exit_status)
+def test_telemetry_that_ended_on_request_is_not_reported(loading, connect_both, fake, sender, exit_status):
+    fake.end(telemetry_run_of(loading), exit_status)
     finish(loading, sender)
     see(loading, connect_both)
     assert loading.stage_ends.get(name="load").reason == "finished"
 
 
-def test_the_real_program_ends_telemetry_alone_as_asked(drivetest, tmp_path):
+def test_the_real_program_ends_only_telemetry_on_request(drivetest, tmp_path):
     host, run, path = LocalHost(), "d-a.load-database", str(tmp_path / "drive")
     host.create_file(path, 1024 * 1024)
     key = host.identify(path).drive_key
@@ -98,7 +98,7 @@ def test_the_real_program_ends_telemetry_alone_as_asked(drivetest, tmp_path):
     assert host.status(run).exit_status in remote_telemetry.EXPECTED_ENDS
 
 
-def test_a_silent_host_is_not_forgiven_by_a_look_that_does_not_ask_it(loading, connect_both, fake, sender):
+def test_progress_from_the_load_host_does_not_end_an_outage_of_the_drive_s_host(loading, connect_both, fake, sender):
     see(loading, connect_both)
     sender.files[f"{loading.public_id}.load"]["log"] = b"a line\n"  # the load's host has something to keep
     Dispatch.objects.filter(pk=loading.pk).update(silent_since=timezone.now())

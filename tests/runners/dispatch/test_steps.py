@@ -12,7 +12,7 @@ from runners.errors import DeviceUnknownError, ProgramMissingError
 from runners.models import Device, Dispatch, Step
 from runners.models.states import FINAL, State
 from tests.runners.fake_host import REAL_LOG, WorkerKilledError
-from tests.runners.lab import add_outage, look_at_all, see
+from tests.runners.lab import add_outage, poll_all, see
 
 pytestmark = pytest.mark.django_db
 
@@ -32,14 +32,14 @@ def test_each_advance_makes_one_step(dispatch, connect):
     assert list(dispatch.steps.values_list("to_state", flat=True)) == states[1:]
 
 
-def test_a_running_dispatch_shows_what_its_log_holds(running, connect):
+def test_a_running_dispatch_shows_the_figures_of_its_log(running, connect):
     see(running, connect)
     assert (running.last_label_s, running.log_bytes) == (60, len(REAL_LOG))
     assert running.progress["reads_count"] == 480006
     assert running.heartbeat_at is not None
 
 
-def test_a_look_at_a_program_that_runs_is_three_statements(running, connect, django_assert_num_queries):
+def test_a_poll_of_a_running_program_makes_three_statements(running, connect, django_assert_num_queries):
     Dispatch.objects.update(reason="internal error, retrying", heartbeat_at=timezone.now())
     with django_assert_num_queries(3):  # lock and row, what it has to keep, unlock
         assert poll_reachable(running.pk, connect, has_open_outage=False)
@@ -47,7 +47,7 @@ def test_a_look_at_a_program_that_runs_is_three_statements(running, connect, dja
     assert (running.last_label_s, running.reason) == (60, "")
 
 
-def test_a_finished_run_goes_through_the_one_door(running, connect, fake):
+def test_the_log_of_a_finished_run_is_submitted_through_the_intake(running, connect, fake):
     fake.end(running.public_id, 0)
     assert see(running, connect) == State.DONE
     assert (running.submission.origin, running.submission.slice_length_s) == ("dispatch", 10)
@@ -98,7 +98,7 @@ def test_a_worker_killed_after_any_call_leaves_one_run_and_one_evidence(dispatch
     assert (Submission.objects.count(), Evidence.objects.count(), Reading.objects.count()) == (1, 1, 1)
 
 
-def test_a_repeat_after_a_start_that_was_not_saved_tells_the_same_process(dispatch, connect, fake):
+def test_a_repetition_of_a_start_that_was_not_saved_reports_the_same_process(dispatch, connect, fake):
     fake.dies_after = "start"
     with pytest.raises(WorkerKilledError):
         poll(dispatch.pk, connect)
@@ -108,7 +108,7 @@ def test_a_repeat_after_a_start_that_was_not_saved_tells_the_same_process(dispat
     assert (dispatch.pid, fake.starts_count) == (4001, 1)
 
 
-def test_a_repeat_does_not_ask_whether_the_drive_is_free_of_our_own_program(dispatch, connect, fake):
+def test_a_repeated_start_does_not_check_the_drive_of_its_own_program(dispatch, connect, fake):
     fake.dies_after = "start"
     with pytest.raises(WorkerKilledError):
         poll(dispatch.pk, connect)
@@ -117,7 +117,7 @@ def test_a_repeat_does_not_ask_whether_the_drive_is_free_of_our_own_program(disp
 
 
 @pytest.mark.parametrize("end", sorted(FINAL))
-def test_after_the_end_nothing_moves(in_state, connect, fake, end):
+def test_after_the_end_nothing_changes(in_state, connect, fake, end):
     dispatch = in_state(end, cancel_requested_at=timezone.now(), ended_at=timezone.now())
     assert not advance(dispatch, connect)
     assert see(dispatch, connect) == end
@@ -134,7 +134,7 @@ def test_a_host_that_cannot_start_fails_the_dispatch(dispatch, connect, fake):
 @pytest.mark.parametrize(
     ("error", "end"), [(DeviceUnknownError("gone"), State.REFUSED), (ProgramMissingError("none"), State.FAILED)]
 )
-def test_an_error_that_asking_again_cannot_mend_ends_it(dispatch, fake, error, end):
+def test_an_error_that_a_retry_cannot_fix_ends_the_dispatch(dispatch, fake, error, end):
     class Failing:
         def identify(self, path):
             raise error
@@ -146,7 +146,7 @@ def test_an_error_that_asking_again_cannot_mend_ends_it(dispatch, fake, error, e
     assert dispatch.reason == str(error)
 
 
-def test_a_program_that_may_still_run_is_not_given_up_for_an_error(in_state):
+def test_an_error_does_not_end_a_dispatch_whose_program_may_still_run(in_state):
     class Failing:
         def status(self, run):
             raise ProgramMissingError("none")
@@ -158,7 +158,7 @@ def test_a_program_that_may_still_run_is_not_given_up_for_an_error(in_state):
 
 @pytest.mark.parametrize("state", [State.CLAIMED, State.PREPARING, State.RUNNING, State.COLLECTING])
 @pytest.mark.parametrize(("silent_s", "is_lost"), [(0, False), (899, False), (901, True)])
-@pytest.mark.usefixtures("standing_clock")
+@pytest.mark.usefixtures("frozen_clock")
 def test_a_host_that_is_silent_for_too_long_loses_the_dispatch(in_state, connect, fake, state, silent_s, is_lost):
     dispatch = in_state(state, silent_since=timezone.now() - timedelta(seconds=silent_s) if silent_s else None)
     fake.is_silent = True
@@ -166,7 +166,7 @@ def test_a_host_that_is_silent_for_too_long_loses_the_dispatch(in_state, connect
     assert "no answer" in dispatch.reason
 
 
-def test_a_lost_one_names_the_last_answer_not_the_look_that_failed(in_state, connect, fake):
+def test_a_lost_dispatch_names_the_last_answer_and_not_the_poll_that_failed(in_state, connect, fake):
     failed_at = timezone.now() - timedelta(seconds=901)
     last_answer = failed_at - timedelta(seconds=20)
     dispatch = in_state(State.RUNNING, silent_since=failed_at)
@@ -176,7 +176,7 @@ def test_a_lost_one_names_the_last_answer_not_the_look_that_failed(in_state, con
     assert f"no answer since {last_answer:%Y-%m-%d %H:%M:%S} UTC: " in dispatch.reason
 
 
-def test_a_host_that_answers_again_is_forgiven(running, connect, fake):
+def test_an_answer_ends_the_outage_of_a_host(running, connect, fake):
     fake.is_silent = True
     see(running, connect)
     assert running.silent_since is not None
@@ -196,7 +196,7 @@ def test_a_log_that_vanished_before_it_was_collected_loses_the_dispatch(in_state
 
 
 @pytest.mark.parametrize("file", ["stderr", "log"])
-def test_zeros_in_what_a_program_left_do_not_hold_up_its_end(running, connect, fake, file):
+def test_zeros_in_the_files_of_a_program_do_not_delay_its_end(running, connect, fake, file):
     fake.files[running.public_id][file] = b"before\0after\n"
     fake.end(running.public_id, 3)
     assert see(running, connect) == State.FAILED
@@ -210,7 +210,7 @@ def test_a_log_too_large_for_the_register_ends_the_dispatch_with_the_log_kept(ru
     assert "is still on the host" in running.reason
 
 
-def test_an_evidence_store_that_fails_is_tried_again(running, connect, fake, settings, tmp_path):
+def test_a_failure_of_the_evidence_store_is_retried(running, connect, fake, settings, tmp_path):
     (tmp_path / "in-the-way").write_text("a file where a directory should be")
     settings.EVIDENCE_DIR = tmp_path / "in-the-way"
     fake.end(running.public_id, 0)
@@ -221,10 +221,10 @@ def test_an_evidence_store_that_fails_is_tried_again(running, connect, fake, set
     assert running.reason == "finished"
 
 
-def test_one_dispatch_that_stumbles_does_not_stop_the_others(dispatch, other_drive, a_lab, staff, connect, fake):
+def test_an_internal_error_in_one_dispatch_does_not_stop_the_others(dispatch, other_drive, a_lab, staff, connect, fake):
     other = order(other_drive, a_lab, Order(Decimal(1), 60, 10), staff)
     fake.drives[dispatch.device.path] = None  # the register then stumbles as over a bug: AttributeError
-    look_at_all(connect)
+    poll_all(connect)
     other.refresh_from_db()
     dispatch.refresh_from_db()
     assert (dispatch.state, other.state) == (State.CLAIMED, State.RUNNING)
@@ -232,7 +232,7 @@ def test_one_dispatch_that_stumbles_does_not_stop_the_others(dispatch, other_dri
 
 
 @pytest.mark.parametrize(("kind", "is_virtual"), [("virtual", True), ("nvme", False)])
-def test_the_one_door_is_told_whether_the_device_may_certify(running, connect, fake, kind, is_virtual):
+def test_the_intake_gets_whether_the_device_may_certify(running, connect, fake, kind, is_virtual):
     Device.objects.update(identity_kind=kind)
     fake.end(running.public_id, 0)
     see(running, connect)

@@ -1,4 +1,4 @@
-"""Why a run ended, in words."""
+"""The reasons of runs that ended."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def ended_by(cause, reason):
     return ProgramStatus(ProgramState.ENDED, end_cause=EndCause(cause), reason=reason)
 
 
-UNSEEN = ended_by("unobserved", "any words of a newer drivetest")
+UNSEEN = ended_by("unobserved", "any text of a newer drivetest")
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def ended(in_state, fake):
         ([], "first start", "killed, or the host was restarted"),
     ],
 )
-def test_an_end_that_nobody_saw_names_its_cause_by_the_starts_of_the_host(ended, fake, known, now, cause):
+def test_an_unobserved_end_names_its_cause_by_the_boots_of_the_host(ended, fake, known, now, cause):
     ended.boot_ids, fake.boot_id = known, now
     assert end_message(ended, fake, UNSEEN) == f"ended unobserved: {cause}"
 
@@ -44,12 +44,12 @@ def test_a_signal_that_ended_a_program_is_named(ended, fake):
     assert end_message(ended, fake, ended_by("signal", "ended by signal 11")) == "ended by signal 11"
 
 
-def test_what_a_program_said_last_is_told_as_that_and_not_as_the_cause(ended, fake):
+def test_the_last_message_of_a_program_is_shown_as_such_and_not_as_the_cause(ended, fake):
     fake.put(ended.public_id, {"stderr": b"assertion failed\n" + WARNED})
     assert end_message(ended, fake, UNSEEN).endswith(": killed; its last message: assertion failed")
 
 
-def test_the_host_is_asked_for_the_signal_when_the_log_is_collected(ended, fake):
+def test_the_collection_requests_the_signal_from_the_host(ended, fake):
     fake.start(ended.public_id, ended.drive_key, 1, [])
     fake.end(ended.public_id, None, reason="ended by signal 9")
     assert _end_reason(ended, fake) == "ended by signal 9"

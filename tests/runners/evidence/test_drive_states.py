@@ -26,8 +26,8 @@ def answers_lost(fake, monkeypatch):
     """The host does what `start` asks, and no answer ever comes."""
     start = fake.start
 
-    def lose_answer(*asked):
-        start(*asked)
+    def lose_answer(*arguments):
+        start(*arguments)
         fake.is_silent = True
         raise HostUnavailableError("fake: the connection was lost")
 
@@ -53,8 +53,8 @@ def test_a_preparation_whose_start_was_never_answered_counts(prep, connect, fake
     assert last_preparation_attempt(later_run(new_dispatch)) == prep
 
 
-def test_a_preparation_that_the_host_shut_out_does_not_count(prep, connect, fake, new_dispatch, settings, monkeypatch):
-    monkeypatch.setattr(fake, "start", lambda *asked: fake.fall_silent())
+def test_a_preparation_that_the_host_sealed_does_not_count(prep, connect, fake, new_dispatch, settings, monkeypatch):
+    monkeypatch.setattr(fake, "start", lambda *_: fake.fall_silent())
     poll(prep.pk, connect)
     Dispatch.objects.update(silent_since=timezone.now() - timedelta(seconds=settings.HOST_SILENCE_S))
     poll(prep.pk, connect)
@@ -74,9 +74,7 @@ def test_a_preparation_that_was_cancelled_before_its_start_does_not_count(prep, 
     assert last_preparation_attempt(later_run(new_dispatch)) is None
 
 
-def test_a_preparation_that_was_cancelled_after_a_start_that_nobody_saved_counts(
-    prep, connect, fake, staff, new_dispatch
-):
+def test_a_preparation_that_was_cancelled_after_an_unsaved_start_counts(prep, connect, fake, staff, new_dispatch):
     Dispatch.objects.filter(pk=prep.pk).update(state=State.PREPARING, generation=1)
     prep.steps.create(from_state=State.CLAIMED, to_state=State.PREPARING, actor="worker")
     fake.start(prep.public_id, prep.drive_key, 1, [])

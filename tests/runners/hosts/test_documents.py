@@ -1,4 +1,4 @@
-"""What drivetest prints, as docs/reference/formats.md gives it, is what the register understands."""
+"""The register parses the records of drivetest that docs/reference/formats.md documents."""
 
 import json
 
@@ -17,7 +17,7 @@ def test_a_detached_record_is_read_as_docs_formats_gives_it():
     assert status.boot_ids == (record["boot_id"],)
 
 
-def test_a_detached_record_of_an_earlier_drivetest_tells_no_start_of_its_host():
+def test_a_detached_record_of_an_earlier_drivetest_has_no_boot_of_its_host():
     record = json.loads(_example("drivecert.detached/1"))
     del record["boot_id"]
     assert parse_status(record).boot_ids == ()

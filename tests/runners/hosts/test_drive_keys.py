@@ -32,7 +32,7 @@ def test_a_file_may_have_been_bound_before_its_key_named_a_host(now, keys):
 
 
 @pytest.mark.parametrize(("bound", "now", "is_same", "why"), rows())
-def test_both_programs_know_a_drive_by_the_same_keys(bound, now, is_same, why):
+def test_both_programs_compute_the_same_drive_keys(bound, now, is_same, why):
     assert (bound in keys_of(now)) is is_same, why
 
 
@@ -45,7 +45,7 @@ def bound_before(device, fake):
 
 
 @pytest.mark.django_db
-def test_a_device_that_was_bound_before_goes_on_under_its_key(bound_before, new_dispatch, fake):
+def test_a_device_that_was_bound_earlier_keeps_its_key(bound_before, new_dispatch, fake):
     dispatch = new_dispatch()
     identity = identify_device(bound_before, fake)
     assert objections_to_start(dispatch, identity) == []
@@ -76,7 +76,7 @@ def test_machines_that_were_cloned_have_drives_of_their_own(device, fake, staff)
 
 
 @pytest.mark.django_db
-def test_a_device_bound_by_its_hosts_name_alone_goes_on_under_its_key(device, new_dispatch, fake, staff):
+def test_a_device_bound_by_the_name_of_its_host_alone_keeps_its_key(device, new_dispatch, fake, staff):
     Device.objects.filter(pk=device.pk).update(drive_key=NOW)
     fake.add_drive(device.path, MARKED)
     device.refresh_from_db()

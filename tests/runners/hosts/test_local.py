@@ -43,7 +43,7 @@ def local(drivetest):
 
 @pytest.fixture
 def left(settings, tmp_path):
-    """What a program that runs as another user left in its own directory, beside a file that is not its own."""
+    """The output of a program of another user in its own directory, next to a file of the register."""
     settings.LAB_DIR = str(tmp_path / "lab")
     out = tmp_path / "lab/d-1.load/out"
     out.mkdir(parents=True)
@@ -52,7 +52,7 @@ def left(settings, tmp_path):
     (out / "hdr-UPDATE.hdr").symlink_to(tmp_path / "ssh_key")
     os.mkfifo(out / "hdr-SCAN.hdr")
     (out / "hdr-INSERT.hdr").mkdir()
-    (out.parent / "beside").symlink_to(tmp_path)
+    (out.parent / "linked").symlink_to(tmp_path)
     return LocalHost()
 
 
@@ -61,8 +61,8 @@ def test_a_plain_file_of_a_run_is_fetched(left):
         assert stream.read() == b"counts"
 
 
-@pytest.mark.parametrize("file", ["out/hdr-UPDATE.hdr", "out/hdr-SCAN.hdr", "out/hdr-INSERT.hdr", "beside/ssh_key"])
-def test_no_link_is_followed_and_no_pipe_is_waited_for(left, file):
+@pytest.mark.parametrize("file", ["out/hdr-UPDATE.hdr", "out/hdr-SCAN.hdr", "out/hdr-INSERT.hdr", "linked/ssh_key"])
+def test_links_are_not_followed_and_pipes_do_not_block(left, file):
     with pytest.raises(FileMissingError, match="expected a plain file"):
         left.fetch("d-1.load", file)
 
@@ -110,7 +110,7 @@ def test_a_created_file_has_its_size_and_is_virtual(drive):
     assert Path(drive.path).stat().st_blocks * 512 >= 64 * MIB
 
 
-def test_a_file_that_is_there_is_never_created_anew(local, tmp_path):
+def test_an_existing_file_is_never_created_again(local, tmp_path):
     path = tmp_path / "letters.txt"
     path.write_text("dear")
     with pytest.raises(FileExistsOnHostError, match=r"letters\.txt"):
@@ -120,7 +120,7 @@ def test_a_file_that_is_there_is_never_created_anew(local, tmp_path):
 
 @pytest.fixture
 def files_of_a_mib_at_most():
-    """A limit of this process: asked for more than there is, some file systems fill up first, under other tests."""
+    """Limit the file size of this process. Without a limit, some file systems fill up first and other tests fail."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, before[1]))
     yield
@@ -144,13 +144,13 @@ def test_a_run_that_was_never_started_is_absent(local):
     assert local.stop("d-nothing").state is ProgramState.ABSENT
 
 
-def test_a_start_that_is_repeated_tells_the_same_process(local, started):
+def test_a_repeated_start_reports_the_same_process(local, started):
     first, again = started("d-one", 1), started("d-one", 1)
     assert first.state is again.state is ProgramState.RUNNING
     assert first.pid == again.pid == local.status("d-one").pid
 
 
-def test_a_load_is_told_none_of_the_register_s_secrets(local, started, monkeypatch):
+def test_a_load_gets_no_secret_of_the_register(local, started, monkeypatch):
     monkeypatch.setenv("SECRET_KEY", "of-the-register")
     environment = Path(f"/proc/{started('d-one', 1).pid}/environ").read_text().split("\0")
     names = {each.partition("=")[0] for each in environment if each}
@@ -182,7 +182,7 @@ def test_a_stopped_program_ends_as_interrupted_and_leaves_its_log(local, started
     assert b"ACT version" in local.read("d-one", "log", 1, 20)
 
 
-def test_a_file_that_is_not_there_is_missing(local, started):
+def test_a_file_that_does_not_exist_is_missing(local, started):
     started("d-one", 1)
     with pytest.raises(FileMissingError, match="no-such"):
         local.fetch("d-one", "no-such")
@@ -193,7 +193,7 @@ def test_drive_locks_of_two_drives_are_two_files(local):
     assert local._drive_lock("wwn/with/slashes").parent == Path(django_settings.LAB_DIR) / "locks"
 
 
-def test_a_host_without_the_program_says_how_to_get_it(settings, tmp_path):
+def test_the_error_of_a_host_without_the_program_names_how_to_get_it(settings, tmp_path):
     settings.DRIVETEST = tmp_path / "absent"
     with pytest.raises(ProgramMissingError, match="cargo build"):
         LocalHost().identify("/dev/null")
@@ -201,7 +201,7 @@ def test_a_host_without_the_program_says_how_to_get_it(settings, tmp_path):
 
 @pytest.fixture
 def program(settings, tmp_path):
-    """Put a program in drivetest's place that answers what it is told to."""
+    """Replace drivetest by a shell script."""
     settings.DRIVETEST = tmp_path / "program"
 
     def write(script):
@@ -212,19 +212,19 @@ def program(settings, tmp_path):
     return write
 
 
-def test_a_program_that_does_not_answer_in_time_is_silence(program, settings):
+def test_a_late_answer_of_the_program_makes_the_host_unavailable(program, settings):
     settings.HOST_ANSWER_TIMEOUT_S = 0.2
     with pytest.raises(HostUnavailableError, match=r"within 0\.2 s"):
         program("exec sleep 60").status("d-one")
 
 
 @pytest.mark.parametrize("script", ["echo nonsense", "echo []", "echo '{}'", "exit 3", "kill -9 $$"])
-def test_an_answer_that_cannot_be_read_is_silence(program, script):
+def test_an_unreadable_answer_makes_the_host_unavailable(program, script):
     with pytest.raises(HostUnavailableError):
         program(script).status("d-one")
 
 
-def test_a_start_that_cannot_be_answered_is_asked_for_again(program):
+def test_a_start_between_two_states_makes_the_host_unavailable(program):
     with pytest.raises(HostUnavailableError, match="between two states"):
         program("echo 'drivetest: between two states' >&2; exit 3").start("d-two", "key", 2, ARGV)
 
@@ -234,7 +234,7 @@ def test_a_start_that_drivetest_does_not_understand_fails(program):
         program("echo 'unexpected argument' >&2; exit 64").start("d-two", "key", 2, ARGV)
 
 
-def test_a_refusal_is_told_in_the_words_of_the_host(program):
+def test_a_refusal_is_shown_in_the_text_of_the_host(program):
     answer = json.dumps({"state": "absent", "reason": "drive busy with /lab/d-one"})
     with pytest.raises(StartRefusedError, match="drive busy with /lab/d-one"):
         program(f"echo '{answer}'; exit 2").start("d-two", "key", 2, ARGV)
@@ -246,7 +246,7 @@ def test_an_order_runs_on_this_machine_from_start_to_submission(local, drive, st
     dispatch = order(device, a_lab, Order(Decimal("0.05"), 2, 1), staff)
     poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
-    assert dispatch.state in {State.RUNNING, State.DONE}, dispatch.reason  # done where the look took 2 s itself
+    assert dispatch.state in {State.RUNNING, State.DONE}, dispatch.reason  # done if the poll itself took 2 s
     wait_until(lambda: local.status(dispatch.public_id).state is ProgramState.ENDED)
     poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
@@ -257,7 +257,7 @@ def test_an_order_runs_on_this_machine_from_start_to_submission(local, drive, st
 
 
 @pytest.mark.django_db
-def test_a_file_exchanged_for_another_is_refused(local, drive, staff, a_lab):
+def test_a_file_that_replaced_another_is_refused(local, drive, staff, a_lab):
     device = bind(add_local_host(staff), drive, "a file", staff)
     dispatch = order(device, a_lab, Order(Decimal("0.05"), 2, 1), staff)
     Path(drive.path).rename(f"{drive.path}.old")
@@ -280,7 +280,7 @@ def test_a_loop_device_and_its_file_are_one_drive(local, drive):
         subprocess.run(["losetup", "-d", loop], check=True)
 
 
-def test_the_recipe_names_the_files_that_the_host_keeps():
+def test_the_recipe_uses_the_file_names_of_the_host():
     assert STORAGE.argv(Dispatch(drive_key="file:1:2"))[: len(ARGV)] == ARGV
 
 
@@ -289,7 +289,7 @@ def test_this_machine_is_added_once(staff):
     assert add_local_host(staff) == add_local_host(staff) == Host.objects.get()
 
 
-def test_what_is_removed_begins_nowhere_anew(drivetest):
+def test_a_removed_run_directory_refuses_every_start(drivetest):
     local = LocalHost()
     lock = local._drive_lock("file:1:2")
     local.put("d-one", {"log": b"a line"})
@@ -309,24 +309,24 @@ def test_the_real_program_lists_the_drives_of_this_machine(drivetest):
         assert drive.size_bytes > 0
 
 
-def test_a_list_of_drives_that_lacks_a_field_is_no_answer():
-    told = asdict(FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512))
-    assert parse_drives({"drives": [told | {"new": 1}]}) == [FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512)]
+def test_a_list_of_drives_that_lacks_a_field_is_invalid():
+    record = asdict(FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512))
+    assert parse_drives({"drives": [record | {"new": 1}]}) == [FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512)]
     with pytest.raises(HostUnavailableError, match=r"drivecert.drives/1"):
         parse_drives({"drives": [{"path": "/dev/sda"}]})
 
 
 @pytest.mark.parametrize(("field", "value"), [("drive_key", None), ("path", 5), ("size_bytes", "512"), ("model", 1)])
-def test_a_list_of_drives_with_a_field_of_another_type_is_no_answer(field, value):
-    told = asdict(FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512)) | {field: value}
+def test_a_list_of_drives_with_a_field_of_another_type_is_invalid(field, value):
+    record = asdict(FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512)) | {field: value}
     with pytest.raises(HostUnavailableError, match=rf"drivecert.drives/1, got .* \({field}: {value!r}\)"):
-        parse_drives({"drives": [told]})
+        parse_drives({"drives": [record]})
 
 
-def test_a_device_that_goes_while_devices_are_listed_is_passed_over(local, monkeypatch, tmp_path):
+def test_a_device_that_disappears_while_devices_are_listed_is_skipped(local, monkeypatch, tmp_path):
     (tmp_path / "gone/size").mkdir(parents=True)  # listed, and cannot be read
-    (tmp_path / "kept").mkdir()
-    (tmp_path / "kept/size").write_text("16\n")
+    (tmp_path / "found").mkdir()
+    (tmp_path / "found/size").write_text("16\n")
     monkeypatch.setattr(local_host, "BLOCK_DEVICES", tmp_path)
-    monkeypatch.setattr(LocalHost, "_is_drive", lambda _self, path, _key: path == "/dev/kept")
-    assert local.find("nvme:M:S", 16 * local_host.SECTOR_BYTES) == ["/dev/kept"]
+    monkeypatch.setattr(LocalHost, "_is_drive", lambda _self, path, _key: path == "/dev/found")
+    assert local.find("nvme:M:S", 16 * local_host.SECTOR_BYTES) == ["/dev/found"]

@@ -11,7 +11,7 @@ from runners.inventory.devices import add_local_host
 from runners.inventory.health import no_work_message
 from runners.models import Host
 from runners.models.states import State
-from tests.runners.lab import look_at_all
+from tests.runners.lab import poll_all
 
 GIVEN = "0123456789abcdef0123456789abcdef\n"
 
@@ -45,21 +45,21 @@ def test_without_an_id_of_the_machine_the_data_directory_has_one(named, settings
     assert machine_id() != first
 
 
-def test_of_many_that_make_the_id_at_once_all_tell_the_same(named):
+def test_processes_that_create_the_machine_id_at_once_get_the_same(named):
     named("")
-    told = []
-    threads = [threading.Thread(target=lambda: told.append(machine_id())) for _ in range(8)]
+    ids = []
+    threads = [threading.Thread(target=lambda: ids.append(machine_id())) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(told) == 8
-    assert len(set(told)) == 1
+    assert len(ids) == 8
+    assert len(set(ids)) == 1
 
 
 @pytest.fixture
 def unreadable(monkeypatch, tmp_path):
-    """The machine has an id, and whoever reads it fails."""
+    """A machine whose id cannot be read."""
     path = tmp_path / "machine-id"
     path.mkdir()
     monkeypatch.setattr(machine, "MACHINE_ID", path)
@@ -73,7 +73,7 @@ def test_an_id_that_cannot_be_read_is_not_replaced_by_another(unreadable, tmp_pa
     assert "cannot be read" in machine.machine_id_error()
 
 
-def test_a_data_directory_in_which_no_id_can_be_made_says_so(named, settings, tmp_path):
+def test_a_data_directory_without_write_access_is_named_in_the_error(named, settings, tmp_path):
     named("")
     settings.LAB_DIR = tmp_path / "a-file"
     settings.LAB_DIR.write_text("")
@@ -81,33 +81,33 @@ def test_a_data_directory_in_which_no_id_can_be_made_says_so(named, settings, tm
         machine_id()
 
 
-def test_bytes_that_are_no_text_are_no_id_of_a_machine(named, tmp_path):
+def test_bytes_that_are_no_text_are_no_machine_id(named, tmp_path):
     named("")
     machine.MACHINE_ID.write_bytes(b"\xff" * 32)
     machine_id()
     assert (tmp_path / "lab" / "host-id").exists()
 
 
-def test_a_machine_that_cannot_be_told_is_nobody_in_particular(unreadable):
+def test_a_machine_without_an_id_matches_only_unassigned_hosts(unreadable):
     assert machine.own_machine_ids() == [machine.UNASSIGNED]
     assert machine.is_this_machine(machine.UNASSIGNED)
     assert not machine.is_this_machine("of-another")
 
 
 @pytest.mark.django_db
-def test_hosts_over_ssh_are_looked_at_by_a_machine_that_cannot_be_told(in_state, connect, unreadable):
+def test_a_machine_without_an_id_polls_hosts_over_ssh(in_state, connect, unreadable):
     dispatch = in_state(State.RUNNING)
     Host.objects.update(machine_id="this-one")
     run_due(connect)
     assert take_due_batches(is_silent=False, limit=9) == []
     pins = {"address": "lab", "user": "drivecert", "host_key": "k", "program_sha256": "5e" * 32}
     Host.objects.update(kind="ssh", machine_id="", **pins)
-    (visit,) = take_due_batches(is_silent=False, limit=9)
-    assert visit.dispatch_ids == (dispatch.pk,)
+    (batch,) = take_due_batches(is_silent=False, limit=9)
+    assert batch.dispatch_ids == (dispatch.pk,)
 
 
 @pytest.mark.django_db
-def test_the_host_that_this_machine_may_be_gets_no_work_and_says_why(device, unreadable):
+def test_a_local_host_without_a_machine_id_gets_no_work_and_names_the_cause(device, unreadable):
     device.host.machine_id = "this-one"
     assert "machine-id: cannot be read" in no_work_message(device.host)
     with pytest.raises(MachineUnknownError, match="chmod"):
@@ -124,7 +124,7 @@ def test_the_local_host_knows_which_machine_it_is(staff):
 def test_a_run_of_another_machine_waits_for_its_worker(in_state, connect, fake, state):
     dispatch = in_state(state)
     Host.objects.update(machine_id="of-another")
-    look_at_all(connect)
+    poll_all(connect)
     poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert (dispatch.state, dispatch.silent_since, dispatch.reason) == (state, None, "")
@@ -132,15 +132,15 @@ def test_a_run_of_another_machine_waits_for_its_worker(in_state, connect, fake, 
 
 
 @pytest.mark.django_db
-def test_a_host_of_an_unnamed_machine_is_taken_by_the_worker_that_looks(dispatch, connect):
-    look_at_all(connect)
+def test_an_unassigned_local_host_is_assigned_to_the_polling_machine(dispatch, connect):
+    poll_all(connect)
     dispatch.refresh_from_db()
     assert dispatch.state == State.RUNNING
     assert Host.objects.get().machine_id == machine_id()
 
 
 @pytest.mark.django_db
-def test_another_machine_is_not_asked(device):
+def test_the_local_host_of_another_machine_gets_no_request(device):
     connect_really(device.host)
     device.host.machine_id = "of-another"
     with pytest.raises(HostElsewhereError, match="of-another"):

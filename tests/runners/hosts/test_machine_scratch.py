@@ -1,4 +1,4 @@
-"""Whatever a host has, no more of it is brought here than the one door takes, and not into memory."""
+"""Files from hosts: never more than the intake accepts, and never in memory."""
 
 import json
 from io import BytesIO
@@ -20,12 +20,12 @@ class EndlessHost:
 
     pieces_count = 0
 
-    def exchange(self, address, said, within_s, timer):
+    def exchange(self, address, sent, within_s, timer):
         self.pieces_count += 1
         return json.dumps({"ok": None, "bytes": len(PIECE)}).encode() + b"\n" + PIECE
 
 
-def test_a_log_without_end_is_not_fetched_beyond_what_the_one_door_takes(settings):
+def test_an_endless_log_is_not_fetched_beyond_the_limit_of_the_intake(settings):
     settings.UPLOAD_MAX_BYTES = 5 * len(PIECE)
     endless = EndlessHost()
     with pytest.raises(TooLargeError, match="d-1/log: expected at most 5000 bytes"):
@@ -33,7 +33,7 @@ def test_a_log_without_end_is_not_fetched_beyond_what_the_one_door_takes(setting
     assert endless.pieces_count == 6
 
 
-def test_an_archive_is_not_filled_beyond_what_the_one_door_takes(dispatch, settings):
+def test_an_archive_is_not_filled_beyond_the_limit_of_the_intake(dispatch, settings):
     settings.UPLOAD_MAX_BYTES = 10_000
     taken = []
 
@@ -48,7 +48,7 @@ def test_an_archive_is_not_filled_beyond_what_the_one_door_takes(dispatch, setti
 
 
 @pytest.mark.parametrize(("size_bytes", "is_taken"), [(100, True), (101, False)])
-def test_the_limit_is_the_one_door_s(settings, size_bytes, is_taken):
+def test_the_limit_is_that_of_the_intake(settings, size_bytes, is_taken):
     settings.UPLOAD_MAX_BYTES = 100
     try:
         check_size("log", size_bytes)
@@ -58,6 +58,6 @@ def test_the_limit_is_the_one_door_s(settings, size_bytes, is_taken):
         assert is_taken
 
 
-def test_large_files_lie_with_the_data_for_nobody_else_to_see(settings):
+def test_large_temporary_files_are_in_the_data_directory_and_private(settings):
     assert scratch_dir() == settings.LAB_DIR
     assert scratch_dir().stat().st_mode & 0o077 == 0

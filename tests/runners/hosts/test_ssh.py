@@ -74,13 +74,13 @@ def test_a_run_is_started_watched_and_stopped(host, start):
     assert host.status("d-one").exit_status == 5
 
 
-def test_a_start_that_is_repeated_tells_the_same_process(host, there, start):
+def test_a_repeated_start_reports_the_same_process(host, there, start):
     first, again = start(), start()
     assert first.pid == again.pid
     wait_until(lambda: len(there.pids_of("drivetest")) == 2)  # the monitor and the load; the second start has ended
 
 
-def test_a_run_that_was_never_started_is_absent_and_one_that_was_closed_never_starts(host, drive_key):
+def test_a_run_that_was_never_started_is_absent_and_a_sealed_one_never_starts(host, drive_key):
     assert host.status("d-nothing").state is ProgramState.ABSENT
     host.put("d-closed", {})
     assert host.stop("d-closed").state is ProgramState.ENDED
@@ -137,7 +137,7 @@ def test_a_configuration_names_the_bound_drive_only(there, start, loop_drives):
         start(files=config(more="file-size-mbytes: 64\n"))
 
 
-def test_another_host_key_is_told_nothing(there, host):
+def test_a_host_with_another_key_gets_no_data(there, host):
     there.stop_sshd()
     for name in ("host_key", "host_key.pub"):
         there.path(f"/etc/ssh/{name}").unlink()
@@ -147,13 +147,13 @@ def test_another_host_key_is_told_nothing(there, host):
         host.identify("/dev/nvme0n1")
 
 
-def test_a_missing_sudo_rule_is_said(there, host):
+def test_a_missing_sudo_rule_is_reported(there, host):
     there.path("/etc/sudoers.d/drivecert").unlink()
     with pytest.raises(HostUnavailableError, match="a password is required"):
         host.identify("/dev/nvme0n1")
 
 
-def test_a_lost_connection_is_opened_anew_within_one_call(there, host):
+def test_a_lost_connection_is_opened_again_within_one_call(there, host):
     host.identify("/dev/nvme0n1")
     there.stop_sshd()
     there.start_sshd()
@@ -167,7 +167,7 @@ def test_a_cut_link_makes_the_host_silent_and_a_restored_one_answers(there, host
     with pytest.raises(HostUnavailableError, match="no answer within 2 s"):
         host.status("d-one")
     there.restore()
-    settings.HOST_ANSWER_TIMEOUT_S = as_set  # to sign in anew may take a busy machine seconds
+    settings.HOST_ANSWER_TIMEOUT_S = as_set  # a new login may take seconds on a busy machine
     wait_until(lambda: _answers(host))
     assert host.status("d-one").pid == before.pid
 
@@ -188,7 +188,7 @@ def test_a_run_outlives_its_sshd(there, host, start):
     assert (now.state, now.pid) == (ProgramState.RUNNING, before.pid)
 
 
-def test_a_rebooted_host_tells_an_end_that_nobody_saw(there, host, start):
+def test_a_rebooted_host_reports_an_unobserved_end(there, host, start):
     start()
     there.reboot()
     status = host.status("d-one")
@@ -196,7 +196,7 @@ def test_a_rebooted_host_tells_an_end_that_nobody_saw(there, host, start):
     assert "rebooted" in status.reason
 
 
-def test_status_and_the_log_s_new_bytes_are_one_trip(host, start, trips):
+def test_status_and_the_new_bytes_of_the_log_are_one_exchange(host, start, trips):
     start()
     wait_until(lambda: host.status("d-one").log_bytes > 0)
     trips.clear()

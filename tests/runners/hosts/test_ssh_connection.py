@@ -13,7 +13,7 @@ LAB = Address("lab-1", "192.0.2.1", 22, "drivecert", "key")
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "cause"),
     [
         (OSError(errno.EHOSTUNREACH, "Connect call failed ('192.0.2.1', 22)"), "no connection: No route to host;"),
         (ConnectionRefusedError(errno.ECONNREFUSED, "Connect call failed"), "no connection: Connection refused;"),
@@ -27,12 +27,12 @@ LAB = Address("lab-1", "192.0.2.1", 22, "drivecert", "key")
         (asyncssh.PermissionDenied("Permission denied"), "no session: Permission denied; check the host's setup"),
     ],
 )
-def test_a_host_that_cannot_be_reached_is_told_in_words(error, said):
-    told = str(_silent_error(LAB, error))
-    assert told.startswith("lab-1: 192.0.2.1 ")
-    assert said in told
-    assert "Errno" not in told
-    assert type(error).__name__ not in told
+def test_the_error_of_an_unreachable_host_is_a_sentence(error, cause):
+    message = str(_silent_error(LAB, error))
+    assert message.startswith("lab-1: 192.0.2.1 ")
+    assert cause in message
+    assert "Errno" not in message
+    assert type(error).__name__ not in message
 
 
 class LostConnection:

@@ -34,8 +34,8 @@ def enrolled(new_enrolled):
 def ordered(enrolled, staff, a_lab):
     row = enrolled[1]
     device = bind(row, SshHost(row).identify("/dev/nvme0n1"), "a drive", staff)
-    asked = Order(Decimal("0.1"), 3, 1, {"report_interval_s": 1})
-    return order(device, a_lab, asked, staff)
+    wanted = Order(Decimal("0.1"), 3, 1, {"report_interval_s": 1})
+    return order(device, a_lab, wanted, staff)
 
 
 def run_to_its_end(dispatch, for_s=180):
@@ -95,8 +95,8 @@ def test_a_drive_is_prepared_over_ssh_with_evidence(enrolled, prep_ordered, loop
     assert len(set(content_of(loop_drives, enrolled[0].devices["nvme0n1"]))) == 256, "random data holds every byte"
 
 
-def test_data_of_others_is_left_alone_by_a_preparation_over_ssh_whoever_consents(enrolled, prep_ordered, loop_drives):
-    """Only the operator at the host may say that it goes: the register says so in vain."""
+def test_a_preparation_over_ssh_refuses_data_of_others_even_with_consent(enrolled, prep_ordered, loop_drives):
+    """Only the operator of the host may give consent; the consent of the register has no effect."""
     device = Path(enrolled[0].devices["nvme0n1"])
     with device.open("r+b") as stream:
         stream.seek(0x438)
@@ -124,7 +124,7 @@ def test_a_dispatch_waits_for_a_host_that_fails_its_check(enrolled, ordered):
     assert "listed no drive" in ordered.reason
 
 
-def test_a_host_is_found_fit_again_after_its_operator_mended_it(enrolled):
+def test_a_host_passes_its_check_after_its_operator_fixed_it(enrolled):
     there, row = enrolled
     there.stop_sshd()
     assert "lab-host" in health.check(row)[0]
@@ -132,7 +132,7 @@ def test_a_host_is_found_fit_again_after_its_operator_mended_it(enrolled):
     wait_until(lambda: health.check(row) == [])
 
 
-def test_a_program_that_differs_from_the_pinned_one_is_told(enrolled, ordered):
+def test_a_program_that_differs_from_the_pinned_one_is_reported(enrolled, ordered):
     there, row = enrolled
     with there.path("/usr/local/sbin/drivetest").open("ab") as program:
         program.write(b"\n")

@@ -1,4 +1,4 @@
-"""What a host over SSH shows and what it refuses, asked of one host on which nothing is ever started."""
+"""The data that a host over SSH shows and the requests that it refuses. Nothing is started on this host."""
 
 import json
 
@@ -59,7 +59,7 @@ def test_no_file_is_made_or_read_as_a_drive(host):
 
 
 @pytest.mark.parametrize(
-    "words",
+    "argv",
     [
         ["storage", "/etc/shadow"],
         ["storage", "config", "--log", "/etc/cron.d/x"],
@@ -69,10 +69,10 @@ def test_no_file_is_made_or_read_as_a_drive(host):
         ["read", "/etc/shadow"],
     ],
 )
-def test_the_register_cannot_choose_the_command_line(host, there, drive_key, words):
+def test_the_register_cannot_choose_the_command_line(host, there, drive_key, argv):
     host.put("d-one", config())
     with pytest.raises((StartRefusedError, DeviceUnknownError, StartFailedError)):
-        host.start("d-one", drive_key, 1, words)
+        host.start("d-one", drive_key, 1, argv)
     wait_until(lambda: there.pids_of("drivetest") == [], REFUSED_ENDS_S)
 
 
@@ -106,7 +106,7 @@ def test_sudo_lets_through_the_one_command_without_arguments(there):
         assert as_user(*argv).returncode != 0
 
 
-def test_the_register_s_key_is_its_own_and_nobody_else_s(row):
+def test_the_key_of_the_register_is_private(row):
     assert key_path().stat().st_mode & 0o777 == 0o600
     assert public_key().startswith("ssh-ed25519 ")
     assert fingerprint(public_key()).startswith("SHA256:")
@@ -116,7 +116,7 @@ def test_connect_leads_to_the_host(row):
     assert connect(row).identify("/dev/nvme0n1").kind == "virtual"
 
 
-def test_what_the_host_answers_is_documented(there):
+def test_the_answers_of_the_host_are_documented(there):
     answer = there.run("sh", "-c", f'echo \'{{"verb": "health"}}\' | {PROGRAM} host')
     health = json.loads(answer.stdout)["ok"]
     assert health["schema"] == "drivecert.host-health/1"

@@ -36,11 +36,11 @@ def scopes(there):
     return there.run("systemctl", "list-units", "--plain", "--no-legend", "--type=scope", "run-*").stdout
 
 
-def test_a_host_tells_that_systemd_is_its_init(host):
+def test_a_host_reports_that_systemd_is_its_init(host):
     assert host.health()["init"] == "systemd"
 
 
-def test_a_run_is_a_scope_of_its_own_and_leaves_none_behind(there, host, start):
+def test_a_run_has_its_own_scope_and_leaves_none(there, host, start):
     started = start()
     assert started.state is ProgramState.RUNNING
     assert "drivetest of the run d-one" in scopes(there)
@@ -53,7 +53,7 @@ def test_a_run_is_a_scope_of_its_own_and_leaves_none_behind(there, host, start):
     wait_until(lambda: not scopes(there))
 
 
-def test_a_run_outlives_the_service_of_sshd_with_all_that_is_in_its_group(there, host, start):
+def test_a_run_outlives_the_service_and_the_control_group_of_sshd(there, host, start):
     before = start()
     there.run("sh", "-c", f"echo $$ > {OF_SSHD}; sleep 600 >/dev/null 2>&1 &")
     there.stop_sshd()
@@ -64,14 +64,14 @@ def test_a_run_outlives_the_service_of_sshd_with_all_that_is_in_its_group(there,
     assert (now.state, now.pid) == (ProgramState.RUNNING, before.pid)
 
 
-def test_a_start_that_is_repeated_tells_the_same_process(there, host, start):
+def test_a_repeated_start_reports_the_same_process(there, host, start):
     first, again = start(), start()
     assert first.pid == again.pid
     wait_until(lambda: len(scopes(there).splitlines()) == 1)  # what was started again answers before it ends
     assert host.status("d-one").pid == first.pid
 
 
-def test_a_rebooted_host_tells_an_end_that_nobody_saw(there, host, start):
+def test_a_rebooted_host_reports_an_unobserved_end(there, host, start):
     start()
     there.reboot()
     status = host.status("d-one")

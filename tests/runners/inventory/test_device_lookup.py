@@ -21,7 +21,7 @@ INVENTORIES = 1000
 
 
 class RenamingHost:
-    """A host with invented drives, whose names change hands before any question that `renames_before` says."""
+    """A host with invented drives, whose names are exchanged before the requests in `renames_before`."""
 
     def __init__(self, rng, renames_before=()):
         self.rng = rng
@@ -55,7 +55,7 @@ class RenamingHost:
         return [path for path, drive in self.at.items() if drive == (drive_key, size_bytes)]
 
     def start(self, config, expected, checks):
-        """Load what the configuration names; a real host and drivetest look first at what they have opened."""
+        """Load the drive that the configuration names. A real host and drivetest first check what they have opened."""
         self._before("start")
         path = config.split("device-names: ")[1].splitlines()[0]
         opened = self.at.get(path, ("nothing", 0))[0]
@@ -76,7 +76,7 @@ def bound_on(host):
 
 
 def go(host, dispatch, checks):
-    """Do what the register does at a start; a refusal and an unknown device start nothing."""
+    """Start a run as the register does. A refusal and an unknown device start nothing."""
     try:
         if not objections_to_start(dispatch, identify_device(dispatch.device, host)):
             host.start(STORAGE.config_text(dispatch), dispatch.drive_key, checks)
@@ -85,7 +85,7 @@ def go(host, dispatch, checks):
 
 
 @pytest.mark.parametrize("change", ["rename", "lose", "nothing"])
-def test_what_changed_since_the_order_misdirects_no_load_even_where_the_host_checks_nothing(change):
+def test_changes_since_the_order_misdirect_no_load_even_if_the_host_checks_nothing(change):
     started = 0
     for seed in range(INVENTORIES):
         host = RenamingHost(random.Random(seed))  # noqa: S311
@@ -100,7 +100,7 @@ def test_what_changed_since_the_order_misdirects_no_load_even_where_the_host_che
     assert (started == 0) if change == "lose" else (started > INVENTORIES // 2)
 
 
-def test_names_that_change_between_any_two_questions_misdirect_no_load():
+def test_names_that_change_between_any_two_requests_misdirect_no_load():
     started = 0
     for seed in range(INVENTORIES):
         host = RenamingHost(random.Random(seed), ("identify", "find", "start"))  # noqa: S311
@@ -118,7 +118,7 @@ def test_a_device_follows_its_drive_to_its_new_path(device, fake):
     assert device.path == "/dev/fake7"
 
 
-def test_a_drive_under_two_names_is_not_chosen_between(device, fake):
+def test_a_drive_under_two_names_is_refused(device, fake):
     moved = fake.drives.pop("/dev/fake0")
     fake.drives |= {"/dev/fake7": moved, "/dev/fake8": moved}
     fake.add_drive("/dev/fake0", "loop:1:9")
@@ -147,7 +147,7 @@ def test_a_drive_under_two_names_is_not_chosen_between(device, fake):
         ("/dev/disk/by-id/nvme-M_S1", "/dev/nvme1n2", True),
     ],
 )
-def test_a_renamed_drive_is_told_from_another_part_of_it(bound, found, may_be):
+def test_a_renamed_drive_is_distinguished_from_another_part_of_it(bound, found, may_be):
     assert is_same_part(bound, found) is may_be
     assert is_same_part(found, bound) is may_be
 
@@ -161,7 +161,7 @@ def test_a_device_whose_partition_is_gone_does_not_become_another_one_of_its_siz
     assert Device.objects.get().path == "/dev/nvme0n1p3"
 
 
-def test_a_drive_under_no_name_is_said_to_be_away_with_the_remedy(device, fake):
+def test_a_missing_drive_is_reported_with_the_remedy(device, fake):
     del fake.drives["/dev/fake0"]
     away = "local does not find drive loop:1:2, last seen at /dev/fake0 (/dev/fake0: no such device); attach it"
     with pytest.raises(DeviceUnknownError, match=re.escape(away)):
@@ -173,18 +173,16 @@ def test_a_drive_under_no_name_is_said_to_be_away_with_the_remedy(device, fake):
 
 
 @pytest.mark.parametrize("is_checked_first", [True, False])
-def test_a_dispatch_whose_drive_has_another_name_than_when_it_was_ordered_says_so(
-    dispatch, connect, fake, is_checked_first
-):
+def test_a_dispatch_whose_drive_was_renamed_since_the_order_names_both_paths(dispatch, connect, fake, is_checked_first):
     fake.drives["/dev/fake7"] = fake.drives.pop("/dev/fake0")
     if is_checked_first:
         follow_drive(dispatch.device, ["/dev/fake7"])
     poll(dispatch.pk, connect)
-    told = dispatch.steps.get(to_state=State.PREPARING).reason
-    assert told == "the drive was /dev/fake0 when this was ordered, and is /dev/fake7 now"
+    reason = dispatch.steps.get(to_state=State.PREPARING).reason
+    assert reason == "the drive was /dev/fake0 when this was ordered, and is /dev/fake7 now"
 
 
-def test_a_dispatch_ordered_under_the_name_of_now_says_nothing_of_names(new_dispatch, device, connect, fake):
+def test_a_dispatch_whose_drive_kept_its_name_names_no_paths(new_dispatch, device, connect, fake):
     fake.drives["/dev/fake7"] = fake.drives.pop("/dev/fake0")
     follow_drive(device, ["/dev/fake7"])
     dispatch = new_dispatch()

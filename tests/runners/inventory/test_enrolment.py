@@ -24,25 +24,25 @@ pytestmark = pytest.mark.django_db
 KEY = PINNED["host_key"]
 SHA256 = PINNED["program_sha256"]
 SSHD = shutil.which("sshd", path="/usr/sbin:/usr/bin:/sbin:/bin")
-# sshd wants a directory of its own, which stands where it is installed as a service only.
+# sshd needs its own directory, which exists only if sshd is installed as a service.
 IN_A_PLACE_OF_ITS_OWN = "mount -t tmpfs none /run && mkdir /run/sshd && exec"
 
 
-def test_the_command_enrols_and_says_what_to_do_on_the_host(capsys):
+def test_the_command_enrols_a_host_and_prints_the_steps_on_it(capsys):
     call_command("add_host", "lab-1", "--address", "192.0.2.1", "--host-key", KEY, "--sha256", SHA256)
-    said = capsys.readouterr().out
-    assert fingerprint(KEY) in said
+    output = capsys.readouterr().out
+    assert fingerprint(KEY) in output
     for shown in (sudo_line("drivecert"), public_key(), "/etc/drivecert/host.toml", "manage.py check_host lab-1"):
-        assert shown in said
+        assert shown in output
     assert Host.objects.get().program_sha256 == SHA256
 
 
-def test_what_the_command_prints_can_be_pasted_as_it_is(capsys):
-    """The END of a here-document counts at the beginning of its line alone; the shell itself is asked."""
+def test_the_output_of_the_command_can_be_pasted(capsys):
+    """The END of a here-document counts only at the beginning of a line; a real shell decides."""
     call_command("add_host", "lab-1", "--address", "192.0.2.1", "--host-key", KEY, "--sha256", SHA256)
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for _, commands in setup_steps(Host.objects.get()):
-        assert f"\n{commands}\n" in said
+        assert f"\n{commands}\n" in output
         read = subprocess.run(["sh", "-n"], input=commands, capture_output=True, text=True, check=True)
         assert read.stderr == ""
 
@@ -60,9 +60,13 @@ def found(path, key):
     return asdict(FoundDrive(path, "nvme", key, 1))
 
 
-def test_the_list_lets_in_what_is_listed_or_bound_and_the_host_s_others_once_their_mark_is_taken_off(staff):
-    told = [found("/dev/nvme0n1", "nvme:M:S1"), found("/dev/nvme1n1", 'nvme:M "2":S2'), found("/srv/a#b", "file:h:8:5")]
-    host = ssh_host(health={"found": told, "drives": ["file:h:8:5", "nvme:M:away"]})
+def test_the_list_allows_listed_and_bound_drives_and_has_the_other_drives_as_comments(staff):
+    listed = [
+        found("/dev/nvme0n1", "nvme:M:S1"),
+        found("/dev/nvme1n1", 'nvme:M "2":S2'),
+        found("/srv/a#b", "file:h:8:5"),
+    ]
+    host = ssh_host(health={"found": listed, "drives": ["file:h:8:5", "nvme:M:away"]})
     assert drives_in(toml_of(host)) == ["file:h:8:5", "nvme:M:away"]
     every = ["file:h:8:5", "nvme:M:away", "nvme:M:S1", 'nvme:M "2":S2']
     assert drives_in(toml_of(host).replace("  # ", "  ")) == every
@@ -71,27 +75,29 @@ def test_the_list_lets_in_what_is_listed_or_bound_and_the_host_s_others_once_the
     assert '\n  "nvme:M:S1", # /dev/nvme0n1\n' in toml_of(host)
 
 
-def test_a_host_that_told_nothing_yet_has_an_empty_list_to_be_filled_in():
+def test_a_host_without_a_report_has_an_empty_list():
     sentence, _ = setup_steps(host := ssh_host())[-1]
     assert drives_in(toml_of(host)) == []
     assert "between the brackets" in sentence
 
 
-def test_a_daemon_that_runs_is_told_to_read_the_new_rule():
-    told = " ".join(commands for _, commands in setup_steps(ssh_host()))
-    assert told.index("sshd -t") < told.index("systemctl reload ssh") < told.index('kill -HUP "$(cat /run/sshd.pid)"')
+def test_a_running_daemon_reloads_the_new_rule():
+    steps = " ".join(commands for _, commands in setup_steps(ssh_host()))
+    assert (
+        steps.index("sshd -t") < steps.index("systemctl reload ssh") < steps.index('kill -HUP "$(cat /run/sshd.pid)"')
+    )
 
 
-def test_a_name_that_is_enrolled_is_pinned_anew_only_where_that_is_said(capsys):
+def test_an_enrolled_name_is_pinned_again_only_with_replace(capsys):
     old, other = ssh_host(), "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + "B" * 43
-    asked = ("add_host", "lab-1", "--address", "192.0.2.2", "--host-key", other, "--sha256", SHA256)
+    command = ("add_host", "lab-1", "--address", "192.0.2.2", "--host-key", other, "--sha256", SHA256)
     with pytest.raises(CommandError, match="add --replace") as refused:
-        call_command(*asked)
+        call_command(*command)
     for shown in (fingerprint(KEY), fingerprint(other), "192.0.2.1", "192.0.2.2"):
         assert shown in str(refused.value)
     old.refresh_from_db()
     assert (old.address, old.host_key) == ("192.0.2.1", KEY)
-    call_command(*asked, "--replace")
+    call_command(*command, "--replace")
     old.refresh_from_db()
     assert (old.address, old.host_key) == ("192.0.2.2", other)
     assert fingerprint(other) in capsys.readouterr().out
@@ -100,7 +106,7 @@ def test_a_name_that_is_enrolled_is_pinned_anew_only_where_that_is_said(capsys):
 @pytest.mark.parametrize(
     ("option", "value"), [("--user", "root"), ("--host-key", "rubbish"), ("--sha256", "abc"), ("--address", "a b")]
 )
-def test_the_command_refuses_what_nobody_can_be_known_by(option, value):
+def test_the_command_refuses_invalid_pins(option, value):
     given = {"--address": "192.0.2.1", "--host-key": KEY, "--sha256": SHA256} | {option: value}
     with pytest.raises(CommandError, match=value):
         call_command("add_host", "lab-1", *(word for pair in given.items() for word in pair))
@@ -116,14 +122,14 @@ def test_the_command_refuses_what_nobody_can_be_known_by(option, value):
         ({"program_sha256": "0" * 64}, True),
     ],
 )
-def test_another_machine_is_not_told_to_have_the_drives_of_the_one_before(staff, pinned, is_kept):
+def test_a_replaced_host_does_not_get_the_drives_of_the_previous_machine(staff, pinned, is_kept):
     ssh_host(health=HEALTH)
     host = enrol("lab-1", Pins(**PINNED | pinned), staff)
     host.refresh_from_db()
     assert host.health == (HEALTH if is_kept else {})
 
 
-def test_a_host_pinned_anew_is_checked_before_it_gets_work(staff):
+def test_a_host_that_was_pinned_again_is_checked_before_it_gets_work(staff):
     before = ssh_host(objections=["silent"])
     enrol("lab-1", Pins(**PINNED | {"program_sha256": "0" * 64}), staff)
     before.refresh_from_db()
@@ -137,7 +143,7 @@ def test_a_host_pinned_anew_is_checked_before_it_gets_work(staff):
     + [(State.LOST, None, True), (State.LOST, timezone.now(), False), (State.QUEUED, None, False)],
 )
 @pytest.mark.parametrize("role", ["device", "load"])
-def test_a_host_is_not_pinned_anew_while_something_may_run_there(in_state, staff, state, ended_at, is_refused, role):
+def test_a_host_is_not_pinned_again_while_a_program_may_run_there(in_state, staff, state, ended_at, is_refused, role):
     host = ssh_host()
     dispatch = in_state(state, ended_at=ended_at, load_host=host if role == "load" else None)
     Device.objects.filter(pk=dispatch.device_id if role == "device" else None).update(host=host)
@@ -148,7 +154,7 @@ def test_a_host_is_not_pinned_anew_while_something_may_run_there(in_state, staff
     assert (host.address == PINNED["address"]) is is_refused
 
 
-def test_a_retired_host_is_neither_pinned_anew_nor_checked_until_it_is_back(staff):
+def test_a_retired_host_is_neither_pinned_again_nor_checked_until_it_is_back(staff):
     host = ssh_host()
     retire_host(host, staff, "scrapped")
     with pytest.raises(ValueError, match=r"lab-1: retired since .*; return it to service on its page first"):
@@ -165,21 +171,21 @@ def test_this_machine_is_not_turned_into_a_host_over_ssh(device, staff):
         enrol("local", Pins(**PINNED), staff)
 
 
-@pytest.mark.skipif(SSHD is None or os.geteuid() != 0, reason="LOUD: no sshd, or no root, to ask what the rule means")
+@pytest.mark.skipif(SSHD is None or os.geteuid() != 0, reason="LOUD: no sshd, or no root, to test the rule")
 @pytest.mark.parametrize("site", ["none", ".ssh/authorized_keys"])
-def test_the_register_alone_gets_in_by_the_file_of_root_and_nobody_else_s_rule_changes(tmp_path, site):
-    """sshd itself tells what counts for whom: also on a site that lets nobody bring keys of his own."""
+def test_only_the_register_logs_in_with_the_key_file_of_root_and_no_other_rule_changes(tmp_path, site):
+    """A real sshd reports the key file of each user, also on a site where users cannot add keys."""
     key, rule, config = (tmp_path / name for name in ("key", "rule.conf", "sshd_config"))
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
     rule.write_text(sshd_rule("drivecert") + "\n")
     config.write_text(f"Include {rule}\nHostKey {key}\nAuthorizedKeysFile {site}\n")
-    told = {user: sshd_tells(config, user) for user in ("drivecert", "alice")}
-    assert told == {"drivecert": "/etc/ssh/authorized/drivecert", "alice": site}
+    files = {user: key_file_of(config, user) for user in ("drivecert", "alice")}
+    assert files == {"drivecert": "/etc/ssh/authorized/drivecert", "alice": site}
 
 
-def sshd_tells(config, user):
-    asked = f"{SSHD} -T -f {config} -C user={user},host=lab,addr=192.0.2.9"
-    shell = ["unshare", "--mount", "sh", "-c", f"{IN_A_PLACE_OF_ITS_OWN} {asked}"]
+def key_file_of(config, user):
+    command = f"{SSHD} -T -f {config} -C user={user},host=lab,addr=192.0.2.9"
+    shell = ["unshare", "--mount", "sh", "-c", f"{IN_A_PLACE_OF_ITS_OWN} {command}"]
     answer = subprocess.run(shell, capture_output=True, text=True, check=True).stdout
     lines = [line.split(" ", 1) for line in answer.splitlines()]
     # OpenSSH 10 writes its keywords in mixed case, and prints no line where there is no such file.
@@ -187,10 +193,10 @@ def sshd_tells(config, user):
     return path
 
 
-def test_the_operator_is_told_that_rule():
-    told = " ".join(commands for _, commands in setup_steps(ssh_host()))
-    assert sshd_rule("drivecert") in told
-    assert ".ssh/authorized_keys" not in told
+def test_the_setup_steps_contain_that_rule():
+    steps = " ".join(commands for _, commands in setup_steps(ssh_host()))
+    assert sshd_rule("drivecert") in steps
+    assert ".ssh/authorized_keys" not in steps
 
 
 def test_the_key_is_made_once_and_for_the_register_alone():

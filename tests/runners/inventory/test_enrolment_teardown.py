@@ -12,7 +12,7 @@ def commands(steps):
     return "\n".join(commands for _, commands in steps)
 
 
-def test_what_the_set_up_wrote_is_taken_away():
+def test_the_teardown_removes_the_files_of_the_setup():
     host = ssh_host()
     written, undone = re.findall(r"> (/\S+)", commands(setup_steps(host))), commands(teardown_steps(host))
     assert len(written) == 4
@@ -20,7 +20,7 @@ def test_what_the_set_up_wrote_is_taken_away():
         assert path in undone
 
 
-def test_of_the_state_directory_only_runs_and_locks_are_removed_whatever_the_host_calls_it():
+def test_the_teardown_removes_only_runs_and_locks_from_a_state_directory_of_any_name():
     assert "rm -r /var/lib/drivecert/d-* /var/lib/drivecert/locks" in commands(teardown_steps(ssh_host(health=HEALTH)))
     host = ssh_host("lab-2", health=HEALTH | {"state_dir": "/a; reboot"})
     assert "rm -r '/a; reboot'/d-* '/a; reboot'/locks" in commands(teardown_steps(host))

@@ -8,8 +8,8 @@ from runners.models.dispatch import CONSENT_OPTION
 MIB = 1024 * 1024
 
 
-def seen(path="/dev/loop0", drive_key="loop:1:2", size_bytes=64 * MIB, refusals=(), **told):
-    return Identity(path, "virtual", drive_key, size_bytes, refusals, told)
+def seen(path="/dev/loop0", drive_key="loop:1:2", size_bytes=64 * MIB, refusals=(), **document):
+    return Identity(path, "virtual", drive_key, size_bytes, refusals, document)
 
 
 def dispatch_for(identity, **options):
@@ -26,7 +26,7 @@ def test_a_device_without_refusals_is_free():
     assert objections_to_device(seen()) == []
 
 
-def test_the_host_s_refusals_stand():
+def test_the_refusals_of_the_host_are_kept():
     assert objections_to_device(seen(refusals=("mounted", "swap"))) == ["mounted", "swap"]
 
 

@@ -50,7 +50,7 @@ def test_hdr_files_are_collected_below_their_log(sweep, connect, fake):
     assert "run-a-t001/READ.hdr" in members(sweep)
 
 
-def test_a_stage_that_failed_ends_in_what_cleans_up_and_keeps_its_outputs(sweep, connect, fake):
+def test_a_stage_that_failed_leads_to_cleanup_and_its_outputs_are_stored(sweep, connect, fake):
     assert go_through(sweep, connect, fake, failing="load") == ["format", "mount", "load", "unmount"]
     assert sweep.state == State.FAILED
     assert sweep.reason.startswith("load: the program reported a failure")
@@ -63,7 +63,7 @@ def test_a_format_that_failed_leaves_no_submission_and_a_drive_that_counts_as_re
     assert sweep.resets_drive_at is not None
 
 
-def test_a_program_that_nobody_saw_end_ends_the_sweep(sweep, connect, fake):
+def test_an_unobserved_end_of_a_program_ends_the_sweep(sweep, connect, fake):
     go_through(sweep, connect, fake, failing="run-a-t001", exit_status=None)
     assert sweep.state == State.FAILED
     assert "ended unobserved" in sweep.reason
@@ -105,7 +105,7 @@ def test_a_drive_that_became_another_one_between_stages_is_left_alone(sweep, con
     assert "expected drive loop:1:2, found loop:9:9" in sweep.stage_ends.get(name="mount").reason
 
 
-def test_a_late_start_of_a_stage_that_was_left_out_starts_nothing(sweep, connect, fake):
+def test_a_late_start_of_a_skipped_stage_starts_nothing(sweep, connect, fake):
     see(sweep, connect)
     fake.add_drive(drive_key="loop:9:9")
     finish(sweep, fake)
@@ -114,7 +114,7 @@ def test_a_late_start_of_a_stage_that_was_left_out_starts_nothing(sweep, connect
     assert fake.starts_count == 1
 
 
-def test_a_stage_that_was_cancelled_before_its_start_is_closed(sweep, connect, fake, staff):
+def test_a_stage_that_was_cancelled_before_its_start_is_sealed(sweep, connect, fake, staff):
     see(sweep, connect)
     finish(sweep, fake)
     fake.dies_after = "identify"
@@ -126,14 +126,14 @@ def test_a_stage_that_was_cancelled_before_its_start_is_closed(sweep, connect, f
 
 
 @pytest.mark.parametrize("stage", ["mount", "load", "run-a-t002"])
-def test_a_stage_whose_start_is_refused_is_named_and_what_cleans_up_still_runs(sweep, connect, fake, stage):
+def test_a_stage_whose_start_is_refused_is_named_and_cleanup_still_runs(sweep, connect, fake, stage):
     fake.refused_stages = (stage,)
     ended = go_through(sweep, connect, fake)
     assert ended == [*ALL[: ALL.index(stage)], "unmount"]
     assert (sweep.state, sweep.reason) == (State.FAILED, f"{stage}: {sweep.public_id}.{stage}: refused")
 
 
-def test_a_clean_up_that_is_refused_ends_the_sweep_by_name(sweep, connect, fake):
+def test_a_cleanup_that_is_refused_ends_the_sweep_and_is_named(sweep, connect, fake):
     fake.refused_stages = ("unmount",)
     assert go_through(sweep, connect, fake) == ALL[:-1]
     assert (sweep.state, sweep.reason) == (State.FAILED, f"unmount: {sweep.public_id}.unmount: refused")
@@ -144,12 +144,12 @@ def test_a_sweep_over_ssh_is_refused_before_anything_is_formatted(device, a_lab,
     lab_1 = ssh_host()
     if role == "drive":
         device.host = lab_1
-    asked = Order(recipe="ycsb", options=OPTIONS, load_host=lab_1 if role == "load" else None)
+    wanted = Order(recipe="ycsb", options=OPTIONS, load_host=lab_1 if role == "load" else None)
     with pytest.raises(ValueError, match="lab-1 is reached over SSH"):
-        order(device, a_lab, asked, staff)
+        order(device, a_lab, wanted, staff)
 
 
-def test_a_sweep_of_two_machines_is_refused(device, a_lab, staff):
+def test_a_sweep_of_two_hosts_is_refused(device, a_lab, staff):
     other = Host.objects.create(name="sender", kind="local", machine_id="of-another")
     with pytest.raises(ValueError, match="no worker can reach both"):
         order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=other), staff)
@@ -172,7 +172,7 @@ def lose(sweep):
 
 
 def settle(sweep, connect):
-    """As often as it takes: what is over goes on to the next stage, and the next ask begins that."""
+    """Poll until the end: a poll advances an ended stage, and the next one starts the next stage."""
     for _ in range(3):
         settle_lost(sweep, connect)
         sweep.refresh_from_db()
@@ -194,7 +194,7 @@ def test_a_sweep_that_was_lost_is_unmounted_before_its_drive_is_free(sweep, conn
     assert (sweep.state, fake.starts_count, fake.most_loads) == (State.LOST, ALL.index("load") + 2, 1)
 
 
-def test_a_clean_up_that_the_host_refuses_frees_the_drive_all_the_same(sweep, connect, fake):
+def test_a_cleanup_that_the_host_refuses_still_frees_the_drive(sweep, connect, fake):
     see(sweep, connect)
     lose(sweep)
     finish(sweep, fake)
@@ -203,7 +203,7 @@ def test_a_clean_up_that_the_host_refuses_frees_the_drive_all_the_same(sweep, co
     assert fake.starts_count == 1
 
 
-def test_a_worker_killed_before_the_clean_up_of_a_lost_sweep_leaves_it_to_the_next(sweep, connect, fake):
+def test_a_worker_killed_before_the_cleanup_of_a_lost_sweep_leaves_it_to_the_next(sweep, connect, fake):
     see(sweep, connect)
     lose(sweep)
     finish(sweep, fake)
@@ -214,7 +214,7 @@ def test_a_worker_killed_before_the_clean_up_of_a_lost_sweep_leaves_it_to_the_ne
     assert fake.programs[f"{sweep.public_id}.unmount"].is_running
 
 
-def test_a_sweep_waits_for_its_hosts_and_keeps_others_from_them(sweep, connect, fake, other_drive, a_lab, staff):
+def test_a_sweep_waits_for_its_hosts_and_blocks_them_for_others(sweep, connect, fake, other_drive, a_lab, staff):
     act = order(other_drive, a_lab, Order(1, 60, 10), staff)
     assert see(act, connect) == State.RUNNING
     assert see(sweep, connect) == State.QUEUED
@@ -228,8 +228,8 @@ def test_a_sweep_waits_for_its_hosts_and_keeps_others_from_them(sweep, connect, 
 
 
 def test_act_loads_share_a_host(dispatch, connect, other_drive, a_lab, staff):
-    beside = order(other_drive, a_lab, Order(1, 60, 10), staff)
-    assert {see(dispatch, connect), see(beside, connect)} == {State.RUNNING}
+    other = order(other_drive, a_lab, Order(1, 60, 10), staff)
+    assert {see(dispatch, connect), see(other, connect)} == {State.RUNNING}
 
 
 def test_a_stage_end_is_never_changed(sweep, connect, fake):
@@ -241,7 +241,7 @@ def test_a_stage_end_is_never_changed(sweep, connect, fake):
         StageEnd.objects.update(exit_status=9)
 
 
-def test_a_client_that_wrote_nothing_failed_whatever_its_status(sweep, connect, fake):
+def test_a_client_that_wrote_nothing_failed_with_any_exit_status(sweep, connect, fake):
     while see(sweep, connect) == State.RUNNING:
         finish(sweep, fake, output=b"")
     assert (sweep.state, sweep.reason) == (State.FAILED, "load: finished; it wrote no log")

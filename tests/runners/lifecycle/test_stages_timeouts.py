@@ -1,4 +1,4 @@
-"""Programs beyond their time: asked to end, and said so only where they ended for that."""
+"""Programs beyond their time limit: they are stopped, and the reason names that only if it ended them."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ SWEEP = {"preset": "micron-7450-rocksdb", "record_count": 10, "operation_count":
 
 @pytest.fixture
 def overdue(dispatch, connect, fake, settings):
-    """A run whose time was over for longer than is waited, and that nobody has looked at since."""
+    """A run that exceeded its time limit and was not polled since."""
     poll(dispatch.pk, connect)
     fake.write_log(dispatch.public_id)
     begun = timezone.now() - timedelta(seconds=dispatch.duration_s + settings.RUN_OVERDUE_S + 1)
@@ -35,7 +35,7 @@ def end_of(dispatch, connect):
 @pytest.mark.parametrize(
     ("exit_status", "end"), [(0, State.DONE), (4, State.DONE), (3, State.FAILED), (5, State.FAILED)]
 )
-def test_a_run_that_ended_while_the_register_was_away_was_not_asked_to(overdue, connect, fake, exit_status, end):
+def test_a_run_that_ended_while_the_register_was_down_was_not_stopped(overdue, connect, fake, exit_status, end):
     fake.end(overdue.public_id, exit_status)
     state, reason = end_of(overdue, connect)
     assert state == end
@@ -43,13 +43,13 @@ def test_a_run_that_ended_while_the_register_was_away_was_not_asked_to(overdue, 
     assert not any("it was stopped" in step.reason for step in overdue.steps.all())
 
 
-def test_a_run_that_was_asked_to_end_and_did_says_so(overdue, connect, settings):
+def test_the_reason_of_a_stopped_run_names_the_stop(overdue, connect, settings):
     state, reason = end_of(overdue, connect)
     assert state == State.FAILED
     assert f"it was stopped {settings.RUN_OVERDUE_S} s after the ordered {overdue.duration_s} s" in reason
 
 
-def test_a_run_that_came_to_its_own_end_though_it_was_asked_was_not_stopped(overdue, connect, fake):
+def test_a_run_that_ended_by_itself_after_a_stop_request_was_not_stopped(overdue, connect, fake):
     fake.ignores_stop = True
     assert end_of(overdue, connect)[0] == State.RUNNING
     fake.end(overdue.public_id, 0)
@@ -58,7 +58,7 @@ def test_a_run_that_came_to_its_own_end_though_it_was_asked_was_not_stopped(over
 
 @pytest.fixture
 def ordered(device, a_lab, staff):
-    return lambda **asked: order(device, a_lab, Order(**asked), staff)
+    return lambda **options: order(device, a_lab, Order(**options), staff)
 
 
 def limits_of(dispatch):
@@ -78,8 +78,8 @@ def test_every_program_of_every_recipe_has_a_limit(dispatch, ordered, settings):
 
 
 @pytest.mark.parametrize(("late_s", "is_asked"), [(-5, False), (5, True)])
-@pytest.mark.usefixtures("standing_clock")
-def test_a_preparation_beyond_its_limit_is_asked_to_end(ordered, connect, settings, late_s, is_asked):
+@pytest.mark.usefixtures("frozen_clock")
+def test_a_preparation_beyond_its_limit_is_stopped(ordered, connect, settings, late_s, is_asked):
     settings.PREP_BYTES_PER_S_MIN = DRIVE_BYTES // 50
     prep = ordered(recipe="prep")
     poll(prep.pk, connect)
@@ -90,7 +90,7 @@ def test_a_preparation_beyond_its_limit_is_asked_to_end(ordered, connect, settin
 
 
 @pytest.mark.parametrize("stage", ["load", "unmount"])
-def test_a_stage_beyond_its_limit_is_asked_to_end_also_one_that_cleans_up(ordered, connect, fake, settings, stage):
+def test_a_stage_beyond_its_limit_is_stopped_also_a_cleanup_stage(ordered, connect, fake, settings, stage):
     sweep = ordered(recipe="ycsb", options=SWEEP)
     while running_stage(sweep, connect, fake) != stage:
         (run,) = [name for name, program in fake.programs.items() if program.is_running]
@@ -101,12 +101,12 @@ def test_a_stage_beyond_its_limit_is_asked_to_end_also_one_that_cleans_up(ordere
     poll(sweep.pk, connect)
     end = sweep.stage_ends.get(name=stage) if stage == "load" else None
     sweep.refresh_from_db()
-    told = end.reason if end else sweep.reason
-    assert "it was stopped" in told
+    reason = end.reason if end else sweep.reason
+    assert "it was stopped" in reason
     assert fake.programs[f"{sweep.public_id}.{stage}"].exit_status == 5
 
 
-def test_a_clean_up_that_will_not_end_is_lost(ordered, connect, fake, settings, staff):
+def test_a_cleanup_that_does_not_end_loses_the_dispatch(ordered, connect, fake, settings, staff):
     sweep = ordered(recipe="ycsb", options=SWEEP)
     poll(sweep.pk, connect)
     cancel(sweep, staff)

@@ -13,7 +13,7 @@ FORBIDDEN = [(start, end) for start in State for end in State if end not in TRAN
 
 
 @pytest.mark.parametrize(("start", "end"), ALLOWED)
-def test_a_move_of_the_table_is_made_with_its_step(in_state, start, end):
+def test_a_transition_of_the_table_is_made_with_its_step(in_state, start, end):
     dispatch = in_state(start)
     assert transition(dispatch, start, end, "because")
     step = dispatch.steps.get()
@@ -21,7 +21,7 @@ def test_a_move_of_the_table_is_made_with_its_step(in_state, start, end):
 
 
 @pytest.mark.parametrize(("start", "end"), FORBIDDEN)
-def test_a_move_that_the_table_lacks_is_a_bug(in_state, start, end):
+def test_a_transition_that_the_table_lacks_is_a_bug(in_state, start, end):
     dispatch = in_state(start)
     with pytest.raises(ValueError, match="not in the table"):
         transition(dispatch, start, end, "because")
@@ -35,7 +35,7 @@ def test_every_state_reaches_a_final_one():
     assert reached == set(State)
 
 
-def test_a_move_from_another_state_moves_nothing(in_state):
+def test_a_transition_from_another_state_changes_nothing(in_state):
     dispatch = in_state(State.RUNNING)
     assert not transition(dispatch, State.PREPARING, State.RUNNING, "")
     assert not Step.objects.exists()
@@ -49,25 +49,25 @@ def test_an_end_needs_a_reason(in_state, end):
 
 
 @pytest.mark.parametrize(("end", "is_known"), [(State.FAILED, True), (State.LOST, False)])
-def test_only_what_was_seen_to_end_has_an_end(in_state, end, is_known):
+def test_only_a_dispatch_that_was_seen_to_end_has_an_end(in_state, end, is_known):
     dispatch = in_state(State.RUNNING)
     transition(dispatch, State.RUNNING, end, "because")
     assert (dispatch.ended_at is not None) is is_known
 
 
 @pytest.mark.parametrize("end", sorted(TRANSITIONS[State.QUEUED] & FINAL | TRANSITIONS[State.RUNNING] & FINAL))
-def test_an_end_holds_the_drive_before_it_changes_any_row(in_state, end):
+def test_an_end_locks_the_drive_before_it_changes_any_row(in_state, end):
     """Two that end at once on one drive wake each other: with a row each they would wait for ever."""
     start = State.QUEUED if end in TRANSITIONS[State.QUEUED] else State.RUNNING
     dispatch = in_state(start)
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         transition(dispatch, start, end, "because")
-    statements = [query["sql"] for query in asked]
-    (held,) = [at for at, sql in enumerate(statements) if "pg_advisory_xact_lock" in sql]
-    assert held < min(at for at, sql in enumerate(statements) if sql.startswith("UPDATE"))
+    statements = [query["sql"] for query in queries]
+    (locked,) = [at for at, sql in enumerate(statements) if "pg_advisory_xact_lock" in sql]
+    assert locked < min(at for at, sql in enumerate(statements) if sql.startswith("UPDATE"))
 
 
-def test_a_note_does_not_reach_a_dispatch_that_has_ended(in_state):
+def test_the_reason_of_a_dispatch_that_has_ended_is_not_updated(in_state):
     dispatch = in_state(State.RUNNING)
     Dispatch.objects.filter(pk=dispatch.pk).update(state=State.DONE, reason="finished")
     update_reason(dispatch, "late")
@@ -83,7 +83,7 @@ def test_the_database_refuses_to_change_a_step(in_state, change):
         change(dispatch.steps.all())
 
 
-def test_a_reason_that_a_column_refuses_is_stored_all_the_same(in_state):
+def test_a_reason_with_characters_that_a_column_refuses_is_stored(in_state):
     dispatch = in_state(State.RUNNING)
     update_reason(dispatch, "a\0b")
     assert dispatch.reason == "a\ufffdb"

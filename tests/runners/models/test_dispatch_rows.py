@@ -1,4 +1,4 @@
-"""Dispatches read, held and written by statements of our own: the same as Django's, and nobody's change is missed."""
+"""Dispatches read, locked and written by handwritten statements: equal to Django's, and no change is missed."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 from runners.models import Device, Dispatch, Host
 from runners.models.dispatch_rows import lock_dispatch, read, update_columns
 from runners.models.states import State
-from tests.runners.threads import wait_until_somebody_waits_for_us
+from tests.runners.threads import wait_for_session_blocked_by_us
 
 pytestmark = pytest.mark.django_db
 
@@ -27,15 +27,15 @@ def test_a_row_is_what_django_reads(in_state, django_assert_num_queries):
         device, host = found.device, found.device.host
     assert columns(found) == columns(Dispatch.objects.get())
     assert columns(device) == columns(Device.objects.get())
-    assert columns(host) == columns(Host.objects.get())  # what it told at its last check comes by a statement more
+    assert columns(host) == columns(Host.objects.get())  # another statement loads the report of its last check
 
 
-def test_a_dispatch_that_is_not_there_is_named():
+def test_a_missing_dispatch_is_named():
     with pytest.raises(Dispatch.DoesNotExist, match="dispatch 77: expected a row"), lock_dispatch(77):
-        pytest.fail("it was held")
+        pytest.fail("it was locked")
 
 
-def test_columns_of_a_dispatch_that_moved_on_are_left_alone(in_state):
+def test_columns_of_a_dispatch_in_another_state_are_not_updated(in_state):
     dispatch = in_state(State.RUNNING)
     update_columns(dispatch, {"progress": {"label_s": 1}, "log_bytes": 7})
     Dispatch.objects.update(state=State.LOST)
@@ -44,18 +44,18 @@ def test_columns_of_a_dispatch_that_moved_on_are_left_alone(in_state):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_holds_a_dispatch_sees_a_change_that_was_under_way(dispatch):
+def test_a_worker_with_the_lock_reads_a_change_that_was_in_progress(dispatch):
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             Dispatch.objects.update(state=State.CLAIMED)
             seen = pool.submit(_state_when_held, dispatch.pk)
-            wait_until_somebody_waits_for_us()
+            wait_for_session_blocked_by_us()
         assert seen.result() == State.CLAIMED
 
 
 def _state_when_held(pk):
     try:
-        with lock_dispatch(pk) as held:
-            return held.state
+        with lock_dispatch(pk) as locked:
+            return locked.state
     finally:
         connection.close()

@@ -13,7 +13,7 @@ ENDED = {"state": "ended", "exit_status": None, "reason": ""}
     [
         ({"state": "running", "end_cause": None}, None),
         ({"state": "absent"}, None),
-        ({"end_cause": "signal", "reason": "any words"}, EndCause.SIGNAL),
+        ({"end_cause": "signal", "reason": "any text"}, EndCause.SIGNAL),
         ({"end_cause": "exited", "exit_status": 0}, EndCause.EXITED),
         ({"end_cause": "of a later release"}, EndCause.OTHER),
         ({"exit_status": 3}, EndCause.EXITED),
@@ -27,7 +27,7 @@ def test_the_cause_of_an_end_is_a_code_for_hosts_of_both_releases(document, caus
     assert end_cause_of(ENDED | document) is cause
 
 
-def test_what_an_unknown_text_says_is_shown_as_stored():
+def test_an_unknown_text_is_shown_as_stored():
     assert end_message(None, EndCause.OTHER, "it says so") == (
         "ended unobserved: killed, or the host was restarted: it says so"
     )

@@ -74,7 +74,7 @@ def test_every_stored_outage_becomes_a_row_and_columns_again(in_state):
 
 @pytest.mark.long
 @pytest.mark.django_db(transaction=True)
-def test_what_rounding_took_from_listed_outages_is_given_back(in_state):
+def test_rounded_lengths_of_listed_outages_are_restored(in_state):
     dispatch = in_state(State.RUNNING)
     store_as_before(
         MigrationExecutor(connection), {dispatch.pk: {"outages_count": 3, "outages_ms": 174_614_850}}, LINES

@@ -37,7 +37,7 @@ def test_a_real_log_has_its_blocks():
 
 
 @pytest.mark.parametrize("cut", [1, 2, 20, 60])
-def test_a_block_that_is_not_whole_is_not_counted(cut):
+def test_an_incomplete_block_is_not_counted(cut):
     assert [block.label_s for block in parse_blocks(REAL_LOG[:-cut])] == list(range(1, 60))
 
 
@@ -72,18 +72,18 @@ def test_the_rate_is_of_the_last_interval():
     assert shown["reads_per_s"] == "5.0"
 
 
-def test_the_rate_goes_on_from_what_was_shown_before():
+def test_the_rate_continues_from_the_figures_shown_before():
     shown = summarise({"label_s": 0, "reads_count": 0}, parse_blocks(BLOCK), "us")
     later = summarise(shown, parse_blocks(BLOCK.replace(b"1 sec", b"2 sec").replace(b"10 total", b"30 total")), "us")
     assert later["reads_per_s"] == "20.0"
 
 
-def test_no_reads_at_all_make_no_share():
+def test_no_reads_give_no_share():
     shown = summarise({}, parse_blocks(b"after 1 sec:\nreads (0 total)\n\n"), "us")
     assert [share["share_pct"] for share in shown["shares"]] == ["", "", ""]
 
 
-def test_nothing_new_leaves_what_was_shown():
+def test_without_new_blocks_the_figures_stay():
     assert summarise({"label_s": 3}, [], "us") == {"label_s": 3}
 
 
@@ -96,24 +96,24 @@ def test_following_a_log_byte_by_byte_reads_every_block_once():
     assert labels + [block.label_s for block in blocks] == list(range(1, 61))
 
 
-def test_a_look_that_fell_far_behind_jumps_to_the_last_blocks():
+def test_a_poll_that_is_far_behind_skips_to_the_last_blocks():
     content = REAL_LOG * (2 * CHUNK_BYTES // len(REAL_LOG))
     read_bytes, blocks = follow(host_with(content), "d-one", len(content), 0)
     assert (read_bytes, blocks[-1].label_s) == (len(content), 60)
 
 
-def test_a_log_without_any_block_does_not_hold_up_the_looks():
+def test_a_log_without_any_block_does_not_delay_the_polls():
     content = b"x" * (CHUNK_BYTES + 10)
     read_bytes, blocks = follow(host_with(content), "d-one", CHUNK_BYTES, 0)
     assert (read_bytes, blocks) == (CHUNK_BYTES, [])
 
 
-def test_the_tail_is_the_last_lines_as_they_stand():
+def test_the_tail_is_the_last_lines_unchanged():
     lines = tail(host_with(REAL_LOG[:-30]), "d-one", len(REAL_LOG) - 30)
     assert lines == REAL_LOG[:-30].decode().splitlines()[-TAIL_LINES:]
 
 
-def test_a_tail_that_is_no_text_is_shown_all_the_same():
+def test_a_tail_that_is_no_text_is_shown():
     assert tail(host_with(b"\xff\n"), "d-one", 2) == ["\ufffd"]
 
 
@@ -123,24 +123,24 @@ def host_with_stderr(content):
     return host
 
 
-def test_zeros_that_a_power_cut_left_are_shown_as_what_a_column_takes():
+def test_zeros_from_a_power_cut_are_shown_as_replacement_characters():
     assert tail(host_with(b"a\0b\n"), "d-one", 4) == ["a\ufffdb"]
     assert last_error_line(host_with_stderr(b"cannot\0write\n"), "d-one") == "cannot\ufffdwrite"
 
 
-@pytest.mark.parametrize(("content", "words"), [(b"said\n\0\0\0", "said"), (b"\0" * 40, ""), (b"", "")])
-def test_zeros_alone_are_no_words(content, words):
-    assert last_error_line(host_with_stderr(content), "d-one") == words
+@pytest.mark.parametrize(("content", "line"), [(b"said\n\0\0\0", "said"), (b"\0" * 40, ""), (b"", "")])
+def test_zeros_alone_are_no_error_line(content, line):
+    assert last_error_line(host_with_stderr(content), "d-one") == line
 
 
-def test_a_warning_from_before_the_load_is_no_last_word():
+def test_a_warning_from_before_the_load_is_no_error_line():
     warned = b"drivetest: warning: irqbalance does not run (irqbalance)\n"
     assert last_error_line(host_with_stderr(warned), "d-one") == ""
     assert last_error_line(host_with_stderr(b"drivetest: read failed\n" + warned), "d-one") == "read failed"
 
 
 @pytest.mark.parametrize("warning_bytes", [0, TAIL_BYTES - 5, TAIL_BYTES, 3 * TAIL_BYTES])
-def test_the_last_words_are_the_last_of_a_long_speech(warning_bytes):
+def test_the_error_line_is_the_last_of_a_long_output(warning_bytes):
     assert last_error_line(host_with_stderr(b"w" * warning_bytes + b"\nthe end\n"), "d-one") == "the end"
 
 
@@ -182,20 +182,20 @@ def test_status_lines_are_followed_while_the_client_has_no_output_and_read_once(
     assert dispatch.progress["ycsb"]["done_ops_count"] == 120000
 
 
-def test_a_stage_begins_with_nothing_of_the_one_before():
+def test_a_stage_begins_without_figures_of_the_previous_one():
     fake, status = FakeHost(), ProgramStatus(ProgramState.RUNNING, log_bytes=0)
     dispatch = Dispatch(log_bytes=9, progress={"ycsb": {"stage": "load", "done_ops_count": 7, "read_bytes": 9}})
     assert ycsb_columns(dispatch, fake, "d-1.run", status)["progress"]["ycsb"] == {"stage": "run", "read_bytes": 0}
 
 
-def look_at_client(fake, dispatch, stage="load"):
+def poll_client(fake, dispatch, stage="load"):
     columns = ycsb_columns(dispatch, fake, f"d-1.{stage}", ProgramStatus(ProgramState.RUNNING, log_bytes=1))
     dispatch.progress = columns["progress"]
     return columns["progress"]["ycsb"]
 
 
 class NoFetch(FakeHost):
-    """Whole files may be as long as a day; a look must not bring one."""
+    """Fail on a whole file: its log may cover a day, so a poll must not fetch it."""
 
     longest = 0
 
@@ -208,31 +208,31 @@ class NoFetch(FakeHost):
         return piece
 
 
-def test_a_look_at_a_client_reads_what_is_new_of_its_status_lines():
+def test_a_poll_of_a_client_reads_only_new_status_lines():
     fake, dispatch = NoFetch(), Dispatch()
-    said = fake.files["d-1.load"] = {"log": b"x", "stderr": (STARTING + STATUS[:30]).encode()}
-    assert look_at_client(fake, dispatch)["elapsed_s"] == 0
-    said["stderr"] = (STARTING + STATUS).encode()
+    files = fake.files["d-1.load"] = {"log": b"x", "stderr": (STARTING + STATUS[:30]).encode()}
+    assert poll_client(fake, dispatch)["elapsed_s"] == 0
+    files["stderr"] = (STARTING + STATUS).encode()
     fake.longest = 0
-    assert look_at_client(fake, dispatch)["done_ops_count"] == 120000
+    assert poll_client(fake, dispatch)["done_ops_count"] == 120000
     assert fake.longest == len(STATUS)
-    assert look_at_client(fake, dispatch)["done_ops_count"] == 120000
+    assert poll_client(fake, dispatch)["done_ops_count"] == 120000
 
 
 def test_the_next_stage_of_a_client_is_read_from_its_beginning():
     fake, dispatch = NoFetch(), Dispatch()
     fake.files["d-1.load"] = {"log": b"x", "stderr": (STARTING + STATUS).encode()}
     fake.files["d-1.run"] = {"log": b"x", "stderr": STARTING.encode()}
-    look_at_client(fake, dispatch)
-    assert look_at_client(fake, dispatch, "run") == {
+    poll_client(fake, dispatch)
+    assert poll_client(fake, dispatch, "run") == {
         "stage": "run", "read_bytes": len(STARTING), "elapsed_s": 0, "done_ops_count": 0
     }  # fmt: skip
 
 
-def test_a_client_that_said_much_is_caught_up_with_piece_by_piece():
+def test_a_long_output_of_a_client_is_read_piece_by_piece():
     fake, dispatch = NoFetch(), Dispatch()
     fake.files["d-1.load"] = {"log": b"x", "stderr": b"x" * (2 * CHUNK_BYTES) + b"\n" + STATUS.encode()}
-    assert look_at_client(fake, dispatch)["done_ops_count"] == 120000
+    assert poll_client(fake, dispatch)["done_ops_count"] == 120000
     assert fake.longest == CHUNK_BYTES
 
 

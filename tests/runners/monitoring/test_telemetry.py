@@ -27,19 +27,19 @@ def test_the_last_whole_interval_is_taken():
 
 
 @pytest.mark.parametrize("chunk", [b"", b"\0\0\n", b"[1]\n", b'{"record": "start"}\n', b'{"record": "interval"'])
-def test_where_no_interval_stands_nothing_is_told(chunk):
+def test_without_an_interval_there_is_no_telemetry(chunk):
     assert last_record(chunk, "interval") is None
 
 
-def test_what_the_machine_does_not_tell_is_left_out():
-    told = summarise_interval(INTERVAL)
-    assert told["achieved_reads_per_s"] == "199.8"
-    assert [each["celsius"] for each in told["temperatures"]] == [41]
+def test_values_that_the_host_does_not_report_are_left_out():
+    shown = summarise_interval(INTERVAL)
+    assert shown["achieved_reads_per_s"] == "199.8"
+    assert [each["celsius"] for each in shown["temperatures"]] == [41]
     assert summarise_interval({"record": "interval"}) == {"temperatures": []}
 
 
 @pytest.mark.django_db
-def test_a_look_keeps_the_temperature_for_the_page(dispatch, connect, fake):
+def test_a_poll_stores_the_temperature_for_the_page(dispatch, connect, fake):
     poll(dispatch.pk, connect)
     fake.write_log(dispatch.public_id)
     fake.files[dispatch.public_id]["side.jsonl"] = lines(INTERVAL)

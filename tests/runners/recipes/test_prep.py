@@ -15,7 +15,7 @@ def test_a_drive_is_prepared_whole_and_only_the_one_that_was_bound():
     assert not stage.files
 
 
-def test_recognised_data_is_written_over_only_where_somebody_said_so():
+def test_recognised_data_is_overwritten_only_with_consent():
     assert "--i-know-this-destroys-data" not in prep.stages(make())[0].argv
     assert "--i-know-this-destroys-data" in prep.stages(make(i_know_this_destroys_data=True))[0].argv
 

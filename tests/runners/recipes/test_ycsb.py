@@ -32,11 +32,11 @@ def test_rocksdb_is_formatted_mounted_loaded_settled_swept_and_unmounted():
 
 
 @pytest.mark.parametrize("preset", ["micron-7450-rocksdb", "micron-x100-aerospike"])
-def test_what_resets_the_drive_asks_at_the_host_and_writes_over_data_only_with_consent(preset):
-    for told, words in ({}, ()), ({"i_know_this_destroys_data": True}, ("--i-know-this-destroys-data",)):
-        stages = ycsb.stages(make(preset, **told))
+def test_stages_that_reset_the_drive_check_the_host_and_overwrite_data_only_with_consent(preset):
+    for options, flags in ({}, ()), ({"i_know_this_destroys_data": True}, ("--i-know-this-destroys-data",)):
+        stages = ycsb.stages(make(preset, **options))
         (reset,) = [stage for stage in stages if stage.resets_drive]
-        assert reset.argv[: 2 + len(words)] == ("watch", "--will-overwrite", *words)
+        assert reset.argv[: 2 + len(flags)] == ("watch", "--will-overwrite", *flags)
         others = [word for stage in stages if stage is not reset for word in stage.argv]
         assert not {"--will-overwrite", "--i-know-this-destroys-data"} & set(others)
 
@@ -66,12 +66,12 @@ def test_without_a_database_nothing_is_mounted():
     assert named(ycsb.stages(make("no-database"))) == ["load", "run-a-t004", "run-a-t008"]
 
 
-def test_the_workload_is_sent_beside_the_client():
+def test_the_workload_is_sent_with_the_client():
     stages = ycsb.stages(make("no-database", workloads=["b"]))
     assert b"readproportion=0.95\n" in stages[1].files["workloadb"]
 
 
-def test_programs_of_this_machine_may_stand_in_a_file_of_the_settings(settings):
+def test_programs_of_this_machine_may_be_listed_in_a_settings_file(settings):
     settings.LAB_PROGRAMS = "/srv/programs.json"
     argv = ycsb.stages(make("no-database"))[0].argv
     assert argv[6:9] == ("--programs", "/srv/programs.json", "--")

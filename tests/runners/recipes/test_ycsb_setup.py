@@ -14,20 +14,20 @@ def setup(preset, **options):
 
 
 def test_microns_rocksdb_is_loaded_and_swept_as_published():
-    asked = setup("micron-7400-rocksdb", configuration="[Version]")
+    options = setup("micron-7400-rocksdb", configuration="[Version]")
     common = (
         "-p rocksdb.dir=/var/lib/rocksdb -p rocksdb.optionsfile=../database.conf -p recordcount=250000000"
         " -p fieldcount=4 -p fieldlength=1024 -p requestdistribution=uniform"
     )
     db = "-db site.ycsb.db.rocksdb.RocksDBClient"
-    assert " ".join(load_line(asked)) == f"-load {db} -P ../workloada {common}{MEASURED} -threads 16 -s"
+    assert " ".join(load_line(options)) == f"-load {db} -P ../workloada {common}{MEASURED} -threads 16 -s"
     expected = f"-t {db} -P ../workloadf {common} -p operationcount=200000000{MEASURED} -threads 256 -s"
-    assert " ".join(run_line(asked, "f", 256)) == expected
+    assert " ".join(run_line(options, "f", 256)) == expected
 
 
 def test_microns_aerospike_names_its_host_and_keeps_a_record_whole():
-    asked = setup("micron-x100-aerospike", operation_count=10**9, database_host="10.0.0.2", namespace="drive")
-    assert " ".join(run_line(asked, "b", 96)) == (
+    options = setup("micron-x100-aerospike", operation_count=10**9, database_host="10.0.0.2", namespace="drive")
+    assert " ".join(run_line(options, "b", 96)) == (
         "-t -db site.ycsb.db.AerospikeClient -P ../workloadb -p as.host=10.0.0.2 -p as.port=3000 -p as.namespace=drive"
         " -p recordcount=97000000 -p fieldcount=1 -p fieldlength=4096 -p requestdistribution=uniform"
         f" -p operationcount=1000000000{MEASURED} -threads 96 -s"
@@ -41,9 +41,9 @@ def test_kioxias_aerospike_leaves_each_workload_its_own_distribution():
     assert "requestdistribution=latest\n" in workload_text("d")
 
 
-def test_go_ycsb_has_words_of_its_own():
-    asked = setup("micron-7450-rocksdb", client="go", record_count=1000, operation_count=2000)
-    assert " ".join(run_line(asked, "a", 4)) == (
+def test_go_ycsb_has_its_own_arguments():
+    options = setup("micron-7450-rocksdb", client="go", record_count=1000, operation_count=2000)
+    assert " ".join(run_line(options, "a", 4)) == (
         "run rocksdb -P ../workloada -p rocksdb.dir=/var/lib/rocksdb -p recordcount=1000 -p fieldcount=4"
         " -p fieldlength=1024 -p requestdistribution=uniform -p operationcount=2000 -p debug.pprof=127.0.0.1:0"
         " --threads 4 --interval 10"
@@ -53,14 +53,14 @@ def test_go_ycsb_has_words_of_its_own():
 
 
 def test_further_properties_come_last_and_a_time_limit_is_of_runs_only():
-    asked = setup("no-database", max_execution_s=60, properties={"basicdb.verbose": "false"})
-    assert "-p maxexecutiontime=60" in " ".join(run_line(asked, "a", 1))
-    assert "maxexecutiontime" not in " ".join(load_line(asked))
-    assert " ".join(load_line(asked)).endswith("-p basicdb.verbose=false -threads 1 -s")
+    options = setup("no-database", max_execution_s=60, properties={"basicdb.verbose": "false"})
+    assert "-p maxexecutiontime=60" in " ".join(run_line(options, "a", 1))
+    assert "maxexecutiontime" not in " ".join(load_line(options))
+    assert " ".join(load_line(options)).endswith("-p basicdb.verbose=false -threads 1 -s")
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({"preset": "none"}, "expected one of"),
         ({"preset": "micron-x100-aerospike"}, "operation_count"),
@@ -74,8 +74,8 @@ def test_further_properties_come_last_and_a_time_limit_is_of_runs_only():
         ({"preset": "kioxia-fl6-aerospike", "threads": [64, 128]}, "one thread count"),
     ],
 )
-def test_what_cannot_be_run_is_refused_with_what_to_change(options, words):
-    with pytest.raises(SetupError, match=words):
+def test_invalid_options_are_refused_with_the_change_to_make(options, message):
+    with pytest.raises(SetupError, match=message):
         parse_setup(options)
 
 

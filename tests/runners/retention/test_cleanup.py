@@ -65,7 +65,7 @@ def test_the_newest_run_of_a_drive_is_removed_and_a_late_start_of_it_begins_noth
     assert fake.starts_count == 1
 
 
-def test_a_run_stays_while_its_drive_is_held(done, connect, fake):
+def test_a_run_directory_stays_while_its_drive_is_locked(done, connect, fake):
     fake.programs["another"] = Program(9, done.drive_key, done.generation)
     assert not remove(done, connect)
     assert done.public_id in fake.files
@@ -76,20 +76,20 @@ def test_a_run_that_ended_not_long_ago_stays(followed, connect, seconds):
     assert not remove(age(followed, seconds), connect)
 
 
-def test_nothing_is_removed_where_all_shall_stay(followed, connect, settings):
+def test_nothing_is_removed_with_a_period_of_0(followed, connect, settings):
     settings.RUN_DIR_RETENTION_S = 0
     assert not remove(followed, connect)
 
 
 def left_of(dispatch):
-    """Return the files that were kept of a dispatch that ended as no run, by name."""
+    """Return the archived files of a dispatch that ended without a run, by name."""
     evidence = Evidence.objects.get(filename=f"{dispatch.public_id}-left.tar")
     assert not evidence.readings.exists()
     with open_evidence(evidence) as stream, tarfile.open(fileobj=stream) as tar:
         return {member.name: tar.extractfile(member).read() for member in tar}
 
 
-def test_what_a_cancelled_run_left_is_kept_before_it_is_removed(running, connect, staff, fake):
+def test_leftover_files_of_a_cancelled_run_are_archived_before_they_are_removed(running, connect, staff, fake):
     cancel(running, staff)
     assert see(running, connect) == State.CANCELLED
     assert remove(age(running), connect)
@@ -98,7 +98,7 @@ def test_what_a_cancelled_run_left_is_kept_before_it_is_removed(running, connect
     assert running.submission is None
 
 
-def test_what_a_lost_run_left_is_kept_once_its_end_is_known(running, connect, fake):
+def test_leftover_files_of_a_lost_run_are_archived_once_its_end_is_known(running, connect, fake):
     Dispatch.objects.filter(pk=running.pk).update(state=State.LOST)
     assert not remove(running, connect)
     fake.end(running.public_id, None)
@@ -113,7 +113,7 @@ def test_a_lost_run_that_a_person_has_freed_stays_while_its_program_runs(running
     assert not Evidence.objects.exists()  # its log still grows
 
 
-def test_what_is_left_is_kept_once_whenever_the_worker_is_killed(running, connect, staff, fake):
+def test_leftover_files_are_archived_once_if_the_worker_is_killed_at_any_point(running, connect, staff, fake):
     cancel(running, staff)
     see(running, connect)
     age(running)
@@ -132,7 +132,7 @@ def test_a_cancelled_run_that_left_nothing_leaves_no_evidence(running, connect, 
     assert not Evidence.objects.exists()
 
 
-def test_what_is_too_large_to_be_kept_stays(running, connect, staff, fake, settings):
+def test_leftover_files_that_are_too_large_stay(running, connect, staff, fake, settings):
     settings.UPLOAD_MAX_BYTES = 10
     cancel(running, staff)
     see(running, connect)
@@ -140,7 +140,7 @@ def test_what_is_too_large_to_be_kept_stays(running, connect, staff, fake, setti
     assert running.public_id in fake.files
 
 
-def test_a_log_too_large_to_be_taken_in_stays_until_more_may_be_kept(running, connect, fake, settings):
+def test_a_log_too_large_for_the_intake_stays_until_the_limit_is_raised(running, connect, fake, settings):
     may_be_kept, settings.UPLOAD_MAX_BYTES = settings.UPLOAD_MAX_BYTES, 10
     fake.end(running.public_id, 0)
     assert see(running, connect) == State.FAILED
@@ -158,12 +158,12 @@ def test_a_run_that_wrote_no_log_is_removed(dispatch, connect, fake, new_dispatc
     assert remove(age(dispatch), connect)
 
 
-def test_a_lost_run_that_nobody_has_confirmed_stays(followed, connect):
+def test_a_lost_run_without_a_confirmed_end_stays(followed, connect):
     Dispatch.objects.filter(pk=followed.pk).update(state=State.LOST, ended_at=None)
     assert not remove(followed, connect)
 
 
-def test_what_the_host_keeps_is_asked_for_again(followed, connect, fake):
+def test_a_removal_that_the_host_refuses_is_repeated(followed, connect, fake):
     fake.programs[followed.public_id].is_running = True
     assert not remove(followed, connect)
     fake.end(followed.public_id, 0)
@@ -177,11 +177,13 @@ def test_a_worker_killed_after_the_removal_leaves_it_to_the_next(followed, conne
     assert remove(followed, connect)
 
 
-def test_a_host_that_falls_silent_is_asked_no_more_in_this_turn(followed, connect, fake, monkeypatch, new_dispatch):
-    asked = []
+def test_a_host_that_does_not_answer_gets_no_more_requests_in_this_turn(
+    followed, connect, fake, monkeypatch, new_dispatch
+):
+    requests = []
 
-    def fall_silent(*told):
-        asked.append(told)
+    def fall_silent(*arguments):
+        requests.append(arguments)
         raise HostUnavailableError("no answer")
 
     monkeypatch.setattr(fake, "remove", fall_silent)
@@ -190,7 +192,7 @@ def test_a_host_that_falls_silent_is_asked_no_more_in_this_turn(followed, connec
         age(dispatch)
     see(new_dispatch(), connect)
     assert not remove(followed, connect)
-    assert len(asked) == 1
+    assert len(requests) == 1
 
 
 def test_every_stage_of_a_sweep_is_removed(device, a_lab, staff, connect, fake, new_dispatch):
@@ -208,7 +210,7 @@ def test_every_stage_of_a_sweep_is_removed(device, a_lab, staff, connect, fake, 
 
 @pytest.fixture
 def cancelled_and_done(running, connect, staff, fake, new_dispatch):
-    """What one of two dispatches left is to be kept, that of the other is stored."""
+    """Two dispatches: the files of one are to be archived, those of the other are stored."""
     cancel(running, staff)
     assert see(running, connect) == State.CANCELLED
     second = new_dispatch()
@@ -219,9 +221,11 @@ def cancelled_and_done(running, connect, staff, fake, new_dispatch):
     return age(running), age(second)
 
 
-@pytest.mark.parametrize("error", [OSError("no room"), EvidenceDamagedError("not what was stored")])
-def test_one_that_cannot_be_kept_is_named_and_stops_no_other(cancelled_and_done, connect, monkeypatch, caplog, error):
-    def fail(*told):
+@pytest.mark.parametrize("error", [OSError("no space"), EvidenceDamagedError("not what was stored")])
+def test_a_dispatch_that_cannot_be_archived_is_named_and_stops_no_other(
+    cancelled_and_done, connect, monkeypatch, caplog, error
+):
+    def fail(*arguments):
         raise error
 
     monkeypatch.setattr("runners.retention.cleanup.archive_leftovers", fail)
@@ -230,7 +234,7 @@ def test_one_that_cannot_be_kept_is_named_and_stops_no_other(cancelled_and_done,
     assert f"{cancelled.public_id}: its run directories stay on local: {error}" in caplog.text
 
 
-def test_one_that_another_worker_is_at_is_left_to_it(running, connect, staff, fake):
+def test_a_dispatch_that_another_worker_archives_is_left_to_it(running, connect, staff, fake):
     cancel(running, staff)
     see(running, connect)
     with other_session() as worker:
@@ -242,22 +246,22 @@ def test_one_that_another_worker_is_at_is_left_to_it(running, connect, staff, fa
     assert remove(running, connect)
 
 
-def test_one_that_another_worker_has_removed_meanwhile_is_asked_for_no_more(
+def test_a_directory_that_another_worker_has_removed_is_not_requested_again(
     cancelled_and_done, connect, fake, monkeypatch
 ):
-    asked = []
+    requests = []
 
-    def remove_as_another_does(*told):
-        asked.append(told)
+    def remove_as_another_does(*arguments):
+        requests.append(arguments)
         Dispatch.objects.update(run_dirs_removed_at=timezone.now())
         return ""
 
     monkeypatch.setattr(fake, "remove", remove_as_another_does)
     remove_old_run_dirs(cancelled_and_done[0].device.host, connect)
-    assert len(asked) == 1
+    assert len(requests) == 1
 
 
-def test_a_turn_fetches_what_one_dispatch_left(connect, staff, new_dispatch):
+def test_a_turn_archives_the_leftover_files_of_one_dispatch(connect, staff, new_dispatch):
     for _ in range(2):
         dispatch = new_dispatch()
         see(dispatch, connect)
@@ -280,7 +284,7 @@ def test_nothing_is_fetched_from_a_host_under_a_load(cancelled_and_done, new_dis
     assert remove(cancelled, connect)
 
 
-def test_nor_is_it_where_the_load_comes_from(cancelled_and_done, new_dispatch, connect):
+def test_nothing_is_fetched_from_a_host_that_sends_a_load(cancelled_and_done, new_dispatch, connect):
     cancelled, _ = cancelled_and_done
     elsewhere = {"host": Host.objects.create(name="elsewhere", kind="local"), "identity": {}, "size_bytes": 1}
     drive = Device.objects.create(label="b", identity_kind="virtual", drive_key="b", path="/b", **elsewhere)

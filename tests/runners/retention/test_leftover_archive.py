@@ -1,4 +1,4 @@
-"""What a cancelled or lost run left: all of it, once it is whole, and what is too large fetched once only."""
+"""Leftover files of cancelled and lost runs: all are archived, and files that are too large are fetched once."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from results.models import Event, Evidence
 from runners.dispatch.orders import Order, cancel, order
 from runners.evidence.submit import build_archive
 from runners.models.states import State
-from tests.runners.hosts.test_host_pair import beside_of, load_of, lose
+from tests.runners.hosts.test_host_pair import load_of, lose, telemetry_run_of
 from tests.runners.lab import see
 from tests.runners.retention.test_cleanup import KEPT_S, age, left_of, remove
 
@@ -28,7 +28,7 @@ def cancelled(running, connect, staff):
 
 @pytest.fixture
 def fetched(fake, monkeypatch):
-    """The names of the files that the host was asked for."""
+    """The names of the files that the register requested."""
     names, fetch = [], fake.fetch
 
     def counted(run, file):
@@ -39,7 +39,7 @@ def fetched(fake, monkeypatch):
     return names
 
 
-def test_what_is_too_large_is_fetched_once_and_remembered(cancelled, connect, fetched, settings):
+def test_leftover_files_that_are_too_large_are_fetched_once_and_recorded(cancelled, connect, fetched, settings):
     settings.UPLOAD_MAX_BYTES = 10
     assert not remove(cancelled, connect)
     assert "log" in fetched
@@ -49,7 +49,7 @@ def test_what_is_too_large_is_fetched_once_and_remembered(cancelled, connect, fe
     assert Event.objects.get(kind="evidence-too-large").subject_id == cancelled.public_id
 
 
-def test_what_was_too_large_and_was_removed_at_the_host_is_said_to_stay_no_more(cancelled, connect, fake, settings):
+def test_files_that_were_too_large_and_are_gone_from_the_host_are_no_longer_listed(cancelled, connect, fake, settings):
     settings.UPLOAD_MAX_BYTES = 10
     assert not remove(cancelled, connect)
     assert not remove(cancelled, connect)
@@ -58,7 +58,7 @@ def test_what_was_too_large_and_was_removed_at_the_host_is_said_to_stay_no_more(
     assert not Evidence.objects.exists()
 
 
-def test_of_two_hosts_every_directory_has_to_be_gone_and_asking_makes_none_anew(
+def test_directories_on_both_hosts_must_be_gone_and_a_request_creates_none(
     loading, connect_both, fake, sender, staff, settings
 ):
     settings.UPLOAD_MAX_BYTES = 10
@@ -73,17 +73,19 @@ def test_of_two_hosts_every_directory_has_to_be_gone_and_asking_makes_none_anew(
     assert Event.objects.filter(kind="evidence-too-large").exists()
     for host in (fake, sender):
         for run in list(host.programs):
-            if run != beside_of(loading):
+            if run != telemetry_run_of(loading):
                 host.lose(run)
     assert not remove(loading, connect_both)
-    fake.lose(beside_of(loading))
+    fake.lose(telemetry_run_of(loading))
     fake.stops_count = 0
     assert remove(loading, connect_both)
     assert (fake.stops_count, fake.programs) == (0, {})
 
 
 @pytest.mark.parametrize(("more_bytes", "is_kept"), [(0, False), (10**7, True)])
-def test_what_was_too_large_is_kept_once_more_may_be(cancelled, connect, settings, more_bytes, is_kept):
+def test_files_that_were_too_large_are_archived_after_the_limit_is_raised(
+    cancelled, connect, settings, more_bytes, is_kept
+):
     settings.UPLOAD_MAX_BYTES = 10
     remove(cancelled, connect)
     settings.UPLOAD_MAX_BYTES += more_bytes
@@ -91,7 +93,7 @@ def test_what_was_too_large_is_kept_once_more_may_be(cancelled, connect, setting
     assert Evidence.objects.exists() is is_kept
 
 
-def test_a_register_without_room_asks_again(cancelled, connect, settings, tmp_path):
+def test_a_register_without_space_tries_again(cancelled, connect, settings, tmp_path):
     (tmp_path / "in-the-way").write_text("a file where a directory should be")
     kept_at, settings.EVIDENCE_DIR = settings.EVIDENCE_DIR, tmp_path / "in-the-way"
     assert not remove(cancelled, connect)
@@ -99,7 +101,7 @@ def test_a_register_without_room_asks_again(cancelled, connect, settings, tmp_pa
     assert remove(cancelled, connect)
 
 
-def test_no_more_of_a_file_is_brought_here_than_may_be_kept(running, settings):
+def test_no_more_of_a_file_is_fetched_than_the_limit_allows(running, settings):
     settings.UPLOAD_MAX_BYTES = 10
 
     class Endless:
@@ -118,19 +120,19 @@ def test_no_more_of_a_file_is_brought_here_than_may_be_kept(running, settings):
     assert endless.pieces_count == 1
 
 
-def test_all_that_the_host_had_of_a_run_is_kept(cancelled, connect, fake):
+def test_all_files_of_a_run_on_the_host_are_archived(cancelled, connect, fake):
     had = {"stdout": b"ready\n", "stderr": b"interrupted\n", "side.jsonl": b"{}\n", "pid": b'{"pid": 1}', "exit": b"{}"}
     fake.files[cancelled.public_id] |= had
     fake.files[cancelled.public_id]["lock"] = b""
     assert remove(cancelled, connect)
-    kept = left_of(cancelled)
-    assert {name: kept[f"{cancelled.public_id}/{name}"] for name in had} == had
-    assert set(kept) - {f"{cancelled.public_id}/{name}" for name in had} == {
+    archived = left_of(cancelled)
+    assert {name: archived[f"{cancelled.public_id}/{name}"] for name in had} == had
+    assert set(archived) - {f"{cancelled.public_id}/{name}" for name in had} == {
         f"{cancelled.public_id}/{name}" for name in ("log", "config")
     }
 
 
-def test_the_state_of_a_preparation_is_kept(device, a_lab, staff, connect, fake):
+def test_the_state_of_a_preparation_is_archived(device, a_lab, staff, connect, fake):
     prep = order(device, a_lab, Order(recipe="prep"), staff)
     see(prep, connect)
     fake.files[prep.public_id] |= {"prep.state": b"half way"}
@@ -140,7 +142,7 @@ def test_the_state_of_a_preparation_is_kept(device, a_lab, staff, connect, fake)
     assert left_of(prep) == {f"{prep.public_id}/prep.state": b"half way"}
 
 
-def test_the_end_of_a_directory_that_was_closed_before_any_start_is_no_evidence(cancelled, connect, fake):
+def test_the_end_of_a_directory_that_was_sealed_before_any_start_is_no_evidence(cancelled, connect, fake):
     fake.files[cancelled.public_id] = {"exit": b'{"reason": "stopped before it was started"}'}
     assert remove(cancelled, connect)
     assert not Evidence.objects.exists()
@@ -152,9 +154,9 @@ def test_a_start_that_comes_while_its_directory_is_fetched_begins_nothing(cancel
     fake.programs.clear()
     fake.newest.clear()
 
-    def fetch_and_start(asked, file):
+    def fetch_and_start(run, file):
         states.append(fake.start(run, cancelled.drive_key, cancelled.generation, []).state)
-        return fetch(asked, file)
+        return fetch(run, file)
 
     monkeypatch.setattr(fake, "fetch", fetch_and_start)
     assert remove(cancelled, connect)
@@ -162,14 +164,14 @@ def test_a_start_that_comes_while_its_directory_is_fetched_begins_nothing(cancel
     assert f"{run}/log" in left_of(cancelled)
 
 
-def test_telemetry_beside_a_load_that_is_gone_is_kept_once_it_has_ended(loading, connect_both, fake, sender):
+def test_telemetry_of_a_load_that_is_gone_is_archived_once_it_has_ended(loading, connect_both, fake, sender):
     lose(loading)
     sender.lose(load_of(loading))
     fake.ignores_stop = True
-    fake.files[beside_of(loading)]["side.jsonl"] = b"half"
+    fake.files[telemetry_run_of(loading)]["side.jsonl"] = b"half"
     assert not remove(age(loading), connect_both)
     assert not Evidence.objects.exists()
     fake.ignores_stop = False
-    fake.files[beside_of(loading)]["side.jsonl"] = b"whole"
+    fake.files[telemetry_run_of(loading)]["side.jsonl"] = b"whole"
     assert remove(loading, connect_both)
-    assert left_of(loading)[f"{beside_of(loading)}/side.jsonl"] == b"whole"
+    assert left_of(loading)[f"{telemetry_run_of(loading)}/side.jsonl"] == b"whole"

@@ -38,18 +38,20 @@ def cancelled(running, connect, staff):
 
 
 @pytest.fixture
-def asked(cancelled, staff):
+def requested(cancelled, staff):
     request_fetch(cancelled, staff)
     return cancelled
 
 
 def fetched(dispatch, connect):
-    """Return whether a turn of its host keeps what it left."""
+    """Return whether a turn of its host archives its leftover files."""
     remove_old_run_dirs(dispatch.device.host, connect)
     return archive_event(dispatch) is not None
 
 
-def test_what_a_cancelled_run_left_is_kept_in_the_next_turn_and_is_no_submission(cancelled, connect, staff):
+def test_requested_files_of_a_cancelled_run_are_archived_in_the_next_turn_and_are_no_submission(
+    cancelled, connect, staff
+):
     assert not fetched(cancelled, connect)
     request_fetch(cancelled, staff)
     assert last_fetch_event(cancelled).actor == staff
@@ -59,13 +61,13 @@ def test_what_a_cancelled_run_left_is_kept_in_the_next_turn_and_is_no_submission
     assert last_fetch_event(cancelled).kind == FETCH_REQUESTED
 
 
-def test_it_is_asked_for_once(asked, connect, staff):
-    assert not may_be_fetched(asked)
+def test_a_fetch_is_requested_once(requested, connect, staff):
+    assert not may_be_fetched(requested)
     with pytest.raises(FetchRefusedError, match="no leftover files"):
-        request_fetch(asked, staff)
+        request_fetch(requested, staff)
 
 
-def test_what_a_lost_run_left_is_fetched_once_it_is_known_that_nothing_runs(running, connect, fake, staff):
+def test_requested_files_of_a_lost_run_are_fetched_once_nothing_runs(running, connect, fake, staff):
     Dispatch.objects.update(state=State.LOST)
     assert not may_be_fetched(running)
     declare_ended(running, staff, "it was switched off")
@@ -76,55 +78,55 @@ def test_what_a_lost_run_left_is_fetched_once_it_is_known_that_nothing_runs(runn
 
 
 @pytest.mark.parametrize("state", [State.CLAIMED, State.PREPARING, State.RUNNING])
-def test_it_waits_while_a_run_may_be_measured_on_its_host(asked, new_dispatch, connect, state):
+def test_a_fetch_waits_while_a_run_may_be_measured_on_its_host(requested, new_dispatch, connect, state):
     other = Dispatch.objects.filter(pk=new_dispatch().pk)
     other.update(state=state)
-    assert not fetched(asked, connect)
+    assert not fetched(requested, connect)
     other.update(state=State.QUEUED)
-    assert fetched(asked, connect)
+    assert fetched(requested, connect)
 
 
-def test_one_that_another_worker_is_at_is_left_to_it(asked, connect):
+def test_a_dispatch_that_another_worker_archives_is_left_to_it(requested, connect):
     with other_session() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s, %s)", [DISPATCH, asked.pk])
-        assert not fetched(asked, connect)
-    assert fetched(asked, connect)
+        cursor.execute("SELECT pg_advisory_lock(%s, %s)", [DISPATCH, requested.pk])
+        assert not fetched(requested, connect)
+    assert fetched(requested, connect)
 
 
-def test_what_is_too_large_is_fetched_as_soon_as_more_may_be_kept(asked, connect, settings):
+def test_requested_files_that_are_too_large_are_fetched_after_the_limit_is_raised(requested, connect, settings):
     most, settings.UPLOAD_MAX_BYTES = settings.UPLOAD_MAX_BYTES, 10
-    assert not fetched(asked, connect)
+    assert not fetched(requested, connect)
     settings.UPLOAD_MAX_BYTES = most
-    assert fetched(asked, connect)
+    assert fetched(requested, connect)
 
 
-def test_a_silent_host_is_asked_again_and_one_that_has_nothing_is_said_to_and_left_as_it_is(asked, connect, fake):
+def test_a_fetch_from_a_silent_host_is_repeated_and_one_without_files_ends(requested, connect, fake):
     fake.is_silent = True
-    assert not fetched(asked, connect)
-    assert last_fetch_event(asked).kind == FETCH_REQUESTED
+    assert not fetched(requested, connect)
+    assert last_fetch_event(requested).kind == FETCH_REQUESTED
     fake.is_silent = False
-    fake.lose(asked.public_id)
-    assert not fetched(asked, connect)
-    assert last_fetch_event(asked).kind == FOUND_NOTHING
-    assert asked.public_id not in fake.files
-    remove_old_run_dirs(asked.device.host, connect)
+    fake.lose(requested.public_id)
+    assert not fetched(requested, connect)
+    assert last_fetch_event(requested).kind == FOUND_NOTHING
+    assert requested.public_id not in fake.files
+    remove_old_run_dirs(requested.device.host, connect)
     assert Event.objects.filter(kind=FOUND_NOTHING).count() == 1
     assert not Evidence.objects.exists()
 
 
-def test_what_was_not_found_may_be_asked_for_again(asked, connect, fake, staff):
-    files = fake.files[asked.public_id]
-    fake.lose(asked.public_id)
-    assert not fetched(asked, connect)
-    assert not is_fetch_pending(asked)
-    fake.files[asked.public_id] = files
-    assert not fetched(asked, connect)
-    request_fetch(asked, staff)
-    assert is_fetch_pending(asked)
+def test_files_that_were_not_found_may_be_requested_again(requested, connect, fake, staff):
+    files = fake.files[requested.public_id]
+    fake.lose(requested.public_id)
+    assert not fetched(requested, connect)
+    assert not is_fetch_pending(requested)
+    fake.files[requested.public_id] = files
+    assert not fetched(requested, connect)
+    request_fetch(requested, staff)
+    assert is_fetch_pending(requested)
 
 
-def test_one_that_a_silent_host_keeps_back_keeps_no_other_from_being_removed(
-    asked, new_dispatch, connect, fake, settings, monkeypatch
+def test_a_fetch_that_waits_for_a_silent_host_delays_no_other_removal(
+    requested, new_dispatch, connect, fake, settings, monkeypatch
 ):
     old = new_dispatch()
     see(old, connect)
@@ -138,12 +140,12 @@ def test_one_that_a_silent_host_keeps_back_keeps_no_other_from_being_removed(
         raise HostUnavailableError(f"{dispatch}: its second host does not answer")
 
     monkeypatch.setattr(cleanup, "fetch_leftovers", silent)
-    remove_old_run_dirs(asked.device.host, connect)
+    remove_old_run_dirs(requested.device.host, connect)
     old.refresh_from_db()
     assert old.run_dirs_removed_at is not None
 
 
-def test_a_retired_host_is_not_asked(cancelled, staff):
+def test_a_retired_host_gets_no_request(cancelled, staff):
     Host.objects.update(retired_at=cancelled.ended_at)
     assert not may_be_fetched(Dispatch.objects.get())
     Host.objects.update(retired_at=None)
@@ -153,7 +155,7 @@ def test_a_retired_host_is_not_asked(cancelled, staff):
     assert not is_fetch_pending(Dispatch.objects.get())
 
 
-def test_a_host_over_ssh_is_checked_at_once_for_its_turn_comes_after_that(cancelled, staff):
+def test_a_fetch_from_a_host_over_ssh_makes_its_check_due_at_once(cancelled, staff):
     host = ssh_host(next_check_at=timezone.now() + timedelta(hours=1))
     Device.objects.update(host=host)
     request_fetch(Dispatch.objects.get(), staff)

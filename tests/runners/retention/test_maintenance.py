@@ -16,7 +16,7 @@ LIMIT_S = 90  # an end of patience: where all is well nothing waits for so long
 
 
 @pytest.fixture
-def lane(monkeypatch):
+def pool(monkeypatch):
     monkeypatch.setattr(maintenance, "close_old_connections", connections.close_all)
     maintenance.check_pool.cache_clear()
     yield maintenance.check_pool()
@@ -28,44 +28,44 @@ def lane(monkeypatch):
 @pytest.fixture
 def silent(monkeypatch):
     """No host answers until the test lets them."""
-    answers, asked = threading.Event(), []
+    answers, checked = threading.Event(), []
 
     def check(host):
-        asked.append(host.name)
+        checked.append(host.name)
         answers.wait(LIMIT_S)
         return ["no answer"]
 
     monkeypatch.setattr(health, "check", check)
-    return answers, asked
+    return answers, checked
 
 
-def test_the_task_ends_while_hosts_are_silent_and_the_others_follow(lane, silent):
-    answers, asked = silent
+def test_the_task_ends_while_hosts_are_silent_and_the_others_follow(pool, silent):
+    answers, checked = silent
     for number in range(6):
         ssh_host(f"lab-{number}")
     tasks.check_hosts()
     tasks.check_hosts()
-    assert len([future for future in lane.pending if not future.done()]) == maintenance.CHECK_THREADS
+    assert len([future for future in pool.pending if not future.done()]) == maintenance.CHECK_THREADS
     answers.set()
-    for future in lane.pending:
+    for future in pool.pending:
         future.result(LIMIT_S)
-    assert sorted(asked) == [f"lab-{number}" for number in range(6)]
+    assert sorted(checked) == [f"lab-{number}" for number in range(6)]
 
 
-def test_a_check_that_stumbles_leaves_its_thread_to_others(lane, monkeypatch):
+def test_an_internal_error_in_a_check_frees_its_thread(pool, monkeypatch):
     def stumble(host):
         raise ZeroDivisionError(host.name)
 
     monkeypatch.setattr(health, "check", stumble)
     ssh_host("lab-1")
     tasks.check_hosts()
-    lane.pending[0].result(LIMIT_S)
+    pool.pending[0].result(LIMIT_S)
     Host.objects.update(next_check_at="2026-01-01T00:00Z")
     tasks.check_hosts()
-    assert len(lane.pending) == 1
+    assert len(pool.pending) == 1
 
 
-def test_a_host_that_is_slow_to_be_cleared_holds_up_no_check_and_waits_for_it_once(lane, monkeypatch):
+def test_a_host_with_a_slow_cleanup_delays_no_check_and_gets_one_request(pool, monkeypatch):
     released, begun, checked, cleared = threading.Event(), threading.Event(), [], []
 
     def remove_old(host):
@@ -83,23 +83,23 @@ def test_a_host_that_is_slow_to_be_cleared_holds_up_no_check_and_waits_for_it_on
     for _ in range(2):
         Host.objects.update(next_check_at="2026-01-01T00:00Z")
         tasks.check_hosts()
-        for future in lane.pending:
+        for future in pool.pending:
             future.result(LIMIT_S)
     assert sorted(checked) == sorted(names * 2)
     assert begun.wait(LIMIT_S)
     assert len(cleared) == 1
     released.set()
-    for future in lane.clearing.pending.values():
+    for future in pool.clearing.pending.values():
         future.result(LIMIT_S)
     assert sorted(cleared) == names
 
 
-def test_this_machine_is_cleared_though_it_is_not_checked(lane, monkeypatch):
+def test_this_machine_is_cleaned_up_although_it_is_not_checked(pool, monkeypatch):
     cleared = []
     monkeypatch.setattr(cleanup, "remove_old_run_dirs", lambda host: cleared.append(host.name))
     Host.objects.create(name="local", kind="local")
     Host.objects.create(name="another", kind="local", machine_id="of-another")
     tasks.check_hosts()
-    for future in lane.clearing.pending.values():
+    for future in pool.clearing.pending.values():
         future.result(LIMIT_S)
     assert cleared == ["local"]

@@ -20,14 +20,14 @@ from runners.models.states import State
 from runners.retention.retirement import RetireError, retire_device, retire_host, return_to_service
 from tests.runners.lab import see
 from tests.runners.ssh_host import HEALTH, ssh_host
-from tests.runners.threads import in_threads, wait_until_somebody_waits
+from tests.runners.threads import in_threads, wait_for_blocked_session
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def retire(device, staff):
-    """Retire the host or the device, as the test is told."""
+    """Functions that retire the host or the device, by name."""
     return {
         "host": lambda: retire_host(device.host, staff, "scrapped"),
         "device": lambda: retire_device(device, staff, "scrapped"),
@@ -38,19 +38,19 @@ BOTH = pytest.mark.parametrize("what", ["host", "device"])
 
 
 @BOTH
-def test_what_is_retired_takes_no_order_and_its_history_says_who_and_why(retire, what, device, a_lab, staff):
+def test_a_retired_device_takes_no_order_and_its_history_names_who_and_why(retire, what, device, a_lab, staff):
     retire[what]()
     with pytest.raises(OutOfServiceError, match="is retired since"):
         order(Device.objects.get(), a_lab, Order(Decimal(1), 60, 10), staff)
     with pytest.raises(OutOfServiceError):
         start(Device.objects.get(), a_lab, CampaignOrder(Terms()), staff)
-    told = Event.objects.get(kind=f"{what}-retired")
-    assert (told.actor, told.reason) == (staff, "scrapped")
+    event = Event.objects.get(kind=f"{what}-retired")
+    assert (event.actor, event.reason) == (staff, "scrapped")
 
 
 @BOTH
 @pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.COLLECTING, State.LOST])
-def test_nothing_is_retired_under_what_is_live(retire, what, in_state, state):
+def test_nothing_is_retired_during_a_live_dispatch(retire, what, in_state, state):
     dispatch = in_state(state)
     with pytest.raises(RetireError, match=f"dispatch {dispatch} on fake drive on local"):
         retire[what]()
@@ -58,7 +58,7 @@ def test_nothing_is_retired_under_what_is_live(retire, what, in_state, state):
 
 
 @BOTH
-def test_what_has_ended_stands_in_nothing_s_way(retire, what, in_state, device):
+def test_dispatches_that_have_ended_block_no_retirement(retire, what, in_state, device):
     in_state(State.DONE, ended_at=timezone.now())
     retire[what]()
     with pytest.raises(RetireError, match="is retired already"):
@@ -66,7 +66,7 @@ def test_what_has_ended_stands_in_nothing_s_way(retire, what, in_state, device):
 
 
 @BOTH
-def test_nothing_is_retired_under_a_campaign(retire, what, device, a_lab, staff):
+def test_nothing_is_retired_during_a_campaign(retire, what, device, a_lab, staff):
     campaign = start(device, a_lab, CampaignOrder(Terms()), staff)
     with pytest.raises(RetireError, match=f"campaign {campaign} on fake drive on local is active"):
         retire[what]()
@@ -74,7 +74,7 @@ def test_nothing_is_retired_under_a_campaign(retire, what, device, a_lab, staff)
     retire[what]()
 
 
-def test_a_reason_is_asked_for(device, staff):
+def test_a_retirement_needs_a_reason(device, staff):
     with pytest.raises(RetireError, match="expected a reason"):
         retire_device(device, staff, " ")
 
@@ -86,7 +86,7 @@ def test_a_host_that_sends_requests_to_a_live_sweep_stays(in_state, device, staf
         retire_host(sender, staff, "scrapped")
 
 
-def test_what_a_cancelled_run_left_is_lost_only_where_somebody_gives_it_up(running, connect, device, staff):
+def test_leftover_files_of_a_cancelled_run_block_retirement_unless_given_up(running, connect, device, staff):
     cancel(running, staff)
     assert see(running, connect) == State.CANCELLED
     with pytest.raises(RetireError, match=f"leftover files of 1 run there .{running}. are not archived yet"):
@@ -95,7 +95,7 @@ def test_what_a_cancelled_run_left_is_lost_only_where_somebody_gives_it_up(runni
     assert Event.objects.get(kind="host-retired").details == {"given_up": [running.public_id]}
 
 
-def test_a_log_that_was_too_large_to_be_taken_in_is_no_less_lost(running, connect, fake, device, staff, settings):
+def test_a_log_too_large_for_the_intake_blocks_retirement_too(running, connect, fake, device, staff, settings):
     settings.UPLOAD_MAX_BYTES = 10
     fake.end(running.public_id, 0)
     assert see(running, connect) == State.FAILED
@@ -103,13 +103,13 @@ def test_a_log_that_was_too_large_to_be_taken_in_is_no_less_lost(running, connec
         retire_host(device.host, staff, "scrapped")
 
 
-def test_so_is_that_of_a_run_whose_start_was_answered_to_nobody(running, device, staff):
+def test_a_run_whose_start_was_never_answered_blocks_retirement_too(running, device, staff):
     Dispatch.objects.update(state=State.CANCELLED, started_at=None, ended_at=timezone.now())
     with pytest.raises(RetireError, match="leftover files of 1 run there"):
         retire_host(device.host, staff, "scrapped")
 
 
-def test_what_a_sweep_left_on_its_second_host_keeps_that_host_too(loading, staff):
+def test_leftover_files_of_a_sweep_block_retirement_of_its_second_host_too(loading, staff):
     Dispatch.objects.update(state=State.LOST, ended_at=timezone.now())
     with pytest.raises(RetireError, match="leftover files of 1 run there"):
         retire_host(loading.load_host, staff, "scrapped")
@@ -121,9 +121,11 @@ def test_a_run_that_was_refused_before_anything_was_sent_left_nothing(dispatch, 
     retire_host(device.host, staff, "scrapped")
 
 
-def test_what_an_earlier_version_handed_in_without_saying_when_is_not_lost(running, connect, device, staff):
-    kept = Evidence.objects.create(organisation=running.organisation, sha256="ab" * 32, size_bytes=1, filename="side")
-    made = Preparation.objects.create(drive_key=running.drive_key, evidence=kept)
+def test_a_submission_of_an_earlier_version_without_a_time_blocks_no_retirement(running, connect, device, staff):
+    evidence = Evidence.objects.create(
+        organisation=running.organisation, sha256="ab" * 32, size_bytes=1, filename="side"
+    )
+    made = Preparation.objects.create(drive_key=running.drive_key, evidence=evidence)
     cancel(running, staff)
     assert see(running, connect) == State.CANCELLED
     Dispatch.objects.update(preparation=made)
@@ -156,7 +158,7 @@ def test_a_retired_device_comes_back_with_all_its_runs_when_its_drive_is_bound_a
     assert Event.objects.get(kind="device-back-in-service").reason == "its drive was bound again"
 
 
-def test_a_device_comes_back_by_itself_too(device, staff):
+def test_a_retired_device_returns_to_service_on_request(device, staff):
     retire_device(device, staff, "sent back")
     assert return_to_service(device, staff)
     assert Event.objects.get(kind="device-back-in-service").actor == staff
@@ -170,7 +172,7 @@ def test_no_drive_is_bound_to_a_retired_host(device, fake, staff):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("what", ["host", "device"])
-def test_an_order_waits_for_a_retirement_under_way_and_is_then_refused(retire, what, device, a_lab, staff):
+def test_an_order_waits_for_a_retirement_in_progress_and_is_then_refused(retire, what, device, a_lab, staff):
     refused = []
 
     def give_order(device):
@@ -183,7 +185,7 @@ def test_an_order_waits_for_a_retirement_under_way_and_is_then_refused(retire, w
     with transaction.atomic():
         retire[what]()
         ordering.start()
-        wait_until_somebody_waits()
+        wait_for_blocked_session()
     ordering.join()
     assert "is retired since" in refused[0]
     assert not Dispatch.objects.exists()

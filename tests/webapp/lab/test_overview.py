@@ -13,7 +13,7 @@ from tests.runners.lab import add_outage
 from tests.runners.ssh_host import ssh_host
 
 pytestmark = pytest.mark.django_db
-STANDING = pytest.mark.usefixtures("standing_clock")
+FROZEN = pytest.mark.usefixtures("frozen_clock")
 
 
 def test_this_machine_is_added_with_one_button(lab_client):
@@ -92,7 +92,7 @@ def test_the_overview_shows_no_problem_of_a_ready_host(lab_client):
     assert "gets no work" not in lab_client.get("/lab/").content.decode()
 
 
-@STANDING
+@FROZEN
 @pytest.mark.parametrize("place", ["/lab/", "/lab/hosts/local/"])
 def test_an_outage_of_a_host_is_shown(lab_client, running, place):
     expected = f'<a class="whole" href="/lab/dispatches/{running}/">{running}</a>'
@@ -103,7 +103,7 @@ def test_an_outage_of_a_host_is_shown(lab_client, running, place):
     assert "Ready for work" not in page
 
 
-@STANDING
+@FROZEN
 def test_an_outage_is_shown_at_both_hosts_of_a_run(lab_client, running):
     sender = Host.objects.create(name="sender", kind="local")
     Dispatch.objects.update(load_host=sender)

@@ -20,9 +20,9 @@ from tests.runners.campaigns.lab import (  # noqa: F401 - fixtures
     drive_to_end,
     end,
     fake_prep,
-    look_at,
     new_campaign,
     newest,
+    poll_campaign,
 )
 from webapp.lab.campaigns.forms import CampaignForm
 
@@ -166,7 +166,7 @@ def test_every_point_lies_in_the_picture(lab_client, climbed):
 @pytest.mark.parametrize("load", ["0.001", "1", "466.67"])
 def test_a_ladder_of_one_run_has_its_picture(lab_client, new_campaign, load):  # noqa: F811
     terms = SHORT.changed(with_prep=False, start_nx=Decimal(load), resolution_nx=Decimal("0.001"), max_nx=Decimal(1000))
-    one = look_at(new_campaign(terms))
+    one = poll_campaign(new_campaign(terms))
     answer(newest(one), 1000)
     assert len(page(lab_client, one).context["panels"][0]["points"]) == 1
 
@@ -180,7 +180,7 @@ def test_the_ladder_has_its_json(lab_client, climbed):
 
 
 def test_the_live_part_answers_204_until_something_changes(lab_client, campaign):  # noqa: F811
-    look_at(campaign)
+    poll_campaign(campaign)
     version = page(lab_client, campaign).context["version"]
     assert page(lab_client, campaign, f"live/?version={version}").status_code == 204
     Dispatch.objects.update(last_label_s=7)
@@ -199,7 +199,7 @@ def test_a_page_renews_itself_until_the_end(lab_client, campaign, is_over, renew
 
 
 def test_the_end_is_estimated_while_it_climbs(lab_client, campaign):  # noqa: F811
-    look_at(campaign)
+    poll_campaign(campaign)
     text = page(lab_client, campaign).text
     assert "Ends between" in text
     assert "The time of the preparation is not included" in text
@@ -211,7 +211,7 @@ def test_pause_go_on_and_cancel(lab_client, campaign):  # noqa: F811
     assert "Resumed." in deed(lab_client, campaign, "resume").text
     assert "Cancellation requested" in deed(lab_client, campaign, "cancel").text
     assert "Not cancelled" in deed(lab_client, campaign, "cancel").text
-    look_at(campaign)
+    poll_campaign(campaign)
     assert "nothing of it runs on the host" in page(lab_client, campaign).text
 
 
@@ -242,9 +242,9 @@ def test_an_invalid_term_is_an_error_of_its_field(lab_client, campaign):  # noqa
 
 
 def test_the_text_of_a_host_is_escaped(lab_client, new_campaign):  # noqa: F811
-    started = look_at(new_campaign(SHORT.changed(with_prep=False)))
+    started = poll_campaign(new_campaign(SHORT.changed(with_prep=False)))
     end(newest(started), "refused", reason="<script>alert(1)</script>")
-    look_at(started)
+    poll_campaign(started)
     assert "<script>alert" not in page(lab_client, started).text
 
 
@@ -271,7 +271,7 @@ def test_the_page_asks_as_often_for_many_runs_as_for_few(lab_client, new_campaig
 
 
 def test_a_dispatch_of_a_campaign_names_it(lab_client, campaign):  # noqa: F811
-    look_at(campaign)
+    poll_campaign(campaign)
     text = lab_client.get(f"/lab/dispatches/{newest(campaign).public_id}/").text
     assert f"campaign {campaign.public_id}" in text
     assert f'Prep on <a href="/lab/devices/{campaign.device_id}/">fake drive</a>' in text

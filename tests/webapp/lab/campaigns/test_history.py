@@ -15,9 +15,9 @@ from runners.monitoring.connectivity import record_answer
 from tests.runners.campaigns.lab import (  # noqa: F401 - fixtures
     campaign,
     fake_prep,
-    look_at,
     new_campaign,
     newest,
+    poll_campaign,
 )
 from tests.runners.lab import add_outage
 
@@ -30,7 +30,7 @@ def page(client, campaign, part=""):  # noqa: F811
 
 @pytest.fixture
 def running_rung(campaign):  # noqa: F811
-    look_at(campaign)
+    poll_campaign(campaign)
     Dispatch.objects.update(state=State.RUNNING)
     return newest(campaign)
 

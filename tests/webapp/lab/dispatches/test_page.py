@@ -14,10 +14,10 @@ from webapp.lab.dispatches.page import history_of, version_of_dispatch
 from webapp.templatetags.units import size
 
 pytestmark = pytest.mark.django_db
-STANDING = pytest.mark.usefixtures("standing_clock")
+FROZEN = pytest.mark.usefixtures("frozen_clock")
 
 
-@STANDING
+@FROZEN
 def test_a_run_is_not_shown_as_running_during_an_outage(lab_client, in_state):
     last = timezone.now() - timedelta(seconds=42)
     dispatch = in_state(State.RUNNING, silent_since=last, heartbeat_at=last, reason="no answer, retrying: cut")
@@ -45,7 +45,7 @@ def test_a_run_is_starting_until_its_program_has_written_a_line(lab_client, in_s
         (State.COLLECTING, "the log will be stored when the host answers"),
     ],
 )
-@STANDING
+@FROZEN
 def test_an_outage_is_also_shown_before_and_after_the_program(lab_client, in_state, state, meaning):
     last = timezone.now() - timedelta(seconds=12)
     dispatch = in_state(state, silent_since=timezone.now())
@@ -55,14 +55,14 @@ def test_an_outage_is_also_shown_before_and_after_the_program(lab_client, in_sta
 
 
 @pytest.mark.parametrize(("age_s", "is_said"), [(8, False), (12, True)])
-@STANDING
+@FROZEN
 def test_an_outage_is_shown_from_the_second_missed_poll_on(lab_client, in_state, age_s, is_said):
     dispatch = in_state(State.RUNNING, heartbeat_at=timezone.now() - timedelta(seconds=age_s))
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
     assert (f"no answer from local for {age_s} s" in text) is is_said
 
 
-@STANDING
+@FROZEN
 def test_the_history_keeps_one_entry_of_a_gap(lab_client, in_state, connect):
     last = timezone.now() - timedelta(seconds=31)
     dispatch = in_state(State.RUNNING)
@@ -75,7 +75,7 @@ def test_the_history_keeps_one_entry_of_a_gap(lab_client, in_state, connect):
     assert "of release 0.2" not in page
 
 
-@STANDING
+@FROZEN
 def test_an_outage_in_which_the_program_ended_is_listed_before_its_end(running, connect, fake):
     last = timezone.now() - timedelta(seconds=31)
     add_outage(running, last)

@@ -1,4 +1,4 @@
-"""Gaps in the sight of a running program, and how many of them its history keeps."""
+"""Outages of running dispatches, and how many of them the page lists."""
 
 from datetime import timedelta
 
@@ -14,10 +14,10 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def waits(monkeypatch):
-    """Let each answer to `status` come after so many seconds, as over SSH."""
+def delay_status(monkeypatch):
+    """Delay each answer to `status` by some seconds, as over SSH."""
 
-    def wait(fake, seconds):
+    def delay(fake, seconds):
         answer = fake.status
         fake.timer = ResponseTimer()
 
@@ -27,29 +27,29 @@ def waits(monkeypatch):
 
         monkeypatch.setattr(fake, "status", late)
 
-    return wait
+    return delay
 
 
-@pytest.mark.parametrize(("seconds", "is_told"), [(0.99, False), (1.0, True), (12, True)])
-def test_an_answer_that_came_late_is_a_gap_though_no_look_failed(running, connect, fake, waits, seconds, is_told):
-    waits(fake, seconds)
+@pytest.mark.parametrize(("seconds", "is_late"), [(0.99, False), (1.0, True), (12, True)])
+def test_a_late_answer_is_an_outage_although_no_poll_failed(running, connect, fake, delay_status, seconds, is_late):
+    delay_status(fake, seconds)
     assert see(running, connect) == State.RUNNING
-    assert [outage.cause for outage in running.outages.all()] == (["late-answer"] if is_told else [])
-    if is_told:
+    assert [outage.cause for outage in running.outages.all()] == (["late-answer"] if is_late else [])
+    if is_late:
         length = format_seconds(timedelta(seconds=seconds))
         assert f"no answer from local for {length} s, since " in outage_lines(running)[0].detail
 
 
-def test_looks_that_failed_and_the_late_answer_after_them_are_one_gap(running, connect, fake, waits):
+def test_failed_polls_and_the_late_answer_after_them_are_one_outage(running, connect, fake, delay_status):
     fake.is_silent = True
     see(running, connect)
     fake.is_silent = False
-    waits(fake, 3)
+    delay_status(fake, 3)
     see(running, connect)
     assert [outage.cause for outage in running.outages.all()] == ["no-answer"]
 
 
-def test_a_link_that_flaps_fills_no_history(running, connect, fake):
+def test_the_page_of_a_flapping_link_lists_a_few_outages_and_the_total(running, connect, fake):
     steps_count = running.steps.count()
     for _ in range(60):
         fake.is_silent = True
@@ -61,7 +61,7 @@ def test_a_link_that_flaps_fills_no_history(running, connect, fake):
     assert running.steps.count() == steps_count
 
 
-def test_outages_that_an_earlier_release_only_counted_are_in_the_total(in_state):
+def test_the_total_includes_outages_that_an_earlier_release_only_counted(in_state):
     dispatch = in_state(State.RUNNING)
     now = timezone.now()
     add_outage(dispatch, now - timedelta(seconds=90), now - timedelta(seconds=30), count=27)
@@ -70,6 +70,6 @@ def test_outages_that_an_earlier_release_only_counted_are_in_the_total(in_state)
     assert [line.detail.split(", since")[0] for line in outage_lines(dispatch)] == ["no answer from local for 1.5 s"]
 
 
-@pytest.mark.parametrize(("length_ms", "said"), [(1_400, "1.4"), (9_949, "9.9"), (31_400, "31"), (1_800_000, "1,800")])
-def test_a_length_is_told_in_seconds(length_ms, said):
-    assert format_seconds(timedelta(milliseconds=length_ms)) == said
+@pytest.mark.parametrize(("length_ms", "text"), [(1_400, "1.4"), (9_949, "9.9"), (31_400, "31"), (1_800_000, "1,800")])
+def test_a_length_is_formatted_in_seconds(length_ms, text):
+    assert format_seconds(timedelta(milliseconds=length_ms)) == text
