@@ -15,8 +15,8 @@ from results.locks import keys_of, unlock
 from runners.locks import DISPATCH
 from runners.models import Device, Dispatch, Host
 
-# The report of a host's last check may be long, and polls do not need it. Django loads it on access.
-LEFT_OUT = frozenset({"health"})
+# Documents that polls of a running program do not need. Django loads them on access.
+LEFT_OUT = frozenset({"facts", "health", "identity"})
 TABLE = f'"{Dispatch._meta.db_table}"'
 
 

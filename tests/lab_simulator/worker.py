@@ -32,7 +32,7 @@ from tests.lab_simulator.server import LabClient, RemoteHost  # noqa: E402
 
 KIND = "simulated"
 FOUND_FIT = datetime(2100, 1, 1, tzinfo=UTC)  # these hosts have no health to be checked
-WRITES = ("INSERT", "UPDATE", "DELETE")
+WRITES = ("INSERT", "UPDATE", "DELETE", "\nWITH")
 PAUSE_S = 0.02
 
 
