@@ -17,6 +17,10 @@ if __name__ == "__main__":
         os.environ.update(missing_addresses(dict(os.environ)))
     try:
         execute_from_command_line(sys.argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader, such as `head`, closed the pipe. Discard the rest, which Python would write when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except ImproperlyConfigured as error:
         sys.exit(f"{error}. All settings: docs/reference/settings.md")
     except OperationalError:

@@ -100,7 +100,7 @@ def test_another_engine_is_refused():
 
 
 def test_a_command_without_a_register_ends_in_one_sentence(tmp_path):
-    """Neither DATABASE_URL nor a register that runs: no traceback, and what to set is named."""
+    """Without DATABASE_URL and a running register, the message names the settings and has no traceback."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("DATABASE_URL", "REDIS"))}
     command = [sys.executable, settings.BASE_DIR / "manage.py", "check_host", "lab-1"]
     environment["DRIVECERT_DATA"] = str(tmp_path)
@@ -108,3 +108,12 @@ def test_a_command_without_a_register_ends_in_one_sentence(tmp_path):
     assert ended.returncode == 1
     assert ended.stderr.count("\n") == 1
     assert ended.stderr.startswith(f"No register runs on {tmp_path}, and DATABASE_URL is unset: set DRIVECERT_DATA")
+
+
+def test_a_command_whose_reader_closes_the_pipe_ends_without_a_message():
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, settings.BASE_DIR / "manage.py", "help"]
+    with os.fdopen(writing, "wb") as closed:
+        ended = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, b"")

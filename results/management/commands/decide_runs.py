@@ -17,10 +17,10 @@ from results.rules.plural import counted
 
 # Options that select runs, each with its column. A selected run meets all that are given.
 CHOICES = {
-    "organisation": ("submission__organisation__slug", "slug of who sent them"),
+    "organisation": ("submission__organisation__slug", "slug of the organisation that submitted them"),
     "tool_version": ("tool_version", "version of the program that measured, such as 6.6"),
     "firmware": ("firmware", "of the drive, as stated"),
-    "finding": ("findings__rule_id", "id of a finding of theirs (docs/reference/findings.md)"),
+    "finding": ("findings__rule_id", "id of one of their findings (docs/reference/findings.md)"),
     "reader_version": ("reading__reader_version", "version of drivetest that read them"),
 }
 
@@ -28,11 +28,11 @@ CHOICES = {
 def _retract(run: Run, actor: AbstractBaseUser, text: str) -> None:
     annotation = Annotation.objects.current().filter(run=run, text=text.strip()).first()
     if annotation is None:
-        raise ReviewRefusedError(f"{run.public_id} carries no such annotation.")
+        raise ReviewRefusedError("No current annotation has this text. Give the text as the run page shows it.")
     retract(annotation, actor, "retracted in bulk")
 
 
-# `annotate` and `retract` take the annotation's own words in the place of a reason.
+# `annotate` and `retract` take the text of the annotation instead of a reason.
 DECISIONS: dict[str, Callable[[Run, AbstractBaseUser, str], object]] = {
     "annotate": lambda run, actor, text: annotate(run, text, actor),
     "retract": _retract,
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         parser.add_argument("decision", choices=sorted(DECISIONS))
         for name, (_, meaning) in CHOICES.items():
             parser.add_argument(f"--{name.replace('_', '-')}", default="", help=meaning)
-        parser.add_argument("--reason", required=True, help="why; for annotate and retract the annotation's words")
+        parser.add_argument("--reason", required=True, help="reason; text of the annotation to annotate or retract")
         parser.add_argument("--actor", required=True, help="username of the reviewer who decides")
         parser.add_argument("--dry-run", action="store_true", help="print only; nothing is written")
 
