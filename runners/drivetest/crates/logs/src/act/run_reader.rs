@@ -73,7 +73,7 @@ impl RunReader {
             Stage::Blocks(blocks) => {
                 let is_of_block = blocks.take(line, &mut self.findings);
                 if !is_of_block {
-                    blocks.pass_over(line.number);
+                    blocks.ignore_line(line.number);
                     if line.ended {
                         self.messages.add(line.number, line.text);
                     } else {

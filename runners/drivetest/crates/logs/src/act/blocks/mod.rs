@@ -140,13 +140,14 @@ impl Blocks {
 
     /// Read the clean lines at the start of the bytes, with the result of `take`, but faster. The first is `line`.
     pub fn take_clean(&mut self, bytes: &[u8], line: u64, findings: &mut Findings) -> Clean {
-        let mut clean = Clean::default();
-        while let Some(rest) =
-            self.take_clean_line(&bytes[clean.bytes_count..], line + clean.lines_count, findings)
-        {
-            (clean.bytes_count, clean.lines_count) = (bytes.len() - rest.len(), clean.lines_count + 1);
+        let (mut rest, mut lines_count) = (bytes, 0);
+        while let Some(after) = self.take_clean_line(rest, line + lines_count, findings) {
+            (rest, lines_count) = (after, lines_count + 1);
         }
-        clean
+        Clean {
+            bytes_count: bytes.len() - rest.len(),
+            lines_count,
+        }
     }
 
     fn take_clean_line<'a>(
@@ -175,7 +176,7 @@ impl Blocks {
     }
 
     /// Ignore a line that is not part of a block.
-    pub fn pass_over(&mut self, line: u64) {
+    pub fn ignore_line(&mut self, line: u64) {
         self.block.noise(line);
     }
 
@@ -212,7 +213,7 @@ impl Blocks {
 
 /// Return the allowed difference between a total and its buckets: 1.x counts totals separately, while requests complete.
 ///
-/// Every thread may stand between the two counters, and a tenth of a second's requests may end while the block is
+/// Every thread may be between the two counters, and the requests of a tenth of a second may complete while the block is
 /// printed. Source: aerospike/act fcb708a, histogram.c, histogram_dump().
 fn total_slack_count(header: &Header, settings: &Settings) -> u64 {
     if header.edges() == Edges::Act {

@@ -9,8 +9,6 @@
 //! A single block is reported if the total alone falls behind its rate, and all missing operations are of one bucket
 //! although operations arrived in several: operations between two copies are spread over all buckets.
 
-use std::collections::BTreeSet;
-
 use crate::act::blocks::block::Block;
 use crate::act::blocks::histogram::{BUCKETS_COUNT, Counts};
 
@@ -61,7 +59,8 @@ pub struct DeviceBuckets {
     known_count: usize,
     grown_max: u64,
     odd_blocks_count: u64,
-    odd_buckets: BTreeSet<usize>,
+    /// Buckets that differed: bit b is bucket b.
+    odd_buckets: u128,
     first_odd: Option<Odd>,
     first_dip: Option<Odd>,
 }
@@ -91,7 +90,7 @@ impl DeviceBuckets {
         if self.known_count > 0 {
             self.end();
         }
-        let (blocks_count, buckets_count) = (self.odd_blocks_count, self.odd_buckets.len());
+        let (blocks_count, buckets_count) = (self.odd_blocks_count, self.odd_buckets.count_ones());
         let (odd, how) = match self.first_odd {
             Some(odd) => (
                 odd,
@@ -142,7 +141,7 @@ impl DeviceBuckets {
             return;
         };
         self.odd_blocks_count += 1;
-        self.odd_buckets.extend(buckets);
+        buckets.iter().for_each(|bucket| self.odd_buckets |= 1 << bucket);
         self.first_odd.get_or_insert_with(|| dump.odd_at(most));
     }
 }
@@ -155,21 +154,15 @@ struct Streaks {
 
 impl Streaks {
     /// Return the buckets that differ by more than the threads, or at all in several consecutive blocks.
-    fn odd_ones(&mut self, threads: u64, off_by: impl Iterator<Item = u64>) -> Vec<usize> {
+    fn odd_ones(&mut self, threads: u64, off_by: impl ExactSizeIterator<Item = u64>) -> Vec<usize> {
+        self.blocks_counts.resize(off_by.len(), 0);
         let mut odd = Vec::new();
-        let mut used = 0;
-        for (bucket, off_by) in off_by.enumerate() {
-            if bucket == self.blocks_counts.len() {
-                self.blocks_counts.push(0);
-            }
-            let blocks = &mut self.blocks_counts[bucket];
+        for (bucket, (blocks, off_by)) in self.blocks_counts.iter_mut().zip(off_by).enumerate() {
             *blocks = if off_by > 0 { *blocks + 1 } else { 0 };
             if off_by > threads || *blocks >= ODD_IN_A_ROW {
                 odd.push(bucket);
             }
-            used = bucket + 1;
         }
-        self.blocks_counts.truncate(used);
         odd
     }
 }
@@ -204,9 +197,9 @@ fn ops(counts: &Counts) -> f64 {
 }
 
 /// Return by how much `found` is below `expected`, bucket by bucket.
-fn lacking(expected: &Counts, found: &Counts) -> impl Iterator<Item = u64> {
-    let used = expected.trimmed().len().max(found.trimmed().len());
-    (0..used).map(|bucket| expected.at(bucket).saturating_sub(found.at(bucket)))
+fn lacking(expected: &Counts, found: &Counts) -> impl ExactSizeIterator<Item = u64> {
+    let expected = expected.trimmed().iter().enumerate();
+    expected.map(|(bucket, count)| count.saturating_sub(found.at(bucket)))
 }
 
 /// Return the bucket of the middle of three dumps in which operations are missing.
@@ -258,7 +251,7 @@ mod tests {
     use super::*;
     use crate::act::blocks::block::Names;
 
-    /// Return each dump has buckets 1 and 2 of the total, then those of its device; the program has one thread.
+    /// Return the sentence about dumps of buckets 1 and 2, first of the total, then of its device; the program has one thread.
     fn sentence_of(dumps: &[[u64; 4]]) -> Option<String> {
         let mut names = Names::default();
         let mut block = Block::default();

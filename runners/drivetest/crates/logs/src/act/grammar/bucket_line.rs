@@ -18,9 +18,8 @@ pub fn parse_cell(cell: &[u8; CELL_BYTES]) -> Option<Bucket> {
     if !(is_form && are_digits(digits) && are_digits(tail)) {
         return None;
     }
-    let index = usize::from(cell[2] - b'0') * 10 + usize::from(cell[3] - b'0');
-    let leading = u64::from(cell[6] - b'0') * 10 + u64::from(cell[7] - b'0');
-    (index < BUCKETS_COUNT).then(|| (index, leading * 100_000_000 + eight_digits(tail)))
+    let (index, leading) = (two_digits(cell[2], cell[3]), two_digits(cell[6], cell[7]));
+    (index < BUCKETS_COUNT as u64).then(|| (index as usize, leading * 100_000_000 + eight_digits(tail)))
 }
 
 /// ` (` and `: ` at their positions in a cell.
@@ -37,6 +36,11 @@ fn are_digits(word: u64) -> bool {
     const HIGH_HALVES: u64 = u64::from_le_bytes([0xF0; 8]);
     let raised = word.wrapping_add(u64::from_le_bytes([6; 8]));
     (word & HIGH_HALVES) | ((raised & HIGH_HALVES) >> 4) == u64::from_le_bytes([0x33; 8])
+}
+
+/// Return the number that two digits print. With only four bits of each, the compiler sees that nothing can overflow.
+fn two_digits(tens: u8, ones: u8) -> u64 {
+    u64::from(tens & 0x0F) * 10 + u64::from(ones & 0x0F)
 }
 
 /// Return the number that eight digits print, the first in the lowest byte: pairs, then fours, then all.
@@ -88,21 +92,13 @@ fn parse_one(text: &[u8]) -> Option<(Bucket, &[u8])> {
 
 /// Return the number at the start of a text, and the rest; `None` without a digit or above `u64::MAX`.
 pub fn number(text: &[u8]) -> Option<(u64, &[u8])> {
-    let digit = |byte: u8| Some(u64::from(byte.wrapping_sub(b'0'))).filter(|&digit| digit < 10);
-    let (mut value, mut used) = (0_u64, 0);
-    while let Some(digit) = text.get(used).copied().and_then(digit) {
-        value = if used < FREE_DIGITS {
-            value * 10 + digit
-        } else {
-            value.checked_mul(10)?.checked_add(digit)?
-        };
-        used += 1;
+    let (mut value, mut rest) = (0_u64, text);
+    while let [digit @ b'0'..=b'9', after @ ..] = rest {
+        value = value.checked_mul(10)?.checked_add(u64::from(digit & 0x0F))?;
+        rest = after;
     }
-    (used > 0).then(|| (value, &text[used..]))
+    (rest.len() < text.len()).then_some((value, rest))
 }
-
-/// Number of digits that cannot overflow a u64.
-const FREE_DIGITS: usize = 19;
 
 #[cfg(test)]
 mod tests {
