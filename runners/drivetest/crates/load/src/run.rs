@@ -188,7 +188,7 @@ fn finish(end: &RunEnd, context: &RunContext, outputs: &mut Outputs) -> io::Resu
     let text = joined_lines(&text);
     let outcome = match end.stop_reason {
         None => Outcome::Finished,
-        Some(StopReason::Lag(_) | StopReason::Silence) => Outcome::Overloaded(text),
+        Some(StopReason::Lag(_) | StopReason::NoResponse) => Outcome::Overloaded(text),
         Some(StopReason::Device(_)) => Outcome::DeviceError(text),
         Some(StopReason::Signal(_) | StopReason::Output | StopReason::Ring(_)) => Outcome::Interrupted(text),
     };

@@ -16,7 +16,7 @@ pub enum StopReason {
     /// A request was later than max-lag-sec.
     Lag(Operation),
     /// Requests were still outstanding after the time limit at the end.
-    Silence,
+    NoResponse,
     /// `max-errors` requests have failed; this is the last of them.
     Device(FailedRequest),
     /// io_uring accepts no more requests and returns this error number.
@@ -94,7 +94,7 @@ mod tests {
         let stop = StopSignal::new().unwrap();
         assert_eq!((stop.is_raised(), stop.stop_reason()), (false, None));
         stop.raise(StopReason::Signal("TERM"));
-        stop.raise(StopReason::Silence);
+        stop.raise(StopReason::NoResponse);
         assert_eq!(
             (stop.is_raised(), stop.stop_reason()),
             (true, Some(StopReason::Signal("TERM")))

@@ -125,7 +125,7 @@ impl LogReader {
     /// Set the sinks for the intervals of ACT's runs. Call it before the first bytes.
     ///
     /// If a time range is requested, HDR intervals of YCSB outside it are excluded too, for example a warm-up.
-    pub fn want(&mut self, wanted: act::slices::sinks::SinkOptions) {
+    pub fn set_sinks(&mut self, wanted: act::slices::sinks::SinkOptions) {
         if let (Some(series), Some(ycsb)) = (&wanted.series, &mut self.ycsb)
             && (series.from_s > 0 || series.to_s < u64::MAX)
         {
@@ -133,7 +133,7 @@ impl LogReader {
             ycsb.set_span(ycsb::hdr::file::Span { from_s, to_s });
         }
         if let Some(act) = &mut self.act {
-            act.want(wanted);
+            act.set_sinks(wanted);
         }
     }
 

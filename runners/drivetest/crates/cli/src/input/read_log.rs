@@ -152,7 +152,7 @@ impl LogFileReader<'_> {
 /// Creates the reader of one of several logs.
 fn new_reader(options: Options, wanted: SinkOptions, logs_count: usize) -> LogReader {
     let mut reader = LogReader::with_share(options, logs_count);
-    reader.want(wanted);
+    reader.set_sinks(wanted);
     reader
 }
 

@@ -75,12 +75,12 @@ impl Worker {
             let last_due = start.after(self.stream.due(taken.end - 1));
             for k in taken {
                 let request = self.prepare(k, start.after(self.stream.due(k)));
-                let goes_on = match self.wait(last_due) {
+                let continues = match self.wait(last_due) {
                     Readiness::Due => self.serve(request),
                     Readiness::LeftOut => true,
                     Readiness::Stopped => false,
                 };
-                if !goes_on {
+                if !continues {
                     return;
                 }
             }

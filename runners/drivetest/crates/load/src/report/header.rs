@@ -75,7 +75,7 @@ pub fn refused(refusal: &OpenRefusal) -> String {
 pub fn stopped(stop_reason: StopReason) -> String {
     match stop_reason {
         StopReason::Lag(operation) => lagged(operation),
-        StopReason::Silence => {
+        StopReason::NoResponse => {
             "drivetest: requests never came back\ndrive(s) can't keep up - test stopped\n".to_owned()
         }
         StopReason::Device(_) => "drivetest: stopped, max-errors is reached\n".to_owned(),

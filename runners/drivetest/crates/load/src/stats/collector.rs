@@ -152,7 +152,7 @@ impl<'a> Collector<'a> {
         let until = Instant::now().after(patience);
         while self.context.alive_count() > 0 && !self.is_stopped() {
             if Instant::now() >= until {
-                self.context.stop.raise(StopReason::Silence);
+                self.context.stop.raise(StopReason::NoResponse);
             }
             self.sleep(CHECK_PERIOD);
             self.check_run();

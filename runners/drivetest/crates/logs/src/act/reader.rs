@@ -81,7 +81,7 @@ impl LogReader {
     }
 
     /// Set the sinks for the intervals of its runs.
-    pub fn want(&mut self, wanted: SinkOptions) {
+    pub fn set_sinks(&mut self, wanted: SinkOptions) {
         self.runs.wanted = wanted;
     }
 

@@ -232,26 +232,28 @@ fn ending(stop: &Stop, extent: &Extent) -> Option<Finding> {
     let requested = extent.requested_s.map(|requested_s| format!("{requested_s} s"));
     let requested = requested.unwrap_or_else(|| "an unknown time".to_owned());
     let after = format!("after {} s of {requested}", extent.reached_s);
-    let text = &stop.text;
-    let sentence = match stop.kind {
+    let (line, text) = (stop.line, &stop.text);
+    Some(match stop.kind {
         StopKind::Finished => return None,
-        StopKind::Overload => format!("the test stopped itself {after}: {text}"),
-        StopKind::Interrupted => format!("interrupted {after}: {text}"),
-        StopKind::Crashed => format!("the program crashed {after}: {text}"),
-        StopKind::IoError => format!("the log ends {after}, after I/O errors"),
-        StopKind::Short => format!("the log ends {after}, without a message of the program"),
-        StopKind::NotStarted => format!("the log has no block: {text}"),
-        StopKind::Cut => format!("the log ends inside a line or a block; its last whole block is {after}"),
-    };
-    let (rule, line) = match stop.kind {
-        StopKind::Overload => (rule::CANNOT_KEEP_UP, stop.line),
-        StopKind::Interrupted => (rule::INTERRUPTED, stop.line),
-        StopKind::Crashed => (rule::CRASHED, stop.line),
-        StopKind::NotStarted => (rule::NOT_STARTED, stop.line),
-        StopKind::Cut => (rule::CUT, stop.line),
-        StopKind::Finished | StopKind::IoError | StopKind::Short => (rule::SHORT, Some(extent.last_line)),
-    };
-    Some(rule.at(line, sentence))
+        StopKind::Overload => {
+            rule::CANNOT_KEEP_UP.at(line, format!("the test stopped itself {after}: {text}"))
+        }
+        StopKind::Interrupted => rule::INTERRUPTED.at(line, format!("interrupted {after}: {text}")),
+        StopKind::Crashed => rule::CRASHED.at(line, format!("the program crashed {after}: {text}")),
+        StopKind::IoError => rule::SHORT.at(
+            extent.last_line,
+            format!("the log ends {after}, after I/O errors"),
+        ),
+        StopKind::Short => {
+            let sentence = format!("the log ends {after}, without a message of the program");
+            rule::SHORT.at(extent.last_line, sentence)
+        }
+        StopKind::NotStarted => rule::NOT_STARTED.at(line, format!("the log has no block: {text}")),
+        StopKind::Cut => {
+            let sentence = format!("the log ends inside a line or a block; its last whole block is {after}");
+            rule::CUT.at(line, sentence)
+        }
+    })
 }
 
 /// Return a line for display: of limited length, without control characters.

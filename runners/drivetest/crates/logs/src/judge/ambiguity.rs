@@ -64,7 +64,7 @@ fn place(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> String {
 
 /// Return a finding for the first slice whose device histograms exceed a limit that the total meets.
 ///
-/// Both count the same reads, so that there is none unless the devices do not add up to the total.
+/// Both count the same reads, so this happens only if the devices do not add up to the total.
 pub fn devices_over_limit(run: &Run, limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>]) -> Option<Finding> {
     let is_of_device_sums = |finding: &Finding| finding.id == rule::DEVICE_SUMS_DIFFER.id;
     if !run.findings.iter().any(is_of_device_sums) {

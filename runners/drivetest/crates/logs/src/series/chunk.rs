@@ -38,14 +38,14 @@ impl Chunk {
     pub fn take(&mut self, grown: &[Option<Counts>]) {
         while self.histograms.len() < grown.len() {
             let mut columns = Columns::default();
-            columns.pass(0, self.intervals);
+            columns.add_gap(0, self.intervals);
             self.histograms.push(columns);
         }
         for (columns, grown) in self.histograms.iter_mut().zip(grown) {
             match grown {
                 Some(counts) => self.bytes_count += columns.take(counts.trimmed()),
                 None => {
-                    columns.pass(self.intervals, 1);
+                    columns.add_gap(self.intervals, 1);
                     self.bytes_count += size_of::<(u64, u64)>();
                 }
             }
@@ -54,9 +54,9 @@ impl Chunk {
     }
 
     /// Add intervals without known counts.
-    pub fn pass(&mut self, count: u64) {
+    pub fn add_gap(&mut self, count: u64) {
         for columns in &mut self.histograms {
-            columns.pass(self.intervals, count);
+            columns.add_gap(self.intervals, count);
         }
         self.intervals += count;
     }
@@ -72,7 +72,7 @@ impl Chunk {
 }
 
 impl Columns {
-    fn pass(&mut self, first: u64, count: u64) {
+    fn add_gap(&mut self, first: u64, count: u64) {
         if count == 0 {
             return;
         }
@@ -157,7 +157,7 @@ mod tests {
     fn the_example_of_the_documentation_is_written_so() {
         let mut chunk = Chunk::default();
         chunk.take(&[counts(&[(1, 260)])]);
-        chunk.pass(1);
+        chunk.add_gap(1);
         chunk.take(&[counts(&[(1, 3)])]);
         let expected = [3, 1, 1, 1, 1, 1, 1, 2, 4, 3, 1, 0];
         assert_eq!(written(&chunk), expected);
@@ -176,7 +176,7 @@ mod tests {
     fn gaps_that_touch_are_one() {
         let mut chunk = Chunk::default();
         chunk.take(&[None]);
-        chunk.pass(300);
+        chunk.add_gap(300);
         chunk.take(&[None]);
         assert_eq!(written(&chunk), [0xAE, 2, 1, 1, 0, 0xAE, 2, 0]);
     }

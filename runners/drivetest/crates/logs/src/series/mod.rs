@@ -79,7 +79,7 @@ impl Writer {
         if !is_requested || self.is_too_long(interval.end_s) {
             return;
         }
-        self.pass_to(interval.start_s);
+        self.skip_to(interval.start_s);
         self.chunk.take(interval.histograms);
         self.reached_s = interval.end_s;
         if self.chunk.bytes_count() >= CHUNK_BYTES_MAX || self.chunk.intervals() >= CHUNK_INTERVALS_MAX {
@@ -93,7 +93,7 @@ impl Writer {
         if self.is_too_long(end_s) {
             return None;
         }
-        self.pass_to(end_s);
+        self.skip_to(end_s);
         let count = self.intervals_to(end_s);
         if self.chunk.intervals() > 0 {
             self.frame.add(&self.chunk);
@@ -107,9 +107,9 @@ impl Writer {
         })
     }
 
-    fn pass_to(&mut self, label_s: u64) {
+    fn skip_to(&mut self, label_s: u64) {
         if label_s > self.reached_s {
-            self.chunk.pass((label_s - self.reached_s) / self.length_s);
+            self.chunk.add_gap((label_s - self.reached_s) / self.length_s);
             self.reached_s = label_s;
         }
     }
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_without_chunks_is_a_frame_that_holds_nothing() {
+    fn a_frame_without_chunks_is_an_empty_frame() {
         assert!(
             Frame::default()
                 .finish()

@@ -5,7 +5,7 @@ use memchr::memchr2;
 use crate::text::LINE_BYTES_MAX;
 
 /// Maximum number of consecutive empty pieces that are passed on; further ones are only counted.
-const BLANKS_HANDED_MAX: u64 = 1024;
+const BLANKS_PASSED_MAX: u64 = 1024;
 
 /// Line ends that are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl LineSplitter {
         while let Some(end) = memchr2(b'\n', b'\r', bytes) {
             let (before, rest) = bytes.split_at(end);
             self.append(before, each);
-            // All of them at once, because each would cost a search.
+            // All returns at once, because each would cost a search.
             let returns_count = rest.iter().take_while(|&&byte| byte == b'\r').count();
             if returns_count == 0 {
                 self.feed(each);
@@ -86,7 +86,7 @@ impl LineSplitter {
         if self.style == Style::Returns && self.returns > 0 {
             self.divide(each);
         } else if self.is_open {
-            self.hand(false, each);
+            self.pass_piece(false, each);
             self.count += 1;
         }
     }
@@ -111,15 +111,15 @@ impl LineSplitter {
 
     /// End a line, or a piece of one, at each carriage return, because no line feed follows.
     fn divide(&mut self, each: &mut impl FnMut(Piece<'_>)) {
-        for _ in 0..self.returns.min(BLANKS_HANDED_MAX) {
-            self.hand(true, each);
-            self.pass(1);
+        for _ in 0..self.returns.min(BLANKS_PASSED_MAX) {
+            self.pass_piece(true, each);
+            self.count_pieces(1);
         }
-        self.pass(self.returns.saturating_sub(BLANKS_HANDED_MAX));
+        self.count_pieces(self.returns.saturating_sub(BLANKS_PASSED_MAX));
         self.returns = 0;
     }
 
-    fn pass(&mut self, pieces_count: u64) {
+    fn count_pieces(&mut self, pieces_count: u64) {
         match self.style {
             Style::Returns => self.count += pieces_count,
             Style::Feeds => self.divided_count += pieces_count,
@@ -132,12 +132,12 @@ impl LineSplitter {
             self.divide(each);
             return;
         }
-        self.hand(true, each);
+        self.pass_piece(true, each);
         self.count += 1;
         self.returns = 0;
     }
 
-    fn hand(&mut self, ended: bool, each: &mut impl FnMut(Piece<'_>)) {
+    fn pass_piece(&mut self, ended: bool, each: &mut impl FnMut(Piece<'_>)) {
         each(Piece {
             number: self.count + 1,
             bytes: &self.begun,
@@ -214,11 +214,11 @@ mod tests {
 
     #[test]
     fn of_very_many_returns_some_are_handed_over_and_all_are_counted() {
-        let returns = "\r".repeat(BLANKS_HANDED_MAX as usize + 500);
+        let returns = "\r".repeat(BLANKS_PASSED_MAX as usize + 500);
         let content = format!("{returns}x");
         let pieces = pieces_of(Style::Returns, &[content.as_bytes()]);
-        assert_eq!(pieces.len() as u64, BLANKS_HANDED_MAX + 1);
-        assert_eq!(pieces.last().unwrap().0, BLANKS_HANDED_MAX + 501);
+        assert_eq!(pieces.len() as u64, BLANKS_PASSED_MAX + 1);
+        assert_eq!(pieces.last().unwrap().0, BLANKS_PASSED_MAX + 501);
     }
 
     #[test]

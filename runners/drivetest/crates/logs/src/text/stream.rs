@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_text_is_split_and_bears_no_note() {
+    fn a_plain_text_is_split_and_has_no_repair() {
         let long = RUN.repeat(200);
         let (found, count, repairs) = read(&[long.as_bytes()]);
         assert_eq!(texts(&found), long.lines().collect::<Vec<_>>());

@@ -56,7 +56,7 @@ impl Command {
         commands.filter_map(|words| Self::of_go_start(&words)).collect()
     }
 
-    /// Return the command line of a launcher's `java ... Client ARGUMENTS`; `None` if the line is none.
+    /// Return the command line of a launcher's `java ... Client ARGUMENTS`; `None` for any other line.
     pub fn of_java(line: &str) -> Option<Self> {
         let program = line.split_ascii_whitespace().next()?;
         if !program.ends_with("java") && program != "exec" {
@@ -188,7 +188,7 @@ pub fn base(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// `--threads=8` and `-precordcount=5` hold their values; other options are followed by them.
+/// Split an option into its name and its value: `--threads=8` and `-precordcount=5` contain a value, other options do not.
 fn go_option(word: &str) -> (&str, Option<&str>) {
     let parts = match word.starts_with("--") {
         true => word.split_once('='),

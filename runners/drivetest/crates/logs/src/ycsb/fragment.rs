@@ -110,7 +110,7 @@ pub struct StatusText {
 pub struct LineSpan {
     /// The companion's name, None in the log.
     pub part: Option<Arc<str>>,
-    /// The first line, 0 where there is none.
+    /// The first line; 0 before the first.
     pub first_line: u64,
     /// The last line.
     pub last_line: u64,

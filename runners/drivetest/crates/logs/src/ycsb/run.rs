@@ -233,7 +233,7 @@ fn written_intervals<S: Serializer>(texts: &[StatusText], serializer: S) -> Resu
     list.end()
 }
 
-/// Return a run's lines are all of one program.
+/// Return the parsed status lines: those of YCSB, or else interval blocks of go-ycsb. A run has lines of one program.
 fn statuses(texts: &[StatusText]) -> Box<dyn Iterator<Item = Status> + '_> {
     let texts = texts.iter().map(|status| &*status.text);
     if texts.clone().any(|text| status::progress(text).is_some()) {
@@ -302,7 +302,7 @@ impl Run {
         self.operations.iter().filter(|operation| operation.is_counted)
     }
 
-    /// Add a finding on the bytes themselves: what came after them is not known.
+    /// Add a finding about the file itself: its content after the damage is unknown.
     pub fn add_damage(&mut self, finding: Finding) {
         self.findings.push(finding);
         self.validity = Validity::of(&self.findings);

@@ -7,7 +7,7 @@ use crate::ycsb::common::properties::Properties;
 /// A properties file that came with the log.
 #[derive(Clone, Debug)]
 pub struct ConfigFile {
-    /// Its name, a label.
+    /// File name, used as a label.
     pub name: String,
     /// Properties in the file.
     pub properties: Properties,
@@ -112,7 +112,7 @@ impl Settings {
         self.properties.get(name)
     }
 
-    /// Return a whole number that was set, or the program's default where nothing was set; `None` if that is not known.
+    /// Return a whole number that was set, or else the program's default; `None` if unknown.
     pub fn whole_number(&self, name: &str, default: Option<u64>) -> Option<u64> {
         match self.known(name) {
             Known::Set(value) => value.trim().parse().ok(),
@@ -146,17 +146,17 @@ impl Settings {
         set.filter(move |(_, value)| is_literal(value) && number::value(value.trim()).is_none())
     }
 
-    /// Return whether a property was set to what cannot be read.
+    /// Return whether a property has an unreadable value.
     pub fn is_unreadable(&self, name: &str) -> bool {
         self.unreadable().any(|(unreadable, _)| unreadable == name)
     }
 
-    /// Return whether there is a command line, or all that it said.
+    /// Return whether the command line, or all that it sets, is known.
     pub fn has_command(&self) -> bool {
         self.has_command
     }
 
-    /// Return all that was set.
+    /// Return all properties that were set.
     pub fn pairs(&self) -> Vec<(String, String)> {
         self.properties.clone().into_pairs()
     }

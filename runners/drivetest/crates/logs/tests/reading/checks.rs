@@ -146,7 +146,7 @@ fn the_cache_load_of_one_device_is_whole() {
     assert!(ids(&two, 10).contains(&"cache-load-divided"));
 }
 
-/// The log of a minute whose `reads` hold so many in each bucket after so many seconds.
+/// Return the findings on a log of a minute whose `reads` have the given counts by bucket after each second.
 fn reads_of(counts: impl Fn(u64) -> Vec<(u64, u64)>) -> Vec<&'static str> {
     let block = |at: u64| {
         let counts = counts(at);

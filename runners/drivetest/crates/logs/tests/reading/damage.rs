@@ -53,7 +53,7 @@ fn edit(log: &str, from: &str, to: &str) -> String {
     log.replacen(from, to, 1)
 }
 
-/// The block of a label, with the empty line behind it.
+/// Return the block with a label, including the empty line after it.
 fn block(log: &str, label_s: u64) -> &str {
     let begin = log.find(&format!("\nafter {label_s} sec:\n")).unwrap() + 1;
     let end = log[begin..].find("\n\n").unwrap() + begin + 2;
@@ -122,7 +122,7 @@ fn damaged_blocks() -> Vec<Case> {
             &["blocks-missing"],
         ),
         case(
-            "a block stands twice",
+            "a repeated block",
             edit(FOUR_US, block_25, &block_25.repeat(2)),
             &["block-repeated"],
         ),
@@ -170,7 +170,7 @@ fn damaged_blocks() -> Vec<Case> {
             &["unreadable-line"],
         ),
         case(
-            "a histogram stands twice",
+            "a repeated histogram",
             edit(
                 FOUR_US,
                 block_25,
@@ -179,7 +179,7 @@ fn damaged_blocks() -> Vec<Case> {
             &["histogram-missing", "histogram-repeated"],
         ),
         case(
-            "a kernel message stands inside a block",
+            "a kernel message inside a block",
             edit(
                 FOUR_US,
                 block_25,
@@ -357,7 +357,7 @@ fn settings() -> Vec<Case> {
         )
         .with(Outcome::Undecided, ALL),
         case(
-            "reads that stood still",
+            "reads that stalled",
             setting(
                 "internal-read-reqs-per-sec: 8000",
                 "internal-read-reqs-per-sec: 90000",

@@ -1,6 +1,6 @@
 //! Real logs of every version with random damage: a reading shows only counts of the log, or has a finding.
 //!
-//! `FUZZ_CASES=100000 cargo test --release -p drivetest-log --test reading fuzz` looks longer than the usual run.
+//! `FUZZ_CASES=100000 cargo test --release -p drivetest-logs --test reading fuzz` runs longer than usual.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,7 +15,7 @@ use drivetest_logs::judge::profile::Profile;
 use drivetest_logs::reader::{LogReader, Options, Reading};
 use proptest::prelude::*;
 
-/// A log, what it holds, and how many findings of each rule it has as it is.
+/// An undamaged log, its counts, and its number of findings by rule.
 struct Log {
     name: String,
     bytes: Vec<u8>,
@@ -54,11 +54,11 @@ fn log(path: &Path) -> Option<Log> {
         weighty: weighty(&reading, run),
         bytes,
     };
-    // Of a log with a hole in it nobody knows what it holds; so only what its slices make up is taken.
+    // The true counts of a log with missing blocks are unknown, so only logs whose slices agree with the totals are used.
     (reading.runs.len() == 1 && untruth(run, &log).is_none()).then_some(log)
 }
 
-/// The name of a histogram and how many of that name stand before it.
+/// Return the name of a histogram, and the number of earlier histograms with this name.
 fn key(run: &Run, ordinal: usize) -> (String, usize) {
     let name = |ordinal| {
         run.histograms
@@ -292,8 +292,7 @@ fn assert_sound(reading: &Reading) {
     );
 }
 
-/// Every count of a run is that of one log of those that went in, over the same seconds, where no finding says that
-/// something is to be looked at.
+/// Assert that the counts of each run without a finding are those of one of the logs over the same seconds.
 ///
 /// 1.x counts its totals separately, so its buckets may differ slightly and one changed digit remains undetected. The
 /// labels of a run that could not keep up are nominal, as its finding states.
@@ -308,7 +307,7 @@ fn assert_true(reading: &Reading, logs: &[&Log]) {
     }
 }
 
-/// What a run shows that a log does not hold, None where there is nothing.
+/// Return where the counts of a run differ from those of a log; `None` if they agree.
 fn untruth(run: &Run, log: &Log) -> Option<String> {
     let in_slice = |(slice, part): (&Slice, &SliceHistogram)| {
         let (name, before) = key(run, part.ordinal);
@@ -328,8 +327,8 @@ fn untruth(run: &Run, log: &Log) -> Option<String> {
     parts.map(in_slice).chain(totals).flatten().next()
 }
 
-/// The same counts; or those of one bucket stand under another number. Its number is written once a block, and no total
-/// depends on it: with one digit of it changed, the change is undetectable if the blocks before and after allow it.
+/// Return whether counts are equal, or differ only in the index of one bucket. No total depends on the index, so a changed
+/// digit of it is undetectable if the blocks before and after allow it.
 fn is_true(known: Option<&Vec<u64>>, counts: &[u64]) -> bool {
     let Some(known) = known else { return false };
     let count = |counts: &[u64], bucket: usize| i128::from(counts.get(bucket).copied().unwrap_or(0));

@@ -59,7 +59,7 @@ fn short_lines_after_a_run_end_its_reading_and_are_reported() {
         .findings
         .iter()
         .find(|finding| finding.id == "lines-flood");
-    let reported = reported.expect("the flood is told");
+    let reported = reported.expect("the flood is reported");
     assert!(reading.lines_count < 200_000 && reported.line == Some(reading.lines_count));
 }
 

@@ -147,7 +147,7 @@ fn every_form_of_sending_a_log_gives_the_same_reading() {
 }
 
 #[test]
-fn a_log_as_the_program_wrote_it_bears_no_note_of_a_way() {
+fn a_log_as_the_program_wrote_it_has_no_repair() {
     for (path, log) in logs() {
         let reading = read(log.as_bytes());
         let reported = reading

@@ -167,7 +167,7 @@ impl Block {
 
     /// Read a tag line.
     pub fn tag(&mut self, line: u64, name: &[u8], total: u64, names: &mut Names) -> Option<Odd> {
-        self.goes_on(line);
+        self.extend_to(line);
         self.current = None;
         let odd = match self.place(name, names) {
             Place::At(ordinal) => {
@@ -191,7 +191,7 @@ impl Block {
 
     /// Read a line of buckets; a line that belongs to no histogram is ignored.
     pub fn buckets(&mut self, line: u64, text: &[u8]) {
-        self.goes_on(line);
+        self.extend_to(line);
         let Some(ordinal) = self.current else { return };
         let entry = &mut self.entries[ordinal];
         let mut rises = true;
@@ -219,7 +219,7 @@ impl Block {
             rises
         })?;
         entry.next_bucket = next_bucket;
-        self.goes_on(line);
+        self.extend_to(line);
         Some(rest)
     }
 
@@ -232,7 +232,7 @@ impl Block {
         if !self.is_free(ordinal) {
             return None;
         }
-        self.goes_on(line);
+        self.extend_to(line);
         self.open(ordinal, line, total);
         self.next = ordinal + 1;
         Some(rest)
@@ -291,7 +291,7 @@ impl Block {
         (!is_first || names.listed.last().is_none_or(is_seen)) && self.counts(last).is_some()
     }
 
-    fn goes_on(&mut self, line: u64) {
+    fn extend_to(&mut self, line: u64) {
         self.last_line = line;
         self.noise_line = self.noise_line.or(self.noise_so_far);
     }

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_add_up_by_bucket_as_far_as_an_integer_holds_them() {
+    fn counts_add_up_by_bucket_up_to_the_limit_of_an_integer() {
         let of = |pairs: &[(usize, u64)]| {
             let mut counts = Counts::default();
             pairs

@@ -122,7 +122,7 @@ impl DeviceSums {
 mod tests {
     use super::*;
 
-    /// Return each dump has the total, then two devices; the program has one thread.
+    /// Return the sentence about dumps of the total, then of two devices; the program has one thread.
     fn odd_blocks(dumps: &[[u64; 3]]) -> Option<String> {
         let mut names = Names::default();
         let mut block = Block::default();

@@ -50,7 +50,7 @@ struct Rows {
     run: usize,
     buckets: (Unit, Edges),
     names: Arc<[String]>,
-    taker: SyncSender<Row>,
+    sender: SyncSender<Row>,
 }
 
 impl IntervalSinks {
@@ -64,12 +64,12 @@ impl IntervalSinks {
             let writer = Writer::new(request, intervals.length_s());
             (intervals, writer)
         });
-        let rows = wanted.rows.map(|taker| {
+        let rows = wanted.rows.map(|sender| {
             let rows = Rows {
                 run,
                 buckets,
                 names: Arc::default(),
-                taker,
+                sender,
             };
             (Intervals::new(1, report_interval_s), rows)
         });
@@ -85,7 +85,7 @@ impl IntervalSinks {
         }
         if let Some((intervals, rows)) = &mut self.rows
             && let Some(Ended::Known(interval)) = intervals.take(block, names.count())
-            && rows.hand_over(&interval, names).is_none()
+            && rows.send(&interval, names).is_none()
         {
             self.rows = None;
         }
@@ -105,7 +105,7 @@ impl IntervalSinks {
 
 impl Rows {
     /// Send a row; return `None` if the receiver closed its channel.
-    fn hand_over(&mut self, interval: &Interval<'_>, names: &Names) -> Option<()> {
+    fn send(&mut self, interval: &Interval<'_>, names: &Names) -> Option<()> {
         if self.names.len() < names.count() {
             self.names = (0..names.count()).map(|ordinal| names.name(ordinal)).collect();
         }
@@ -119,7 +119,7 @@ impl Rows {
             names: Arc::clone(&self.names),
             tallies: tallies.map(|counts| Tally::of(counts.as_ref()?)).collect(),
         };
-        self.taker.send(row).ok()
+        self.sender.send(row).ok()
     }
 }
 

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_line_is_borrowed_and_bears_no_mark() {
+    fn a_plain_line_is_borrowed_and_has_no_mark() {
         let (text, marks) = clean(b"reads (5 total)");
         assert!(matches!(text, Cow::Borrowed(b"reads (5 total)")));
         assert_eq!(marks, Marks::default());

@@ -75,7 +75,7 @@ impl PrefixStripper {
                 self.prefix = None;
                 each(line);
             }
-            Some(anchor) if !self.bears_prefix(line.text, anchor) => {
+            Some(anchor) if !self.has_prefix(line.text, anchor) => {
                 self.pending = Some(PendingLine::of(line, anchor))
             }
             _ => self.strip(line, each),
@@ -109,7 +109,7 @@ impl PrefixStripper {
         }
     }
 
-    fn bears_prefix(&self, text: &[u8], anchor: Anchor) -> bool {
+    fn has_prefix(&self, text: &[u8], anchor: Anchor) -> bool {
         let stripped = self.prefix.as_ref().and_then(|prefix| prefix.strip(text));
         stripped == Some(&text[anchor.at..])
     }

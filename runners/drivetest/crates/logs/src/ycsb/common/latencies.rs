@@ -58,7 +58,7 @@ impl Latencies {
         }
     }
 
-    /// Add all of others: counts are added, nothing is averaged.
+    /// Add the counts of other latencies; nothing is averaged.
     pub fn merge(&mut self, others: &Self) {
         if others.is_rounded && !self.is_rounded {
             self.round();

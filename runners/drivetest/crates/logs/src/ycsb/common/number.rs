@@ -1,4 +1,4 @@
-//! Numbers as Java and Go print them; what is shown is never rounded through a float.
+//! Numbers as Java and Go print them; displayed numbers never pass through a float.
 
 /// Return whether a text is a finite number: `12`, `0.5`, `3.0E7`, `-1`.
 pub fn is_number(text: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Properties in Java's notation, as workload files hold them, and as BasicDB prints them.
+//! Properties in Java's notation, as in workload files, and as BasicDB prints them.
 //!
 //! Source: java.util.Properties.load().
 
@@ -6,11 +6,11 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Properties(Vec<(String, String)>);
 
-/// Properties that are kept: real files hold some dozens.
+/// Maximum number of stored properties; real files have a few dozen.
 const PROPERTIES_MAX: usize = 2000;
 
 impl Properties {
-    /// Set one; a later value takes the place of an earlier one.
+    /// Set a property; a later value replaces an earlier one.
     pub fn set(&mut self, name: &str, value: &str) {
         if let Some((_, old)) = self.0.iter_mut().find(|(known, _)| known == name) {
             value.clone_into(old);
@@ -19,7 +19,7 @@ impl Properties {
         }
     }
 
-    /// Set one from `name=value`; a text without `=` is ignored.
+    /// Set a property from `name=value`; a text without `=` is ignored.
     pub fn set_pair(&mut self, pair: &str) {
         if let Some((name, value)) = pair.split_once('=') {
             self.set(name, value);
@@ -32,12 +32,12 @@ impl Properties {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Set all of others.
+    /// Set all properties of `others`.
     pub fn set_all(&mut self, others: &Self) {
         others.0.iter().for_each(|(name, value)| self.set(name, value));
     }
 
-    /// Return all of them.
+    /// Return all properties.
     pub fn into_pairs(self) -> Vec<(String, String)> {
         self.0
     }

@@ -44,7 +44,7 @@ pub struct RawRow<'a> {
     pub latency_us: u64,
 }
 
-/// Read a row; `None` if it is none.
+/// Read a row; `None` for any other line.
 pub fn parse(line: &str) -> Option<RawRow<'_>> {
     let (name, rest) = line.split_once(',')?;
     let (time, latency) = rest.split_once(',')?;
@@ -68,12 +68,12 @@ pub struct RawOperation {
     seconds: BTreeMap<u64, u64>,
 }
 
-/// All that were printed of a run.
+/// Single operations of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Raw {
     operations: Vec<RawOperation>,
     seconds_count: usize,
-    /// Rows of further kinds of operations, which are not kept.
+    /// Rows of further kinds of operations, which are not stored.
     pub passed_over_count: u64,
     /// Whether there were too many seconds to count operations by second.
     has_lost_seconds: bool,

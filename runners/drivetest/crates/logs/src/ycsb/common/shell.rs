@@ -1,4 +1,4 @@
-//! Commands of a shell as words: enough for the files that hold the line that started YCSB.
+//! Parser of shell commands into words, sufficient for scripts that start YCSB.
 
 /// One command as its words; redirections are left out.
 pub type Words = Vec<String>;
@@ -33,7 +33,7 @@ struct Splitter {
     commands: Vec<Words>,
     words: Words,
     word: Option<String>,
-    /// The next word is where a stream goes.
+    /// The next word is the target of a redirection.
     redirects: bool,
 }
 

@@ -6,15 +6,15 @@ use crate::ycsb::command::base;
 use crate::ycsb::common::number;
 use crate::ycsb::fragment::shown;
 
-/// Rows that are kept: real spectra have some hundred.
+/// Maximum number of stored rows; real spectra have a few hundred.
 const ROWS_MAX: usize = 2000;
 
 /// One spectrum.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spectrum {
-    /// The file's name, a label.
+    /// File name, used as a label.
     pub name: String,
-    /// Percentile and value, as printed but for the shift of the point from shares to percent.
+    /// Percentile and value as printed, with shares converted to percent.
     pub percentiles: Vec<(String, String)>,
     /// From the end of the spectrum.
     pub ops_count: Option<u64>,
@@ -31,7 +31,7 @@ pub fn is_head(line: &str) -> bool {
 }
 
 impl Spectrum {
-    /// Return an empty one.
+    /// Return an empty spectrum.
     pub fn new(name: &str) -> Self {
         Self {
             name: shown(name),
@@ -63,7 +63,7 @@ impl Spectrum {
         Some(())
     }
 
-    /// `Max     =     3557.000, Total count    =         4973]`; means and buckets are passed over.
+    /// Read `Max     =     3557.000, Total count    =         4973]`; ignore means and buckets.
     fn take_end(&mut self, end: &str) -> bool {
         let pairs = end.trim_end_matches(']').split(',');
         let pairs = pairs.filter_map(|pair| pair.split_once('='));
@@ -86,7 +86,7 @@ fn plain(value: &str) -> &str {
     value.strip_suffix(".000").unwrap_or(value)
 }
 
-/// `0.998047` is 99.8047 percent, digit by digit.
+/// Convert a share to percent digit by digit: `0.998047` is `99.8047`.
 fn percent(share: &str) -> Option<String> {
     let (whole, part) = share.split_once('.')?;
     let is_share =

@@ -14,12 +14,12 @@ pub const COMPOSITE: &str = "READ_MODIFY_WRITE";
 /// Over all single operations that succeeded.
 pub const TOTAL: &str = "TOTAL";
 
-/// Return whether a name is one of operations that failed.
+/// Return whether a name is that of failed operations.
 pub fn is_error(name: &str) -> bool {
     name.ends_with("_ERROR")
 }
 
-/// Return whether a name is one of single operations that succeeded.
+/// Return whether a name is that of successful single operations.
 pub fn is_single(name: &str) -> bool {
     !is_error(name) && name != TOTAL && name != COMPOSITE
 }

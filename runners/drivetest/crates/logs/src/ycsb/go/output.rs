@@ -157,7 +157,7 @@ impl Output {
         }
     }
 
-    /// End the file: its runs, and the line from which on runs were left out.
+    /// End the file; return its fragments, and the line at which the limit of runs was reached.
     pub fn finish(self) -> (Vec<Fragment>, Option<u64>) {
         let is_used = |fragment: &Fragment| {
             fragment.own.is_sure || fragment.own.refused.is_some() || fragment.crashes.count > 0

@@ -56,12 +56,12 @@ impl Row {
     }
 }
 
-/// A line that begins as a row does.
+/// A line that begins like a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// It is one.
+    /// A complete row.
     Row(Row),
-    /// It is broken off or damaged.
+    /// A truncated or damaged row.
     Broken,
 }
 
@@ -73,7 +73,7 @@ impl Shape {
     }
 }
 
-/// Read a plain row; `None` if the line is none.
+/// Read a plain row; `None` for any other line.
 pub fn plain(line: &str) -> Option<Shape> {
     memchr::memchr(b'-', line.as_bytes())?;
     let (operation, values) = line.split_once(" - ")?;
@@ -98,12 +98,12 @@ fn cell(head: &str, value: &str) -> Option<(String, String)> {
     is_cell.then(|| (head.to_owned(), value.to_owned()))
 }
 
-/// Return a number, or Go's words for what is none (`NaN`, `+Inf` of a rate over no time).
+/// Return whether a text is a number, or what Go prints instead of one (`NaN`; `+Inf` for a rate over no time).
 fn is_value(value: &str) -> bool {
     value.len() <= NAME_BYTES_MAX && (number::is_number(value) || matches!(value, "NaN" | "+Inf" | "-Inf"))
 }
 
-/// Return whether a line is one of JSON.
+/// Return whether a line is JSON.
 pub fn begins_json(line: &str) -> bool {
     line.starts_with("[{\"") && line.contains("(us)\":") || line.starts_with("[{\"Operation\":")
 }
@@ -138,7 +138,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Read a line; `None` if it is none of a table, and `Some(None)` for its frame and head.
+    /// Read a line; `None` if it does not belong to a table, `Some(None)` for the frame and head of one.
     pub fn take(&mut self, line: &str) -> Option<Option<Shape>> {
         if line.starts_with("+-") {
             let is_frame = line.bytes().all(|byte| matches!(byte, b'+' | b'-'));

@@ -306,7 +306,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Return every encoding of the same counts is read as the same.
+        /// Every encoding of the same counts has the same result.
         #[test]
         fn encodings_are_equivalent(counts in proptest::collection::vec(0_u16..0x8000, 1..3000)) {
             let body = |bytes: usize| -> Vec<u8> {

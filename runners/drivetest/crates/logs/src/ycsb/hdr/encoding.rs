@@ -26,9 +26,9 @@ const V0_HEAD_BYTES: usize = 32;
 /// Format of counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Each in so many bytes, the greatest first.
+    /// A fixed number of bytes for each count, most significant first.
     Words { bytes: usize },
-    /// ZigZag in bytes of 7 bits; negative ones are indexes without any.
+    /// ZigZag in bytes of 7 bits; a negative number is the number of indexes without operations.
     ZigZag,
 }
 
@@ -46,7 +46,7 @@ pub struct Encoding<'a> {
 }
 
 impl<'a> Encoding<'a> {
-    /// Read apart what was inflated.
+    /// Parse an inflated histogram.
     pub fn of(bytes: &'a [u8]) -> Result<Self, Fault> {
         let cookie = number(bytes, 0).ok_or("its header is truncated")?;
         let (base, word_bytes) = (cookie & !WORD_BITS, (cookie & WORD_BITS) >> 4);

@@ -8,21 +8,21 @@ use crate::ycsb::fragment::shown;
 use crate::ycsb::hdr::decode;
 use crate::ycsb::rules;
 
-/// The longest line that is read: a histogram of three digits with all its counts is below a tenth of it.
+/// Maximum length of a line in bytes: a histogram of three digits with all its counts is below a tenth of it.
 const LINE_BYTES_MAX: usize = 4 << 20;
 
-/// Seconds of a run that are looked at.
+/// Time range of a run whose intervals are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Intervals that begin before are left out.
+    /// Earlier intervals are skipped.
     pub from_s: u64,
-    /// Intervals that end after are left out.
+    /// Later intervals are skipped.
     pub to_s: u64,
 }
 
 impl Span {
     #[expect(clippy::cast_precision_loss, reason = "seconds of a run; u64::MAX is its end")]
-    fn holds(self, start_s: f64, end_s: f64) -> bool {
+    fn contains(self, start_s: f64, end_s: f64) -> bool {
         start_s >= self.from_s as f64 && end_s <= self.to_s as f64
     }
 }
@@ -30,19 +30,19 @@ impl Span {
 /// Content of a file.
 #[derive(Debug, Default)]
 pub struct HdrFile {
-    /// Its name, a label.
+    /// File name, used as a label.
     pub name: String,
-    /// The metric it is of: as its head says, else as its name does.
+    /// The metric, from the head of the file or else from its name.
     pub metric: String,
     /// All its histograms.
     pub latencies: Latencies,
-    /// Histograms that were left out, as they are not within the span.
+    /// Skipped histograms outside the time range.
     pub left_out_count: u64,
-    /// Histograms that were read, or left out.
+    /// Histograms that were read or skipped.
     pub known_count: u64,
-    /// Lines of it that should be histograms and cannot be read: how many operations they hold is open.
+    /// Unreadable histogram lines, so the number of operations is unknown.
     pub unread_count: u64,
-    /// Its counts are more than any run makes: none of them is believed.
+    /// The counts exceed those of any run, so the file is ignored.
     pub is_overfull: bool,
 }
 
@@ -56,7 +56,7 @@ impl HdrFile {
     }
 }
 
-/// Reads one file.
+/// Reader of one file.
 #[derive(Debug, Default)]
 pub struct Reader {
     file: HdrFile,
@@ -94,7 +94,7 @@ impl Reader {
         }
     }
 
-    /// End the file: what was read, and what was found of it.
+    /// End the file; return its content and the findings.
     pub fn finish(mut self) -> (HdrFile, Vec<Finding>) {
         if !self.begun.is_empty() {
             self.end_line();
@@ -109,7 +109,7 @@ impl Reader {
         self.lines_count += 1;
         let begun = std::mem::take(&mut self.begun);
         if std::mem::take(&mut self.is_too_long) {
-            self.leave(&format!("expected at most {LINE_BYTES_MAX} bytes in a line"));
+            self.skip(&format!("expected at most {LINE_BYTES_MAX} bytes in a line"));
         } else {
             self.take(begun.trim_ascii());
         }
@@ -126,12 +126,12 @@ impl Reader {
         }
     }
 
-    /// `START,LENGTH,MAX,HISTOGRAM`, from 1.3 on with a tag before it.
+    /// Read `START,LENGTH,MAX,HISTOGRAM`; log format 1.3 has a tag before it.
     fn take_interval(&mut self, line: &[u8]) {
         let Some((start_s, length_s, histogram)) = cells(line) else {
-            return self.leave("expected 'start,length,max,histogram'");
+            return self.skip("expected 'start,length,max,histogram'");
         };
-        let is_within = |span: Span| span.holds(start_s, start_s + length_s);
+        let is_within = |span: Span| span.contains(start_s, start_s + length_s);
         if !self.span.is_none_or(is_within) {
             self.file.left_out_count += 1;
             self.file.known_count += 1;
@@ -148,11 +148,11 @@ impl Reader {
                 self.file.latencies.merge(&whole);
                 self.file.known_count += 1;
             }
-            Err(why) => self.leave(&format!("a histogram is skipped: {why}")),
+            Err(why) => self.skip(&format!("a histogram is skipped: {why}")),
         }
     }
 
-    fn leave(&mut self, sentence: &str) {
+    fn skip(&mut self, sentence: &str) {
         self.file.unread_count += 1;
         self.report(sentence);
     }
@@ -174,7 +174,7 @@ fn cells(line: &[u8]) -> Option<(f64, f64, &[u8])> {
     Some((start_s, length_s, cells.next()?))
 }
 
-/// `hdr/run1-READ.hdr` is of READ; what the head says is worth more.
+/// Return the metric in a file name: `hdr/run1-READ.hdr` is of READ. The head of the file takes precedence.
 fn metric_of(name: &str) -> String {
     let base = base(name);
     shown(base.split('.').next().unwrap_or(base))

@@ -62,7 +62,7 @@ pub struct Java {
     pub has_loaded: bool,
     /// The rows, by metric in their order.
     pub metrics: Vec<MetricRows>,
-    /// Rows that were seen, kept or not.
+    /// Number of rows, including those that are not stored.
     pub rows_count: u64,
     /// Elapsed seconds and operations of the last status line.
     pub progress: Option<(u64, u64)>,

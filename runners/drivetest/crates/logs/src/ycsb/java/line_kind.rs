@@ -21,7 +21,7 @@ pub enum LineKind<'a> {
     Row(Shape<'a>),
     /// A status line: elapsed seconds and operations.
     Status((u64, u64)),
-    /// The rest of a status line that broke off.
+    /// The rest of a split status line.
     StatusRest,
     /// One operation's latency.
     RawLatency(RawRow<'a>),
@@ -64,7 +64,7 @@ fn bracketed(line: &str) -> LineKind<'_> {
     if let Some(shape) = row::parse(line) {
         return LineKind::Row(shape);
     }
-    if status::goes_on(line) {
+    if status::continues(line) {
         return LineKind::StatusRest;
     }
     if line.starts_with("[WARN] Couldn't read hdrhistogram.percentiles value") {

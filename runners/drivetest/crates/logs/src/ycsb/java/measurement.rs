@@ -34,7 +34,7 @@ pub enum Measurement {
 
 const RAW_HEADING: &str = "Below is a summary of latency in microseconds:";
 
-/// Read a name; `None` if it is none that this reader knows.
+/// Read a name; `None` if it is unknown.
 pub fn parse(name: &str) -> Option<Measurement> {
     use Measurement as M;
     Some(match name {

@@ -1,4 +1,4 @@
-//! The type of a run's measurement: what its rows show, and where they leave it open, what the command line says.
+//! The type of a run's measurement, from its rows, or from the command line if the rows do not show it.
 //!
 //! A row named by a number is a bucket in ms, a value in us, or a time in ms, by this type alone.
 
@@ -73,8 +73,8 @@ fn of_names(timed: &[&Rows<'_>]) -> Option<&'static str> {
     }
 }
 
-/// Return the histogram prints the 95th and 99th in whole milliseconds, from 0.6 on with a variance; HdrHistogram up to 0.3
-/// counts in doubles.
+/// Return the type by the form of the rows. The histogram prints the 95th and 99th percentile in whole milliseconds, since 0.6
+/// with a variance. HdrHistogram up to 0.3 counts in doubles.
 fn of_percentiles(timed: &[&Rows<'_>], version: Option<&str>) -> Option<&'static str> {
     let mut all = timed.iter().flat_map(|rows| rows.percentiles()).peekable();
     all.peek()?;

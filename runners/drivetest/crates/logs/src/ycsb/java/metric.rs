@@ -33,7 +33,7 @@ pub enum Metric {
     Overall,
     /// Garbage collections over all collectors: `TOTAL_GCs`, `TOTAL_GC_TIME`, `TOTAL_GC_TIME_%`.
     Collections,
-    /// Of the virtual machine, with units that are not what the rows say: passed over (docs/reference/formats.md).
+    /// A metric of the virtual machine. It is ignored, because its rows state wrong units (docs/reference/formats.md).
     Machine,
     /// An operation.
     Operation(OperationName),
@@ -51,7 +51,7 @@ const EXTREMES: [&str; 6] = [
     "MIN_SYS_LOAD_AVG",
 ];
 
-/// Operations whose names hold a dash, which elsewhere begins the outcome.
+/// Operations whose names contain a dash, which in other metrics begins the outcome.
 const DASHED: [&str; 2] = ["READ-MODIFY-WRITE", "SCAN-LATENCY-PER-RECORD"];
 
 impl Metric {

@@ -9,9 +9,9 @@ use crate::ycsb::java::metric::{OperationName, Recorder};
 use crate::ycsb::rules;
 use crate::ycsb::run::{Buckets, Operation, Time};
 
-/// A metric that is an operation, with its rows understood.
+/// A metric that is an operation, with its parsed rows.
 pub struct Rows<'a> {
-    /// Its name, understood.
+    /// Its parsed name.
     pub name: OperationName,
     /// Its rows.
     pub metric: &'a MetricRows,
@@ -58,7 +58,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Return a row whose name says nothing to this reader.
+/// Return a finding about a row with an unknown name.
 pub fn unknown(metric: &str, row: &NamedRow) -> crate::finding::Finding {
     let (measurement, value) = (&row.measurement, &row.value);
     let sentence = format!("[{metric}], {measurement}, {value} is no row that is known");
@@ -140,7 +140,7 @@ fn take_times(operation: &mut Operation, rows: &Rows<'_>, kind: MeasurementType)
     operation.percentiles_floor_us = (is_floored && !operation.percentiles.is_empty()).then_some(1000);
 }
 
-/// Return a time in microseconds, as printed where that is its unit; `None` if it is no number.
+/// Return a time in microseconds, as printed if that is its unit; `None` if it is not a number.
 fn us(value: &str, unit: Unit) -> Option<String> {
     match unit {
         Unit::Us => number::is_number(value).then(|| value.to_owned()),
@@ -161,7 +161,7 @@ fn take_cells(operation: &mut Operation, rows: &Rows<'_>, kind: MeasurementType)
     }
 }
 
-/// Return the series prints its first interval again where a thread was late: the same key with the same value is one.
+/// Return the time series without repeated entries: YCSB prints the first interval again if a thread was late.
 fn series(cells: &[Cell]) -> Vec<(u64, String)> {
     let means = cells.iter().filter(|cell| number::is_number(&cell.value));
     let mut series: Vec<_> = means.map(|cell| (cell.key, cell.value.to_string())).collect();

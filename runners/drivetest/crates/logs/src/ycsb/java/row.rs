@@ -8,30 +8,30 @@ use serde_json::value::RawValue;
 
 use crate::ycsb::common::number;
 
-/// The longest name and number that is one; YCSB's have some dozen bytes.
+/// Maximum length of a name or a number in bytes; those of YCSB have a few dozen.
 const NAME_BYTES_MAX: usize = 128;
 
-/// A row: what a metric's measurement was.
+/// One row: a measurement of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
     /// `OVERALL`, `READ`, `UPDATE-FAILED` ...
     pub metric: &'a str,
     /// `Operations`, `AverageLatency(us)`, a bucket ...
     pub measurement: &'a str,
-    /// A number as printed; `NaN` where there is none.
+    /// A number as printed; `NaN` if YCSB has no value.
     pub value: &'a str,
 }
 
-/// A line that begins as a row does.
+/// A line that begins like a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape<'a> {
-    /// It is one.
+    /// A complete row.
     Row(Row<'a>),
-    /// It is broken off or damaged.
+    /// A truncated or damaged row.
     Broken,
 }
 
-/// Read a line; `None` if it is no row at all, as the lines of bindings (`[Thread-1] INFO ...`).
+/// Read a line; `None` if it does not begin like a row, for example `[Thread-1] INFO ...` of a binding.
 pub fn parse(text: &str) -> Option<Shape<'_>> {
     let (metric, rest) = text.strip_prefix('[')?.split_once(']')?;
     let rest = rest.strip_prefix(',').filter(|_| is_metric(metric))?;
@@ -54,13 +54,13 @@ fn is_name(measurement: &str) -> bool {
     !measurement.is_empty() && measurement.len() <= NAME_BYTES_MAX
 }
 
-/// Return whether a value can stand in a row: a number, or Java's word for none.
+/// Return whether a text is a value of a row: a number, or one of Java's words such as `NaN`.
 fn is_value(value: &str) -> bool {
     let is_short = value.len() <= NAME_BYTES_MAX;
     matches!(value, "NaN" | "Infinity" | "-Infinity") || is_short && number::is_number(value)
 }
 
-/// The longest object that is kept, bytes; a row has about 100.
+/// Maximum stored length of an object in bytes; a row has about 100.
 const OBJECT_BYTES_MAX: usize = 4096;
 
 /// One row, with its value as printed.
@@ -87,11 +87,11 @@ struct Object<'a> {
 pub enum Found {
     /// A row.
     Row(JsonRow),
-    /// An object that begins as a row does and is none.
+    /// An incomplete or damaged object of a row.
     Broken,
 }
 
-/// Puts objects together, line by line. A row holds no object, so that a brace within one begins the next.
+/// Collector of objects from lines. A row contains no other object, so an opening brace inside one begins the next.
 #[derive(Debug, Default)]
 pub struct Objects {
     begun: String,
@@ -100,7 +100,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Return whether a line may be of an exporter's JSON; within an object every line may that begins as one.
+    /// Return whether a line may be JSON of an exporter. Only inside an object may the line lack a brace that opens one.
     pub fn takes(&self, line: &str) -> bool {
         let begins = line.trim_start().starts_with(['{', '}', '[', ']', '"']);
         let ends = line.trim_end_matches([' ', ',']).ends_with(['[', '{', '}', ']']);
@@ -108,7 +108,7 @@ impl Objects {
         begins && !is_text_row && (!self.begun.is_empty() || line.contains('{'))
     }
 
-    /// Read a line and hands what ended in it to `each`.
+    /// Read a line, and pass the objects that end in it to `each`.
     pub fn take(&mut self, line: &str, mut each: impl FnMut(Found)) {
         for letter in line.chars() {
             let begins = letter == '{' && !self.in_string;
@@ -124,20 +124,20 @@ impl Objects {
                 self.begun.clear();
             }
         }
-        // The exporter breaks no string over lines: one that is open has lost its end.
+        // The exporter never splits a string into two lines, so the end of an open string is missing.
         if self.in_string {
             self.let_go().into_iter().for_each(&mut each);
         }
     }
 
-    /// End what was begun: another line came between, or the end.
+    /// Drop the open object, because another line or the end follows; return it as broken if it was a row.
     pub fn let_go(&mut self) -> Option<Found> {
         let was_row = self.begun.contains("\"metric\"");
         *self = Self::default();
         was_row.then_some(Found::Broken)
     }
 
-    /// Return whether the object ends with this letter of it.
+    /// Return whether the object ends with this letter.
     fn ends_with(&mut self, letter: char) -> bool {
         if std::mem::take(&mut self.escaped) {
             return false;

@@ -39,7 +39,7 @@ pub struct StatusOperation {
 const SECONDS: &str = " sec: ";
 const OPERATIONS: &str = " operations;";
 
-/// Read a status line, with the lines that a broken one goes on in joined by blanks; `None` if it is none.
+/// Read a status line, with its continuation lines joined by blanks; `None` for any other text.
 pub fn parse(text: &str) -> Option<Status> {
     let (elapsed_s, ops_count) = progress(text)?;
     let (_, rest) = text.split_once(OPERATIONS)?;
@@ -54,7 +54,7 @@ pub fn parse(text: &str) -> Option<Status> {
 
 /// Return elapsed seconds and operations of a status line; `None` for any other line.
 pub fn progress(text: &str) -> Option<(u64, u64)> {
-    // Nearly every line of a binding has none, and looking for a byte costs nothing.
+    // Nearly every line of a binding lacks this byte, and a search for a byte costs almost nothing.
     memchr::memchr(b';', text.as_bytes())?;
     let (before, after) = text.split_once(SECONDS)?;
     let (ops_count, _) = after.split_once(OPERATIONS)?;
@@ -62,8 +62,8 @@ pub fn progress(text: &str) -> Option<(u64, u64)> {
     Some((elapsed.parse().ok()?, ops_count.parse().ok()?))
 }
 
-/// Return whether a line goes on where a status line of two recorders broke off.
-pub fn goes_on(text: &str) -> bool {
+/// Return whether a line continues a status line, which two recorders split.
+pub fn continues(text: &str) -> bool {
     let inside = |rest: &str| rest.contains(" AverageLatency(us)=") || rest.contains(": Count=");
     text.strip_prefix('[').is_some_and(inside)
 }

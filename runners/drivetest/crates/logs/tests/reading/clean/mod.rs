@@ -1,7 +1,7 @@
 //! Clean logs of every family, drawn at random: what ACT prints when nothing is wrong.
 //!
 //! The noise is that of the real logs of tests/data: growth that differs by up to a burst of all threads,
-//! lognormal latencies whose median wanders, a tail, and snapshots that are no moment: a device's histogram holds what
+//! lognormal latencies whose median wanders, a tail, and snapshots that take time: a device's histogram contains what
 //! arrived while the previous ones were copied, and may lack one operation that is between its two counts.
 
 pub mod draw;

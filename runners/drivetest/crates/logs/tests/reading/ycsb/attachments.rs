@@ -45,7 +45,7 @@ fn merged_separate_and_consecutive_streams_are_one_run() {
     }
 }
 
-/// Up to 0.7 the banner and the command line stand on the standard output.
+/// Up to 0.7 the banner and the command line are on the standard output.
 #[test]
 fn streams_of_an_old_release_after_each_other_are_one_run() {
     let output = format!("YCSB Client 0.1\nCommand line: {CONFIGURATION}\n{CLEAN}");

@@ -204,7 +204,7 @@ fn a_log_of_something_else_is_none_of_ycsb() {
 }
 
 #[test]
-fn a_log_that_holds_only_a_trace_of_ycsb_is_a_crashed_run() {
+fn a_log_with_only_a_trace_of_ycsb_is_a_crashed_run() {
     let trace = "java.lang.ArithmeticException: / by zero\n\tat site.ycsb.Client.main(Client.java:1)\n";
     let run = one(trace, "");
     assert_eq!(run.stop.kind, StopKind::Crashed);

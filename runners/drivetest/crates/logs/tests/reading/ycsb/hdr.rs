@@ -66,7 +66,7 @@ fn within(from_s: u64, to_s: u64) -> Reading {
         from_s,
         to_s,
     };
-    reader.want(SinkOptions {
+    reader.set_sinks(SinkOptions {
         series: Some(requested),
         rows: None,
     });
@@ -382,7 +382,7 @@ fn an_unsupported_encoding_is_never_reported_as_0_operations() {
     let operations = &reading.ycsb_runs[0].operations;
     assert!(operations.iter().all(|operation| operation.from == "rows"));
 
-    // A client's file that is read does not stand for the other's, and tells of no run of several.
+    // The readable file of one client does not replace that of the other, and cannot choose one of several runs.
     let both = [
         ("one/READ.hdr", first("READ")),
         ("two/READ.hdr", later.clone().into_bytes()),

@@ -168,7 +168,7 @@ fn the_configuration_is_that_of_the_command_file() {
         } else {
             property("operationcount")
         };
-        // A database that prints all its properties tells more than the line.
+        // A database that prints all its properties states more than the command line.
         if requested.is_some() {
             assert_eq!(run.operation_count, requested, "{}", case.name);
         }

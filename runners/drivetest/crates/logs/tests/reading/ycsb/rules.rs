@@ -278,7 +278,7 @@ fn a_target_that_cannot_be_read_is_neither_there_nor_absent() {
 #[test]
 fn a_log_of_act_after_an_output_of_ycsb_is_reported() {
     let reported = |log: &str| all_ids(&read(log.as_bytes(), &[])).contains(&"other-program");
-    // The reader of ACT lets go of its log once YCSB is sure, which many lines before tell.
+    // Many lines of YCSB come first, so that the reader of ACT has been dropped.
     let mut reader = LogReader::new(Options::default());
     [CLEAN.repeat(200).as_bytes(), b"ACT version 6.6\n"]
         .iter()
@@ -314,7 +314,7 @@ fn a_clean_run_with_response_times_has_no_finding_at_all() {
 }
 
 #[test]
-fn real_runs_that_are_clean_have_nothing_to_look_at_but_few_samples() {
+fn real_runs_that_are_clean_have_no_finding_to_review_but_few_samples() {
     for name in [
         "run-workloadc-p9999",
         "sweep/workloada-t016",

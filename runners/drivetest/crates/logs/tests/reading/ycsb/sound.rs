@@ -39,7 +39,7 @@ fn has_weighty_finding(reading: &Reading) -> bool {
 }
 
 #[test]
-fn a_log_cut_anywhere_is_not_valid_before_its_last_operation_and_holds_no_new_number_in_silence() {
+fn a_log_cut_anywhere_is_not_valid_before_its_last_operation_and_reports_every_new_number() {
     let configuration = format!("Command line: {}\n", super::handwritten::CONFIGURATION);
     let whole = format!("{configuration}{CLEAN}");
     let known = numbers(&read(whole.as_bytes(), &[]).ycsb_runs[0]);
@@ -99,7 +99,7 @@ fn rows_in(text: &str) -> usize {
     rows.len()
 }
 
-/// Rows that a run's document holds.
+/// Return the number of rows in the document of a run.
 fn rows_of(run: &Run) -> usize {
     let totals = [&run.runtime_ms, &run.throughput_ops_per_s]
         .into_iter()

@@ -83,7 +83,7 @@ fn every_form_of_sending_an_output_gives_the_same_reading() {
 }
 
 #[test]
-fn an_output_as_the_program_wrote_it_bears_no_note_of_a_way() {
+fn an_output_as_the_program_wrote_it_has_no_repair() {
     for case in java_cases().into_iter().chain(go_cases()) {
         let found = case.read().findings;
         let reported = ids(&found)

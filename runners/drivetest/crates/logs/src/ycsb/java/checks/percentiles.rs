@@ -29,7 +29,7 @@ fn requested(evidence: &Evidence<'_>) -> Vec<String> {
     shares.map(plain).collect()
 }
 
-/// `99.0` and `99` are one.
+/// Remove trailing zeros: `99.0` and `99` are the same percentile.
 fn plain(share: &str) -> String {
     match share.contains('.') {
         true => share.trim_end_matches('0').trim_end_matches('.').to_owned(),

@@ -84,7 +84,7 @@ fn open_row(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     }
 }
 
-/// Return every operation has a count, a mean, and both ends.
+/// Add a finding for each operation without a count, a mean, a minimum or a maximum.
 fn rows_missing(fragment: &Fragment, findings: &mut Findings) {
     for metric in &fragment.own.metrics {
         if let Metric::Operation(name) = Metric::parse(&metric.name) {
@@ -107,7 +107,7 @@ fn missing(rows: &Rows<'_>, metric: &MetricRows, findings: &mut Findings) {
     let is_return = |measurement: &Measurement| matches!(measurement, Measurement::Return(_));
     let only_returns =
         metric.cells.is_empty() && rows.known.iter().all(|(measurement, _)| is_return(measurement));
-    // An operation that never succeeded has no rows of its own but those of its statuses.
+    // An operation that never succeeded has only the rows of its statuses.
     if only_returns {
         return;
     }

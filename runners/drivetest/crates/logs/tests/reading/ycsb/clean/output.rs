@@ -231,7 +231,7 @@ fn script(plan: &Plan, ran: &Ran) -> String {
     )
 }
 
-/// Raw measurements stand before the result.
+/// Return the raw measurements, which precede the result.
 fn raw(plan: &Plan, ran: &Ran) -> String {
     if plan.kind != Kind::Raw {
         return String::new();

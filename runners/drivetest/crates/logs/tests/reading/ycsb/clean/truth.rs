@@ -97,8 +97,8 @@ fn has_comma(status: &str) -> bool {
     status.as_bytes().windows(3).any(is_decimal)
 }
 
-/// The standard output is first; or it is second and has its own banner or status lines, without which it
-/// goes on where the standard error ends.
+/// Return whether the standard output is first, or is second with its own banner or status lines. Without these it
+/// continues the standard error.
 fn are_joined(plan: &Plan, ran: &Ran) -> bool {
     let goes_back = plan.status_lines.is_some() && ran.runtime_ms >= 1000;
     let is_own = plan.hides_version() || (plan.kind == Kind::Timeseries && goes_back);
