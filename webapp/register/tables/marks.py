@@ -16,10 +16,10 @@ ABOVE_ALL = 2  # of the limit: the track is full long before
 TIERS_RISING = (Tier.PUBLISHED, Tier.VENDOR_REPORTED, Tier.REVIEWED, Tier.LAB_VERIFIED)
 BARS = len(TIERS_RISING)
 TIER_MEANINGS = {
-    Tier.PUBLISHED: "figures from a public page; no log",
-    Tier.VENDOR_REPORTED: "log stored, not reviewed",
-    Tier.REVIEWED: "log checked by a second person",
-    Tier.LAB_VERIFIED: "run by a lab of the register",
+    Tier.PUBLISHED: "The figures are from a public page; the register has no log.",
+    Tier.VENDOR_REPORTED: "The register has the log, but no reviewer has checked it.",
+    Tier.REVIEWED: "A second person has checked the log.",
+    Tier.LAB_VERIFIED: "A lab of the register ran the test.",
 }
 AEROSPIKE = "Aerospike"  # the publisher that ran the published page's own tests
 
