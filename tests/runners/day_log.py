@@ -1,4 +1,4 @@
-"""A made-up log of ACT 6.6 with a report an hour: right in form and arithmetic, of no drive."""
+"""An invented log of ACT 6.6 with one report per hour. Its form and arithmetic are correct."""
 
 HOUR_S = 3600
 HEADER = """

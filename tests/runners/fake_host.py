@@ -1,4 +1,4 @@
-"""A lab host that keeps its state in memory and holds to docs/reference/formats.md, detached runs."""
+"""A lab host in memory that follows docs/reference/formats.md, detached runs."""
 
 import io
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ REAL_LOG = (Path(__file__).parent.parent / "data/act/6.6/four-us.log").read_byte
 
 
 class WorkerKilledError(BaseException):
-    """Stands for kill -9: nothing in the worker may catch it."""
+    """A simulated kill -9, which no code of the worker may catch."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class FetchedFile(io.BytesIO):
 
 @dataclass
 class FakeHost:
-    """Counts what must never happen: `most_loads` is the largest number of loads seen at once on one drive."""
+    """A fake lab host. `most_loads` is the largest number of loads at once on one drive; it must never exceed 1."""
 
     drives: dict[str, Identity] = field(default_factory=dict)
     programs: dict[str, Program] = field(default_factory=dict)
@@ -156,7 +156,7 @@ class FakeHost:
         self.files.pop(run, None)
 
     def fall_silent(self):
-        """Give no answer now, and none from now on."""
+        """Stop answering from now on."""
         self.is_silent = True
         self._answer()
 

@@ -1,4 +1,4 @@
-"""A sweep of several stages, how a test ends them, and one whose load runs on a second machine."""
+"""Sweeps of several stages for tests, on one host and on two."""
 
 import pytest
 
@@ -13,7 +13,7 @@ ALL = ["format", "mount", "load", "settle", "run-a-t001", "run-a-t002", "unmount
 
 
 def finish(dispatch, fake, exit_status=0, output=b"[OVERALL], RunTime(ms), 10\n"):
-    """End the program that runs, and return the name of its stage."""
+    """End the running program, and return the name of its stage."""
     (run,) = [name for name, program in fake.programs.items() if program.is_running]
     fake.files[run] |= {"log": output, "stderr": b"Command line: -t\n", "side.jsonl": b'{"record": "start"}\n'}
     fake.end(run, exit_status)
@@ -41,7 +41,7 @@ def connect_both(device, fake, sender):
 
 @pytest.fixture
 def sweep_of_two(device, a_lab, staff):
-    """A sweep whose requests come from a second machine; it has not begun."""
+    """A sweep whose requests come from a second host, before its start."""
     second = Host.objects.create(name="sender", kind="local")
     return order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=second), staff)
 

@@ -121,7 +121,7 @@ def test_the_program_of_a_lost_dispatch_is_stopped_until_it_has_ended(left_behin
 
 
 @pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.LOST])
-def test_the_history_names_at_once_who_requested_a_cancel(in_state, staff, state):
+def test_the_history_shows_a_cancel_request_at_once(in_state, staff, state):
     dispatch = in_state(state)
     cancel(dispatch, staff, "wrong drive")
     cancel(dispatch, staff)

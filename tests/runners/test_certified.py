@@ -1,4 +1,4 @@
-"""From orders to a certificate: preparation, load and stress test on one drive of a lab, and what keeps it away."""
+"""From orders to a certificate: preparation, load and stress test on one drive, and causes that prevent it."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -32,7 +32,7 @@ FACTS = {"vendor": "Exemplar", "model": "EX4", "part_number": "", "capacity_gb":
 
 
 class Clock:
-    """The register's clock: runs take their time on it."""
+    """The register's clock, which a test advances by `passed`."""
 
     def __init__(self, now):
         self.now, self.passed = now, timedelta()
@@ -42,7 +42,7 @@ class Clock:
 
 
 class Lab:
-    """One drive on one host, and what is ordered for it."""
+    """One drive on one host, and its orders."""
 
     def __init__(self, fake, connect, organisation, staff, clock, kind="nvme"):
         self.clock = clock
@@ -80,7 +80,7 @@ class Lab:
         return self.end(dispatch, day_log(nx, **log), exit_status=exit_status)
 
     def stress(self, **changes):
-        """A stress test may break the limits, and then is no load test itself."""
+        """Run a stress test. It may exceed the limits, and then does not count as a load test."""
         return self.run(60, slow_pct=10, **changes)
 
 

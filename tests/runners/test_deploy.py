@@ -1,4 +1,4 @@
-"""New code migrates while processes of the old one still insert: what they do not know has a value in the database."""
+"""New code migrates while old processes still insert: columns that they do not know have database defaults."""
 
 import pytest
 from django.db import connection
@@ -17,7 +17,7 @@ FILLED = {
 
 
 def needed(table):
-    """The columns of a table that an insert has to fill."""
+    """Return the columns of a table that an insert must fill."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT column_name FROM information_schema.columns WHERE table_schema = 'public' AND table_name = %s "

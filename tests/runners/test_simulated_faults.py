@@ -1,4 +1,4 @@
-"""What one fault after the other does to a dispatch, on a simulated host in virtual time; no process, no waiting."""
+"""Each fault and its effect on a dispatch, on a simulated host in virtual time, without processes or waits."""
 
 import os
 import subprocess
@@ -63,7 +63,7 @@ def running(order_on, see, clock):
 
 
 def wait_past(limit_s):
-    """Let the register believe that so much time has passed since a host stopped answering."""
+    """Let open outages begin so many seconds ago."""
     Dispatch.objects.filter(silent_since__isnull=False).update(silent_since=timezone.now() - timedelta(seconds=limit_s))
 
 

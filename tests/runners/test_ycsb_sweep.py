@@ -1,4 +1,4 @@
-"""The real YCSB client, driven by the real drivetest on this machine: a sweep ends as runs that can be compared."""
+"""The real YCSB client under the real drivetest on this machine: a sweep gives comparable runs."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def download():
 
 @pytest.fixture(scope="session")
 def jars():
-    """YCSB's core as Maven brings it, cached from one session to the next."""
+    """YCSB's core from Maven, cached from one session to the next."""
     if shutil.which("java") is None or not (is_fetched() or shutil.which("mvn")):
         pytest.skip("no java, or no mvn to fetch YCSB with; sweeps are not tested with the real client")
     printed = ""

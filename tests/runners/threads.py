@@ -10,7 +10,7 @@ PATIENCE_S = 90  # the other one may have to open its connection first
 
 
 def in_threads(work, arguments):
-    """Run `work` for every argument at the same moment, each on a connection of its own; return what they gave."""
+    """Run `work` for every argument at the same moment, each on its own connection; return the results."""
     gate, given = threading.Barrier(len(arguments)), []
 
     def run(argument):

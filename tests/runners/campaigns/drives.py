@@ -13,7 +13,7 @@ STEPS_MAX = 500
 
 @dataclass(frozen=True)
 class Drive:
-    """Passes screening up to one load, a day up to a second that is no higher, and keeps up to a third."""
+    """A drive that passes screening up to one load, passes a day up to a second load, and sustains a third one."""
 
     screening_nx: Decimal
     load_nx: Decimal
@@ -38,13 +38,13 @@ def outcome(purpose, nx, result, number=1, **more):
 
 
 def near_limit(purpose, nx, result, number=1):
-    """A share 1 % of its limit away from it."""
+    """Return an outcome whose worst share differs by 1 % from its limit."""
     margin = Fraction(1, 100) * (1 if result == "passed" else -1)
     return outcome(purpose, nx, result, number, margin=margin)
 
 
 def climb(terms, drive, outcomes=(), now_s=0):
-    """Return the step that a campaign ends with on a drive, and every outcome on the way."""
+    """Return the last step of a campaign on a drive, and all its outcomes."""
     past = list(outcomes)
     for _ in range(STEPS_MAX):
         step = next_step(terms, past, now_s)

@@ -1,4 +1,4 @@
-"""A campaign on a drive of the fake lab, whose dispatches are answered as a drive with a known limit would."""
+"""A campaign on a drive of the fake lab. Its dispatches end as on a drive with a known limit."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -71,7 +71,7 @@ def begin(dispatch):
 
 
 def prepare(dispatch):
-    """End a preparation that was a whole one."""
+    """End a complete preparation."""
     begin(dispatch)
     log = Evidence.objects.create(
         organisation=dispatch.organisation,
@@ -86,8 +86,8 @@ def prepare(dispatch):
     end(dispatch, exit_status=0, preparation=made)
 
 
-def hand_in(dispatch, reading_state="done"):
-    """Give a dispatch a log whose bytes are nowhere."""
+def add_submission(dispatch, reading_state="done"):
+    """Give a dispatch a submission whose log file does not exist."""
     log = Evidence.objects.create(
         organisation=dispatch.organisation, sha256=f"{next(numbers):064x}", size_bytes=1, filename="log"
     )
@@ -100,7 +100,7 @@ def hand_in(dispatch, reading_state="done"):
 def read_as(dispatch, over_ratio, outcome="undecided", stop="finished", finding=""):
     """End a dispatch with a run whose worst shares are this part of each limit, and with its lab record."""
     begin(dispatch)
-    submission = hand_in(dispatch)
+    submission = add_submission(dispatch)
     run = Run.objects.create(
         submission=submission,
         reading=submission.log.readings.get(),

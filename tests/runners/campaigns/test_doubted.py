@@ -1,4 +1,4 @@
-"""A failed run of which the host may be the cause is repeated before it is believed."""
+"""Failed runs that the host may have caused: each is repeated before it counts."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_a_doubted_load_test_is_repeated_at_its_load(result):
     assert "host-busy" not in reason  # the history shows it also after its side file was sequestered
 
 
-def test_a_load_test_that_fails_undoubted_leads_down_at_once():
+def test_a_load_test_that_fails_without_doubt_leads_down_at_once():
     assert next_run(outcome("load", 10, "failed", 3))[:2] == (Purpose.LOAD, 9)
 
 

@@ -15,7 +15,7 @@ def rest_of(past, terms=SMALL):
 
 
 @pytest.mark.parametrize("count", range(10))
-def test_the_end_lies_in_what_was_forecast(count):
+def test_the_real_end_is_within_the_forecast(count):
     _, whole = climb(SMALL, steady(30))
     estimate, runs_count, ended_s = rest_of(whole[:count])
     assert estimate.fewest_runs <= runs_count <= estimate.most_runs
@@ -42,6 +42,6 @@ def test_nothing_is_forecast_while_a_person_must_decide():
     assert forecast(SMALL, [outcome("screening", 10, "refused")], 0) is None
 
 
-def test_an_open_run_is_taken_to_its_end():
+def test_the_forecast_includes_the_rest_of_an_open_run():
     estimate = forecast(SMALL.changed(max_nx=Decimal(2)), [outcome(Purpose.STRESS, 2, "open")], 0)
     assert estimate.earliest_s >= 100_000

@@ -8,7 +8,7 @@ from results.models import Evidence, Run
 from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.terms import Result
 from runners.models.states import State
-from tests.runners.campaigns.lab import SHORT, drive_to_end, end, hand_in, newest, poll_campaign, read_as
+from tests.runners.campaigns.lab import SHORT, add_submission, drive_to_end, end, newest, poll_campaign, read_as
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def outcome(dispatch):
 @pytest.mark.parametrize(
     ("over_ratio", "result"), [("1", Result.PASSED), ("1.001", Result.FAILED), ("0.999", Result.PASSED)]
 )
-def test_a_run_passes_where_no_share_is_over_its_limit(dispatch, over_ratio, result):
+def test_a_run_passes_if_no_share_is_over_its_limit(dispatch, over_ratio, result):
     read_as(dispatch, over_ratio)
     assert outcome(dispatch).result is result
 
@@ -64,7 +64,7 @@ def test_an_end_without_a_run_decides_nothing_about_the_drive(dispatch, state, r
 
 
 def test_a_drive_that_cannot_keep_up_is_overloaded_before_its_log_is_read(dispatch):
-    hand_in(dispatch, "pending")
+    add_submission(dispatch, "pending")
     end(dispatch, exit_status=4)
     assert outcome(dispatch).result is Result.OVERLOADED
 
@@ -93,7 +93,7 @@ def test_a_run_without_a_whole_slice_decides_nothing(dispatch):
 
 
 def test_a_log_that_no_reader_accepts_decides_nothing(dispatch):
-    hand_in(dispatch, "failed")
+    add_submission(dispatch, "failed")
     assert "could not be read" in outcome(dispatch).reason
 
 

@@ -264,7 +264,7 @@ def test_a_pass_above_a_fail_is_not_believed():
     assert next_run(*past) == (Purpose.SCREENING, 6)
 
 
-def test_the_end_stays_the_end():
+def test_an_ended_campaign_takes_no_more_steps():
     end, past = climb(SMALL, steady(30))
     assert isinstance(end, Finish)
     assert step(*past) == end

@@ -1,4 +1,4 @@
-"""A drive that was changed between its preparation and its tests: the campaign sees it before days are spent on it."""
+"""Drives that changed between preparation and tests: the campaign finds that before it spends days on them."""
 
 import pytest
 
@@ -19,7 +19,7 @@ CHANGES = [
 
 
 def report_states(dispatch, before=SAME, **changes):
-    """Keep how the drive stood before and after a dispatch, changed in between."""
+    """Store the states of the drive before and after a dispatch, with changes between them."""
     for moment, columns in (("before", SAME | before), ("after", SAME | changes)):
         DriveState.objects.create(dispatch=dispatch, moment=moment, drive_key=dispatch.drive_key, **columns)
 

@@ -17,10 +17,10 @@ from runners.models.states import State
 from runners.recipes import RECIPES
 from tests.runners.campaigns.lab import (
     SHORT,
+    add_submission,
     answer,
     drive_to_end,
     end,
-    hand_in,
     long_ago,
     newest,
     poll_campaign,
@@ -134,7 +134,7 @@ def test_a_campaign_waits_for_a_missing_recipe(campaign, monkeypatch):
 
 
 def test_repeated_polls_of_one_step_make_one_order(campaign):
-    """A worker that was cut off after its question finds the number it read gone."""
+    """A worker that was cut off after its query finds that another order has the number."""
     stale = Campaign.objects.select_related("device", "organisation", "ordered_by", "profile").get(pk=campaign.pk)
     poll_campaign(campaign)
     scheduler.advance(stale)
@@ -143,7 +143,7 @@ def test_repeated_polls_of_one_step_make_one_order(campaign):
 
 @pytest.mark.django_db(transaction=True)
 def test_one_of_many_workers_orders(campaign):
-    """Without the lock even: the count of steps alone has to keep them apart."""
+    """Without the lock, the number of steps alone must prevent a second order."""
     started, failed = threading.Barrier(4), []
 
     def work():
@@ -190,7 +190,7 @@ def test_a_campaign_waits_for_a_log_that_is_being_read(campaign):
     poll_campaign(campaign)
     answer(newest(campaign), 30)
     poll_campaign(campaign)
-    hand_in(newest(campaign), "pending")
+    add_submission(newest(campaign), "pending")
     poll_campaign(campaign)
     assert campaign.dispatches.count() == 2
     assert "being read" in campaign.reason
@@ -324,7 +324,7 @@ def test_a_drive_that_fails_everywhere_ends_without_a_load(campaign):
     assert "a load that passes both tests" in campaign.missing
 
 
-def test_a_drive_that_holds_data_pauses_the_campaign_at_once(new_campaign, fake, connect):
+def test_a_drive_with_data_pauses_the_campaign_at_once(new_campaign, fake, connect):
     campaign = new_campaign(SHORT.changed(with_prep=False))
     poll_campaign(campaign)
     dispatch = newest(campaign)

@@ -147,7 +147,7 @@ def test_a_load_test_whose_last_hour_is_over_a_limit_certifies_nothing_and_names
     assert "slice 24 (hours 23-24), reads over 1 ms: 8.00 % > 5 %" in load.reason
 
 
-def test_a_firmware_that_changed_during_the_stress_test_voids_the_pair_and_says_so(
+def test_a_firmware_that_changed_during_the_stress_test_voids_the_pair_and_is_named(
     new_campaign, carry_out, publish, lab, clock, product
 ):
     lab.drives[0].updates = ((36 * 3600, "FW2"),)

@@ -114,7 +114,7 @@ def test_a_cancelled_run_without_directory_also_keeps_its_drive(vanished, new_di
 
 
 @pytest.mark.django_db
-def test_a_restart_of_its_host_ends_a_run_whose_directory_is_gone(vanished, new_dispatch, connect, fake):
+def test_a_restart_of_its_host_ends_a_run_without_directory(vanished, new_dispatch, connect, fake):
     fake.boot_id = "second start"
     assert claim(new_dispatch(), connect)
     vanished.refresh_from_db()

@@ -1,4 +1,4 @@
-"""What was ordered on a device is for the part of the drive that the page showed, until it has ended."""
+"""An order stays on the part of the drive that the page showed, until it has ended."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def bind_as(device, fake, staff):
-    """Bind another part of the same drive, or the same one again."""
+    """Bind another part of the same drive, or bind the same part again."""
 
     def again(**changes):
         return bind(device.host, replace(fake.drives[device.path], **changes), "fake drive", staff)

@@ -67,7 +67,7 @@ def test_the_log_of_a_finished_run_is_submitted_through_the_intake(running, conn
         (None, State.FAILED, "ended unobserved"),
     ],
 )
-def test_how_a_program_ended_decides_the_end_and_keeps_the_log(running, connect, fake, exit_status, end, word):
+def test_the_exit_of_a_program_decides_the_end_and_its_log_is_stored(running, connect, fake, exit_status, end, word):
     fake.end(running.public_id, exit_status)
     assert see(running, connect) == end
     assert word in running.reason
@@ -203,7 +203,7 @@ def test_zeros_in_the_files_of_a_program_do_not_delay_its_end(running, connect, 
     assert "internal error" not in running.reason
 
 
-def test_a_log_too_large_for_the_register_ends_the_dispatch_with_the_log_kept(running, connect, fake, settings):
+def test_a_log_too_large_for_the_register_ends_the_dispatch_and_stays_on_the_host(running, connect, fake, settings):
     settings.UPLOAD_MAX_BYTES = len(REAL_LOG) - 1
     fake.end(running.public_id, 0)
     assert see(running, connect) == State.FAILED

@@ -1,4 +1,4 @@
-"""Which attempt to prepare a drive a run rests on."""
+"""The preparation on which a run is based."""
 
 from datetime import timedelta
 
@@ -23,7 +23,7 @@ def prep(device, a_lab, staff):
 
 @pytest.fixture
 def answers_lost(fake, monkeypatch):
-    """The host does what `start` asks, and no answer ever comes."""
+    """Start the program on the host, but lose the answer."""
     start = fake.start
 
     def lose_answer(*arguments):

@@ -66,7 +66,7 @@ def test_a_file_that_is_added_again_keeps_its_device(bound_before, fake, staff):
 
 
 @pytest.mark.django_db
-def test_machines_that_were_cloned_have_drives_of_their_own(device, fake, staff):
+def test_cloned_machines_have_separate_drives(device, fake, staff):
     clone = Host.objects.create(name="clone", kind="local", machine_id="of-another")
     devices = [
         bind(host, fake.add_drive("/srv/drive.img", key), "a file", staff)
@@ -85,7 +85,7 @@ def test_a_device_bound_by_the_name_of_its_host_alone_keeps_its_key(device, new_
 
 
 @pytest.mark.django_db
-def test_a_drive_of_a_machine_that_is_two_hosts_here_keeps_one_key(device, fake, staff):
+def test_a_drive_of_a_machine_with_two_hosts_has_one_key(device, fake, staff):
     Device.objects.filter(pk=device.pk).update(drive_key=NOW)
     again = Host.objects.create(name="the-same", kind="local", machine_id="the-same")
     assert bind(again, fake.add_drive("/srv/drive.img", MARKED), "a file", staff).drive_key == NOW

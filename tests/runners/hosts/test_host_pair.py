@@ -29,7 +29,7 @@ def telemetry_run_of(sweep):
 
 
 def lose(sweep):
-    """The drive's host was silent for too long."""
+    """A sweep that was lost after a long outage of the drive's host."""
     transition(sweep, State.RUNNING, State.LOST, "no answer")
 
 
@@ -123,7 +123,7 @@ def test_the_boots_are_unknown_if_one_of_two_hosts_reports_none(loading, connect
 
 @pytest.fixture
 def restart(loading, connect_both, fake, sender):
-    """Restart machines while a sweep is lost, and return whether its load counts as over."""
+    """Restart hosts of a lost sweep, and return whether its load counts as ended."""
 
     def restart_some(names):
         lose(loading)
@@ -180,12 +180,12 @@ def test_the_worker_stops_a_load_once_a_period_until_it_has_ended(loading, conne
     stopper.pool = InThisThread()
     sender.ignores_stop = True
     for _ in range(2):
-        ask_at_once(stopper, {host_id}, connect_both)
+        stop_at_once(stopper, {host_id}, connect_both)
     stopper.fill({host_id}, connect_both)
     assert sender.stops_count == 2, "the third came too soon"
     sender.ignores_stop = False
     for _ in range(2):
-        ask_at_once(stopper, {host_id}, connect_both)
+        stop_at_once(stopper, {host_id}, connect_both)
     assert (sender.stops_count, sender.programs[load_of(loading)].is_running) == (3, False)
 
 
@@ -198,9 +198,9 @@ def test_a_load_that_begins_after_the_first_stop_is_stopped_too(loading, connect
     cancel(loading, staff)
     stopper, host_id = LoadStopper(), loading.device.host_id
     stopper.pool = InThisThread()
-    ask_at_once(stopper, {host_id}, connect_both)
+    stop_at_once(stopper, {host_id}, connect_both)
     sender.start(load_of(loading), loading.drive_key, loading.generation + 1, [])
-    ask_at_once(stopper, {host_id}, connect_both)
+    stop_at_once(stopper, {host_id}, connect_both)
     assert not sender.programs[load_of(loading)].is_running
 
 
@@ -213,7 +213,7 @@ def test_no_load_is_stopped_while_no_poll_waits_for_a_host(
 
 
 class InThisThread:
-    """A pool whose work is done when it has been given."""
+    """A thread pool that runs each task at once."""
 
     def submit(self, work, *args):
         done = Future()
@@ -221,6 +221,6 @@ class InThisThread:
         return done
 
 
-def ask_at_once(stopper, waited_for, connect):
+def stop_at_once(stopper, waited_for, connect):
     stopper.not_before_s = 0.0
     stopper.fill(waited_for, connect)

@@ -84,7 +84,7 @@ def config(drive):
 
 @pytest.fixture
 def started(local, drive, config):
-    """A run directory with its program, which is ended with the test."""
+    """A run directory with its program, which ends with the test."""
     names = []
 
     def start(run, generation):

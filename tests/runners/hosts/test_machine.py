@@ -26,7 +26,7 @@ def named(monkeypatch, tmp_path):
     return name
 
 
-def test_a_machine_keeps_its_id_and_another_has_another(named):
+def test_the_machine_id_is_stable_and_unique(named):
     named(GIVEN)
     first = machine_id()
     assert machine_id() == first
@@ -36,7 +36,7 @@ def test_a_machine_keeps_its_id_and_another_has_another(named):
 
 
 @pytest.mark.parametrize("content", ["", "uninitialized\n", GIVEN * 2])
-def test_without_an_id_of_the_machine_the_data_directory_has_one(named, settings, tmp_path, content):
+def test_without_a_machine_id_the_data_directory_stores_one(named, settings, tmp_path, content):
     named(content)
     first = machine_id()
     assert machine_id() == first

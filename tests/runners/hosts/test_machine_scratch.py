@@ -16,7 +16,7 @@ PIECE = b"x" * 1000
 
 
 class EndlessHost:
-    """Answers each `read` with another piece, for ever."""
+    """A connection that answers each `read` with one more piece, without end."""
 
     pieces_count = 0
 

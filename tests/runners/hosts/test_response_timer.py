@@ -22,7 +22,7 @@ def timer(clock):
     return ResponseTimer()
 
 
-def test_the_longest_wait_between_two_bytes_is_kept(timer, clock):
+def test_the_longest_wait_between_two_bytes_is_recorded(timer, clock):
     for seconds in (0.5, 3, 1):
         clock(seconds)
         timer.bytes_received()
@@ -80,7 +80,7 @@ def test_the_work_of_all_answers_of_an_exchange_is_added_up(timer, answers, work
 
 
 def test_work_in_one_exchange_does_not_explain_a_wait_in_another(timer, clock):
-    """As a long log is fetched, piece by piece: the link is cut in one of many exchanges."""
+    """A long log is fetched in many exchanges, and the link is cut in one of them."""
     for seconds, worked_ms in ((0.4, 390), (8, 400), (0.4, 390), (9, 9000)):
         timer.request_sent()
         clock(seconds)

@@ -232,7 +232,7 @@ def test_a_fetched_log_is_the_host_s_byte_for_byte(there, host, start, monkeypat
 
 
 def test_drives_that_were_renamed_are_found_and_never_misdirected(there, host, drive_key, loop_drives):
-    """The two names change hands between the order and the start, as they do at a reboot."""
+    """The two names are exchanged between the order and the start, as after a reboot."""
     other = loop_drives.add("other")
     there.give("nvme1n1", other)
     bound, path = there.devices["nvme0n1"], "/dev/nvme0n1"

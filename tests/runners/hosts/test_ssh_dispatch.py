@@ -60,7 +60,7 @@ def test_a_dispatch_leaves_the_host_s_log_as_evidence(enrolled, ordered):
 def test_a_drive_that_was_renamed_since_the_order_is_loaded_and_the_other_keeps_its_bytes(
     enrolled, ordered, loop_drives
 ):
-    """The names change hands between order and start, as after a reboot; only the bound drive may be written."""
+    """The names are exchanged between order and start, as after a reboot. Only the bound drive may be written."""
     there, _ = enrolled
     other, bound = loop_drives.add("other"), there.devices["nvme0n1"]
     there.give("nvme0n1", other)
@@ -143,7 +143,7 @@ def test_a_program_that_differs_from_the_pinned_one_is_reported(enrolled, ordere
 
 
 def left_after_a_turn(there, row):
-    """A monitor may live a moment longer than its record of the end: then its directory is for the next turn."""
+    """A monitor may outlive its record of the end for a moment. Then the next turn removes its directory."""
     remove_old_run_dirs(row)
     return {path.name for path in there.path("/var/lib/drivecert").iterdir()}
 

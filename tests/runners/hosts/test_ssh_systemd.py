@@ -1,4 +1,4 @@
-"""A lab host over SSH whose init is a real systemd: what it starts is a scope of its own."""
+"""A lab host over SSH whose init is a real systemd: each run has its own scope."""
 
 import pytest
 

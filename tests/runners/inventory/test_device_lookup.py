@@ -1,4 +1,4 @@
-"""A load must not reach another drive than the bound one, whatever the names do between order and start."""
+"""A load never reaches another drive than the bound one, even if names change between order and start."""
 
 import random
 import re
@@ -152,7 +152,7 @@ def test_a_renamed_drive_is_distinguished_from_another_part_of_it(bound, found, 
     assert is_same_part(found, bound) is may_be
 
 
-def test_a_device_whose_partition_is_gone_does_not_become_another_one_of_its_size(device, fake):
+def test_a_device_without_its_partition_does_not_become_another_one_of_the_same_size(device, fake):
     Device.objects.filter(pk=device.pk).update(path="/dev/nvme0n1p3")
     device.refresh_from_db()
     fake.drives["/dev/nvme0n1p4"] = fake.drives.pop("/dev/fake0")

@@ -166,7 +166,7 @@ def test_a_retired_host_is_neither_pinned_again_nor_checked_until_it_is_back(sta
     assert enrol("lab-1", Pins(**PINNED), staff) == host
 
 
-def test_this_machine_is_not_turned_into_a_host_over_ssh(device, staff):
+def test_this_machine_does_not_become_a_host_over_ssh(device, staff):
     with pytest.raises(ValueError, match="own machine"):
         enrol("local", Pins(**PINNED), staff)
 

@@ -156,7 +156,7 @@ def bound(host, path, drive_key):
 
 
 class SwappedHost(HealthyHost):
-    """Two drives whose names have changed hands."""
+    """Two drives whose names were exchanged."""
 
     def find(self, drive_key, size_bytes):
         return {"nvme:M:S1": ["/dev/nvme1n1"], "nvme:M:S2": ["/dev/nvme0n1"]}[drive_key]

@@ -26,7 +26,7 @@ def test_a_device_without_refusals_is_free():
     assert objections_to_device(seen()) == []
 
 
-def test_the_refusals_of_the_host_are_kept():
+def test_the_refusals_of_the_host_apply():
     assert objections_to_device(seen(refusals=("mounted", "swap"))) == ["mounted", "swap"]
 
 

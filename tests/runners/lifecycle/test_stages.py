@@ -167,7 +167,7 @@ def test_a_stage_that_runs_though_its_start_was_not_saved_is_seen(sweep, connect
 
 
 def lose(sweep):
-    """The host was silent for too long."""
+    """A sweep that was lost after a long outage of its host."""
     transition(sweep, State.RUNNING, State.LOST, "no answer")
 
 

@@ -57,7 +57,7 @@ def test_only_a_dispatch_that_was_seen_to_end_has_an_end(in_state, end, is_known
 
 @pytest.mark.parametrize("end", sorted(TRANSITIONS[State.QUEUED] & FINAL | TRANSITIONS[State.RUNNING] & FINAL))
 def test_an_end_locks_the_drive_before_it_changes_any_row(in_state, end):
-    """Two that end at once on one drive wake each other: with a row each they would wait for ever."""
+    """Two dispatches that end at once on one drive update each other's rows. Without the lock they would deadlock."""
     start = State.QUEUED if end in TRANSITIONS[State.QUEUED] else State.RUNNING
     dispatch = in_state(start)
     with CaptureQueriesContext(connection) as queries:

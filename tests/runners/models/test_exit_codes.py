@@ -1,4 +1,4 @@
-"""The causes of an end: the code of present hosts, and the one place that reads the texts of drivetest 0.2."""
+"""The causes of an end: the codes of current hosts, and the only code that reads texts of drivetest 0.2."""
 
 import pytest
 

@@ -171,7 +171,7 @@ def test_a_client_shows_its_last_status_line(stderr, shown):
     assert columns["progress"]["ycsb"] == {"stage": "load", "read_bytes": len(stderr)} | shown
 
 
-def test_status_lines_are_followed_while_the_client_has_no_output_and_read_once():
+def test_status_lines_are_read_once_while_the_client_has_no_output():
     fake, status, dispatch = FakeHost(), ProgramStatus(ProgramState.RUNNING, log_bytes=0), Dispatch(log_bytes=0)
     fake.files["d-1.run"] = {"stderr": (STARTING + STATUS[:60]).encode()}
     dispatch.progress = ycsb_columns(dispatch, fake, "d-1.run", status)["progress"]

@@ -25,7 +25,7 @@ def test_microns_rocksdb_is_loaded_and_swept_as_published():
     assert " ".join(run_line(options, "f", 256)) == expected
 
 
-def test_microns_aerospike_names_its_host_and_keeps_a_record_whole():
+def test_microns_aerospike_names_its_host_and_does_not_split_records():
     options = setup("micron-x100-aerospike", operation_count=10**9, database_host="10.0.0.2", namespace="drive")
     assert " ".join(run_line(options, "b", 96)) == (
         "-t -db site.ycsb.db.AerospikeClient -P ../workloadb -p as.host=10.0.0.2 -p as.port=3000 -p as.namespace=drive"
@@ -79,7 +79,7 @@ def test_invalid_options_are_refused_with_the_change_to_make(options, message):
         parse_setup(options)
 
 
-def test_counts_and_sweeps_up_to_their_limits_are_taken():
+def test_counts_and_sweeps_up_to_their_limits_are_accepted():
     assert setup("no-database", operation_count=2**31 - 1, threads=list(range(1, 64))).plan.threads[-1] == 63
 
 

@@ -34,7 +34,7 @@ def done(running, connect, fake):
 
 @pytest.fixture
 def followed(done, new_dispatch, connect):
-    """Another run has begun on the drive since."""
+    """A run with a later run on the same drive."""
     see(new_dispatch(), connect)
     return done
 
@@ -45,13 +45,13 @@ def age(dispatch, seconds=KEPT_S + 1):
 
 
 def remove(dispatch, connect):
-    """Return whether a turn removes it."""
+    """Return whether a turn removes the run directory."""
     remove_old_run_dirs(dispatch.device.host, connect)
     dispatch.refresh_from_db()
     return dispatch.run_dirs_removed_at is not None
 
 
-def test_the_directory_of_a_run_that_is_stored_and_old_is_removed_and_its_evidence_stays(followed, connect, fake):
+def test_an_old_run_directory_is_removed_and_its_evidence_stays(followed, connect, fake):
     assert remove(followed, connect)
     assert followed.public_id not in fake.files
     assert followed.submission.log.size_bytes > 0
@@ -72,7 +72,7 @@ def test_a_run_directory_stays_while_its_drive_is_locked(done, connect, fake):
 
 
 @pytest.mark.parametrize("seconds", [0, KEPT_S - 10])
-def test_a_run_that_ended_not_long_ago_stays(followed, connect, seconds):
+def test_a_recent_run_directory_stays(followed, connect, seconds):
     assert not remove(age(followed, seconds), connect)
 
 

@@ -149,7 +149,7 @@ def test_the_end_of_a_directory_that_was_sealed_before_any_start_is_no_evidence(
 
 
 def test_a_start_that_comes_while_its_directory_is_fetched_begins_nothing(cancelled, connect, fake, monkeypatch):
-    """As after a power cut that took the record of the start and the drive's lock, and left the log."""
+    """As after a power cut that destroyed the record of the start and the drive's lock, but not the log."""
     run, states, fetch = cancelled.public_id, [], fake.fetch
     fake.programs.clear()
     fake.newest.clear()

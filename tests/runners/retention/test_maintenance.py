@@ -1,4 +1,4 @@
-"""Checks of hosts that hold up nothing: the task ends while a silent host is waited for."""
+"""Checks of hosts delay nothing: the task ends while a check still waits for a silent host."""
 
 import threading
 
@@ -27,7 +27,7 @@ def pool(monkeypatch):
 
 @pytest.fixture
 def silent(monkeypatch):
-    """No host answers until the test lets them."""
+    """Hosts that answer only after the test allows it."""
     answers, checked = threading.Event(), []
 
     def check(host):

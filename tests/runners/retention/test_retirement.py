@@ -1,4 +1,4 @@
-"""Hosts and devices go out of service only when nothing of theirs is live, and come back with all that is known."""
+"""Hosts and devices are retired only without live dispatches, and return with all their runs."""
 
 import threading
 from decimal import Decimal
