@@ -9,7 +9,7 @@ from django.urls import reverse
 from webapp.register import urls
 from webapp.register.explain.glossary_text import glossary_sections, marked
 from webapp.register.tables import categories, columns
-from webapp.register.tables.meanings import ALL, meaning_address
+from webapp.register.tables.meanings import ALL, PAGE, meaning_address
 
 PAGES = ["", "rules/", "tools/", "submit/", "glossary/"]
 
@@ -32,6 +32,13 @@ def test_the_meanings_have_an_address_of_their_own(client, db):
 def test_no_meaning_is_told_twice():
     codes = [meaning.code for meaning in ALL]
     assert len(codes) == len(set(codes))
+
+
+def test_every_row_of_the_document_is_a_meaning_in_short_sentences():
+    rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| `")]
+    assert [meaning.code for meaning in ALL] == [row.split("`")[1] for row in rows]
+    sentences = [sentence for meaning in ALL for sentence in re.split(r"(?<=\.) (?=[A-Z])", meaning.text)]
+    assert [sentence for sentence in sentences if len(sentence.split()) > 25 or not sentence.endswith(".")] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
