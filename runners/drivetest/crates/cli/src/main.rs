@@ -14,7 +14,7 @@ mod render;
 
 use crate::render::exit_codes::EXIT_USAGE;
 
-/// Load drives; read and judge the logs of such tests.
+/// Put test loads on drives, and read and judge the logs of ACT, drivetest and YCSB.
 #[derive(Parser)]
 #[command(name = "drivetest", version)]
 struct Program {

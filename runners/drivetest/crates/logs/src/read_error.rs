@@ -59,20 +59,20 @@ macro_rules! errors {
 }
 
 errors! {
-    EMPTY "empty" "the output of act_storage, act_index, drivetest, YCSB or go-ycsb" "send the log file itself; a program that fails immediately leaves an empty one"
+    EMPTY "empty" "the output of act_storage, act_index, drivetest, YCSB or go-ycsb" "send the log file itself; a program that fails immediately leaves an empty log file"
     BINARY "binary" "text: plain, compressed with gzip, zstd or xz, or in a tar or zip archive" "send the log file itself, not a report or a screenshot"
     NOT_AN_ACT_LOG "not-an-act-log" "a line that begins with 'ACT version', or rows of YCSB or go-ycsb" "upload the unmodified log file (no prefixes, no copy-paste)"
-    HEADER_MISSING "header-missing" "a header that begins with 'ACT version' before the first block" "send the log from its first line"
-    CUT_IN_HEADER "cut-in-header" "a complete header, followed by blocks" "send the whole file"
+    HEADER_MISSING "header-missing" "a header that begins with 'ACT version' before the first block" "send the whole log file, from its first line"
+    CUT_IN_HEADER "cut-in-header" "a complete header, followed by blocks" "send the whole log file"
     HEADER_UNREADABLE "header-unreadable" "a header with report-interval-sec above 0" "send the unmodified log file"
     FLOOD "flood" "a log with 8 bytes or more per line on average" "send the log file itself, without blank or idle lines"
-    CONTENT_TOO_LARGE "content-too-large" "content within the limit" "send one run per file; a log of 24 hours of ACT is below 1 GiB"
-    COMPRESSION_UNREADABLE "compression-unreadable" "a complete gzip, zstd or xz stream" "compress the log again and send the whole file"
+    CONTENT_TOO_LARGE "content-too-large" "content that is not larger than the limit" "send one run per file; the log of an ACT run of 24 hours is smaller than 1 GiB"
+    COMPRESSION_UNREADABLE "compression-unreadable" "a complete gzip, zstd or xz stream" "compress the log again and send the whole compressed file"
     WINDOW_TOO_LARGE "window-too-large" "a window of at most 32 MiB (zstd) or a dictionary of at most 64 MiB (xz)" "compress the log again: zstd without --ultra and --long, xz with at most -9"
-    ARCHIVE_UNREADABLE "archive-unreadable" "a complete tar or zip archive" "create the archive again and send the whole file"
+    ARCHIVE_UNREADABLE "archive-unreadable" "a complete tar or zip archive" "create the archive again and send the whole archive"
     ARCHIVE_WITHOUT_LOG "archive-without-log" "an archive with at least one log" "add the log file itself to the archive, with a name that ends in .log"
-    ARCHIVE_IN_A_PIPE "archive-in-a-pipe" "an archive in a file, because archives are read several times" "pass the archive as a file, or pipe a single log"
-    COMPANION_ARCHIVE "companion-archive" "attachments of one log, none of them an archive" "put the log and its attachments into one archive, or pass each file with --with"
+    ARCHIVE_IN_A_PIPE "archive-in-a-pipe" "an archive in a file, because archives are read several times" "name the archive as a file on the command line, or pipe a single log"
+    COMPANION_ARCHIVE "companion-archive" "attachments that belong to one log and are no archives" "put the log and its attachments into one archive, or pass each file with --with"
     FILE_UNREADABLE "file-unreadable" "a readable file" "check the path, the type of the file and its permissions"
 }
 
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(
             error.sentence,
             "line 3: expected the output of act_storage, act_index, drivetest, YCSB or go-ycsb; got nothing; \
-             send the log file itself; a program that fails immediately leaves an empty one"
+             send the log file itself; a program that fails immediately leaves an empty log file"
         );
     }
 }

@@ -26,8 +26,8 @@ pub struct Args {
     logs: Logs,
     #[command(flatten)]
     options: ReadOptions,
-    /// Profile that judges ACT logs: operational-database (compiled in; with version: operational-database.1), or a profile file.
-    /// YCSB outputs have their own rules
+    /// Profile with the limits for runs of ACT and drivetest: the name of a profile that drivetest contains
+    /// (operational-database, or operational-database.1 with its version), or the path of a profile file
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<PathBuf>,
 }
@@ -117,7 +117,7 @@ fn ycsb_verdict(log: &LogFile, run: &ycsb_run::Run, profile: Option<&Profile>) -
     let place = place(log, member, run.ordinal, lines);
     let unused = profile.map_or_else(String::new, |profile| {
         let (name, tool) = (&profile.rules.name, run.tool);
-        format!("  profile {name}: does not apply; {tool} has its own rules\n")
+        format!("  profile {name} is not used: its limits are for ACT, and runs of {tool} have rules of their own\n")
     });
     format!("{place}: {}{unused}", ycsb::validity(run).trim_start())
 }

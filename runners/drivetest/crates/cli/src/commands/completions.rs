@@ -7,10 +7,10 @@ use clap_complete::{Shell, generate};
 
 use crate::output::print_and_exit;
 
-/// Print shell completions
+/// Arguments of `completions`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The shell
+    /// Shell for which the script is
     shell: Shell,
 }
 

@@ -13,9 +13,9 @@ use crate::render::code;
 /// Arguments of `identify`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A block device, a partition, or a plain file [default: list all drives]
+    /// Block device, partition or plain file to identify [default: list all drives]
     device: Option<PathBuf>,
-    /// Print JSON (docs/reference/formats.md), which is the default if standard output is not a terminal
+    /// Print JSON, as docs/reference/formats.md describes, even if standard output is a terminal
     #[arg(long)]
     json: bool,
 }

@@ -6,10 +6,10 @@ use drivetest_load::config::{KEYS, Key};
 
 use crate::output;
 
-/// List the keys of a load configuration, with their values and defaults
+/// Arguments of `keys`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only list keys whose name contains this text
+    /// Text in the name of each key to list [default: list all keys]
     #[arg(value_name = "TEXT")]
     text: Option<String>,
 }

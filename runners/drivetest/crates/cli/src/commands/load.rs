@@ -20,22 +20,24 @@ use crate::render::exit_codes::{
 /// Options of both loads.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Configuration file with the keys of ACT 6.6
+    /// Configuration file of the load, with the keys of ACT 6.6
     config: PathBuf,
-    /// Write the log to this file [default: standard output]
+    /// File for the log of the run [default: standard output]
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Write identity, intervals and exact figures to this file, as JSON lines. It also states whether the rates were
-    /// sustained; exit status 0 only means that the load ran for its whole duration
+    /// File for the identity of the devices, the figures of each interval and of the whole run, and whether the rates
+    /// were sustained, as JSON lines
     #[arg(long, value_name = "FILE")]
     side_file: Option<PathBuf>,
-    /// Repeat the random choices of the run with this seed
+    /// Seed of the run's random choices: the same seed repeats the same choices [default: a random seed]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Refuse any drive but this one, given by its drive key (see identify). Once per device, in the order of the configuration
+    /// Drive key that a device must have, as `drivetest identify` prints it; the load refuses any other drive. Repeat
+    /// --expect-drive for each device, in the order of the configuration
     #[arg(long, value_name = "KEY")]
     expect_drive: Vec<String>,
-    /// Overwrite devices that hold file systems or partition tables, and files of another size
+    /// Allow the load to overwrite devices that hold file systems or partition tables, and files whose size differs
+    /// from file-size-mbytes
     #[arg(long)]
     i_know_this_destroys_data: bool,
 }

@@ -14,10 +14,10 @@ use super::keys::values_and_default;
 use crate::output::print_diagnostic;
 use crate::render::exit_codes::{EXIT_CODES, EXIT_USAGE};
 
-/// Write the manual pages into a directory
+/// Arguments of `man`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Created if missing
+    /// Directory for the manual pages; created if missing
     directory: PathBuf,
 }
 

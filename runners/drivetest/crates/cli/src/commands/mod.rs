@@ -21,52 +21,57 @@ mod watch;
 /// The subcommand to run.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Read logs of ACT, drivetest and YCSB: facts, histograms, slices, findings.
+    /// Print what logs of ACT, drivetest and YCSB contain: settings, histograms, slices and findings.
     Read(read::Args),
-    /// Print the slice table that act_latency.py prints.
+    /// Print the table of slices that ACT's script act_latency.py prints for a log.
     Latency(latency::Args),
-    /// Judge logs; a profile applies to logs of ACT. Exit status: 0 pass, 1 fail, 2 undecided or void, 3 unreadable.
+    /// Print the verdict on each run of a log; runs of ACT and drivetest need a profile with limits.
+    ///
+    /// The exit status of `drivetest check` is 0 for pass, 1 for fail, 2 for undecided or void, and 3 if a log cannot be read.
     Check(check::Args),
-    /// Write zeros, then random data, over whole devices. ALL DATA ON THEM IS LOST.
+    /// Overwrite whole devices with zeros and then with random data; ALL DATA ON THE DEVICES IS LOST.
     ///
-    /// drivetest checks that every device is safe to use before it writes anything. With --state, a preparation that was
-    /// interrupted by a signal or a crash continues where it stopped, and leaves the same data. With --steady-state,
-    /// random blocks are then overwritten in rounds until the write rate is steady as SNIA's Performance Test
-    /// Specification defines it: over five rounds, the rates stay within 20 % of their average and their best linear fit
-    /// within 10 %.
+    /// Before `drivetest prep` writes anything, it checks that every device is safe to use. With --state, a preparation
+    /// that a signal or a crash interrupted continues where it stopped, and the devices get the same data. With
+    /// --steady-state, `drivetest prep` finally overwrites random blocks in rounds until the write rate is steady. By
+    /// SNIA's Performance Test Specification, a write rate is steady if the rates of five rounds differ by at most 20 % of
+    /// their average, and if their best linear fit changes by at most 10 %.
     Prep(prep::Args),
-    /// Run the load of an act_storage configuration and write its log.
+    /// Run the load that an act_storage configuration describes, and write its log in ACT's format.
     ///
     /// A configuration needs three lines: `device-names: /dev/...`, `test-duration-sec: 86400`, and `read-reqs-per-sec: 2000` or
-    /// `write-reqs-per-sec: 1000`. See `drivetest keys` or `man drivetest-storage` for all keys.
+    /// `write-reqs-per-sec: 1000`. `drivetest keys` and `man drivetest-storage` describe all keys of a configuration. Exit
+    /// status 0 means that the load ran for its whole duration; the side file states whether its rates were sustained.
     Storage(load::Args),
-    /// Run the load of an act_index configuration and write its log.
+    /// Run the load that an act_index configuration describes, and write its log in ACT's format.
     ///
     /// A configuration needs three lines: `device-names: /dev/...`, `test-duration-sec: 86400`, and `read-reqs-per-sec: 2000` or
-    /// `write-reqs-per-sec: 1000`. See `drivetest keys` or `man drivetest-index` for all keys.
+    /// `write-reqs-per-sec: 1000`. `drivetest keys` and `man drivetest-index` describe all keys of a configuration. Exit
+    /// status 0 means that the load ran for its whole duration; the side file states whether its rates were sustained.
     Index(load::Args),
-    /// List the keys of a load configuration, with their values and defaults.
+    /// List the keys of a load configuration, with the values and the default of each key.
     Keys(keys::Args),
-    /// Print shell completions.
+    /// Print a script that lets a shell complete drivetest's commands and options.
     Completions(completions::Args),
     /// Write the manual pages into a directory.
     #[command(hide = true)]
     Man(man::Args),
-    /// Show what a device is and whether it is safe to write to.
+    /// Print what a device is and whether it is safe to overwrite, or list all drives.
     Identify(identify::Args),
-    /// Start a drivetest command in the background. Repeating the command reports the running one.
+    /// Start a drivetest command in the background; a repeated start only reports the run that exists.
     Start(run::Start),
-    /// Show the status of a background run.
+    /// Print whether a background run is running or has ended, and how it ended.
     Status(run::Existing),
-    /// Stop a background run.
+    /// Stop a background run with the signal SIGTERM.
     Stop(run::Existing),
     /// Delete the directory of a finished background run.
     Remove(run::Remove),
-    /// Record telemetry of a drive and its host, alone or while an allowed program runs.
+    /// Record telemetry of a drive and its host, alone or while a program runs that the host's operator allows.
     Watch(watch::Args),
-    /// Serve a register's requests (JSON lines on standard input). The only command that the sudo rule allows.
+    /// Carry out the requests that a register sends to this lab host, as JSON lines on standard input.
     ///
-    /// Loads only drives that /etc/drivecert/host.toml lists, writes only into the directory that this file names, and
+    /// The sudo rule of a lab host allows the register to run `drivetest host`, and no other command. `drivetest host`
+    /// loads only drives that /etc/drivecert/host.toml lists, writes only into the directory that this file names, and
     /// accepts no command line from the register.
     Host(host::Args),
 }

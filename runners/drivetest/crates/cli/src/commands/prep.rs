@@ -15,64 +15,65 @@ use super::load::{UsageError, check_expected, end_of, random_seed};
 use crate::output::print_diagnostic;
 use crate::render::exit_codes::EXIT_REFUSED;
 
-/// Write zeros, then random data, over whole devices. ALL DATA ON THEM IS LOST
+/// Arguments of `prep`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Block devices, or plain files of the wanted size. All are written at the same time
+    /// Block devices to overwrite, or plain files that already have the wanted size; prep writes all of them at the same time
     #[arg(required = true, value_name = "DEVICE")]
     devices: Vec<String>,
-    /// Write the log to this file [default: standard output]
+    /// File for the log of the preparation [default: standard output]
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Write progress and outcome to this file, as JSON lines [default: standard error, unless it is a terminal]
+    /// File for the progress and the outcome of the preparation, as JSON lines [default: standard error, unless it is a terminal]
     #[arg(long, value_name = "FILE")]
     side_file: Option<PathBuf>,
-    /// Save progress in this file. If the file exists, continue from it
+    /// File that stores the progress of the preparation; if the file exists, prep continues from the stored progress
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
-    /// Write the data of the run with this seed
+    /// Seed of the random data: the same seed writes the same data [default: the seed in the --state file, or a random seed]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Random share of the random data, in percent; the rest is zeros
+    /// Percentage of each block of random data that is random; the rest of the block is zeros
     #[arg(long, value_name = "PCT", default_value_t = 100, value_parser = value_parser!(u32).range(0..=100))]
     compress_pct: u32,
-    /// Requests in flight per device
+    /// Number of write requests in flight on each device
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u16).range(1..=1024))]
     streams: u16,
-    /// Request size in KiB, a multiple of 4
+    /// Size of a write request in KiB, a multiple of 4
     #[arg(long, value_name = "KIB", default_value_t = 1024, value_parser = parse_request_kib)]
     request_kib: u32,
-    /// Write only zeros
+    /// Write only the zeros, without the random data
     #[arg(long, conflicts_with = "salt_only")]
     zero_only: bool,
-    /// Write only random data
+    /// Write only the random data, without the zeros before it
     #[arg(long)]
     salt_only: bool,
-    /// Then overwrite random blocks until the rate of five rounds is steady
+    /// At the end, overwrite random blocks in rounds until the write rate is steady over five rounds
     #[arg(long)]
     steady_state: bool,
-    /// Size of an overwrite in bytes, a multiple of 512
+    /// Size of each random block that --steady-state overwrites, in bytes; a multiple of 512
     #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = parse_sector_bytes, requires = "steady_state")]
     steady_block_bytes: u32,
-    /// Overwrites in flight per device
+    /// Number of overwrites that --steady-state has in flight on each device
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = value_parser!(u16).range(1..=4096),
           requires = "steady_state")]
     steady_depth: u16,
-    /// Duration of a round in seconds
+    /// Duration of a round of --steady-state in seconds
     #[arg(long, value_name = "SEC", default_value_t = 60, value_parser = value_parser!(u32).range(1..=86_400),
           requires = "steady_state")]
     steady_round_sec: u32,
-    /// Give up after this many rounds
+    /// Number of rounds after which --steady-state gives up if the write rate is not steady
     #[arg(long, value_name = "N", default_value_t = 25, value_parser = value_parser!(u32).range(5..=10_000),
           requires = "steady_state")]
     steady_rounds_max: u32,
-    /// Write the rounds to this file, as JSON
+    /// File for the write rates of all rounds of --steady-state, as JSON
     #[arg(long, value_name = "FILE", requires = "steady_state")]
     report: Option<PathBuf>,
-    /// Refuse any drive but this one, given by its drive key (see identify). Once per device, in the order of the devices
+    /// Drive key that a device must have, as `drivetest identify` prints it; prep refuses any other drive. Repeat
+    /// --expect-drive for each device, in the order of the devices
     #[arg(long, value_name = "KEY")]
     expect_drive: Vec<String>,
-    /// Overwrite devices that hold file systems or partition tables
+    /// Allow prep to overwrite devices that hold file systems or partition tables
     #[arg(long)]
     i_know_this_destroys_data: bool,
 }

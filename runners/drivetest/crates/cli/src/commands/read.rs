@@ -28,10 +28,11 @@ pub struct Args {
     logs: Logs,
     #[command(flatten)]
     options: ReadOptions,
-    /// Print one line of JSON per log (docs/reference/formats.md)
+    /// Print one line of JSON for each log, as docs/reference/formats.md describes
     #[arg(long)]
     json: bool,
-    /// Judge by a profile: operational-database (compiled in; with version: operational-database.1), or a profile file
+    /// Profile with the limits for runs of ACT and drivetest: the name of a profile that drivetest contains
+    /// (operational-database, or operational-database.1 with its version), or the path of a profile file
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<PathBuf>,
     #[command(flatten)]
@@ -43,11 +44,11 @@ pub struct Args {
 /// Options for tables.
 #[derive(clap::Args)]
 struct ExportArgs {
-    /// Write the intervals and slices of every log as tables LOG.TABLE.FORMAT into this directory, created if missing
-    /// (docs/reference/formats.md). Logs with the same name need different directories
+    /// Directory for the tables of intervals and slices, one file LOG.TABLE.FORMAT for each table of a log, as
+    /// docs/reference/formats.md describes; logs with the same name need different directories
     #[arg(long, value_name = "DIR", requires = "format", conflicts_with = "json")]
     export: Option<PathBuf>,
-    /// Format of the tables
+    /// File format of the tables that --export writes
     #[arg(long, requires = "export")]
     format: Option<Format>,
 }
@@ -78,13 +79,14 @@ impl ExportArgs {
 /// Options for the series of runs.
 #[derive(clap::Args)]
 struct SeriesArgs {
-    /// Add the counts of each interval of N seconds to every run, compressed (docs/reference/formats.md)
+    /// Add the operations of each interval of N seconds to the JSON of each run, compressed as docs/reference/formats.md
+    /// describes
     #[arg(long, value_name = "N", requires = "json", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     series_sec: Option<u64>,
-    /// Only include intervals that begin at least A seconds after the start of the run
+    /// Omit the intervals of --series-sec that begin less than A seconds after the start of the run
     #[arg(long, value_name = "A", requires = "series_sec", default_value_t = 0)]
     from_sec: u64,
-    /// Only include intervals that end at most B seconds after the start of the run
+    /// Omit the intervals of --series-sec that end more than B seconds after the start of the run
     #[arg(long, value_name = "B", requires = "series_sec", default_value_t = u64::MAX, hide_default_value = true)]
     to_sec: u64,
 }

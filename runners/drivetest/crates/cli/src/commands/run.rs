@@ -13,16 +13,16 @@ use crate::render::exit_codes::EXIT_REFUSED;
 /// Arguments of `start`.
 #[derive(clap::Args)]
 pub struct Start {
-    /// Directory of the run. The command runs in it
+    /// Existing directory for the files of the run, in which the command runs
     #[arg(long, value_name = "DIR")]
     run_dir: PathBuf,
-    /// Lock file of the drive, the same for every run on it. Created if missing
+    /// Lock file of the drive, which all runs on the drive share; created if missing
     #[arg(long, value_name = "FILE")]
     drive_lock: PathBuf,
-    /// Number of this start on the drive. A number below the newest is refused
+    /// Number of this start, higher than the number of every earlier start on the drive; a lower number is refused
     #[arg(long, value_name = "N")]
     generation: u64,
-    /// Arguments of drivetest, such as `storage config --log log`. Without --log, standard output goes to DIR/log
+    /// drivetest command to run, such as `storage config --log log`; without --log, its standard output goes to the file DIR/log
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -51,7 +51,7 @@ impl Start {
 /// Arguments of `status` and `stop`.
 #[derive(clap::Args)]
 pub struct Existing {
-    /// Directory of the run
+    /// Directory of the background run, as given to `drivetest start`
     #[arg(long, value_name = "DIR")]
     run_dir: PathBuf,
 }
@@ -70,13 +70,13 @@ impl Existing {
 /// Arguments of `remove`.
 #[derive(clap::Args)]
 pub struct Remove {
-    /// Directory of the run
+    /// Directory of the finished background run that is deleted
     #[arg(long, value_name = "DIR")]
     run_dir: PathBuf,
-    /// Lock file of its drive, as given to start
+    /// Lock file of the run's drive, as given to `drivetest start`
     #[arg(long, value_name = "FILE")]
     drive_lock: PathBuf,
-    /// Last generation of the run. Later starts with it, or with an older one, are refused
+    /// Highest --generation with which the run was started; later starts with this or a lower number are refused
     #[arg(long, value_name = "N")]
     generation: u64,
 }

@@ -14,40 +14,42 @@ use drivetest_telemetry::{Ended, IdleCondition, OverwriteOptions, Watch, WatchEr
 use crate::output::print_diagnostic;
 use crate::render::exit_codes::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE};
 
-/// Record telemetry of a drive and its host while another program loads it
+/// Arguments of `watch`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Block device or file. Omit it on a host that only sends requests
+    /// Block device or file whose telemetry is recorded; leave DEVICE out on a host that only sends requests to another host
     #[arg(value_name = "DEVICE")]
     device: Option<PathBuf>,
-    /// Write identity, intervals and outcome to this file, as JSON lines
+    /// File for the identity of the drive, the telemetry of each interval and the outcome of the program, as JSON lines
     #[arg(long, value_name = "FILE")]
     side_file: PathBuf,
-    /// Duration of an interval in seconds
+    /// Duration of an interval of telemetry in seconds
     #[arg(long, value_name = "SEC", default_value_t = 10, value_parser = value_parser!(u32).range(1..=3600))]
     interval_sec: u32,
-    /// Refuse any drive but this one, given by its drive key (see identify)
+    /// Drive key that the drive must have, as `drivetest identify` prints it; watch refuses any other drive
     #[arg(long, value_name = "KEY", requires = "device")]
     expect_drive: Option<String>,
-    /// The program overwrites the drive: refuse a drive that is in use or holds data, and pass it by file descriptor
+    /// Declare that the program overwrites the drive: watch then refuses a drive that is in use or holds data, and gives
+    /// the program the opened drive as a file descriptor
     #[arg(long, requires = "device", requires = "command")]
     will_overwrite: bool,
     /// Allow the program to overwrite file systems and partition tables on the drive
     #[arg(long, requires = "will_overwrite")]
     i_know_this_destroys_data: bool,
-    /// List of allowed programs, written by the operator of the host
+    /// File in which the operator of the host lists the programs that watch may run
     #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
     programs: PathBuf,
-    /// Without a program: end when the drive receives fewer bytes of writes per second than this
+    /// Run no program, and end when fewer than BYTES bytes per second are written to the drive
     #[arg(long, value_name = "BYTES", requires_all = ["device", "for_sec", "at_most_sec"], conflicts_with = "command")]
     until_writes_below: Option<u64>,
-    /// With --until-writes-below: how long the rate must stay below it, in seconds
+    /// Time in seconds for which the write rate must stay below --until-writes-below before watch ends
     #[arg(long, value_name = "SEC", value_parser = value_parser!(u64).range(1..=86_400))]
     for_sec: Option<u64>,
-    /// With --until-writes-below: fail if the drive is not idle after this many seconds
+    /// Time in seconds after which watch fails if the write rate has not stayed below --until-writes-below
     #[arg(long, value_name = "SEC", value_parser = value_parser!(u64).range(1..=864_000))]
     at_most_sec: Option<u64>,
-    /// Name of an allowed program, and its arguments. {device} is replaced by the path of the drive. The program runs in ./out
+    /// Name of a program that the --programs file lists, followed by its arguments, in which {device} stands for the path
+    /// of the drive; the program runs in the directory ./out
     #[arg(last = true, value_name = "NAME")]
     command: Vec<String>,
 }

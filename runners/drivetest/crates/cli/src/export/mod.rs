@@ -27,11 +27,11 @@ const WAITING_MAX: usize = 256;
 /// The format of table files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Parquet, compressed with zstd.
+    /// Parquet files, compressed with zstd.
     Parquet,
-    /// CSV with a header line.
+    /// CSV files with a header line.
     Csv,
-    /// A JSON object on each line.
+    /// JSON files with one object on each line.
     Json,
 }
 

@@ -23,7 +23,8 @@ const PROFILE_BYTES_MAX: u64 = 1 << 20;
 /// The logs that a command reads.
 #[derive(clap::Args)]
 pub struct Logs {
-    /// Logs, plain or compressed with gzip, zstd or xz, or archives of them (tar, zip). - reads standard input
+    /// Logs to read: plain files, files compressed with gzip, zstd or xz, or tar or zip archives of such files; `-` reads
+    /// standard input
     #[arg(required = true, value_name = "LOG")]
     pub paths: Vec<PathBuf>,
 }
@@ -31,13 +32,15 @@ pub struct Logs {
 /// How a command reads logs.
 #[derive(clap::Args)]
 pub struct ReadOptions {
-    /// Slice length in seconds, rounded up to whole report intervals [default: the profile's, else 3600]
+    /// Length of a slice in seconds, rounded up to whole report intervals [default: the slice length of the profile, or 3600
+    /// without a profile]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     slice_sec: Option<u64>,
-    /// Refuse a log whose decompressed content is larger than this
+    /// Maximum size of a log's decompressed content in bytes; a larger log is refused
     #[arg(long, value_name = "BYTES", default_value_t = CONTENT_LIMIT_BYTES)]
     content_limit_bytes: u64,
-    /// A file that belongs to the LOG: its stderr, command line, configuration, HDR or side file. Repeat it for several
+    /// File that belongs to the only LOG: its standard error, command line, configuration, .hdr file or side file; repeat
+    /// --with for several files
     #[arg(long = "with", value_name = "FILE")]
     attachments: Vec<PathBuf>,
 }

@@ -28,50 +28,50 @@ exit_codes! {
     "storage", "index" => {
         0: "the load ran for its whole duration; the summary, the log and the side file state whether \
             its rates were sustained",
-        EXIT_REFUSED: "refused: a device is not safe to use; nothing was written",
-        EXIT_ERROR: "a device failed",
-        EXIT_OVERLOADED: "the drive or the host cannot sustain the load",
-        EXIT_INTERRUPTED: "ended by a signal, or the log could not be written",
+        EXIT_REFUSED: "the load was refused because a device is not safe to use; nothing was written",
+        EXIT_ERROR: "the load stopped because a device failed",
+        EXIT_OVERLOADED: "the load stopped because the drive or the host cannot sustain it",
+        EXIT_INTERRUPTED: "a signal ended the load, or the log could not be written",
     }
     "prep" => {
-        0: "everything was written and, if requested, the rate is steady",
-        EXIT_FAILED: "everything was written, but the rate did not become steady",
-        EXIT_REFUSED: "refused: a device is not safe to use, or is not the one that the state file \
-            names; nothing was written",
-        EXIT_ERROR: "a write failed",
-        EXIT_INTERRUPTED: "ended by a signal, or the log or the state could not be written; the state \
-            file remains",
+        0: "all data was written and, with --steady-state, the write rate is steady",
+        EXIT_FAILED: "all data was written, but the write rate did not become steady",
+        EXIT_REFUSED: "the preparation was refused because a device is not safe to use, or is not the device \
+            that the state file names; nothing was written",
+        EXIT_ERROR: "a write to a device failed",
+        EXIT_INTERRUPTED: "a signal ended the preparation, or the log or the state file could not be \
+            written; the state file remains",
     }
     "read", "latency" => {
-        0: "read",
-        EXIT_ERROR: "cannot be read",
+        0: "every log was read",
+        EXIT_ERROR: "a log cannot be read",
     }
     "check" => {
-        0: "pass; for YCSB: valid",
-        EXIT_FAILED: "fail; for YCSB: invalid",
-        2: "undecided or void",
-        EXIT_ERROR: "cannot be read",
+        0: "every run passes; a run of YCSB is valid",
+        EXIT_FAILED: "a run fails; a run of YCSB is invalid",
+        2: "a run is undecided or void",
+        EXIT_ERROR: "a log cannot be read",
     }
     "start" => {
-        0: "started, now or by an earlier command",
-        EXIT_REFUSED: "refused: the drive is busy, or the generation is not the newest",
-        EXIT_ERROR: "cannot start",
+        0: "the run was started, now or by an earlier command",
+        EXIT_REFUSED: "the start was refused because the drive is busy or a newer start got the drive",
+        EXIT_ERROR: "the run cannot start",
     }
     "remove" => {
-        0: "removed, or already gone",
-        EXIT_REFUSED: "not removed: a process is still running or the drive is locked",
-        EXIT_ERROR: "cannot be removed",
+        0: "the directory was removed, now or before",
+        EXIT_REFUSED: "the directory was not removed because a process of the run is alive or the drive is locked",
+        EXIT_ERROR: "the directory cannot be removed",
     }
     "watch" => {
         0: "the program succeeded, or the drive became idle",
         EXIT_FAILED: "the program failed, or the drive did not become idle in time",
-        EXIT_REFUSED: "refused: the program is not allowed, or the drive is not the expected one, in \
-            use, or not empty",
-        EXIT_ERROR: "cannot start the program, or cannot read the host's telemetry",
-        EXIT_INTERRUPTED: "ended by a signal",
+        EXIT_REFUSED: "watch refused the program, which is not allowed, or the drive, which is not the \
+            expected one, in use or not empty",
+        EXIT_ERROR: "watch cannot start the program, or cannot read the host's telemetry",
+        EXIT_INTERRUPTED: "a signal ended watch",
     }
     "status", "stop", "identify", "keys", "completions", "host" => {
-        0: "answered",
-        EXIT_ERROR: "cannot be answered",
+        0: "the command printed its result",
+        EXIT_ERROR: "the command has no result; standard error gives the reason",
     }
 }

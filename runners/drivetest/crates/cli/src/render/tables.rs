@@ -50,7 +50,7 @@ pub fn run_summary(run: &Run) -> String {
         .map(|duration_s| format!("{duration_s} s"));
     let requested = requested.unwrap_or_else(|| "an unknown duration".to_owned());
     text.push_str(&format!(
-        "  {stop}: {} s of {requested}; lines {}-{}\n",
+        "  {stop}: the log covers {} s of {requested} in lines {}-{}\n",
         run.reached_s, run.first_line, run.last_line
     ));
     text.push_str(&slice_table(run));

@@ -29,13 +29,16 @@ fn judged(run: &Run, verdict: &Verdict) -> String {
     let time = verdict.time.map_or("", |time| time.words());
     let slices = match run.slice_length_s {
         Some(length_s) if !run.slices.is_empty() => {
-            format!("{} of {length_s} s", counted(run.slices.len() as u64, "slice"))
+            format!(
+                "judged in {} of {length_s} s",
+                counted(run.slices.len() as u64, "slice")
+            )
         }
-        Some(length_s) => format!("no complete slice of {length_s} s"),
-        None => "no slices".to_owned(),
+        Some(length_s) => format!("not judged, because the log has no complete slice of {length_s} s"),
+        None => "not judged, because the log has no slices".to_owned(),
     };
     format!(
-        "profile {}, rule version {}; judged: {}{time}, {slices}",
+        "profile {}, rule version {}: its limits apply to the histogram '{}'{time}, which is {slices}",
         verdict.profile.name, verdict.profile.rule_version, verdict.histogram,
     )
 }

@@ -182,13 +182,13 @@ fn check_prints_the_margin_and_the_remedy_of_each_finding() {
         "--profile",
         "operational-database",
     ]);
-    assert!(text.contains("  nearest limit: reads over 8 ms in slice 2 (10-20 s): 0.02 %, 0.9801 points below the limit of 1 %\n"));
+    assert!(text.contains("  nearest limit: reads over 8 ms in slice 2 (10-20 s): 0.02 %, 0.9801 percentage points below the limit of 1 %\n"));
     assert!(
         text.contains("  REVIEW    stall line 182: reads stalled in 5 intervals"),
         "{text}"
     );
     assert!(
-        text.contains("\n            remedy: the program or the drive paused"),
+        text.contains("\n            remedy: find out why the program or the drive paused"),
         "{text}"
     );
 }
@@ -221,7 +221,7 @@ fn each_outcome_has_its_status() {
         (
             "6.6/nodev.log",
             2,
-            "6.6/nodev.log: void: line 38: the log has no block",
+            "6.6/nodev.log: void: line 38: the program ended before its first report",
         ),
         (
             "6.6/no-header.log",
@@ -363,9 +363,10 @@ fn only_storage_logs_with_reads_can_pass() {
     assert!(reasons("6.6/index-single-us.log").contains("the workload is act-index"));
     assert!(reasons("6.6/writeonly-us.log").contains("no histogram of reads"));
     assert!(
-        reasons("6.6/range-us.log").contains("objects have 512 to 8192 bytes; the profile requires 1536")
+        reasons("6.6/range-us.log")
+            .contains("the objects have 512 to 8192 bytes; the profile requires objects of 1536")
     );
-    assert!(reasons("6.6/readonly-us.log").contains("100.0 % of requests are reads"));
+    assert!(reasons("6.6/readonly-us.log").contains("100.0 % of all requests are reads"));
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl RunReader {
     pub fn take(&mut self, line: Line<'_>) -> bool {
         self.last_line = line.number;
         if line.has_nuls {
-            let sentence = "NUL bytes in, before or after this line";
+            let sentence = "the log contains NUL bytes in, before or after this line";
             self.findings.add(rule::NUL_BYTES.at(line.number, sentence));
         }
         if matches!(self.stage, Stage::Header) && begins_blocks(line.text) {

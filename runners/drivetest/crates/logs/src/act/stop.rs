@@ -186,7 +186,7 @@ impl ProgramMessages {
         }
         if let Some(Message { line, text }) = &self.noise {
             let sentence = format!(
-                "{} lines come from other programs; the first: {text}",
+                "{} lines of the log come from other programs; the first line: {text}",
                 self.noise_count
             );
             findings.add(rule::NOISE.at(*line, sentence));
@@ -238,19 +238,24 @@ fn ending(stop: &Stop, extent: &Extent) -> Option<Finding> {
         StopKind::Overload => {
             rule::CANNOT_KEEP_UP.at(line, format!("the test stopped itself {after}: {text}"))
         }
-        StopKind::Interrupted => rule::INTERRUPTED.at(line, format!("interrupted {after}: {text}")),
+        StopKind::Interrupted => {
+            rule::INTERRUPTED.at(line, format!("the test was interrupted {after}: {text}"))
+        }
         StopKind::Crashed => rule::CRASHED.at(line, format!("the program crashed {after}: {text}")),
         StopKind::IoError => rule::SHORT.at(
             extent.last_line,
-            format!("the log ends {after}, after I/O errors"),
+            format!("the log ends {after}, after I/O errors of the device"),
         ),
         StopKind::Short => {
-            let sentence = format!("the log ends {after}, without a message of the program");
+            let sentence = format!("the log ends {after}, and the program gives no reason");
             rule::SHORT.at(extent.last_line, sentence)
         }
-        StopKind::NotStarted => rule::NOT_STARTED.at(line, format!("the log has no block: {text}")),
+        StopKind::NotStarted => {
+            rule::NOT_STARTED.at(line, format!("the program ended before its first report: {text}"))
+        }
         StopKind::Cut => {
-            let sentence = format!("the log ends inside a line or a block; its last whole block is {after}");
+            let sentence =
+                format!("the log ends inside a line or a block; the last whole block of the log is {after}");
             rule::CUT.at(line, sentence)
         }
     })

@@ -61,7 +61,7 @@ impl Margin {
         self.points.starts_with('-')
     }
 
-    /// Return `reads over 1 ms in slice 4 (hours 3-4): 4.83 %, 0.1700 points below the limit of 5 %`.
+    /// Return `reads over 1 ms in slice 4 (hours 3-4): 4.83 %, 0.1700 percentage points below the limit of 5 %`.
     pub fn sentence(&self) -> String {
         let (start_s, end_s) = self.when;
         let (points, relation) = match self.points.strip_prefix('-') {
@@ -70,7 +70,7 @@ impl Margin {
         };
         let (threshold, when) = (time(self.threshold_us), when(start_s, end_s));
         format!(
-            "reads over {threshold} in slice {} ({when}): {} %, {points} points {relation} the limit of {} %",
+            "reads over {threshold} in slice {} ({when}): {} %, {points} percentage points {relation} the limit of {} %",
             self.slice, self.share_pct, self.limit_pct
         )
     }

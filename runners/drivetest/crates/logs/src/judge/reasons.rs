@@ -8,13 +8,22 @@ use crate::finding::{Effect, Finding, Rule, counted, rule};
 use crate::judge::profile::Rules;
 use crate::judge::verdict::{Outcome, when};
 
-/// Settings that change the written data; the profile requires the default, `no`.
-const LIGHTER: [(&str, &str); 3] = [
-    ("no-defrag-reads", "the run has no large-block reads"),
-    ("disable-odsync", "the drive may buffer writes"),
+/// Settings that change the written data, with the effect and the remedy; the profile requires the default, `no`.
+const LIGHTER: [(&str, &str, &str); 3] = [
+    (
+        "no-defrag-reads",
+        "the run has no large-block reads",
+        "remove no-defrag-reads from the configuration; its default is no",
+    ),
+    (
+        "disable-odsync",
+        "the drive may buffer writes",
+        "remove disable-odsync from the configuration; its default is no",
+    ),
     (
         "commit-to-device",
         "records are written one by one, not in large blocks",
+        "remove commit-to-device from the configuration; its default is no",
     ),
 ];
 /// Keys of the large-block writes per second in all versions; 3.0 and 3.1 read as many blocks as they write.
@@ -98,8 +107,9 @@ pub fn differences(run: &Run, rules: &Rules, readable_limits_count: usize) -> Ve
     add(rule::PROFILE_DURATION, time_differs(run, rules));
     add(rule::PROFILE_RATIO, ratio_differs(run, rules));
     add(rule::PROFILE_OBJECTS, objects_differ(run, rules));
-    lighter_settings(run).for_each(|sentence| add(rule::PROFILE_SETTINGS, Some(sentence)));
-    add(rule::PROFILE_WRITES, fewer_blocks(run, rules));
+    found.extend(lighter_settings(run));
+    let blocks = fewer_blocks(run, rules).map(|sentence| rule::PROFILE_WRITES.at(None, sentence));
+    found.extend(blocks);
     found
 }
 
@@ -115,14 +125,20 @@ fn edges_lack(run: &Run, rules: &Rules, readable_limits_count: usize) -> Option<
     })
 }
 
-fn lighter_settings(run: &Run) -> impl Iterator<Item = String> {
+fn lighter_settings(run: &Run) -> impl Iterator<Item = Finding> {
     let is_set = |key: &str| {
         run.config
             .iter()
             .any(|(name, value)| name == key && value == "yes")
     };
-    let set = LIGHTER.iter().filter(move |(key, _)| is_set(key));
-    set.map(|(key, meaning)| format!("{key} is yes: {meaning}; the profile requires {key}: no"))
+    let set = LIGHTER.iter().filter(move |(key, ..)| is_set(key));
+    set.map(|(key, effect, remedy)| {
+        let sentence = format!("{key} is yes, so {effect}; the profile requires the default, no");
+        Finding {
+            remedy,
+            ..rule::PROFILE_SETTINGS.at(None, sentence)
+        }
+    })
 }
 
 /// Check for fewer large blocks than with ACT's defaults: `defrag-lwm-pct` was lowered or the block size raised.
@@ -135,7 +151,7 @@ fn fewer_blocks(run: &Run, rules: &Rules) -> Option<String> {
     let found: f64 = printed.parse().ok()?;
     let sentence = || {
         format!(
-            "{printed} large blocks are written per second; the profile requires {required:.2} for {writes} writes"
+            "the run writes {printed} large blocks per second; the profile requires {required:.2}, as with ACT's defaults for {writes} writes per second"
         )
     };
     (found < required * BLOCKS_RATIO_MIN).then(sentence)
@@ -143,7 +159,9 @@ fn fewer_blocks(run: &Run, rules: &Rules) -> Option<String> {
 
 fn without_reads(run: &Run) -> Option<String> {
     let Some(reads) = judged(run) else {
-        return Some("the log has no histogram of reads; the profile limits reads".to_owned());
+        return Some(
+            "the log has no histogram of reads, to which the limits of the profile apply".to_owned(),
+        );
     };
     let ops_count = |slice: &Slice| slice.tally(reads.ordinal).map(Tally::ops_count);
     let empty = run.slices.iter().find(|slice| ops_count(slice) == Some(0))?;
@@ -163,8 +181,12 @@ fn time_differs(run: &Run, rules: &Rules) -> Option<String> {
     }
     let [ran, in_slices, required, in_required_slices] =
         [run.reached_s, slice_s, rules.duration_s, rules.slice_length_s].map(duration);
+    let in_slices = match slice_s {
+        0 => String::new(),
+        _ => format!(", judged in slices of {in_slices}"),
+    };
     Some(format!(
-        "the test ran {ran}, judged in slices of {in_slices}; a verdict needs {required}, judged in slices of {in_required_slices}"
+        "the test ran {ran}{in_slices}; a verdict needs {required}, judged in slices of {in_required_slices}"
     ))
 }
 
@@ -179,7 +201,7 @@ fn duration(seconds: u64) -> String {
 
 fn ratio_differs(run: &Run, rules: &Rules) -> Option<String> {
     let Some((reads, writes)) = run.rates_per_s.filter(|(reads, writes)| reads + writes > 0) else {
-        return Some("the log does not state the requested reads and writes".to_owned());
+        return Some("the log does not state the requested reads and writes per second, whose ratio the profile requires".to_owned());
     };
     let (reads, all) = (u128::from(reads), u128::from(reads) + u128::from(writes));
     let (wanted, tolerance) = (rules.reads_pct, rules.ratio_tolerance_points);
@@ -192,7 +214,7 @@ fn ratio_differs(run: &Run, rules: &Rules) -> Option<String> {
     }
     let pct = reads as f64 * 100.0 / all as f64;
     Some(format!(
-        "{pct:.1} % of requests are reads; the profile requires {wanted} % within {tolerance} points"
+        "{pct:.1} % of all requests are reads; the profile requires {wanted} %, with a tolerance of {tolerance} % of all requests"
     ))
 }
 
@@ -209,5 +231,6 @@ fn objects_differ(run: &Run, rules: &Rules) -> Option<String> {
         format!("{least} to {most}")
     };
     let is_same = least == required && most == required;
-    (!is_same).then(|| format!("objects have {sizes} bytes; the profile requires {required}"))
+    (!is_same)
+        .then(|| format!("the objects have {sizes} bytes; the profile requires objects of {required} bytes"))
 }

@@ -34,7 +34,7 @@ pub fn failed(run: &Run, findings: &mut Findings) {
         "100.00".to_owned()
     };
     let sentence = format!(
-        "{failed} of {made} operations failed ({share} %); the times of READ, UPDATE ... exclude them"
+        "{failed} of {made} operations failed ({share} %); the times of successful operations exclude the failed ones"
     );
     findings.add(rules::OPERATIONS_FAILED.at(None, sentence));
 }
@@ -73,7 +73,7 @@ pub fn target(run: &Run, findings: &mut Findings) {
     if let (Some(target), Some(reached)) = (target, reached)
         && reached < target * REACHED_RATIO
     {
-        let sentence = format!("expected {target} operations/s; got {reached:.1}");
+        let sentence = format!("the target is {target} operations/s, but the run reached {reached:.1}");
         findings.add(rules::TARGET_NOT_REACHED.at(None, sentence));
     }
 }
@@ -90,7 +90,7 @@ pub fn in_flight(run: &Run, findings: &mut Findings) {
     if spent_us > room_us(threads, runtime_ms) {
         let in_flight = spent_us / (runtime_ms.max(1.0) * 1000.0);
         let sentence = format!(
-            "throughput x mean time gives {in_flight:.1} concurrent operations; the run has {threads} threads"
+            "throughput x mean time gives {in_flight:.1} concurrent operations, but the run has {threads} threads"
         );
         findings.add(rules::MORE_IN_FLIGHT.at(None, sentence));
     }
@@ -144,8 +144,9 @@ fn few_samples(operation: &Operation, findings: &mut Findings) {
             ""
         };
         let (name, outcome, thin) = (&operation.name, &operation.outcome, thin.join(", "));
-        let sentence =
-            format!("{name}{time}, {outcome}: fewer than 10 of {ops_count} operations are beyond {thin}");
+        let sentence = format!(
+            "{name}{time}, {outcome}: {ops_count} operations are too few for {thin}: fewer than 10 operations are slower"
+        );
         findings.add(rules::FEW_SAMPLES.at(None, sentence));
     }
 }
@@ -167,8 +168,9 @@ pub fn warm_up(run: &Run, findings: &mut Findings) {
     let (lowest, middle, highest) = (rest[0], rest[rest.len() / 2], rest[rest.len() - 1]);
     let is_outside = *first < lowest || *first > highest;
     if is_outside && (first - middle).abs() > middle * AWAY_RATIO {
-        let sentence =
-            format!("the first interval has {first} operations/s; the median of the others is {middle}");
+        let sentence = format!(
+            "the first interval has {first} operations/s, but the median of the other intervals is {middle}"
+        );
         findings.add(rules::WARM_UP.at(None, sentence));
     }
 }

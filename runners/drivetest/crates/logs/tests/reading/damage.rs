@@ -434,7 +434,10 @@ fn counts_that_fall_are_void_and_never_negative() {
     );
     let reported = |finding: &&Finding| finding.id == "counts-fall";
     let fall = reading.runs[0].findings.iter().find(reported).unwrap();
-    assert_eq!(fall.sentence, "reads: bucket 1 decreased by 8993902");
+    assert_eq!(
+        fall.sentence,
+        "reads: the cumulative count of bucket 1 decreased by 8993902"
+    );
     assert_eq!(slices(&reading), ALL, "block 1 ends no slice");
 }
 

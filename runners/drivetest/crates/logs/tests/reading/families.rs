@@ -180,7 +180,7 @@ fn too_few_large_blocks_are_reported_in_every_family() {
     let profile = Profile::parse(Profile::known("operational-database").unwrap()).unwrap();
     let reported = |case: &str| {
         let (verdict, _) = judge::judge(&run(&text(case)), &profile);
-        let fewer = "11.76 large blocks are written per second";
+        let fewer = "the run writes 11.76 large blocks per second";
         verdict.reasons.iter().any(|reason| reason.starts_with(fewer))
     };
     for version in ["3.1-ctd", "4.0", "5.2", "6.2"] {

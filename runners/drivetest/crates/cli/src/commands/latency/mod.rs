@@ -33,38 +33,39 @@ const EDGES_COUNT: usize = 17;
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Args {
-    /// Print help
+    /// Print this help
     #[arg(long, action = ArgAction::Help)]
     help: Option<bool>,
-    /// Output of act, act_storage, act_index or drivetest. - reads standard input
+    /// Log to analyse: the output of act, act_storage, act_index or drivetest; `-` reads standard input
     #[arg(value_name = "LOG", required_unless_present = "log")]
     named: Option<PathBuf>,
-    /// The same, under the name of act_latency.py
+    /// Log to analyse, given by the option of act_latency.py instead of the argument LOG
     #[arg(short = 'l', long, conflicts_with = "named")]
     log: Option<PathBuf>,
-    /// Histogram to analyse. May be repeated [default: those that act_latency.py analyses for the log's version]
+    /// Name of a histogram to analyse; repeat -h for several [default: the histograms that act_latency.py analyses for the
+    /// log's version]
     #[arg(short = 'h', long = "histogram", value_name = "HIST")]
     histograms: Vec<String>,
-    /// Slice length in seconds
+    /// Length of a slice in seconds
     #[arg(short = 't', long, value_name = "SEC", default_value_t = 3600,
           value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     slice: u64,
-    /// First bucket to show
+    /// First threshold to show, as a power of two: 0 means 1 unit of the log, 3 means 8 units
     #[arg(short = 's', long = "start_bucket", value_name = "START", default_value_t = 0,
           value_parser = clap::value_parser!(u8).range(0..EDGES_COUNT as i64))]
     start: u8,
-    /// Number of thresholds
+    /// Number of thresholds to show
     #[arg(short = 'n', long = "num_buckets", value_name = "THRESHOLDS", default_value_t = 7,
           value_parser = clap::value_parser!(u16).range(1..))]
     thresholds: u16,
-    /// Show every n-th threshold
+    /// Step between the shown thresholds: 1 shows every power of two, 3 shows every third
     #[arg(short = 'e', long = "every_nth", value_name = "EVERY", default_value_t = 1,
           value_parser = clap::value_parser!(u16).range(1..))]
     every: u16,
-    /// Show the rate of each slice
+    /// Also show the operations per second of each slice
     #[arg(short = 'x', long)]
     extra: bool,
-    /// Analyse writes if no histogram is given, as act_latency_w.py of 3.1 and 4.0 does
+    /// Analyse the writes instead of the reads, as act_latency_w.py of ACT 3.1 and 4.0 does
     #[arg(short = 'w', long, conflicts_with = "histograms")]
     writes: bool,
 }

@@ -73,12 +73,13 @@ impl Dumps {
         let grown_s = label_s - reached_s;
         if !grown_s.is_multiple_of(interval_s) {
             let sentence = format!(
-                "after {label_s} sec: expected a multiple of the report interval, {interval_s} s, after {reached_s} sec"
+                "the block 'after {label_s} sec' follows 'after {reached_s} sec'; expected a multiple of the report interval, {interval_s} s, between them"
             );
             findings.add(rule::LABEL_OFF_INTERVAL.at(block.first_line, sentence));
         } else if grown_s > interval_s {
             let missing = counted(grown_s / interval_s - 1, "block");
-            let sentence = format!("between {reached_s} and {label_s} sec, {missing} missing");
+            let sentence =
+                format!("{missing} missing between 'after {reached_s} sec' and 'after {label_s} sec'");
             findings.add(rule::BLOCKS_MISSING.at(block.first_line, sentence));
         }
     }
@@ -92,7 +93,8 @@ impl Dumps {
             let before = known.get_or_insert_default();
             if let Some(Fall { bucket, by_count }) = now.fall_since(before) {
                 let name = names.name(ordinal);
-                let sentence = format!("{name}: bucket {bucket} decreased by {by_count}");
+                let sentence =
+                    format!("{name}: the cumulative count of bucket {bucket} decreased by {by_count}");
                 findings.add(rule::COUNTS_FALL.at(block.first_line, sentence));
             }
             before.clone_from(now);
@@ -116,24 +118,36 @@ fn report_damage(block: &Block, names: &Names, missing: &mut Missing, findings: 
 }
 
 fn damage_finding(damage: Damage, tag_line: u64, name: &str, label_s: u64) -> Finding {
-    let found =
-        |rule: Rule, line: u64, what: &str| rule.at(line, format!("after {label_s} sec, {name}: {what}"));
+    let found = |rule: Rule, line: u64, what: &str| {
+        rule.at(
+            line,
+            format!("block 'after {label_s} sec', histogram {name}: {what}"),
+        )
+    };
     match damage {
-        Damage::Missing => found(rule::HISTOGRAM_MISSING, tag_line, "missing in the block"),
+        Damage::Missing => found(
+            rule::HISTOGRAM_MISSING,
+            tag_line,
+            "the block lacks this histogram",
+        ),
         Damage::Ambiguous => {
-            let what = "one of several histograms with this name is missing";
+            let what = "the block lacks one of several histograms with this name";
             found(rule::HISTOGRAM_MISSING, tag_line, what)
         }
         Damage::TotalDiffers { total, sum } => {
             let sum = sum.map_or("more than 63 bits".to_owned(), |sum| sum.to_string());
-            let what = format!("its total is {total} operations; its buckets add up to {sum}");
+            let what = format!("the total is {total} operations, but the buckets add up to {sum}");
             found(rule::TOTAL_DIFFERS, tag_line, &what)
         }
         Damage::Unreadable { line } => {
             let what = "expected buckets in rising order; this line differs";
             found(rule::UNREADABLE_LINE, line, what)
         }
-        Damage::Repeated { line } => found(rule::HISTOGRAM_REPEATED, line, "occurs twice in the block"),
+        Damage::Repeated { line } => found(
+            rule::HISTOGRAM_REPEATED,
+            line,
+            "the block contains this histogram twice",
+        ),
     }
 }
 
@@ -241,7 +255,10 @@ mod tests {
         let mut log = Log::new(5);
         assert!(log.dump(5, 500) && log.dump(10, 498));
         let list = log.findings.into_list();
-        assert_eq!(list[0].sentence, "reads: bucket 1 decreased by 2");
+        assert_eq!(
+            list[0].sentence,
+            "reads: the cumulative count of bucket 1 decreased by 2"
+        );
     }
 
     use crate::finding::rule;

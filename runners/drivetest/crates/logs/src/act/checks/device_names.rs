@@ -15,9 +15,12 @@ pub fn virtual_devices(run: &Run) -> Option<Finding> {
     let named = split_names(devices).filter_map(|name| Some(format!("{name} ({})", what(name)?)));
     let named: Vec<String> = named.take(NAMED_MAX).collect();
     (!named.is_empty()).then(|| {
-        // The register reads the names by the form `NAME (` (webapp/register/limits/virtual_devices.py).
-        let sentence = format!("not a physical drive: {}", named.join(", "));
-        rule::DEVICE_VIRTUAL.at(None, sentence)
+        let are_none = if named.len() == 1 {
+            "is not a physical drive"
+        } else {
+            "are not physical drives"
+        };
+        rule::DEVICE_VIRTUAL.at(None, format!("{} {are_none}", named.join(", ")))
     })
 }
 

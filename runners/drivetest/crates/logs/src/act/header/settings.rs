@@ -115,8 +115,7 @@ pub fn findings(header: &Header, family: Option<Family>, workload: Workload, lin
         sentences.for_each(|sentence| add(rule::RATE_TRUNCATED, sentence));
     }
     if header.edges() == Edges::Act1 {
-        let sentence =
-            "ACT 1.x: bucket b begins at 2^b ms and the first ends at 2 ms; the share over 1 ms is unknown";
+        let sentence = "in logs of ACT 1.x, the first bucket ends at 2 ms, so the share of operations over 1 ms is unknown";
         add(rule::OLD_BUCKETS, sentence.to_owned());
     }
     if let Some(sentence) = twice(config) {
@@ -127,15 +126,16 @@ pub fn findings(header: &Header, family: Option<Family>, workload: Workload, lin
         add(rule::LAG_UNLIMITED, sentence.to_owned());
     }
     if writes_are_meaningless(header) {
-        let what = "commit-to-device writes to one place only; the histogram 'writes' is meaningless";
+        let what = "writes with commit-to-device to one place of the device only, so the histogram 'writes' is meaningless";
         add(
             rule::COMMIT_WRITES_MEANINGLESS,
-            format!("{}: {what}", header.version),
+            format!("act_storage {} {what}", header.version),
         );
     }
     let compress_pct = config.value("compress-pct").and_then(whole);
     if let Some(pct) = compress_pct.filter(|&pct| pct < 100) {
-        let sentence = format!("the written data compresses to {pct} %");
+        let sentence =
+            format!("compress-pct is {pct}: a drive can compress the written data to {pct} % of its size");
         add(rule::COMPRESSIBLE_DATA, sentence);
     }
     found
@@ -146,7 +146,9 @@ fn lighter(config: &Section) -> impl Iterator<Item = String> {
     let lwm_pct = config.value("defrag-lwm-pct").and_then(whole);
     let no_reads = "no-defrag-reads is yes: the run has no large-block reads";
     let buffered = "disable-odsync is yes: the drive may buffer writes";
-    let fewer = |pct| format!("defrag-lwm-pct is {pct}, below 50: fewer large-block operations");
+    let fewer = |pct| {
+        format!("defrag-lwm-pct is {pct}, below its default of 50: the run has fewer large-block operations")
+    };
     let printed = [
         is_yes("no-defrag-reads").then(|| no_reads.to_owned()),
         is_yes("disable-odsync").then(|| buffered.to_owned()),
@@ -158,7 +160,9 @@ fn lighter(config: &Section) -> impl Iterator<Item = String> {
 fn version(header: &Header, family: Option<Family>) -> Option<String> {
     let printed = header.shown_version();
     let Some(family) = family else {
-        return Some(format!("expected a version from 1.x to 6.6; got '{printed}'"));
+        return Some(format!(
+            "expected a log of ACT 1.x to 6.6; got version '{printed}'"
+        ));
     };
     let (name, known) = (family.name(), family.known_versions());
     let (first, last) = (known.first()?, known.last()?);
@@ -171,7 +175,7 @@ fn twice(config: &Section) -> Option<String> {
     let mut names: Vec<&str> = split_names(config.value("device-names")?).collect();
     names.sort_unstable();
     let same = names.windows(2).find(|pair| pair[0] == pair[1])?;
-    Some(format!("{} is listed more than once", same[0]))
+    Some(format!("device-names lists {} more than once", same[0]))
 }
 
 /// Return whether the histogram `writes` of a log is meaningless.

@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn requests_that_waited_before_submission_are_reported() {
-        let summary = "reads: 12003 of 20000 completed 64 ms or more after their due time, but only 3 took that long after \
+        let summary = "reads: 12003 of 20000 requests completed 64 ms or more after their due time, but only 3 took that long after \
                     submission; the maximum response time is 6.002 s";
         assert_eq!(
             found(12_000, "null"),

@@ -49,10 +49,10 @@ fn host(telemetry: &Telemetry) -> Vec<Finding> {
     let all = telemetry.intervals_count;
     let often = |rule: Rule, count: u64, what: &str| {
         let is_often = count > 0 && count >= all / INTERVALS_TO_ONE;
-        is_often.then(|| rule.at(None, format!("in {count} of {all} intervals the {what}")))
+        is_often.then(|| rule.at(None, format!("in {count} of {all} intervals, {what}")))
     };
-    let busy = "processors were over 90 % busy; the host may have caused latencies";
-    let stolen = "hypervisor gave more than 1 % of processor time to other machines";
+    let busy = "the processors of the host were over 90 % busy; the host may have caused latencies";
+    let stolen = "the hypervisor gave more than 1 % of the host's processor time to other machines";
     let busy = often(rule::HOST_BUSY, telemetry.cpu_busy_count, busy);
     let stolen = often(rule::HOST_STOLEN, telemetry.cpu_stolen_count, stolen);
     busy.into_iter().chain(stolen).collect()
@@ -74,7 +74,7 @@ fn late(name: &str, operation: &Value) -> Option<String> {
         let latest_ns = operation.get("response").and_then(|times| whole(times, "max_ns"));
         let latest_s = latest_ns.unwrap_or(0) as f64 / 1e9;
         format!(
-            "{name}: {response} of {count} completed 64 ms or more after their due time, but only {service} took that long after \
+            "{name}: {response} of {count} requests completed 64 ms or more after their due time, but only {service} took that long after \
              submission; the maximum response time is {latest_s:.3} s"
         )
     })
@@ -89,7 +89,7 @@ fn generator_late(name: &str, operation: &Value) -> Option<String> {
     let (late_ms, slowest_ms) = (lateness as f64 / 1e6, slowest as f64 / 1e6);
     (lateness >= LATENESS_LEAST_NS && lateness > slowest).then(|| {
         format!(
-            "{name}: one percent was submitted {late_ms:.3} ms or more after its due time; the slowest took \
+            "{name}: one percent of the requests was submitted {late_ms:.3} ms or more after the due time; the slowest request took \
              {slowest_ms:.3} ms after submission"
         )
     })
@@ -105,6 +105,6 @@ fn virtual_drives(summary: &SideFileSummary) -> Option<Finding> {
     let name = |drive: &Drive| format!("{} ({})", or_none(&drive.name), or_none(&drive.drive_key));
     let named: Vec<String> = summary.drives.iter().filter(is_virtual).map(name).collect();
     let named = bounded(&named.join(", "));
-    let sentence = format!("virtual devices according to the side file: {named}");
+    let sentence = format!("not physical drives, as the side file reports: {named}");
     (!named.is_empty()).then(|| rule::DEVICE_VIRTUAL.at(None, sentence))
 }

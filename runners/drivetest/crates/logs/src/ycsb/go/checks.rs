@@ -101,7 +101,7 @@ fn check_settings(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let warm_up_s = settings.whole_number("warmuptime", Some(0)).unwrap_or(0);
     if warm_up_s > 0 && run.phase != Some(Phase::Load) {
         let sentence = format!(
-            "operations of the first {warm_up_s} s are in no count; the throughput is that of the remaining time"
+            "no count includes the operations of the first {warm_up_s} s; the throughput is that of the remaining time"
         );
         findings.add(rules::WARM_UP_EXCLUDED.at(None, sentence));
     }
@@ -112,7 +112,7 @@ fn check_settings(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     }
     let is_silent = !matches!(settings.get("silence"), Some("false"));
     if is_silent && run.failed_ops_count.is_some_and(|failed| failed > 0) {
-        let sentence = "operations failed, and the program printed no reason";
+        let sentence = "operations failed, and go-ycsb printed no reason";
         findings.add(rules::ERRORS_SILENT.at(None, sentence));
     }
     checks::options(settings, findings);
@@ -134,7 +134,7 @@ fn add_up(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         return;
     };
     if single.abs_diff(total) > tolerance(run, evidence) {
-        let sentence = format!("TOTAL has {total} operations; the other rows have {single}");
+        let sentence = format!("the row TOTAL has {total} operations; the other rows together have {single}");
         findings.add(rules::OPERATIONS_DO_NOT_ADD_UP.at(None, sentence));
     }
     let is_composite = |operation: &&Operation| operation.name == COMPOSITE;
@@ -219,7 +219,7 @@ fn block(block: &[PlacedRow], findings: &mut Findings) {
     }
     let lacks_count = longest.row.ops_count().is_none();
     if lacks_count || longest.row.rate().is_none() {
-        let sentence = "the rows lack Count or OPS";
+        let sentence = "the rows of the final block lack Count or OPS";
         findings.add(longest.place.finding(&rules::ROW_MISSING, sentence));
     }
     if lacks_total(block) {
@@ -227,7 +227,7 @@ fn block(block: &[PlacedRow], findings: &mut Findings) {
         findings.add(longest.place.finding(&rules::RESULT_CUT, sentence));
     }
     if block.iter().any(|placed| placed.row.get("Avg(us)").is_some()) {
-        findings.add(rules::MEANS_TRUNCATED.at(None, "means are truncated to whole microseconds"));
+        findings.add(rules::MEANS_TRUNCATED.at(None, "go-ycsb truncates mean times to whole microseconds"));
     }
 }
 

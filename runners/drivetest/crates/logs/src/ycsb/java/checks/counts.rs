@@ -27,7 +27,7 @@ fn verified(run: &Run, findings: &mut Findings) {
     let verify = run.operations.iter().filter(is_verify);
     let returns = verify.flat_map(|operation| &operation.returns);
     for (status, count) in returns.filter(|(status, _)| !is_good(status)) {
-        let sentence = format!("verification returned {status} {count} times");
+        let sentence = format!("the check of the data that was read returned {status} {count} times");
         findings.add(rules::VERIFICATION_FAILED.at(None, sentence));
     }
 }
@@ -67,7 +67,7 @@ fn add_up(run: &Run, done: u64, findings: &mut Findings) {
     let failed_inserts = ops_of(run.counted().filter(is_failed_insert));
     let adds_up = (printed.saturating_sub(failed_inserts)..=printed).contains(&done);
     if !adds_up && run.counted().next().is_some() {
-        let sentence = format!("throughput x runtime gives {done} operations; the rows have {printed}");
+        let sentence = format!("throughput x runtime gives {done} operations, but the rows have {printed}");
         findings.add(rules::OPERATIONS_DO_NOT_ADD_UP.at(None, sentence));
     }
     let odd = |operation: &&Operation| !returns_add_up(operation);

@@ -49,7 +49,7 @@ fn coordinated_omission(run: &Run, findings: &mut Findings) {
             findings.add(rules::CLOSED_LOOP.at(None, checks::CLOSED_LOOP));
         }
         (None, Some(Time::Response | Time::Both)) => {
-            let sentence = "intended times were requested without a target: they equal the service times";
+            let sentence = "the run measured intended times without a target, so the intended times equal the service times";
             findings.add(rules::INTENDED_WITHOUT_TARGET.at(None, sentence));
         }
         (Some(target), Some(Time::Service)) => {
@@ -81,7 +81,8 @@ fn is_end(run: &Run, elapsed_s: u64) -> bool {
 fn comma_decimals(run: &Run, findings: &mut Findings) {
     let mut lines = run.intervals.iter();
     if let Some(line) = lines.find(|line| status::has_comma_decimals(&line.text)) {
-        let sentence = "decimals have a comma, because of the language of the Java virtual machine";
+        let sentence =
+            "decimals have a comma instead of a point, because of the language of the Java virtual machine";
         findings.add(line.place.finding(&rules::COMMA_DECIMALS, sentence));
     }
 }

@@ -9,12 +9,12 @@ use crate::ycsb::run::{Operation, Run};
 /// Add the findings about percentiles.
 pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     if evidence.kind.is_first_hdr {
-        let sentence = "this version prints the 90th percentile as the 95th";
+        let sentence = "this version of YCSB prints the 90th percentile as the 95th";
         findings.add(rules::PERCENTILE_IS_P90.at(None, sentence));
     }
     let is_floored = |operation: &Operation| operation.percentiles_floor_us.is_some();
     if run.operations.iter().any(is_floored) {
-        let sentence = "percentiles are whole milliseconds, rounded down";
+        let sentence = "YCSB prints the percentiles as whole milliseconds, rounded down";
         findings.add(rules::PERCENTILES_FLOORED.at(None, sentence));
     }
     fell_back(run, evidence, findings);

@@ -25,20 +25,22 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 
 fn command_line(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     if !evidence.settings.has_command() {
-        let sentence = "the command line is missing: workload, phase, threads, records, target and requested operations are unknown";
+        let sentence = "the command line of YCSB is missing: workload, phase, threads, records, target and requested operations are unknown";
         findings.add(rules::COMMAND_LINE_MISSING.at(None, sentence));
     }
     if !run.missing_files.is_empty() {
         let files = run.missing_files.iter().take(8);
         let files = files.map(|file| shown(file)).collect::<Vec<_>>().join(", ");
-        let sentence = format!("the properties of {files} are unknown, except for those on the command line");
+        let sentence = format!(
+            "the properties in {files} are unknown, except for those on the command line, because no such file was sent"
+        );
         findings.add(rules::FILES_MISSING.at(None, sentence));
     }
 }
 
 fn version(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     if evidence.fragment.own.version.as_deref() == Some(HIDDEN_VERSION) {
-        let sentence = "the banner reports version 0.1, like every release up to 0.7";
+        let sentence = "the banner of YCSB reports version 0.1, like every release up to 0.7";
         findings.add(rules::VERSION_HIDDEN.at(None, sentence));
     }
     let distribution = run.request_distribution.as_deref();
@@ -75,7 +77,7 @@ fn aerospike(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let writes_one = matches!(write_all, Known::Set("false") | Known::Unset);
     let updates = run.operations.iter().any(|operation| operation.name == "UPDATE");
     if binding.contains("aerospike") && updates && writes_one && fields.is_some_and(|fields| fields > 1) {
-        let sentence = "with the aerospike binding, an update of one field replaces the whole record, which then has only this field";
+        let sentence = "with the aerospike binding, an update of one field replaces the whole record, and only this field remains";
         findings.add(rules::UPDATES_SHRINK_RECORDS.at(None, sentence));
     }
 }
@@ -97,7 +99,7 @@ fn collections(run: &Run, findings: &mut Findings) {
     let collections = run.collections.as_ref();
     let pct = collections.and_then(|collections| collections.time_pct.as_deref());
     if let Some(pct) = pct.filter(|pct| number::value(pct).is_some_and(|pct| pct >= HEAVY_PCT)) {
-        let sentence = format!("garbage collections took {pct} % of the runtime");
+        let sentence = format!("garbage collections of the Java virtual machine took {pct} % of the runtime");
         findings.add(rules::COLLECTIONS_HEAVY.at(None, sentence));
     }
 }
