@@ -1,4 +1,4 @@
-"""Withheld logs: this module alone decides who may see what of a log with sequestered files.
+"""Withheld logs: what the register hides from every reader, its staff too, if a file of a log is sequestered.
 
 The rows do not record which file a value came from. If one file is sequestered, everything that may come from a
 companion file is hidden from all readers. The figures of the log itself stay.
@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from results.access.public_history import ACCEPTED_WARNINGS
-from results.models import Event, Finding, Reading, Run, Statistic, Submission, Verdict, YcsbRun
+from results.models import Event, Evidence, Finding, Reading, Run, Statistic, Submission, Verdict, YcsbRun
 
 # Values that YCSB prints on standard error or in its properties. Workload, phase, binding and threads stay: they
 # identify the load of the figures.
@@ -30,6 +30,11 @@ class WithheldError(Exception):
 def is_withheld(run: Run) -> bool:
     """Return whether the run's log is sequestered; its intervals are then hidden from everyone."""
     return run.reading is not None and run.reading.evidence.sequestered
+
+
+def is_file_withheld(run: Run, evidence: Evidence) -> bool:
+    """Return whether a file of the run is withheld. All its files repeat content of its log."""
+    return evidence.sequestered or is_withheld(run)
 
 
 def refuse_withheld(run: Run) -> None:

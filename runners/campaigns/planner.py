@@ -45,7 +45,7 @@ def bracket(judged: Judged) -> Bracket:
 def next_rung(judged: Judged, terms: Terms) -> int | None:
     """Return the load of the next screening run; None at the end of the search.
 
-    The ladder goes up by its factor until a load fails, or down by it until one passes, then halves the interval
+    The load goes up by a factor until a load fails, or down by it until one passes, then halves the interval
     between.
     """
     found = bracket(judged)

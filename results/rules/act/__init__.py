@@ -1,1 +1,1 @@
-"""Arithmetic of ACT results: loads, limits, histogram edges, latency tables and load ladders."""
+"""Arithmetic of ACT results: loads, limits, histogram edges and latency tables."""

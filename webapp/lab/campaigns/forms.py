@@ -32,7 +32,7 @@ class EditableTermsForm(forms.Form):
         "No run exceeds this load. The stress test runs at twice N, so N is at most half of it.",
     )
     ladder_factor = forms.DecimalField(
-        label="Ladder factor",
+        label="Factor from one load to the next",
         min_value=Decimal("1.05"),
         max_value=10,
         max_digits=4,

@@ -112,7 +112,7 @@ def _current_dispatch(rungs: list[Rung]) -> Dispatch | None:
 
 
 def _row(rung: Rung, limits: tuple[Limit, ...], terms: Terms) -> dict[str, Any]:
-    """Return what the table shows of one dispatch of the ladder."""
+    """Return what the table shows of one dispatch of the campaign."""
     by_threshold = {share.threshold_us: share for share in rung.shares}
     result = rung.outcome.result
     return {

@@ -6,7 +6,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonRe
 from django.http.response import HttpResponseBase
 
 from results.access.mirrors import missing_log_message
-from results.access.withholding import has_withheld_file, is_withheld
+from results.access.withholding import has_withheld_file, is_file_withheld, is_withheld
 from results.evidence.store import open_evidence
 from results.models import YCSB, Companion, Evidence, Run
 from webapp.register.http.files import long_csv_response, plain
@@ -83,7 +83,7 @@ def companion(request: HttpRequest, run: Run, sha256: str) -> HttpResponseBase:
 
 
 def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
-    if evidence.sequestered:
+    if is_file_withheld(run, evidence):
         return withheld(request, run, evidence.filename)
 
     def make() -> FileResponse:

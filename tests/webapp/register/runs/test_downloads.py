@@ -7,7 +7,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from results.models import Evidence, Histogram
+from results.models import Companion, Evidence, Histogram
 from tests.results.builders import LOGS
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from webapp.register.runs.histograms import COLUMNS
@@ -151,3 +151,18 @@ def test_the_configuration_of_a_real_run_is_the_one_that_it_had(make_log_run):
     assert {key: told[key] for key in asked if key != "device-names"} == {
         key: value for key, value in asked.items() if key != "device-names"
     }
+
+
+def test_files_next_to_a_withheld_log_are_withheld_with_it(client, run):
+    stated = {"organisation": run.submission.organisation, "size_bytes": 1}
+    run.submission.side_file = Evidence.objects.create(sha256="e" * 64, filename="side.jsonl", **stated)
+    run.submission.save()
+    other = Evidence.objects.create(sha256="f" * 64, filename="other.txt", **stated)
+    Companion.objects.create(submission=run.submission, evidence=other, role="other")
+    page = client.get(f"/runs/{run.public_id}/").text
+    addresses = [f"/runs/{run.public_id}/side.jsonl", f"/runs/{run.public_id}/companions/{other.sha256}"]
+    assert all(f'href="{address}"' in page for address in addresses)
+    Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
+    page = client.get(f"/runs/{run.public_id}/").text
+    assert not any(f'href="{address}"' in page for address in addresses)
+    assert [client.get(address).status_code for address in addresses] == [451, 451]

@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 
 from results.access.intervals import BusyError, SeriesDamagedError, each_slice, reading_slot
-from results.access.withholding import is_withheld
+from results.access.withholding import is_file_withheld, is_withheld
 from results.models import Histogram, Profile, Run
 from webapp.register.http.files import csv_response, long_csv_response
 from webapp.register.http.responses import conditional_response
@@ -74,7 +74,7 @@ def telemetry(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     if evidence is None or form not in TELEMETRY_FORMS:
         expected = f"a run with a side file, and one of {', '.join(TELEMETRY_FORMS)}"
         raise Http404(f"Run {run.public_id} has no telemetry as {form}: expected {expected}.")
-    if evidence.sequestered or is_withheld(run):
+    if is_file_withheld(run, evidence):
         return withheld(request, run, "The telemetry")
 
     def make() -> HttpResponseBase:
