@@ -1,6 +1,7 @@
 """Runs: executions of one workload, with slices, shares, findings, verdicts and packed intervals."""
 
 from datetime import datetime
+from functools import cached_property
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -119,6 +120,11 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return self.public_id
+
+    @cached_property
+    def judged_histogram(self) -> "Histogram | None":
+        """Return the histogram of reads that verdicts use; None if the log has none."""
+        return self.histograms.judged().first()
 
 
 class Histogram(models.Model):

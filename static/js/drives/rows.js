@@ -3,6 +3,7 @@ import {billionths} from '../limits.js';
 import {escape, fill as part} from '../parts.js';
 import {shareHtml} from '../your-limits.js';
 
+const RUN = 'RUN'; // in the cell of a tier, for the id of the run that it links to
 const TIERS = ['published', 'vendor-reported', 'reviewed', 'lab-verified'];
 const places = printed => printed.includes('.') ? printed.length - printed.indexOf('.') - 1 : 0;
 
@@ -16,7 +17,7 @@ function shareWriter({words, codes, values}, shown, group, limit) {
   const most = Math.max(0, ...[...used].filter(code => code >= 0).map(code => places(words[code])));
   const bound = limit === undefined ? undefined : billionths(limit);
   const text = code => shareHtml(words[code], padding(words[code], most), values[code], bound, bound !== undefined && values[code] > bound);
-  return row => part('share', {group, text_html: codes[row] < 0 ? part('missing') : text(codes[row])});
+  return code => part('share', {group, text_html: code < 0 ? part('missing') : text(code)});
 }
 
 const textOr = missing => word => escape(word) || missing();
@@ -26,10 +27,10 @@ const tagged = (kind, word) => part('word', {kind, word});
 const CONTENTS = {
   speed: textOr(() => ''),
   notes: word => word.split('\n').filter(Boolean).map(note => tagged('tag', note)).join(' '),
-  tier(word, run, carried) {
+  tier(word, carried) {
     const filled = TIERS.indexOf(word.split(',')[0]);
     const bars = Object.fromEntries(TIERS.map((_, place) => [`bar_${place + 1}`, place <= filled ? 'on' : 'off']));
-    return part('tier', bars) + part('run', {run, text: word, carried});
+    return part('tier', bars) + part('run', {run: RUN, text: word, carried});
   },
 };
 const usual = textOr(() => part('missing'));
@@ -56,11 +57,21 @@ const remarks = (store, row, across, carried) => (store.remarks[row] ?? []).map(
   across, word, text: text ? `: ${text}` : '', successor_html: successor ? part('successor', {run: successor, carried}) : '',
 })).join('\n');
 
-function writerOf(store, {code, kind, group, threshold_us: thresholdUs, labels}, shown, limits, carried) {
-  const column = store.columns[code];
-  if (kind === 'share') return shareWriter(column, shown, group, limits.get(String(thresholdUs)));
+function wordWriter({words}, {kind, group, labels}, carried) {
   const content = CONTENTS[kind] ?? usual, name = PART_OF_KIND[kind] ?? kind;
-  return row => part(name, {group, text_html: content(labels?.[column.word(row)] ?? column.word(row), store.run[row], carried)});
+  const text = code => labels?.[words[code]] ?? words[code] ?? '';
+  return code => part(name, {group, text_html: content(text(code), carried)});
+}
+
+// Return a function that writes the cell of a row. Rows with the same word have the same cell, which is written once.
+function writerOf(store, shownColumn, shown, limits, carried) {
+  const column = store.columns[shownColumn.code], {kind, group, threshold_us: thresholdUs} = shownColumn, cells = new Map();
+  const write = kind === 'share' ? shareWriter(column, shown, group, limits.get(String(thresholdUs))) : wordWriter(column, shownColumn, carried);
+  return row => {
+    const code = column.codes[row];
+    if (!cells.has(code)) cells.set(code, write(code));
+    return kind === 'tier' ? cells.get(code).replaceAll(RUN, store.run[row]) : cells.get(code);
+  };
 }
 
 /** Return the bodies of a table, each a list of functions that write a line: titles, then rows. Links contain the reader's own limits. */

@@ -104,7 +104,7 @@ def _slice_view(run: Run, evidence: Evidence, first: int, last: int) -> dict[str
 
     None if there is no such slice, or if the log does not print its counts in a known form.
     """
-    histogram = run.histograms.judged().first()
+    histogram = run.judged_histogram
     own = run.slices.of_histogram(histogram.ordinal) if histogram else run.slices.none()
     number = own.filter(first_line=first, last_line=last).values_list("number", flat=True).first()
     if histogram is None or number is None:

@@ -98,7 +98,7 @@ def _requested(run: Run) -> str:
 
 def _achieved(run: Run) -> str:
     """Return the reads of the whole log divided by its nominal seconds; ACT has no histogram of writes alone."""
-    reads = run.histograms.judged().first()
+    reads = run.judged_histogram
     reached_s = run.facts.get("reached_s")
     return f"{units.rate(Decimal(reads.ops_count) / reached_s)} reads/s" if reads and reached_s else ""
 

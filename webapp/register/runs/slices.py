@@ -131,7 +131,7 @@ def slice_table(
 
     None if the log has no such histogram.
     """
-    histogram = run.histograms.judged().first()
+    histogram = run.judged_histogram
     if histogram is None:
         return None
     limits = read_limits(histogram, verdict, own)
@@ -179,7 +179,7 @@ def start_line(number: int, first_line: int) -> int | None:
 
 def counts_of(run: Run, verdict: Verdict | None, number: int) -> dict[str, Any] | None:
     """Return how a slice was counted, for its page; None if the run has no such slice."""
-    histogram = run.histograms.judged().first()
+    histogram = run.judged_histogram
     if histogram is None:
         return None
     own = run.slices.of_histogram(histogram.ordinal)
@@ -234,7 +234,7 @@ PLACE = ["histogram", "slice", "start_s", "end_s", "first_line", "last_line", "o
 
 def slice_lines(run: Run, verdict: Verdict | None) -> tuple[list[str], Iterator[list[Value]]] | None:
     """Return the header and an iterator of lines; None for a run without the judged histogram."""
-    histogram = run.histograms.judged().first()
+    histogram = run.judged_histogram
     if histogram is None:
         return None
     limits = read_limits(histogram, verdict)

@@ -61,7 +61,7 @@ def slice_chart_json(request: HttpRequest, run: Run) -> HttpResponseBase:
 
 
 def _judged(run: Run) -> Histogram:
-    histogram = run.histograms.judged().first()
+    histogram = run.judged_histogram
     if histogram is None:
         raise Http404(f"Run {run.public_id} has no histogram of reads.")
     return histogram
