@@ -41,9 +41,9 @@ def origin() -> Origin:
 def missing_log_message(run: Run) -> str:
     """Return the reason why this register has no log of a run."""
     if not is_mirrored(run):
-        return f"Run {run.public_id} has no log: it is known from a publication only."
+        return f"Run {run.public_id} has no log, because it comes from a publication."
     came = origin()
     dump = f"a dump of {came.address}" if came.address else "a dump"
     address = came.run_address(run)
-    there = f" Ask there: {address}" if address else ""
-    return f"The log of run {run.public_id} is not here: it came with {dump}, which holds no logs.{there}"
+    there = f" See the original run: {address}" if address else ""
+    return f"The register has no log of run {run.public_id}: the run came with {dump}, which has no logs.{there}"

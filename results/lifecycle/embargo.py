@@ -21,7 +21,9 @@ from results.models import Run, Submission, Visibility
 
 log = logging.getLogger(__name__)
 DAYS_MAX = 366
-SHOWN_BEFORE = "It has been public: an embargo takes nothing back that everyone saw. Withdraw the run, with the reason."
+SHOWN_BEFORE = (
+    "A run of the submission was public, so an embargo cannot hide it again. Withdraw the run, with the reason."
+)
 
 
 class MomentError(ReviewRefusedError):

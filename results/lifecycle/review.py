@@ -46,7 +46,7 @@ def decline(submission: Submission, reviewer: AbstractBaseUser, reason: str) -> 
         locked = Submission.objects.select_for_update().get(pk=submission.pk)
         if locked.runs.exists() and not locked.runs.filter(visibility=Visibility.UNREVIEWED).exists():
             raise ReviewRefusedError(
-                "It is published already, or waits for the end of its embargo; withdraw or recall its runs instead."
+                "The submission is published, or waits for the end of its embargo. Withdraw or recall its runs instead."
             )
         record_event(reviewer, DECLINED_KIND, ("submission", locked.public_id), reason)
 
@@ -68,7 +68,9 @@ def create_product(submission: Submission, reviewer: AbstractBaseUser, stated: I
     identity = stated or identity_of(submission)
     missing = [name for name in REQUIRED_IDENTITY if not identity[name]]
     if missing:
-        raise ReviewRefusedError(f"Not stated: {', '.join(missing)}. State it, or choose an existing product.")
+        raise ReviewRefusedError(
+            f"Not stated: {', '.join(missing)}. State the missing facts, or choose an existing product."
+        )
     with transaction.atomic():
         named = (identity["vendor"], identity["model"], identity["capacity_gb"])
         taken = Product.objects.filter(slug__startswith=product_stem(*named)).values_list("slug", flat=True)

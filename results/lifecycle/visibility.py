@@ -39,18 +39,19 @@ def _states(words: str) -> frozenset[Visibility]:
 
 APPROVALS = frozenset({"publish", "embargo", "unsupersede", "reinstate"})
 _TABLE = (
-    ("publish", "unreviewed", "public", "run-published", "everyone sees it"),
+    ("publish", "unreviewed", "public", "run-published", "everyone sees the run"),
     ("embargo", "unreviewed", "embargoed", "run-embargoed",
-     "publish a run under embargo: reviewed now, public when the embargo ends"),
-    ("disclose", "embargoed", "public", "run-published", "the register publishes it when the embargo ends"),
-    ("recall", "embargoed", "unreviewed", "run-recalled", "return it to review before it becomes public"),
+     "the run is reviewed now, and becomes public when its embargo ends"),
+    ("disclose", "embargoed", "public", "run-published", "the register publishes the run when its embargo ends"),
+    ("recall", "embargoed", "unreviewed", "run-recalled", "the run returns to review before it becomes public"),
     ("supersede", "public", "superseded", "run-superseded",
-     "a better run of the same product replaces it; both link to each other"),
+     "a better run of the same product replaces this run; both link to each other"),
     ("unsupersede", "superseded", "public", "run-unsuperseded",
-     "it is listed again, together with the run that replaced it"),
+     "the run is listed again, together with the run that replaced it"),
     ("withdraw", "public superseded", "withdrawn", "run-withdrawn",
-     "mark it as unreliable; its page stays, with the notice and the reason"),
-    ("reinstate", "withdrawn", "public superseded", "run-reinstated", "restore the state before the withdrawal"),
+     "the run is marked as unreliable; its page stays, with a notice and the reason"),
+    ("reinstate", "withdrawn", "public superseded", "run-reinstated",
+     "the run returns to its state before the withdrawal"),
 )  # fmt: skip
 TRANSITIONS = {
     name: Transition(name, _states(before), _states(after), event_kind, name in APPROVALS, meaning)
@@ -160,7 +161,7 @@ def is_own(run: Run, actor: AbstractBaseUser) -> bool:
 def refuse_own(run: Run, actor: AbstractBaseUser, what: str) -> None:
     """Raise ReviewRefusedError if the actor sent the run: approval needs another person."""
     if is_own(run, actor):
-        raise ReviewRefusedError(f"{run.public_id}: you submitted it, so another reviewer has to {what} it.")
+        raise ReviewRefusedError(f"You submitted run {run.public_id}, so another reviewer has to {what} it.")
 
 
 def _lock(run: Run) -> Run:
@@ -182,7 +183,7 @@ def _carry_out(
     if transition.is_approval and actor is not None:
         refuse_own(locked, actor, transition.name)
     if name not in WITHOUT_REASON and not reason.strip():
-        raise ReviewRefusedError(f"A reason is needed to {name} a run. It is shown on its page.")
+        raise ReviewRefusedError(f"Enter a reason to {name} a run. The page of the run shows the reason.")
     after = _after(transition, locked)
     unchanged = Run.objects.filter(pk=locked.pk, visibility__in=transition.before)
     if not unchanged.update(visibility=after, **columns):
@@ -205,11 +206,11 @@ def _after(transition: Transition, locked: Run) -> Visibility:
 def _refuse_unpublishable(run: Run) -> None:
     if run.is_virtual or (run.submission and run.submission.is_virtual):
         raise ReviewRefusedError(
-            "It ran on a virtual device (loop, zram, file, or a disk without a name of its own), which never "
-            "certifies: it cannot be published; decline it."
+            "The run used a virtual device (loop, zram, file, or a disk without a name of its own), which never "
+            "certifies, so the run cannot be published. Decline it."
         )
     if run.product_id is None:
-        raise ReviewRefusedError("No product is named yet; choose or create one first.")
+        raise ReviewRefusedError("The run has no product yet. Choose or create a product first.")
     verdict = run.verdicts.first()
     if verdict is not None and verdict.outcome == Verdict.Outcome.VOID:
         # A void run is no valid measurement: its shares would head a table that ranks the lowest first.
@@ -224,4 +225,6 @@ def _refuse_successor(run: Run, successor: Run) -> None:
     if successor.visibility != Visibility.PUBLIC:
         raise ReviewRefusedError(f"{successor.public_id} is {successor.visibility}; only a public run supersedes one.")
     if run.product_id != successor.product_id:
-        raise ReviewRefusedError(f"{successor.public_id} is of another product; only a run of the same one supersedes.")
+        raise ReviewRefusedError(
+            f"{successor.public_id} is of another product; only a run of the same product supersedes."
+        )

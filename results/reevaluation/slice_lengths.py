@@ -13,8 +13,8 @@ from results.reevaluation.recompute import UNREADABLE, Order, rewrite_runs
 
 CHANGED = "submission-slices-changed"
 PUBLISHED = (
-    "Its figures were published, or are reviewed and wait for the end of an embargo: they stay in the slices that they "
-    "were reviewed in."
+    "The slice length cannot change, because figures of this log were published, or were reviewed and wait for the end "
+    "of an embargo."
 )
 UNFINISHED = "The log has not been read yet. Try again later."
 BUSY = "The log is being read now. Try again later."

@@ -125,11 +125,12 @@ def untested(demand: Demand, tested: Tested) -> tuple[str, ...]:
     """Return in sentences why no tested figure answers for the load; none where one does."""
     reasons = []
     if read_sectors(demand.object_bytes) != read_sectors(tested.object_bytes):
-        reasons.append(f"objects of {demand.object_bytes:,} bytes; tested with {tested.object_bytes:,}")
+        reasons.append(f"your objects have {demand.object_bytes:,} bytes, and tests used {tested.object_bytes:,} bytes")
     share = reads_pct(demand)
     if share is not None and abs(share - Fraction(tested.reads_pct)) > Fraction(tested.tolerance_points):
         reasons.append(
-            f"{float(share):.1f} % reads on the drives; tested with {tested.reads_pct} % ± {tested.tolerance_points}"
+            f"{float(share):.1f} % of the requests to your drives are reads, and tests used {tested.reads_pct} % ± "
+            f"{tested.tolerance_points}"
         )
     return tuple(reasons)
 
@@ -141,7 +142,7 @@ def object_size_note(demand: Demand, tested: Tested) -> str:
         return ""
     return (
         f"objects of {demand.object_bytes:,} bytes are read as {sectors} sectors of {SECTOR_BYTES} bytes, as the "
-        f"tested ones of {tested.object_bytes:,} are"
+        f"tested objects of {tested.object_bytes:,} bytes are"
     )
 
 

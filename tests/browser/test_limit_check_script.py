@@ -21,7 +21,7 @@ HEADLINE = """async file => {
   const {headline} = await import('/js/drives/headline.js');
   const {decode} = await import('/js/drives/column-store.js');
   const limits = new Map([[1000, '5']]), shelf = decode(file);
-  const statistics = [{code: 'worst-slice', how: 'in every slice of a stored log'}];
+  const statistics = [{code: 'worst-slice', how: 'in every slice of its log'}];
   return headline(shelf, false, [0, 1], checkLimits(shelf, limits, limits), limits, statistics);
 }"""
 
@@ -81,6 +81,6 @@ def test_what_was_measured_on_no_drive_is_not_named_as_the_fastest(script):
     for code in ("tps", "pct_over_1ms", "capacity_gb"):
         columns[code]["values"] = [None] * len(columns[code]["words"])
     file = {"columns": columns, "product": [], "remarks": {}}
-    assert "stored log: Exemplar EX1 at 900 tps." in script.evaluate(HEADLINE, file)
+    assert "of its log: Exemplar EX1 at 900 tps." in script.evaluate(HEADLINE, file)
     columns["is_on_no_drive"] = column_of(["yes", ""])
-    assert "stored log: Exemplar EX2 at 100 tps." in script.evaluate(HEADLINE, file)
+    assert "of its log: Exemplar EX2 at 100 tps." in script.evaluate(HEADLINE, file)

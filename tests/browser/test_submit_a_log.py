@@ -67,7 +67,7 @@ def test_a_file_that_is_no_log_is_kept_and_explained(staff_page, tmp_path):
     letter = tmp_path / "letter.txt"
     letter.write_text("Dear register,\nour drive is very fast.\n")
     upload(staff_page, letter)
-    staff_page.get_by_text("The file is stored").first.wait_for(timeout=READ_WITHIN_MS)
+    staff_page.get_by_text("The register still has the file").first.wait_for(timeout=READ_WITHIN_MS)
     staff_page.wait_for_load_state()
     said = staff_page.locator("main").inner_text()
     assert all(word in said for word in ("Expected", "Got", "Remedy"))

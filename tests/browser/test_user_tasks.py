@@ -110,7 +110,7 @@ def test_a_claim_of_a_brief_is_reproduced_from_its_own_figures(page, publication
     follow(page.locator(f"a[href='/ycsb/{publication}/']").first)
     told = page.get_by_role("main").inner_text()
     assert [figure for figure in shown if figure not in told] == []
-    follow(page.get_by_role("link", name="checked against these figures"))
+    follow(page.get_by_role("link", name="checked against its figures"))
     row = page.locator(f"#{publication} + table tr", has_text=claim).first
     assert gives in row.inner_text()
 

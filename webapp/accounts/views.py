@@ -16,7 +16,9 @@ from webapp.accounts.requests import UserRequest, members_only, organisations_of
 class TokenForm(forms.Form):
     """A name to know the token by, and whom it acts for."""
 
-    name = forms.CharField(max_length=100, help_text="For example the script or the machine that uses the token.")
+    name = forms.CharField(
+        max_length=100, help_text="Your name for the token, for example that of the script or machine that uses it."
+    )
     organisation = forms.ModelChoiceField(Organisation.objects.none(), empty_label=None)
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:

@@ -229,14 +229,18 @@ class PublicDetail(RetrieveAPIView[Row]):
 
 
 class RunList(PublicList[Run]):
-    """The public runs, newest first; a superseded or withdrawn one stays, with its visibility."""
+    """GET returns the public runs, newest first.
+
+    Superseded and withdrawn runs are included, with their visibility. With over_us and at_most_pct, GET returns
+    only runs of which at most at_most_pct percent of the reads took longer than over_us microseconds. The parameter
+    statistic selects this percentage, for example the one of the worst slice of a run.
+    """
 
     queryset = PUBLIC_RUNS
     serializer_class = RunSerializer
 
     @extend_schema(parameters=[HoldingSerializer])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return all runs, or those with at most `at_most_pct` percent over `over_us` microseconds in the statistic."""
         return super().get(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Run]:
@@ -249,21 +253,24 @@ class RunList(PublicList[Run]):
 
 
 class RunDetail(PublicDetail[Run]):
-    """One public run, with its history."""
+    """GET returns one public run, by its id, with the history of its changes."""
 
     queryset = PUBLIC_RUNS
     serializer_class = RunDetailSerializer
 
 
 class ProductList(PublicList[Product]):
-    """The products that have a public run."""
+    """GET returns the products that have at least one public run."""
 
     queryset = Product.objects.public()
     serializer_class = ProductSerializer
 
 
 class ProductDetail(PublicDetail[Product]):
-    """One product with a public run, by its slug, with the ladders of its runs."""
+    """GET returns one product by its slug, if it has a public run.
+
+    Each ladder of the product lists its runs by rising load, with their percentage of reads over one threshold.
+    """
 
     queryset = Product.objects.public()
     serializer_class = ProductDetailSerializer
@@ -319,7 +326,7 @@ class CertificateFilters(serializers.Serializer[Any]):
     """The filters of certificates. An unknown parameter is refused, so that no typing error widens an answer."""
 
     product = serializers.SlugField(
-        source="product__slug", max_length=200, required=False, help_text="slug of a product"
+        source="product__slug", max_length=200, required=False, help_text="Slug of a product."
     )
     min_nx = serializers.DecimalField(
         source="nx_load__gte",
@@ -328,7 +335,7 @@ class CertificateFilters(serializers.Serializer[Any]):
         min_value=-NX_MAX,
         max_value=NX_MAX,
         required=False,
-        help_text="minimum load of each device, a decimal",
+        help_text="Lowest load of each device, as a multiple of 1x, for example 30.",
         error_messages={"invalid": "Expected a decimal such as 30 or 466.67."},
     )
     state = serializers.ChoiceField(
@@ -345,14 +352,13 @@ class CertificateFilters(serializers.Serializer[Any]):
 
 
 class CertificateList(PublicList[Certificate]):
-    """The certificates of all products, or of one."""
+    """GET returns the certificates of all products, or of one product, with their state, newest first."""
 
     queryset = PUBLIC_CERTIFICATES
     serializer_class = CertificateSerializer
 
-    @extend_schema(summary="All certificates with their state, newest first", parameters=[CertificateFilters])
+    @extend_schema(parameters=[CertificateFilters])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the certificates of all products, or of one."""
         return super().get(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Certificate]:
@@ -362,7 +368,7 @@ class CertificateList(PublicList[Certificate]):
 
 
 class CertificateDetail(PublicDetail[Certificate]):
-    """One certificate, with its history."""
+    """GET returns one certificate, by its id, with the history of its changes."""
 
     queryset = PUBLIC_CERTIFICATES
     serializer_class = CertificateDetailSerializer

@@ -31,7 +31,12 @@ BULKY = {"histograms", "slices", "series"}
 
 
 class Validation(APIView):
-    """A reading that only the sender sees."""
+    """POST reads and judges a log, and stores nothing.
+
+    The response to a log is the reader's JSON (docs/reference/formats.md) without histograms and slices. If the log
+    cannot be read, the response is 422 with the reader's error. The register reads one log per organisation at a
+    time: while it reads a log, further requests of that organisation get 429.
+    """
 
     permission_classes = [IsAuthenticated]
     parser_classes = [MultiPartParser]
@@ -39,13 +44,10 @@ class Validation(APIView):
 
     @extend_schema(
         summary="Read a log without submitting it",
-        description="The response is the reader's JSON (docs/reference/formats.md) without histograms and slices. "
-        "Nothing is stored. Each organisation has one reading at a time; meanwhile, other requests get 429.",
         request={"multipart/form-data": LogSerializer},
         responses={200: OpenApiTypes.OBJECT},
     )
     def post(self, request: Request) -> Response:
-        """Read and judge a log; respond with 422 and the reader's error object if the log cannot be read."""
         refuse_size(request)
         payload = LogSerializer(data=request.data)
         payload.is_valid(raise_exception=True)
@@ -82,21 +84,24 @@ def _written(upload: "UploadedFile[bytes]", directory: Path, name: str) -> Path:
 
 
 class FleetCheck(APIView):
-    """The state in the register of each drive of a list."""
+    """POST returns the state of each drive of a list, and stores nothing.
+
+    The body of the request is the output of nvme list -o json, lsblk -O -J or smartctl -j, or CSV with a column
+    model. An optional CSV column count gives the number of drives of a row. The state of a drive is one of:
+    certified; other-firmware (certified only with different firmware); tested (logs, but no certificate); published
+    (only figures from publications); withdrawn (all results were withdrawn); unknown (not in the register). If the
+    body is not a list of drives, the response is 400 with the reason.
+    """
 
     permission_classes = [AllowAny]
     throttle_classes = [ReadThrottle]
 
     @extend_schema(
         summary="Check a list of drives",
-        description="The body is what `nvme list -o json`, `lsblk -O -J` or `smartctl -j` print, or CSV with a column "
-        "model; a column count gives the number of drives of a row. States: certified, other-firmware, tested, "
-        "published, withdrawn, unknown. Nothing is stored.",
         request={"application/json": OpenApiTypes.STR, "text/csv": OpenApiTypes.STR},
         responses={200: OpenApiTypes.OBJECT},
     )
     def post(self, request: Request) -> Response:
-        """Return the state of every drive; 400 with a reason if the body is not a list."""
         body = request.read(LIST_BYTES_MAX + 1)
         if len(body) > LIST_BYTES_MAX:
             raise Problem(413, TOO_LARGE)

@@ -61,22 +61,24 @@ class Window:
 
 
 class RunIntervals(APIView):
-    """A window of a run's time."""
+    """GET returns the counts of a run for each interval from from_s to to_s, in seconds since the start of the run.
+
+    With every_s=60 each interval is a minute, and the register answers from its database. With every_s=1 each
+    interval is a second, and the register reads the stored log again. A request with every_s=1 can cover at most
+    one hour of the run; its response is 429 while the register reads too many logs. Each interval has the counts by
+    bucket of each histogram, or null if its counts are not known. For a YCSB run, the intervals are the status
+    lines that YCSB printed. Everyone who may see a run may see its intervals; if the log of the run is withheld,
+    the response is 451 for everyone. The parameter key is the key in the secret link of a run that is not public.
+    """
 
     throttle_classes = [IntervalsThrottle]
 
     @extend_schema(
         summary="Counts of a run by minute or second",
-        description="With every_s=60 the database has the response. With every_s=1 the stored log is read again: at "
-        "most one hour, and 429 while too many logs are being read. An interval has the counts by bucket of each "
-        "histogram, or null where they are not known. The response for a YCSB run has its status lines. Everyone who "
-        "may see the run may see its intervals; if the log is withheld, the response is 451 for all. key is the key "
-        "in the link of the run.",
         parameters=[WindowSerializer, OpenApiParameter("key", str)],
         responses={200: OpenApiTypes.OBJECT},
     )
     def get(self, request: Request, public_id: str) -> HttpResponseBase:
-        """Respond with 304 without reading if the client already has the response."""
         run = find_run(request, public_id)
         # Before any answer about cached copies. Status lines may come from a companion file.
         (refuse_withheld_file if run.workload == YCSB else refuse_withheld)(run)

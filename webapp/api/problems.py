@@ -31,7 +31,11 @@ STATUS_BY_ERROR: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int,
     (TooManyFilesSent, 400, "Expected a log and at most 32 companions, got more files. Put them into one tar or zip."),
     (NoIntervalsError, 404, ""),
     (ReviewRefusedError, 409, ""),
-    (BusyError, 429, "Other logs are being read for their seconds now. Try again in a second, or request minutes."),
+    (
+        BusyError,
+        429,
+        "The register is reading other logs again for their seconds. Try again in a second, or request minutes.",
+    ),
     (WithheldError, 451, ""),
     (
         (ReaderKilledError, ReaderBrokenError, FormatError, EvidenceDamagedError, SeriesDamagedError),

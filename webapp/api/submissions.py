@@ -54,7 +54,7 @@ def of_sender(request: Request) -> QuerySet[StatedSubmission]:
 
 
 class SubmissionList(ListAPIView[Submission]):
-    """The submissions of the token's organisation."""
+    """GET returns the submissions of the token's organisation, newest first."""
 
     serializer_class = SubmissionSerializer
     permission_classes = [IsAuthenticated]
@@ -70,17 +70,19 @@ class SubmissionList(ListAPIView[Submission]):
     @extend_schema(
         summary="Submit a log",
         description=(
-            "The same bytes from the same organisation are the same submission: the response is 201 for new bytes and "
-            "200 for known ones, whose facts stay as first stated. If the reading of a log failed, send the log again "
-            "with another slice_length_s or more companions (stderr, command line, configuration, HDR files): it is "
-            "read again, with the facts of the new request. A log that was read accepts no more companions: the "
-            "response is 409. An embargo_until sent with known bytes replaces their embargo; if one of their runs has "
-            "been public, the response is 409. An Idempotency-Key belongs to one submission: with other bytes the "
-            "response is 409. A repeated request with the same key does not change the embargo."
+            "POST submits a log. The first request of your organisation with a log returns 201. A further request of "
+            "your organisation with the same log returns 200 and the existing submission, which keeps the facts of "
+            "the first request. If the register could not read a log, send the log again with another slice_length_s "
+            "or more companions (stderr, command line, configuration, HDR files). The register reads such a log "
+            "again, with the facts of the new request. After a log was read, it accepts no more companions: the "
+            "response is 409. If you send a known log again with an embargo_until, that time replaces the embargo of "
+            "its submission; if a run of the submission was ever public, the response is 409. An Idempotency-Key "
+            "belongs to one submission: if you send another log with the same key, the response is 409. A request "
+            "that repeats an Idempotency-Key does not change the embargo of the submission."
         ),
         parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
         request={"multipart/form-data": UploadSerializer},
-        responses={201: SubmissionSerializer, 200: OpenApiResponse(SubmissionSerializer, "these bytes are known")},
+        responses={201: SubmissionSerializer, 200: OpenApiResponse(SubmissionSerializer, "the log is known")},
     )
     def post(self, request: Request) -> Response:
         """Accept a log through the one intake path."""
@@ -96,7 +98,7 @@ class SubmissionList(ListAPIView[Submission]):
 
 
 class SubmissionDetail(RetrieveAPIView[Submission]):
-    """One submission of the token's organisation."""
+    """GET returns one submission of the token's organisation, by its id."""
 
     serializer_class = SubmissionSerializer
     permission_classes = [IsAuthenticated]
@@ -134,10 +136,11 @@ def _accept(request: Request, upload: UploadSerializer) -> Receipt:
 
 def _left_out_message(receipt: Receipt) -> str:
     """Return why companion files of a known log were not accepted."""
-    moved = " The embargo was changed as stated." if receipt.is_embargo_changed else ""
+    moved = " The embargo of the submission was changed as stated." if receipt.is_embargo_changed else ""
     return (
-        f"Not accepted: {', '.join(receipt.left_out)}. The log is being read, or was read, without them. Put log and "
-        f"files into one tar or zip and send that as a new submission.{moved}"
+        f"These files were not accepted, because the log is being read, or was read, without them: "
+        f"{', '.join(receipt.left_out)}. Put log and files into one tar or zip, and send that file as a new "
+        f"submission.{moved}"
     )
 
 
@@ -166,7 +169,13 @@ class EmbargoSerializer(serializers.Serializer[Any]):
 
 
 class SubmissionEmbargo(APIView):
-    """The embargo of one submission of the token's organisation."""
+    """POST sets, changes or ends the embargo of a submission.
+
+    The field embargo_until is the time at which the embargo ends: a whole minute within the next 366 days. If
+    embargo_until is null, the embargo ends at once, and the reviewed runs of the submission become public. If a run
+    of the submission was ever public, its embargo cannot change, and the response is 409. The history of the
+    submission records each change of its embargo.
+    """
 
     permission_classes = [IsAuthenticated]
     parser_classes = [JSONParser, FormParser]
@@ -174,15 +183,10 @@ class SubmissionEmbargo(APIView):
 
     @extend_schema(
         summary="Set, change or end an embargo",
-        description=(
-            "A whole minute within the next 366 days; null ends the embargo and publishes reviewed runs at once. The "
-            "response is 409 if a run of the submission has been public. Each change is recorded."
-        ),
         request=EmbargoSerializer,
         responses=SubmissionSerializer,
     )
     def post(self, request: Request, public_id: str) -> Response:
-        """Change the embargo, and return the submission after the change."""
         submission = get_object_or_404(of_sender(request), public_id=public_id)
         payload = EmbargoSerializer(data=request.data)
         payload.is_valid(raise_exception=True)

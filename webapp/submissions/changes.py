@@ -29,7 +29,7 @@ def move_embargo(request: UserRequest, public_id: str) -> HttpResponse:
     with refusals_shown(request):
         until = valid_data(EmbargoForm(request.POST))["embargo_until"]
         change_embargo(submission, until, request.user)
-        before = f"No run of it is public before {units.moment(until)}."
+        before = f"No run of this submission is public before {units.moment(until)}."
         messages.success(request, before if until else "The embargo has ended.")
     return redirect("submission-detail", public_id)
 
@@ -76,7 +76,7 @@ def embargo_sentence(submission: Submission) -> str:
         return ""
     if submission.embargo_until <= timezone.now() and not submission.runs.embargoed().exists():
         return ""  # nothing was reviewed when it ended: what is published now is public at once
-    return f"Under embargo: no run of it is public before {units.moment(submission.embargo_until)}."
+    return f"No run of this submission is public before {units.moment(submission.embargo_until)}."
 
 
 @require_POST

@@ -65,7 +65,7 @@ class IdentityForm(forms.Form):
         required=False,
         min_value=1,
         max_value=2**31 - 1,
-        help_text="1 GB is 1,000,000,000 bytes. Empty for a cloud instance.",
+        help_text="1 GB is 1,000,000,000 bytes. Leave empty for a cloud instance.",
     )
 
     def identity(self) -> Identity:
@@ -79,7 +79,7 @@ class DriveStateForm(forms.Form):
     firmware = forms.CharField(
         max_length=100,
         required=False,
-        help_text="Firmware version of the drive: the field fr in the output of nvme id-ctrl.",
+        help_text="Firmware version of the drive, which nvme id-ctrl prints in the field fr.",
     )
     over_provisioning_pct = forms.DecimalField(
         label="Over-provisioning, %",
@@ -87,14 +87,16 @@ class DriveStateForm(forms.Form):
         min_value=0,
         max_digits=6,
         decimal_places=2,
-        help_text="(physical - user) / user capacity. Empty if unknown, 0 for none.",
+        help_text="Spare capacity: (physical - user) / user capacity. Leave empty if unknown; enter 0 for none.",
     )
     region = forms.CharField(
         max_length=PLACE_CHARS,
         required=False,
         help_text="Region of a cloud instance, as named by its provider, for example us-east-1.",
     )
-    zone = forms.CharField(max_length=PLACE_CHARS, required=False, help_text="For example us-east-1a.")
+    zone = forms.CharField(
+        max_length=PLACE_CHARS, required=False, help_text="Zone in that region, for example us-east-1a."
+    )
     notes = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False, max_length=5000)
 
 
@@ -110,7 +112,7 @@ class SlicesForm(forms.Form):
             ("required", "invalid", "min_value", "max_value"),
             f"Expected a slice length of 1 to {SLICE_LENGTH_MAX_S} s.",
         ),
-        help_text="The profile judges slices of 3600 s. In shorter ones a run can fail, but never pass.",
+        help_text="The profile judges slices of 3600 s. With shorter slices a run can fail, but never pass.",
     )
 
 
@@ -120,8 +122,8 @@ class SubmissionForm(IdentityForm, DriveStateForm, SlicesForm):
     log = forms.FileField(
         label="Log file",
         allow_empty_file=False,
-        help_text="ACT, drivetest or YCSB; plain, gzip, zstd or xz, or a tar or zip of several logs. The bytes are "
-        "stored exactly as sent.",
+        help_text="A log of ACT, drivetest or YCSB: plain, gzip, zstd or xz, or a tar or zip of several logs. The "
+        "register stores the file exactly as you send it.",
         error_messages={"required": "No file was sent. Choose the log that act_storage wrote.", "empty": EMPTY},
     )
     companions = SeveralFilesField(
@@ -129,15 +131,15 @@ class SubmissionForm(IdentityForm, DriveStateForm, SlicesForm):
         required=False,
         allow_empty_file=True,
         max_length=255,
-        help_text="Other files of the run: standard error, command line, configuration, HDR files. "
+        help_text="Standard error, command line, configuration or HDR files of the same run. "
         "Without the command line, a YCSB output does not show what was run.",
     )
     organisation = forms.ModelChoiceField(Organisation.objects.none(), empty_label=None, label="Submit for")
     embargo_until = MinuteField(  # the valid range depends on the bytes, so that the intake checks it
         label="Not public before, UTC",
         required=False,
-        help_text="Sets an embargo: the result is reviewed meanwhile and becomes public at that minute. "
-        "Empty for none.",
+        help_text="The minute in which the embargo ends: a reviewed result becomes public then. "
+        "Leave empty for no embargo.",
     )
 
     def __init__(self, organisations: list[Organisation], *args: Any, **kwargs: Any) -> None:
@@ -173,7 +175,9 @@ class SubmissionForm(IdentityForm, DriveStateForm, SlicesForm):
 class EmbargoForm(forms.Form):
     """A new end of a submission's embargo; an empty value ends the embargo now."""
 
-    embargo_until = MinuteField(label="Not public before, UTC", required=False, help_text="Empty ends it at once.")
+    embargo_until = MinuteField(
+        label="Not public before, UTC", required=False, help_text="An empty field ends the embargo at once."
+    )
 
 
 class ProductForm(forms.Form):
@@ -204,7 +208,7 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         max_length=1000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        error_messages={"required": "A reason is needed. It is shown with the decision."},
+        error_messages={"required": "Enter a reason. It is shown with the decision."},
     )
 
 

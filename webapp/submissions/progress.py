@@ -77,7 +77,7 @@ def _review_step(state: SubmissionState, events: list[Event]) -> Step:
 def _publication_step(state: SubmissionState, submission: StatedSubmission, events: list[Event]) -> Step:
     until = submission.embargo_until
     if state == SubmissionState.EMBARGOED:
-        return Step("Waits for the end of its embargo", "now", "public then, at a permanent address", until)
+        return Step("Waits for the end of its embargo", "now", "it becomes public then, at a permanent address", until)
     if state == SubmissionState.WITHDRAWN:
         withdrawn = next(event for event in reversed(events) if event.kind == "run-withdrawn")
         return Step("Withdrawn", "now", withdrawn.reason, withdrawn.at)
@@ -85,7 +85,7 @@ def _publication_step(state: SubmissionState, submission: StatedSubmission, even
         published = next((event for event in events if event.kind == "run-published"), None)
         return Step("Published", "done", "at a permanent address", published.at if published else None)
     if submission.is_published:
-        return Step("Published at a permanent address", "", "others of its runs are public already")
+        return Step("Published at a permanent address", "", "other runs of this submission are public already")
     return Step("Published at a permanent address", "", "not before" if until else "", until)
 
 
@@ -96,12 +96,13 @@ def attempts_sentences(reading: Reading | None) -> list[str]:
     attempts = reading.counted_attempts
     met = Counter((each["limit"], each["allowed"]) for each in reading.error["limits"])
     each_met = [
-        f"{_attempts(times, attempts)} met the limit of {limit}, {allowed}" for (limit, allowed), times in met.items()
+        f"{_attempts(times, attempts)} reached the limit of {limit}, {allowed}"
+        for (limit, allowed), times in met.items()
     ]
-    tried = "Tried once" if attempts == 1 else f"Tried {attempts} times"
-    sentences = [f"{tried}; {'; '.join(each_met) or 'no attempt met a limit'}."]
+    tried = "once" if attempts == 1 else f"{attempts} times"
+    sentences = [f"The register tried {tried} to read the log; {'; '.join(each_met) or 'no attempt reached a limit'}."]
     if reading.state == Reading.State.PENDING and reading.next_attempt_at is not None:
-        sentences.append(f"The next attempt is at {units.moment(reading.next_attempt_at)}.")
+        sentences.append(f"The next attempt to read the log is at {units.moment(reading.next_attempt_at)}.")
     return sentences
 
 

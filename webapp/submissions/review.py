@@ -88,7 +88,7 @@ def _publish(request: UserRequest, submission: Submission) -> str:
 
 def _decline(request: UserRequest, submission: Submission) -> str:
     review.decline(submission, request.user, _reason(request))
-    return "Declined. The organisation sees the reason."
+    return "The submission is declined. Its organisation sees the reason."
 
 
 def _withdraw(request: UserRequest, submission: Submission) -> str:
@@ -96,7 +96,7 @@ def _withdraw(request: UserRequest, submission: Submission) -> str:
     if run is None:
         raise ReviewRefusedError("No run of this submission was named.")
     visibility.withdraw(run, request.user, _reason(request))
-    return f"{run.public_id} is withdrawn. Its page stays, with the notice."
+    return f"{run.public_id} is withdrawn. The page of the run stays, with a notice."
 
 
 def _read_again(request: UserRequest, submission: Submission) -> str:
@@ -150,7 +150,7 @@ def act_on_run(request: UserRequest, public_id: str, act: str) -> HttpResponse:
     """Carry out one action on a run and return to its page, which shows the result."""
     run = _find(public_id)
     if act not in ACTS:
-        raise Http404(f"Nothing that is done with a run is called {act}.")
+        raise Http404(f"There is no action on a run with the name {act}.")
     with refusals_shown(request):
         messages.success(request, ACTS[act](request, run))
     return redirect("run-review", public_id)
@@ -198,13 +198,13 @@ def _annotate(request: UserRequest, run: Run) -> str:
 def _retract(request: UserRequest, run: Run) -> str:
     annotation = _named(Annotation.objects.filter(run=run), request.POST.get("annotation", ""))
     retract(annotation, request.user, _reason(request))
-    return "The annotation is retracted. It stays in the history."
+    return "The annotation is retracted, and stays in the history."
 
 
 def _correct(request: UserRequest, run: Run) -> str:
     stated = valid_data(CorrectionForm(request.POST))
     correct(run, {name: stated[name] for name in CORRECTABLE}, request.user, stated["reason"])
-    return "Corrected. The history shows both values."
+    return "The facts are corrected. The history shows the values before and after."
 
 
 def _take_back(request: UserRequest, run: Run) -> str:
@@ -214,7 +214,7 @@ def _take_back(request: UserRequest, run: Run) -> str:
 
 
 ACTS: dict[str, Act] = {
-    "withdraw": _with_reason(visibility.withdraw, "Withdrawn. Its page stays, with the notice."),
+    "withdraw": _with_reason(visibility.withdraw, "The run is withdrawn. Its page stays, with a notice."),
     "reinstate": _with_reason(visibility.reinstate, "Reinstated."),
     "supersede": _supersede,
     "unsupersede": _with_reason(visibility.unsupersede, "The run is listed again."),

@@ -29,15 +29,15 @@ from webapp.submissions.review_warnings import review_warnings, size_sentences, 
 from webapp.submissions.uploads import is_too_large, size_complaint
 
 PAGE_ROWS = 50
-KNOWN_BYTES = "These bytes were submitted before. This is their submission, with the facts as first stated."
+KNOWN_BYTES = "This log was submitted before. This page shows its submission, with the facts as first stated."
 READ_AGAIN = (
-    "These bytes were submitted before and could not be read. They are read again, with the new slice length and "
+    "This log was submitted before and could not be read. The register reads it again, with the new slice length and "
     "the new companion files."
 )
-MOVED = "The embargo was changed as stated."
+MOVED = "The embargo of the submission was changed as stated."
 LEFT_OUT = (
-    "Not accepted: {names}. The log is being read, or was read, without them. Put log and files into one tar or zip "
-    "and send that as a new submission."
+    "These files were not accepted, because the log is being read, or was read, without them: {names}. Put log and "
+    "files into one tar or zip, and send that file as a new submission."
 )
 
 

@@ -97,9 +97,9 @@ def _citation(name: str, public_id: str, words: str = "", year: str = "") -> dic
 
 def _run_words(run: Run) -> str:
     is_of_ycsb = run.workload == "ycsb"
-    what = "YCSB through a database" if is_of_ycsb else f"{speed_words(run)}; {run.get_statistic_display()}"
+    what = "YCSB through a database" if is_of_ycsb else f"{speed_words(run)}; slow reads: {run.get_statistic_display()}"
     visibility = "" if run.visibility == "public" else f"; {run.visibility}"
-    return f"{what}; tier: {run.get_tier_display()}{visibility}."
+    return f"{what}; level of evidence (tier): {run.get_tier_display()}{visibility}."
 
 
 def _properties(product: Product) -> list[dict[str, Any]]:

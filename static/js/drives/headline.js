@@ -5,8 +5,8 @@ const numberOf = (number, one, more) => `${count(number)} ${number === 1 ? one :
 
 function resultsText(published, stored) {
   return [
-    published || !stored ? numberOf(published, 'published result', 'published results') : '',
-    stored ? numberOf(stored, 'result from a stored log', 'results from stored logs') : '',
+    published || !stored ? numberOf(published, 'result from a publication', 'results from publications') : '',
+    stored ? numberOf(stored, 'result from a log in the register', 'results from logs in the register') : '',
   ].filter(Boolean).join(' and ') + '.';
 }
 

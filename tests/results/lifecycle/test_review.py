@@ -82,7 +82,7 @@ def test_nobody_publishes_a_submission_of_their_own(submission, sender):
 
 
 def test_nothing_is_published_without_a_product_or_twice(submission, reviewer):
-    with pytest.raises(ReviewRefusedError, match="No product"):
+    with pytest.raises(ReviewRefusedError, match="The run has no product"):
         publish(submission, reviewer)
     create_product(submission, reviewer)
     publish(submission, reviewer)

@@ -58,7 +58,7 @@ def test_a_run_that_waits_beside_others_may_be_declined_and_published_after_all(
     assert state_of(submission) == "published"
     publish(submission, rita)
     assert {run.visibility for run in submission.runs.all()} == {"public"}
-    with pytest.raises(ReviewRefusedError, match="published already"):
+    with pytest.raises(ReviewRefusedError, match="is published, or waits"):
         decline(submission, rita, "late")
 
 

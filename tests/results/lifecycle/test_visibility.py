@@ -109,7 +109,7 @@ def test_no_run_supersedes_itself_or_one_of_another_product(product, rita):
 @pytest.mark.parametrize("name", ["withdraw", "reinstate", "unsupersede", "recall"])
 def test_a_move_needs_a_reason(name, product, rita):
     run = run_in(next(iter(visibility.TRANSITIONS[name].before)), product)
-    with pytest.raises(ReviewRefusedError, match="A reason is needed"):
+    with pytest.raises(ReviewRefusedError, match="Enter a reason"):
         getattr(visibility, name)(run, rita, " ")
 
 

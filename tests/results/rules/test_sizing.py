@@ -121,7 +121,7 @@ def test_the_share_of_reads_is_taken_on_the_drives_within_the_tolerance(reads, i
 
 def test_a_third_copy_of_the_same_clients_is_another_workload():
     (reason,) = sizing.untested(replace(DEMAND, replication_factor=3), PROFILE)
-    assert reason == "57.1 % reads on the drives; tested with 67 % ± 1"
+    assert reason == "57.1 % of the requests to your drives are reads, and tests used 67 % ± 1"
 
 
 def test_no_load_at_all_is_sized_by_capacity():

@@ -7,7 +7,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(
-    ("room", "said"), [("/submit/", "Requirements, and how to run a test"), ("/lab/", "order runs")]
+    ("room", "said"), [("/submit/", "Requirements, and how to run a test"), ("/lab/", "order and watch runs")]
 )
 def test_the_page_before_sign_in_tells_what_the_room_is(client, room, said):
     assert said in client.get(room, follow=True).text

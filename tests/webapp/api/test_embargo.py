@@ -59,7 +59,7 @@ def test_it_is_moved_and_ended(script, submission):
     ended = move(script, submission, None)
     assert (ended.json()["embargo_until"], ended.json()["runs"][0]["visibility"]) == (None, "public")
     refused = move(script, submission, minute(days=2).isoformat())
-    assert (refused.status_code, "takes nothing back" in refused.json()["detail"]) == (409, True)
+    assert (refused.status_code, "an embargo cannot hide it again" in refused.json()["detail"]) == (409, True)
     assert Run.objects.get().visibility == Visibility.PUBLIC
 
 
@@ -108,7 +108,7 @@ def test_files_that_come_too_late_are_refused_and_the_moment_holds(script, submi
     told = {"log": log, "companions": [late], "embargo_until": minute(days=4).isoformat()}
     refused = script.post("/api/v1/submissions/", told)
     assert (refused.status_code, "load.err" in refused.json()["detail"]) == (409, True)
-    assert "The embargo was changed as stated." in refused.json()["detail"]
+    assert "The embargo of the submission was changed as stated." in refused.json()["detail"]
     submission.refresh_from_db()
     assert submission.embargo_until == minute(days=4)
 

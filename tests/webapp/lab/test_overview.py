@@ -99,8 +99,8 @@ def test_an_outage_of_a_host_is_shown(lab_client, running, place):
     assert expected not in lab_client.get(place).text
     add_outage(running, timezone.now() - timedelta(seconds=30))
     page = lab_client.get(place).text
-    assert f"No answer from local for 30 s ({expected}). The program may still run" in page
-    assert "Ready for work" not in page
+    assert f"No answer from local for 30 s ({expected}). The programs of these runs may still be running" in page
+    assert "This host is ready for work" not in page
 
 
 @FROZEN

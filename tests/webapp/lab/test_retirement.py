@@ -50,13 +50,13 @@ def test_a_retired_host_is_listed_by_name_only(lab_client, staff):
     assert 'class="fail">gets no work' not in page
     page = lab_client.get("/lab/hosts/lab-1/").text
     assert "by sam: sent back" in page
-    for deed in ("Check it now", "Add a device"):
+    for deed in ("Check the host now", "Add a device"):
         assert deed not in page
     assert "Retired hosts are not checked" in lab_client.post("/lab/hosts/lab-1/check/", follow=True).text
     assert "Return it to service before" in lab_client.get("/lab/hosts/lab-1/devices/add/", follow=True).text
     form_data = {"name": "lab-1", **PINNED}
     assert "Host lab-1 is retired since" in lab_client.post("/lab/hosts/add/", form_data).text
-    assert "Check it now" in lab_client.post("/lab/hosts/lab-1/back/", follow=True).text
+    assert "Check the host now" in lab_client.post("/lab/hosts/lab-1/back/", follow=True).text
 
 
 def test_drives_of_a_retired_host_are_listed_but_cannot_be_added(lab_client, staff):

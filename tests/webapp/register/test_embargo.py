@@ -100,12 +100,12 @@ def test_its_organisation_sees_it_and_when_the_embargo_ends(client, run, make_us
     Membership.objects.create(user=member, organisation=run.submission.organisation)
     client.force_login(member)
     answer = client.get(f"/runs/{run.public_id}/")
-    assert f"It is under embargo until {units.moment(run.submission.embargo_until)}" in answer.text
+    assert f"The run is under embargo until {units.moment(run.submission.embargo_until)}" in answer.text
     assert "private" in answer.headers["Cache-Control"]
 
 
 def test_a_reviewer_sees_it(staff_client, run):
-    assert "It is under embargo until" in staff_client.get(f"/runs/{run.public_id}/").text
+    assert "The run is under embargo until" in staff_client.get(f"/runs/{run.public_id}/").text
 
 
 def test_a_holder_of_the_link_sees_it(client, run):

@@ -135,11 +135,11 @@ def test_the_headline_of_the_profile_stays_whatever_was_asked_before(client, fas
     [
         (
             "category=nvme-flash~sata-sas-flash&within=only",
-            ["3 published results match.", "FASTNVME", "1 of 3 is over"],
+            ["3 results from publications match.", "FASTNVME", "1 of 3 is over"],
         ),
-        ("min_tps=650000", ["2 published results match.", "FASTCLOUD", "1 of 2 is over"]),
-        ("q=slowsata", ["1 published result matches.", "SLOWSATA"]),
-        ("category=nvme-flash&historical=include", ["3 published results match.", "OLDNVME", "1 of 3 is over"]),
+        ("min_tps=650000", ["2 results from publications match.", "FASTCLOUD", "1 of 2 is over"]),
+        ("q=slowsata", ["1 result from a publication matches.", "SLOWSATA"]),
+        ("category=nvme-flash&historical=include", ["3 results from publications match.", "OLDNVME", "1 of 3 is over"]),
     ],
 )
 def test_the_headline_counts_the_matching_results(client, fast_and_slow, query, said):
@@ -148,12 +148,12 @@ def test_the_headline_counts_the_matching_results(client, fast_and_slow, query, 
 
 
 def test_the_headline_of_nothing_found_names_no_limits(client, fast_and_slow):
-    assert lede(client.get("/drives/?q=nosuch&limit_1ms=3")) == "0 published results match."
+    assert lede(client.get("/drives/?q=nosuch&limit_1ms=3")) == "0 results from publications match."
 
 
 def test_the_notes_name_no_column_that_is_not_shown(client, fast_and_slow):
     text = client.get("/drives/").text
-    assert "those of all devices of a row together" in text
+    assert "those of all devices of the instance together" in text
     assert "under Storage" not in text
 
 

@@ -74,7 +74,9 @@ def test_the_table_shows_them_by_choice_and_sorts_by_them(client, placed, instan
 
 def test_the_page_links_to_the_table_with_these_columns(client, placed):
     text = client.get("/drives/cloud/").text
-    address = text.split("Show these columns in the table above")[0].rsplit('href="', 1)[1].split('"')[0]
+    address = (
+        text.split("Show the columns of places and devices in the table above")[0].rsplit('href="', 1)[1].split('"')[0]
+    )
     assert set(COLUMNS.split("~")) <= set(address.removeprefix("?columns=").split("~"))
     shown = client.get(f"/drives/cloud/{address}").text
     assert all(f'data-column="{code}"' in shown for code in [*COLUMNS.split("~"), "tps", "storage", "tier"])

@@ -245,9 +245,9 @@ def test_a_load_is_described_by_a_run_of_which_nothing_is_withheld(client, make_
     run = make_swept(4)
     sequester(lay(run))
     assert "471,200" not in client.get(LOAD).text
-    assert "records not reported" in client.get(LOAD).text
+    assert "recordcount not reported" in client.get(LOAD).text
     make_swept(8)
-    assert "471,200 records" in client.get(LOAD).text
+    assert "recordcount 471,200" in client.get(LOAD).text
 
 
 SLOW_HOST = "the host may be the cause: host-busy"

@@ -58,7 +58,7 @@ def move(client, submission, until):
 def test_a_sender_states_it_with_the_log_and_sees_it_at_once(as_user, vera, submission):
     assert submission.embargo_until == minute(days=1)
     page = as_user(vera).get(f"/submissions/{submission.public_id}/").text
-    assert f"no run of it is public before {units.moment(submission.embargo_until)}" in page
+    assert f"No run of this submission is public before {units.moment(submission.embargo_until)}" in page
     assert f'value="{typed(submission.embargo_until)}"' in page
 
 
@@ -90,7 +90,7 @@ def test_its_owner_moves_and_ends_it(as_user, vera, reviewed):
     assert reviewed.embargo_until == minute(days=3)
     assert "The embargo has ended." in move(client, reviewed, "").text
     assert reviewed.runs.get().visibility == "public"
-    assert "takes nothing back that everyone saw" in move(client, reviewed, typed(minute(days=3))).text
+    assert "an embargo cannot hide it again" in move(client, reviewed, typed(minute(days=3))).text
 
 
 def test_a_moment_that_has_passed_changes_nothing(as_user, vera, reviewed):
@@ -106,7 +106,7 @@ def test_somebody_else_can_neither_see_nor_move_it(as_user, otto, reviewed):
 
 def test_a_holder_of_the_link_reads_when_it_ends_and_has_no_form(client, reviewed):
     page = client.get(f"/submissions/{reviewed.public_id}/?key={reviewed.link_key}").text
-    assert "no run of it is public before" in page
+    assert "No run of this submission is public before" in page
     assert f"/submissions/{reviewed.public_id}/embargo/" not in page
 
 
@@ -114,20 +114,20 @@ def test_the_same_log_sent_again_with_another_moment_moves_it_and_says_so(as_use
     answer = send(as_user(vera), typed(minute(days=2)))
     submission.refresh_from_db()
     assert submission.embargo_until == minute(days=2)
-    assert "The embargo was changed as stated." in answer.text
-    assert "The embargo was changed as stated." not in send(as_user(vera), typed(minute(days=2))).text
+    assert "The embargo of the submission was changed as stated." in answer.text
+    assert "The embargo of the submission was changed as stated." not in send(as_user(vera), typed(minute(days=2))).text
 
 
 def test_the_same_log_sent_again_with_its_moment_when_that_has_passed_is_no_complaint(as_user, vera, submission):
     passed = minute(minutes=-5)
     Submission.objects.update(embargo_until=passed)
     answer = send(as_user(vera), typed(passed))
-    assert (answer.status_code, "These bytes were submitted before." in answer.text) == (200, True)
+    assert (answer.status_code, "This log was submitted before." in answer.text) == (200, True)
     assert "Expected a moment after now" in send(as_user(vera), typed(passed - timedelta(minutes=1))).text
 
 
 def test_an_embargo_that_has_ended_is_said_of_nothing_but_what_it_still_holds_back(as_user, vera, reviewed):
-    client, said = as_user(vera), "no run of it is public before"
+    client, said = as_user(vera), "No run of this submission is public before"
     Submission.objects.update(embargo_until=minute(minutes=-5))
     assert said in client.get(f"/submissions/{reviewed.public_id}/").text  # reviewed, and not disclosed yet
     reviewed.runs.update(visibility="unreviewed")

@@ -37,7 +37,7 @@ def ask(client, submission, slice_length_s):
 
 def test_no_empty_table_stands_where_no_slice_is_whole(as_user, vera, submission):
     page = page_of(as_user(vera), submission)
-    assert "The log lasts 1 min, shorter than one slice of 1 h." in page
+    assert "The log lasts 1 min, shorter than one slice of 1 h, so it has no worst slice." in page
     assert '<a href="#other-slices">' in page
     assert CONTROL in page
     assert "<caption>Worst slice" not in page
@@ -46,7 +46,7 @@ def test_no_empty_table_stands_where_no_slice_is_whole(as_user, vera, submission
 def test_its_runs_page_says_why_there_is_no_slice_and_leads_to_the_control(client, submission):
     run = submission.runs.get()
     page = client.get(f"/runs/{run.public_id}/", {"key": submission.link_key}).text.replace("\N{NO-BREAK SPACE}", " ")
-    assert "The log lasts 1 min, shorter than one slice of 1 h." in page
+    assert "The log lasts 1 min, shorter than one slice of 1 h, so it has no worst slice." in page
     assert f'<a href="/submissions/{submission.public_id}/#other-slices">' in page
     assert "All 0 slices" not in page
     assert "slices.csv" not in page
@@ -56,7 +56,7 @@ def test_a_public_run_says_how_to_read_the_log_itself(client, submission):
     product = Product.objects.create(slug="ex", vendor="Exemplar", model="EX", category="nvme-flash")
     Run.objects.update(visibility=Visibility.PUBLIC, product=product)
     page = client.get(f"/runs/{submission.runs.get().public_id}/").text
-    assert "With the log itself, run <code>drivetest read LOG --slice-sec N</code>" in page
+    assert "With the log on your machine, run <code>drivetest read LOG --slice-sec N</code>" in page
     assert "#other-slices" not in page
 
 
@@ -92,7 +92,9 @@ def test_a_length_that_no_slice_has_is_refused(as_user, vera, submission, slice_
 @pytest.mark.parametrize("visibility", [Visibility.PUBLIC, Visibility.WITHDRAWN])
 def test_published_figures_keep_their_slices(vera, submission, visibility):
     Run.objects.update(visibility=visibility)
-    with pytest.raises(ReviewRefusedError, match="Its figures were published"):
+    with pytest.raises(
+        ReviewRefusedError, match="The slice length cannot change, because figures of this log were published"
+    ):
         read_in_slices(submission, 10, vera)
     submission.refresh_from_db()
     assert (submission.slice_length_s, submission.runs.get().slice_length_s) == (3600, 3600)

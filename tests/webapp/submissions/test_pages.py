@@ -116,7 +116,7 @@ def test_others_do_not_learn_that_it_exists(as_user, client, otto, submission):
 
 def test_a_holder_of_the_link_gets_neither_the_link_nor_decisions_offered(client, submission):
     page = client.get(address(submission), {"key": submission.link_key}).content.decode()
-    assert "Link for people without an account" not in page
+    assert "People without an account can read this page" not in page
     assert "<h3>Review</h3>" not in page
 
 

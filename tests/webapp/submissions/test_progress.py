@@ -35,7 +35,9 @@ def test_a_log_given_up_tells_its_attempts_the_limit_and_what_its_owner_can_do(a
     ends_by(OUT_OF_MEMORY)
     attempt(3)
     page = page_of(as_user(vera), submission)
-    assert "Tried 3 times; each attempt met the limit of memory, 536870912 bytes." in page
+    assert (
+        "The register tried 3 times to read the log; each attempt reached the limit of memory, 536870912 bytes." in page
+    )
     assert "Remedy: Send the same file again and ask for longer slices" in page
 
 
@@ -43,7 +45,7 @@ def test_a_log_that_ran_out_of_time_is_to_be_sent_in_parts(as_user, vera, submis
     ends_by("kill -XCPU $$")
     attempt(3)
     page = page_of(as_user(vera), submission)
-    assert "each attempt met the limit of time, 60 s of a processor." in page
+    assert "each attempt reached the limit of time, 60 s of a processor." in page
     assert "Remedy: Send the runs of a file or archive separately" in page
 
 
@@ -52,28 +54,35 @@ def test_limits_and_other_ends_are_told_apart(as_user, vera, submission, ends_by
         ends_by(words)
         attempt()
     page = page_of(as_user(vera), submission)
-    assert "Tried 3 times; 1 of them met the limit of memory, 536870912 bytes; 1 of them met the limit of time" in page
+    assert (
+        "The register tried 3 times to read the log; 1 of them reached the limit of memory, 536870912 bytes; "
+        "1 of them reached the limit of time" in page
+    )
 
 
 def test_a_log_that_waits_for_its_next_attempt_says_so(as_user, vera, submission, ends_by):
     ends_by(OUT_OF_MEMORY)
     sweep()
     page = page_of(as_user(vera), submission)
-    assert "Tried once; the attempt met the limit of memory" in page
-    assert "The next attempt is at " in page
+    assert "The register tried once to read the log; the attempt reached the limit of memory" in page
+    assert "The next attempt to read the log is at " in page
 
 
 def test_too_long_an_answer_is_not_tried_again(as_user, vera, submission, ends_by, settings):
     settings.READ_OUTPUT_BYTES = 1000
     ends_by("head -c 2000 /dev/zero; kill -XFSZ $$")
     attempt(2)
-    assert "Tried once; the attempt met the limit of output, 1000 bytes." in page_of(as_user(vera), submission)
+    assert "The register tried once to read the log; the attempt reached the limit of output, 1000 bytes." in page_of(
+        as_user(vera), submission
+    )
 
 
 def test_attempts_that_met_no_limit_say_so(as_user, vera, submission, ends_by):
     ends_by("exit 7")
     attempt(3)
-    assert "Tried 3 times; no attempt met a limit." in page_of(as_user(vera), submission)
+    assert "The register tried 3 times to read the log; no attempt reached a limit." in page_of(
+        as_user(vera), submission
+    )
 
 
 def test_a_log_that_is_none_is_not_said_to_be_tried(as_user, vera, exemplar, evidence_dir, stand_in):

@@ -26,7 +26,7 @@ def test_it_is_in_the_review_list_and_is_published_from_its_page(as_user, rita, 
     visibility.recall(submission.runs.get(visibility="embargoed"), rita, "the wrong product")
     assert submission.public_id in client.get("/submissions/review/").text
     text = client.get(page).text
-    assert "others of its runs are public already" in text
+    assert "other runs of this submission are public already" in text
     assert f'action="{page}publish/"' in text
     client.post(f"{page}publish/")
     assert {run.visibility for run in submission.runs.all()} == {"public"}

@@ -74,7 +74,7 @@ def test_nobody_publishes_their_own_submission(as_user, vera, submission):
 
 
 def test_declining_needs_a_reason_and_shows_it_to_the_owner(as_user, rita, vera, submission):
-    assert b"A reason is needed" in decide(as_user(rita), submission, "decline").content
+    assert b"Enter a reason" in decide(as_user(rita), submission, "decline").content
     decide(as_user(rita), submission, "decline", reason="another drive's log")
     page = as_user(vera).get(f"/submissions/{submission.public_id}/").content.decode()
     assert "another drive&#x27;s log" in page
@@ -137,7 +137,7 @@ def test_a_submission_of_a_virtual_device_says_so_and_has_no_way_to_publish(as_u
     page = client.get(f"/submissions/{submission.public_id}/").text
     assert "Virtual device: never certifies" in page
     assert "/publish/" not in page
-    assert "never certifies: it cannot be published" in decide(client, submission, "publish").text
+    assert "never certifies, so the run cannot be published" in decide(client, submission, "publish").text
 
 
 def test_the_queue_and_the_page_mark_what_ran_on_no_drive(as_user, rita, submission):

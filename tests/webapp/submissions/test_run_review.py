@@ -26,7 +26,7 @@ def test_only_reviewers_see_or_decide(client, as_user, vera, run, path):
 
 def test_a_reviewer_withdraws_and_reinstates_a_published_result(as_user, rita, run):
     client = as_user(rita)
-    assert "Withdrawn. Its page stays" in act(client, run, "withdraw", reason="wrong firmware").text
+    assert "The run is withdrawn. Its page stays" in act(client, run, "withdraw", reason="wrong firmware").text
     page = act(client, run, "reinstate", reason="the right one")
     assert "Reinstated." in page.text
     assert "wrong firmware" in page.text
@@ -60,7 +60,7 @@ def test_a_reviewer_corrects_and_takes_it_back(as_user, rita, run):
 @pytest.mark.parametrize(
     ("name", "fields", "complaint"),
     [
-        ("withdraw", {}, "Nothing was changed. Reason: A reason is needed. It is shown with the decision."),
+        ("withdraw", {}, "Nothing was changed. Reason: Enter a reason. It is shown with the decision."),
         ("reinstate", {"reason": "x"}, "is public; only a run that is withdrawn can be"),
         ("supersede", {"reason": "x", "successor": "r-nothere"}, "No run is named r-nothere."),
         ("correct", {"reason": "x", "firmware": "FW1"}, "already has these values"),

@@ -29,7 +29,7 @@ class EditableTermsForm(forms.Form):
     max_nx = load_field(
         "Highest load, Nx",
         DEFAULTS.max_nx,
-        "No run exceeds this load. The stress test runs at twice N, so N is at most half of it.",
+        "No run exceeds this load. A stress test runs at twice the load test, which is at most half of it.",
     )
     ladder_factor = forms.DecimalField(
         label="Factor from one load to the next",
@@ -38,7 +38,7 @@ class EditableTermsForm(forms.Form):
         max_digits=4,
         decimal_places=2,
         initial=DEFAULTS.ladder_factor,
-        help_text="Until a load fails, each load is the previous one times this factor. Then the interval is halved.",
+        help_text="Until a load fails, each load is the previous one times this factor; then steps halve the range.",
     )
     screening_s = seconds_field("Screening run, s", DEFAULTS.screening_s, MAX_RUN_S)
     load_s = seconds_field("Load test, s", DEFAULTS.load_s, MAX_RUN_S, "A certificate requires 86,400 s.")
@@ -54,12 +54,12 @@ class EditableTermsForm(forms.Form):
     near_pct = percent_field(
         "Near a limit, %",
         DEFAULTS.near_pct,
-        "Screening runs within this percentage of a limit are repeated. 0 means never.",
+        "Screening runs are repeated if a share is within this percentage of its limit. 0 means never.",
     )
     load_near_pct = percent_field(
         "Near a limit, load tests, %",
         DEFAULTS.load_near_pct,
-        "Load tests within this percentage of a limit are repeated. 0 means never.",
+        "Load tests are repeated if a share is within this percentage of its limit. 0 means never.",
     )
     attempts_max = forms.IntegerField(
         label="Failed attempts", min_value=1, max_value=20, initial=DEFAULTS.attempts_max,
@@ -67,7 +67,7 @@ class EditableTermsForm(forms.Form):
     )  # fmt: skip
     confirmations_max = forms.IntegerField(
         label="Confirmed loads, maximum", min_value=1, max_value=100, initial=DEFAULTS.confirmations_max,
-        help_text="Each confirmation takes two days. After this number of them, the campaign ends with the best load.",
+        help_text="A confirmation takes two days. After so many confirmations, the campaign ends with the best load.",
     )  # fmt: skip
 
     def clean(self) -> dict[str, Any]:
@@ -91,13 +91,15 @@ class CampaignForm(EditableTermsForm, FactsForm):
     """A campaign on one device."""
 
     start_nx = load_field(
-        "First load, Nx", DEFAULTS.start_nx, "1x means 2,000 reads/s and 1,000 writes/s on the device."
+        "First load, Nx", DEFAULTS.start_nx, "A load of 1x means 2,000 reads/s and 1,000 writes/s on the device."
     )
-    resolution_nx = load_field("Step, Nx", DEFAULTS.resolution_nx, "All loads are multiples of this step.")
+    resolution_nx = load_field(
+        "Step, Nx", DEFAULTS.resolution_nx, "All loads of the campaign are multiples of this step."
+    )
     resolution_pct = percent_field(
         "Step, %",
         DEFAULTS.resolution_pct,
-        "The search ends when the highest pass and the lowest fail differ by one step or by this percentage.",
+        "The search ends when the highest passing and lowest failing load differ by one step or this percentage.",
     )
     slice_length_s = seconds_field(
         "Slice length, s",
@@ -108,7 +110,7 @@ class CampaignForm(EditableTermsForm, FactsForm):
     with_prep = forms.BooleanField(
         label="Prepare the drive first",
         required=False,
-        help_text="Overwrites the whole drive. A certificate requires it.",
+        help_text="A preparation overwrites the whole drive. A certificate requires a prepared drive.",
     )
 
     def clean_with_prep(self) -> bool:

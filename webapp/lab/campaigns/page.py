@@ -35,11 +35,11 @@ from webapp.templatetags import units
 State = Campaign.State
 SETTLED = frozenset({State.CANCELLED, State.FINISHED})
 STATE_MEANINGS = {
-    State.ACTIVE: "its next steps start by themselves",
-    State.PAUSED: "it orders no runs until it is resumed",
-    State.CANCELLING: "the host has not confirmed yet that its program ended",
-    State.CANCELLED: "it was stopped on request",
-    State.FINISHED: "it has ended",  # the page shows the reason instead
+    State.ACTIVE: "the next steps of the campaign start by themselves",
+    State.PAUSED: "the campaign orders no runs until it is resumed",
+    State.CANCELLING: "the host has not confirmed yet that the program of the campaign ended",
+    State.CANCELLED: "the campaign was stopped on request",
+    State.FINISHED: "the campaign has ended",  # the page shows the reason instead
 }
 RESULT_LABELS = {
     Result.OPEN: "running",

@@ -80,16 +80,16 @@ def ladder_json(request: UserRequest, public_id: str) -> HttpResponse:
 def pause_campaign(request: UserRequest, public_id: str) -> str:
     """Pause a campaign: it orders no more runs."""
     if not commands.pause(_find(public_id), request.user):
-        raise RequestRefusedError("Not paused: the campaign is not active.")
-    return "Paused. A current run continues to its end."
+        raise RequestRefusedError("The campaign was not paused, because it is not active.")
+    return "The campaign is paused. A run that has started continues to its end."
 
 
 @staff_command("campaign-detail")
 def resume_campaign(request: UserRequest, public_id: str) -> str:
     """Resume a paused campaign."""
     if not commands.resume(_find(public_id), request.user):
-        raise RequestRefusedError("Not resumed: the campaign is not paused.")
-    return "Resumed."
+        raise RequestRefusedError("The campaign was not resumed, because it is not paused.")
+    return "The campaign is resumed."
 
 
 @staff_command("campaign-detail")
@@ -97,14 +97,14 @@ def cancel_campaign(request: UserRequest, public_id: str) -> str:
     """Cancel a campaign and its current run."""
     if not commands.cancel(_find(public_id), request.user, reason=request.POST.get("reason", "")):
         raise RequestRefusedError("Not cancelled: the campaign has ended, or its cancellation was already requested.")
-    return "Cancellation requested. This page shows when the host has confirmed it."
+    return "Cancellation requested. This page shows when the host has confirmed that no run of the campaign runs."
 
 
 @staff_page
 def confirm_cancel(request: UserRequest, public_id: str) -> HttpResponse:
     """Ask for confirmation before a campaign is cancelled."""
-    effect = "A current run is stopped and its measurements are discarded. The campaign cannot be resumed. "
-    effect += "Completed runs stay."
+    effect = "The host stops a run that has started; its measurements are discarded. Completed runs stay. "
+    effect += "A cancelled campaign cannot be resumed."
     return confirmation_page(request, _find(public_id), "cancel", "Cancel the campaign?", effect)
 
 
@@ -117,7 +117,7 @@ def change_terms(request: UserRequest, public_id: str) -> str | HttpResponse:
         return _render_campaign(request, campaign, form)
     if not commands.change(campaign, form.changes(), request.user):
         raise RequestRefusedError("No term was changed: the values are the same, or the campaign has ended.")
-    return "Terms changed. They apply from the next step on."
+    return "Terms changed. The new terms apply from the next step of the campaign on."
 
 
 def _render_campaign(request: UserRequest, campaign: Campaign, form: EditableTermsForm) -> HttpResponse:

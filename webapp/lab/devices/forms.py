@@ -29,17 +29,19 @@ class DeviceForm(forms.Form):
     path = forms.CharField(
         max_length=PATH_CHARS_MAX,
         validators=[ABSOLUTE_PATH],
-        help_text="A path on the host: a block device, a loop or zram device, or a plain file.",
+        help_text="Path of the device on the host: a block device, a loop or zram device, or a plain file.",
     )
     create_mib = forms.IntegerField(
         label="Create a file of this size, MiB",
         required=False,
         min_value=MIN_FILE_MIB,
         max_value=INTEGER_MAX // MIB_BYTES * 1024,
-        help_text="Only if the path does not exist yet. An existing file is not changed.",
+        help_text="The register creates the file only if the path does not exist. It changes no existing file.",
     )
     label = forms.CharField(
-        max_length=100, required=False, help_text="Your name for the device. Default: its model or file name."
+        max_length=100,
+        required=False,
+        help_text="Your name for the device. Default: the model of the drive or the name of the file.",
     )
 
     def __init__(self, *args: Any, host: Host | None = None, **more: Any) -> None:
@@ -47,7 +49,7 @@ class DeviceForm(forms.Form):
         super().__init__(*args, **more)
         if host is not None and host.kind == Host.Kind.SSH:
             del self.fields["create_mib"]
-            self.fields["path"].help_text = "A block device under /dev on the host."
+            self.fields["path"].help_text = "Path of a block device under /dev on the host."
 
     def clean(self) -> dict[str, Any]:
         """Refuse to create files in the folders of the kernel."""

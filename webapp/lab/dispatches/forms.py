@@ -88,11 +88,14 @@ class OrderForm(FactsForm):
         choices=[(name, RECIPES[name].LABEL) for name in ACT_RECIPES],
         initial=STORAGE_RECIPE,
         required=False,
-        help_text="The index workload reads and writes pages of 4,096 bytes. It cannot be certified.",
+        help_text="Runs of the index workload read and write pages of 4,096 bytes and cannot be certified.",
     )
-    nx_load = load_field("Load, Nx", Decimal(1), "1x means 2,000 reads/s and 1,000 writes/s on the device.")
+    nx_load = load_field("Load, Nx", Decimal(1), "A load of 1x means 2,000 reads/s and 1,000 writes/s on the device.")
     duration_s = seconds_field(
-        "Duration, s", DAY_S, MAX_RUN_S, "A certificate requires 86,400 s. A shorter run can fail, but never pass."
+        "Duration, s",
+        DAY_S,
+        MAX_RUN_S,
+        "A certificate requires a run of 86,400 s. A shorter run can fail, but never pass.",
     )
     slice_length_s = seconds_field(
         "Slice length, s", SLICE_LENGTH_DEFAULT_S, DAY_S, "The profile judges slices of 3,600 s."
@@ -103,12 +106,12 @@ class OrderForm(FactsForm):
         min_value=1,
         max_value=MAX_RECORD_BYTES,
         initial=1536,
-        help_text="A certificate requires 1,536. Reads always cover whole blocks of the drive.",
+        help_text="A certificate requires records of 1,536 bytes. Reads always cover whole blocks of the drive.",
         error_messages=RECORD_ERRORS,
     )
     microsecond_histograms = forms.BooleanField(required=False, initial=True)
     service_threads = forms.IntegerField(
-        required=False, min_value=1, max_value=1024, help_text="Default: 5 per CPU of the host."
+        required=False, min_value=1, max_value=1024, help_text="Default: 5 threads per CPU of the host."
     )
 
     def clean(self) -> dict[str, Any]:
@@ -161,13 +164,19 @@ class YcsbForm(forms.Form):
     record_count = forms.IntegerField(required=False, min_value=1, max_value=COUNT_MAX)
     operation_count = forms.IntegerField(required=False, min_value=1, max_value=COUNT_MAX)
     workloads = forms.RegexField(
-        r"^[a-f](,[a-f])*\Z", required=False, help_text="Letters separated by commas, for example a,b,c"
+        r"^[a-f](,[a-f])*\Z",
+        required=False,
+        help_text="Letters of YCSB workloads, separated by commas, for example a,b,c.",
     )
     threads = forms.RegexField(
-        r"^[0-9]{1,5}(,[0-9]{1,5})*\Z", required=False, help_text="Numbers separated by commas, for example 4,8,16"
+        r"^[0-9]{1,5}(,[0-9]{1,5})*\Z",
+        required=False,
+        help_text="Numbers of client threads, separated by commas, for example 4,8,16.",
     )
     max_execution_s = forms.IntegerField(label="Time limit per run, s", required=False, min_value=1)
-    database_host = forms.CharField(required=False, max_length=253, help_text="Default: the host of the drive.")
+    database_host = forms.CharField(
+        required=False, max_length=253, help_text="The host that runs the YCSB client. Default: the host of the drive."
+    )
     namespace = forms.CharField(required=False, max_length=31)
     configuration = forms.CharField(
         label="Database configuration file", required=False, widget=forms.Textarea(attrs={"rows": 6})

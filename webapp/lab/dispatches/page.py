@@ -41,27 +41,27 @@ from webapp.templatetags.units import moment
 
 # The meaning of each state, for the reader of the page.
 STATE_MEANINGS = {
-    State.QUEUED: "it waits for a worker",
-    State.CLAIMED: "the drive is reserved and the host identifies it",
+    State.QUEUED: "the run waits for a worker",
+    State.CLAIMED: "the drive is reserved, and the host identifies the drive",
     State.PREPARING: "the host starts the program",
     State.RUNNING: "the program runs on the host",
-    State.COLLECTING: "the program has ended and its log is being stored",
+    State.COLLECTING: "the program has ended, and the register stores the log",
     State.DONE: "the run has ended and its log is stored",
     State.FAILED: "the run did not complete",
-    State.REFUSED: "nothing was written to the drive",
+    State.REFUSED: "the run was refused, and nothing was written to the drive",
     State.LOST: "the register does not know whether the program still runs",
     State.CANCELLED: "the run was stopped on request",
 }
 # The reasons why a queued dispatch waits.
 WAITS = {
-    Dispatch.WaitsFor.DRIVE: "it waits for the drive",
-    Dispatch.WaitsFor.HOST: "it waits for the host",
-    Dispatch.WaitsFor.CAMPAIGN: "it waits for its campaign",
+    Dispatch.WaitsFor.DRIVE: "the run waits for the drive",
+    Dispatch.WaitsFor.HOST: "the run waits for the host",
+    Dispatch.WaitsFor.CAMPAIGN: "the run waits for its campaign",
 }
 STARTING_MEANING = "the program was started and checks the drive before it writes"
 # The meaning of an outage for a dispatch that may be on its host.
 NO_ANSWER_MEANINGS = {
-    State.PREPARING: "the start will be repeated",
+    State.PREPARING: "the register will start the program again",
     State.RUNNING: "the program may still run",
     State.COLLECTING: "the log will be stored when the host answers",
 }
@@ -122,8 +122,8 @@ def _archive_message(dispatch: Dispatch) -> str:
         return ""
     request = f"{entry.actor} requested on {moment(entry.at)} that the leftover files are archived."
     if unfit := no_work_message(dispatch.device.host):
-        return f"{request} Host {dispatch.device.host} is not available for this now: {unfit}."
-    return f"{request} The register archives them when no run is measured on the host."
+        return f"{request} Host {dispatch.device.host} is not available for archiving now: {unfit}."
+    return f"{request} The register archives these files when no run is measured on the host."
 
 
 def _run_dirs(dispatch: Dispatch) -> list[tuple[Host, str]]:

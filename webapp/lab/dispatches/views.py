@@ -38,13 +38,13 @@ NO_LAB_MESSAGE = "You are not a member of a lab. Ask an operator to add you to a
 # The effect of a cancellation by the state of the dispatch. States that are missing here cannot be cancelled.
 CANCEL_EFFECTS = {
     State.QUEUED: "No program was started. The run is taken out of the queue.",
-    State.CLAIMED: "No program was started yet. If one starts in the meantime, the host stops it.",
-    State.PREPARING: "The program is being started. The host stops it; its measurements are discarded.",
+    State.CLAIMED: "No program was started yet. If a program starts in the meantime, the host stops it.",
+    State.PREPARING: "The program is being started. The host stops this program; its measurements are discarded.",
     State.RUNNING: "The host stops the program. The run cannot be continued; its measurements are discarded.",
-    State.COLLECTING: "The program has ended. Its log is still stored. If that fails, the run is cancelled and the log "
-    "stays on the host.",
-    State.LOST: "The run stays lost. If its program still runs, the host stops it. The drive is free once the host "
-    "confirms that no program runs.",
+    State.COLLECTING: "The program has ended, and the register stores its log. If the log cannot be stored, the run is "
+    "cancelled and the log stays on the host.",
+    State.LOST: "The run stays lost. If the program of the run still runs, the host stops it. The drive is free once "
+    "the host confirms that no program runs.",
 }
 NOTHING_TO_CANCEL = "The run has already ended. There is nothing to cancel."
 
@@ -87,7 +87,9 @@ def declare_ended(request: UserRequest, public_id: str) -> str:
     """Record that a person confirmed that a lost dispatch no longer runs, with their reason."""
     reason = request.POST.get("reason", "")
     if not reason.strip():
-        raise RequestRefusedError("Enter how you verified that the program does not run. The history shows it.")
+        raise RequestRefusedError(
+            "Enter how you verified that the program does not run. The history shows your statement."
+        )
     if not orders.declare_ended(_find(public_id), request.user, reason):
         raise RequestRefusedError("Nothing was changed: the dispatch is not lost, or its end was already confirmed.")
     return "The drive is free. Your statement is shown in the steps of the dispatch."
@@ -115,7 +117,7 @@ def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
     check_orderable(old.device, old.organisation)
     new = orders.retry(old, check_order(request, old.device, orders.order_of(old)), request.user)
     if new is None:
-        raise RequestRefusedError("Its state does not allow it, or it was already ordered again.")
+        raise RequestRefusedError("The state of the run does not allow this, or the run was already ordered again.")
     return redirect("dispatch-detail", new.public_id)
 
 

@@ -36,17 +36,21 @@ class HostForm(forms.Form):
     """The address, host key and program of a new host; the key and the program are pinned."""
 
     name = forms.SlugField(max_length=40, help_text="The name of the host in the register, for example lab-1.")
-    address = forms.CharField(max_length=255, help_text="Host name or IP address.")
+    address = forms.CharField(max_length=255, help_text="Host name or IP address of the machine.")
     port = forms.IntegerField(min_value=1, max_value=PORT_MAX, initial=22)
     user = forms.CharField(
-        max_length=32, initial="drivecert", help_text="The account of the register on the host. Do not use root."
+        max_length=32,
+        initial="drivecert",
+        help_text="The user name with which the register signs in to the host over SSH. Do not use root.",
     )
     host_key = forms.CharField(
         max_length=2000,
-        help_text="The output of `cat /etc/ssh/ssh_host_ed25519_key.pub` on the host.",
+        help_text="The public SSH key of the host: the output of `cat /etc/ssh/ssh_host_ed25519_key.pub` there.",
     )
     program_sha256 = forms.CharField(
-        label="SHA-256 of drivetest", max_length=64, help_text="Default: the drivetest of this register."
+        label="SHA-256 of drivetest",
+        max_length=64,
+        help_text="SHA-256 of the program drivetest on the host. Default: that of the register's own drivetest.",
     )
 
     def clean_name(self) -> str:
@@ -79,9 +83,13 @@ class PlaceForm(forms.Form):
     """The location of a host, in the terms of its cloud provider."""
 
     region = forms.CharField(
-        max_length=PLACE_CHARS, required=False, help_text="For example us-east-1. Leave empty if it does not apply."
+        max_length=PLACE_CHARS,
+        required=False,
+        help_text="Cloud region of the host, for example us-east-1. Leave empty if the host is not in a cloud.",
     )
-    zone = forms.CharField(max_length=PLACE_CHARS, required=False, help_text="For example us-east-1a.")
+    zone = forms.CharField(
+        max_length=PLACE_CHARS, required=False, help_text="Zone in that region, for example us-east-1a."
+    )
 
 
 @staff_page
@@ -184,7 +192,7 @@ def retire_host(request: UserRequest, name: str) -> str:
     """Retire a host for a stated reason."""
     host, discards = get_object_or_404(Host, name=name), bool(request.POST.get(DISCARD_FIELD))
     retirement.retire_host(host, request.user, request.POST.get("reason", ""), abandons_leftovers=discards)
-    return f"Host {host} is retired. It is no longer checked and gets no work."
+    return f"Host {host} is retired. The register no longer checks this host and gives it no work."
 
 
 @staff_command("lab-host")
@@ -194,5 +202,5 @@ def restore_host(request: UserRequest, name: str) -> str:
     if not retirement.return_to_service(host, request.user):
         raise RequestRefusedError(f"Host {host} is already in service.")
     needs_check = host.kind == Host.Kind.SSH
-    next_step = "Check it now: it gets work after the check." if needs_check else "It is ready for work."
+    next_step = "Check the host now: it gets work after the check." if needs_check else "The host is ready for work."
     return f"Host {host} is in service again. {next_step}"

@@ -49,7 +49,7 @@ def binding_warnings(
 ) -> list[DriveWarning]:
     """Return the warnings about a drive that its host has just identified."""
     if is_in_use:
-        unread = f"{path} is in use. Its content was not checked."
+        unread = f"{path} is in use, so its content was not checked."
         return [DriveWarning("not checked", unread), *_listing_warnings(host, drive_key)]
     is_empty = holds_file(drive_key, document)
     return _data_warnings(host, path, document, "reported now", is_empty) + _listing_warnings(host, drive_key)
@@ -105,8 +105,8 @@ def _data_warnings(
         return [
             DriveWarning(
                 "data unknown",
-                f"It is not known whether {path} holds data ({reported}).{cause} A run is refused if it finds a file "
-                "system or a partition table. It destroys all other data.",
+                f"It is not known whether {path} holds data ({reported}).{cause} A run is refused if the drive has a "
+                "file system or a partition table. A run destroys all other data on the drive.",
             )
         ]
     if not is_known:
@@ -114,7 +114,7 @@ def _data_warnings(
             DriveWarning(
                 "may hold data",
                 f"No data was recognised on {path} ({reported}). The drive may still hold data: a database can use a "
-                "drive without a file system. A run destroys all data.",
+                "drive without a file system. A run destroys all data on the drive.",
             )
         ]
     return []
@@ -122,7 +122,7 @@ def _data_warnings(
 
 def _overwrite_instruction(host: Host) -> str:
     if host.kind == Host.Kind.SSH:
-        return f"Host {host} refuses every run on it. Wipe the drive at the host, then refresh the device."
+        return f"Host {host} refuses every run on this drive. Wipe the drive at the host, then refresh the device."
     return "To overwrite this data, type the label of the device when you order."
 
 

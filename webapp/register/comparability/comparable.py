@@ -15,7 +15,7 @@ from webapp.register.tables.columns import is_taken_as_one
 from webapp.templatetags import units
 
 NAMES = {
-    "workload": "Workload", "statistic": "Statistic", "time": "Time measured", "read_at_us": "Thresholds read at",
+    "workload": "Workload", "statistic": "Statistic", "time": "Time measured", "read_at_us": "Limits evaluated at",
     "asked_duration_s": "Duration", "slice_length_s": "Slices", "read_ratio": "Share of reads",
     "record_bytes": "Record size", "record_bytes_max": "Largest record", "large_block_bytes": "Large block",
     "compress_pct": "Data compresses to", "generator": "Generator", "arrivals": "Arrivals",

@@ -50,10 +50,10 @@ class Comparison:
     def curves_sentence(self) -> str:
         """Return the caption that explains the lines of the charts."""
         if self.heads[0].run.workload == YCSB:
-            return "Each line is the sweep that a run belongs to."
+            return "Each line shows all thread counts of the sweep that a run belongs to."
         return (
-            "By load: each line has all runs of a drive that compare with the one in the table. By time: each line has "
-            "the slices of that run. An open square is over the limit."
+            "In charts by load, a line has all runs of a drive that compare with its run in the table. In charts by "
+            "time, a line has the slices of one run. An open square is over the limit."
         )
 
     @property
@@ -73,9 +73,10 @@ class Comparison:
         """Return the result of the comparison as one sentence, to be quoted."""
         names = get_text_list(_distinct_names(self.heads), "and")
         if self.is_comparable and self.unreported.labels:
-            count = f"{len(self.unreported.labels)} of {self.unreported.conditions} conditions not reported"
-            weak = "Weak: " if self.is_weak else ""
-            return f"{weak}{count}. {names} compare: all reported conditions match. {self.unreported_by_run}"
+            missing, total = len(self.unreported.labels), self.unreported.conditions
+            start = "The comparison is weak: at" if self.is_weak else "At"
+            count = f"{start} least one run does not report {missing} of {total} conditions."
+            return f"{count} {names} compare: all reported conditions match. {self.unreported_by_run}"
         if self.is_comparable:
             return f"{names} compare: all conditions match."
         labels = get_text_list([condition.label.lower() for condition in self.differing], "and")
@@ -98,8 +99,8 @@ class Comparison:
     @property
     def unreported_by_run(self) -> str:
         """Return the number of conditions that each run does not report, as a sentence."""
-        counts = (f"{head.letter} {number}" for head, number in zip(self.heads, self.unreported.by_run, strict=True))
-        return f"Not reported: {', '.join(counts)}."
+        counts = (f"{number} by {head.letter}" for head, number in zip(self.heads, self.unreported.by_run, strict=True))
+        return f"Number of conditions not reported: {', '.join(counts)}."
 
 
 def comparison_of(choice: Choice, own: YourLimits) -> Comparison:

@@ -33,14 +33,14 @@ class State(TextChoices):
 
 
 MEANINGS = {
-    State.CERTIFIED: "This model, capacity and firmware has a current certificate. If the list has no capacity and the "
-    "register has only one, that one is assumed.",
-    State.OTHER_FIRMWARE: "This model and capacity has a current certificate, but for another firmware.",
+    State.CERTIFIED: "This model has a current certificate for this capacity and firmware. If the list has no capacity "
+    "for a drive and the register has only one capacity of the model, this capacity is assumed.",
+    State.OTHER_FIRMWARE: "This model has a current certificate for this capacity, but with another firmware.",
     State.TESTED: "The drive has runs with logs, but no certificate.",
     State.PUBLISHED: "The drive has published figures only, without a log or a certificate.",
-    State.WITHDRAWN: "The drive's results were withdrawn.",
-    State.UNKNOWN: "The register has no product with this name or part number, or not in this capacity, or only runs "
-    "that used virtual devices. This is no statement about the drive.",
+    State.WITHDRAWN: "All results of the drive were withdrawn.",
+    State.UNKNOWN: "The register does not have this model or part number, or not in this capacity, or only has runs on "
+    "virtual devices. The state unknown does not mean that the drive is bad.",
 }
 
 
@@ -107,14 +107,16 @@ def _answer(drive: ListedDrive, match: Match) -> FleetAnswer:
 def _capacity_taken(drive: ListedDrive, product: Product) -> str:
     if drive.capacity_gb is not None or product.capacity_gb is None:
         return ""
-    return f" Capacity not reported; {units.capacity(product.capacity_gb)}, the only one in the register, is assumed."
+    return (
+        f" The list has no capacity; {units.capacity(product.capacity_gb)}, the only one in the register, is assumed."
+    )
 
 
 def _several(drive: ListedDrive, products: Sequence[Product]) -> FleetAnswer:
     """Return the answer for a drive without a capacity: a certificate is for one capacity, so none is claimed."""
     names = [product_name(product) for product in products]
     more = f" and {len(names) - NAMED_AT_MOST} more" if len(names) > NAMED_AT_MOST else ""
-    sentence = f"The list has no capacity for it; the register has {', '.join(names[:NAMED_AT_MOST])}{more}."
+    sentence = f"The list has no capacity for this drive; the register has {', '.join(names[:NAMED_AT_MOST])}{more}."
     return FleetAnswer(drive, State.UNKNOWN, sentence, products)
 
 
@@ -131,12 +133,15 @@ def _state(drive: ListedDrive, found: Sequence[Listed]) -> tuple[State, str]:
     if not runs and virtual and not any(each.has_withdrawn for each in found):
         return State.UNKNOWN, f"{counted(virtual, 'result')}, {VIRTUAL_DEVICE_MARK}: {VIRTUAL_DEVICE_REASON}."
     if not runs:
-        return State.WITHDRAWN, "Its results were withdrawn."
+        return State.WITHDRAWN, "The results of this drive were withdrawn."
     more = f" {capfirst(VIRTUAL_DEVICE_MARK)}: {virtual} more." if virtual else ""
     results = counted(runs, "result")
     if all(each.is_only_published for each in found if each.current_runs):
-        return State.PUBLISHED, f"{results} as published, without a log: never certified here.{more}"
-    return State.TESTED, f"{results}, some with logs; no certificate.{more}"
+        return (
+            State.PUBLISHED,
+            f"The drive has {results} from publications, without a log and without a certificate.{more}",
+        )
+    return State.TESTED, f"The drive has {results}, some with logs, but no certificate.{more}"
 
 
 def _certified(drive: ListedDrive, current: Sequence[Certificate]) -> tuple[State, str]:

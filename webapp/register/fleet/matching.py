@@ -123,7 +123,7 @@ def matched_sentence(match: Match) -> str:
     """Return the part number by which the drive was found, as a sentence; empty for other matches."""
     if match.by != BY_PART or match.part is None:
         return ""
-    return f" By its part number {match.part.number}: {match.part.name}, {_size(match.part)}."
+    return f" Its part number {match.part.number} is that of {match.part.name}, {_size(match.part)}."
 
 
 def unknown_sentence(drive: ListedDrive, match: Match) -> str:
@@ -132,21 +132,21 @@ def unknown_sentence(drive: ListedDrive, match: Match) -> str:
         return "The list has no model for this drive."
     not_compared = NOT_COMPARED if match.is_not_compared else ""
     names = ", ".join(product_name(each.product) for each in match.nearest)
-    like = f"{f' Nearest: {names}.' if names else ''}{model_index.figured_sentence(match.figured)}"
+    like = f"{f' Nearest in the register: {names}.' if names else ''}{model_index.figured_sentence(match.figured)}"
     return f"{_unknown(drive, match.part, match.nearest)}{like}{not_compared}"
 
 
 def _unknown(drive: ListedDrive, part: Part | None, nearest: Sequence[Listed]) -> str:
     if part and part.capacity_gb and not _agrees(drive, part):
         listed = units.capacity(round(drive.capacity_gb or 0))
-        return f"Its part number {part.number} means {part.name}, {_size(part)}, but the list has {listed}."
+        return f"The part number {part.number} is that of {part.name}, {_size(part)}, but the list has {listed}."
     if part and part.capacity_gb:
-        return f"Its part number {part.number} means {part.name}, {_size(part)}, which is not in the register."
+        return f"The part number {part.number} is that of {part.name}, {_size(part)}, which the register does not have."
     if part:
-        return f"Not recognised: part number {part.number} of {part.vendor} is not in the register."
+        return f"The register does not have the part number {part.number} of {part.vendor}."
     if nearest and _is_same_model(drive, nearest):
         return "The register has this model only with other capacities."
-    return "Not recognised: the model or part number is not in the register."
+    return "The register does not have this model or part number."
 
 
 def _is_same_model(drive: ListedDrive, nearest: Iterable[Listed]) -> bool:

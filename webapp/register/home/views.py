@@ -56,9 +56,11 @@ class Numbers:
         """Return the numbers as a sentence."""
         current = sum(self.current.values())
         total = current + self.historical
-        kind = "published result" if self.published == total else "result"
-        stored = f", {self.published} of them published elsewhere" if self.published != total else ""
-        return f"{number_of(total, kind, f'{kind}s')}{stored}, {current} current and {self.historical} historical."
+        published = (
+            f"{self.published} of them from publications" if self.published != total else "all from publications"
+        )
+        results = f"The register has {number_of(total, 'result', 'results')}, {published}"
+        return f"{results}: {current} of current and {self.historical} of historical drives."
 
 
 def _numbers() -> Numbers:

@@ -52,8 +52,8 @@ def nines_context(scale: Scale, parallel: int) -> dict[str, Any]:
             (count, percentage(chance_of_a_slow_read(scale.nines, count)))
             for count in sorted({*PARALLEL_ROWS, parallel})
         ],
-        "chance_sentence": f"A request of {parallel:,d} parallel read{'' if parallel == 1 else 's'} "
-        f"has a slow one in {chance} of cases.",
+        "chance_sentence": f"Of requests with {parallel:,d} parallel read{'' if parallel == 1 else 's'}, "
+        f"{chance} have at least one slow read.",
     }
 
 

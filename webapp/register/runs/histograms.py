@@ -28,7 +28,7 @@ ROLE_LABELS = {
     "large-block-writes": "large-block writes",
 }
 QUEUED = "Times start when a request was due and include the program's queue, as in ACT up to 5.3."
-NOT_COMPARED = "This log has no histogram that can be compared with those of other versions."
+NOT_COMPARED = "This log has no histogram that can be compared with histograms of other ACT versions."
 WITHHELD = "Histograms of single devices are withheld with the log."
 
 
@@ -48,7 +48,7 @@ def times_view(run: Run, verdict: Verdict | None, limits: Sequence[Limit]) -> di
         "compared_name": compared["histogram"],
         "compared": [figure_of(_share(each), limits) for each in compared["shares"]],
         "rows": rows,
-        "cut_sentence": cut_sentence(len(rows), total, "The first {shown} of {total}."),
+        "cut_sentence": cut_sentence(len(rows), total, "The table has the first {shown} of {total} histograms."),
         "withheld_sentence": WITHHELD if is_withheld(run) and total < every.count() else "",
     }
 
@@ -57,11 +57,16 @@ def judged_sentence(document: Mapping[str, Any]) -> str:
     """Return the sentence on the judged histogram and its time; empty for early readings, which do not report them."""
     if not document.get("time"):
         return ""
-    judged = f"Judged by: {document['histogram']}, {TIME_LABELS.get(document['time'], document['time'])}."
+    time = TIME_LABELS.get(document["time"], document["time"])
+    judged = f"The verdict uses the histogram {document['histogram']}, {time}."
     if document["time"] != QUEUE:
         return judged
     compared = document.get("compared")
-    note = f"Comparisons with 6.x use {compared['histogram']}, service time." if compared else NOT_COMPARED
+    note = (
+        f"Comparisons with ACT 6.x use the histogram {compared['histogram']}, service time."
+        if compared
+        else NOT_COMPARED
+    )
     return f"{judged} {QUEUED} {note}"
 
 

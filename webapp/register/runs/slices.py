@@ -101,7 +101,7 @@ class SliceTable:
     @property
     def cut_sentence(self) -> str:
         """Return the note about slices that the page leaves out."""
-        sentence = "The first {shown} of {total} slices; the CSV has them all."
+        sentence = "The table has the first {shown} of {total} slices; the CSV has them all."
         return cut_sentence(len(self.rows), self.total, sentence)
 
     @property
@@ -111,7 +111,7 @@ class SliceTable:
         if not moved:
             return ""
         edges = ", ".join(units.count(limit.read_at_us) for limit in moved)
-        return f"Limits are evaluated at {edges} us, as ACT does: the log has no count at the exact thresholds."
+        return f"Limits are evaluated at {edges} us, as ACT does, because the log has no count at the exact thresholds."
 
 
 def no_slice_sentence(run: Run) -> str:
@@ -120,8 +120,8 @@ def no_slice_sentence(run: Run) -> str:
         return "The log has no report, so it has no slices."
     if run.duration_s < run.slice_length_s:
         lasted, length = units.duration(run.duration_s), units.duration(run.slice_length_s)
-        return f"The log lasts {lasted}, shorter than one slice of {length}. So there is no worst slice."
-    return f"The log has no usable slice of {units.duration(run.slice_length_s)}; its findings give the reasons."
+        return f"The log lasts {lasted}, shorter than one slice of {length}, so it has no worst slice."
+    return f"The log has no usable slice of {units.duration(run.slice_length_s)}; the findings give the reasons."
 
 
 def slice_table(

@@ -98,7 +98,7 @@ def verdict_view(run: Run, verdict: Verdict) -> dict[str, Any]:
     """
     violations = verdict.document["violations"]
     shown = violations[:SHOWN_VIOLATIONS]
-    cut = "The {shown} largest of {total}; the CSV of the slices has every share."
+    cut = "The table has the {shown} largest of {total} shares over a limit; the CSV of the slices has every share."
     return {
         "outcome": verdict.outcome,
         "word": verdict.get_outcome_display().capitalize(),

@@ -91,5 +91,5 @@ def _candidate(run: Run, certificate: Certificate | None, price: Fraction | None
 def _of(run: Run) -> str:
     """Return the number of devices of a run's load, as text; empty for one device."""
     if run.device_count is None:
-        return ", one drive assumed: the publication states no count"
+        return ", taken as the speed of one drive, because the publication states no number of drives"
     return f", {run.device_count} devices together" if run.device_count > 1 else ""

@@ -135,8 +135,8 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
     shown = selected or fewest
     reasons = untested(question.demand, tested)
     rows = sizes[:SHOWN_ROWS] if question.form == "html" else sizes
-    every = f"{counted(len(sizes), 'drive')} with a result within the limits, without historical drives"
-    more = f"The first {len(rows)} of {every}; the CSV has them all."
+    every = f"{counted(len(sizes), 'drive')} with a result within the limits, historical drives left out"
+    more = f"The table shows the first {len(rows)} of {every}; the CSV has them all."
     return {
         "question": question,
         "untested": reasons,
@@ -144,7 +144,9 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
         "shown": shown,
         "steps": steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
         "sentence": _sentence(fewest, cheapest, reasons),
-        "count_sentence": more if len(rows) < len(sizes) else f"{every}. Each counts at the load of its test.",
+        "count_sentence": more
+        if len(rows) < len(sizes)
+        else f"The table shows {every}. Each drive counts with the load at which it was tested.",
         "object_size_note": sizing.object_size_note(question.demand, tested),
     }
 

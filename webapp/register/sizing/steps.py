@@ -51,7 +51,7 @@ def steps(demand: Demand, candidate: Candidate, found: Size, tested: Tested) -> 
 
 def _throughput(demand: Demand, candidate: Candidate, found: Size, tested: Tested) -> list[Step]:
     share = sizing.reads_pct(demand)
-    percent = "no load" if share is None else f"{number(share)} %"
+    percent = "none" if share is None else f"{number(share)} %"
     tps, total = candidate.offer.tps, sizing.drive_tps(demand)
     answer = units.count(found.needs.throughput) or "untested at this workload"
     return [
@@ -63,8 +63,9 @@ def _throughput(demand: Demand, candidate: Candidate, found: Size, tested: Teste
         ),
         Step(
             "Workload as tested?",
-            f"{percent} reads on the drives, tested at {tested.reads_pct} ± {tested.tolerance_points}; objects of "
-            f"{demand.object_bytes:,d} bytes, tested with {tested.object_bytes:,d}",
+            f"{percent} of the requests to the drives are reads, tested with {tested.reads_pct} ± "
+            f"{tested.tolerance_points} %; objects of {demand.object_bytes:,d} bytes, tested with "
+            f"{tested.object_bytes:,d} bytes",
             "; ".join(sizing.untested(demand, tested)) or sizing.object_size_note(demand, tested) or "yes",
             "the profile",
         ),
@@ -86,7 +87,7 @@ def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     writes = Step(
         "Host writes per day, all drives",
         f"{number(demand.writes_per_s)} writes/s x {demand.replication_factor} x {stored:,d} stored bytes x 1/(1 - "
-        f"{number(demand.defrag_ratio)}) x 86,400 s; DWPD counts host writes, so no write amplification",
+        f"{number(demand.defrag_ratio)}) x 86,400 s; DWPD counts host writes, without write amplification",
         _tb(daily),
         RULE,
     )
@@ -100,7 +101,9 @@ def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     drives = Step("Drives by endurance", how, units.count(found.needs.endurance), SHEET)
     if found.dwpd is None or found.working_drives is None:
         return [writes, drives]
-    how = f"those writes on {units.count(found.working_drives)} working drives; the drive is rated for {number(rating)}"
+    how = (
+        f"host writes on {units.count(found.working_drives)} working drives; a drive is rated for {number(rating)} DWPD"
+    )
     return [writes, drives, Step("Required DWPD per drive", how, number(found.dwpd), RULE)]
 
 

@@ -11,24 +11,27 @@ SHARES = (columns.OVER_1MS, columns.OVER_8MS, columns.OVER_64MS)
 EVIDENCE = (columns.ACT, columns.SOURCE, columns.TIER)
 
 MARKS_NOTE = (
-    "The bar shows how close a share is to its limit (the vertical line); it is darker above 90 % of the limit."
+    "The bar of a share shows how close the share is to its limit, the vertical line. Above 90 % of the limit, the "
+    "bar is darker."
 )
-OVER_NOTE = "A framed share with an open box is over its limit: the result does not qualify for a certificate."
+OVER_NOTE = "A share with a frame and an open box is over its limit: the result does not qualify for a certificate."
 SOURCE_NOTE = (
-    "Source: who ran a published test, if known. Aerospike ran its own tests; a maker's name means that the maker "
-    "supplied the result."
+    "The column Source names who ran a published test, if known. Aerospike ran its own tests; if the name is that of "
+    "a drive's maker, the maker supplied the result."
 )
 ENDURANCE_NOTE = (
-    "Endurance is from the makers' data sheets and not verified. DWPD: drive writes per day over the warranty."
+    "Endurance comes from the makers' data sheets; the register does not verify it. DWPD means drive writes per day: "
+    "how often the whole drive may be written each day over its warranty."
 )
 STATES_NOTE = (
-    "OP: over-provisioning, by a percentage or to a size. CP: the data compresses to this percentage of its size; 100 "
-    "means incompressible."
+    "OP means over-provisioning: the percentage of the drive that the test left unused, or the size that it used. CP "
+    "means compression: the written data compresses to this percentage of its size; 100 means incompressible."
 )
 COMPUTED_NOTE = (
-    "Rating sustains: the highest speed of one device that can run around the clock without exceeding the drive's DWPD "
-    "(ACT writes 266 GB a day at 1x, which is 3,000 tps). Per TB: speed of one device over its capacity. Both are "
-    "computed with three significant digits; a published result without a number of devices counts as one device."
+    "Rating sustains is the highest speed at which one device can run day and night without exceeding its DWPD; at "
+    "3,000 tps (1x), ACT writes 266 GB a day. Per TB is the speed of one device divided by its capacity in TB. Rating "
+    "sustains and Per TB are computed with three significant digits; a publication without a number of devices counts "
+    "as one device."
 )
 COMMON_NOTES = (MARKS_NOTE, OVER_NOTE, SOURCE_NOTE)
 DRIVE_NOTES = (*COMMON_NOTES, ENDURANCE_NOTE, COMPUTED_NOTE, STATES_NOTE)
@@ -37,24 +40,25 @@ SATA_NOTE = (
     "Protected Area."
 )
 CLOUD_CAUTION = (
-    "Read cloud results conservatively: other tenants of the same hardware can disturb a run, and hardware differs "
-    "within a class. Average several runs at different times and in different regions; even such an average can "
+    "Read cloud results conservatively: other customers on the same hardware can disturb a run, and hardware differs "
+    "within a class of instances. Average several cloud runs from different times and regions; even their average can "
     "change over time."
 )
 EVERY_CLOUD_NOTES = (
     CLOUD_CAUTION,
-    "Speeds and percentages are those of all devices of a row together.",
-    "Azure Ls figures are for one drive. Lsv2 instances have several drives, each about 5 times as fast as that.",
+    "The speed and the percentages in a row are those of all devices of the instance together.",
+    "The figures of an Azure Ls instance are for its one drive. Each drive of an Azure Lsv2 instance is about 5 times "
+    "as fast as the drive of an Ls instance.",
 )
 CLOUD_NOTES = (
     *EVERY_CLOUD_NOTES,
-    "Google local SSDs are gen2 (Intel Cascade Lake or later). The source states linear growth up to 4 devices per "
-    "instance, but its own rows go up to 24: see the speed by number of devices.",
-    "r5ad.24xlarge ran for 12 hours.",
+    "Google local SSDs are gen2 (Intel Cascade Lake or later). The source states that the speed of Google instances "
+    "grows linearly up to 4 devices; the table Speed by number of devices has its results with up to 24 devices.",
+    "The test of r5ad.24xlarge ran for 12 hours.",
 )
 THREE_SHARES_NOTE = (
-    "In three rows the source gives three percentages; the register reads them as over 1, 8 and 64 ms. A dash means "
-    "not reported."
+    "For three rows the source gives only three percentages of slow reads; the register takes them as those over 1, 8 "
+    "and 64 ms. A dash in the table means not reported."
 )
 
 RATING = (columns.ENDURANCE, columns.SUSTAINED, columns.NEEDED_DWPD)
@@ -110,8 +114,8 @@ SPECS = {
 
 HISTORICAL_NOTES: dict[str, tuple[str, ...]] = {
     Category.NVME_FLASH: (
-        "These NVMe drives were not over-provisioned.",
-        "The Intel P3700 ran on a Dell R720 with two E5-2690v2 at 3 GHz and RedHat 6.5.",
+        "The historical NVMe drives were tested without over-provisioning.",
+        "The Intel P3700 was tested in a Dell R720 with two E5-2690v2 processors at 3 GHz and RedHat 6.5.",
     ),
     Category.SATA_SAS_FLASH: (SATA_NOTE,),
     Category.CLOUD: EVERY_CLOUD_NOTES,

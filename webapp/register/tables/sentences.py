@@ -10,8 +10,8 @@ from webapp.templatetags import units
 
 HOW = {
     Statistic.STEADY_AS_PUBLISHED: "as published",
-    Statistic.WORST_SLICE: "in every slice of a stored log",
-    Statistic.OVERALL: "over a whole run",
+    Statistic.WORST_SLICE: "in every slice of its log",
+    Statistic.OVERALL: "over its whole run",
 }
 
 
@@ -48,8 +48,10 @@ def number_of(number: int, one: str, more: str) -> str:
 def results_words(published: int, stored: int) -> str:
     """Return how many results are published ones and how many are from stored logs."""
     parts = [
-        number_of(published, "published result", "published results") if published or not stored else "",
-        number_of(stored, "result from a stored log", "results from stored logs") if stored else "",
+        number_of(published, "result from a publication", "results from publications")
+        if published or not stored
+        else "",
+        number_of(stored, "result from a log in the register", "results from logs in the register") if stored else "",
     ]
     return " and ".join(part for part in parts if part) + "."
 

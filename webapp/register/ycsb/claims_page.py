@@ -24,15 +24,15 @@ LABELS = {
     Status.CANNOT_BE_CHECKED: "cannot be checked",
 }
 MEANINGS = {
-    Status.REPRODUCES: "The publication's figures give the stated number, correctly rounded.",
-    Status.TRUNCATED: "The decimals were cut off, for example 29.9 printed as 29.",
-    Status.ROUNDED_UP: "The number was rounded up, although the lower number is nearer.",
-    Status.AS_READ: "The figures were read from a chart, to one significant digit. Their range has the stated number.",
-    Status.AT_POINTS: "The chart is too imprecise to decide. The values as read give the stated number.",
-    Status.NOT_DECIDABLE: "The chart is too imprecise to decide. The values as read give another number.",
-    Status.CONTRADICTS: "The publication's own figures give another number.",
-    Status.IN_WORDS: "The claim is in words. The table shows the number that the figures give.",
-    Status.CANNOT_BE_CHECKED: "The publication does not print the figures behind the claim.",
+    Status.REPRODUCES: "The publication's own figures give the claimed number, correctly rounded.",
+    Status.TRUNCATED: "The publication cut off the decimals of the claimed number, for example from 29.9 to 29.",
+    Status.ROUNDED_UP: "The publication rounded the claimed number up, although the lower number is nearer.",
+    Status.AS_READ: "The figures were read from a chart, to one digit; the claimed number is in their range.",
+    Status.AT_POINTS: "The chart is too imprecise to check the claim, but its values give the claimed number.",
+    Status.NOT_DECIDABLE: "The chart is too imprecise to check the claim; its values give another number.",
+    Status.CONTRADICTS: "The publication's own figures give another number than the claimed one.",
+    Status.IN_WORDS: "The claim has no number, so the table shows the number that its publication's figures give.",
+    Status.CANNOT_BE_CHECKED: "The publication does not print the figures from which the claim was computed.",
 }
 FIELDS = (
     *("publication", "claim", "workload", "drive", "against", "stated", "unit", "computation", "recomputed"),

@@ -69,7 +69,7 @@ def publication_page(figures: Figures, claims: Sequence[PublishedClaim]) -> dict
         "slug": figures.publication,
         "publication": publications.publication_of(figures.publication),
         "drives": figures.drives,
-        "sentence": _sentence(tables, metrics, fixed["throughput_rows"]),
+        "sentence": _sentence(figures.drives, tables, metrics, fixed["throughput_rows"]),
         "tables": tables,
         "summaries": metrics,
         "fixed": fixed,
@@ -94,7 +94,7 @@ def _table(figures: Figures, letter: str, claims: Sequence[PublishedClaim]) -> d
         figures.sweep(letter, drive),
         figures.sweep(letter, base),
         [
-            f"It claims {each.stated_value} % ({each.claim}): {each.status}."
+            f"The check of the published claim “{each.stated_value} % {each.claim}” has the status: {each.status}."
             for each in claims
             if each.workload == letter and each.recomputed_value
         ],
@@ -134,7 +134,12 @@ def _singles(figures: Figures, summarised: set[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _sentence(tables: Sequence[dict[str, Any]], metrics: Sequence[WorkloadSummary], fixed: Sequence[FixedRow]) -> str:
+def _sentence(
+    drives: Sequence[str],
+    tables: Sequence[dict[str, Any]],
+    metrics: Sequence[WorkloadSummary],
+    fixed: Sequence[FixedRow],
+) -> str:
     """Return one sentence with the main result of the figures."""
     if tables:
         first, gained = tables[0], tables[0]["peak_gain"]
@@ -146,13 +151,19 @@ def _sentence(tables: Sequence[dict[str, Any]], metrics: Sequence[WorkloadSummar
         )
     if metrics:
         gains = ", ".join(
-            f"{each.letter} {row.gain} %" for each in metrics for row in each.rows if row.metric == "Throughput"
+            f"workload {each.letter} {row.gain} %"
+            for each in metrics
+            for row in each.rows
+            if row.metric == "Throughput"
         )
-        return f"Throughput on workload {gains}, recomputed from the printed figures."
+        return (
+            f"Throughput of the {drives[0]} compared with the {drives[1]}, computed from the printed figures: {gains}."
+        )
     if fixed:
         row = fixed[-1]
         exact = f"; {row.remark}" if row.remark else ""
-        return f"On workload {row.workload}, at {row.level}: {row.metric.lower()} {row.comparison}{exact}."
+        compared = f"{drives[0]} compared with {drives[1]} on workload {row.workload} at {row.level}"
+        return f"{compared}: {row.metric.lower()} {row.comparison}{exact}."
     return ""
 
 

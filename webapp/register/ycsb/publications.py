@@ -26,26 +26,27 @@ PUBLICATIONS = {
         "Micron 7400 PRO against 7300 PRO on RocksDB",
         "3.84 TB each; 250 M records of 4 x 1,024 bytes, 200 M operations, uniform requests, YCSB 0.17.0 of the HSE "
         "fork, XFS, one drive alone.",
-        "The brief has latencies only as charts, so they are not included here.",
+        "The brief has latencies only as charts, so this page has no latencies.",
     ),
     "micron-7450-brief": Publication(
         "Micron 7450 PRO against a first-generation PCIe Gen4 drive on RocksDB",
         "7.68 TB each; workload A with 4 to 32 threads, RocksDB 6.22, 250 M records of 4 x 1,024 bytes.",
-        "The curves are charts: only points that the text states, or that can be read from the chart, are included.",
+        "The curves are only in charts. This page has the points that the publication states or that can be read.",
     ),
     "micron-x100-paper": Publication(
         "Micron X100 against 9300 MAX on Aerospike",
         "800 GB and 3.2 TB; 97 M records of 4,096 bytes, uniform requests except on D, 8 to 128 threads, Aerospike "
-        "Enterprise 5.2.0.4 with its index in memory, load generator on a host of its own. Defragmentation ran on the "
-        "X100 only, which doubled its request size.",
-        "The curves are charts: only points that the text states, or that can be read from the chart, are included.",
+        "Enterprise 5.2.0.4 with its index in memory, load generator on a host of its own. Defragmentation ran only "
+        "on the X100 and doubled the size of its requests.",
+        "The curves are only in charts. This page has the points that the publication states or that can be read.",
     ),
     "kioxia-fl6-brief": Publication(
         "KIOXIA FL6 against a TLC PCIe 4.0 drive on Aerospike",
-        "3.2 TB each; 300 M records of 375.93 GB, 128 threads, 2 G operations, Aerospike 5.7.0.8 with index and data "
-        "on the drive.",
-        "The brief's E is the load phase: 300 M inserts, 5.19 min at 962,872 ops/s. It prints D's insert latency as "
-        "“Average Update Latency” and E's as “Average Read Latency”; here both have their real names.",
+        "3.2 TB each; 300 M records, 375.93 GB in all, 128 threads, 2 G operations, Aerospike 5.7.0.8 with index and "
+        "data on the drive.",
+        "What the brief calls workload E is the load phase: 300 M inserts, 5.19 min at 962,872 ops/s. The brief "
+        "calls the insert latency of D “Average Update Latency” and that of E “Average Read Latency”; here "
+        "both are insert latencies.",
     ),
 }
 WORKLOADS = {

@@ -202,12 +202,12 @@ def test_the_end_is_estimated_while_it_climbs(lab_client, campaign):  # noqa: F8
     poll_campaign(campaign)
     text = page(lab_client, campaign).text
     assert "Ends between" in text
-    assert "The time of the preparation is not included" in text
+    assert "This estimate does not include the time of the preparation" in text
 
 
 def test_pause_go_on_and_cancel(lab_client, campaign):  # noqa: F811
-    assert "Paused." in deed(lab_client, campaign, "pause").text
-    assert "Not paused" in deed(lab_client, campaign, "pause").text
+    assert "The campaign is paused." in deed(lab_client, campaign, "pause").text
+    assert "The campaign was not paused" in deed(lab_client, campaign, "pause").text
     assert "Resumed." in deed(lab_client, campaign, "resume").text
     assert "Cancellation requested" in deed(lab_client, campaign, "cancel").text
     assert "Not cancelled" in deed(lab_client, campaign, "cancel").text

@@ -79,7 +79,7 @@ def test_a_file_that_is_bound_may_hold_what_runs_wrote(found, lab_client):
     lab_client.post(BIND, shown)
     with Path(shown["path"]).open("r+b") as stream:
         stream.write(b"x")
-    assert "It can be overwritten" in lab_client.post(FIND, {"path": shown["path"]}).text
+    assert "This device can be overwritten" in lab_client.post(FIND, {"path": shown["path"]}).text
 
 
 def test_the_register_s_own_files_are_no_devices(host, lab_client, settings, tmp_path):
@@ -191,7 +191,7 @@ def test_recognised_data_is_shown_before_the_device_is_added(found, lab_client):
     Device.objects.create(host=Host.objects.get(), label="drive.img", identity_kind="virtual", identity={},
                           drive_key=shown["drive_key"], path=shown["path"], size_bytes=1)  # fmt: skip
     text = lab_client.post(FIND, {"path": shown["path"]}).text
-    assert "It can be overwritten" not in text
+    assert "This device can be overwritten" not in text
     assert text.index("ext2, ext3 or ext4 file system") < text.index("Add this device")
 
 

@@ -119,7 +119,7 @@ def test_pages_that_order_on_a_drive_tell_what_has_it(lab_client, device, dispat
     assert "1 dispatch in the queue for this drive." in text(lab_client.get(address(device, part)))
     in_state(State.RUNNING, log_bytes=1)
     page = text(lab_client.get(address(device, part)))
-    assert f'Busy with <a class="whole" href="/lab/dispatches/{dispatch}/">{dispatch}</a>, which is running' in page
+    assert f'busy with <a class="whole" href="/lab/dispatches/{dispatch}/">{dispatch}</a>, which is running' in page
     in_state(State.LOST)
     assert "which is lost and may still run" in text(lab_client.get(address(device, part)))
     in_state(State.DONE)

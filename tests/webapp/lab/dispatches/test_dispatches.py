@@ -245,7 +245,7 @@ def test_the_program_of_a_lost_dispatch_can_be_ended_while_it_may_run(lab_client
 def test_the_page_shows_that_a_lost_program_is_being_stopped(lab_client, in_state):
     lost = in_state(State.LOST, cancel_requested_at=timezone.now())
     text = page(lab_client, lost).text
-    assert "repeats the request until" in text
+    assert "repeats its request to cancel the run until" in text
     assert 'data-settled="no"' in text
     Dispatch.objects.filter(pk=lost.pk).update(ended_at=timezone.now())
     text = page(lab_client, lost).text
@@ -265,7 +265,7 @@ def test_what_ended_badly_or_was_cancelled_is_ordered_again_once(lab_client, in_
     new = old.retry
     assert answer.headers["Location"] == f"/lab/dispatches/{new.public_id}/"
     assert (new.nx_load, new.duration_s, new.options, new.state) == (old.nx_load, old.duration_s, old.options, "queued")
-    assert f'Replaces <a href="/lab/dispatches/{old.public_id}/' in page(lab_client, new).text
+    assert f'replaces <a href="/lab/dispatches/{old.public_id}/' in page(lab_client, new).text
     assert f'Ordered again as <a href="/lab/dispatches/{new.public_id}/' in page(lab_client, old).text
     assert "was not ordered again" in lab_client.post(f"/lab/dispatches/{old.public_id}/retry/", follow=True).text
 
@@ -337,7 +337,7 @@ def test_a_cancellation_is_confirmed_on_a_separate_page(lab_client, dispatch):
         (State.CLAIMED, "No program was started yet."),
         (State.PREPARING, "The program is being started."),
         (State.RUNNING, "The host stops the program. The run cannot be continued"),
-        (State.COLLECTING, "The program has ended. Its log is still stored."),
+        (State.COLLECTING, "The program has ended, and the register stores its log."),
         (State.LOST, "The run stays lost."),
         (State.DONE, "The run has already ended. There is nothing to cancel."),
     ],
@@ -419,6 +419,6 @@ def test_an_archive_request_that_waits_for_its_host_is_shown_and_refreshed(lab_c
     host = ssh_host(objections=["it has 3 MiB free"], checked_at=timezone.now())
     Device.objects.update(host=host)
     text = page(lab_client, running).text
-    assert "Host lab-1 is not available for this now: it has 3 MiB free." in text
+    assert "Host lab-1 is not available for archiving now: it has 3 MiB free." in text
     assert 'data-settled="no"' in text
     assert version_of_dispatch(Dispatch.objects.get()) != before

@@ -41,7 +41,7 @@ def test_a_run_is_starting_until_its_program_has_written_a_line(lab_client, in_s
 @pytest.mark.parametrize(
     ("state", "meaning"),
     [
-        (State.PREPARING, "the start will be repeated"),
+        (State.PREPARING, "the register will start the program again"),
         (State.COLLECTING, "the log will be stored when the host answers"),
     ],
 )
@@ -88,10 +88,10 @@ def test_an_outage_in_which_the_program_ended_is_listed_before_its_end(running, 
 @pytest.mark.parametrize(
     ("waits_for", "meaning"),
     [
-        ("", "it waits for a worker"),
-        ("drive", "it waits for the drive"),
-        ("host", "it waits for the host"),
-        ("campaign", "it waits for its campaign"),
+        ("", "the run waits for a worker"),
+        ("drive", "the run waits for the drive"),
+        ("host", "the run waits for the host"),
+        ("campaign", "the run waits for its campaign"),
     ],
 )
 def test_a_queued_dispatch_shows_what_it_waits_for(lab_client, in_state, waits_for, meaning):
@@ -124,13 +124,13 @@ def test_the_drive_before_and_after_is_renewed_with_the_page(lab_client, in_stat
     dispatch = in_state(State.PREPARING)
     address = f"/lab/dispatches/{dispatch.public_id}/live/"
     version = version_of_dispatch(dispatch)
-    assert "No drive state was recorded yet." in lab_client.get(address).text
+    assert "No state of the drive was recorded yet." in lab_client.get(address).text
     dispatch.drive_states.create(moment="before", drive_key=dispatch.drive_key, firmware="FW1")
     in_state(State.RUNNING)
     answer = lab_client.get(address, {"version": version})
     assert answer.status_code == 200
     assert "FW1" in answer.text
-    assert "No drive state was recorded" not in answer.text
+    assert "No state of the drive was recorded" not in answer.text
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_log_whose_end_is_shown_is_not_shown_as_unread(lab_client, in_state, s
 
 def test_a_final_dispatch_without_drive_states_does_not_wait_for_them(lab_client, in_state):
     dispatch = in_state(State.CANCELLED)
-    assert "No drive state was recorded." in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
+    assert "No state of the drive was recorded." in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
 
 
 def test_the_page_shows_when_files_were_removed_from_the_host(lab_client, in_state):
@@ -170,8 +170,8 @@ def test_the_page_shows_that_leftover_files_are_too_large(lab_client, in_state, 
     assert f'<li>local: <span class="mono">{settings.LAB_DIR}/{dispatch.public_id}</span></li>' in text
     in_state(State.CANCELLED, run_dirs_removed_at=timezone.now())
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
-    assert "were too large to be archived. They were no longer on the host" in text
-    assert "The register stores its evidence" not in text
+    assert "were too large to be archived. The leftover files were no longer on the host" in text
+    assert "The register stores the evidence of the run" not in text
 
 
 def test_a_sweep_names_every_directory_that_it_may_have_left_with_its_host(lab_client, loading, settings):

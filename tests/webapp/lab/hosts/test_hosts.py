@@ -65,7 +65,7 @@ def test_the_page_shows_why_a_host_gets_no_work(lab_client):
 def test_the_page_of_a_ready_host_shows_its_report(lab_client):
     ssh_host(health=HEALTH, checked_at=timezone.now())
     page = lab_client.get("/lab/hosts/lab-1/").text
-    assert "Ready for work" in page
+    assert "This host is ready for work" in page
     for shown in ("lab-host", "6.1.0", "nvme:M:S1", "/var/lib/drivecert"):
         assert shown in page
 

@@ -50,7 +50,7 @@ def test_the_page_states_that_a_drive_in_use_was_not_checked(device, fake, lab_c
     fake.add_drive(refusals=[mounted["sentence"]])
     fake.drives["/dev/fake0"].document["refusals"] = [mounted]
     said = lab_client.post("/lab/hosts/local/devices/add/", {"path": "/dev/fake0"}).text
-    assert "/dev/fake0 is in use. Its content was not checked." in said
+    assert "/dev/fake0 is in use, so its content was not checked." in said
     assert "No data was recognised" not in said
     fake.add_drive()
     assert "No data was recognised" in lab_client.post("/lab/hosts/local/devices/add/", {"path": "/dev/fake0"}).text

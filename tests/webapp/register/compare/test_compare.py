@@ -118,9 +118,9 @@ def test_published_results_compare_weakly_and_it_is_said_who_leaves_how_much_ope
     first, second = make_published_run(device_count=1), make_published_run(tps=Decimal(600_000))
     text = client.get(asked(first, second)).text
     assert "<h1>Weak comparison</h1>" in text
-    assert "Weak: 24 of 27 conditions not reported." in text
-    assert "all reported conditions match. Not reported: A 23, B 24." in text
-    assert "24 test conditions not reported by every run" in text
+    assert "The comparison is weak: at least one run does not report 24 of 27 conditions." in text
+    assert "all reported conditions match. Number of conditions not reported: 23 by A, 24 by B." in text
+    assert "24 test conditions that at least one run does not report" in text
     assert "600,000" in text
     told = compared(client, first, second)
     assert (told["is_weak"], told["conditions_count"]) == (True, 27)
@@ -130,7 +130,7 @@ def test_published_results_compare_weakly_and_it_is_said_who_leaves_how_much_ope
 def test_runs_that_state_more_than_half_compare_side_by_side_and_what_is_open_is_counted(client, make_run):
     text = client.get(asked(make_run(), make_run())).text
     assert "<h1>Side by side</h1>" in text
-    assert '<p class="verdict">4 of 27 conditions not reported. Exemplar ' in text
+    assert '<p class="verdict">At least one run does not report 4 of 27 conditions. Exemplar ' in text
     assert "Weak" not in text
 
 
@@ -219,7 +219,7 @@ def test_without_two_the_page_asks_which(client, catalogue, query):
 def test_one_run_is_the_first_of_a_choice(client, make_run):
     run = make_run()
     text = client.get(asked(run)).text
-    assert "A comparison needs at least two." in text
+    assert "A comparison needs at least two drives." in text
     assert f'value="{run.product.slug}" list="drives"' in text
 
 

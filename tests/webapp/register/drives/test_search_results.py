@@ -67,7 +67,7 @@ def test_a_speed_is_told_for_each_statistic(client, make_product, make_published
     make_judged_run(product, nx=50)
     _, _, speed, results, _ = read_rows(client.get("/search/?q=ex9"))[0]
     assert (" ".join(speed.split()), results) == (
-        "300,000 as published 150,000 in every slice of a stored log",
+        "300,000 as published 150,000 in every slice of its log",
         "2",
     )
 

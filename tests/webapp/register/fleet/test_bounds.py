@@ -41,7 +41,7 @@ def test_few_models_of_a_list_of_misspelt_models_are_compared(comparisons):
 def test_models_beyond_the_most_are_told_as_not_compared():
     told = answers(misspelt(GUESSED_AT_MOST + 2), register(GUESSED_AT_MOST + 2))
     assert [NOT_COMPARED in each.sentence for each in told] == [False] * GUESSED_AT_MOST + [True] * 2
-    assert "Nearest: Exemplar EX00000" in told[0].sentence
+    assert "Nearest in the register: Exemplar EX00000" in told[0].sentence
     assert "Nearest" not in told[-1].sentence
 
 

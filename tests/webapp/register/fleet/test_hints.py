@@ -52,7 +52,9 @@ def test_of_a_model_that_is_unknown_the_makers_drives_of_its_capacity_are_near(c
     stands("Intel", "P4610", 3200)
     (row,) = ask(client, "Micron 7450 MAX 3.2TB,")
     assert (row["state"], row["nearest"]) == ("unknown", near)
-    assert row["sentence"].endswith(f"is not in the register. Nearest: Micron 9300 Max 3.2{NB}TB.")
+    assert row["sentence"].endswith(
+        f"does not have this model or part number. Nearest in the register: Micron 9300 Max 3.2{NB}TB."
+    )
 
 
 @pytest.mark.parametrize(("model", "is_near"), [("WDC X1 3.2TB", True), ("Western X1 3.2TB", False)])
@@ -66,7 +68,7 @@ def test_a_number_one_digit_off_is_near_only_beside_its_maker(client, stands):
     stands("Micron", "9400 Max", 12800)
     rows = ask(client, "<script>alert(1)</script> TOASTER 9000,", "ScaleFlux 3001,")
     assert [row["nearest"] for row in rows] == [None, csd]
-    assert rows[0]["sentence"] == "Not recognised: the model or part number is not in the register."
+    assert rows[0]["sentence"] == "The register does not have this model or part number."
 
 
 def test_a_drive_that_goes_by_two_names_is_near_once(client, stands):

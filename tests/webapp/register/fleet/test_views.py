@@ -75,13 +75,13 @@ def test_a_withdrawn_certificate_is_withdrawn(client, ex4, make_log_run, certify
 
 def test_a_product_whose_runs_are_all_withdrawn_is_withdrawn(client, ex4, make_published_run):
     make_published_run(product=ex4, visibility=Visibility.WITHDRAWN)
-    assert ask(client, ("DC EX4", "F1", "3200")) == [("withdrawn", "Its results were withdrawn.")]
+    assert ask(client, ("DC EX4", "F1", "3200")) == [("withdrawn", "The results of this drive were withdrawn.")]
 
 
 def test_published_history_is_never_called_certified(client, ex4, make_published_run):
     make_published_run(product=ex4)
     assert ask(client, ("DC EX4", "F1", "3200")) == [
-        ("published", "1 result as published, without a log: never certified here.")
+        ("published", "The drive has 1 result from publications, without a log and without a certificate.")
     ]
 
 
@@ -123,20 +123,20 @@ def test_a_list_without_capacities_claims_nothing_where_there_are_several(
     make_published_run(product=make_product(vendor="Exemplar", model="DC EX4", capacity_gb=6400))
     state, sentence = ask(client, ("DC EX4", "", ""))[0]
     assert state == "unknown"
-    assert "has no capacity for it" in sentence
+    assert "has no capacity for this drive" in sentence
 
 
 def test_a_capacity_that_is_not_told_is_said_beside_the_answer(client, ex4, make_log_run, certify):
     make_log_run(product=ex4)
     certificate = certify(ex4)
     told = f"Certificate {certificate.public_id} at 50x, firmware F1."
-    untold = "Capacity not reported; 3.2\N{NO-BREAK SPACE}TB, the only one in the register, is assumed."
+    untold = "The list has no capacity; 3.2\N{NO-BREAK SPACE}TB, the only one in the register, is assumed."
     assert ask(client, ("DC EX4", "F1", ""), ("DC EX4", "F1", "3200")) == [
         ("certified", f"{told} {untold}"),
         ("certified", told),
     ]
     text = client.post("/check/answer/", {"list": "model\nDC EX4\n"}).text
-    assert "If the list has no capacity and the register has only one" in text
+    assert "If the list has no capacity for a drive and the register has only one" in text
 
 
 def test_a_result_that_another_one_stands_for_is_not_counted(client, ex4, make_published_run, make_log_run):
@@ -144,7 +144,7 @@ def test_a_result_that_another_one_stands_for_is_not_counted(client, ex4, make_p
     make_published_run(product=ex4, visibility=Visibility.SUPERSEDED, superseded_by=stands)
     make_log_run(product=ex4, visibility=Visibility.SUPERSEDED, superseded_by=stands)
     assert ask(client, ("DC EX4", "F1", "3200")) == [
-        ("published", "1 result as published, without a log: never certified here.")
+        ("published", "The drive has 1 result from publications, without a log and without a certificate.")
     ]
 
 

@@ -23,7 +23,7 @@ def test_home_lists_seven_tables_with_their_sizes(client, catalogue):
 
 
 def test_home_says_how_much_it_holds(client, catalogue):
-    assert "103 published results, 81 current and 22 historical." in client.get("/").text
+    assert "103 results, all from publications: 81 of current and 22 of historical drives." in client.get("/").text
 
 
 def test_home_names_the_fastest_within_the_limits(client, catalogue):
@@ -74,7 +74,7 @@ def test_what_is_no_limit_is_named(client, query):
 def test_what_is_not_public_is_not_counted(client, make_published_run):
     make_published_run(visibility=Visibility.UNREVIEWED)
     make_published_run(visibility=Visibility.WITHDRAWN)
-    assert "0 published results, 0 current and 0 historical." in client.get("/").text
+    assert "0 results, all from publications: 0 of current and 0 of historical drives." in client.get("/").text
 
 
 def test_an_empty_register_still_lists_its_tables(client):

@@ -76,7 +76,7 @@ def test_a_run_on_a_drive_has_no_such_remark_and_is_named_as_the_fastest(client,
     make_log_run(document=PASSES, tps=900)
     text = client.get("/drives/nvme-flash/").text
     assert REMARK not in text
-    assert "Fastest within the limits in every slice of a stored log: Exemplar" in text
+    assert "Fastest within the limits in every slice of its log: Exemplar" in text
 
 
 def test_the_home_page_names_it_as_the_fastest_of_no_category(client, memory, make_log_run):
@@ -193,7 +193,9 @@ def test_the_fleet_check_counts_runs_on_drives_alone(client, memory, make_produc
     make_log_run(product=product)
     state, sentence = told()
     assert state == "tested"
-    assert sentence.startswith("1 result, some with logs; no certificate. Measured with a virtual device: 1 more.")
+    assert sentence.startswith(
+        "The drive has 1 result, some with logs, but no certificate. Measured with a virtual device: 1 more."
+    )
 
 
 def test_one_hides_no_withdrawal_of_a_run_on_drives(client, memory, make_product, make_log_run):

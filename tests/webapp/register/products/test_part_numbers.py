@@ -92,25 +92,23 @@ def test_a_fleet_is_found_by_what_its_drives_report(client, catalogue):
     rows = ask(client, *(line for line, _ in FLEET))
     assert [row["products"] for row in rows] == [slug for _, slug in FLEET]
     assert {(row["state"], row["matched_by"]) for row in rows} == {("published", "part-number")}
-    assert "By its part number KCM61VUL3T20: Kioxia CM6-V, 3.2\N{NO-BREAK SPACE}TB." in rows[4]["sentence"]
+    assert "Its part number KCM61VUL3T20 is that of Kioxia CM6-V, 3.2\N{NO-BREAK SPACE}TB." in rows[4]["sentence"]
 
 
 @pytest.mark.django_db
 def test_a_known_part_that_the_register_has_not_is_named_with_the_nearest(client, catalogue):
     (row,) = ask(client, "INTEL SSDPE2KE032T8,3200")
     assert (row["state"], row["products"], row["matched_by"]) == ("unknown", None, None)
-    assert "means Intel P4610, 3.2\N{NO-BREAK SPACE}TB, which is not in the register." in row["sentence"]
+    assert "is that of Intel P4610, 3.2\N{NO-BREAK SPACE}TB, which the register does not have." in row["sentence"]
     assert row["nearest"] == "intel-p4610-1600gb intel-p4610-6400gb"
 
 
 @pytest.mark.django_db
 def test_an_unknown_part_is_not_recognised_and_never_said_not_to_exist(client, catalogue):
     rows = ask(client, "Micron_7450_MTFDKCC12T8TFS,12800", "NOBODY XY123456,960", "Intel P4611,1600")
-    assert rows[0]["sentence"].startswith(
-        "Not recognised: part number MTFDKCC12T8TFS of Micron is not in the register."
-    )
+    assert rows[0]["sentence"].startswith("The register does not have the part number MTFDKCC12T8TFS of Micron.")
     assert rows[0]["nearest"] == "micron-9400-max-12800gb"
-    assert rows[1]["sentence"] == "Not recognised: the model or part number is not in the register."
+    assert rows[1]["sentence"] == "The register does not have this model or part number."
     assert "intel-p4610-1600gb" in rows[2]["nearest"].split()
     assert not any("No product" in row["sentence"] for row in rows)
 

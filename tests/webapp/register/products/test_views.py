@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_product_shows_what_it_is_and_its_runs(client, catalogue):
     response = client.get("/drive/gcp-n2-standard-80/")
-    assert "8 published results." in response.text
+    assert "8 results from publications." in response.text
     assert [row[2] for row in read_rows(response)][:2] == ["24 x 375 GB", "16 x 375 GB"]
 
 

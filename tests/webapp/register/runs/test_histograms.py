@@ -24,8 +24,11 @@ def page_of(client):
 
 def test_reads_up_to_5_3_are_said_to_hold_time_in_queue_beside_the_devices_own(page_of):
     page, run = page_of("5.3/commit-us")
-    assert "Judged by: reads, time in queue and service. Times start when a request was due" in page.text
-    assert "Comparisons with 6.x use device-reads, service time." in page.text
+    assert (
+        "The verdict uses the histogram reads, time in queue and service. Times start when a request was due"
+        in page.text
+    )
+    assert "Comparisons with ACT 6.x use the histogram device-reads, service time." in page.text
     shares = run.verdicts.get().document["compared"]["shares"]
     compared = page.text.partition('id="times"')[2].partition("</dl>")[0]
     assert compared.count("<dt>worst slice") == 3
@@ -42,7 +45,7 @@ def test_every_histogram_is_listed_with_its_time_and_use(page_of):
 
 def test_reads_of_6_x_are_the_devices_own(page_of):
     page, _ = page_of("6.6/four-us")
-    assert "Judged by: reads, service time." in page.text
+    assert "The verdict uses the histogram reads, service time." in page.text
     assert "Comparisons with" not in page.text
 
 
@@ -56,7 +59,7 @@ def test_very_many_histograms_are_counted_and_cut(page_of, client, monkeypatch):
     _, run = page_of("5.3/commit-us")
     monkeypatch.setattr(times, "SHOWN_HISTOGRAMS", 7)
     address = f"/runs/{run.public_id}/?key={run.submission.link_key}"
-    assert "The first 7 of 8." in client.get(address).text
+    assert "The table has the first 7 of 8 histograms." in client.get(address).text
     monkeypatch.setattr(times, "SHOWN_HISTOGRAMS", 8)
     assert "of 8." not in client.get(address).text
 

@@ -138,7 +138,7 @@ def test_a_first_slice_of_one_report_is_not_said_to_begin_with_counts(client, ke
     run.slices.filter(number=1).update(first_line=101, last_line=104)
     text = shown(client, run, "101-104").text
     assert text.count('class="asked"') == 3
-    assert "Marked: the counts at the end of slice" in text
+    assert "The marked lines have the counts at the end of slice" in text
     assert "at its start" not in text
 
 

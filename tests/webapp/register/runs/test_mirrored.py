@@ -33,7 +33,9 @@ def test_its_page_has_the_verdict_and_says_which_register_it_came_from(client, m
     assert f"came with the dump of 2026-11-22 of <bdi>{ELSEWHERE}</bdi>, which does not include logs. <a" in text
     assert f'<a href="{ELSEWHERE}/runs/{run.public_id}/">See the original run</a>' in text
     assert "<dt>Log</dt><dd>not in this register</dd>" in text
-    assert not any(said in text for said in ("As published", "there is no log", "log as received", 'id="again"'))
+    assert not any(
+        said in text for said in ("As published", "the register has no log of it", "log as received", 'id="again"')
+    )
 
 
 def test_what_a_dump_tells_of_its_side_file_is_shown_without_charts_of_it(client, make_mirrored_run):
@@ -58,7 +60,9 @@ def test_what_is_asked_of_its_log_names_where_the_log_is(client, make_mirrored_r
     record_dump_origin(ELSEWHERE, "")
     answer = client.get(f"/{part.format(run.public_id)}")
     assert answer.status_code == 404
-    told = f"it came with a dump of {ELSEWHERE}, which holds no logs. Ask there: {ELSEWHERE}/runs/{run.public_id}/"
+    told = (
+        f"came with a dump of {ELSEWHERE}, which has no logs. See the original run: {ELSEWHERE}/runs/{run.public_id}/"
+    )
     assert told in answer.text
 
 

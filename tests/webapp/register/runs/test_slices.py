@@ -100,7 +100,7 @@ def test_a_log_without_the_histogram_has_no_table(make_log_run):
 def test_a_page_of_very_many_slices_says_what_it_leaves_out(make_log_run):
     table = table_of(make_log_run(), shown=3)
     assert (len(table.rows), table.total) == (3, 4)
-    assert table.cut_sentence == "The first 3 of 4 slices; the CSV has them all."
+    assert table.cut_sentence == "The table has the first 3 of 4 slices; the CSV has them all."
     assert table.passing_sentence == "Of the first 3 of 4 slices, 1 is within every limit."
 
 

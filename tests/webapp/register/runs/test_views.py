@@ -105,8 +105,8 @@ def test_a_published_run_has_no_verdict_and_says_that_no_log_exists(client, cata
     run = Run.objects.get(product__slug="aws-m5d-24xlarge", device_count=1)
     text = client.get(f"/runs/{run.public_id}/").text
     assert "As published, AWS m5d.24xlarge (1\N{NO-BREAK SPACE}x\N{NO-BREAK SPACE}900" in text
-    assert "A measurement, not a certificate" in text
-    assert "The register has no log of this result" in text
+    assert "a measurement, not a certificate" in text
+    assert "the register has no log of it" in text
     assert '<span class="over">12.47</span>' in text
     assert "Not reported: firmware, compression of the data, share of reads." in text
 
@@ -221,7 +221,7 @@ def test_a_reader_by_link_keeps_the_key_in_the_downloads(client, make_log_run):
     text = client.get(f"/runs/{run.public_id}/?key={run.submission.link_key}").text
     assert f'href="/runs/{run.public_id}/log?key={run.submission.link_key}"' in text
     assert '<meta name="robots" content="noindex">' in text
-    assert "Its drive has no matching product yet" in text
+    assert "The drive of this run has no matching product yet" in text
     assert "Exemplar EX9 960\N{NO-BREAK SPACE}GB" in text
 
 
@@ -231,7 +231,7 @@ def test_a_run_that_is_not_public_tells_where_its_link_is(client, staff_client, 
     assert link in staff_client.get(f"/runs/{run.public_id}/").text
     assert 'id="link"' in staff_client.get(f"/submissions/{run.submission.public_id}/").text
     text = client.get(f"/runs/{run.public_id}/?key={run.submission.link_key}").text
-    assert "You are viewing this run through a secret link." in text
+    assert "You see this run through a secret link." in text
     assert "#link" not in text
 
 

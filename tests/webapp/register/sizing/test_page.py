@@ -116,10 +116,14 @@ def test_that_one_drive_is_assumed_is_said_where_a_publication_states_no_count(
     make_published_run(product=assumed)
     make_published_run(product=stated, device_count=1)
     found = answer(client)
-    assert found[assumed.slug]["basis"].endswith(", one drive assumed: the publication states no count")
+    assert found[assumed.slug]["basis"].endswith(
+        ", taken as the speed of one drive, because the publication states no number of drives"
+    )
     assert "assumed" not in found[stated.slug]["basis"]
     text = client.get(f"/sizing/?{ASKED}&drive={assumed.slug}").text
-    assert text.count("one drive assumed: the publication states no count") == 2  # of the load, and over the steps
+    assert (
+        text.count("taken as the speed of one drive, because the publication states no number of drives") == 2
+    )  # of the load, and over the steps
 
 
 def test_a_log_that_does_not_tell_its_devices_is_no_answer(client, make_product, make_log_run, make_published_run):
@@ -239,7 +243,7 @@ def test_a_tested_load_has_no_at_least(client, drive):
 
 
 def links(text):
-    (told,) = re.findall(r"<p>Tested workloads: (.*?)</p>", text)
+    (told,) = re.findall(r"<p>The workloads nearest to yours that were tested: (.*?)</p>", text)
     return [html.unescape(found) for found in re.findall(r'<a href="(\?[^"]*)"', told)]
 
 
@@ -267,7 +271,7 @@ def test_the_tested_mixes_are_offered_as_links_that_are_tested(client, drive, qu
 def test_of_an_untested_load_it_is_told_what_holds_a_tested_one_that_asks_for_no_less(client, drive, query, known):
     drive(model="KNOWN9", capacity_gb=100_000)
     text = client.get(f"/sizing/?{query}&data=10&copies=2&per_node=1&spare=0").text
-    assert ("A heavier load was tested: " in text) is bool(known)
+    assert ("A load heavier than yours was tested: " in text) is bool(known)
     assert known in text
 
 
@@ -288,7 +292,7 @@ def test_an_object_read_as_the_tested_one_is_answered_and_said(client, drive, si
     product = drive()
     assert (answer(client, f"{ASKED}&object={size}")[product.slug]["drives"] is None) == (size == "1024")
     said = (
-        "are read as 3 sectors of 512 bytes, as the tested ones of 1,536 are"
+        "are read as 3 sectors of 512 bytes, as the tested objects of 1,536 bytes are"
         in client.get(f"/sizing/?{ASKED}&object={size}").text
     )
     assert said == is_said
@@ -417,10 +421,7 @@ def test_of_very_many_drives_the_first_are_shown_and_the_file_has_all(client, dr
     for number in range(3):
         drive(capacity_gb=1000 * (number + 1))
     text = client.get("/sizing/").text
-    assert (
-        "The first 2 of 3 drives with a result within the limits, without historical drives; the CSV has them all."
-        in text
-    )
+    assert "The table shows the first 2 of 3 drives with a result within the limits, historical drives" in text
     assert text.count('aria-label="Price of one') == 2
     assert len(answer(client)) == 3
 

@@ -45,7 +45,7 @@ def test_a_page_names_its_own_address_whoever_asks_by_which_name(client, make_pu
 def test_a_citation_carries_tier_and_statistic(client, make_published_run):
     run = make_published_run(tps=300_000)
     told = client.get(f"/runs/{run.public_id}/").text
-    assert "300,000 tps; steady state as published; tier: published." in told
+    assert "300,000 tps; slow reads: steady state as published; level of evidence (tier): published." in told
     assert f"{SITE}/id/{run.public_id}" in told
 
 
@@ -55,7 +55,7 @@ def test_a_citation_of_a_run_has_the_year_it_was_published_here_and_no_day_of_re
     assert f'. Drivecert, register of certified storage drives, 2021. <a href="{SITE}/id/{run.public_id}">' in told
     assert f"run {run.public_id}</bdi>. " in told
     assert "  year = {2021}," in told
-    assert "Add the date of access." in told
+    assert "In a citation, also state the date on which you read this page." in told
 
 
 def test_a_figure_that_others_published_is_cited_by_the_year_it_was_taken_over(client, make_published_run):

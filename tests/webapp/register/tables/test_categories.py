@@ -89,9 +89,9 @@ def test_historical_rows_stand_on_their_own_page_by_category(client, catalogue):
         ("/drives/cloud/", "Read cloud results conservatively"),
         ("/drives/cloud/", "r5ad.24xlarge ran for 12 hours"),
         ("/drives/sata-sas-flash/", "set with hdparm"),
-        ("/drives/nvme-flash/", "not verified"),
-        ("/drives/nvme-3dxpoint/", "reads them as over 1, 8 and 64 ms"),
-        ("/drives/historical/", "were not over-provisioned"),
+        ("/drives/nvme-flash/", "does not verify it"),
+        ("/drives/nvme-3dxpoint/", "takes them as those over 1, 8 and 64 ms"),
+        ("/drives/historical/", "tested without over-provisioning"),
         ("/drives/historical/", "Dell R720"),
     ],
 )

@@ -120,7 +120,7 @@ def test_repeats_are_told_by_their_median(client, folded, measured):
 def test_what_is_not_valid_is_left_out_and_said(client, folded, measured):
     measured(folded, 32, 9999, validity="invalid")
     text = client.get(PAGE).text
-    assert "1 run left out: invalid" in text
+    assert "1 run of this load is left out as invalid" in text
     assert "9,999" not in text
 
 

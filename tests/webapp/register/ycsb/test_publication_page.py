@@ -46,8 +46,8 @@ def test_the_7400_brief_gives_its_44_and_49_per_cent(client, published):
     first = response.text.split("</table>")[0]
     assert re.search(r"peak</th>.*?29,195.*?42,012.*?<b>\+43\.9</b>", first, re.DOTALL)
     assert re.search(r"mean</th>.*?<b>\+48\.6</b>", first, re.DOTALL)
-    assert "It claims 44 % (peak throughput improvement): reproduces." in response.text
-    assert "It claims 49 % (mean improvement over thread counts): reproduces." in response.text
+    assert "published claim “44 % peak throughput improvement” has the status: reproduces." in response.text
+    assert "published claim “49 % mean improvement over thread counts” has the status: reproduces." in response.text
 
 
 def test_the_improvement_goes_thread_by_thread_with_both_peaks_marked(client, published):
@@ -59,7 +59,7 @@ def test_the_improvement_goes_thread_by_thread_with_both_peaks_marked(client, pu
 
 def test_what_a_brief_claims_wrongly_stands_beside_its_table(client, published):
     assert (
-        "It claims 24 % (mean improvement over thread counts): contradicts itself."
+        "published claim “24 % mean improvement over thread counts” has the status: contradicts itself."
         in client.get("/ycsb/micron-7400-brief/").text
     )
 
@@ -91,7 +91,7 @@ def test_the_x100_paper_gives_its_14_times(client, published):
         "13.8x lower (92.8 % less)",
         f"{READ_OFF} 10.3 to 18.8 x",
     ]
-    lede = "On workload A, at 460,000 ops/s: read latency, p99.9 13.8x lower (92.8 % less); read from a chart"
+    lede = "on workload A at 460,000 ops/s: read latency, p99.9 13.8x lower (92.8 % less); read from a chart"
     assert lede in client.get("/ycsb/micron-x100-paper/").text
 
 

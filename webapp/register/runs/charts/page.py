@@ -41,7 +41,7 @@ def _sentence(count: int, length: int) -> str:
     """Return the caption that says what a bar shows."""
     if length == 1:
         return "Each bar is one slice."
-    return f"Each bar is the worst of {length} adjacent slices; the run has {units.count(count)}."
+    return f"Each bar is the worst of {length} adjacent slices; the run has {units.count(count)} slices."
 
 
 def _worst(slices: Sequence[HistogramSlice], limit: ReadLimit) -> Bar | None:
@@ -136,7 +136,7 @@ def _over_time(run: Run, table: SliceTable) -> dict[str, Any]:
 def _pieces_sentence(count: int, what: str) -> str:
     length = -(-count // COLUMNS_MAX)
     if length == 1:
-        return f"Each column is one {what}; the run has {units.count(count)}."
+        return f"Each column is one {what}; the run has {units.count(count)} {what}s."
     return (
         f"Each column covers {length} of {units.count(count)} {what}s; a cell shows the largest share of any of them."
     )

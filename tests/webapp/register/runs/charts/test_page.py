@@ -140,7 +140,7 @@ def test_of_a_day_of_seconds_the_worst_of_neighbours_is_a_bar(make_log_run):
     panel = chart["panels"][2]
     assert (len(panel["shares"]), max(panel["shares"]), sum(panel["over"])) == (288, 7.0, 1)
     assert panel["spans"][panel["shares"].index(7.0)] == "slice 50,001, 50,000-50,001\N{NO-BREAK SPACE}s"
-    assert chart["sentence"] == "Each bar is the worst of 300 adjacent slices; the run has 86,400."
+    assert chart["sentence"] == "Each bar is the worst of 300 adjacent slices; the run has 86,400 slices."
 
 
 def test_the_chart_has_a_panel_for_each_limit(make_log_run):
@@ -209,7 +209,7 @@ def page_of(client, run):
 
 def test_a_panel_without_any_share_is_left_out_and_told(client, make_log_run):
     text = page_of(client, make_log_run(slices=[(60_000, [59_000, 1_000])] * 2))
-    assert text.count('Chart not drawn yet. <a href="#slices">') == 1
+    assert text.count('<a href="#slices">The table</a> has the values') == 1
     assert "Not shown: 8 ms and 64 ms, because no slice has a slower read." in text
 
 
