@@ -208,7 +208,7 @@ def test_the_end_is_estimated_while_it_climbs(lab_client, campaign):  # noqa: F8
 def test_pause_go_on_and_cancel(lab_client, campaign):  # noqa: F811
     assert "The campaign is paused." in deed(lab_client, campaign, "pause").text
     assert "The campaign was not paused" in deed(lab_client, campaign, "pause").text
-    assert "Resumed." in deed(lab_client, campaign, "resume").text
+    assert "The campaign is resumed." in deed(lab_client, campaign, "resume").text
     assert "Cancellation requested" in deed(lab_client, campaign, "cancel").text
     assert "Not cancelled" in deed(lab_client, campaign, "cancel").text
     poll_campaign(campaign)
