@@ -143,7 +143,7 @@ def test_what_limits_do_is_said_as_they_are_asked_to_do_it(page):
     assert not page.get_by_text("Results over your limits are flagged, not hidden.").is_visible()
     page.get_by_text("With your limits, 40 of 40 pass; 5 that fail the profile pass").wait_for()
     said = page.locator(".lede").inner_text().replace("\N{NO-BREAK SPACE}", " ")
-    assert "0 of 40 are over a limit of yours: at most 13 % over 1 ms" in said
+    assert "0 of 40 results are over one of your limits: at most 13 % over 1 ms" in said
 
 
 def test_a_limit_typed_at_the_list_of_all_categories_is_held_at_once(page):

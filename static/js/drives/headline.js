@@ -35,9 +35,9 @@ const threshold = us => us % 1000 ? `${count(us)}\u00a0us` : `${count(us / 1000)
 const limitsText = limits => `at most ${[...limits].map(([us, limit]) => `${decimal(limit)}\u00a0% over ${threshold(Number(us))}`).join(', ')}`;
 
 function overSentences(over, rows, {isOwn}, limits) {
-  const text = `${count(over)} of ${count(rows)} ${over === 1 ? 'is' : 'are'} over a limit of`;
-  if (isOwn) return [`${text} yours: ${limitsText(limits)}.`];
-  return over ? [`${text} the profile.`] : [];
+  const text = `${count(over)} of ${count(rows)} results ${over === 1 ? 'is' : 'are'} over`;
+  if (isOwn) return [`${text} one of your limits: ${limitsText(limits)}.`];
+  return over ? [`${text} a limit of the profile.`] : [];
 }
 
 /** Return the headline of the page's default rows or of the matching ones: how many, the fastest within the limits, how many are over. */

@@ -187,7 +187,9 @@ def test_an_embargo_that_comes_late_holds_what_was_sent_without_one(evidence_dir
 def test_an_embargo_on_known_bytes_that_were_public_is_refused_and_nothing_is_taken(submission, vera):
     change_embargo(submission, None, vera)
     beside = [CompanionUpload(io.BytesIO(b"stderr"), "load.err")]
-    with pytest.raises(ReviewRefusedError, match=f"are submission {submission.public_id} already. It has been public"):
+    with pytest.raises(
+        ReviewRefusedError, match=f"are submission {submission.public_id} already. A run of the submission was public"
+    ):
         send_again(submission, vera, minute(days=1), beside)
     submission.refresh_from_db()
     assert (submission.embargo_until, submission.companions.count()) == (None, 0)

@@ -100,7 +100,7 @@ def test_a_declined_submission_keeps_its_run_and_the_reason(submission, reviewer
 def test_what_is_published_is_withdrawn_and_not_declined(submission, reviewer):
     create_product(submission, reviewer)
     publish(submission, reviewer)
-    with pytest.raises(ReviewRefusedError, match="withdraw"):
+    with pytest.raises(ReviewRefusedError, match="Withdraw"):
         decline(submission, reviewer, "late")
     withdraw(submission.runs.get(), reviewer, "late")
     assert Event.objects.get(kind="run-withdrawn").reason == "late"

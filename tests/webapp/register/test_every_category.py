@@ -112,9 +112,21 @@ def lede(response):
 @pytest.mark.parametrize(
     ("limit", "fastest", "over"),
     [
-        ("7", "FASTCLOUD", "0 of 4 are over a limit of yours: at most 7 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms."),
-        ("6.99", "FASTCLOUD", "1 of 4 is over a limit of yours: at most 6.99 % over 1 ms, 1 % over 8 ms, 0.1 % over"),
-        ("1", "FASTNVME", "2 of 4 are over a limit of yours: at most 1 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms."),
+        (
+            "7",
+            "FASTCLOUD",
+            "0 of 4 results are over one of your limits: at most 7 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms.",
+        ),
+        (
+            "6.99",
+            "FASTCLOUD",
+            "1 of 4 results is over one of your limits: at most 6.99 % over 1 ms, 1 % over 8 ms, 0.1 % over",
+        ),
+        (
+            "1",
+            "FASTNVME",
+            "2 of 4 results are over one of your limits: at most 1 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms.",
+        ),
     ],
 )
 def test_the_headline_counts_against_the_limits_that_judge_and_names_them(client, fast_and_slow, limit, fastest, over):
@@ -126,7 +138,7 @@ def test_the_headline_counts_against_the_limits_that_judge_and_names_them(client
 def test_the_headline_of_the_profile_stays_whatever_was_asked_before(client, fast_and_slow):
     client.get("/drives/?limit_1ms=1")
     said = lede(client.get("/drives/"))
-    assert said.endswith("1 of 4 is over a limit of the profile.")
+    assert said.endswith("1 of 4 results is over a limit of the profile.")
     assert "Fastest within the limits as published: " in said
 
 
@@ -135,11 +147,14 @@ def test_the_headline_of_the_profile_stays_whatever_was_asked_before(client, fas
     [
         (
             "category=nvme-flash~sata-sas-flash&within=only",
-            ["3 results from publications match.", "FASTNVME", "1 of 3 is over"],
+            ["3 results from publications match.", "FASTNVME", "1 of 3 results is over"],
         ),
-        ("min_tps=650000", ["2 results from publications match.", "FASTCLOUD", "1 of 2 is over"]),
+        ("min_tps=650000", ["2 results from publications match.", "FASTCLOUD", "1 of 2 results is over"]),
         ("q=slowsata", ["1 result from a publication matches.", "SLOWSATA"]),
-        ("category=nvme-flash&historical=include", ["3 results from publications match.", "OLDNVME", "1 of 3 is over"]),
+        (
+            "category=nvme-flash&historical=include",
+            ["3 results from publications match.", "OLDNVME", "1 of 3 results is over"],
+        ),
     ],
 )
 def test_the_headline_counts_the_matching_results(client, fast_and_slow, query, said):

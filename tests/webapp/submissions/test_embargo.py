@@ -138,7 +138,7 @@ def test_a_moment_for_a_log_that_was_public_keeps_the_form_and_says_why(as_user,
     move(as_user(vera), reviewed, "")
     answer = send(as_user(vera), typed(minute(days=2)))
     assert answer.status_code == 409
-    assert f"These bytes are submission {reviewed.public_id} already. It has been public" in answer.text
+    assert f"These bytes are submission {reviewed.public_id} already. A run of the submission was public" in answer.text
     reviewed.refresh_from_db()
     assert reviewed.embargo_until is None
 

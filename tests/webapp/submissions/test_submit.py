@@ -54,7 +54,7 @@ def test_a_file_that_could_not_be_read_is_read_again_in_other_slices_and_it_says
     upload(client)
     Reading.objects.update(state="failed", error={"id": "too-many-slices"})
     again = upload(client, slice_length_s="3600")
-    assert b"read again, with the new slice length" in client.get(again.headers["Location"]).content
+    assert b"reads it again, with the new slice length" in client.get(again.headers["Location"]).content
     assert Reading.objects.get().state == "pending"
 
 
@@ -122,7 +122,7 @@ def test_files_that_come_after_the_log_was_read_are_named_as_not_taken(as_user, 
     upload_with(client, log=log_bytes("four-us"))
     sweep()
     page = client.get(upload_with(client, ("run.stderr", b"said"), log=log_bytes("four-us")).headers["Location"]).text
-    assert "Not accepted: run.stderr" in page
+    assert "was read, without them: run.stderr" in page
 
 
 def test_more_files_than_are_taken_name_the_remedy(as_user, vera, evidence_dir, settings):

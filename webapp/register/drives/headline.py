@@ -42,10 +42,10 @@ def _headline(page: DrivesPage, matching: Rows) -> str:
 
 def _over_sentences(over: int, count: int, limits: YourLimits) -> list[str]:
     """Return how many results are over a limit of the profile (nothing if none is), or over one of the reader's."""
-    text = f"{units.count(over)} of {units.count(count)} {'is' if over == 1 else 'are'} over a limit of"
+    text = f"{units.count(over)} of {units.count(count)} results {'is' if over == 1 else 'are'} over"
     if limits.is_own:
-        return [f"{text} yours: {limits.sentence}."]
-    return [f"{text} the profile."] if over else []
+        return [f"{text} one of your limits: {limits.sentence}."]
+    return [f"{text} a limit of the profile."] if over else []
 
 
 def _fastest(store: ColumnStore, rows: Rows) -> Iterable[str]:

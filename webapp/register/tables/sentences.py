@@ -81,7 +81,7 @@ def table_sentence(table: Table, results: Sequence[LimitEvaluation]) -> str:
     published = sum(row.run.statistic == Statistic.STEADY_AS_PUBLISHED for row in current)
     sentences = [results_words(published, len(current) - published), *fastest_sentences(passing)]
     if over := sum(row.is_over for row in current):
-        sentences.append(f"{over} of {len(current)} {'is' if over == 1 else 'are'} over a limit.")
+        sentences.append(f"{over} of {len(current)} results {'is' if over == 1 else 'are'} over a limit.")
     return " ".join(sentences)
 
 
