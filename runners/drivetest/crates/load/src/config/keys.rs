@@ -82,65 +82,70 @@ macro_rules! keys {
 
 keys! {
     device_names: Vec<String>, "device-names", BOTH, "1 to 128 paths, separated by commas, semicolons or spaces", None,
-        "Devices to load. The key may be repeated.";
+        "Paths of the devices to load; device-names may be repeated.";
     file_size_mib: u32, "file-size-mbytes", BOTH, "0 or a size in MiB", Some("0"),
         "Size of the plain files to use as devices; 0 for block devices.";
     service_threads: u32, "service-threads", BOTH, "0 to 16384", Some("5 for each CPU"),
         "Number of threads for record requests in the threads engine, and burst size of lockstep arrivals; 0 means \
-         the default. The io_uring engine does not use it.";
+         the default. The io_uring engine does not use service-threads.";
     cache_threads: u32, "cache-threads", INDEX, "1 to 16384", Some("8"),
         "Number of cache threads, which write index pages and read pages for defragmentation.";
     duration_s: u32, "test-duration-sec", BOTH, "1 and more", None,
-        "Duration of the load.";
+        "Duration of the load in seconds.";
     report_interval_s: u32, "report-interval-sec", BOTH, "1 and more", Some("1"),
-        "Time between two blocks of histograms.";
+        "Time between two blocks of histograms in the log, in seconds.";
     is_microseconds: bool, "microsecond-histograms", BOTH, "yes or no", Some("no"),
-        "Use buckets in microseconds instead of milliseconds.";
+        "Use histogram buckets in microseconds instead of milliseconds.";
     reads_per_s: u32, "read-reqs-per-sec", BOTH, "0 and more", Some("0"),
         "Client reads per second, for all devices together.";
     writes_per_s: u32, "write-reqs-per-sec", BOTH, "0 and more", Some("0"),
-        "Client writes per second, for all devices together. They reach the devices in large blocks and cause \
-         defragmentation, which reads and writes more of them. At least one of the two rates must be above 0.";
+        "Client writes per second, for all devices together. Client writes reach the devices in large blocks, and \
+         defragmentation reads and writes more large blocks. read-reqs-per-sec or write-reqs-per-sec must be above 0.";
     record_bytes: u32, "record-bytes", STORAGE, "1 to 8388608", Some("1536"),
-        "Size of a record.";
+        "Size of a record in bytes.";
     record_bytes_range_max: u32, "record-bytes-range-max", STORAGE, "0, or more than record-bytes up to 8388608", Some("0"),
-        "Maximum record size: records have all sizes from record-bytes to this; 0 for a single size.";
+        "Maximum size of a record in bytes: records have all sizes from record-bytes to record-bytes-range-max; 0 means \
+         that all records have the size record-bytes.";
     large_block_kib: u32, "large-block-op-kbytes", STORAGE, "a power of two, 1 to 8192", Some("128"),
         "Size of a large block in KiB.";
     replication_factor: u32, "replication-factor", BOTH, "1 to 256", Some("1"),
-        "Number of times each write is executed.";
+        "Number of times that each client write is executed.";
     update_pct: u32, "update-pct", STORAGE, "0 to 100", Some("0"),
-        "Percentage of writes that read their record first.";
+        "Percentage of client writes that read their record first.";
     defrag_lwm_pct: u32, "defrag-lwm-pct", BOTH, "0 to 99", Some("50"),
-        "Blocks with a lower percentage in use are defragmented. The rates of large blocks depend on it.";
+        "Percentage of a large block in use below which the block is defragmented; the rates of large blocks depend on \
+         defrag-lwm-pct.";
     has_no_defrag_reads: bool, "no-defrag-reads", STORAGE, "yes or no", Some("no"),
         "Let defragmentation read from memory, so that large blocks are only written.";
     compress_pct: u32, "compress-pct", STORAGE, "0 to 100", Some("100"),
         "Percentage of the written data that is random; the rest is zeros.";
     is_odsync_disabled: bool, "disable-odsync", BOTH, "yes or no", Some("no"),
-        "Write without O_DSYNC.";
+        "Write without O_DSYNC, so that a drive may buffer writes.";
     is_commit_to_device: bool, "commit-to-device", STORAGE, "yes or no", Some("no"),
-        "Write each record individually and immediately.";
+        "Write each record individually and immediately, not in large blocks.";
     commit_min_bytes: u32, "commit-min-bytes", STORAGE, "0, or a power of two up to a large block", Some("0"),
-        "Unit of record writes with commit-to-device; 0 for the smallest unit of the device. A key of ACT 6.0 to 6.3.";
+        "Unit of record writes with commit-to-device, in bytes; 0 means the smallest unit of the device. Only ACT 6.0 to \
+         6.3 has commit-min-bytes.";
     has_tomb_raider: bool, "tomb-raider", STORAGE, "yes or no", Some("no"),
         "Also read each device from start to end, repeatedly.";
     tomb_raider_sleep_us: u32, "tomb-raider-sleep-usec", STORAGE, "0 and more", Some("0"),
         "Pause of the tomb raider after each large block, in microseconds.";
     max_lag_s: u32, "max-lag-sec", BOTH, "0 and more", Some("10"),
-        "End the run (exit status 4) if a request is this late; 0 for no limit.";
+        "Delay of a request, in seconds, at which the run ends with exit status 4; 0 means no limit.";
     arrivals: Arrivals, "arrivals", BOTH, "even, poisson or lockstep", Some("even"),
         "Distribution of requests over time: evenly spaced, random at the same rate, or in bursts of service-threads \
-         like ACT 6. Not a key of ACT.";
+         like ACT 6. ACT has no key arrivals.";
     engine: EngineChoice, "engine", BOTH, "auto, io_uring or threads", Some("auto"),
-        "How requests are sent to the devices. auto tests which engine suits them; the log shows the result. Not a \
-         key of ACT.";
+        "Engine that sends requests to the devices; auto tests which engine suits the devices, and the log shows the \
+         result. ACT has no key engine.";
     workers: u32, "workers", BOTH, "0 to 64", Some("0"),
-        "Number of rings of the io_uring engine; 0 selects it from rate and CPUs. Not a key of ACT.";
+        "Number of rings of the io_uring engine; 0 selects the number from rate and CPUs. ACT has no key workers.";
     max_errors: u32, "max-errors", BOTH, "0 and more", Some("1"),
-        "End the run (exit status 3) after this many failed requests; 0 for no limit. Not a key of ACT.";
+        "Number of failed requests after which the run ends with exit status 3; 0 means no limit. ACT has no key \
+         max-errors.";
     temperature_limit_c: u32, "temperature-limit-c", BOTH, "0 to 150", Some("0"),
-        "Warn if a drive is hotter than this, in degrees C; 0 for the drive's own limit. Not a key of ACT.";
+        "Temperature in degrees C above which drivetest warns about a hot drive; 0 means the drive's own limit. ACT has \
+         no key temperature-limit-c.";
 }
 
 /// Keys of older ACT versions that are ignored, with the reason.

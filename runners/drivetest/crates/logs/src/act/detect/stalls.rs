@@ -147,7 +147,7 @@ impl StallDetector {
         let first = seen.min_by_key(|seen| seen.whole.line)?.whole;
         let intervals = counted(self.intervals_count, "interval");
         let sentence = format!(
-            "{}: of {intervals}, {} reached less than 90 % of the requested rate and {} more than 110 %; the first begins at {} s",
+            "{}: of {intervals}, {} reached less than 90 % of the requested rate and {} more than 110 %; the first of these intervals begins at {} s",
             self.name, self.slow.count, self.fast.count, first.from_s
         );
         Some(rule::INTERVALS_OFF_RATE.at(first.line, sentence))
