@@ -1,4 +1,4 @@
-"""Rows and files that the tests of several packages need."""
+"""Rows and files for the tests of several packages."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""Runs that certify, for tests to take something away from."""
+"""Runs that certify a drive; each test removes one requirement."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -14,7 +14,7 @@ def drive(key="nvme:EX4:S1", **columns):
 
 
 def run(run_id="r-load", nx=30, drives=("nvme:EX4:S1",), **columns):
-    """Return a run of a day at N that passes, on real drives of which everything is known."""
+    """Return a passing run of one day at N on real drives with all facts known."""
     known = CandidateRun(
         id=run_id,
         outcome="pass",
@@ -32,5 +32,5 @@ def run(run_id="r-load", nx=30, drives=("nvme:EX4:S1",), **columns):
 
 
 def stress(run_id="r-stress", nx=60, **columns):
-    """Return a stress test of a day, over its limits, as a stress test may be."""
+    """Return a stress test of one day that exceeds its limits, which a stress test may do."""
     return run(run_id, nx, **{"outcome": "fail"} | columns)

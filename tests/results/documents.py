@@ -1,4 +1,4 @@
-"""Readings written by hand from real logs and from docs/reference/formats.md, and a reader that answers with one."""
+"""Readings written by hand from real logs and docs/reference/formats.md, and a reader that returns one of them."""
 
 import base64
 import copy
@@ -58,30 +58,30 @@ YCSB_RUN: dict[str, Any] = {
 }
 
 
-def document_of(content, *, runs=(), ycsb_runs=(), **told):
-    """A document about `content`, with the runs as they are given."""
+def document_of(content, *, runs=(), ycsb_runs=(), **fields):
+    """Return a document about `content` with these runs."""
     document = recorded_reading("four-us")
     hashes = {"sha256": sha256(content), "content_sha256": sha256(content)}
-    document["input"] |= hashes | {"size_bytes": len(content), "members": [], "companions": []} | told
+    document["input"] |= hashes | {"size_bytes": len(content), "members": [], "companions": []} | fields
     return document | {"runs": copy.deepcopy(list(runs)), "ycsb_runs": copy.deepcopy(list(ycsb_runs))}
 
 
 def act_run(**columns):
-    """The run of four-us.log as it was read, changed as told."""
+    """Return the run of four-us.log as it was read, with changes."""
     run = copy.deepcopy(recorded_reading("four-us")["runs"][0])
     return run | columns
 
 
-def series_of(chunks, **told):
-    """A series as the reader prints it."""
-    series = packed(chunks, **told)
+def series_of(chunks, **fields):
+    """Return a series as the reader prints it."""
+    series = packed(chunks, **fields)
     data = base64.b64encode(series.packed).decode()
     place = {"interval_s": series.interval_s, "start_s": series.start_s, "count": series.intervals_count}
     return place | {"encoding": series.encoding, "data": data}
 
 
 def answer_with(program, tmp_path, document):
-    """Make the reader one that prints the document whatever it is asked, and notes how it was asked."""
+    """Install a reader that prints this document for every call and records its arguments."""
     (tmp_path / "answer").write_text(json.dumps(document))
-    reading = f'echo "$@" >> {tmp_path}/asked; cat {tmp_path}/answer'
+    reading = f'echo "$@" >> {tmp_path}/requests; cat {tmp_path}/answer'
     program(f'case "$1" in --version) echo drivetest 0.2.0 ;; *) {reading} ;; esac')

@@ -1,4 +1,4 @@
-"""Fixtures of the packages that meet the evidence store and the reader."""
+"""Fixtures for tests that use the evidence store and the reader."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ def evidence_dir(settings, tmp_path):
 
 @pytest.fixture
 def program(settings, tmp_path):
-    """Make a shell script the reader."""
+    """Install a shell script as the reader."""
 
     def install(body: str) -> Path:
         path: Path = tmp_path / "drivetest"
@@ -36,7 +36,7 @@ def program(settings, tmp_path):
 
 @pytest.fixture
 def stand_in(program):
-    """Make the reader one that knows the recorded readings."""
+    """Install a reader that returns the recorded readings."""
     return program(f'exec {sys.executable} -I {STAND_IN} "$@"')
 
 

@@ -30,7 +30,7 @@ def make_run(product: Product, **fields: Any) -> Run:
 
 
 def make_judged_run(product: Product, nx: int, outcome: str = "pass", **fields: Any) -> Run:
-    """A day's run at N on one device, read from a log and judged under the register's profile."""
+    """Return a run of one day at N on one device, read from a log and judged under the register's profile."""
     reads, writes = 2000 * nx, 1000 * nx
     stated: dict[str, Any] = {
         "reads_per_s": reads,
@@ -54,7 +54,7 @@ def judge(run: Run, outcome: str, **document: Any) -> Verdict:
 
 
 def from_a_log() -> dict[str, Any]:
-    """A submission and its finished reading, as columns of a run; the bytes are nowhere."""
+    """Return a submission and its finished reading as columns of a run; its bytes are not stored."""
     number = next(numbers)
     organisation = make_organisation(f"org-{number}")
     log = Evidence.objects.create(
@@ -69,7 +69,7 @@ PREPARED_AT = datetime(2026, 11, 1, tzinfo=UTC)
 
 
 def prepare(run: Run, key: str = "nvme:EX4:S1", **fields: Any) -> DriveInRun:
-    """Say of a run on which drive it was made, prepared on 1 November with evidence, and started a day later."""
+    """Record the drive of a run, its preparation on 1 November with evidence, and its start a day later."""
     preparation, _ = Preparation.objects.get_or_create(
         drive_key=key,
         defaults={

@@ -1,4 +1,4 @@
-"""Packs series as docs/reference/formats.md describes them: written from that page, without the decoder's code."""
+"""An encoder of series, written from docs/reference/formats.md without the decoder's code."""
 
 import struct
 
@@ -8,13 +8,13 @@ from results.models import Series
 
 
 def number(value):
-    """An unsigned LEB128, bit by bit."""
+    """Return an unsigned LEB128 number, bit by bit."""
     groups = [value >> shift & 0x7F for shift in range(0, max(value.bit_length(), 1), 7)]
     return bytes(group | 0x80 for group in groups[:-1]) + bytes([groups[-1]])
 
 
 def histogram(intervals):
-    """`intervals`: for each a dict of bucket to count, or None where it is not known."""
+    """Encode a histogram; each interval is a dict of bucket to count, or None if unknown."""
     gaps = []
     for place, counts in enumerate(intervals):
         if counts is None and (not gaps or sum(gaps[-1]) != place):
@@ -42,7 +42,7 @@ def series(interval_s, start_s, count, encoding, content):
 
 
 def packed(chunks, *, interval_s=60, start_s=0, encoding="drivecert.series/1"):
-    """`chunks`: pairs of a number of intervals and, for each histogram, its intervals."""
+    """Pack chunks: pairs of a number of intervals and, for each histogram, its intervals."""
     content = zstandard.ZstdCompressor(level=19).compress(b"".join(chunk(*each) for each in chunks))
     count = sum(length for length, _ in chunks)
     return series(interval_s, start_s, count, encoding, content)

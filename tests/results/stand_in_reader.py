@@ -1,4 +1,4 @@
-"""Stands in for drivetest where a test is about what happens around a reading: it knows the logs of data/readings."""
+"""A replacement for drivetest in tests of the steps around a reading; it knows the logs of tests/data/readings."""
 
 import hashlib
 import json

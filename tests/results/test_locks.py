@@ -1,4 +1,4 @@
-"""A lock file keeps out a second process, and only its own user can open it."""
+"""Lock files: they exclude a second process, and only their own user can open them."""
 
 import os
 import stat

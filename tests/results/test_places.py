@@ -1,4 +1,4 @@
-"""Region and zone of a cloud instance: stated with a log or of a lab's host, kept, corrected."""
+"""Region and zone of a cloud instance: stated with a log or for a lab host, stored and corrected."""
 
 from dataclasses import replace
 
@@ -15,14 +15,14 @@ PLACED = replace(FACTS, region="us-east-1", zone="us-east-1a")
 
 
 @pytest.mark.parametrize(("facts", "place"), [(PLACED, ("us-east-1", "us-east-1a")), (FACTS, ("", ""))])
-def test_a_run_is_where_its_sender_states(evidence_dir, stand_in, facts, place):
+def test_a_run_has_the_place_that_its_sender_states(evidence_dir, stand_in, facts, place):
     submission = send(make_organisation(), log_bytes("slow-disk-ms"), facts=facts)
     sweep()
     run = submission.runs.get()
     assert (run.region, run.zone) == place
 
 
-def test_a_log_read_again_does_not_move_a_run(evidence_dir, stand_in):
+def test_a_repeated_reading_does_not_change_the_place_of_a_run(evidence_dir, stand_in):
     submission = send(make_organisation(), log_bytes("slow-disk-ms"), facts=PLACED)
     sweep()
     submission.runs.update(zone="us-east-1b")
@@ -30,7 +30,7 @@ def test_a_log_read_again_does_not_move_a_run(evidence_dir, stand_in):
     assert submission.runs.get().zone == "us-east-1b"
 
 
-def test_a_place_is_corrected_and_the_correction_taken_back(evidence_dir, stand_in):
+def test_a_place_can_be_corrected_and_the_correction_reversed(evidence_dir, stand_in):
     submission = send(make_organisation(), log_bytes("slow-disk-ms"), facts=PLACED)
     sweep()
     rita = make_user("rita", is_staff=True)

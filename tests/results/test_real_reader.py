@@ -1,4 +1,4 @@
-"""The whole way with the real drivetest: bytes in, rows out, on real logs."""
+"""The path from bytes to rows with the real drivetest, on real logs."""
 
 import gzip
 from dataclasses import replace
@@ -21,7 +21,7 @@ def read_in(content, facts=FACTS):
 
 
 def without_empty_end(counts):
-    """Counts as the reader prints them; in a row of a slice all histograms are as long as the longest."""
+    """Return counts as the reader prints them; in a slice's row all histograms are as long as the longest."""
     return counts[: max((bucket + 1 for bucket, count in enumerate(counts) if count), default=0)]
 
 
@@ -40,7 +40,7 @@ def test_every_count_of_a_run_is_the_one_in_the_log(evidence_dir, case):
         assert [without_empty_end(each.counts) for each in found] == [piece["counts"] for piece in slices]
 
 
-def test_a_slow_disk_fails_headed_by_its_largest_excess(evidence_dir):
+def test_a_slow_disk_fails_and_its_largest_excess_comes_first(evidence_dir):
     submission, _ = read_in(log_bytes("slow-disk-ms"))
     verdict = submission.runs.get().verdicts.get()
     assert verdict.outcome == "fail"
@@ -62,14 +62,14 @@ def test_a_gzipped_log_is_the_same_run_with_both_hashes(evidence_dir):
     assert reading.findings == []
 
 
-def test_a_log_cut_in_a_line_is_void_and_says_where(evidence_dir):
+def test_a_log_truncated_within_a_line_is_void_and_names_the_line(evidence_dir):
     submission, reading = read_in(log_bytes("truncated-midline"))
     run = submission.runs.get()
     assert (reading.state, run.verdicts.get().outcome, run.facts["stop"]["kind"]) == ("done", "void", "cut")
     assert run.findings.get(severity="decides").line == len(log_bytes("truncated-midline").split(b"\n"))
 
 
-def test_a_gzip_that_was_cut_is_void_without_a_hash_of_its_content(evidence_dir):
+def test_a_truncated_gzip_is_void_without_a_hash_of_its_content(evidence_dir):
     packed = gzip.compress(log_bytes("slow-disk-ms"))
     submission, reading = read_in(packed[: len(packed) // 2])
     submission.log.refresh_from_db()
@@ -81,16 +81,16 @@ def test_a_gzip_that_was_cut_is_void_without_a_hash_of_its_content(evidence_dir)
 
 
 @pytest.mark.parametrize(("case", "line"), [("record8M-crash", None), ("no-header", 1)])
-def test_what_is_no_readable_log_fails_with_expected_got_line_and_remedy(evidence_dir, case, line):
+def test_an_unreadable_log_fails_with_expected_got_line_and_remedy(evidence_dir, case, line):
     submission, reading = read_in(log_bytes(case))
     assert (reading.state, reading.error["line"]) == ("failed", line)
     assert all(reading.error[key] for key in ["id", "sentence", "expected", "got", "remedy"])
     assert submission.runs.count() == 0
-    with open_evidence(submission.log) as kept:
-        assert kept.read() == log_bytes(case)
+    with open_evidence(submission.log) as stored:
+        assert stored.read() == log_bytes(case)
 
 
-def test_a_run_that_never_started_is_kept_as_void(evidence_dir):
+def test_a_run_that_never_started_is_stored_as_void(evidence_dir):
     submission, reading = read_in(log_bytes("nodev"))
     assert reading.state == "done"
     assert submission.runs.get().verdicts.get().outcome == "void"
@@ -98,7 +98,7 @@ def test_a_run_that_never_started_is_kept_as_void(evidence_dir):
 
 @pytest.mark.long
 def test_no_real_log_breaks_the_reader_or_the_register(evidence_dir):
-    """Every log of 6.6: read, or refused with its reason; never our own failure."""
+    """Check that each log of 6.6 is read or refused with a reason, and never ends in an internal error."""
     vendor = make_organisation()
     for path in sorted(LOGS.glob("*.log")):
         send(vendor, path.read_bytes())
@@ -112,7 +112,7 @@ def test_no_real_log_breaks_the_reader_or_the_register(evidence_dir):
 
 @pytest.fixture
 def long_log():
-    """Forty minutes more than four-us.log has, its blocks again under later labels: seven thousand slices and more."""
+    """Return four-us.log extended by forty minutes: its blocks with later labels, more than seven thousand slices."""
     head, *blocks = log_bytes("four-us").split(b"after ")
     later = [b"%d sec:%s" % (60 + number, block.partition(b" sec:")[2]) for number, block in enumerate(blocks * 40, 1)]
     return b"after ".join([head, *blocks, *later])
@@ -126,7 +126,7 @@ def long_log():
         ("READ_OUTPUT_BYTES", 1000, "reading-too-large"),
     ],
 )
-def test_a_limit_that_ends_the_reader_leaves_a_named_state_and_a_way_back(
+def test_a_reader_ended_by_a_limit_leaves_a_named_state_and_can_be_repeated(
     evidence_dir, settings, long_log, limit, value, error
 ):
     settings.READ_MAX_ATTEMPTS = 1
@@ -135,8 +135,8 @@ def test_a_limit_that_ends_the_reader_leaves_a_named_state_and_a_way_back(
     submission, reading = read_in(long_log, replace(FACTS, slice_length_s=1))
     assert (reading.state, reading.error["id"]) == ("failed", error)
     assert limit.split("_")[1].lower().replace("timeout", "time") in reading.error["sentence"]
-    with open_evidence(submission.log) as kept:
-        assert kept.read() == long_log
+    with open_evidence(submission.log) as stored:
+        assert stored.read() == long_log
 
     setattr(settings, limit, allowed)
     assert retry_reading(submission, None, {})

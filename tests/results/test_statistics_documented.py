@@ -22,7 +22,7 @@ def public_functions(path):
     return [node.name for node in body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
 
 
-def test_every_example_of_the_page_gives_what_it_says():
+def test_every_example_of_the_page_returns_the_documented_value():
     globs = {}
     test = doctest.DocTestParser().get_doctest("\n".join(EXAMPLES), globs, "statistics.md", None, 0)
     failures = []
@@ -32,7 +32,7 @@ def test_every_example_of_the_page_gives_what_it_says():
 
 
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)
-def test_every_module_and_function_of_the_rules_stands_on_the_page(path):
+def test_the_page_lists_every_module_and_function_of_the_rules(path):
     missing = [name for name in (path.stem, *public_functions(path)) if f"`{name}`" not in PAGE]
     assert missing == []
 
@@ -52,7 +52,7 @@ def test_the_page_names_every_condition(kind):
     assert named.split(", ") == [condition.name for condition in fields(kind)]
 
 
-def test_the_page_lists_the_claims_whose_exact_status_is_another():
+def test_the_page_lists_the_claims_with_another_exact_status():
     odd = [row for row in check_published_claims() if row.is_exactly_another]
     rows = [f"{row.check.claim.publication}, {row.check.claim.claim}, {row.check.claim.workload}" for row in odd]
     assert re.findall(r"^\| ((?:kioxia|micron)-[^|]*?) \|", PAGE, re.MULTILINE) == rows

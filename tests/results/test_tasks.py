@@ -1,4 +1,4 @@
-"""Tasks of the reading queue. tests/results/ingest/test_queue.py tests what a reading does."""
+"""Tasks of the reading queue. tests/results/ingest/test_queue.py tests the readings."""
 
 import pytest
 
@@ -23,10 +23,10 @@ def no_broker():
 
 def use_broker(url):
     app.conf.update(broker_url=url)
-    vars(app.amqp)["_producer_pool"] = None  # it keeps a connection to the one before
+    vars(app.amqp)["_producer_pool"] = None  # it still has a connection to the previous one
 
 
-def test_a_log_that_was_sent_is_enqueued_after_commit(evidence_dir, django_capture_on_commit_callbacks, monkeypatch):
+def test_a_submitted_log_is_enqueued_after_commit(evidence_dir, django_capture_on_commit_callbacks, monkeypatch):
     enqueued = []
     monkeypatch.setattr(read_evidence, "apply_async", lambda **options: enqueued.append(options["args"]))
     with django_capture_on_commit_callbacks(execute=True):
@@ -44,7 +44,7 @@ def test_without_a_broker_the_log_is_stored_and_waits(
 
 
 @pytest.mark.parametrize("task", [lambda reading: sweep_readings(), lambda reading: read_evidence(reading.pk)])
-def test_either_task_finishes_a_reading_and_may_come_twice(evidence_dir, stand_in, task):
+def test_either_task_finishes_a_reading_and_may_run_twice(evidence_dir, stand_in, task):
     submission = send(make_organisation(), log_bytes("four-us"))
     task(Reading.objects.get())
     task(Reading.objects.get())

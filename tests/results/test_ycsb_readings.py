@@ -1,4 +1,4 @@
-"""What drivetest reads of every real output of YCSB in Java, against rows counted here by their grammar alone."""
+"""Readings of every real output of YCSB in Java, compared with rows that this test parses by their grammar."""
 
 import re
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ def rows_in(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def operation_of(run, metric):
-    """Return the operation of a metric's name, taken apart as docs/reference/formats.md says."""
+    """Return the operation of a metric's name, split as docs/reference/formats.md describes."""
     prefix = re.match(r"(Hdr|Bucket|Raw)(?=[A-Z])", metric)
     recorder = RECORDERS[prefix[1]] if prefix else None
     name = metric[len(prefix[1]) :] if prefix else metric
@@ -60,7 +60,7 @@ def operation_of(run, metric):
 
 
 def check_number(operation, measurement, value):
-    """A row named by a number is a bucket, or a time of a series."""
+    """Check a row named by a number: a bucket, or a time of a series."""
     if measurement.startswith(">"):
         assert operation["buckets"]["beyond"] == [int(measurement[1:]), int(Decimal(value))]
     elif operation["series"] is not None:
@@ -109,7 +109,7 @@ PROFILE = next(Path(__file__).parents[2].glob("runners/drivetest/**/operational-
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_every_row_of_a_log_is_in_its_document(path):
+def test_every_row_of_a_log_is_in_the_document(path):
     rows = list(rows_in(path))
     runs = read(path)["ycsb_runs"]
     assert len(runs) == 1
@@ -129,8 +129,8 @@ def test_every_status_line_is_an_interval(path):
     expected = [[int(elapsed), int(ops), rate or None] for elapsed, ops, rate in lines]
     assert [[entry["elapsed_s"], entry["ops_count"], entry["ops_per_s"]] for entry in intervals] == expected
     counts = [int(count) for count in re.findall(r": Count=(\d+),", path.read_text())]
-    told = [entry["ops_count"] for interval in intervals for entry in interval["operations"]]
-    assert [count for count in told if count is not None] == counts
+    ops_counts = [entry["ops_count"] for interval in intervals for entry in interval["operations"]]
+    assert [count for count in ops_counts if count is not None] == counts
 
 
 @pytest.mark.django_db
@@ -140,7 +140,7 @@ def test_a_log_becomes_a_run_in_the_database(evidence_dir, path):
     assert sweep() == 1
     reading = submission.log.readings.get()
     assert (reading.state, reading.error) == ("done", None)
-    told = read(path)["ycsb_runs"][0]
+    document = read(path)["ycsb_runs"][0]
     run = submission.runs.get().ycsb
-    assert (run.validity, run.done_ops_count) == (told["validity"]["outcome"], told["done_ops_count"])
-    assert run.operations.count() == len(told["operations"])
+    assert (run.validity, run.done_ops_count) == (document["validity"]["outcome"], document["done_ops_count"])
+    assert run.operations.count() == len(document["operations"])

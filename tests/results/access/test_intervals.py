@@ -22,14 +22,14 @@ def counts(series, from_s=0, to_s=EVER, ordinals=None):
     return [interval.counts for interval in intervals(series, from_s, to_s, ordinals)]
 
 
-def test_the_example_of_the_formats_is_read_as_it_says():
+def test_the_documented_example_is_decoded_as_documented():
     frame = bytes.fromhex("030101010101010204030100")
     series = series_row(1, 0, 3, "drivecert.series/1", zstandard.compress(frame))
     assert counts(series) == [[[0, 260]], [None], [[0, 3]]]
     assert chunk(3, [[{1: 260}, None, {1: 3}]]) == frame
 
 
-def test_every_count_of_a_day_comes_back_in_its_minute():
+def test_every_count_of_a_day_is_decoded_in_its_minute():
     dice = random.Random(7)  # noqa: S311 - made-up counts
     day = [{bucket: dice.randrange(2 ** dice.choice([1, 8, 20, 63])) for bucket in (0, 3, 64)} for _ in range(1440)]
     read = counts(packed([(1440, [day])]))
@@ -60,7 +60,7 @@ def test_an_interval_without_operations_is_not_an_unknown_one():
         (90, 90, []),
     ],
 )
-def test_a_window_holds_the_whole_intervals_within_it(from_s, to_s, starts):
+def test_a_window_contains_the_whole_intervals_within_it(from_s, to_s, starts):
     series = packed([(1, [[{0: 1}]]), (1, [[{0: 2}]])], start_s=60)
     assert [interval.start_s for interval in intervals(series, from_s, to_s)] == starts
 
@@ -85,7 +85,7 @@ def test_bytes_that_do_not_add_up_are_refused(frame):
         counts(series_row(1, 0, 3, "drivecert.series/1", zstandard.compress(bytes.fromhex(frame))))
 
 
-def test_what_is_no_frame_or_another_encoding_is_refused():
+def test_invalid_frames_and_unknown_encodings_are_refused():
     whole = packed([(1, [[{0: 1}]])])
     with pytest.raises(SeriesDamagedError, match="zstd"):
         counts(series_row(60, 0, 1, "drivecert.series/1", b"no frame at all"))
@@ -93,7 +93,7 @@ def test_what_is_no_frame_or_another_encoding_is_refused():
         counts(series_row(60, 0, 1, "drivecert.series/2", whole.packed))
 
 
-def test_what_comes_after_the_window_is_not_unpacked():
+def test_data_after_the_window_is_not_unpacked():
     first_hour = chunk(60, [[{0: 7}] * 60])
     series = series_row(60, 0, 120, "drivecert.series/1", zstandard.compress(first_hour + b"damage"))
     assert len(counts(series, to_s=3600)) == 60
@@ -122,7 +122,7 @@ PIECES = ([[1, 0], [2, 3], [None, None]], [[4], [None], [5]], [[6], [7], [None]]
     ("ordinal", "expected"),
     [(0, [(1, [1, 0]), (2, [4]), (3, [6])]), (1, [(1, [2, 3]), (3, [7])]), (2, [(2, [5])]), (3, [])],
 )
-def test_a_histogram_has_the_slices_that_hold_it(ordinal, expected):
+def test_a_histogram_has_the_slices_that_contain_it(ordinal, expected):
     found = histogram_slices(make_run(*PIECES).slices.of_histogram(ordinal))
     assert [(each.number, each.counts) for each in found] == expected
     assert [each.ops_count for each in found] == [sum(counts) for _, counts in expected]
@@ -141,7 +141,7 @@ def test_a_run_without_judged_reads_has_no_slices_of_them():
     assert not Slice.objects.of_judged().exists()
 
 
-def test_parts_stand_at_their_ordinals_as_long_as_the_longest():
+def test_parts_are_at_their_ordinals_and_as_long_as_the_longest():
     parts = [{"ordinal": 2, "counts": [1, 2, 3]}, {"ordinal": 0, "counts": [4]}]
     assert _counts_by_ordinal(4, parts) == [[4, 0, 0], [None] * 3, [1, 2, 3], [None] * 3]
     assert _counts_by_ordinal(1, [{"ordinal": 0, "counts": []}]) == [[0]]
@@ -163,7 +163,7 @@ def read_in(content):
     return submission.runs.get()
 
 
-def test_slices_are_asked_by_plain_sql():
+def test_slices_are_queried_by_plain_sql():
     """The slices with more than a third of their reads in the buckets from 1 on (docs/decisions/0006)."""
     run = make_run([[9, 9], [6, 3], [9, 9]], [[9, 9], [5, 3], [9, 9]])
     with connection.cursor() as cursor:

@@ -24,13 +24,13 @@ def test_digits_stay_as_printed():
     assert (row.value, row.unit, row.exactness) == ("12694", "ops/s", "stated")
 
 
-def test_a_point_read_off_a_figure_says_so():
+def test_a_value_read_from_a_chart_is_marked():
     import_figures()
     row = PublishedFigure.objects.get(model="9300 MAX", at_ops_per_s=460000, metric="read_latency_avg")
     assert (row.value, row.exactness) == ("500", "read off a figure")
 
 
-def test_a_corrected_value_replaces_the_old_one(tmp_path):
+def test_a_corrected_value_replaces_the_earlier_one(tmp_path):
     import_claims()
     corrected = (PUBLISHED / "published_claims.csv").read_text().replace(",43.9,reproduces", ",43.8,truncated")
     (tmp_path / "published_claims.csv").write_text(corrected)
@@ -44,7 +44,7 @@ def test_the_command_imports_results_figures_and_claims(capsys):
     assert (Run.objects.count(), PublishedFigure.objects.count(), PublishedClaim.objects.count()) == (103, 196, 62)
 
 
-def test_a_file_with_a_head_alone_adds_nothing(tmp_path):
+def test_a_file_with_only_a_header_adds_nothing(tmp_path):
     for path in PUBLISHED.glob("*.csv"):
         head, _, _ = path.read_text(encoding="utf-8").partition("\n")
         (tmp_path / path.name).write_text(f"{head}\n", encoding="utf-8")

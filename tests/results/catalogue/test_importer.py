@@ -1,4 +1,4 @@
-"""The import of the published results, on the real file and on files with one thing wrong."""
+"""The import of the published results, from the real file and from files with one error."""
 
 import csv
 from decimal import Decimal
@@ -55,7 +55,7 @@ def test_a_second_import_changes_nothing():
         ("cloud", 40, 10),
     ],
 )
-def test_every_table_of_the_page_is_whole(category, current, historical):
+def test_every_table_of_the_page_is_complete(category, current, historical):
     import_catalogue()
     runs = Run.objects.in_category(category)
     assert (runs.current().count(), runs.historical().count()) == (current, historical)
@@ -91,7 +91,7 @@ def test_networked_storage_names_its_drive_and_protocol():
     assert {run.backing_device for run in runs} == {"HGST Ultrastar SN200 3.2 TB"}
 
 
-def test_a_changed_row_updates_its_run_and_says_what_changed(edited):
+def test_a_changed_row_updates_its_run_and_the_change_is_recorded(edited):
     import_catalogue()
     public_id = Run.objects.get(product__slug="sandisk-dc-sn861-6400gb").public_id
     counts = import_catalogue(edited(6, "tps", "1729000"))
@@ -107,21 +107,21 @@ def test_a_share_with_another_digit_is_a_change(edited):
     assert Run.objects.get(public_id=counts.changed[0]).shares.get(threshold_us=1000).printed == "0.560"
 
 
-def test_a_product_fact_that_changes_reaches_the_product(edited):
+def test_a_changed_product_fact_updates_the_product(edited):
     import_catalogue()
     counts = import_catalogue(edited(6, "historical", "yes"))
     assert len(counts.changed) == 1
     assert Product.objects.get(slug="sandisk-dc-sn861-6400gb").historical
 
 
-def test_an_import_does_not_bring_back_what_a_reviewer_withdrew():
+def test_an_import_does_not_restore_a_withdrawn_run():
     import_catalogue()
     Run.objects.filter(product__slug="intel-p4510-1000gb").update(visibility=Visibility.WITHDRAWN)
     import_catalogue()
     assert Run.objects.get(product__slug="intel-p4510-1000gb").visibility == Visibility.WITHDRAWN
 
 
-def test_a_run_that_the_file_no_longer_names_stays_and_is_told(edited):
+def test_a_run_that_is_missing_in_the_file_stays_and_is_reported(edited):
     import_catalogue()
     public_id = Run.objects.get(product__slug="sandisk-dc-sn861-6400gb").public_id
     counts = import_catalogue(edited(6, "act_version", "6.5"))
@@ -144,7 +144,7 @@ def test_a_run_that_the_file_no_longer_names_stays_and_is_told(edited):
         (1, "tps", "speed", ":1: header: expected category,historical"),
     ],
 )
-def test_a_wrong_cell_is_named_and_nothing_is_imported(edited, line, column, text, complaint):
+def test_an_invalid_cell_is_reported_and_nothing_is_imported(edited, line, column, text, complaint):
     path = edited(line, column, text)
     with pytest.raises(CatalogueError) as raised:
         import_catalogue(path)
@@ -157,7 +157,7 @@ def test_a_hundred_percent_is_a_percentage(edited):
     assert row.percentage("pct_over_1ms") == 100
 
 
-def test_two_rows_of_one_result_are_refused(tmp_path):
+def test_a_duplicate_result_is_refused(tmp_path):
     lines = PUBLISHED_CATALOGUE.read_text().splitlines()
     path = tmp_path / "doubled.csv"
     path.write_text("\n".join([*lines, lines[5]]))
@@ -165,7 +165,7 @@ def test_two_rows_of_one_result_are_refused(tmp_path):
         import_catalogue(path)
 
 
-def test_a_row_with_a_cell_too_few_is_refused(tmp_path):
+def test_a_row_with_a_missing_cell_is_refused(tmp_path):
     path = tmp_path / "short.csv"
     path.write_text(PUBLISHED_CATALOGUE.read_text() + "cloud,no\n")
     with pytest.raises(CatalogueError, match=r":105: row: expected 28 cells, got '2'"):

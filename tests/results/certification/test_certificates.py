@@ -55,7 +55,7 @@ def test_load_and_stress_on_one_prepared_drive_certify(product):
     "unknown",
     ["preparation", "firmware_before", "firmware_after", "over_provisioning_pct_after", "never_reset_before"],
 )
-def test_what_nobody_recorded_certifies_nothing(product, unknown):
+def test_unrecorded_states_certify_nothing(product, unknown):
     load, _ = load_and_stress(product)
     load.drives.update(**{unknown: None})
     refresh(product)
@@ -65,10 +65,10 @@ def test_what_nobody_recorded_certifies_nothing(product, unknown):
     assert (found["attempted_nx"], bool(found["missing"]), found["is_certified"]) == ("30x", True, False)
 
 
-def test_runs_of_uploaded_logs_say_what_is_missing(product):
+def test_runs_of_uploaded_logs_list_the_missing_requirements(product):
     load_and_stress(product)
     DriveInRun.objects.all().delete()
-    (found,) = attempts(product)  # of a product that no run of has changed since this is kept
+    (found,) = attempts(product)  # stored for products whose runs have not changed since
     assert product.attempts is None
     assert "preparation" in {requirement["id"] for requirement in found["missing"]}
     assert {"load", "stress"} <= {requirement["id"] for requirement in found["present"]}
@@ -81,7 +81,7 @@ def test_a_virtual_run_never_certifies(product):
     assert not Certificate.objects.exists()
 
 
-def test_a_certificate_that_lost_its_ground_is_withdrawn_and_comes_back_under_its_id(product, rita):
+def test_a_certificate_without_its_runs_is_withdrawn_and_returns_under_its_id(product, rita):
     load, _ = load_and_stress(product)
     refresh(product)
     certificate = Certificate.objects.get()
@@ -96,7 +96,7 @@ def test_a_certificate_that_lost_its_ground_is_withdrawn_and_comes_back_under_it
     assert events_of(again) == ["certificate-issued", "certificate-withdrawn", "certificate-reinstated"]
 
 
-def test_a_run_that_fails_when_judged_anew_takes_its_certificate(product):
+def test_a_run_that_fails_its_re_evaluation_loses_its_certificate(product):
     load, _ = load_and_stress(product)
     refresh(product)
     judge(load, "fail")
@@ -105,7 +105,7 @@ def test_a_run_that_fails_when_judged_anew_takes_its_certificate(product):
     assert "After re-evaluation" in Event.objects.get(kind="certificate-withdrawn").reason
 
 
-def test_a_higher_certificate_takes_nothing_from_a_lower_one(product):
+def test_a_higher_certificate_leaves_a_lower_one_unchanged(product):
     load_and_stress(product)
     refresh(product)
     load_and_stress(product, 90)
@@ -121,7 +121,7 @@ def test_refreshing_again_changes_nothing(product):
     assert (Certificate.objects.count(), Event.objects.count()) == (1, before)
 
 
-def test_publishing_the_last_run_that_was_missing_issues_the_certificate(product, rita):
+def test_publishing_the_last_missing_run_issues_the_certificate(product, rita):
     _, stress = load_and_stress(product)
     Run.objects.filter(pk=stress.pk).update(visibility="unreviewed")
     refresh(product)
@@ -138,7 +138,7 @@ def test_published_figures_without_a_log_certify_nothing(product):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_runs_published_at_one_moment_make_one_certificate():
+def test_two_runs_published_at_the_same_time_make_one_certificate():
     product, rita = make_product(), make_user("rita", is_staff=True)
     runs = load_and_stress(product)
     Run.objects.update(visibility="unreviewed")
@@ -169,12 +169,12 @@ def test_the_queries_of_a_refresh_do_not_grow_with_the_runs(product, connection_
     assert len(many) == len(few)
 
 
-def test_certificates_are_computed_again_by_a_command_that_tells_first(product):
+def test_the_command_recomputes_certificates_after_a_dry_run(product):
     load_and_stress(product)
-    told = []
+    outputs = []
     for words in (["--dry-run"], [], []):
         output = StringIO()
         call_command("refresh_certificates", *words, stdout=output)
-        told.append((output.getvalue().partition(" c-")[0], Certificate.objects.count()))
+        outputs.append((output.getvalue().partition(" c-")[0], Certificate.objects.count()))
     issued = f"{product.slug}: certificate-issued"
-    assert told == [(issued, 0), (issued, 1), ("", 1)]
+    assert outputs == [(issued, 0), (issued, 1), ("", 1)]

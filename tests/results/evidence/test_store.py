@@ -15,7 +15,7 @@ def files_below(directory):
     return [path for path in directory.rglob("*") if path.is_file()]
 
 
-def test_bytes_are_kept_under_their_hash(evidence_dir):
+def test_bytes_are_stored_under_their_hash(evidence_dir):
     stored = store(io.BytesIO(b"abc"))
 
     assert (stored.sha256, stored.size_bytes) == (ABC_SHA256, 3)
@@ -23,7 +23,7 @@ def test_bytes_are_kept_under_their_hash(evidence_dir):
     assert path_of(ABC_SHA256).read_bytes() == b"abc"
 
 
-def test_the_same_bytes_again_leave_the_first_file(evidence_dir):
+def test_a_second_copy_of_the_same_bytes_leaves_the_first_file(evidence_dir):
     store(io.BytesIO(b"abc"))
     before = path_of(ABC_SHA256).stat()
     store(io.BytesIO(b"abc"))
@@ -33,7 +33,7 @@ def test_the_same_bytes_again_leave_the_first_file(evidence_dir):
     assert len(files_below(evidence_dir)) == 1
 
 
-def test_a_log_may_be_as_large_as_the_limit_and_no_larger(evidence_dir, settings):
+def test_a_log_up_to_the_size_limit_is_accepted(evidence_dir, settings):
     settings.UPLOAD_MAX_BYTES = 3
     assert store(io.BytesIO(b"abc")).size_bytes == 3
 
@@ -42,7 +42,7 @@ def test_a_log_may_be_as_large_as_the_limit_and_no_larger(evidence_dir, settings
     assert len(files_below(evidence_dir)) == 1
 
 
-def test_a_file_system_without_room_keeps_nothing_half(evidence_dir):
+def test_a_full_file_system_leaves_no_partial_file(evidence_dir):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
     try:
@@ -54,7 +54,7 @@ def test_a_file_system_without_room_keeps_nothing_half(evidence_dir):
 
 
 class BrokenStream:
-    """Gives some bytes and then does what a test asks for."""
+    """A stream that returns some bytes and then runs the action of a test."""
 
     def __init__(self, end):
         self.answers = iter([lambda: b"half", end])
@@ -63,7 +63,7 @@ class BrokenStream:
         return next(self.answers)()
 
 
-def test_a_sender_who_goes_away_leaves_nothing(evidence_dir):
+def test_an_aborted_upload_leaves_no_file(evidence_dir):
     def reset():
         raise ConnectionResetError
 
@@ -81,13 +81,13 @@ def test_a_process_killed_while_storing_leaves_no_file_under_a_hash(evidence_dir
     assert store(io.BytesIO(b"half")).size_bytes == 4
 
 
-def test_evidence_opens_as_it_was_received(evidence_dir):
+def test_evidence_is_returned_as_it_was_received(evidence_dir):
     stored = store(io.BytesIO(b"abc"))
     with open_evidence(Evidence(sha256=stored.sha256, size_bytes=3)) as file:
         assert file.read() == b"abc"
 
 
-def test_missing_and_shortened_files_are_told_apart_from_evidence(evidence_dir):
+def test_missing_and_truncated_files_are_not_accepted_as_evidence(evidence_dir):
     row = Evidence(sha256=ABC_SHA256, size_bytes=3)
     with pytest.raises(EvidenceDamagedError, match="restore a backup"):
         open_evidence(row)

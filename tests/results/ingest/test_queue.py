@@ -56,28 +56,28 @@ def test_a_run_keeps_its_shares_slices_findings_and_facts(submission, stand_in):
     assert run.facts["stop"] == {"kind": "finished", "line": None, "text": ""}
 
 
-def test_the_reading_keeps_the_hash_of_the_content_and_the_readers_version(submission, stand_in):
+def test_the_reading_records_the_hash_of_the_content_and_the_version_of_the_reader(submission, stand_in):
     sweep()
     submission.log.refresh_from_db()
     assert submission.log.content_sha256 == sha256(log_bytes("slow-disk-ms"))
     assert reading_of(submission).reader_version == "0.1.0"
 
 
-def test_a_finished_reading_is_left_alone(submission, stand_in):
+def test_a_finished_reading_is_not_changed(submission, stand_in):
     sweep()
     assert sweep() == 0
     assert read_one(reading_of(submission).pk) is False
     assert reading_of(submission).attempts == 1
 
 
-def test_writing_a_document_again_doubles_nothing(submission, stand_in):
+def test_a_document_written_twice_adds_no_rows(submission, stand_in):
     sweep()
     before = [model.objects.count() for model in (Run, Slice, Share, Verdict)]
     record_runs(reading_of(submission), recorded_reading("slow-disk-ms"), Profile.objects.get())
     assert [model.objects.count() for model in (Run, Slice, Share, Verdict)] == before
 
 
-def test_an_unreadable_log_fails_with_its_error_and_keeps_its_bytes(evidence_dir, stand_in):
+def test_an_unreadable_log_fails_with_its_error_and_its_bytes_stay(evidence_dir, stand_in):
     submission = send(make_organisation(), b"no log")
     sweep()
 
@@ -94,13 +94,13 @@ def test_one_bad_log_does_not_stop_the_others(evidence_dir, stand_in):
     assert (reading_of(bad).state, reading_of(good).state) == ("failed", "done")
 
 
-def test_a_missing_reader_costs_no_attempt(submission, program):
+def test_a_missing_reader_uses_no_attempt(submission, program):
     program("true").unlink()
     assert sweep() == 0
     assert (reading_of(submission).state, reading_of(submission).attempts) == ("pending", 0)
 
 
-def test_a_reader_that_never_ends_well_is_given_up_with_a_reason(submission, program, settings):
+def test_a_reader_that_always_fails_is_given_up_with_a_reason(submission, program, settings):
     program('[ "$1" = --version ] && echo drivetest 1 || exit 7')
     for attempt in range(settings.READ_MAX_ATTEMPTS):
         assert (reading_of(submission).state, reading_of(submission).attempts) == ("pending", attempt)
@@ -116,12 +116,12 @@ def end_pauses():
 
 
 def pause_of(submission):
-    """From the attempt's beginning, so it is at least what was meant, however slow the machine."""
+    """Return the pause from the attempt's start. It is at least the configured pause, also on a slow machine."""
     reading = reading_of(submission)
     return (reading.next_attempt_at - reading.started_at).total_seconds()
 
 
-def test_attempts_follow_each_other_at_growing_distances(submission, program):
+def test_pauses_between_attempts_grow(submission, program):
     program('[ "$1" = --version ] && echo drivetest 1 || exit 7')
     sweep()
     assert (sweep(), read_one(reading_of(submission).pk)) == (0, False)
@@ -131,13 +131,13 @@ def test_attempts_follow_each_other_at_growing_distances(submission, program):
     assert pause_of(submission) >= 300
 
 
-def test_a_log_that_takes_its_worker_along_is_given_up_too(submission, stand_in, settings):
+def test_a_log_that_kills_its_worker_is_given_up_too(submission, stand_in, settings):
     Reading.objects.update(state="reading", attempts=3, counted_attempts=3)
     sweep()
     assert (reading_of(submission).state, reading_of(submission).error["id"]) == ("failed", "reader-gave-up")
 
 
-def test_a_disk_that_is_full_costs_no_attempt_that_counts(submission, stand_in, monkeypatch, tmp_path):
+def test_a_full_disk_uses_no_attempt(submission, stand_in, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     for attempt in range(1, 6):
         sweep()
@@ -149,7 +149,7 @@ def test_a_disk_that_is_full_costs_no_attempt_that_counts(submission, stand_in, 
     assert (reading_of(submission).state, reading_of(submission).error) == ("done", None)
 
 
-def test_bytes_that_a_backup_brings_back_are_read_after_many_attempts(submission, stand_in):
+def test_bytes_restored_from_a_backup_are_read_after_many_attempts(submission, stand_in):
     path = path_of(submission.log.sha256)
     path.rename(path.with_suffix(".away"))
     for _ in range(5):
@@ -160,20 +160,20 @@ def test_bytes_that_a_backup_brings_back_are_read_after_many_attempts(submission
     assert reading_of(submission).state == "done"
 
 
-def test_a_reading_whose_worker_died_is_taken_up_again(submission, stand_in):
+def test_a_reading_whose_worker_died_is_repeated(submission, stand_in):
     Reading.objects.update(state="reading", attempts=1)
     sweep()
     assert (reading_of(submission).state, reading_of(submission).attempts) == ("done", 2)
 
 
-def test_a_reading_that_another_worker_holds_is_left_until_its_session_ends(submission, stand_in):
+def test_a_reading_locked_by_another_worker_is_skipped_until_its_session_ends(submission, stand_in):
     with other_session() as worker:
         worker.execute("SELECT pg_advisory_lock(%s, %s)", [locks.READING, reading_of(submission).pk])
         assert sweep() == 0
     assert sweep() == 1
 
 
-def test_an_attempt_that_was_overtaken_writes_nothing(submission, stand_in):
+def test_an_attempt_that_another_one_replaced_writes_nothing(submission, stand_in):
     reading = Reading.objects.select_related("evidence__submission__organisation").get()
     Reading.objects.update(state="reading", attempts=2)
     reading.attempts = 1
@@ -182,7 +182,7 @@ def test_an_attempt_that_was_overtaken_writes_nothing(submission, stand_in):
     assert Run.objects.count() == 0
 
 
-def test_damaged_bytes_are_no_fault_of_the_log(submission, stand_in):
+def test_damaged_bytes_do_not_count_against_the_log(submission, stand_in):
     path = path_of(submission.log.sha256)
     path.chmod(0o600)
     path.write_bytes(b"x" * submission.log.size_bytes)
@@ -205,7 +205,7 @@ def answer(program, tmp_path, document):
 
 
 @pytest.mark.parametrize(("error_id", "state"), [("content-too-large", "failed"), ("file-unreadable", "pending")])
-def test_bytes_that_were_not_read_to_their_end_have_no_hash_to_compare(submission, program, tmp_path, error_id, state):
+def test_bytes_that_were_not_read_to_the_end_have_no_hash_to_compare(submission, program, tmp_path, error_id, state):
     document = unreadable("0" * 64, 1)
     document["input"] |= {"sha256": None, "content_sha256": None}
     document["error"]["id"] = error_id
@@ -216,7 +216,7 @@ def test_bytes_that_were_not_read_to_their_end_have_no_hash_to_compare(submissio
     assert (submission.log.content_sha256, submission.log.content_size_bytes) == ("", None)
 
 
-def test_a_number_that_no_column_holds_fails_the_log(submission, program, tmp_path):
+def test_a_number_too_large_for_its_column_fails_the_log(submission, program, tmp_path):
     document = recorded_reading("slow-disk-ms")
     document["runs"][0]["asked_reads_per_s"] = "9" * 20
     answer(program, tmp_path, document)
@@ -224,7 +224,7 @@ def test_a_number_that_no_column_holds_fails_the_log(submission, program, tmp_pa
     assert (reading_of(submission).state, reading_of(submission).error["id"]) == ("failed", "value-out-of-range")
 
 
-def test_too_many_slices_fail_with_the_remedy(submission, program, tmp_path):
+def test_too_many_slices_fail_with_a_remedy(submission, program, tmp_path):
     document = recorded_reading("slow-disk-ms")
     document["runs"][0]["slices"] *= 10_000
     answer(program, tmp_path, document)
@@ -233,13 +233,13 @@ def test_too_many_slices_fail_with_the_remedy(submission, program, tmp_path):
     assert (error["id"], error["got"]) == ("too-many-slices", "160014")
 
 
-def test_what_happened_is_told_as_events(submission, stand_in):
+def test_a_reading_is_recorded_as_events(submission, stand_in):
     sweep()
     kinds = Event.objects.filter(subject_id=submission.public_id).values_list("kind", flat=True)
     assert list(kinds) == ["submission-received", "reading-done"]
 
 
-def test_an_answer_beyond_its_limit_fails_at_once_with_the_remedy(submission, program, settings):
+def test_output_over_its_limit_fails_at_once_with_a_remedy(submission, program, settings):
     settings.READ_OUTPUT_BYTES = 1000
     program('[ "$1" = --version ] && echo drivetest 1 || exec head -c 1001 /dev/zero')
     sweep()
@@ -250,9 +250,11 @@ def test_an_answer_beyond_its_limit_fails_at_once_with_the_remedy(submission, pr
 
 
 @pytest.mark.parametrize("kinds", [None, [], ["nvme"], ["nvme", "virtual"]])
-def test_a_run_whose_side_file_tells_of_no_drive_is_virtual(submission, program, tmp_path, kinds):
-    told = None if kinds is None else {"drives": [{"kind": kind} for kind in kinds]}
-    run = act_run(side_file=told, is_virtual_device=True)  # by its name too, which alone is for a reviewer to weigh
+def test_a_run_whose_side_file_names_no_drive_is_virtual(submission, program, tmp_path, kinds):
+    side_file = None if kinds is None else {"drives": [{"kind": kind} for kind in kinds]}
+    run = act_run(
+        side_file=side_file, is_virtual_device=True
+    )  # also by its name, which on its own only a reviewer judges
     answer_with(program, tmp_path, document_of(log_bytes("slow-disk-ms"), runs=[run]))
     sweep()
     assert submission.runs.get().is_virtual is ("virtual" in (kinds or []))
@@ -263,7 +265,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def failed(evidence_dir, program, settings):
-    """A good log that a broken reader was given up at."""
+    """A valid log whose reading was given up because the reader was broken."""
     settings.READ_MAX_ATTEMPTS = 1
     submission = send(make_organisation(), log_bytes("four-us"))
     program('[ "$1" = --version ] && echo drivetest 1 || exit 7')
@@ -281,7 +283,7 @@ def test_a_failed_reading_is_read_again_with_all_its_attempts(failed, stand_in):
     assert (reading.state, reading.attempts, failed.runs.count()) == ("done", 2, 1)
 
 
-def test_reading_again_is_told_as_an_event(failed):
+def test_a_repeated_reading_is_recorded_as_an_event(failed):
     call_command("read_again", failed.public_id)
     event = Event.objects.get(kind="reading-queued-again")
     assert (event.subject_id, event.details["error"]) == (failed.public_id, "reader-gave-up")
@@ -290,7 +292,7 @@ def test_reading_again_is_told_as_an_event(failed):
 OTHER_SLICES = replace(FACTS, slice_length_s=20, model="EX5", over_provisioning_pct=Decimal("7.00"))
 
 
-def test_the_same_bytes_in_other_slices_are_read_again_with_the_facts_as_stated_now(failed, stand_in):
+def test_the_same_bytes_in_other_slices_are_read_again_with_the_newly_stated_facts(failed, stand_in):
     again = accept_submission(failed.organisation, io.BytesIO(log_bytes("four-us")), "b.log", OTHER_SLICES, "api", None)
     assert (again.is_new, again.is_read_again, again.submission) == (False, True, failed)
     sweep()
@@ -310,7 +312,7 @@ def test_the_same_bytes_in_the_same_slices_stay_failed(failed):
     assert (again.is_read_again, failed.model, failed.log.readings.get().state) == (False, "EX4", "failed")
 
 
-def test_what_was_read_keeps_its_facts_whatever_slices_are_asked_for(evidence_dir, stand_in):
+def test_a_finished_reading_keeps_its_facts_when_other_slices_are_requested(evidence_dir, stand_in):
     submission = send(make_organisation(), log_bytes("four-us"))
     for expected in ("pending", "done"):
         assert submission.log.readings.get().state == expected
@@ -319,7 +321,7 @@ def test_what_was_read_keeps_its_facts_whatever_slices_are_asked_for(evidence_di
         sweep()
 
 
-def test_only_what_has_failed_is_read_again(evidence_dir, stand_in):
+def test_only_failed_readings_are_repeated(evidence_dir, stand_in):
     submission = send(make_organisation(), log_bytes("four-us"))
     for _ in range(2):
         with pytest.raises(CommandError, match="expected a failed reading"):

@@ -34,7 +34,7 @@ def test_exactly_the_stated_identity_is_matched(submission):
     ("column", "other"),
     [("category", "m2-flash"), ("vendor", "exemplar"), ("model", "EX4a"), ("part_number", ""), ("capacity_gb", 3201)],
 )
-def test_one_other_fact_is_another_product(submission, column, other):
+def test_a_different_fact_is_a_different_product(submission, column, other):
     enter(**{column: other})
     assert match_product(submission) is None
 
@@ -48,13 +48,13 @@ def test_an_unstated_capacity_matches_only_a_product_without_one(evidence_dir):
     assert match_product(submission) == bare
 
 
-def test_a_product_that_nobody_else_may_know_of_is_matched_for_its_own_organisation_alone(evidence_dir):
+def test_an_unpublished_product_is_matched_only_for_its_own_organisation(evidence_dir):
     own, rita = make_organisation(), make_user("rita", is_staff=True)
     product = create_product(send(own, b"first"), rita)
     run = make_run(product, visibility="embargoed")
     stranger = send(make_organisation("other"), b"theirs")
     assert (match_product(send(own, b"second")), match_product(stranger)) == (product, None)
-    assert create_product(stranger, rita) == product  # a reviewer knows it: no second one of its identity
+    assert create_product(stranger, rita) == product  # a reviewer can see it, so no second product gets its identity
     assert Product.objects.count() == 1
     third = send(make_organisation("third"), b"a third one's")
     assert match_product(third) is None

@@ -27,7 +27,7 @@ def key(**columns):
         {"properties": [*YCSB_RUN["properties"], ["hdrhistogram.percentiles", "99"]]},
     ],
 )
-def test_threads_results_and_places_make_no_other_sweep(same):
+def test_threads_results_and_places_do_not_change_the_sweep_key(same):
     assert len(key()) == 64
     assert key(**same) == key()
 
@@ -47,12 +47,12 @@ def test_threads_results_and_places_make_no_other_sweep(same):
         {"properties": [*YCSB_RUN["properties"], ["rocksdb.optionsfile", "direct.ini"]]},
     ],
 )
-def test_another_load_is_another_sweep(other):
+def test_a_different_load_is_a_different_sweep(other):
     assert key(**other) != key()
 
 
 @pytest.mark.parametrize("name", ["phase", "workload", "binding", "record_count"])
-def test_a_run_of_which_too_little_is_known_belongs_to_no_sweep(name):
+def test_a_run_with_too_few_facts_belongs_to_no_sweep(name):
     assert not key(**{name: None})
 
 
@@ -74,7 +74,7 @@ def changed(**columns):
     return copy.deepcopy(YCSB_RUN) | columns
 
 
-def test_the_facts_stand_on_the_run_and_on_its_own_row(read_in):
+def test_the_facts_are_stored_on_the_run_and_on_its_own_row(read_in):
     run = read_in(YCSB_RUN).runs.get()
     assert (run.workload, run.tool_version, run.duration_s, run.facts["stop"]["kind"]) == (
         "ycsb", "0.18.0-SNAPSHOT", 3, "finished",
@@ -86,7 +86,7 @@ def test_the_facts_stand_on_the_run_and_on_its_own_row(read_in):
     assert run.findings.get().rule_id == "ycsb-few-samples"
 
 
-def test_an_operation_keeps_what_was_printed_and_shows_no_number_that_was_not(read_in):
+def test_an_operation_stores_only_printed_numbers(read_in):
     read, update = read_in(YCSB_RUN).runs.get().ycsb.operations.all()
     assert (read.ops_count, read.mean_us, read.max_us) == (9975, 1091.1175939849625, 13527)
     assert (read.p50_us, read.p95_us, read.p99_us, read.p999_us, read.p9999_us) == (611, 3751, 6315, 10335, 13527)
@@ -95,13 +95,13 @@ def test_an_operation_keeps_what_was_printed_and_shows_no_number_that_was_not(re
     )  # fmt: skip
 
 
-def test_status_lines_are_rows_in_their_order(read_in):
+def test_status_lines_are_stored_as_rows_in_order(read_in):
     first, second = read_in(YCSB_RUN).runs.get().ycsb.intervals.all()
     assert (first.elapsed_s, first.done_ops_count, first.ops_per_s, first.operations) == (0, 0, None, [])
     assert (second.ops_per_s, second.operations) == (Decimal("1200.5"), [{"name": "READ", "mean_us": "41.0"}])
 
 
-def test_runs_of_both_kinds_are_numbered_apart(read_in):
+def test_runs_of_both_kinds_are_numbered_separately(read_in):
     submission = read_in(YCSB_RUN, changed(ordinal=1), runs=[act_run()])
     assert list(submission.runs.order_by("ordinal").values_list("ordinal", "workload")) == [
         (0, "act-storage"), (1, "ycsb"), (2, "ycsb"),
@@ -118,7 +118,7 @@ def test_runs_of_both_kinds_are_numbered_apart(read_in):
         {"percentiles": [["99", "1E19"]]},
     ],
 )
-def test_a_number_that_no_run_reaches_is_refused_by_a_sentence(read_in, operation):
+def test_an_impossible_number_is_refused_with_a_message(read_in, operation):
     operations = [YCSB_RUN["operations"][0] | operation]
     submission = read_in(changed(operations=operations))
     reading = submission.log.readings.get()
@@ -126,22 +126,22 @@ def test_a_number_that_no_run_reaches_is_refused_by_a_sentence(read_in, operatio
     assert Run.objects.count() == 0
 
 
-@pytest.mark.parametrize("told", [{"runtime_ms": "Infinity"}, {"throughput_ops_per_s": "1E+308"}])
-def test_a_fact_that_no_run_reaches_is_refused_by_a_sentence(read_in, told):
-    reading = read_in(changed(**told)).log.readings.get()
+@pytest.mark.parametrize("changes", [{"runtime_ms": "Infinity"}, {"throughput_ops_per_s": "1E+308"}])
+def test_an_impossible_fact_is_refused_with_a_message(read_in, changes):
+    reading = read_in(changed(**changes)).log.readings.get()
     assert (reading.state, reading.error["id"]) == ("failed", "value-out-of-range")
 
 
-def test_reading_once_more_changes_nothing(read_in):
+def test_a_repeated_reading_changes_nothing(read_in):
     submission = read_in(YCSB_RUN)
     public_id = submission.runs.get().public_id
     assert not read_one(submission.log.readings.get().pk)
     assert (Run.objects.get().public_id, YcsbRun.objects.count()) == (public_id, 1)
 
 
-def test_what_the_host_told_stands_with_the_facts_of_the_run(read_in):
-    told = {"cpu_busy_pct": {"min": "1.0", "mean": "2.0", "max": "3.0"}, "disks": [], "power": []}
-    assert read_in(changed(telemetry=told)).runs.get().facts["telemetry"] == told
+def test_host_telemetry_is_stored_with_the_facts_of_the_run(read_in):
+    telemetry = {"cpu_busy_pct": {"min": "1.0", "mean": "2.0", "max": "3.0"}, "disks": [], "power": []}
+    assert read_in(changed(telemetry=telemetry)).runs.get().facts["telemetry"] == telemetry
 
 
 @pytest.mark.parametrize("columns", [{}, {"telemetry": None}])

@@ -40,7 +40,7 @@ def test_the_same_bytes_of_another_organisation_are_another_submission(evidence_
     assert Evidence.objects.count() == 2
 
 
-def test_a_side_file_is_evidence_of_its_own(evidence_dir):
+def test_a_side_file_is_separate_evidence(evidence_dir):
     submission = accept_submission(
         make_organisation(), io.BytesIO(b"log"), "load.log", FACTS, "dispatch", None, io.BytesIO(b"{}")
     ).submission
@@ -55,7 +55,7 @@ def test_bytes_first_sent_as_a_side_file_can_be_sent_as_a_log(evidence_dir):
     assert send(vendor, b"{}").log.readings.count() == 1
 
 
-def test_bytes_that_cannot_be_kept_leave_no_row(evidence_dir, settings):
+def test_bytes_that_cannot_be_stored_leave_no_row(evidence_dir, settings):
     settings.UPLOAD_MAX_BYTES = 2
     with pytest.raises(TooLargeError):
         send(make_organisation(), b"log")
@@ -64,7 +64,7 @@ def test_bytes_that_cannot_be_kept_leave_no_row(evidence_dir, settings):
 
 @pytest.fixture
 def listen():
-    """Connect a receiver for as long as the test goes on."""
+    """Connect a signal receiver for the duration of the test."""
     connected = []
 
     def connect(receiver):
@@ -76,21 +76,21 @@ def listen():
         reading_pending.disconnect(receiver)
 
 
-def test_the_worker_is_woken_after_commit_for_new_bytes_only(evidence_dir, django_capture_on_commit_callbacks, listen):
-    woken = []
-    listen(lambda reading_id, **_: woken.append(reading_id))
+def test_the_reading_is_enqueued_after_commit_for_new_bytes_only(
+    evidence_dir, django_capture_on_commit_callbacks, listen
+):
+    enqueued = []
+    listen(lambda reading_id, **_: enqueued.append(reading_id))
     vendor = make_organisation()
     with django_capture_on_commit_callbacks(execute=True):
         send(vendor, b"log")
-        assert woken == []
+        assert enqueued == []
     with django_capture_on_commit_callbacks(execute=True):
         send(vendor, b"log")
-    assert woken == [Reading.objects.get().pk]
+    assert enqueued == [Reading.objects.get().pk]
 
 
-def test_an_alarm_that_fails_is_logged_and_loses_nothing(
-    evidence_dir, django_capture_on_commit_callbacks, caplog, listen
-):
+def test_a_failed_enqueue_is_logged_and_loses_nothing(evidence_dir, django_capture_on_commit_callbacks, caplog, listen):
     def fail(**_):
         raise ConnectionError("no broker")
 
@@ -102,7 +102,7 @@ def test_an_alarm_that_fails_is_logged_and_loses_nothing(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_posts_at_the_same_moment_make_one_submission(evidence_dir):
+def test_concurrent_posts_make_one_submission(evidence_dir):
     vendor, found, together = make_organisation(), [], threading.Barrier(6)
 
     def post():
@@ -131,5 +131,5 @@ def test_posts_at_the_same_moment_make_one_submission(evidence_dir):
         ("x" * 300, "x" * 255),
     ],
 )
-def test_only_a_printable_name_of_the_senders_path_is_kept(sent, kept):
+def test_only_a_printable_file_name_is_stored(sent, kept):
     assert clean_filename(sent) == kept

@@ -19,7 +19,7 @@ def run(db):
     return make_run(make_product(), firmware="FW1")
 
 
-def test_an_annotation_stands_until_it_is_retracted(run, rita):
+def test_an_annotation_is_shown_until_it_is_retracted(run, rita):
     annotation = annotate(run, " made with a beta firmware ", rita)
     assert list(run.annotations.current()) == [annotation]
     retract(annotation, rita, "it was not")
@@ -32,7 +32,7 @@ def test_an_annotation_stands_until_it_is_retracted(run, rita):
     assert Annotation.objects.count() == 2
 
 
-def test_the_same_annotation_stands_once(run, rita):
+def test_the_same_annotation_is_stored_once(run, rita):
     annotate(run, "beta firmware", rita)
     with pytest.raises(ReviewRefusedError, match="already"):
         annotate(run, "beta firmware", rita)
@@ -47,7 +47,7 @@ def test_an_annotation_is_retracted_once_and_with_a_reason(run, rita):
         retract(annotation, rita, "no")
 
 
-def test_nobody_corrects_or_clears_a_run_of_their_own(rita):
+def test_a_reviewer_cannot_correct_or_clear_their_own_run(rita):
     run = make_run(make_product(), **from_a_log())
     run.submission.submitted_by = rita
     run.submission.save()
@@ -58,7 +58,7 @@ def test_nobody_corrects_or_clears_a_run_of_their_own(rita):
         correct(run, {"firmware": "FW2"}, rita, "a slip")
 
 
-def test_a_correction_tells_both_values_and_is_taken_back(run, rita):
+def test_a_correction_records_both_values_and_can_be_reversed(run, rita):
     event = correct(run, {"firmware": "FW2", "over_provisioning_pct": None}, rita, "a slip")
     assert event.details == {"changes": {"firmware": ["FW1", "FW2"]}}
     assert Run.objects.get(pk=run.pk).firmware == "FW2"
@@ -67,7 +67,7 @@ def test_a_correction_tells_both_values_and_is_taken_back(run, rita):
     assert Event.objects.filter(kind="correction-taken-back").get().reason == "no slip"
 
 
-def test_a_correction_is_not_taken_back_over_a_later_one(run, rita):
+def test_a_correction_with_a_later_one_cannot_be_reversed(run, rita):
     first = correct(run, {"firmware": "FW2"}, rita, "a slip")
     correct(run, {"firmware": "FW3"}, rita, "another slip")
     with pytest.raises(ReviewRefusedError, match="firmware was changed since"):
@@ -82,7 +82,7 @@ def test_a_correction_is_not_taken_back_over_a_later_one(run, rita):
         ({"firmware": "FW2"}, " ", "reason is needed"),
     ],
 )
-def test_a_correction_that_makes_no_sense_is_refused(run, rita, stated, reason, complaint):
+def test_an_invalid_correction_is_refused(run, rita, stated, reason, complaint):
     with pytest.raises(ReviewRefusedError, match=complaint):
         correct(run, stated, rita, reason)
     assert not Event.objects.exists()

@@ -1,4 +1,4 @@
-"""Until its minute an embargoed submission is reviewed and unseen; then the register itself discloses it."""
+"""Embargoed submissions: reviewed and hidden until their minute, then disclosed by the register itself."""
 
 import io
 from dataclasses import replace
@@ -38,7 +38,7 @@ def rita(db):
 
 @pytest.fixture
 def submission(evidence_dir, stand_in, vera, rita):
-    """A reviewed one that waits for a minute of tomorrow."""
+    """A reviewed submission under embargo until a minute of tomorrow."""
     facts = replace(FACTS, embargo_until=minute(days=1))
     submission = send(vera.memberships.get().organisation, log_bytes("four-us"), vera, facts)
     sweep()
@@ -55,7 +55,7 @@ def let_it_end(submission, **ago):
     Submission.objects.filter(pk=submission.pk).update(embargo_until=timezone.now() - timedelta(**ago))
 
 
-def test_a_reviewed_run_waits_unseen(submission, rita):
+def test_a_reviewed_run_under_embargo_is_hidden(submission, rita):
     run = submission.runs.get()
     assert (run.visibility, run.tier, run.published_at) == ("embargoed", "reviewed", None)
     assert state_of(submission) == "embargoed"
@@ -65,7 +65,7 @@ def test_a_reviewed_run_waits_unseen(submission, rita):
     assert (event.actor, event.details["until"]) == (rita, submission.embargo_until.isoformat())
 
 
-def test_it_is_public_once_the_minute_has_come_and_not_before(submission):
+def test_a_run_becomes_public_at_its_minute_and_not_before(submission):
     assert disclose_due() == 0
     assert state_of(submission) == "embargoed"
     let_it_end(submission, seconds=0)
@@ -75,12 +75,12 @@ def test_it_is_public_once_the_minute_has_come_and_not_before(submission):
     assert Event.objects.get(kind="run-published", subject_id=run.public_id).actor is None
 
 
-def test_nobody_discloses_it_earlier(submission):
+def test_an_embargoed_run_cannot_be_disclosed_earlier(submission):
     with pytest.raises(ReviewRefusedError, match="is under embargo until"):
         visibility.disclose(submission.runs.get())
 
 
-def test_an_embargo_that_is_over_at_the_review_delays_nothing(evidence_dir, stand_in, vera, rita):
+def test_an_embargo_that_ended_before_the_review_delays_nothing(evidence_dir, stand_in, vera, rita):
     submission = send(vera.memberships.get().organisation, log_bytes("four-us"), vera)
     let_it_end(submission, minutes=1)
     sweep()
@@ -89,7 +89,7 @@ def test_an_embargo_that_is_over_at_the_review_delays_nothing(evidence_dir, stan
     assert submission.runs.get().visibility == "public"
 
 
-def test_its_sender_moves_it_both_ways_and_each_change_is_kept(submission, vera):
+def test_the_sender_can_move_an_embargo_both_ways_and_each_change_is_recorded(submission, vera):
     before, later, sooner = submission.embargo_until, minute(days=9), minute(hours=1)
     change_embargo(submission, later, vera)
     change_embargo(submission, sooner, vera)
@@ -99,12 +99,12 @@ def test_its_sender_moves_it_both_ways_and_each_change_is_kept(submission, vera)
     assert state_of(submission) == "embargoed"
 
 
-def test_ending_it_discloses_what_is_reviewed_at_once(submission, vera):
+def test_ending_an_embargo_discloses_reviewed_runs_at_once(submission, vera):
     change_embargo(submission, None, vera)
     assert state_of(submission) == "published"
 
 
-def test_no_embargo_hides_what_was_public(submission, vera, rita):
+def test_an_embargo_cannot_hide_a_public_run(submission, vera, rita):
     change_embargo(submission, None, vera)
     with pytest.raises(ReviewRefusedError, match="an embargo cannot hide it again"):
         change_embargo(submission, minute(days=1), vera)
@@ -114,16 +114,16 @@ def test_no_embargo_hides_what_was_public(submission, vera, rita):
     assert state_of(submission) == "withdrawn"
 
 
-def test_a_moment_is_a_whole_minute_to_come_within_a_year(monkeypatch):
+def test_an_embargo_ends_at_a_whole_minute_within_a_year(monkeypatch):
     now = timezone.now()
-    monkeypatch.setattr(timezone, "now", lambda: now)  # else a minute may end between a moment and what is said of it
+    monkeypatch.setattr(timezone, "now", lambda: now)  # otherwise a minute may end meanwhile
     assert complaint_about(minute(minutes=1)) == complaint_about(minute(days=DAYS_MAX)) == ""
     assert "whole minute" in complaint_about(minute(days=1) + timedelta(seconds=1))
     assert "after now" in complaint_about(minute())
     assert f"at most {DAYS_MAX} days" in complaint_about(minute(days=DAYS_MAX, minutes=1))
 
 
-def test_a_run_that_became_void_while_it_waited_goes_back_into_review(submission):
+def test_a_run_that_became_void_under_embargo_returns_to_review(submission):
     run = submission.runs.get()
     Verdict.objects.filter(run=run).update(outcome="void", headline="void: cut short")
     let_it_end(submission, seconds=1)
@@ -133,7 +133,7 @@ def test_a_run_that_became_void_while_it_waited_goes_back_into_review(submission
     assert "A void run is not published" in Event.objects.get(kind="run-recalled").reason
 
 
-def test_a_reviewer_recalls_it_and_what_waits_is_neither_declined_nor_sliced_anew(submission, rita):
+def test_a_reviewer_can_recall_an_embargoed_run_which_is_neither_declined_nor_resliced(submission, rita):
     with pytest.raises(ReviewRefusedError, match="waits for the end of its embargo"):
         decline(submission, rita, "late")
     assert not may_change_slices(submission)
@@ -141,13 +141,13 @@ def test_a_reviewer_recalls_it_and_what_waits_is_neither_declined_nor_sliced_ane
     assert state_of(submission) == "in-review"
 
 
-def test_a_run_without_a_submission_is_never_due(submission):
+def test_a_run_without_a_submission_is_never_disclosed(submission):
     submission.runs.update(submission=None)
     let_it_end(submission, days=1)
     assert disclose_due() == 0
 
 
-def test_the_same_bytes_sent_again_without_a_moment_do_not_end_it(evidence_dir, stand_in, vera):
+def test_a_second_submission_without_an_embargo_does_not_end_the_embargo(evidence_dir, stand_in, vera):
     until, organisation = minute(days=1), vera.memberships.get().organisation
     submission = send(organisation, b"no log", vera, replace(FACTS, embargo_until=until))
     sweep()
@@ -164,7 +164,7 @@ def send_again(submission, vera, until, companions=()):
     return accept_submission(submission.organisation, again, "load.log", facts, "api", vera, companions=companions)
 
 
-def test_the_same_bytes_sent_again_with_another_moment_move_it(submission, vera):
+def test_a_second_submission_with_another_minute_moves_the_embargo(submission, vera):
     before, until = submission.embargo_until, minute(days=3)
     receipt = send_again(submission, vera, until)
     submission.refresh_from_db()
@@ -175,7 +175,7 @@ def test_the_same_bytes_sent_again_with_another_moment_move_it(submission, vera)
     assert Event.objects.filter(kind="submission-embargo-changed").count() == 1
 
 
-def test_an_embargo_that_comes_late_holds_what_was_sent_without_one(evidence_dir, stand_in, vera, rita):
+def test_a_later_embargo_applies_to_a_submission_sent_without_one(evidence_dir, stand_in, vera, rita):
     submission = send(vera.memberships.get().organisation, log_bytes("four-us"), vera)
     sweep()
     send_again(submission, vera, minute(days=1))
@@ -184,7 +184,7 @@ def test_an_embargo_that_comes_late_holds_what_was_sent_without_one(evidence_dir
     assert submission.runs.get().visibility == "embargoed"
 
 
-def test_an_embargo_on_known_bytes_that_were_public_is_refused_and_nothing_is_taken(submission, vera):
+def test_an_embargo_on_public_bytes_is_refused_and_nothing_is_stored(submission, vera):
     change_embargo(submission, None, vera)
     beside = [CompanionUpload(io.BytesIO(b"stderr"), "load.err")]
     with pytest.raises(
@@ -196,7 +196,7 @@ def test_an_embargo_on_known_bytes_that_were_public_is_refused_and_nothing_is_ta
     assert not send_again(submission, vera, None).is_new
 
 
-def test_another_organisation_s_embargo_on_the_same_bytes_is_its_own(submission):
+def test_organisations_have_separate_embargoes_on_the_same_bytes(submission):
     otto = make_user("otto", make_organisation("other"))
     before = submission.embargo_until
     other = send(otto.memberships.get().organisation, log_bytes("four-us"), otto, replace(FACTS, embargo_until=None))
@@ -205,7 +205,7 @@ def test_another_organisation_s_embargo_on_the_same_bytes_is_its_own(submission)
     assert (submission.embargo_until, Submission.objects.get(pk=other.pk).embargo_until) == (before, until)
 
 
-def test_the_warnings_that_its_reviewer_accepted_are_told_with_its_publication(evidence_dir, stand_in, vera, rita):
+def test_the_warnings_that_the_reviewer_accepted_are_recorded_with_the_publication(evidence_dir, stand_in, vera, rita):
     facts = replace(FACTS, embargo_until=minute(days=1))
     submission = send(vera.memberships.get().organisation, log_bytes("four-us"), vera, facts)
     sweep()
@@ -216,7 +216,7 @@ def test_the_warnings_that_its_reviewer_accepted_are_told_with_its_publication(e
     assert Event.objects.get(kind="run-published").details["in_spite_of"] == ["Another size."]
 
 
-def test_a_run_that_cannot_be_shown_keeps_back_no_other(submission, monkeypatch):
+def test_a_run_that_cannot_be_shown_delays_no_other(submission, monkeypatch):
     let_it_end(submission)
     monkeypatch.setattr(visibility, "disclose", lambda run: 1 / 0)
     assert disclose_due() == 0

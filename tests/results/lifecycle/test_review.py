@@ -67,14 +67,14 @@ def test_a_reviewed_run_is_public_with_its_tier_and_event(submission, reviewer):
     assert Event.objects.get(kind="run-published", subject_id=run.public_id).actor == reviewer
 
 
-def test_a_run_of_our_own_lab_stays_lab_verified(submission, reviewer):
+def test_a_run_of_our_lab_stays_lab_verified(submission, reviewer):
     submission.runs.update(tier="lab-verified")
     create_product(submission, reviewer)
     publish(submission, reviewer)
     assert submission.runs.get().tier == "lab-verified"
 
 
-def test_nobody_publishes_a_submission_of_their_own(submission, sender):
+def test_a_reviewer_cannot_publish_their_own_submission(submission, sender):
     create_product(submission, sender)
     with pytest.raises(ReviewRefusedError, match="yourself"):
         publish(submission, sender)
@@ -90,14 +90,14 @@ def test_nothing_is_published_without_a_product_or_twice(submission, reviewer):
         publish(submission, reviewer)
 
 
-def test_a_declined_submission_keeps_its_run_and_the_reason(submission, reviewer):
+def test_a_declined_submission_has_its_run_and_the_reason(submission, reviewer):
     decline(submission, reviewer, "the log is of another drive")
     assert state_of(submission) == "declined"
     assert submission.runs.get().visibility == "unreviewed"
     assert Event.objects.get(kind="submission-declined").reason == "the log is of another drive"
 
 
-def test_what_is_published_is_withdrawn_and_not_declined(submission, reviewer):
+def test_a_published_run_can_be_withdrawn_but_not_declined(submission, reviewer):
     create_product(submission, reviewer)
     publish(submission, reviewer)
     with pytest.raises(ReviewRefusedError, match="Withdraw"):
@@ -113,19 +113,19 @@ def test_the_same_facts_make_one_product(submission, reviewer):
     assert Product.objects.count() == Event.objects.filter(kind="product-created").count() == 1
 
 
-def test_a_namesake_of_another_part_number_gets_a_number(submission, reviewer):
+def test_a_product_of_the_same_name_and_another_part_number_gets_a_number(submission, reviewer):
     stated = {"category": "nvme-flash", "vendor": "Exemplar", "model": "EX4", "capacity_gb": 3200}
     Product.objects.create(slug="exemplar-ex4-3200gb", part_number="other", **stated)
     assert create_product(submission, reviewer).slug == "exemplar-ex4-3200gb-2"
 
 
-def test_a_product_needs_its_name_stated(submission, reviewer):
+def test_a_product_needs_a_name(submission, reviewer):
     submission.model = ""
     with pytest.raises(ReviewRefusedError, match="Not stated: model"):
         create_product(submission, reviewer)
 
 
-def test_naming_another_product_tells_the_one_before(submission, reviewer):
+def test_a_change_of_the_product_records_the_previous_one(submission, reviewer):
     create_product(submission, reviewer)
     other = Product.objects.create(slug="other", category="nvme-flash", vendor="Other", model="O1")
     name_product(submission, other, reviewer)
@@ -135,7 +135,7 @@ def test_naming_another_product_tells_the_one_before(submission, reviewer):
 
 
 @pytest.mark.parametrize("is_virtual", [False, True])
-def test_what_ran_on_a_virtual_device_is_never_published(evidence_dir, stand_in, sender, reviewer, is_virtual):
+def test_a_run_on_a_virtual_device_is_never_published(evidence_dir, stand_in, sender, reviewer, is_virtual):
     facts = replace(FACTS, is_virtual=is_virtual)
     submission = send(sender.memberships.get().organisation, log_bytes("four-us"), sender, facts)
     sweep()
@@ -148,7 +148,7 @@ def test_what_ran_on_a_virtual_device_is_never_published(evidence_dir, stand_in,
 
 
 @pytest.mark.parametrize("visibility", ["public", "withdrawn"])
-def test_a_virtual_run_stands_in_no_public_table_whatever_its_visibility(submission, reviewer, visibility):
+def test_a_virtual_run_is_in_no_public_table_whatever_its_visibility(submission, reviewer, visibility):
     create_product(submission, reviewer)
     submission.runs.update(visibility=visibility)
     assert Run.objects.public().exists()
@@ -157,7 +157,7 @@ def test_a_virtual_run_stands_in_no_public_table_whatever_its_visibility(submiss
     assert not Product.objects.public().exists()
 
 
-def test_a_reviewer_names_a_drive_that_its_sender_did_not(submission, reviewer):
+def test_a_reviewer_can_name_a_drive_that_the_sender_did_not(submission, reviewer):
     Submission.objects.filter(pk=submission.pk).update(category="", vendor="", model="", capacity_gb=None)
     submission.refresh_from_db()
     stated = Identity(category="nvme-flash", vendor="Exemplar", model="EX5", part_number="", capacity_gb=960)

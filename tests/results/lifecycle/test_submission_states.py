@@ -1,4 +1,4 @@
-"""Where a submission of several runs stands: what waits for a reviewer is in review, whatever became of others."""
+"""The state of a submission of several runs: it is in review while one of its runs waits for a reviewer."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def rita(db):
 
 @pytest.fixture
 def submission(db):
-    """A log with three runs of which nobody has looked at any."""
+    """A log with three runs that no reviewer has seen."""
     product, of_log = make_product(), from_a_log()
     of_log["submission"].product = product
     of_log["submission"].save()
@@ -39,20 +39,20 @@ def show(submission, *visibilities):
 
 
 @pytest.mark.parametrize("visibility", ["public", "embargoed", "withdrawn"])
-def test_a_run_that_waits_beside_others_is_in_review(submission, visibility):
+def test_a_submission_with_one_waiting_run_is_in_review(submission, visibility):
     show(submission, visibility, visibility)
     assert state_of(submission) == "in-review"
     show(submission, visibility, visibility, visibility)
     assert state_of(submission) == {"public": "published"}.get(visibility, visibility)
 
 
-def test_a_run_recalled_from_an_embargo_that_others_wait_for_is_in_review(submission, rita):
+def test_a_submission_with_one_run_recalled_from_its_embargo_is_in_review(submission, rita):
     show(submission, "embargoed", "embargoed", "embargoed")
     visibility.recall(submission.runs.first(), rita, "the wrong drive")
     assert state_of(submission) == "in-review"
 
 
-def test_a_run_that_waits_beside_others_may_be_declined_and_published_after_all(submission, rita):
+def test_a_waiting_run_of_several_can_be_declined_and_then_published(submission, rita):
     show(submission, "public", "public")
     decline(submission, rita, "cut short")
     assert state_of(submission) == "published"
@@ -62,7 +62,7 @@ def test_a_run_that_waits_beside_others_may_be_declined_and_published_after_all(
         decline(submission, rita, "late")
 
 
-def test_what_was_declined_once_and_is_recalled_later_waits_again(submission, rita):
+def test_a_declined_run_that_is_recalled_waits_again(submission, rita):
     decline(submission, rita, "no product")
     assert state_of(submission) == "declined"
     show(submission, "embargoed", "embargoed", "embargoed")

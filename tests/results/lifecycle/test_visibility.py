@@ -25,7 +25,7 @@ def product(db):
 
 
 def run_in(state, product):
-    """A run brought to a state, with a successor where the state asks for one."""
+    """Return a run in a state, with a successor if the state needs one."""
     successor = make_run(product) if state == "superseded" else None
     return make_run(product, visibility=state, superseded_by=successor)
 
@@ -47,7 +47,7 @@ def make_move(name, run, actor):
 
 @pytest.mark.parametrize("state", Visibility.values)
 @pytest.mark.parametrize("name", visibility.TRANSITIONS)
-def test_a_move_is_made_from_its_states_and_from_no_other(name, state, product, rita):
+def test_a_transition_is_allowed_only_from_its_states(name, state, product, rita):
     run, move = run_in(state, product), visibility.TRANSITIONS[name]
     if state in move.before:
         make_move(name, run, rita)
@@ -63,7 +63,7 @@ def test_a_move_is_made_from_its_states_and_from_no_other(name, state, product, 
         assert not Event.objects.filter(subject_id=run.public_id).exists()
 
 
-def test_every_move_can_be_taken_back_and_every_state_is_left():
+def test_every_transition_can_be_reversed_and_no_state_is_final():
     ways = {
         (before, after) for move in visibility.TRANSITIONS.values() for before in move.before for after in move.after
     }
@@ -72,7 +72,7 @@ def test_every_move_can_be_taken_back_and_every_state_is_left():
     assert {before for before, _ in ways} == set(Visibility.values)
 
 
-def test_a_superseded_run_that_was_withdrawn_comes_back_as_superseded(product, rita):
+def test_a_withdrawn_superseded_run_is_restored_as_superseded(product, rita):
     run, successor = make_run(product), make_run(product)
     visibility.supersede(run, successor, rita, "a longer run")
     visibility.withdraw(run, rita, "wrong firmware")
@@ -107,14 +107,14 @@ def test_no_run_supersedes_itself_or_one_of_another_product(product, rita):
 
 
 @pytest.mark.parametrize("name", ["withdraw", "reinstate", "unsupersede", "recall"])
-def test_a_move_needs_a_reason(name, product, rita):
+def test_a_transition_needs_a_reason(name, product, rita):
     run = run_in(next(iter(visibility.TRANSITIONS[name].before)), product)
     with pytest.raises(ReviewRefusedError, match="Enter a reason"):
         getattr(visibility, name)(run, rita, " ")
 
 
 @pytest.mark.parametrize(("name", "is_refused"), [("withdraw", False), ("reinstate", True), ("unsupersede", True)])
-def test_nobody_approves_their_own(evidence_dir, product, name, is_refused):
+def test_a_reviewer_cannot_approve_their_own_run(evidence_dir, product, name, is_refused):
     vera = make_user("vera", make_organisation(), is_staff=True)
     submission = send(vera.memberships.get().organisation, log_bytes("four-us"), vera)
     run = run_in(next(iter(visibility.TRANSITIONS[name].before)), product)
@@ -129,7 +129,7 @@ def test_nobody_approves_their_own(evidence_dir, product, name, is_refused):
 
 
 def in_threads(*tasks):
-    """Start the tasks at one moment, each with a connection of its own; return how each ended."""
+    """Start the tasks at the same time, each on its own connection; return the result of each."""
     start, ends = threading.Barrier(len(tasks)), []
 
     def work(task):
@@ -152,7 +152,7 @@ def in_threads(*tasks):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", ["publish", "withdraw", "reinstate", "unsupersede"])
-def test_of_reviewers_at_one_moment_one_makes_the_move(name):
+def test_one_of_several_concurrent_reviewers_makes_the_transition(name):
     product, people = make_product(), [make_user(f"rita-{number}", is_staff=True) for number in range(6)]
     run = run_in(sorted(visibility.TRANSITIONS[name].before)[0], product)
     ends = in_threads(*[lambda actor=actor: make_move(name, run, actor) for actor in people])
@@ -173,7 +173,7 @@ def test_two_runs_never_supersede_each_other():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_withdrawal_and_a_supersession_at_one_moment_leave_one_history():
+def test_a_concurrent_withdrawal_and_supersession_leave_one_history():
     product, rita = make_product(), make_user("rita", is_staff=True)
     run, successor = make_run(product), make_run(product)
     in_threads(

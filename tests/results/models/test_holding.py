@@ -1,4 +1,4 @@
-"""Which runs hold a limit, asked of one index."""
+"""Runs within a limit, found by one index."""
 
 from decimal import Decimal
 
@@ -9,7 +9,7 @@ from results.models import Run, Share
 from results.rules.act.limits import exact_share_pct
 
 pytestmark = pytest.mark.django_db
-RUNS = 5_000  # with six shares each: more than the register of a decade
+RUNS = 5_000  # with six shares each: more than ten years of the register
 
 
 def make_run(over, ops, statistic="worst-slice", threshold_us=1000):
@@ -22,12 +22,12 @@ def make_run(over, ops, statistic="worst-slice", threshold_us=1000):
     return run
 
 
-def test_a_run_at_the_limit_holds_it_and_one_operation_more_does_not():
+def test_a_run_at_the_limit_is_within_it_and_one_more_operation_is_not():
     at_limit, _ = make_run(50_000, 1_000_000), make_run(50_001, 1_000_000)
     assert list(Run.objects.holding(1000, 5)) == [at_limit]
 
 
-def test_another_threshold_or_statistic_is_another_question():
+def test_another_threshold_or_statistic_has_its_own_runs():
     make_run(0, 10, threshold_us=8000)
     overall = make_run(0, 10, statistic="overall")
     assert not Run.objects.holding(1000, 5)

@@ -11,7 +11,7 @@ def test_an_id_has_its_prefix_and_eight_letters():
     assert re.fullmatch(rf"r-[{ALPHABET}]{{8}}", new_run_id())
 
 
-def test_letters_that_are_misread_are_left_out():
+def test_easily_misread_letters_are_not_used():
     assert not set("0oO1iIlLuU") & set(ALPHABET)
 
 

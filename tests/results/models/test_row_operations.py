@@ -31,14 +31,14 @@ def row(run, number, counts):
     return [run.pk, number, 0, 60, 1, 9, counts]
 
 
-def test_rows_are_as_if_they_had_been_inserted(run):
+def test_copied_rows_equal_inserted_rows(run):
     written = [[[0, 2**63 - 1], [None, None]], [[None], [None]], []]
     copy_rows(Slice, SLICE_COLUMNS, [row(run, number, counts) for number, counts in enumerate(written)])
     assert list(Slice.objects.values_list("counts", flat=True)) == written
 
 
 @pytest.mark.parametrize(("numbers", "count", "error"), [((1, 1), 1, IntegrityError), ((1, 2), 2**63, DataError)])
-def test_a_row_that_cannot_be_is_refused_as_an_insert_refuses_it(run, numbers, count, error):
+def test_an_invalid_row_is_refused_as_by_an_insert(run, numbers, count, error):
     with pytest.raises(error), transaction.atomic():
         copy_rows(Slice, SLICE_COLUMNS, [row(run, number, [[count]]) for number in numbers])
     assert not Slice.objects.exists()
@@ -63,7 +63,7 @@ def first_locked(queries):
     return [name for name in dict.fromkeys(match[1] or match[2] for match in found if match) if name in IN_ORDER]
 
 
-def test_sending_again_with_an_embargo(submission, connection_queries):
+def test_a_second_submission_with_an_embargo_follows_the_lock_order(submission, connection_queries):
     until = timezone.now().replace(second=0, microsecond=0) + timedelta(days=1)
     with connection_queries() as queries:
         facts = replace(FACTS, embargo_until=until)
@@ -72,7 +72,7 @@ def test_sending_again_with_an_embargo(submission, connection_queries):
     assert first_locked(queries.captured_queries) == IN_ORDER[:2]
 
 
-def test_judging_anew(submission, connection_queries):
+def test_a_re_evaluation_follows_the_lock_order(submission, connection_queries):
     add_stricter_profile()
     with connection_queries() as queries:
         assert recompute(Order(reason="other rules", is_dry=False)).cases
@@ -80,7 +80,7 @@ def test_judging_anew(submission, connection_queries):
 
 
 @pytest.mark.parametrize("is_failed", [False, True])
-def test_other_slices(submission, connection_queries, is_failed):
+def test_a_reading_in_other_slices_follows_the_lock_order(submission, connection_queries, is_failed):
     if is_failed:
         submission.log.readings.update(state="failed", error={"id": "x"})
     with connection_queries() as queries:

@@ -23,7 +23,7 @@ def traced_run(content):
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
-def test_what_was_asked_is_traced_to_its_line_however_the_log_was_packed(evidence_dir, real_reader, pack):
+def test_the_requested_load_is_traced_to_its_line_in_logs_of_every_compression(evidence_dir, real_reader, pack):
     run = traced_run(log_bytes("four-us"))
     run.reading.evidence = send(run.submission.organisation, pack(log_bytes("four-us"))).log
     origins = {each.name: each.origin for each in trace(run)}
@@ -35,25 +35,25 @@ def test_what_was_asked_is_traced_to_its_line_however_the_log_was_packed(evidenc
 def test_a_share_is_traced_to_the_lines_of_its_slice(evidence_dir, real_reader):
     run = traced_run(log_bytes("four-us"))
     worst = run.shares.get(statistic="worst-slice", threshold_us=1000)
-    (told,) = [each for each in trace(run) if each.name == "share worst-slice over 1000 us"]
-    assert told.value == f"{worst.printed} %"
-    first, last = map(int, re.search(r"lines (\d+) to (\d+)$", told.origin).groups())
+    (worst_share,) = [each for each in trace(run) if each.name == "share worst-slice over 1000 us"]
+    assert worst_share.value == f"{worst.printed} %"
+    first, last = map(int, re.search(r"lines (\d+) to (\d+)$", worst_share.origin).groups())
     assert LINES[first - 1].startswith("after ")
-    assert f"{worst.over_count} of {worst.ops_count} operations, read at 1024 us" in told.origin
+    assert f"{worst.over_count} of {worst.ops_count} operations, read at 1024 us" in worst_share.origin
     assert first < last <= len(LINES)
 
 
-def test_every_share_and_its_grounds_are_told(evidence_dir, real_reader):
+def test_the_trace_has_every_share_and_its_inputs(evidence_dir, real_reader):
     run = traced_run(log_bytes("four-us"))
-    told = list(trace(run))
+    traced = list(trace(run))
     values = [f"{share.printed} %" for share in run.shares.order_by("statistic", "threshold_us")]
-    assert [each.value for each in told if each.name.startswith("share ")] == values
-    grounds = " ".join(f"{each.value} {each.origin}" for each in told[:4])
+    assert [each.value for each in traced if each.name.startswith("share ")] == values
+    inputs = " ".join(f"{each.value} {each.origin}" for each in traced[:4])
     for expected in (run.reading.evidence.sha256, run.verdicts.get().profile.sha256, run.reading.reader_version):
-        assert expected in grounds
+        assert expected in inputs
 
 
-def test_a_log_that_is_gone_is_said(evidence_dir, real_reader, settings, tmp_path):
+def test_a_missing_log_is_reported(evidence_dir, real_reader, settings, tmp_path):
     run = traced_run(log_bytes("four-us"))
     settings.EVIDENCE_DIR = tmp_path / "elsewhere"
     origins = {each.name: each.origin for each in trace(run)}
@@ -65,7 +65,7 @@ def test_a_published_run_is_traced_to_its_row():
     assert [(each.name, each.value) for each in trace(run)] == [("source", "Aerospike"), ("tps", "300000")]
 
 
-def test_the_command_prints_and_refuses_an_unknown_run():
+def test_the_command_prints_the_trace_and_refuses_an_unknown_run():
     run, output = make_run(make_product(), source="Aerospike", source_row="| EX4 |"), StringIO()
     call_command("trace", run.public_id, stdout=output)
     assert output.getvalue() == "source: Aerospike\n    published without a log; row as printed: | EX4 |\n"

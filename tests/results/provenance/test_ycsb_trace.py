@@ -24,7 +24,7 @@ JAVA, JSON, GO = (
 
 
 def traced(case, pack=bytes, beside=("stderr",)):
-    """Return what is traced of the run of a log, and the lines of log and standard error."""
+    """Return the trace of a log's run, and the lines of log and standard error."""
     files = {ending: (FOLDER / f"{case}.{ending}").read_bytes() for ending in ("log", *beside)}
     companions = [CompanionUpload(io.BytesIO(files[ending]), f"load.{ending}") for ending in beside]
     stream = io.BytesIO(pack(files["log"]))
@@ -43,8 +43,8 @@ def line_at(origin, lines):
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
 def test_each_figure_is_traced_to_the_row_that_prints_it(pack):
-    told, lines = traced(JAVA, pack)
-    figures = [each for each in told if re.search(r"_us$|percentile|ops_count$", each.name) and each.value != "0"]
+    trace_rows, lines = traced(JAVA, pack)
+    figures = [each for each in trace_rows if re.search(r"_us$|percentile|ops_count$", each.name) and each.value != "0"]
     figures = [each for each in figures if "line" in each.origin]
     rows = [line for line in lines["load.log"] if FIGURE_ROW.match(line)]
     assert len(figures) == len(rows) == 18
@@ -54,61 +54,61 @@ def test_each_figure_is_traced_to_the_row_that_prints_it(pack):
 
 
 def test_a_percentile_is_traced_to_its_own_row_and_not_to_a_neighbour():
-    told, lines = traced(JAVA)
-    (origin,) = [each.origin for each in told if each.name == "READ ok service time, percentile 99"]
+    trace_rows, lines = traced(JAVA)
+    (origin,) = [each.origin for each in trace_rows if each.name == "READ ok service time, percentile 99"]
     assert line_at(origin, lines).startswith("[READ], 99thPercentileLatency(us), ")
 
 
-def test_a_percentile_in_milliseconds_is_not_taken_for_a_bucket():
-    told, lines = traced("ycsb-0.1.4/basicdb-load", beside=())
-    (each,) = [each for each in told if each.name == "INSERT ok service time, percentile 95"]
+def test_a_percentile_in_milliseconds_is_not_read_as_a_bucket():
+    trace_rows, lines = traced("ycsb-0.1.4/basicdb-load", beside=())
+    (each,) = [each for each in trace_rows if each.name == "INSERT ok service time, percentile 95"]
     assert (each.value, line_at(each.origin, lines)) == ("2000 us", "[INSERT], 95thPercentileLatency(ms), 2")
 
 
 def test_the_whole_runs_figures_are_traced():
-    told, lines = traced(JAVA)
-    origins = {each.name: each.origin for each in told}
+    trace_rows, lines = traced(JAVA)
+    origins = {each.name: each.origin for each in trace_rows}
     assert line_at(origins["throughput_ops_per_s"], lines).startswith("[OVERALL], Throughput(ops/sec), ")
     assert line_at(origins["runtime_ms"], lines).startswith("[OVERALL], RunTime(ms), ")
 
 
 def test_rows_of_json_are_traced_to_the_line_of_their_value():
-    told, lines = traced(JSON)
-    origins = {each.name: each.origin for each in told}
+    trace_rows, lines = traced(JSON)
+    origins = {each.name: each.origin for each in trace_rows}
     assert line_at(origins["runtime_ms"], lines) == '  "value" : 310'
-    value = {each.name: each.value for each in told}["READ ok service time, ops_count"]
+    value = {each.name: each.value for each in trace_rows}["READ ok service time, ops_count"]
     assert re.search(rf'"value" : {value}\b', line_at(origins["READ ok service time, ops_count"], lines))
 
 
-def test_what_was_asked_is_traced_to_the_command_line_in_the_companion():
-    told, lines = traced(JAVA)
-    (threads,) = [each for each in told if each.name == "threads_count"]
+def test_the_requested_load_is_traced_to_the_command_line_in_the_companion():
+    trace_rows, lines = traced(JAVA)
+    (threads,) = [each for each in trace_rows if each.name == "threads_count"]
     assert threads.value == "4"
     assert "-threads 4" in line_at(threads.origin, lines)
 
 
-def test_companions_are_told_with_their_hash_and_role():
-    told, _ = traced(JAVA)
-    (companion,) = [each for each in told if each.name == "companion"]
+def test_companions_are_listed_with_their_hash_and_role():
+    trace_rows, _ = traced(JAVA)
+    (companion,) = [each for each in trace_rows if each.name == "companion"]
     assert companion.origin == "load.stderr, read as stderr"
 
 
 def test_the_operations_of_go_ycsb_are_traced_to_their_last_line():
-    told, lines = traced(GO, beside=("stderr", "cmd"))
-    origins = {each.name: each.origin for each in told}
+    trace_rows, lines = traced(GO, beside=("stderr", "cmd"))
+    origins = {each.name: each.origin for each in trace_rows}
     last = max(number for number, line in enumerate(lines["load.log"], 1) if line.startswith("READ "))
     assert origins["READ ok service time, ops_count"] == f"line {last} of load.log"
     assert "--threads" in line_at(origins["threads_count"], lines)
 
 
-def test_status_lines_are_traced_to_where_they_stand():
-    told, lines = traced("ycsb-0.17.0/basicdb-load", beside=())
-    (status,) = [each for each in told if each.name == "status lines"]
+def test_status_lines_are_traced_to_their_place():
+    trace_rows, lines = traced("ycsb-0.17.0/basicdb-load", beside=())
+    (status,) = [each for each in trace_rows if each.name == "status lines"]
     assert status.value == "2"
     assert " sec: 72 operations; " in line_at(status.origin, lines)
 
 
-def test_a_log_that_is_gone_is_said(settings, tmp_path):
+def test_a_missing_log_is_reported(settings, tmp_path):
     traced(JAVA)
     settings.EVIDENCE_DIR = tmp_path / "elsewhere"
     origins = {each.name: each.origin for each in trace(Run.objects.get())}

@@ -27,18 +27,18 @@ def test_what_the_reader_prints_is_returned(stand_in):
     assert read(LOG, 10, PROFILE) == recorded_reading("four-us")
 
 
-def test_the_reader_is_asked_as_the_formats_say(program, tmp_path):
-    program(f'echo "$@" > {tmp_path}/asked; cat "$6" >> {tmp_path}/asked; cat {tmp_path}/answer')
+def test_the_reader_is_called_as_documented(program, tmp_path):
+    program(f'echo "$@" > {tmp_path}/requests; cat "$6" >> {tmp_path}/requests; cat {tmp_path}/answer')
     (tmp_path / "answer").write_text(json.dumps(recorded_reading("four-us")))
     read(LOG, 10, PROFILE)
 
-    command, profile = (tmp_path / "asked").read_text().split("\n")
+    command, profile = (tmp_path / "requests").read_text().split("\n")
     assert command.startswith("read --json --slice-sec 10 --profile /")
     assert command.endswith(str(LOG))
     assert profile == PROFILE
 
 
-def test_an_unreadable_log_is_the_logs_fault(stand_in):
+def test_an_unreadable_log_counts_against_the_log(stand_in):
     with pytest.raises(FormatError, match="no log of ACT") as raised:
         read(LOGS / "four-us.conf", 10, PROFILE)
     assert raised.value.error["id"] == "no-act-log"
@@ -46,7 +46,7 @@ def test_an_unreadable_log_is_the_logs_fault(stand_in):
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ("exit 7", "expected exit status 0 or 3, got 7: no output"),
         ("echo worse >&2; exit 1", "got 1: worse"),
@@ -56,15 +56,15 @@ def test_an_unreadable_log_is_the_logs_fault(stand_in):
         ("true", "expected drivecert.reading/2"),
     ],
 )
-def test_a_reader_that_breaks_its_promise_is_our_fault(program, body, said):
+def test_invalid_output_of_the_reader_is_our_fault(program, body, message):
     program(body)
-    with pytest.raises(ReaderBrokenError, match=said):
+    with pytest.raises(ReaderBrokenError, match=message):
         read(LOG, 10, PROFILE)
 
 
 @pytest.fixture
 def _time_from_its_start(monkeypatch, tmp_path):
-    """Count a reader's time from its first line on: a busy machine may need longer than the limit to come to that."""
+    """Measure a reader's time from its first line. On a busy machine, the start alone may exceed the limit."""
 
     class Started(subprocess.Popen):
         def wait(self, timeout=None):
@@ -103,7 +103,7 @@ def test_a_reader_that_takes_too_much_memory_is_ended(program, settings):
     assert raised.value.limit == "memory"
 
 
-def test_the_reader_sees_no_variable_of_ours(program, monkeypatch, tmp_path):
+def test_the_reader_gets_no_environment_variable_of_the_register(program, monkeypatch, tmp_path):
     monkeypatch.setenv("DATABASE_URL", "postgresql://user:secret@host/db")
     program(f"env > {tmp_path}/env; exit 7")
     with pytest.raises(ReaderBrokenError):
@@ -111,7 +111,7 @@ def test_the_reader_sees_no_variable_of_ours(program, monkeypatch, tmp_path):
     assert "secret" not in (tmp_path / "env").read_text()
 
 
-def test_nul_in_a_name_becomes_a_mark_that_the_database_can_hold(program, tmp_path):
+def test_nul_in_a_name_is_replaced_by_a_character_that_the_database_can_store(program, tmp_path):
     document = recorded_reading("four-us")
     document["runs"][0]["histograms"][0]["name"] = "re\x00ads"
     (tmp_path / "answer").write_text(json.dumps(document))
@@ -119,36 +119,36 @@ def test_nul_in_a_name_becomes_a_mark_that_the_database_can_hold(program, tmp_pa
     assert read(LOG, 10, PROFILE)["runs"][0]["histograms"][0]["name"] == "re\ufffdads"
 
 
-def test_every_recorded_and_refused_document_is_of_the_schema():
+def test_every_recorded_and_refused_document_matches_the_schema():
     for document in [recorded_reading("four-us"), recorded_reading("slow-disk-ms"), unreadable("0" * 64, 1)]:
         reader_process._validator().validate(document)
 
 
-def test_what_the_formats_say_may_be_null_is_of_the_schema():
+def test_documented_nulls_match_the_schema():
     document = recorded_reading("slow-disk-ms")
     document["input"] |= {"sha256": None, "content_sha256": None}
     document["runs"][0]["verdict"]["violations"][0]["excess_ratio"] = None
     reader_process._validator().validate(document)
 
 
-def test_one_row_more_than_the_register_keeps_is_refused_and_no_less():
+def test_one_row_over_the_limit_of_the_register_is_refused():
     reader_process._refuse_many_rows(ROWS_MAX)
     with pytest.raises(TooManySlicesError):
         reader_process._refuse_many_rows(ROWS_MAX + 1)
 
 
-def test_a_histogram_counts_in_slices_that_do_not_hold_it(program, tmp_path, monkeypatch):
+def test_a_histogram_counts_in_slices_that_do_not_contain_it(program, tmp_path, monkeypatch):
     document = recorded_reading("four-us")
     (run,) = document["runs"]
     run["slices"][0]["histograms"] = run["slices"][0]["histograms"][:1]
     (tmp_path / "answer").write_text(json.dumps(document))
     program(f"cat {tmp_path}/answer")
-    places, told = len(run["slices"]) * len(run["histograms"]), json.dumps(document).count('"ops_count"')
-    monkeypatch.setattr(reader_process, "ROWS_MAX", max(places, told))
+    places, counts = len(run["slices"]) * len(run["histograms"]), json.dumps(document).count('"ops_count"')
+    monkeypatch.setattr(reader_process, "ROWS_MAX", max(places, counts))
     assert read(LOG, 10, PROFILE) == document
     monkeypatch.setattr(reader_process, "_refuse_many_rows", refused := [].append)
     read(LOG, 10, PROFILE)
-    assert refused.__self__ == [told, places]
+    assert refused.__self__ == [counts, places]
 
 
 def test_the_reader_ends_with_the_process_that_started_it(program, tmp_path):
@@ -166,12 +166,12 @@ def test_the_reader_ends_with_the_process_that_started_it(program, tmp_path):
     wait_for(lambda: not is_running(reader_pid))
 
 
-def test_the_version_is_what_the_program_says(program):
+def test_the_version_is_the_one_that_the_program_prints(program):
     program("echo drivetest 4.5.6")
     assert reader_version() == "4.5.6"
 
 
-def test_a_missing_reader_is_named_with_its_remedy(settings, tmp_path, program):
+def test_a_missing_reader_is_reported_with_its_remedy(settings, tmp_path, program):
     program("true").unlink()
     with pytest.raises(ReaderBrokenError, match="build it with"):
         reader_version()

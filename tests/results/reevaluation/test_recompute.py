@@ -17,7 +17,7 @@ from tests.results.rows import make_product
 
 pytestmark = pytest.mark.django_db
 
-# The real program under another version; what it is told in EDIT is changed in its answer.
+# The real program under another version; it edits its output as EDIT says.
 WRAPPER = """
 import json, subprocess, sys
 answer = subprocess.run([{real!r}, *sys.argv[1:]], capture_output=True, text=True, close_fds=False)
@@ -39,7 +39,7 @@ print(json.dumps(document)); sys.exit(3)"""
 
 @pytest.fixture
 def install(real_reader, tmp_path, program):
-    """Make the reader the real program, under a version and with a change to what it says."""
+    """Install the real program as the reader, with another version and a change of its output."""
 
     def install_version(version, edit=""):
         script = tmp_path / "wrapper.py"
@@ -70,7 +70,7 @@ def add_stricter_profile():
 
 
 def everything():
-    """All that a dry run must leave as it was."""
+    """Return everything that a dry run must not change."""
     tables = (Run, Reading, Verdict, Slice, Event, EarlierResult)
     return {table.__name__: list(table.objects.order_by("pk").values()) for table in tables}
 
@@ -84,7 +84,7 @@ def test_nothing_is_stale_under_the_same_reader_and_rules(run):
 
 
 @pytest.mark.parametrize("is_by_rule", [False, True])
-def test_a_dry_run_tells_what_would_change_and_writes_nothing(run, install, is_by_rule):
+def test_a_dry_run_lists_the_changes_and_writes_nothing(run, install, is_by_rule):
     if is_by_rule:
         add_stricter_profile()
     else:
@@ -97,7 +97,7 @@ def test_a_dry_run_tells_what_would_change_and_writes_nothing(run, install, is_b
     assert everything() == before
 
 
-def test_a_new_rule_version_judges_anew_under_the_same_id(run):
+def test_a_new_rule_version_re_evaluates_a_run_under_the_same_id(run):
     profile, slices = add_stricter_profile(), Slice.objects.count()
     apply()
     again = Run.objects.get()
@@ -120,7 +120,7 @@ def test_a_new_reader_version_is_a_new_reading_of_the_same_evidence(run, install
     ]
 
 
-def test_what_stood_before_stays_readable(run, install):
+def test_the_previous_result_stays_readable(run, install):
     shares = list(run.shares.values_list("statistic", "threshold_us", "printed"))
     install("9.0.0", 'document["runs"][0]["verdict"]["shares"].pop(0); document["runs"][0]["tool_version"] = "6.7"')
     apply()
@@ -140,7 +140,7 @@ def test_an_earlier_result_is_never_changed(run, install):
         EarlierResult.objects.update(number=7)
 
 
-def test_a_reader_that_says_the_same_leaves_only_its_verdict(run, install):
+def test_a_reader_with_the_same_output_adds_only_its_verdict(run, install):
     install("9.0.0")
     assert [case.kind for case in apply().cases] == ["same"]
     assert not EarlierResult.objects.exists()
@@ -166,7 +166,7 @@ def test_going_back_to_an_earlier_reader_makes_its_verdict_the_newest(run, insta
     assert apply().cases == []
 
 
-def test_a_log_that_cannot_be_read_now_is_told_and_changes_nothing(run, install):
+def test_a_log_that_is_now_unreadable_is_reported_and_changes_nothing(run, install):
     install("9.0.0", REFUSE)
     before = everything()
     (case,) = apply().cases
@@ -174,7 +174,7 @@ def test_a_log_that_cannot_be_read_now_is_told_and_changes_nothing(run, install)
     assert everything() == before
 
 
-def test_evidence_that_is_gone_is_told_and_changes_nothing(run, install, settings, tmp_path):
+def test_missing_evidence_is_reported_and_changes_nothing(run, install, settings, tmp_path):
     install("9.0.0")
     settings.EVIDENCE_DIR = tmp_path / "elsewhere"
     before = everything()
@@ -182,7 +182,7 @@ def test_evidence_that_is_gone_is_told_and_changes_nothing(run, install, setting
     assert everything() == before
 
 
-def test_a_run_that_the_new_reader_finds_besides_waits_for_review(run, install):
+def test_an_additional_run_of_the_new_reader_waits_for_review(run, install):
     install("9.0.0", SPLIT)
     assert [case.kind for case in apply().cases] == ["same", "new run"]
     new = Run.objects.exclude(pk=run.pk).get()
@@ -193,13 +193,13 @@ def test_a_run_that_the_new_reader_finds_besides_waits_for_review(run, install):
 def test_a_run_that_the_new_reader_does_not_find_stays_as_it_was_read(run, install):
     install("9.0.0", MOVED)
     assert [case.kind for case in apply().cases] == ["run not found", "new run"]
-    kept = Run.objects.get(pk=run.pk)
-    assert (kept.reading.reader_version, kept.histograms.count() > 0) == ("8.0.0", True)
+    stored = Run.objects.get(pk=run.pk)
+    assert (stored.reading.reader_version, stored.histograms.count() > 0) == ("8.0.0", True)
     assert Event.objects.get(kind="run-not-found-again").subject_id == run.public_id
     assert apply().cases == []
 
 
-def test_a_limit_leaves_the_rest_and_after_goes_on(run, evidence_dir):
+def test_a_limit_leaves_the_rest_and_after_continues(run, evidence_dir):
     later = send(run.submission.organisation, log_bytes("slow-disk-ms"))
     sweep()
     add_stricter_profile()
@@ -210,14 +210,14 @@ def test_a_limit_leaves_the_rest_and_after_goes_on(run, evidence_dir):
     assert [case.submission_id for case in apply().cases] == [later.public_id]
 
 
-def test_only_the_runs_that_were_named_are_judged_anew(run):
+def test_only_the_named_runs_are_re_evaluated(run):
     send(run.submission.organisation, log_bytes("slow-disk-ms"))
     sweep()
     add_stricter_profile()
     assert [case.run_id for case in apply(run_ids=(run.public_id,)).cases] == [run.public_id]
 
 
-def test_a_log_that_another_recomputation_is_at_is_left_to_it(run):
+def test_a_log_in_another_recomputation_is_skipped(run):
     add_stricter_profile()
     with other_session() as session:
         session.execute("SELECT pg_advisory_lock(%s, %s)", [locks.RECOMPUTE, run.submission.pk])
@@ -225,39 +225,39 @@ def test_a_log_that_another_recomputation_is_at_is_left_to_it(run):
     assert [case.kind for case in apply().cases] == ["outcome"]
 
 
-def tell(*words):
+def run_command(*arguments):
     output = StringIO()
-    call_command("recompute_verdicts", *words, stdout=output)
+    call_command("recompute_verdicts", *arguments, stdout=output)
     return output.getvalue()
 
 
 def test_the_command_prints_counts_first_and_then_every_case(run):
     add_stricter_profile()
-    lines = tell("--dry-run").splitlines()
+    lines = run_command("--dry-run").splitlines()
     assert lines[0].startswith("Looked at 1 run read from a log")
     assert lines[1] == "What would become of 1 case:"
     assert [line.split() for line in lines[2:4]] == [["1", "outcome"], ["0", "headline"]]
     (case,) = [line for line in lines if line.startswith("outcome: ")]
     assert run.public_id in case
     assert " -> fails: slice" in case
-    assert "What became of 1 case:" in tell("--reason", "rule version 2")
+    assert "What became of 1 case:" in run_command("--reason", "rule version 2")
 
 
-def test_a_dry_run_with_nothing_to_do_says_by_what_and_how_much_it_looked_at(run):
+def test_a_dry_run_with_nothing_to_do_prints_the_reader_the_profile_and_the_number_of_runs(run):
     profile = Profile.objects.get()
-    told = tell("--dry-run")
-    assert f"by drivetest {reader_process.reader_version()} and profile {profile}" in told
-    assert "Looked at 1 run read from a log" in told
-    assert "Nothing to do: each is judged by this reader and these rules." in told
-    assert "cases" not in told
+    report_text = run_command("--dry-run")
+    assert f"by drivetest {reader_process.reader_version()} and profile {profile}" in report_text
+    assert "Looked at 1 run read from a log" in report_text
+    assert "Nothing to do: each is judged by this reader and these rules." in report_text
+    assert "cases" not in report_text
 
 
-def test_a_dry_run_that_begins_after_the_last_log_looked_at_none(run):
-    assert "Looked at 0 runs" in tell("--dry-run", "--after", run.submission.public_id)
+def test_a_dry_run_that_begins_after_the_last_log_checks_no_run(run):
+    assert "Looked at 0 runs" in run_command("--dry-run", "--after", run.submission.public_id)
 
 
 @pytest.mark.parametrize(
-    ("words", "complaint"),
+    ("arguments", "complaint"),
     [
         ([], "--reason: expected why"),
         (["--dry-run", "--limit", "0"], "--limit: expected 1 or more, got 0"),
@@ -265,13 +265,13 @@ def test_a_dry_run_that_begins_after_the_last_log_looked_at_none(run):
         (["--dry-run", "--after", "s-nothere"], "--after: expected a submission, got s-nothere"),
     ],
 )
-def test_the_command_says_what_it_expects(words, complaint):
+def test_an_invalid_command_line_is_refused_with_the_expected_form(arguments, complaint):
     with pytest.raises(CommandError, match=complaint):
-        tell(*words)
+        run_command(*arguments)
 
 
-def test_without_a_reader_nothing_is_told_or_done(run, program):
+def test_without_a_reader_the_command_fails_and_changes_nothing(run, program):
     program("exit 1")
     with pytest.raises(CommandError, match="expected the drivetest program"):
-        tell("--dry-run")
+        run_command("--dry-run")
     assert reader_process.reader_version.cache_info().currsize == 0

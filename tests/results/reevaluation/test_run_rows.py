@@ -28,7 +28,7 @@ def places(*lines):
         ([(1, 40)], [], {}),
     ],
 )
-def test_runs_are_told_by_their_lines(earlier, found, matched):
+def test_runs_are_matched_by_their_lines(earlier, found, matched):
     assert match_places(places(*earlier), places(*found)) == matched
 
 
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def read(evidence_dir, program, tmp_path):
-    """Send a log, or judge it anew, with a reader that answers a document under a version."""
+    """Submit a log, or re-evaluate it, with a reader of a version that prints a document."""
 
     def read_with(version, document, submission=None, content=YCSB_LOG):
         document["reader"]["version"] = version
@@ -75,7 +75,7 @@ def test_a_ycsb_run_keeps_its_id_and_gets_the_new_operations(read):
     assert earlier["threads_count"] == 8
 
 
-def test_a_series_is_replaced_and_its_bytes_are_kept(read):
+def test_a_series_is_replaced_and_its_bytes_stay(read):
     content = log_bytes("four-us")
     first, second = (series_of([(1, [[{0: count}]])]) for count in (1, 2))
     submission = read("8.0.0", document_of(content, runs=[act_run(series=first)]), content=content)

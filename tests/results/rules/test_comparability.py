@@ -1,4 +1,4 @@
-"""Conditions that must agree before figures stand side by side."""
+"""Conditions that must agree before figures are compared."""
 
 from dataclasses import fields, replace
 from decimal import Decimal
@@ -50,7 +50,7 @@ def test_every_condition_that_differs_is_named_with_its_reason(known, name):
 
 
 @pytest.mark.parametrize(("known", "name"), EACH)
-def test_a_condition_that_is_unknown_is_not_known_to_agree(known, name):
+def test_an_unknown_condition_does_not_count_as_equal(known, name):
     unknown = replace(known, **{name: None})
     for pair in ((known, unknown), (unknown, known), (unknown, unknown)):
         assert [(found.name, found.is_unknown) for found in differences(*pair)] == [(name, True)]
@@ -65,7 +65,7 @@ def test_conditions_of_two_kinds_are_refused():
         differences(ACT, SWEEP)
 
 
-def test_differences_come_as_the_conditions_are_declared():
+def test_differences_are_in_the_order_of_the_conditions():
     found = differences(ACT, replace(ACT, device_count=4, slice_length_s=60))
     assert [each.name for each in found] == ["slice_length_s", "device_count"]
     assert found[0] == Difference("slice_length_s", 3600, 60, False, "shorter slices show higher worst values")

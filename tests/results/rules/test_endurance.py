@@ -1,4 +1,4 @@
-"""What endurance ratings sustain of ACT's writes: by hand, and over the published page."""
+"""ACT write rates that endurance ratings allow: computed by hand, and for the published page."""
 
 import csv
 from decimal import Decimal
@@ -19,7 +19,7 @@ def test_act_writes_266_gb_a_day_at_1x():
     assert round(written_gb_per_day(3000)) == 266
 
 
-def test_32_of_the_36_published_drives_with_a_rating_are_faster_than_it_sustains():
+def test_32_of_the_36_published_drives_with_a_rating_are_faster_than_their_rating_allows():
     faster = [
         row["model"]
         for row in RATED
@@ -32,7 +32,7 @@ def test_the_sn861_of_6_4_tb_would_need_about_24_drive_writes_a_day():
     assert three_digits(needed_dwpd(Decimal(1_728_000), 6400)) == Decimal("24.0")
 
 
-def test_the_rating_needed_at_the_speed_sustained_is_the_rating():
+def test_the_rating_needed_at_the_sustained_speed_is_the_rating():
     for row in RATED:
         rating, capacity_gb = Decimal(row["endurance_dwpd"]), int(row["capacity_gb"])
         assert needed_dwpd(sustained_tps(rating, capacity_gb), capacity_gb) == rating
@@ -48,12 +48,12 @@ def test_speed_for_capacity():
 
 
 @pytest.mark.parametrize(("rating", "capacity_gb"), [(None, 6400), (Decimal(3), None)])
-def test_what_is_not_stated_sustains_nothing_known(rating, capacity_gb):
+def test_without_a_stated_rating_the_sustained_speed_is_unknown(rating, capacity_gb):
     assert sustained_tps(rating, capacity_gb) is None
 
 
 @pytest.mark.parametrize(("tps", "capacity_gb"), [(None, 6400), (Decimal(3), None), (Decimal(3), 0)])
-def test_what_is_not_stated_needs_nothing_known(tps, capacity_gb):
+def test_without_a_stated_speed_the_needed_rating_is_unknown(tps, capacity_gb):
     assert needed_dwpd(tps, capacity_gb) is None
     assert tps_per_tb(tps, capacity_gb) is None
 
@@ -69,5 +69,5 @@ def test_three_significant_digits_half_to_even(number, printed):
     assert str(three_digits(Fraction(number))) == printed
 
 
-def test_nothing_stays_nothing():
+def test_zero_stays_zero():
     assert three_digits(None) is None

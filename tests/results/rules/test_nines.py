@@ -7,7 +7,7 @@ import pytest
 from results.rules.nines import Scale, chance_of_a_slow_read, slow_reads, slow_share
 
 
-def test_the_brief_goes_from_ten_slow_reads_to_forty_thousand():
+def test_the_figures_of_the_brief_are_ten_to_forty_thousand_slow_reads():
     steps = slow_reads(Scale(Fraction(1_000_000), nines=5, drives=10, servers=20, racks=20))
     assert [(step.thing, step.slow_per_s) for step in steps] == [
         ("drive", 10), ("server", 100), ("rack", 2_000), ("room", 40_000),
@@ -15,7 +15,7 @@ def test_the_brief_goes_from_ten_slow_reads_to_forty_thousand():
 
 
 @pytest.mark.parametrize(("nines", "share"), [(1, Fraction(1, 10)), (2, Fraction(1, 100)), (4, Fraction(1, 10_000))])
-def test_a_nine_more_leaves_a_tenth(nines, share):
+def test_one_more_nine_leaves_a_tenth(nines, share):
     assert slow_share(nines) == share
 
 
@@ -30,7 +30,7 @@ def test_the_chance_is_that_of_not_all_reads_being_fast(nines, reads):
     assert chance_of_a_slow_read(nines, reads) == pytest.approx(float(exact), rel=1e-12)
 
 
-def test_a_request_without_reads_meets_none():
+def test_a_request_without_reads_meets_no_slow_read():
     assert chance_of_a_slow_read(5, 0) == 0
 
 

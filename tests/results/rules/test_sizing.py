@@ -1,4 +1,4 @@
-"""Sizing by hand-made cases: one for each need, both sides of each edge, and properties over many demands."""
+"""Sizing in hand-made cases: one for each requirement, both sides of each edge, and properties over many demands."""
 
 import itertools
 from dataclasses import replace
@@ -33,7 +33,7 @@ def sized(offer=QUICK_AND_LARGE, **changes):
     return sizing.size(replace(DEMAND, **changes), offer, PROFILE)
 
 
-def test_writes_go_to_every_copy_and_reads_to_one():
+def test_writes_are_sent_to_every_copy_and_reads_to_one():
     assert (sizing.drive_writes_per_s(DEMAND), sizing.drive_tps(DEMAND)) == (200_000, 600_000)
     assert sizing.drive_tps(replace(DEMAND, replication_factor=3)) == 700_000
 
@@ -57,7 +57,7 @@ def test_host_bytes_a_day_by_hand():
     assert sizing.host_bytes_per_day(DEMAND) == 100_000 * 2 * 1536 * 2 * 86_400 == 53_084_160_000_000
 
 
-def test_acts_own_load_writes_what_its_readme_says():
+def test_the_writes_of_acts_own_load_match_its_readme():
     # 1x: 1,000 writes/s of 1,536 bytes. ACT writes 23.53 blocks of 128 KiB a second, whole records in each: 0.4 % more.
     alone = replace(DEMAND, writes_per_s=Fraction(1000), replication_factor=1)
     act_bytes = Fraction("23.53") * 128 * 1024 * 86_400
@@ -75,14 +75,14 @@ def test_needed_dwpd_grows_with_life_and_falls_with_warranty(life, warranty, dwp
 @pytest.mark.parametrize(
     ("rating", "drives"), [(Fraction(1), 54), (Fraction(53_084_160, 50_000_000), 50), (Fraction(10), 40)]
 )
-def test_endurance_asks_for_drives_until_the_rating_holds(rating, drives):
+def test_endurance_adds_drives_until_the_rating_suffices(rating, drives):
     found = sized(Offer(Fraction(10**9), TB, rating))
     assert found.drives == drives
     assert found.binding == ("capacity" if rating == 10 else "endurance")
     assert found.dwpd <= rating
 
 
-def test_a_rating_that_is_not_stated_is_not_met_and_does_not_bind():
+def test_an_unstated_rating_is_not_met_and_sets_no_bound():
     found = sized(Offer(Fraction(100_000), 10**15, None))
     assert (found.needs.endurance, found.binding, found.drives) == (None, "throughput", 6)
 
@@ -90,7 +90,7 @@ def test_a_rating_that_is_not_stated_is_not_met_and_does_not_bind():
 @pytest.mark.parametrize(
     ("per_node", "spare", "nodes", "drives"), [(1, 0, 6, 6), (4, 0, 2, 8), (4, 1, 3, 12), (6, 2, 3, 18)]
 )
-def test_spare_nodes_come_on_top_of_what_does_the_work(per_node, spare, nodes, drives):
+def test_spare_nodes_are_added_to_the_working_nodes(per_node, spare, nodes, drives):
     copies = 1 if per_node == 6 else 2
     demand = replace(DEMAND, writes_per_s=Fraction(200_000 // copies), replication_factor=copies)
     offer = Offer(Fraction(100_000), 10**15, None)
@@ -99,7 +99,7 @@ def test_spare_nodes_come_on_top_of_what_does_the_work(per_node, spare, nodes, d
 
 
 @pytest.mark.parametrize(("object_bytes", "is_tested"), [(1025, True), (1500, True), (1535, True), (1024, False)])
-def test_an_object_that_is_read_as_the_same_sectors_counts_as_tested_and_is_said(object_bytes, is_tested):
+def test_an_object_read_as_the_same_sectors_counts_as_tested_with_a_note(object_bytes, is_tested):
     demand = replace(DEMAND, object_bytes=object_bytes)
     assert (sized(object_bytes=object_bytes).drives is not None) == is_tested
     assert bool(sizing.object_size_note(demand, PROFILE)) == is_tested
@@ -107,13 +107,13 @@ def test_an_object_that_is_read_as_the_same_sectors_counts_as_tested_and_is_said
 
 
 @pytest.mark.parametrize("object_bytes", [1024, 1537, 4096])
-def test_another_object_is_untested_and_gets_no_answer(object_bytes):
+def test_an_object_of_another_size_is_untested_and_gets_no_result(object_bytes):
     found = sized(object_bytes=object_bytes)
     assert (found.drives, found.needs.throughput, found.needs.capacity) == (None, None, 1)
 
 
 @pytest.mark.parametrize(("reads", "is_tested"), [("66", True), ("65.9", False), ("68", True), ("68.1", False)])
-def test_the_share_of_reads_is_taken_on_the_drives_within_the_tolerance(reads, is_tested):
+def test_the_share_of_reads_on_the_drives_may_differ_within_the_tolerance(reads, is_tested):
     reads_pct = Fraction(Decimal(reads))
     found = sized(reads_per_s=reads_pct * 1000, writes_per_s=(100 - reads_pct) * 1000 / 2)
     assert (found.drives is not None) == is_tested
@@ -124,12 +124,12 @@ def test_a_third_copy_of_the_same_clients_is_another_workload():
     assert reason == "57.1 % of the requests to your drives are reads, and tests used 67 % ± 1"
 
 
-def test_no_load_at_all_is_sized_by_capacity():
+def test_a_demand_without_load_is_sized_by_capacity():
     found = sized(Offer(Fraction(1000), 10 * TB, Fraction(1)), reads_per_s=Fraction(0), writes_per_s=Fraction(0))
     assert (found.drives, found.binding, found.dwpd) == (4, "capacity", 0)
 
 
-def test_the_price_is_of_all_drives_and_unknown_without_one():
+def test_the_price_is_for_all_drives_and_unknown_without_a_drive_price():
     assert sized(replace(QUICK_AND_LARGE, price=Fraction(999)), drives_per_node=4).price == 999 * 8
     assert sized().price is None
 
@@ -156,7 +156,7 @@ def suffices(demand, offer, drives):
 
 
 @pytest.mark.parametrize("offer", OFFERS)
-def test_what_does_the_work_suffices_and_a_node_less_would_not(offer):
+def test_the_working_nodes_suffice_and_one_node_fewer_does_not(offer):
     for reads, copies, usable, per_node, spare in GRID:
         demand = replace(
             DEMAND,
@@ -183,20 +183,20 @@ def test_what_does_the_work_suffices_and_a_node_less_would_not(offer):
         (100 * TB, None, "copies", 3),
     ],
 )
-def test_an_untested_load_still_needs_what_capacity_and_endurance_ask_for(capacity_bytes, dwpd, binding, nodes):
+def test_an_untested_load_still_has_the_bounds_of_capacity_and_endurance(capacity_bytes, dwpd, binding, nodes):
     demand = replace(DEMAND, replication_factor=2, reads_per_s=Fraction(1), drives_per_node=4, spare_nodes=1)
     found = sizing.size(demand, Offer(Fraction(1), capacity_bytes, dwpd), PROFILE)
     assert (found.drives, found.nodes, found.price) == (None, None, None)
     assert found.least == sizing.Least(binding, nodes, 4 * nodes)
 
 
-def test_a_tested_load_has_no_bound_beside_its_answer():
+def test_a_tested_load_has_a_result_and_no_separate_bound():
     assert sized().least is None
 
 
 @pytest.mark.parametrize("copies", [1, 2, 3])
 @pytest.mark.parametrize("rate", ["0.001", "7", "123456", "300000", "999999999"])
-def test_a_mix_that_is_offered_as_tested_is_tested(copies, rate):
+def test_a_mix_offered_as_tested_is_tested(copies, rate):
     demand = replace(DEMAND, replication_factor=copies, reads_per_s=Fraction(rate), writes_per_s=Fraction(rate))
     for changed in (
         replace(demand, writes_per_s=sizing.writes_as_tested(demand, PROFILE)),

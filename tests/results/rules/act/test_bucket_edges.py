@@ -18,7 +18,7 @@ from results.rules.act.bucket_edges import Edge, edge_not_above, edge_not_below
         (0, "us", Edge(0, 0), Edge(0, 0)),
     ],
 )
-def test_a_threshold_lies_between_two_edges(threshold_us, unit, at, below):
+def test_a_threshold_is_between_two_edges(threshold_us, unit, at, below):
     assert edge_not_below(threshold_us, unit) == at
     assert edge_not_above(threshold_us, unit) == below
 

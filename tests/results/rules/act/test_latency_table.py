@@ -1,4 +1,4 @@
-"""Against upstream's own tables (tests/data/act/6.6/*.latency.txt), with counts taken straight from the logs."""
+"""Latency tables compared with upstream's (tests/data/act/6.6/*.latency.txt), with counts from the logs themselves."""
 
 import re
 
@@ -57,7 +57,7 @@ def test_thresholds_are_powers_of_two_up_to_65536():
     assert table.thresholds[-1] == 65536
 
 
-def test_no_whole_slice_gives_no_table():
+def test_a_log_without_a_whole_slice_has_no_table():
     assert latency_table([], SLICE_S) is None
 
 

@@ -1,4 +1,4 @@
-"""The comparison of shares with limits, against the answers that every implementation must give."""
+"""Comparisons of shares with limits, checked against the results that every implementation must return."""
 
 import json
 from decimal import Decimal
@@ -40,9 +40,9 @@ def test_a_share_prints_as_in_every_other_implementation(vector):
 
 @pytest.mark.parametrize("vector", of_histograms(), ids=lambda vector: vector["case"])
 def test_a_histogram_is_read_at_its_edges_as_in_every_other_implementation(vector):
-    asked = (vector["threshold_us"], vector["unit"])
+    threshold = (vector["threshold_us"], vector["unit"])
     first = vector["buckets"] == "1.x"
-    at, below = (find(*asked, is_first_version=first) for find in (edge_not_below, edge_not_above))
+    at, below = (find(*threshold, is_first_version=first) for find in (edge_not_below, edge_not_above))
     over, at_most = (limits.over_count(vector["counts"], vector["ops_count"], edge.bucket) for edge in (at, below))
     assert (at.us, over, at_most) == (vector["read_at_us"], vector["over_count"], vector["over_at_most_count"])
     within = limits.is_count_within(at_most, vector["ops_count"], Decimal(vector["limit_pct"]))
@@ -84,14 +84,14 @@ LIMITS = [Limit(1000, Decimal("5")), Limit(8000, Decimal("1")), Limit(64_000, De
     ("over_counts", "threshold_us", "margin"),
     [((40, 2, 0), 1000, "0.2"), ((10, 9, 0), 8000, "0.1"), ((60, 9, 2), 64_000, -1), ((25, 5, 0), 1000, "0.5")],
 )
-def test_the_nearest_limit_is_the_one_of_which_least_is_left(over_counts, threshold_us, margin):
+def test_the_nearest_limit_is_the_one_with_the_smallest_margin(over_counts, threshold_us, margin):
     shares = [CountedShare(limit.threshold_us, over, 1000) for limit, over in zip(LIMITS, over_counts, strict=True)]
     share, found = limits.nearest_limit(shares[::-1], LIMITS)
     assert (share.threshold_us, found) == (threshold_us, Fraction(margin))
 
 
 @pytest.mark.parametrize("shares", [[], [CountedShare(1000, 0, 0)], [CountedShare(256, 1, 10)]])
-def test_no_share_with_a_limit_is_near_none(shares):
+def test_without_shares_there_is_no_nearest_limit(shares):
     assert limits.nearest_limit(shares, LIMITS) is None
 
 
@@ -118,7 +118,7 @@ def test_shares_print_as_act_prints_them(over_count, ops_count, printed):
     assert str(limits.act_share_pct(over_count, ops_count)) == printed
 
 
-def test_a_share_of_nothing_is_not_a_number():
+def test_a_share_without_operations_is_not_a_number():
     assert limits.act_share_pct(0, 0) is None
 
 
@@ -127,7 +127,7 @@ def test_operations_over_an_edge_are_those_in_its_bucket_and_above(first_bucket,
     assert limits.over_count([3, 2, 5], 10, first_bucket) == expected
 
 
-def test_limits_come_from_the_profile_by_rising_threshold():
+def test_limits_of_the_profile_are_sorted_by_threshold():
     document = '{"limits": [{"threshold_us": 8000, "limit_pct": "1"}, {"threshold_us": 1000, "limit_pct": "0.10"}]}'
     parsed = limits.parse_limits(document)
     assert [(limit.threshold_us, str(limit.limit_pct)) for limit in parsed] == [(1000, "0.10"), (8000, "1")]

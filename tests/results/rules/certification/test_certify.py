@@ -1,4 +1,4 @@
-"""Certificates: each requirement shown, and each taken away."""
+"""Requirements of a certificate: each one met, and each one missing."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -17,7 +17,7 @@ def missing(certificate):
     return [(requirement.id, requirement.device_count) for requirement in certificate.missing]
 
 
-def said(certificate):
+def reasons_text(certificate):
     faults = [fault for requirement in certificate.missing for fault in requirement.shortcomings]
     sentences = [requirement.sentence for requirement in certificate.missing]
     return " ".join([*sentences, *(" ".join((fault.run_id, fault.sentence, *fault.departures)) for fault in faults)])
@@ -36,7 +36,7 @@ def test_the_order_of_the_runs_does_not_matter():
     assert certify(runs).run_ids == ("r-1", "r-9")
 
 
-def test_no_runs_certify_nothing():
+def test_without_runs_nothing_is_certified():
     certificate = certify([])
     assert (certificate.nx_load, certificate.highest_nx, missing(certificate)) == (None, None, [("load", 1)])
 
@@ -45,7 +45,7 @@ def test_no_runs_certify_nothing():
 def test_a_load_test_that_does_not_pass_certifies_nothing(outcome):
     certificate = certify([run(outcome=outcome), stress()])
     assert missing(certificate) == [("load", 1)]
-    assert f"r-load: {outcome}" in said(certificate)
+    assert f"r-load: {outcome}" in reasons_text(certificate)
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_a_load_test_that_does_not_pass_certifies_nothing(outcome):
         ({"device_count": None}, "how many devices"),
     ],
 )
-def test_a_run_that_is_no_stress_test_leaves_it_missing(changes, word):
+def test_a_run_that_is_no_stress_test_leaves_the_stress_test_missing(changes, word):
     certificate = certify([run(), stress(**changes)])
     assert ("stress", 1) in missing(certificate)
-    assert word in said(certificate)
+    assert word in reasons_text(certificate)
 
 
 @pytest.mark.parametrize("outcome", ["pass", "fail"])
@@ -87,12 +87,12 @@ def test_a_load_that_is_no_whole_nx_is_exact():
     assert certificate.nx_load == Fraction(1400, 3)
 
 
-def test_a_shortage_that_rounding_hides_is_told_in_requests():
+def test_a_shortage_hidden_by_rounding_is_stated_in_requests():
     certificate = certify([run(), stress(reads_per_s=Decimal("119999.99"))])
-    assert "requested 60x, less than 60x (179999.99 of 180000 tps for each device)" in said(certificate)
+    assert "requested 60x, less than 60x (179999.99 of 180000 tps for each device)" in reasons_text(certificate)
 
 
-def test_a_heavier_stress_test_stands_for_twice_the_load_and_is_named():
+def test_a_heavier_stress_test_counts_as_twice_the_load_and_is_named():
     certificate = certify([run(), stress(nx=61)])
     assert certificate.nx_load == 30
     assert certificate.reasons == ("r-stress was heavier than 60x and replaces it",)
@@ -103,14 +103,14 @@ def test_no_load_between_two_tests_is_certified():
     assert (certificate.nx_load, certificate.attempted_nx, certificate.highest_nx) == (None, 40, 40)
 
 
-def test_the_highest_load_with_everything_shown_is_certified():
+def test_the_highest_load_with_all_requirements_met_is_certified():
     certificate = certify([run(nx=30), run("r-2", 40), run("r-3", 50), stress(nx=60), stress("r-5", 80)])
     assert (certificate.nx_load, certificate.highest_nx) == (40, 50)
     assert certificate.run_ids == ("r-2", "r-5")
     assert "a load test passes at 50x" in certificate.reasons[0]
 
 
-def test_a_failure_at_the_same_load_is_named_beside_the_certificate():
+def test_a_failure_at_the_same_load_is_named_with_the_certificate():
     certificate = certify([run(), stress(), run("r-again", outcome="fail"), run("r-more", 31, outcome="fail")])
     assert certificate.nx_load == 30
     assert certificate.reasons == ("r-again fails at 30x, though r-load passes: look at both",)
@@ -123,11 +123,11 @@ def test_a_virtual_device_never_certifies_and_an_unknown_one_does_not(is_virtual
     runs[place] = replace(runs[place], is_virtual=is_virtual)
     certificate = certify(runs)
     assert missing(certificate) == [("real-drives", 1)]
-    assert word in said(certificate)
+    assert word in reasons_text(certificate)
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_runs_on_drives_that_nobody_recorded_do_not_certify(place):
+def test_runs_on_unrecorded_drives_do_not_certify(place):
     runs = [run(), stress()]
     runs[place] = replace(runs[place], drives=None)
     ids = {name for name, _ in missing(certify(runs))}
@@ -137,14 +137,14 @@ def test_runs_on_drives_that_nobody_recorded_do_not_certify(place):
 def test_two_runs_on_two_drives_do_not_certify_one():
     certificate = certify([run(), stress(drives=KEYS[1:])])
     assert ("drives", 1) in missing(certificate)
-    assert "different drives" in said(certificate)
+    assert "different drives" in reasons_text(certificate)
 
 
 @pytest.mark.parametrize(("drive_count", "word"), [(None, "cannot be shown which"), (1, "one drive, as 2 devices")])
 def test_two_partitions_of_one_drive_are_one_drive(drive_count, word):
     runs = [run(drives=KEYS), stress(drives=KEYS)]
     certificate = certify([replace(each, drives=None, drive_count=drive_count) for each in runs], device_count=2)
-    assert word in said(certificate)
+    assert word in reasons_text(certificate)
 
 
 def both(**columns):
@@ -165,7 +165,7 @@ def both(**columns):
 def test_a_preparation_must_be_shown_after_the_last_format_and_before_the_runs(preparation, word):
     certificate = certify(both(preparation=preparation))
     assert missing(certificate) == [("preparation", 1)]
-    assert word in said(certificate)
+    assert word in reasons_text(certificate)
 
 
 @pytest.mark.parametrize(
@@ -179,12 +179,12 @@ def test_a_run_without_a_start_time_follows_no_preparation():
     assert missing(certify([run(started_at_s=None), stress()])) == [("preparation", 1)]
 
 
-def test_a_second_preparation_between_the_runs_parts_them():
+def test_a_second_preparation_between_the_runs_separates_them():
     again = stress(drives=KEYS[:1])
     again = replace(again, drives=(drive(preparation=replace(PREPARED, id="p-2")),))
     certificate = certify([run(), again])
     assert missing(certificate) == [("preparation", 1)]
-    assert "prepared again" in said(certificate)
+    assert "prepared again" in reasons_text(certificate)
 
 
 @pytest.mark.parametrize("end", ["before", "after"])
@@ -192,7 +192,7 @@ def test_a_second_preparation_between_the_runs_parts_them():
 def test_a_format_after_the_preparation_or_an_unknown_one_is_missing(end, reset_at_s, word):
     certificate = certify([run(), replace(stress(), drives=(drive(**{end: replace(STATE, reset_at_s=reset_at_s)}),))])
     assert missing(certificate) == [("preparation", 1)]
-    assert word in said(certificate)
+    assert word in reasons_text(certificate)
 
 
 def test_a_drive_that_was_never_formatted_needs_only_its_preparation():
@@ -208,12 +208,12 @@ def test_changed_or_unknown_firmware_voids_the_pair(end, place, firmware, word):
     runs[place] = replace(runs[place], drives=(drive(**{end: replace(STATE, firmware=firmware)}),))
     certificate = certify(runs)
     assert missing(certificate) == [("firmware", 1)]
-    assert word in said(certificate)
+    assert word in reasons_text(certificate)
     assert certificate.firmware is None
 
 
 @pytest.mark.parametrize("end", ["before", "after"])
-def test_a_state_that_nobody_recorded_cannot_be_shown(end):
+def test_an_unrecorded_state_does_not_meet_the_requirement(end):
     ids = [name for name, _ in missing(certify(both(**{end: None})))]
     assert ids == ["preparation", "firmware", "over-provisioning"]
 
@@ -230,7 +230,7 @@ def test_the_stress_test_in_the_same_state_is_chosen():
     assert certify([run(), moved, stress("r-right", 61)]).run_ids == ("r-load", "r-right")
 
 
-def test_of_stress_tests_in_one_state_the_one_that_shows_most_is_chosen():
+def test_the_stress_test_that_meets_most_requirements_is_chosen():
     early = stress("r-early", started_at_s=8_999)  # lighter, and begun before the preparation ended
     assert certify([run(), early, stress("r-right", 61)]).run_ids == ("r-load", "r-right")
 
@@ -286,6 +286,6 @@ def test_each_drive_has_its_own_preparation():
 
 
 @pytest.mark.parametrize(("runs", "device_count"), [([run(), run()], 1), ([run()], 0)])
-def test_what_makes_no_sense_is_refused(runs, device_count):
+def test_invalid_input_is_refused(runs, device_count):
     with pytest.raises(ValueError, match="expected a device or more"):
         certify(runs, device_count)

@@ -1,4 +1,4 @@
-"""Trying the lightest of each likeness finds what trying every set of runs finds."""
+"""The search over the lightest run of each group, compared with the search over every set of runs."""
 
 import random
 from dataclasses import replace
@@ -52,6 +52,6 @@ def test_the_best_load_of_all_fours_is_certified_for_two_devices(seed):
     assert certify(runs, 2).nx_load == max(certified(combinations(runs, 4), 2), default=None)
 
 
-def test_of_equal_loads_the_first_id_is_chosen_in_whatever_order_they_come():
+def test_the_first_id_of_equal_loads_is_chosen_in_any_order():
     runs = [run("r-2", 60, outcome="fail"), run("r-1", 60, outcome="fail"), run("r-0", 30)]
     assert certify(runs).run_ids == certify(sorted(runs, key=attrgetter("id"))).run_ids == ("r-0", "r-1")

@@ -1,4 +1,4 @@
-"""All published claims against their publications' own figures, and what a claim's words mean."""
+"""Published claims, compared with their publications' own figures, and the meaning of their wording."""
 
 import csv
 from dataclasses import replace
@@ -15,7 +15,7 @@ from results.rules.ycsb.statements import Status
 # The file rounds 16.525 to 16.5 before it judges that 16 reproduces it (docs/reference/statistics.md).
 JUDGED_AFTER_ROUNDING = {("average read-modify-write latency gain", "F"): Status.TRUNCATED}
 
-# The file takes points read off a figure for exact, and refutes a word by a number.
+# The file treats chart values as exact, and refutes a word with a number.
 OF_POINTS_OR_WORDS = {
     ("2.3", "latency ratio at 40,000 ops/s (p99.99 read)"): Status.AT_POINTS,
     ("95", "throughput improvement at 15 ms (p99.99 read)"): Status.AT_POINTS,
@@ -45,7 +45,7 @@ def test_a_claim_has_the_status_that_its_value_gives(place):
     assert check.status == (OF_POINTS_OR_WORDS.get((row["stated_value"], row["claim"]), expected))
 
 
-def test_the_claims_of_points_that_were_read_off_are_four_and_each_lies_in_its_span():
+def test_four_claims_are_about_chart_values_and_each_is_in_its_span():
     read_off = [row.check for row in CHECKED if row.check.span]
     assert [check.claim.stated_value for check in read_off] == ["2.3", "95", "5", "14"]
     # 23 and 10 ms: 18/15 to 28/5; 45,000 and 23,000 ops/s: 40/28 - 1 to 50/18 - 1.
@@ -53,7 +53,7 @@ def test_the_claims_of_points_that_were_read_off_are_four_and_each_lies_in_its_s
     assert read_off[1].span == (100 * (Fraction(40, 28) - 1), 100 * (Fraction(50, 18) - 1))
 
 
-def test_a_claim_that_cannot_be_checked_says_what_is_lacking():
+def test_a_claim_that_cannot_be_checked_names_the_missing_figures():
     lacking = [row.check for row in CHECKED if row.check.status is Status.CANNOT_BE_CHECKED]
     assert len(lacking) == 19
     assert all(check.reason and check.values == () and check.printed == "" for check in lacking)
@@ -99,7 +99,7 @@ def test_a_claim_is_computed_from_its_two_drives():
         ({"computation": "a / b - 1 at a fixed latency", "claim": "throughput at 5 ms"}, PAIR, "names no latency"),
     ],
 )
-def test_what_is_lacking_is_told_and_never_filled_in(changes, figures, reason):
+def test_missing_figures_are_named_and_never_filled_in(changes, figures, reason):
     check = check_claim(replace(CLAIM, **changes), figures)
     assert check.status is Status.CANNOT_BE_CHECKED
     assert reason in check.reason
@@ -109,20 +109,20 @@ def test_what_is_lacking_is_told_and_never_filled_in(changes, figures, reason):
     ("stated", "status"),
     [("10.2", Status.CONTRADICTS), ("10.3", Status.AS_READ), ("18.8", Status.AS_READ), ("18.9", Status.CONTRADICTS)],
 )
-def test_a_claim_of_points_that_were_read_off_is_judged_by_what_they_allow(stated, status):
+def test_a_claim_about_chart_values_is_judged_by_their_span(stated, status):
     claim = replace(CLAIM, stated_value=stated, unit="x", computation="b / a")
     figures = [figure("new", 290, is_read_off=True), figure("old", 4000, is_read_off=True)]
     check = check_claim(claim, figures)
     assert (check.status, check.printed_status) == (status, Status.CONTRADICTS)
 
 
-def test_one_point_that_was_read_off_is_enough_and_a_printed_one_has_no_span():
+def test_one_chart_value_is_enough_for_a_span_and_a_printed_value_has_none():
     figures = [figure("new", 75), figure("old", 100, is_read_off=True)]
     assert check_claim(CLAIM, figures).span == (-50, 50)
     assert check_claim(CLAIM, PAIR).span is None
 
 
-def test_a_fixed_throughput_picks_the_figures_at_it():
+def test_a_fixed_throughput_selects_its_figures():
     claim = replace(
         CLAIM, claim="lower average read latency at 1,000 ops/s", unit="x", computation="b / a at a fixed throughput"
     )
@@ -131,7 +131,7 @@ def test_a_fixed_throughput_picks_the_figures_at_it():
     assert check_claim(claim, figures).values == (Fraction(5, 2),)
 
 
-def test_a_fixed_latency_picks_the_figures_at_it_in_any_unit():
+def test_a_fixed_latency_selects_its_figures_in_any_unit():
     claim = replace(CLAIM, claim="throughput at 15 ms (p99.9 read)", computation="a / b - 1 at a fixed latency")
     figures = [
         figure("new", 15_000, "read_latency_p99_9", at_ops_per_s=Fraction(300)),
@@ -140,7 +140,7 @@ def test_a_fixed_latency_picks_the_figures_at_it_in_any_unit():
     assert check_claim(claim, figures).values == (50,)
 
 
-def test_a_mean_over_thread_counts_of_a_latency_gains_by_falling():
+def test_a_falling_mean_latency_over_thread_counts_is_a_gain():
     claim = replace(CLAIM, claim="lower average read latency", computation="mean of per-thread-count improvements")
     figures = [figure(model, value, threads=4) for model, value in (("new", 75), ("old", 100))]
     assert check_claim(claim, figures).values == (25,)
@@ -160,7 +160,7 @@ def test_several_workloads_print_as_a_span():
 
 
 @pytest.mark.parametrize("text", ["average read latency at its highest point", "at 5 apples", "p99.9 latency"])
-def test_words_that_hold_nothing_fixed_have_no_condition(text):
+def test_a_claim_without_fixed_values_has_no_condition(text):
     assert condition(text) is None
 
 
@@ -168,7 +168,7 @@ def test_workloads_are_named_one_by_one():
     assert workloads("C-F") == ("C", "D", "E", "F")
 
 
-def test_one_published_run_of_all_breaks_littles_law():
+def test_one_published_run_violates_littles_law():
     impossible = [flight for flight in flights(read_published_figures()) if not flight.law.is_possible]
     assert [(flight.model, flight.workload, round(flight.law.in_flight)) for flight in impossible] == [
         ("TLC PCIe 4.0", "A", 135)
@@ -176,5 +176,5 @@ def test_one_published_run_of_all_breaks_littles_law():
 
 
 def test_a_published_run_without_all_its_latencies_has_no_operations_in_flight():
-    told = {(flight.publication, flight.workload) for flight in flights(read_published_figures())}
-    assert told == {("kioxia-fl6-brief", workload) for workload in "ABCDEF"}
+    with_flights = {(flight.publication, flight.workload) for flight in flights(read_published_figures())}
+    assert with_flights == {("kioxia-fl6-brief", workload) for workload in "ABCDEF"}

@@ -23,7 +23,7 @@ def test_between_neighbours_the_line_is_straight():
     assert not found.first.is_measured
 
 
-def test_the_first_crossing_is_that_of_the_lowest_thread_count_and_the_others_are_told():
+def test_the_first_crossing_has_the_lowest_thread_count_and_the_others_are_listed():
     assert latency_at(FOLDED, 350).further == (Crossing(Fraction(70), 8, 16),)
     assert latency_at(FOLDED, 200).further == (Crossing(Fraction(100), 16, 16),)
 
@@ -33,14 +33,14 @@ def test_the_order_of_the_points_does_not_matter():
 
 
 @pytest.mark.parametrize(("ops_per_s", "latency_us"), [(100, 10), (400, 60)])
-def test_a_measured_point_is_its_own_answer_once(ops_per_s, latency_us):
+def test_a_measured_point_on_the_level_is_one_crossing(ops_per_s, latency_us):
     found = latency_at(FOLDED, ops_per_s)
     assert found.first.is_measured
     assert (found.first.value, found.further) == (latency_us, ())
 
 
 @pytest.mark.parametrize("ops_per_s", [Fraction("99.999"), Fraction("400.001")])
-def test_nothing_is_told_beyond_what_was_measured(ops_per_s):
+def test_there_is_no_crossing_outside_the_measured_points(ops_per_s):
     found = latency_at(FOLDED, ops_per_s)
     assert (found.first, found.further) == (None, ())
     assert (found.measured_from, found.measured_to) == (100, 400)
@@ -57,20 +57,20 @@ def test_a_run_without_a_latency_breaks_the_curve():
     assert latency_at(broken, 500).first == Crossing(Fraction(30), 8, 8)
 
 
-def test_a_flat_stretch_on_the_level_is_met_at_both_its_ends():
+def test_a_flat_stretch_on_the_level_has_a_crossing_at_each_end():
     flat = curve((2, 100, 10), (4, 100, 30))
     found = latency_at(flat, 100)
     assert [found.first.value, *(crossing.value for crossing in found.further)] == [10, 30]
 
 
 @pytest.mark.parametrize("points", [[], curve((4, 100, None))])
-def test_no_points_meet_nothing(points):
+def test_without_points_there_is_no_crossing(points):
     found = latency_at(points, 100)
     assert (found.first, found.measured_from, found.measured_to) == (None, None, None)
 
 
 @pytest.mark.parametrize("level", range(100, 401, 7))
-def test_every_crossing_lies_between_its_neighbours(level):
+def test_every_crossing_is_between_its_neighbours(level):
     by_threads = {point.threads: point for point in FOLDED}
     found = latency_at(FOLDED, level)
     for crossing in (found.first, *found.further):

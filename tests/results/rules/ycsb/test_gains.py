@@ -1,4 +1,4 @@
-"""Gains: which way is better, and by how much."""
+"""Gains: the better direction of a metric, and the size of a gain."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -26,10 +26,10 @@ def test_a_metric_is_better_in_its_direction(metric, direction):
     assert better(metric) is direction
 
 
-def test_two_publications_praise_opposite_loads_of_a_processor():
+def test_two_publications_prefer_opposite_processor_loads():
     assert better("cpu_utilization_max", "kioxia-fl6-brief") is Better.HIGHER
     assert better("cpu_utilization_max", "micron-x100-paper") is Better.LOWER
-    assert better("cpu_utilization_max", "somebody-else") is None
+    assert better("cpu_utilization_max", "another-publication") is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Stated numbers against the values behind them."""
+"""Stated numbers, compared with the values behind them."""
 
 from fractions import Fraction
 
@@ -47,7 +47,7 @@ def test_a_statement_in_words_is_no_number():
 
 
 @pytest.mark.parametrize("text", ["1/4", "1.7 to 2.6", "", "NaN", "Infinity"])
-def test_what_is_no_plain_number_has_no_places(text):
+def test_text_that_is_no_plain_number_has_no_decimal_places(text):
     assert places_of(text) is None
 
 
@@ -86,7 +86,7 @@ def test_values_print_half_to_even(value, places, text):
     [("290", "240", "340"), ("4000", "3500", "4500"), ("10", "5", "15"), ("9.9", "9.4", "10.4"), ("0.25", "0.2", "0.3"),
      ("0", "0", "0"), ("100", "50", "150"), ("99", "94", "104")],
 )  # fmt: skip
-def test_a_point_that_was_read_off_is_good_to_half_a_unit_of_its_first_digit(value, low, high):
+def test_a_chart_value_is_accurate_to_half_a_unit_of_its_first_digit(value, low, high):
     assert read_off_span(Fraction(value)) == (Fraction(low), Fraction(high))
 
 
@@ -95,7 +95,7 @@ def test_a_point_that_was_read_off_is_good_to_half_a_unit_of_its_first_digit(val
     [("8", Status.CONTRADICTS), ("9", Status.AS_READ), ("10", Status.AS_READ), ("19", Status.AS_READ),
      ("20", Status.CONTRADICTS), ("9.4", Status.CONTRADICTS), ("9.5", Status.AS_READ)],
 )  # fmt: skip
-def test_a_statement_about_points_that_were_read_off_may_have_been_rounded(stated, status):
+def test_a_statement_about_chart_values_may_have_been_rounded(stated, status):
     assert judge_read_off(stated, [Fraction("13.8")], Fraction("9.5"), Fraction("18.9")) is status
 
 
@@ -104,7 +104,7 @@ def test_a_statement_about_points_that_were_read_off_may_have_been_rounded(state
     [("5", "10", True), ("5", "10.01", False), ("1.2", "5.6", False), ("7", "7", True), ("0", "0", True),
      ("0", "1", False), ("-1", "1", False), ("-10", "-5", True), ("-10.01", "-5", False)],
 )  # fmt: skip
-def test_a_span_decides_where_its_greater_end_is_at_most_twice_its_lesser_one(low, high, expected):
+def test_a_span_decides_if_its_greater_end_is_at_most_twice_its_lesser_one(low, high, expected):
     assert is_decidable(Fraction(low), Fraction(high)) is expected
 
 
@@ -114,10 +114,10 @@ def test_a_span_decides_where_its_greater_end_is_at_most_twice_its_lesser_one(lo
      ("2.3", Status.AT_POINTS), ("2.4", Status.AT_POINTS), ("2.5", Status.NOT_DECIDABLE),
      ("5.6", Status.NOT_DECIDABLE), ("5.7", Status.CONTRADICTS)],
 )  # fmt: skip
-def test_in_a_wide_span_a_number_agrees_at_most_with_the_points_and_outside_of_it_is_refuted(stated, status):
+def test_a_number_in_a_wide_span_only_agrees_and_one_outside_is_refuted(stated, status):
     assert judge_read_off(stated, [Fraction("2.33")], Fraction("1.2"), Fraction("5.6")) is status
 
 
-def test_words_cannot_be_judged_by_points():
+def test_a_statement_in_words_cannot_be_judged_by_chart_values():
     with pytest.raises(ValueError, match="expected a number, got 'small'"):
         judge_read_off("small", [Fraction(1)], Fraction(1), Fraction(2))

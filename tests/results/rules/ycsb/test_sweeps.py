@@ -14,15 +14,15 @@ def sweep(*ops_per_s):
     return [Point(2**place, Fraction(value)) for place, value in enumerate(ops_per_s)]
 
 
-def test_the_peak_is_the_highest_point_wherever_it_is():
+def test_the_peak_is_the_highest_point_at_any_position():
     assert sweeps.peak(sweep(100, 300, 200)) == Point(2, Fraction(300))
 
 
-def test_of_equal_peaks_the_one_with_fewest_threads_counts():
+def test_the_equal_peak_with_the_fewest_threads_counts():
     assert sweeps.peak(sweep(100, 300, 300)[::-1]) == Point(2, Fraction(300))
 
 
-def test_nothing_has_no_peak():
+def test_without_points_there_is_no_peak():
     assert sweeps.peak([]) is None
     assert sweeps.peak_improvement([], sweep(1)) is None
 
@@ -36,7 +36,7 @@ def test_a_thread_count_twice_in_a_sweep_is_refused():
         sweeps.peak([Point(4, Fraction(1)), Point(4, Fraction(2))])
 
 
-def test_improvements_are_taken_at_common_thread_counts():
+def test_improvements_are_computed_at_common_thread_counts():
     found = sweeps.improvements({4: 150, 8: 100, 16: 7}, {4: 100, 8: 200, 32: 9})
     assert list(found.items()) == [(4, Fraction(1, 2)), (8, Fraction(-1, 2))]
 
@@ -47,7 +47,7 @@ def test_the_mean_improvement_is_the_mean_of_ratios_not_the_ratio_of_means():
     assert Fraction(20 + 300, 10 + 300) - 1 == Fraction(1, 31)
 
 
-def test_the_mean_improvement_is_over_as_many_as_there_are():
+def test_the_mean_improvement_is_over_all_common_thread_counts():
     assert sweeps.mean_improvement({4: 20, 8: 20, 16: 40}, {4: 10, 8: 10, 16: 10}) == Fraction(5, 3)
 
 
@@ -56,11 +56,11 @@ def test_lower_latencies_improve_a_mean():
 
 
 @pytest.mark.parametrize(("values", "base"), [({4: 1}, {8: 1}), ({}, {}), ({4: 1, 8: 1}, {4: 0, 8: 1})])
-def test_a_mean_with_a_part_that_is_unknown_is_unknown(values, base):
+def test_a_mean_with_an_unknown_part_is_unknown(values, base):
     assert sweeps.mean_improvement(values, base) is None
 
 
-def test_means_are_weighted_by_how_often_each_operation_occurs():
+def test_means_are_weighted_by_operation_frequency():
     assert sweeps.mean_latency_us({"read": 95, "update": 5}, {"read": 100, "update": 300}) == 110
 
 
@@ -79,11 +79,11 @@ def test_the_proportions_of_a_workload_add_up(workload):
 
 
 @pytest.mark.parametrize(("ops_per_s", "is_possible"), [(127_999, True), (128_000, True), (128_001, False)])
-def test_no_more_operations_are_in_flight_than_there_are_threads(ops_per_s, is_possible):
+def test_operations_in_flight_do_not_exceed_the_threads(ops_per_s, is_possible):
     assert littles_law(ops_per_s, 1000, 128).is_possible is is_possible
 
 
-def test_the_published_figure_that_breaks_littles_law():
+def test_a_published_figure_violates_littles_law():
     mean_us = sweeps.mean_latency_us(CORE_MIX["A"], {"read": Decimal("147.24"), "update": Decimal("125.53")})
     law = littles_law(990_315, mean_us, 128)
     assert (round(law.in_flight), law.is_possible) == (135, False)
