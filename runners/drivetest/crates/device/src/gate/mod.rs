@@ -107,8 +107,9 @@ impl Gate<'_> {
     fn check_holders(&mut self) {
         for block in self.device.others().filter(|block| !block.slaves.is_empty()) {
             let (name, slaves) = (&block.name, block.slaves.join(", "));
-            let what =
-                format!("used by /dev/{name} (built on {slaves}); remove that or choose another device");
+            let what = format!(
+                "used by /dev/{name} (built on {slaves}); remove /dev/{name} or choose another device"
+            );
             self.refuse("held", &what);
         }
     }

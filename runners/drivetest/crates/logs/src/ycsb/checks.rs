@@ -145,7 +145,7 @@ fn few_samples(operation: &Operation, findings: &mut Findings) {
         };
         let (name, outcome, thin) = (&operation.name, &operation.outcome, thin.join(", "));
         let sentence = format!(
-            "{name}{time}, {outcome}: {ops_count} operations are too few to measure {thin}, because fewer than 10 operations are slower"
+            "{name}{time}, {outcome}: {ops_count} operations are too few to measure {thin}: fewer than 10 operations lie beyond such a percentile"
         );
         findings.add(rules::FEW_SAMPLES.at(None, sentence));
     }

@@ -164,7 +164,9 @@ fn merged(reports: impl Iterator<Item = (Finding, String)>) -> Vec<Finding> {
     let mut merged_findings: Vec<Finding> = Vec::new();
     for (finding, name) in reports {
         match merged_findings.iter_mut().find(|known| known.id == finding.id) {
-            Some(known) => known.sentence.push_str(&format!("; the same finding applies to {name}")),
+            Some(known) => known
+                .sentence
+                .push_str(&format!("; the same finding applies to {name}")),
             None => merged_findings.push(finding),
         }
     }

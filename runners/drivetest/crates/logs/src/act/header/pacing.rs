@@ -71,8 +71,11 @@ fn all_requests(derived: &Section) -> Option<u64> {
 
 fn lost(requested: u64, threads: u64) -> Option<String> {
     let given = requested.checked_div(threads)? * threads;
-    (given < requested)
-        .then(|| format!("{requested} requests/s divided by {threads} threads: only {given} are issued"))
+    (given < requested).then(|| {
+        format!(
+            "{requested} requests/s are divided among {threads} threads, which issue only {given} requests/s"
+        )
+    })
 }
 
 #[cfg(test)]
@@ -142,12 +145,12 @@ mod tests {
         assert!(of(&[reads, "read-req-threads: 7"]).is_empty(), "2009 = 7 x 287");
         assert_eq!(
             of(&[reads, "read-req-threads: 6"]),
-            ["2009 requests/s divided by 6 threads: only 2004 are issued"]
+            ["2009 requests/s are divided among 6 threads, which issue only 2004 requests/s"]
         );
         let writes = ["internal-write-reqs-per-sec: 1001", "write-req-threads: 3"];
         assert_eq!(
             of(&writes),
-            ["1001 requests/s divided by 3 threads: only 999 are issued"]
+            ["1001 requests/s are divided among 3 threads, which issue only 999 requests/s"]
         );
         assert!(of(&[reads, "read-req-threads: 0"]).is_empty());
         assert!(of(&[reads]).is_empty(), "5.0 has one generator");

@@ -45,7 +45,9 @@ impl RepairLog {
         }
         let mut report = |count: Count, rule: Rule, what: &str| {
             let lines = counted(count.lines, "line");
-            findings.add_all((count.lines > 0).then(|| rule.at(count.first, format!("{lines} with {what}"))));
+            findings.add_all(
+                (count.lines > 0).then(|| rule.at(count.first, format!("the log has {lines} with {what}"))),
+            );
         };
         if encoding == Encoding::Utf8 {
             report(self.byte_order_marks, rule::BYTE_ORDER_MARK, "a byte order mark");

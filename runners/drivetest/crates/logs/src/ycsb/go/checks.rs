@@ -81,7 +81,10 @@ fn no_block(evidence: &Evidence<'_>, place: &Place, findings: &mut Findings) {
     let elsewhere = evidence.settings.get("measurement.output_file");
     findings.add(match elsewhere.filter(|file| !file.is_empty()) {
         Some(file) => {
-            let sentence = format!("the final block was written to {}, which is missing", shown(file));
+            let sentence = format!(
+                "go-ycsb wrote the result to the file {}, which was not sent",
+                shown(file)
+            );
             place.finding(&rules::RESULT_ELSEWHERE, &sentence)
         }
         None => place.finding(&rules::NO_RESULT, "no final block follows 'Run finished'"),
@@ -175,7 +178,7 @@ fn requested(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
             true => least.to_string(),
             false => format!("{least} to {most}"),
         };
-        let sentence = format!("expected {requested} operations, the count in the properties; got {got}");
+        let sentence = format!("the properties request {requested} operations; the result has {got}");
         findings.add(rules::OPERATION_COUNT_DIFFERS.at(None, sentence));
     }
 }

@@ -106,7 +106,7 @@ fn requested(run: &Run, done: u64, evidence: &Evidence<'_>, findings: &mut Findi
         } else {
             "operations"
         };
-        let sentence = format!("expected {requested} {what}, the count in the configuration; got {inserted}");
+        let sentence = format!("the configuration requests {requested} {what}; the result has {inserted}");
         findings.add(rules::OPERATION_COUNT_DIFFERS.at(None, sentence));
     }
 }

@@ -29,7 +29,8 @@ fn has_result(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     let Stop { kind, line, text } = &run.stop;
     let (rule, sentence) = match kind {
         StopKind::Crashed => {
-            let sentence = format!("expected [OVERALL] rows, got none; the program threw {text}");
+            let sentence =
+                format!("expected [OVERALL] rows with the result, got none; the program threw {text}");
             (rules::NO_RESULT, sentence)
         }
         StopKind::Interrupted => {
@@ -39,11 +40,11 @@ fn has_result(run: &Run, fragment: &Fragment, findings: &mut Findings) {
             });
             (
                 rules::NO_RESULT,
-                format!("expected [OVERALL] rows, got none{last}"),
+                format!("expected [OVERALL] rows with the result, got none{last}"),
             )
         }
         StopKind::Cut => {
-            let sentence = "expected [OVERALL] rows before the others, got none";
+            let sentence = "expected [OVERALL] rows with the result before the other rows, got none";
             (rules::NO_RESULT, sentence.to_owned())
         }
         StopKind::NotStarted => {
