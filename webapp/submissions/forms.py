@@ -65,7 +65,7 @@ class IdentityForm(forms.Form):
         required=False,
         min_value=1,
         max_value=2**31 - 1,
-        help_text="1 GB is 1,000,000,000 bytes. Leave empty for a cloud instance.",
+        help_text="1 GB is 1,000,000,000 bytes. Leave the capacity of a cloud instance empty.",
     )
 
     def identity(self) -> Identity:
@@ -87,7 +87,7 @@ class DriveStateForm(forms.Form):
         min_value=0,
         max_digits=6,
         decimal_places=2,
-        help_text="Spare capacity: (physical - user) / user capacity. Leave empty if unknown; enter 0 for none.",
+        help_text="(physical - user) / user capacity; empty if you do not know it, 0 without over-provisioning.",
     )
     region = forms.CharField(
         max_length=PLACE_CHARS,
@@ -95,7 +95,7 @@ class DriveStateForm(forms.Form):
         help_text="Region of a cloud instance, as named by its provider, for example us-east-1.",
     )
     zone = forms.CharField(
-        max_length=PLACE_CHARS, required=False, help_text="Zone in that region, for example us-east-1a."
+        max_length=PLACE_CHARS, required=False, help_text="Zone of a cloud instance, for example us-east-1a."
     )
     notes = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False, max_length=5000)
 
@@ -131,15 +131,15 @@ class SubmissionForm(IdentityForm, DriveStateForm, SlicesForm):
         required=False,
         allow_empty_file=True,
         max_length=255,
-        help_text="Standard error, command line, configuration or HDR files of the same run. "
+        help_text="Files of the same run: standard error, command line, configuration, HDR files. "
         "Without the command line, a YCSB output does not show what was run.",
     )
     organisation = forms.ModelChoiceField(Organisation.objects.none(), empty_label=None, label="Submit for")
     embargo_until = MinuteField(  # the valid range depends on the bytes, so that the intake checks it
         label="Not public before, UTC",
         required=False,
-        help_text="The minute in which the embargo ends: a reviewed result becomes public then. "
-        "Leave empty for no embargo.",
+        help_text="End of an embargo: a reviewed result becomes public at this minute. "
+        "Leave the end empty if you want no embargo.",
     )
 
     def __init__(self, organisations: list[Organisation], *args: Any, **kwargs: Any) -> None:

@@ -29,7 +29,7 @@ Part = dict[str, Any]  # the contents of a part of the page, for its template
 def members_of(reading: Reading | None) -> Part:
     """Return the files of an archive as the reader reported them; only the first ones of a large archive."""
     members = reading.members if reading is not None else []
-    shown, sentence = members[:SHOWN_MEMBERS], "The first {shown} of {total}; the API has them all."
+    shown, sentence = members[:SHOWN_MEMBERS], "The table has the first {shown} of {total} files; the API has them all."
     return {"shown": shown, "cut_sentence": cut_sentence(len(shown), len(members), sentence)}
 
 
@@ -68,7 +68,7 @@ def _run_part(run: Run, findings: list[Finding]) -> Part:
     verdict = visible_verdict(run, newest) if newest else None
     violations = verdict.document["violations"] if verdict else []
     shown = violations[:SHOWN_VIOLATIONS]
-    cut = "The {shown} largest of {total}; the CSV on the run's page has every share."
+    cut = "The list has the {shown} largest of {total} shares over a limit; the CSV on the run's page has every share."
     histogram: Histogram | None = next(iter(run.reads_histograms), None)  # type: ignore[attr-defined]
     part: Part = {
         "run": run,
@@ -113,8 +113,8 @@ def _slice_table(histogram: Histogram, run: Run, violations: list[Any]) -> Part 
     over = {(str(violation["slice"]), violation["read_at_us"]) for violation in violations}
     thresholds_us = [threshold * UNIT_US[histogram.unit] for threshold in thresholds]
     cut = (
-        "The first {shown} of {total} slices, without average and maximum, which are of all slices; the CSV on the "
-        "run's page has them all."
+        "The table has the first {shown} of {total} slices, without the average and maximum of all slices; the CSV on "
+        "the run's page has every slice."
     )
     is_cut = slices_count > SHOWN_SLICES
     return {

@@ -187,7 +187,7 @@ def test_a_page_shows_100_violations_and_says_what_it_leaves_out(as_user, vera, 
     verdict.save()
     page = as_user(vera).get(address(submission)).content.decode()
     assert len(re.findall(r"<li>slice \d", page)) == shown
-    assert ("The 100 largest of 101" in page) is is_cut
+    assert ("The list has the 100 largest of 101 shares" in page) is is_cut
 
 
 @pytest.mark.parametrize(

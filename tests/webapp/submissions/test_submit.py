@@ -143,7 +143,11 @@ def test_the_files_of_an_archive_are_listed_with_role_and_hash(
     submission = send(exemplar, b"zip", vera)
     sweep()
     page = as_user(vera).get(f"/submissions/{submission.public_id}/").text
-    assert (page.count("<td>log</td>"), "The first 200 of 201" in page, sha256(b"a") in page) == (200, True, True)
+    assert (page.count("<td>log</td>"), "The table has the first 200 of 201 files" in page, sha256(b"a") in page) == (
+        200,
+        True,
+        True,
+    )
 
 
 def test_where_a_cloud_instance_is_may_be_stated(as_user, vera, evidence_dir):

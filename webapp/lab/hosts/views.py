@@ -41,7 +41,7 @@ class HostForm(forms.Form):
     user = forms.CharField(
         max_length=32,
         initial="drivecert",
-        help_text="The user name with which the register signs in to the host over SSH. Do not use root.",
+        help_text="The user name with which the register signs in to the host over SSH; not root.",
     )
     host_key = forms.CharField(
         max_length=2000,
@@ -50,7 +50,7 @@ class HostForm(forms.Form):
     program_sha256 = forms.CharField(
         label="SHA-256 of drivetest",
         max_length=64,
-        help_text="SHA-256 of the program drivetest on the host. Default: that of the register's own drivetest.",
+        help_text="SHA-256 of the program drivetest on the host; by default, that of the register's own drivetest.",
     )
 
     def clean_name(self) -> str:
@@ -88,7 +88,7 @@ class PlaceForm(forms.Form):
         help_text="Cloud region of the host, for example us-east-1. Leave empty if the host is not in a cloud.",
     )
     zone = forms.CharField(
-        max_length=PLACE_CHARS, required=False, help_text="Zone in that region, for example us-east-1a."
+        max_length=PLACE_CHARS, required=False, help_text="Cloud zone of the host, for example us-east-1a."
     )
 
 

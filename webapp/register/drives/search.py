@@ -55,7 +55,7 @@ class ProductQuery:
         if self.part.capacity_gb is None:
             return f"{self.part.number} is a part number of {self.part.vendor} that is not in the register."
         product = f"Part number {self.part.number} is a {self.part.name} of {_size(self.part.capacity_gb)}"
-        return f"{product}." if self.has_part else f"{product}. The register has only other capacities of it."
+        return f"{product}." if self.has_part else f"{product}. The register has only other capacities of this product."
 
     def _capacity_sentence(self) -> str:
         if self.capacity_gb is None or self.part:
@@ -149,6 +149,6 @@ def _speeds(store: ColumnStore, rows: list[int]) -> list[tuple[str, str]]:
 def found_sentence(query: str, count: int, shown: int) -> str:
     """Return the sentence with the number of products found. What was typed cannot change the direction of its text."""
     if not query:
-        return "Search by maker, model, part number or capacity. One typing error per word is corrected."
+        return "Search by maker, model, part number or capacity. The search corrects one typing error per word."
     first = f", the first {shown} shown" if shown < count else ""
     return format_html("{} found for <bdi>{}</bdi>{}.", units.counted(count, "drive"), query, first)

@@ -117,9 +117,8 @@ def short_run_sentence(run: Run, verdict: Verdict) -> str:
     if verdict.outcome != Verdict.Outcome.UNDECIDED or run.duration_s is None or run.duration_s >= required_s:
         return ""
     by = "hour by hour" if slice_s == HOUR_S else f"in slices of {_in_words(slice_s)}"
-    return (
-        f"No verdict: the test ran {_in_words(run.duration_s)}. A verdict needs {_in_words(required_s)}, judged {by}."
-    )
+    lasted, needed = _in_words(run.duration_s), _in_words(required_s)
+    return f"No verdict: the test ran {lasted}, and a verdict needs {needed}, judged {by}."
 
 
 def _in_words(duration_s: int) -> str:

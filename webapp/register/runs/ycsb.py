@@ -21,7 +21,7 @@ def ycsb_view(run: Run) -> dict[str, Any]:
     facts, withheld = visible_ycsb(run), has_withheld_file(run)
     intervals = [] if withheld else facts.intervals.all()[:SHOWN_INTERVALS]
     lines = [(interval, _operations(interval.operations)) for interval in intervals]
-    cut = "The first {shown} of {total}; the CSV has them all."
+    cut = "The table has the first {shown} of {total} status lines; the CSV has them all."
     return {
         "facts": facts,
         "sentence": _sentence(facts),

@@ -16,8 +16,8 @@ MARKS_NOTE = (
 )
 OVER_NOTE = "A share with a frame and an open box is over its limit: the result does not qualify for a certificate."
 SOURCE_NOTE = (
-    "The column Source names who ran a published test, if known. Aerospike ran its own tests; if the name is that of "
-    "a drive's maker, the maker supplied the result."
+    "The column Source names who ran a published test, if known. Aerospike ran its own tests; if the source is the "
+    "maker of a drive, the maker supplied the result."
 )
 ENDURANCE_NOTE = (
     "Endurance comes from the makers' data sheets; the register does not verify it. DWPD means drive writes per day: "

@@ -31,7 +31,7 @@ def test_a_part_number_finds_its_product(client, catalogue, query, drive, capaci
 def test_a_part_number_of_another_capacity_shows_those_that_are_there_and_says_so(client, catalogue):
     rows, text = found(client, "SSDPE2KE032T8")
     assert [capacity for _, capacity in rows] == ["1.6 TB", "6.4 TB"]
-    assert "The register has only other capacities of it." in text
+    assert "The register has only other capacities of this product." in text
 
 
 def test_a_part_number_of_an_unknown_family_is_said_to_be_one(client, catalogue):

@@ -61,7 +61,10 @@ def test_throughput_over_time_is_a_table_and_a_csv(client, publish_run):
 
 def test_a_page_of_very_many_status_lines_says_what_it_leaves_out(client, publish_run, monkeypatch):
     monkeypatch.setattr(runs_ycsb, "SHOWN_INTERVALS", 1)
-    assert "The first 1 of 2; the CSV has them all." in client.get(f"/runs/{publish_run().public_id}/").text
+    assert (
+        "The table has the first 1 of 2 status lines; the CSV has them all."
+        in client.get(f"/runs/{publish_run().public_id}/").text
+    )
 
 
 def test_nothing_of_act_is_on_the_page(client, publish_run):
