@@ -177,7 +177,7 @@ def test_a_page_shows_1000_slices_and_says_what_it_leaves_out(as_user, vera, sub
     reader = SliceTableReader()
     reader.feed(page)
     assert len(reader.rows[1:]) == shown  # average and maximum are of all slices, or left out
-    assert ("The first 1,000 of 1,001 slices" in page) is is_cut
+    assert ("The table has the first 1,000 of 1,001 slices" in page) is is_cut
 
 
 @pytest.mark.parametrize(("total", "shown", "is_cut"), [(100, 100, False), (101, 100, True)])
