@@ -124,7 +124,7 @@ fn only_microsecond_logs_state_the_thresholds_that_were_used() {
     let read_at = |case: &str| verdict(case)["read_at"].clone();
     assert_eq!(
         read_at("6.6/four-us.log"),
-        "read at bucket edges, like ACT: 1 ms at 1024 us, 8 ms at 8192 us and 64 ms at 65536 us; the log has no edge at the thresholds themselves"
+        "the log lacks bucket edges at thresholds of the profile, so drivetest, like ACT, reads 1 ms at 1024 us, 8 ms at 8192 us and 64 ms at 65536 us"
     );
     assert_eq!(read_at("6.6/four-ms.log"), json!(null));
 }

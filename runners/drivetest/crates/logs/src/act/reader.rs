@@ -229,7 +229,8 @@ impl Runs {
         self.findings.add_all(self.other_program.take());
         if let Some((line, text)) = self.first_stray.take() {
             let count = self.stray_lines_count;
-            let sentence = format!("{count} lines before the first run; the first: {text}");
+            let sentence =
+                format!("{count} lines of the file come before the first run; the first line: {text}");
             self.findings.add(rule::NOISE.at(line, sentence));
         }
     }

@@ -182,7 +182,9 @@ pub fn read_at(limit_edges: &[LimitEdge<'_>]) -> Option<String> {
     let parts = inexact.map(|at| format!("{} at {} us", time(at.limit.threshold_us), at.edge.read_at_us));
     let parts = listed(&parts.collect::<Vec<_>>());
     (!parts.is_empty()).then(|| {
-        format!("read at bucket edges, like ACT: {parts}; the log has no edge at the thresholds themselves")
+        format!(
+            "the log lacks bucket edges at thresholds of the profile, so drivetest, like ACT, reads {parts}"
+        )
     })
 }
 

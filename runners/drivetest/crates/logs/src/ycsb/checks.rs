@@ -176,7 +176,7 @@ pub fn warm_up(run: &Run, findings: &mut Findings) {
 }
 
 /// Sentence about a run without a target.
-pub const CLOSED_LOOP: &str = "without a target, each operation starts when the previous one ends, so a stall delays only a few operations";
+pub const CLOSED_LOOP: &str = "without a target, each operation starts when the previous one ends, so a stall delays only one operation of each thread";
 
 /// Return the sentence about a run with a target that measures no response times.
 pub fn only_service_times(target: &str) -> String {
