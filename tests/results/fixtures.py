@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from results.reader import process as reader_process
+from webapp.celery import app
 
 STAND_IN = Path(__file__).with_name("stand_in_reader.py")
 
@@ -46,3 +47,16 @@ def real_reader(settings):
         pytest.skip(f"{settings.DRIVETEST} is not built")
     reader_process.reader_version.cache_clear()
     return settings.DRIVETEST
+
+
+@pytest.fixture
+def no_broker():
+    before = app.conf.broker_url
+    _use_broker("redis+socket:///nowhere/redis.sock")
+    yield
+    _use_broker(before)
+
+
+def _use_broker(url):
+    app.conf.update(broker_url=url)
+    vars(app.amqp)["_producer_pool"] = None  # it still has a connection to the previous one

@@ -5,25 +5,11 @@ import pytest
 from results.models import Reading
 from results.tasks import read_evidence, sweep_readings
 from tests.results.builders import log_bytes, make_organisation, send
-from tests.results.fixtures import evidence_dir, program, stand_in
-from webapp.celery import app
+from tests.results.fixtures import evidence_dir, no_broker, program, stand_in
 
-__all__ = ["evidence_dir", "program", "stand_in"]
+__all__ = ["evidence_dir", "no_broker", "program", "stand_in"]
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def no_broker():
-    before = app.conf.broker_url
-    use_broker("redis+socket:///nowhere/redis.sock")
-    yield
-    use_broker(before)
-
-
-def use_broker(url):
-    app.conf.update(broker_url=url)
-    vars(app.amqp)["_producer_pool"] = None  # it still has a connection to the previous one
 
 
 def test_a_submitted_log_is_enqueued_after_commit(evidence_dir, django_capture_on_commit_callbacks, monkeypatch):

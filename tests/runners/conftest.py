@@ -1,8 +1,6 @@
-import pytest
-
 from tests.lab_hosts.enrolled import new_enrolled, undisturbed_host, warm_connections_closed
 from tests.lab_hosts.fixtures import loop_drives, new_lab_host
-from tests.results.fixtures import evidence_dir, program, real_reader, stand_in
+from tests.results.fixtures import evidence_dir, no_broker, program, real_reader, stand_in
 from tests.runners.lab import (
     a_lab,
     connect,
@@ -18,7 +16,6 @@ from tests.runners.lab import (
     running,
 )
 from tests.runners.sweeps import connect_both, loading, sender, sweep_of_two
-from webapp.celery import app
 
 __all__ = [
     "a_lab",
@@ -37,6 +34,7 @@ __all__ = [
     "new_dispatch",
     "new_enrolled",
     "new_lab_host",
+    "no_broker",
     "other_drive",
     "program",
     "real_reader",
@@ -47,16 +45,3 @@ __all__ = [
     "undisturbed_host",
     "warm_connections_closed",
 ]
-
-
-@pytest.fixture
-def no_broker():
-    before = app.conf.broker_url
-    use_broker("redis+socket:///nowhere/redis.sock")
-    yield
-    use_broker(before)
-
-
-def use_broker(url):
-    app.conf.update(broker_url=url)
-    vars(app.amqp)["_producer_pool"] = None  # it keeps a connection to the one before

@@ -1,4 +1,4 @@
-// Search by name that corrects one typing error, with the rules of webapp/register/products/names.py.
+// Search by name that corrects one typing error, with the rules of webapp/register/products/name_search.py.
 const SHORTEST_CORRECTED = 4;
 const SEARCHED = ['vendor', 'model', 'part_number', 'capacity_gb'];
 

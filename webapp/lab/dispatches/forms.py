@@ -175,7 +175,7 @@ class YcsbForm(forms.Form):
     )
     max_execution_s = forms.IntegerField(label="Time limit per run, s", required=False, min_value=1)
     database_host = forms.CharField(
-        required=False, max_length=253, help_text="The host that runs the YCSB client. Default: the host of the drive."
+        required=False, max_length=253, help_text="Address of the database for the YCSB client. Default: localhost."
     )
     namespace = forms.CharField(required=False, max_length=31)
     configuration = forms.CharField(

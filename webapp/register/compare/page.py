@@ -74,8 +74,8 @@ class Comparison:
         names = get_text_list(_distinct_names(self.heads), "and")
         if self.is_comparable and self.unreported.labels:
             missing, total = len(self.unreported.labels), self.unreported.conditions
-            start = "The comparison is weak: at" if self.is_weak else "At"
-            count = f"{start} least one run does not report {missing} of {total} conditions."
+            start = "The comparison is weak: for" if self.is_weak else "For"
+            count = f"{start} {missing} of {total} conditions, at least one run reports no value."
             return f"{count} {names} compare: all reported conditions match. {self.unreported_by_run}"
         if self.is_comparable:
             return f"{names} compare: all conditions match."

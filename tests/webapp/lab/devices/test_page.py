@@ -6,10 +6,12 @@ from runners.campaigns.terms import Terms
 from runners.dispatch.poll_scheduler import poll
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
+from runners.recipes.ycsb_setup import Setup
 from tests.runners.prep_record import prep_record
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
 from tests.webapp.lab.programs import allow
 from webapp.lab.devices import views as device_views
+from webapp.lab.dispatches.forms import YcsbForm
 
 pytestmark = pytest.mark.django_db
 
@@ -154,6 +156,11 @@ def test_a_drive_that_the_last_check_did_not_find_is_shown_as_not_found(lab_clie
 @pytest.mark.parametrize("part", ["", "prepare/", "ycsb/", "look/"])
 def test_only_staff_sees_devices(db, device, part):
     assert Client().get(address(device, part)).status_code in {302, 403, 405}
+
+
+def test_the_form_of_a_sweep_describes_the_address_of_the_database_with_its_default():
+    help_text = YcsbForm().fields["database_host"].help_text
+    assert help_text == f"Address of the database for the YCSB client. Default: {Setup.database_host}."
 
 
 def test_a_sweep_with_requests_over_ssh_cannot_be_chosen(lab_client, device):

@@ -118,7 +118,7 @@ def test_published_results_compare_weakly_and_it_is_said_who_leaves_how_much_ope
     first, second = make_published_run(device_count=1), make_published_run(tps=Decimal(600_000))
     text = client.get(asked(first, second)).text
     assert "<h1>Weak comparison</h1>" in text
-    assert "The comparison is weak: at least one run does not report 24 of 27 conditions." in text
+    assert "The comparison is weak: for 24 of 27 conditions, at least one run reports no value." in text
     assert "all reported conditions match. Number of conditions not reported: 23 by A, 24 by B." in text
     assert "24 test conditions that at least one run does not report" in text
     assert "600,000" in text
@@ -130,8 +130,14 @@ def test_published_results_compare_weakly_and_it_is_said_who_leaves_how_much_ope
 def test_runs_that_state_more_than_half_compare_side_by_side_and_what_is_open_is_counted(client, make_run):
     text = client.get(asked(make_run(), make_run())).text
     assert "<h1>Side by side</h1>" in text
-    assert '<p class="verdict">At least one run does not report 4 of 27 conditions. Exemplar ' in text
+    assert '<p class="verdict">For 4 of 27 conditions, at least one run reports no value. Exemplar ' in text
     assert "Weak" not in text
+
+
+def test_conditions_that_different_runs_do_not_report_are_counted_together(client, make_run):
+    text = client.get(asked(make_run(facts={"arrivals": None}), make_run(facts={"record_bytes": None}))).text
+    assert "For 7 of 27 conditions, at least one run reports no value." in text
+    assert "Number of conditions not reported: 6 by A, 5 by B." in text
 
 
 def test_of_many_runs_each_value_that_differs_stands_once_with_who_has_it(client, make_run):
