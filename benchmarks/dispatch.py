@@ -112,10 +112,10 @@ def wait_until_running(hosts_count: int) -> float:
 
 def measure_polls(lab: LabProcess, workers: Workers, seconds: int, period_s: int) -> None:
     """Print the polls that the hosts recorded in the middle of their runs."""
-    lab.ask("", "take_polled_at")
+    lab.client("", "take_polled_at")
     before, cpu_before_s = workers.statements(), workers.cpu_s()
     time.sleep(seconds)
-    polled_at: dict[str, list[float]] = lab.ask("", "take_polled_at")
+    polled_at: dict[str, list[float]] = lab.client("", "take_polled_at")
     statements, cpu_s = workers.statements() - before, workers.cpu_s() - cpu_before_s
     gaps = sorted(later - sooner for at in polled_at.values() for sooner, later in pairwise(at))
     polls = sum(len(at) for at in polled_at.values())
@@ -130,7 +130,7 @@ def measure_ends(lab: LabProcess, hosts_count: int) -> None:
     offset_s = time.time() - time.monotonic()
     while Dispatch.objects.filter(state__in=FINAL).count() < hosts_count:
         time.sleep(1)
-    ended: dict[str, float] = lab.ask("", "ended_at")
+    ended: dict[str, float] = lab.client("", "ended_at")
     rows: Any = Dispatch.objects.values_list("public_id", "ended_at", "state")
     delays = sorted(at.timestamp() - offset_s - ended[run] for run, at, state in rows if state == State.DONE)
     span_s = max(ended.values()) - min(ended.values())

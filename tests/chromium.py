@@ -1,4 +1,4 @@
-"""Where this machine's Chromium is; no browser is ever downloaded by the tests."""
+"""The path of this machine's Chromium; the tests never download a browser."""
 
 import shutil
 

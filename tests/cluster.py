@@ -27,7 +27,7 @@ class Cluster:
         self.owner = os.getpid()
 
     def provide(self) -> None:
-        """Start the servers that the environment does not name, and name them there, before the settings are read."""
+        """Start the servers that the environment lacks, and set their addresses there before the settings are read."""
         for variable, kind in (("DATABASE_URL", Postgres), ("REDIS_URL", Redis)):
             if not os.environ.get(variable):
                 os.environ[variable] = self._start(kind)

@@ -1,4 +1,4 @@
-"""The test session: servers of its own, no way out to the network, and people who can sign in."""
+"""The test session: its own servers, no access to outside networks, and users who can sign in."""
 
 import gc
 import importlib
@@ -33,15 +33,15 @@ from results.models import Organisation, Profile  # noqa: E402
 from tests.database import CatalogueDatabase, catalogue_name, copy_template, drop_template, template_name  # noqa: E402
 from webapp.accounts.models import Membership  # noqa: E402
 
-# Django's own hash takes a third of a second, by intention, and half of all tests have somebody with a password.
+# Django's own hash takes a third of a second by design, and half of all tests have a user with a password.
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# Without it the first request of every client looks at all static files, 7 ms. As `up` serves them, browser tests see.
+# Without it, the first request of every client reads all static files, 7 ms. Browser tests serve them as `up` does.
 django_settings.WHITENOISE_AUTOREFRESH = True
 
 
 @receiver(post_migrate, dispatch_uid="profile-after-flush")
 def restore_profile(app_config, **_):
-    """A test with transactions of its own ends with a flush, which also empties what migrations have filled."""
+    """Restore the profile after the flush at the end of a transaction test, which also deletes migrated rows."""
     if app_config.label == "results" and not Profile.objects.exists():
         importlib.import_module("results.migrations.0003_operational_database_1").add_profile(apps, None)
 
@@ -50,7 +50,7 @@ def restore_profile(app_config, **_):
 def django_db_modify_db_settings(
     request, django_db_modify_db_settings_parallel_suffix, django_db_blocker, django_db_keepdb, django_db_use_migrations
 ):
-    """Let xdist workers copy one migrated database; a session without them, or that keeps its own, makes that one."""
+    """Let xdist workers copy one migrated database; a session without workers, or with --reuse-db, has one database."""
     workerinput = getattr(request.config, "workerinput", None)
     if workerinput and django_db_use_migrations and not django_db_keepdb:
         with django_db_blocker.unblock():
@@ -112,7 +112,7 @@ NO_CHROMIUM = "no Chromium on this machine: install the package chromium"
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Leave out what this machine cannot run, and keep on one xdist worker what must not run at the same time."""
+    """Skip tests that this machine cannot run, and group tests that must not run at the same time on one worker."""
     no_lab_hosts = missing() if any(item.get_closest_marker("lab_hosts") for item in items) else ""
     left_out = {"lab_hosts": no_lab_hosts, "browser": "" if CHROMIUM else NO_CHROMIUM}
     for item in items:
@@ -121,20 +121,20 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason=reason))
         if group := group_of(item):
             item.add_marker(pytest.mark.xdist_group(group))
-    yield  # plugins put them into an order of their own
-    # What takes long must not come last, when other workers have nothing to do.
+    yield  # plugins reorder them
+    # Long tests must not come last, when other workers have nothing to do.
     items.sort(key=lambda item: [not item.get_closest_marker(mark) for mark in FIRST])
 
 
-# Two workers share the browser tests, each with a register of its own. These take as long as all others.
+# Two workers share the browser tests, each with its own register. These take as long as all others.
 SECOND_BROWSER = {"test_compare", "test_pages", "test_rooms", "test_user_tasks"}
 
 
 def group_of(item):
-    """Return which tests a test must not run beside; empty where it may run beside any.
+    """Return the group of tests that must not run at the same time as this one; empty if there is none.
 
-    A lab host comes and goes with a network interface, and Chromium gives up what it loads when one does: where workers
-    have no networks of their own, one worker has both.
+    Each lab host adds and removes a network interface, and Chromium aborts its requests when an interface changes.
+    If the workers have no separate networks, one worker runs both kinds of tests.
     """
     if not own_network.can_be_taken() and any(map(item.get_closest_marker, ("browser", "lab_hosts"))):
         return "network"
@@ -156,7 +156,7 @@ def pytest_sessionfinish(session, exitstatus):
 
 
 def left_out(config):
-    """Return the reasons of the tests that were skipped, each with their number; a worker of xdist reports none."""
+    """Return the reasons of skipped tests with their counts; an xdist worker reports none."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter else []
     return Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)

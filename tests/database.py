@@ -14,7 +14,7 @@ from results.catalogue.importer import import_catalogue
 
 
 def template_name(run):
-    """Return the database that the workers of a run copy; runs at once on one server have their own."""
+    """Return the database that the workers of a run copy; concurrent runs on one server have separate ones."""
     return f"drivecert_template_{run}"
 
 
@@ -24,7 +24,7 @@ def catalogue_name(template):
 
 
 def copy_template(name):
-    """Let the test database be made as a copy of a migrated one, which whoever comes first makes."""
+    """Make the test database a copy of a migrated one, which the first worker makes."""
     with lock(name) as cursor:
         if not connection.creation._database_exists(cursor, name):
             try:
@@ -44,12 +44,12 @@ def lock(name):
 
 
 def copy(cursor, source, name):
-    """Make a database as a copy of another one, to which no connection may be open."""
+    """Copy a database, to which no connection may be open."""
     cursor.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(source)))
 
 
 class CatalogueDatabase:
-    """A worker's database with the catalogue: a copy of the session's, made when the first test needs it.
+    """A worker's database with the catalogue: a copy of the session's one, made when the first test needs it.
 
     Each test works in a transaction that is rolled back. Meanwhile its connection replaces that of the test database.
     """
@@ -77,10 +77,10 @@ class CatalogueDatabase:
 
     @contextmanager
     def in_transaction(self):
-        """Let Django use this database, and undo at the end what was written."""
+        """Make Django use this database, and roll back all changes at the end."""
         with self._used():
             atomic = transaction.atomic()
-            atomic._from_testcase = True  # as TestCase does: code under test may ask for a durable transaction
+            atomic._from_testcase = True  # as in TestCase, because the code under test may open a durable transaction
             with atomic:
                 with self.connection.cursor() as cursor:
                     # The column store recognises unchanged data by the snapshot; two databases may have the same.
@@ -105,7 +105,7 @@ class CatalogueDatabase:
 
 
 def migrate_into(name):
-    """Make a migrated database, and leave no connection to it: none may be open where it is copied."""
+    """Make a migrated database, and close all connections to it, because it is copied later."""
     named = connection.settings_dict
     before, own = named["NAME"], named["TEST"]["NAME"]
     named["TEST"]["NAME"] = name
@@ -117,7 +117,7 @@ def migrate_into(name):
 
 
 def drop_template(name):
-    """Take the template away; where no server answers there is none, and the tests have said what is wrong."""
+    """Drop the template. Without a server there is none, and the tests have already reported the error."""
     with (
         suppress(psycopg.OperationalError),
         psycopg.connect(settings.DATABASE_URL, dbname="postgres", autocommit=True) as maintenance,

@@ -1,8 +1,8 @@
-"""Writes tests/data/verdict_vectors.jsonl: what every implementation must say of shares, limits and edges.
+"""Generator of tests/data/verdict_vectors.jsonl: the required results for shares, limits and edges.
 
-`python tests/make_verdict_vectors.py > tests/data/verdict_vectors.jsonl`. All comparisons are of exact fractions, all
-printed percentages the exact value of ACT's double rounded half to even; nothing is asked of the programs that are
-tested. docs/reference/formats.md tells what a line holds.
+`python tests/make_verdict_vectors.py > tests/data/verdict_vectors.jsonl`. All comparisons are of exact fractions. A
+printed percentage is the exact value of ACT's double, rounded half to even. The generator does not use the tested
+programs. docs/reference/formats.md describes the lines.
 """
 
 import json
@@ -14,11 +14,11 @@ from fractions import Fraction
 Line = dict[str, object]
 
 LIMITS_PCT = {"5": 1000, "1": 10_000, "0.1": 100_000, "0.10": 7_200_000, "3.005": 20_000, "0.001": 1_000_000}
-"""Limits, and operations of which each allows a whole number."""
+"""Limits, and operation counts of which each limit allows a whole number."""
 
 THRESHOLDS_US = (1000, 8000, 64_000)
 DOUBLE_WHOLE_MAX = 2**53
-GREATEST = 2**63 - 1
+COUNT_MAX = 2**63 - 1
 
 
 def main() -> None:
@@ -57,7 +57,7 @@ def is_within(over_count: int, ops_count: int, limit_pct: str) -> bool:
 
 
 def printed_pct(over_count: int, ops_count: int) -> str | None:
-    """Return what ACT prints; None without operations, and where doubles would not hold the counts.
+    """Return the percentage that ACT prints; None without operations, or if doubles cannot represent the counts.
 
     Source: aerospike/act analysis/act_latency.py, bucket_percentages_over(): round(over * 100.0 / total, 2).
     """
@@ -84,10 +84,10 @@ def rounding() -> Iterator[Line]:
     yield share("prints as 0.10 and is under 0.1", 951, 1_000_000, "0.1")
     yield share("prints as 0.00 and is over 0", 1, 1_000_000, "0")
     yield share("prints as 3.00 and is over 3", 601, 20_000, "3")
-    # Quotients of eighths are exact doubles, so that the half is a true one and goes to the even digit.
+    # Quotients of eighths are exact doubles, so the half is exact and is rounded to the even digit.
     for over_count in (1, 3, 5, 7, 9, 11):
         yield share(f"{over_count} of 800: a true half", over_count, 800, "1")
-    # These halves are no doubles: the double's side decides, not the decimal's.
+    # These halves are not doubles: the double decides the direction, not the decimal.
     for over_count in (5, 15, 25, 35, 1005, 2675):
         yield share(f"{over_count} of 100000: a half that no double is", over_count, 100_000, "5")
 
@@ -103,12 +103,12 @@ def nothing_and_everything() -> Iterator[Line]:
 
 
 def great_counts() -> Iterator[Line]:
-    half = (GREATEST + 1) // 2
-    yield share("greatest counts, half over 50", half, GREATEST, "50")
-    yield share("greatest counts, half under 50", half - 1, GREATEST, "50")
-    yield share("greatest counts, all over 99.999999999", GREATEST, GREATEST, "99.999999999")
-    yield share("greatest counts, one over 0", 1, GREATEST, "0")
-    yield share("greatest counts, one over the least limit", 1, GREATEST, "0.000000001")
+    half = (COUNT_MAX + 1) // 2
+    yield share("greatest counts, half over 50", half, COUNT_MAX, "50")
+    yield share("greatest counts, half under 50", half - 1, COUNT_MAX, "50")
+    yield share("greatest counts, all over 99.999999999", COUNT_MAX, COUNT_MAX, "99.999999999")
+    yield share("greatest counts, one over 0", 1, COUNT_MAX, "0")
+    yield share("greatest counts, one over the least limit", 1, COUNT_MAX, "0.000000001")
     beyond = DOUBLE_WHOLE_MAX + 1
     yield share("beyond what a double holds, equal", beyond, beyond * 20, "5")
     yield share("beyond what a double holds, one over", beyond + 1, beyond * 20, "5")
@@ -124,7 +124,7 @@ def real_shares() -> Iterator[Line]:
 
 
 def bucket_edges() -> Iterator[Line]:
-    """Both sides of each threshold's edge: an operation in the last bucket below it, and one in the first above."""
+    """Yield both sides of each threshold's edge: one operation in the last bucket below it or in the first above."""
     for unit in ("ms", "us"):
         for threshold_us in THRESHOLDS_US:
             edge = threshold_us // 1000 * (1024 if unit == "us" else 1)
@@ -143,7 +143,7 @@ def bucket_edges() -> Iterator[Line]:
 
 
 def first_version_buckets() -> Iterator[Line]:
-    """1.x: bucket 0 is [0, 2) ms, bucket b [2^b, 2^(b+1)) ms, so that 1 ms is no edge; every verdict is void.
+    """Yield lines of 1.x: bucket 0 is [0, 2) ms, bucket b [2^b, 2^(b+1)) ms. 1 ms is no edge: every verdict is void.
 
     Source: aerospike/act fcb708a, histogram.c: bits_find_last_set() of whole milliseconds.
     """
@@ -155,7 +155,7 @@ def first_version_buckets() -> Iterator[Line]:
 
 
 def histogram(case: str, buckets: str, unit: str, counts: list[int], threshold_us: int, limit_pct: str) -> Line:
-    """Return the line of a histogram: the share at the edge that stands for the threshold, and its upper bound."""
+    """Return the line of a histogram: the share at the edge used for the threshold, and its upper bound."""
     edges = [edge_us(buckets, unit, bucket) for bucket in range(len(counts))]
     read_at_us = read_at(buckets, unit, threshold_us)
     # The true share over the threshold is at most that over the greatest edge not above it.
@@ -175,7 +175,7 @@ def histogram(case: str, buckets: str, unit: str, counts: list[int], threshold_u
 
 
 def edge_us(buckets: str, unit: str, bucket: int) -> int:
-    """Return where a bucket begins, microseconds."""
+    """Return the lower edge of a bucket in microseconds."""
     if bucket == 0:
         return 0
     power = bucket if buckets == "1.x" else bucket - 1
@@ -183,12 +183,12 @@ def edge_us(buckets: str, unit: str, bucket: int) -> int:
 
 
 def read_at(buckets: str, unit: str, threshold_us: int) -> int:
-    """Return the edge that stands for a threshold: the least that is not below it."""
+    """Return the edge used for a threshold: the smallest one that is not below it."""
     return min(edge for edge in (edge_us(buckets, unit, bucket) for bucket in range(65)) if edge >= threshold_us)
 
 
 def queue_time() -> Iterator[Line]:
-    """Logs up to 5.3: `reads` is judged, with its time in the queue; comparisons take the device's reads."""
+    """Yield lines of logs up to 5.3: `reads` is judged with its queue time; comparisons use the device's reads."""
     for case, version, names, judged, compared in (
         ("waiting alone is over", "5.3", ("reads", "device-reads"), (51, 1000), (10, 1000)),
         ("equal with waiting, none without", "5.0", ("reads", "device-reads"), (50, 1000), (0, 1000)),

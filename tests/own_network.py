@@ -1,6 +1,6 @@
-"""A network of its own for each xdist worker: what one worker's tests do to interfaces, no other worker's see.
+"""A separate network for each xdist worker, so that its tests can change interfaces without effect on other workers.
 
-Chromium gives up what it loads when an interface comes or goes, and every lab host comes and goes with one.
+Chromium aborts its requests when an interface is added or removed, which every lab host does.
 """
 
 import ctypes
@@ -15,9 +15,9 @@ CLONE_NEWNET = 0x40000000
 
 @cache
 def can_be_taken() -> bool:
-    """Tell whether this session's workers have one: where that is allowed, and no server is reached over the network.
+    """Return whether workers can have separate networks: it is permitted, and no server needs the network.
 
-    To be asked once the addresses of the servers are known.
+    Call this only after the addresses of the servers are known.
     """
     if not all(map(_is_by_socket, ("DATABASE_URL", "REDIS_URL"))) or not all(map(shutil.which, ("ip", "unshare"))):
         return False
@@ -25,9 +25,9 @@ def can_be_taken() -> bool:
 
 
 def take(worker: str) -> None:
-    """Leave the machine's network for one in which there is loopback alone, before any thread is started.
+    """Leave the machine's network for one with only a loopback interface, before any thread is started.
 
-    Nothing is done in a session without xdist, which has nobody beside it.
+    A session without xdist has no other workers and stays in the machine's network.
     """
     if not worker or not can_be_taken():
         return
@@ -38,6 +38,6 @@ def take(worker: str) -> None:
 
 
 def _is_by_socket(variable: str) -> bool:
-    """Tell whether an address leads to a socket in the file system, which is the same in every network."""
+    """Return whether an address is a socket in the file system, which is the same in every network."""
     address = urlsplit(os.environ.get(variable, ""))
     return address.scheme == "redis+socket" or "host" in parse_qs(address.query)

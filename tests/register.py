@@ -19,8 +19,8 @@ from webapp.supervisor.data_directory import remove_socket_dir
 from webapp.supervisor.lock_files import link_target
 
 ROOT = Path(__file__).parent.parent
-PATIENCE_S = 300  # a first start takes seconds of a processor, 46 s where two cores have much else to do
-# A snapshot has seven hundred pages and is made a quarter of a minute after each first start and each change. Only the
+PATIENCE_S = 300  # a first start takes seconds of processor time, 46 s on two busy cores
+# A snapshot has seven hundred pages and is made 15 s after each first start and each change. Only the
 # tests of snapshots need it, and it would slow down all others.
 WITHOUT_SNAPSHOTS = {"SNAPSHOT_PERIOD_S": "86400"}
 GIVEN_BY_THE_SESSION = ("DATABASE_URL", "REDIS_URL", "DRIVECERT_TEST_REDIS_URL", "SECRET_KEY", "HOST", "ALLOWED_HOSTS")
@@ -93,7 +93,7 @@ class Register:
             with urllib.request.urlopen(f"{self.url}/readyz", timeout=5) as answer:  # noqa: S310 - our own http address
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
-            with error:  # Python 3.14 warns of one that is not closed
+            with error:  # Python 3.14 warns if it is not closed
                 return 0, str(error)
         except OSError as error:
             return 0, str(error)

@@ -55,7 +55,7 @@ class Chaos:
 
     def settle(self, within_s: float) -> bool:
         """Stop the faults and wait until every dispatch has ended; return whether that was in time."""
-        self.lab.ask("", "set_faults", **NO_FAULTS)
+        self.lab.client("", "set_faults", **NO_FAULTS)
         deadline = time.monotonic() + within_s
         while is_work_left() and time.monotonic() < deadline:
             self._declare_ended()
@@ -69,7 +69,7 @@ class Chaos:
         lost = Dispatch.objects.filter(state=State.LOST, ended_at__isnull=True, pid__isnull=False)
         running = set(self.lab.truth()["running"]) if lost.exists() else set()
         for dispatch in lost.exclude(public_id__in=running).select_related("ordered_by"):
-            declare_ended(dispatch, dispatch.ordered_by, "looked at the machine: it does not run")
+            declare_ended(dispatch, dispatch.ordered_by, "checked the machine: it does not run")
 
     def _start(self, parent):
         self.pids[id(parent)] = parent.start(until_idle=False)

@@ -29,7 +29,7 @@ SPEED = 60  # a minute of the hosts takes a second
 PATIENCE_S = 300
 KILLED = -9
 DEEPEST = 24  # the highest number of commits before a worker is killed
-LIVES_MAX = 400  # also for a log: one that takes three workers along is given up on purpose
+LIVES_MAX = 400  # also for a log: a reading that killed three workers is given up by design
 QUICK = {
     "WATCH_PERIOD_S": 0.05,
     "LOOK_THREADS": 2,
@@ -64,13 +64,13 @@ class LabProcess:
             assert self.process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        self.ask = LabClient(self.path)
+        self.client = LabClient(self.path)
 
     def truth(self) -> Any:
-        return self.ask("", "truth")
+        return self.client("", "truth")
 
     def host(self, name: str) -> RemoteHost:
-        return RemoteHost(self.ask, name)
+        return RemoteHost(self.client, name)
 
     def end(self) -> None:
         self.process.kill()
@@ -106,7 +106,7 @@ class WorkerParent:
         return int(self.process.stdout.readline())
 
     def end(self) -> None:
-        os.killpg(self.process.pid, signal.SIGKILL)  # the worker too, which would hold the pipe open
+        os.killpg(self.process.pid, signal.SIGKILL)  # the worker too, which has the pipe open
         self.process.communicate()
 
 

@@ -25,9 +25,9 @@ from results.models import Run
 from webapp.accounts.models import User
 visibility.withdraw(Run.objects.get(public_id="{public_id}"), User.objects.get(username="admin"), "By a test.")
 """
-SNAPSHOT_PATIENCE_S = 900  # seven hundred pages; two busy cores may take long
+SNAPSHOT_PATIENCE_S = 900  # seven hundred pages, on two busy cores
 WITHIN_S = 60  # the register's promise: a withdrawal shows within a minute
-ANSWER_S = 30  # how long the page itself may take then, of two busy cores
+ANSWER_S = 30  # the time limit of the page itself on two busy cores
 
 
 class Site:
@@ -61,9 +61,9 @@ class Site:
         own |= {"DATABASE_URL": self.postgres.url, "REDIS_URL": self.redis.url}
         return inherited | own | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
 
-    def command(self, *words):
+    def command(self, *arguments):
         done = subprocess.run(
-            [sys.executable, "manage.py", *words],
+            [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
             env=self.environment(),
             capture_output=True,
@@ -103,7 +103,7 @@ class Site:
     def let_the_snapshot_age(self):
         past = time.time() - 3600
         os.utime(self.data_dir / "snapshots" / "looked-at", (past, past))
-        time.sleep(1)  # longer than the web server takes to look again
+        time.sleep(1)  # longer than the web server's check interval
 
     def stop(self):
         for process in (self.web, self.worker):
@@ -138,7 +138,7 @@ def site(tmp_path_factory):
         site.stop()
 
 
-def test_the_worker_makes_a_snapshot_by_itself_and_a_withdrawal_is_out_within_a_minute(site):
+def test_the_worker_makes_a_snapshot_by_itself_and_a_withdrawal_shows_within_a_minute(site):
     """The checks are one test, because every part is stopped at the end."""
     pages = site.pages()
     assert len(pages) > 190

@@ -28,7 +28,7 @@ PATIENCE_S = 300  # two busy cores may take long
 MIB = 1024 * 1024
 RUN_S = 6
 # Long enough that the run has not ended when the test observes its start on a busy machine.
-long_enough_to_be_seen = pytest.mark.parametrize("run_s", [20])
+long_enough_to_observe = pytest.mark.parametrize("run_s", [20])
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def run_s():
 
 @pytest.fixture
 def path(host, tmp_path, data_dir):
-    path = str(tmp_path / "drive.img")  # not in the data directory, where nothing may be a drive
+    path = str(tmp_path / "drive.img")  # outside the data directory, where no file may be a drive
     host.create_file(path, 64 * MIB)
     return path
 
@@ -117,7 +117,7 @@ def test_a_worker_killed_before_the_start_leaves_one_run(ordered, worker, host):
     check_one_of_everything(ordered, worker, host.status(ordered.public_id).pid)
 
 
-@long_enough_to_be_seen
+@long_enough_to_observe
 def test_a_worker_killed_between_start_and_save_finds_the_same_process(ordered, worker, host):
     worker.kill_at("after start")
     worker.start()
@@ -130,7 +130,7 @@ def test_a_worker_killed_between_start_and_save_finds_the_same_process(ordered, 
     check_one_of_everything(ordered, worker, pid)
 
 
-@long_enough_to_be_seen
+@long_enough_to_observe
 def test_a_worker_killed_in_mid_run_leaves_the_program_running(ordered, worker, host):
     worker.start()
     wait_for(lambda: Dispatch.objects.get(pk=ordered.pk).last_label_s >= 1, worker)
@@ -160,7 +160,7 @@ def test_a_worker_killed_while_reading_leaves_one_run(ordered, worker):
     check_one_of_everything(ordered, worker, Dispatch.objects.get(pk=ordered.pk).pid)
 
 
-@pytest.mark.parametrize("run_s", [60])  # a new worker may take long, and must find it running
+@pytest.mark.parametrize("run_s", [60])  # a new worker may take long, and must still find the run
 def test_a_cancel_reaches_the_program_through_a_new_worker(ordered, worker, host, staff):
     worker.start()
     wait_for_state(ordered, {State.RUNNING}, worker)
@@ -176,7 +176,9 @@ def test_a_cancel_reaches_the_program_through_a_new_worker(ordered, worker, host
 def test_two_schedulers_and_doubled_and_late_tasks_make_one_run(ordered, worker, data_dir, host):
     second = Worker(data_dir)
     for number in range(20):
-        advance_dispatch.apply_async(args=(ordered.pk,), countdown=number % 4)  # some come when the run is long started
+        advance_dispatch.apply_async(
+            args=(ordered.pk,), countdown=number % 4
+        )  # some run long after the start of the run
     try:
         worker.start()
         second.start()
@@ -195,7 +197,7 @@ def test_new_code_is_deployed_in_mid_run(ordered, worker, host):
     worker.start()
     wait_for_state(ordered, {State.RUNNING}, worker)
     pid = host.status(ordered.public_id).pid
-    worker.process.terminate()  # as a service manager stops it: with SIGTERM
-    worker.process.wait(PATIENCE_S)  # its own end may take longer than what is left of the run, which is not its matter
+    worker.process.terminate()  # with SIGTERM, as a service manager stops it
+    worker.process.wait(PATIENCE_S)  # its shutdown may take longer than the rest of the run
     worker.start()
     check_one_of_everything(ordered, worker, pid)

@@ -13,7 +13,7 @@ __all__ = ["data_dir", "drivetest", "new_lab", "new_order", "new_worker", "sim_l
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 
 KILLED, ENDED = -9, 0
-LEAST_MOMENTS = 20  # order to run takes at least ten commits; fewer would mean that the kill points do not count
+LEAST_MOMENTS = 20  # an order takes at least ten commits to its run; fewer would mean that the kill points do not count
 MOST_MOMENTS = 300
 
 

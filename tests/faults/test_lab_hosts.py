@@ -18,24 +18,24 @@ from runners.inventory.health import check
 from runners.models.states import FINAL, State
 from tests.lab_hosts.enrolled import new_enrolled, warm_connections_closed
 from tests.lab_hosts.fixtures import loop_drives, new_lab_host
-from tests.runners.lab import a_lab, drivetest, evidence_of_its_own, poll_all
+from tests.runners.lab import a_lab, drivetest, poll_all, separate_evidence
 
 __all__ = [
     "a_lab",
     "drivetest",
-    "evidence_of_its_own",
     "loop_drives",
     "new_enrolled",
     "new_lab_host",
+    "separate_evidence",
     "warm_connections_closed",
 ]
 
 pytestmark = [pytest.mark.faults, pytest.mark.lab_hosts, pytest.mark.django_db]
 
 PATIENCE_S = 300  # two busy cores may take long
-RUN_S = 20  # so that it still goes on when it was seen to have begun
-QUICK_S = 5  # how long a host that is cut off is waited for here
-LONG_S = 600  # for a run that must not end by itself, however busy this machine is
+RUN_S = 20  # long enough that it still runs when its start is observed
+QUICK_S = 5  # the limit of an outage in these tests
+LONG_S = 600  # for a run that must not end by itself, even on a busy machine
 outlasting = pytest.mark.parametrize("run_s", [LONG_S])
 DISK_MIB = 96  # drivetest itself takes some 40
 
@@ -61,11 +61,11 @@ def there(there_and_dispatch):
 @pytest.fixture
 def running(there_and_dispatch):
     dispatch = there_and_dispatch[1]
-    look_until(dispatch, lambda: dispatch.last_label_s >= 2)
+    poll_until(dispatch, lambda: dispatch.last_label_s >= 2)
     return dispatch
 
 
-def look_until(dispatch, is_so):
+def poll_until(dispatch, is_so):
     deadline = time.monotonic() + PATIENCE_S
     while not is_so():
         assert time.monotonic() < deadline, (dispatch.state, dispatch.reason)
@@ -91,9 +91,9 @@ def loads(there):
 def test_an_sshd_killed_in_mid_run_is_waited_for(there, running):
     there.stop_sshd()
     assert loads(there) == 2
-    look_until(running, lambda: "no answer, retrying" in running.reason)
+    poll_until(running, lambda: "no answer, retrying" in running.reason)
     there.start_sshd()
-    look_until(running, lambda: running.state in FINAL)
+    poll_until(running, lambda: running.state in FINAL)
     assert (running.state, running.reason) == (State.DONE, "finished")
     check_all_bytes_are_stored(there, running)
 
@@ -101,10 +101,10 @@ def test_an_sshd_killed_in_mid_run_is_waited_for(there, running):
 def test_a_link_cut_in_mid_run_is_waited_for(there, running, settings):
     ours, settings.HOST_ANSWER_TIMEOUT_S = settings.HOST_ANSWER_TIMEOUT_S, QUICK_S
     there.cut()
-    look_until(running, lambda: "no answer, retrying" in running.reason)
+    poll_until(running, lambda: "no answer, retrying" in running.reason)
     there.restore()
     settings.HOST_ANSWER_TIMEOUT_S = ours  # a new login may take a busy machine longer
-    look_until(running, lambda: running.state in FINAL)
+    poll_until(running, lambda: running.state in FINAL)
     assert (running.state, running.reason) == (State.DONE, "finished")
     check_all_bytes_are_stored(there, running)
 
@@ -113,7 +113,7 @@ def test_a_link_cut_in_mid_run_is_waited_for(there, running, settings):
 def test_a_link_cut_for_longer_than_the_limit_loses_the_dispatch_and_keeps_its_drive(there, running, settings):
     settings.HOST_ANSWER_TIMEOUT_S, settings.HOST_SILENCE_S = QUICK_S, 2
     there.cut()
-    look_until(running, lambda: running.state in FINAL)
+    poll_until(running, lambda: running.state in FINAL)
     assert running.state == State.LOST
     assert "no answer since" in running.reason
     assert running.ended_at is None
@@ -124,7 +124,7 @@ def test_a_link_cut_for_longer_than_the_limit_loses_the_dispatch_and_keeps_its_d
 def test_a_rebooted_host_fails_the_dispatch_with_all_its_bytes(there, running):
     pid = running.pid
     there.reboot()
-    look_until(running, lambda: running.state in FINAL)
+    poll_until(running, lambda: running.state in FINAL)
     assert (running.state, running.pid) == (State.FAILED, pid)
     assert "ended unobserved: the host was restarted" in running.reason
     assert loads(there) == 0
@@ -134,7 +134,7 @@ def test_a_rebooted_host_fails_the_dispatch_with_all_its_bytes(there, running):
 @outlasting
 def test_a_full_disk_of_the_host_ends_in_a_named_failure_with_all_its_bytes(there, running):
     there.run("dd", "if=/dev/zero", "of=/var/lib/filler", "bs=64k", check=False)
-    look_until(running, lambda: running.state in FINAL)
+    poll_until(running, lambda: running.state in FINAL)
     assert running.state == State.FAILED
     assert running.reason
     assert SshHost(running.device.host).status(running.public_id).state is ProgramState.ENDED

@@ -34,7 +34,7 @@ public_id = order(device, lab, Order(Decimal("0.1"), {run_s}, 5), admin).public_
 """
 OF_BEFORE = "public_id = {public_id!r}\n"
 # Polls until the condition is true or the time limit of the tests is reached.
-LOOK = """
+POLL_SCRIPT = """
 import json, time
 from runners.models import Dispatch
 until = time.monotonic() + {patience_s}
@@ -62,7 +62,7 @@ def register(tmp_path_factory):
     register.start_and_wait()
     yield register
     for pid in run_processes(register):
-        with contextlib.suppress(ProcessLookupError):  # it was about to end
+        with contextlib.suppress(ProcessLookupError):  # it was ending
             os.kill(pid, signal.SIGTERM)
     register.end()
 
@@ -81,8 +81,8 @@ def run_script(register, script):
 
 def wait_for_dispatch(register, script, is_so):
     """Run a script that prints a dispatch; return the dispatch when the condition is true."""
-    look = LOOK.format(is_so=is_so, patience_s=PATIENCE_S / 2)
-    has_come, found = json.loads(run_script(register, script + look))
+    poll_script = POLL_SCRIPT.format(is_so=is_so, patience_s=PATIENCE_S / 2)
+    has_come, found = json.loads(run_script(register, script + poll_script))
     assert has_come, found
     return found
 

@@ -13,7 +13,7 @@ import redis
 from tests.register import WITHOUT_SNAPSHOTS, Register, command_of, copy_prepared_data, opened_by, parent_of, wait_for
 
 pytestmark = pytest.mark.faults
-NOBODY = 65534
+NOBODY_UID = 65534
 NAMES = ["postgres", "redis", "web", "worker", "lab", "beat"]
 
 
@@ -156,7 +156,7 @@ def test_a_port_in_use_is_reported_before_any_process_starts(register):
 
 
 def test_a_second_supervisor_reports_the_first_and_does_not_change_it(running):
-    before = [running.pid_of(name) for name in NAMES]  # of PostgreSQL's others some come and go
+    before = [running.pid_of(name) for name in NAMES]  # some of PostgreSQL's other processes come and go
     done = running.run_command("up", PORT="1")
     assert done.returncode == 1
     assert "another `manage.py up` runs on it" in done.stderr
@@ -177,9 +177,9 @@ def test_a_child_that_was_killed_is_started_again(running, name):
 @pytest.mark.parametrize("name", [".s.PGSQL.5432", "redis.sock"])
 def test_another_user_of_the_machine_cannot_reach_a_server(running, name):
     path = sockets(running) / name
-    connect_as(os.geteuid(), path)  # we can
+    connect_as(os.geteuid(), path)  # this user can connect
     with pytest.raises(PermissionError):
-        connect_as(NOBODY, path)
+        connect_as(NOBODY_UID, path)
 
 
 def connect_as(uid, path):
@@ -203,10 +203,10 @@ def test_reaching_the_socket_is_not_enough(running):
 def test_no_server_listens_on_the_network(running):
     inodes = {inode for pid in running.processes() for inode in socket_inodes(pid)}
     listening = {
-        int(words[1].split(":")[1], 16)
+        int(fields[1].split(":")[1], 16)
         for table in ("tcp", "tcp6")
-        for words in map(str.split, Path(f"/proc/net/{table}").read_text().splitlines()[1:])
-        if words[3] == "0A" and words[9] in inodes
+        for fields in map(str.split, Path(f"/proc/net/{table}").read_text().splitlines()[1:])
+        if fields[3] == "0A" and fields[9] in inodes
     }
     assert listening == {running.port}
 

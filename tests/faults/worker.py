@@ -32,7 +32,7 @@ class Worker:
         self.process: Any = None  # before the first start
 
     def kill_at(self, moment):
-        """Let the worker be killed once around a command of drivetest: "before start", "after start", "before read"."""
+        """Kill the worker once around a command of drivetest: "before start", "after start", "before read"."""
         wrapper = self.data_dir / "drivetest"
         places = {"group": self.group, "fired": self.fired, "program": self.program, "moment": moment}
         wrapper.write_text(KILLING_WRAPPER.format(**places))

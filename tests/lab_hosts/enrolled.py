@@ -15,7 +15,7 @@ __all__ = ["enrol_host", "list_drives", "new_enrolled", "undisturbed_host", "war
 
 @pytest.fixture
 def warm_connections_closed():
-    """Close what a test has left open; the next test has other hosts."""
+    """Close the connections of a test after it; the next test has other hosts."""
     yield
     CONNECTIONS.close()
 
@@ -38,7 +38,7 @@ def new_enrolled(db, drivetest, settings, new_lab_host, loop_drives, warm_connec
 
 @pytest.fixture(scope="module")
 def undisturbed_host(tmp_path_factory, drivetest):
-    """A host for many tests, on which none may start anything, and the key of its one drive at /dev/nvme0n1."""
+    """Yield a host on which no test may start a program, and the key of its one drive at /dev/nvme0n1."""
     directory = tmp_path_factory.mktemp("undisturbed")
     drives, there = LoopDrives(directory), NamespaceHost(directory)
     there.boot()
@@ -52,7 +52,7 @@ def undisturbed_host(tmp_path_factory, drivetest):
 
 
 def enrol_host(there, name) -> Host:
-    """Enrol a host that is up, and install there what add_host prints."""
+    """Enrol a running host, and install the files that add_host prints."""
     pins = Pins(there.address, there.port, there.user, there.host_key, own_program_sha256())
     row = enrol(name, pins, None)
     there.install(Path(django_settings.DRIVETEST), authorized_key(), sudo_line(USER))

@@ -7,7 +7,7 @@ from tests.lab_hosts.namespaces import LoopDrives, NamespaceHost
 
 @pytest.fixture
 def loop_drives(tmp_path):
-    """Loop devices that stand for drives: `loop_drives.add("a")` gives the path of a new one."""
+    """Loop devices used as drives: `loop_drives.add("a")` returns the path of a new one."""
     drives = LoopDrives(tmp_path)
     yield drives
     drives.remove()
@@ -15,7 +15,7 @@ def loop_drives(tmp_path):
 
 @pytest.fixture
 def new_lab_host(tmp_path):
-    """Make lab hosts, each booted, and take them away with the test."""
+    """Boot lab hosts, and remove them after the test."""
     hosts = []
 
     def make(name="lab-host", kind=NamespaceHost, **options):

@@ -1,7 +1,7 @@
-"""Lab hosts on this machine: a real sshd and sudo behind a network of their own, with a disk and a /dev of their own.
+"""Lab hosts on this machine: a real sshd and sudo in a separate network, with a separate disk and /dev.
 
-A host is processes of its own (killed together: a reboot), an overlay of this machine's files (its disk, which survives
-the reboot), a network interface (cut and restored from outside), and those loop devices that were handed in.
+A host has its own processes (killed together at a reboot), an overlay of this machine's files (its disk, which
+survives the reboot), a network interface (cut and restored from outside), and the loop devices attached to it.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from tests.lab_hosts.network import Wire, run
 BOOT = Path(__file__).parent / "boot.sh"
 USER = "drivecert"
 PROGRAM = "/usr/local/sbin/drivetest"
-# OpenSSH 9.8 and later serve each connection with programs of their own.
+# OpenSSH 9.8 and later serve each connection with separate programs.
 SSHD_PROGRAMS = ("sshd", "sshd-session", "sshd-auth")
 SSHD_CONFIG = """Port 22
 ListenAddress {address}
@@ -48,7 +48,7 @@ def missing() -> str:
 
 
 class NamespaceHost:
-    """One lab host. Its disk is mounted in `directory`; `disk_mib` is how large that is, for a disk that fills."""
+    """A lab host. Its disk is mounted in `directory`; `disk_mib` is its size, for tests of a full disk."""
 
     init = "sh"
 
@@ -85,11 +85,11 @@ class NamespaceHost:
         self.start_sshd()
 
     def _spaces(self) -> list[str]:
-        """Return the command that boots the host; should this session be killed, nothing of it outlives that."""
+        """Return the command that boots the host; if this session is killed, all of its processes end."""
         return ["unshare", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child=KILL"]
 
     def power_off(self) -> None:
-        """Kill everything that runs on the host, at once; its disk keeps what was written."""
+        """Kill all processes of the host at once; the written files stay on its disk."""
         if self.launcher is not None:
             with contextlib.suppress(ProcessLookupError):  # the host may have ended by itself
                 # The kernel ends the whole namespace with its first process.
@@ -102,7 +102,7 @@ class NamespaceHost:
         self.boot()
 
     def remove(self) -> None:
-        """Take away the host with its disk and its wire."""
+        """Remove the host with its disk and its link."""
         self.power_off()
         self.wire.remove()
         run("umount", str(self.disk))
@@ -116,28 +116,28 @@ class NamespaceHost:
 
     def start_sshd(self) -> None:
         self.run("/usr/sbin/sshd", "-f", "/etc/ssh/lab_sshd_config", "-E", "/var/log/lab_sshd.log")
-        self._wait_for(lambda: self._listens() and self._told_pid())
+        self._wait_for(lambda: self._listens() and self._sshd_pid())
 
     def stop_sshd(self, sessions_too=True):
-        """Kill the listening sshd, and with it the connections it has open; what they have started goes on."""
+        """Kill the listening sshd and its connections; the programs that they started continue."""
         main = int(self.path("/run/sshd.pid").read_text())
         ours = self.pids_of(*SSHD_PROGRAMS) if sessions_too else [main]
         self.run("kill", "-9", *map(str, ours), check=False)
-        # A killed process dies when it is its turn; until then its socket still takes connections.
+        # A killed process ends when it is scheduled next; until then its socket accepts connections.
         self._wait_for(lambda: not (self._listens() or set(ours) & set(self.pids_of(*SSHD_PROGRAMS))))
         self.path("/run/sshd.pid").unlink(missing_ok=True)
 
     def cut(self) -> None:
-        """Take the link down: packets are lost, nobody is told."""
+        """Take the link down: packets are lost, and no side gets an error."""
         self.wire.cut()
 
     def restore(self) -> None:
         self.wire.restore()
 
-    def _told_pid(self) -> str:
-        """What sshd writes down for whoever stops it, once it listens."""
-        told = self.path("/run/sshd.pid")
-        return told.read_text().strip() if told.exists() else ""
+    def _sshd_pid(self) -> str:
+        """Return the process id that sshd writes once it listens; empty before."""
+        pid_file = self.path("/run/sshd.pid")
+        return pid_file.read_text().strip() if pid_file.exists() else ""
 
     def _listens(self) -> bool:
         listening = self.run("ss", "-Hltn", "sport = :22", check=False)
@@ -146,7 +146,7 @@ class NamespaceHost:
     # --- inside -------------------------------------------------------------------------------------------------
 
     def run(self, *argv: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
-        """Run a command on the host as its root, and wait until nothing holds its output any more."""
+        """Run a command on the host as its root, and wait until no process has its output open."""
         inside = ["--mount", "--net", "--pid", "--uts", "--ipc", f"--root=/proc/{self.first}/root", "--wd=/"]
         return run("nsenter", f"--target={self.first}", *inside, *argv, check=check)
 
@@ -170,10 +170,10 @@ class NamespaceHost:
                     found.append(int(entry.name))
         return found
 
-    # --- what is installed --------------------------------------------------------------------------------------
+    # --- installation -------------------------------------------------------------------------------------------
 
     def install(self, program: str | Path, public_key: str, sudo_line: str, config: str = "") -> None:
-        """Do what an operator does at enrolment: the program, the user's key, the sudo rule, the configuration."""
+        """Install the files of an enrolment: the program, the user's key, the sudo rule, the configuration."""
         self.write(PROGRAM, Path(program).read_bytes(), 0o755)
         self.write(f"/etc/ssh/authorized/{USER}", f"{public_key}\n")
         self.write("/etc/sudoers.d/drivecert", f"{sudo_line}\n", 0o440)
@@ -182,7 +182,7 @@ class NamespaceHost:
 
     @property
     def host_key(self) -> str:
-        """The public key of the host's sshd, as `ssh-keyscan` would print it: kind and key."""
+        """Return the public key of the host's sshd as `ssh-keyscan` prints it: kind and key."""
         return " ".join(self.path("/etc/ssh/host_key.pub").read_text().split()[:2])
 
     def _set_up_once(self) -> None:
@@ -195,7 +195,7 @@ class NamespaceHost:
     # --- devices ------------------------------------------------------------------------------------------------
 
     def give(self, name: str, device: str) -> None:
-        """Hand a block device of this machine to the host under a name of the host's /dev; also to swap two names."""
+        """Attach a block device of this machine under a name in the host's /dev, or swap two names."""
         self.devices[name] = device
         if self.first is not None:
             self._make_node(name, device)
@@ -210,33 +210,33 @@ class NamespaceHost:
         os.mknod(node, stat.S_IFBLK | 0o600, Path(device).stat().st_rdev)
         self._show_backing(Path(f"/sys/class/block/{Path(device).name}/loop/backing_file"))
 
-    def _show_backing(self, told: Path) -> None:
-        """Show the host the file behind a loop device, the very file: it is the drive's identity."""
-        if told.exists() and not self.path(backing := told.read_text().strip()).exists():
+    def _show_backing(self, loop_attribute: Path) -> None:
+        """Mount the backing file of a loop device on the host, because the same file is the drive's identity."""
+        if loop_attribute.exists() and not self.path(backing := loop_attribute.read_text().strip()).exists():
             self.write(backing, b"")
             run(
                 "nsenter", f"--target={self.first}", "--mount", "mount", "--bind", backing, f"{self.disk}/root{backing}"
             )
 
-    def _wait_for(self, look: Any, for_s: float = 90) -> Any:
+    def _wait_for(self, condition: Any, for_s: float = 90) -> Any:
         deadline = time.monotonic() + for_s
-        while not (found := look()):
+        while not (found := condition()):
             if self.launcher.poll() is not None:
                 raise RuntimeError(f"{self.name} ended: {(self.disk / 'boot.log').read_text()}")
             if time.monotonic() > deadline:
-                raise TimeoutError(f"{self.name}: waited {for_s} s in vain")
+                raise TimeoutError(f"{self.name}: waited {for_s} s without success")
             time.sleep(0.02)
         return found
 
 
 def _names_of(process: Path) -> set[str]:
-    """Return what a process goes by: a program that was run through /proc/self/exe keeps its name in its arguments."""
+    """Return the names of a process: a program run through /proc/self/exe has its name in its arguments."""
     called = (process / "cmdline").read_bytes().partition(b"\0")[0].decode()
     return {(process / "comm").read_text().strip(), Path(called).name}
 
 
 class LoopDrives:
-    """Loop devices over sparse files, which stand for drives; freed at the end."""
+    """Loop devices over sparse files, used as drives and freed at the end."""
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
@@ -252,7 +252,7 @@ class LoopDrives:
         return device
 
     def key_of(self, device: str) -> str:
-        """Return the drive key that drivetest identifies the device by; asking it takes a second's look for I/O."""
+        """Return the drive key of the device without drivetest, which would watch it for I/O for a second."""
         backing = self.devices[device].stat()
         return f"file:{backing.st_dev}:{backing.st_ino}"
 

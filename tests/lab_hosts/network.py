@@ -1,4 +1,4 @@
-"""The wires of a lab host: a network namespace joined to this machine by a pair of virtual interfaces."""
+"""The link of a lab host: a network namespace connected to this machine by a pair of virtual interfaces."""
 
 import ipaddress
 import os
@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-# RFC 2544 keeps it for tests of network devices: no route of any machine leads there.
+# RFC 2544 reserves it for tests of network devices, so no machine has a route to it.
 NETWORK = ipaddress.IPv4Network("198.18.0.0/15")
 NETNS = Path("/run/netns")
 PATIENCE_S = 120
@@ -15,7 +15,7 @@ NAME = re.compile(r"drivecert-(\d+)-(\d+)")
 
 
 def run(*argv: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
-    """Run a command; what it said stands in the error."""
+    """Run a command; its error message is in the exception."""
     done = subprocess.run(
         argv, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=PATIENCE_S
     )
@@ -25,19 +25,19 @@ def run(*argv: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
 
 
 class Wire:
-    """One /30 between this machine and a namespace; no other net of this network has its number."""
+    """A /30 network between this machine and a namespace, with a unique number."""
 
     def __init__(self) -> None:
-        remove_left_behind()
+        remove_leftover_links()
         self.number = self._take_number()
         net = list(NETWORK.subnets(new_prefix=30))[self.number]
         self.near, self.far = (str(address) for address in net.hosts())
         self.name = f"drivecert-{os.getpid()}-{self.number}"
         self.path = NETNS / self.name
-        self._lay()
+        self._set_up()
 
     def _take_number(self) -> int:
-        """The interface's name is the claim: the kernel gives it to one of two that ask at once."""
+        """Reserve a number by the interface's name, which the kernel gives to only one of two concurrent requests."""
         while True:
             number = random.randrange(2**13)  # noqa: S311
             made = run("ip", "link", "add", f"dcr{number}", "type", "veth", "peer", "name", f"dch{number}", check=False)
@@ -46,7 +46,7 @@ class Wire:
             if "exists" not in made.stderr:
                 raise RuntimeError(f"ip link add: {made.stderr.strip()}")
 
-    def _lay(self) -> None:
+    def _set_up(self) -> None:
         run("ip", "netns", "add", self.name)
         run("ip", "link", "set", f"dch{self.number}", "netns", self.name, "name", "eth0")
         run("ip", "-n", self.name, "addr", "add", f"{self.far}/30", "dev", "eth0")
@@ -65,8 +65,8 @@ class Wire:
         run("ip", "netns", "del", self.name, check=False)
 
 
-def remove_left_behind() -> None:
-    """Take away the wires and disks of test sessions that were killed."""
+def remove_leftover_links() -> None:
+    """Remove the links and disks of test sessions that were killed."""
     for name in {path.name for path in NETNS.iterdir()} if NETNS.exists() else ():
         if parts := _of_a_dead_session(name):
             run("ip", "link", "del", f"dcr{parts[2]}", check=False)

@@ -1,4 +1,4 @@
-"""A lab host whose first process is a real systemd, with control groups of its own and sshd as its service."""
+"""A lab host whose first process is a real systemd, with separate control groups and sshd as its service."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ ExecStart=/usr/sbin/sshd -D -f /etc/ssh/lab_sshd_config -E /var/log/lab_sshd.log
 
 
 def missing_systemd() -> str:
-    """Return why this machine cannot have such hosts, in addition to what `missing` returns; empty where it can."""
+    """Return why this machine cannot have such hosts, besides the reasons of `missing`; empty if it can."""
     if not PROGRAM.exists():
         return f"no lab host with systemd: {PROGRAM} is missing. Install the package systemd"
     if not writable_hierarchies():
@@ -25,12 +25,12 @@ def missing_systemd() -> str:
 
 
 def writable_hierarchies() -> list[Path]:
-    """Return where a host can get a control group of its own."""
+    """Return the directories in which a host can get its own control group."""
     return [path for path in HIERARCHIES if (path / "cgroup.procs").exists() and os.access(path, os.W_OK)]
 
 
 class SystemdHost(NamespaceHost):
-    """As a host of another init, but what a service leaves behind ends with the service."""
+    """A host like that of another init, but leftover processes of a service end with the service."""
 
     init = "systemd"
 
@@ -41,7 +41,7 @@ class SystemdHost(NamespaceHost):
         self._wait_for(self._listens)
 
     def stop_sshd(self, sessions_too=True):
-        """Stop the service, and with it everything that is still in its control group."""
+        """Stop the service and all processes in its control group."""
         self.run("systemctl", "stop", "lab-sshd.service")
 
     def remove(self) -> None:
@@ -50,7 +50,7 @@ class SystemdHost(NamespaceHost):
             Path(directory).rmdir()
 
     def _spaces(self) -> list[str]:
-        """Start the host in a control group of its own, which is the root of all groups on the host."""
+        """Return the command that starts the host in its own control group, the root of all groups on the host."""
         self._group().mkdir(exist_ok=True)
         join = f'echo $$ > {self._group()}/cgroup.procs && exec "$@"'
         return ["sh", "-c", join, "join", *super()._spaces(), "--cgroup"]

@@ -5,7 +5,7 @@ import os
 import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
-django.setup()  # the hosts' protocol lies in an app of Django's; the database is never asked
+django.setup()  # the hosts' protocol is in a Django app; the database is not used
 
 from tests.lab_simulator.server import main  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""The log and the side file of a simulated storage run: in drivetest's own form, as far as time has come."""
+"""The log and the side file of a simulated storage run, in drivetest's format, up to the current time."""
 
 import hashlib
 import json
@@ -57,12 +57,12 @@ EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def parse_config(text):
-    """The lines of a configuration as the program reads them."""
+    """Return the lines of a configuration as the program reads them."""
     return dict(line.split(": ", 1) for line in text.decode().splitlines())
 
 
 class Histogram:
-    """Cumulative counts; what an interval's share leaves over is carried on, so that no count is ever rounded away."""
+    """Cumulative counts. Fractions of an interval are carried over, so that no count is lost by rounding."""
 
     def __init__(self):
         self.counts = {}
@@ -86,7 +86,7 @@ class Histogram:
 
 
 class RunLog:
-    """The files of one run. `grow` writes every report that is due; `drive` tells how fast it answers."""
+    """The files of one run. `grow` writes every due report; `drive` determines the latencies."""
 
     def __init__(self, run, config_text, drive, started_s, clock_offset_s):
         self.config_text, self.drive = config_text, drive
@@ -102,7 +102,7 @@ class RunLog:
         self.started_at = EPOCH + timedelta(seconds=started_s + clock_offset_s)
         self.label_s = 0
         self.reads, self.large = Histogram(), Histogram()
-        unlike = zlib.crc32(run.encode())  # no two runs measure the same: equal bytes would be one submission
+        unlike = zlib.crc32(run.encode())  # no two runs measure the same, because equal bytes would be one submission
         self.reads.left |= {8: unlike % 1000, 9: unlike // 1000 % 1000}
         self.log = bytearray(self._header().encode())
         self.side = bytearray()
@@ -123,7 +123,7 @@ class RunLog:
             self.log += self._report().encode()
 
     def finish(self, reason):
-        """Write how it ended."""
+        """Write the end of the run."""
         over = {threshold: sum(count for bucket, count in self.reads.counts.items() if bucket > last)
                 for threshold, last in (("1000", 10), ("8000", 13), ("64000", 16))}  # fmt: skip
         end = {"reason": reason, "text": "", "elapsed_ns": self.label_s * 10**9, "reads_count": self.reads.total}
@@ -138,12 +138,12 @@ class RunLog:
         return f"\nafter {self.label_s} sec:\n{blocks}\n\n"[0 if self.label_s == self.interval_s else 1 :]
 
     def _header(self):
-        told = {"duration_s": self.duration_s, "interval_s": self.interval_s, "reads": self.reads_per_s}
-        told |= {"writes": self.writes_per_s, "record_bytes": self.record_bytes, "us": "yes" if self.is_us else "no"}
+        options = {"duration_s": self.duration_s, "interval_s": self.interval_s, "reads": self.reads_per_s}
+        options |= {"writes": self.writes_per_s, "record_bytes": self.record_bytes, "us": "yes" if self.is_us else "no"}
         size_bytes = self.drive.size_bytes
         return HEADER.format(
             device=self.device,
-            configuration=CONFIGURATION.format(**told),
+            configuration=CONFIGURATION.format(**options),
             record_bytes=self.record_bytes,
             reads=self.reads_per_s,
             large=self.writes_per_s / RECORDS_PER_LARGE_BLOCK,

@@ -1,7 +1,7 @@
-"""The register's Celery app with one more way to a host: `celery --app tests.lab_simulator.celery_app worker`.
+"""The register's Celery app with a connector for simulated hosts: `celery --app tests.lab_simulator.celery_app worker`.
 
-SIMULATED_LAB is the socket of the lab's process. STATEMENTS_DIR, where it is set, gets a file for each process with
-the number of statements that it has sent to the database.
+SIMULATED_LAB is the socket of the lab's process. If STATEMENTS_DIR is set, each process writes
+the number of statements that it sent to the database to a file there.
 """
 
 import itertools
@@ -21,23 +21,23 @@ from webapp.celery import app  # noqa: E402
 
 __all__ = ["app"]
 
-TOLD_EVERY = 100
+WRITE_PERIOD = 100
 statements = itertools.count(1)
 
 
 def count_statements(connection, **_):
-    if _count not in connection.execute_wrappers:  # a connection that is opened again keeps its wrappers
+    if _count not in connection.execute_wrappers:  # a reopened connection still has its wrappers
         connection.execute_wrappers.append(_count)
 
 
-def _count(execute, *told):
+def _count(execute, *arguments):
     number = next(statements)
-    if number % TOLD_EVERY == 0:
-        told_in = Path(os.environ["STATEMENTS_DIR"]) / str(os.getpid())
-        beside = told_in.with_name(f".{os.getpid()}.{threading.get_ident()}")
-        beside.write_text(str(number))
-        beside.replace(told_in)  # who reads it sees a number, never half of one
-    return execute(*told)
+    if number % WRITE_PERIOD == 0:
+        counts_file = Path(os.environ["STATEMENTS_DIR"]) / str(os.getpid())
+        temporary = counts_file.with_name(f".{os.getpid()}.{threading.get_ident()}")
+        temporary.write_text(str(number))
+        temporary.replace(counts_file)  # a reader gets a complete number
+    return execute(*arguments)
 
 
 reach_simulated_hosts(os.environ["SIMULATED_LAB"])

@@ -1,10 +1,10 @@
-"""The time of the simulated hosts, in seconds: it runs faster than ours, or stands until it is moved."""
+"""Clocks of the simulated hosts, in seconds: one runs faster than real time, one advances only by calls."""
 
 import time
 
 
 class RunningClock:
-    """Virtual seconds pass `speed` times as fast as real ones."""
+    """A clock whose seconds pass `speed` times as fast as real ones."""
 
     def __init__(self, speed=1.0):
         self.speed = speed
@@ -15,7 +15,7 @@ class RunningClock:
 
 
 class ManualClock:
-    """Moves only when told."""
+    """A clock that advances only by calls of `advance`."""
 
     def __init__(self):
         self.at_s = 0.0

@@ -1,19 +1,19 @@
-"""A physical drive: what it is, how fast it answers, and which loads are on it right now, whoever put them there."""
+"""A physical drive: its identity, its latencies, and its current loads from all hosts."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 GIB = 1024**3
 # Shares of reads by microsecond bucket of a drive within its limits; bucket b is [2^(b-1), 2^b) us.
-SWIFT = {8: 0.19, 9: 0.009, 10: 0.0009, 11: 0.0004, 14: 0.00002}
-SLOW = SWIFT | {11: 0.08}  # 8 % over 1 ms, where 5 % are allowed
+FAST = {8: 0.19, 9: 0.009, 10: 0.0009, 11: 0.0004, 14: 0.00002}
+SLOW = FAST | {11: 0.08}  # 8 % over 1 ms, where 5 % are allowed
 
 
 @dataclass
 class Drive:
-    """One drive. `highest_nx` is the largest load it stands; in the `slow_hours` of a run it fails any.
+    """A drive. `highest_nx` is the largest load it sustains; in the `slow_hours` of a run it fails any load.
 
-    `updates` are (virtual second, firmware): what it runs from then on. `write_bytes_per_s` is how fast it is prepared.
+    `updates` are pairs of a virtual second and the firmware from then on. `write_bytes_per_s` is the preparation speed.
     """
 
     serial: str
@@ -33,15 +33,15 @@ class Drive:
         return f"nvme:SIM 1000:{self.serial}"
 
     def shares(self, nx_load, hour):
-        return SLOW if nx_load > self.highest_nx or hour in self.slow_hours else SWIFT
+        return SLOW if nx_load > self.highest_nx or hour in self.slow_hours else FAST
 
     def loaded_by(self):
-        """The programs that load the drive now, of all hosts that see it."""
+        """Return the programs of all hosts that load the drive now."""
         self.programs = [program for program in self.programs if program.is_running()]
         return self.programs
 
     def take_load(self, program):
-        """What a drive cannot refuse: every load that comes is put on it, and overlaps are remembered for good."""
+        """Add a load; a drive cannot refuse one. Overlapping loads are recorded permanently."""
         others = self.loaded_by()
         if others:
             self.overlaps.append((program.run, [other.run for other in others]))
@@ -53,7 +53,7 @@ class Drive:
         return [self.firmware, *(version for at_s, version in sorted(self.updates) if at_s <= now_s)][-1]
 
     def identity(self, path, now_s):
-        """drivecert.identity/1 of the drive at a path."""
+        """Return the drivecert.identity/1 document of the drive at a path."""
         return {
             "schema": "drivecert.identity/1",
             "path": path,

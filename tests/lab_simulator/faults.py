@@ -1,4 +1,4 @@
-"""What goes wrong between the register and a simulated host, drawn from a seed."""
+"""Random faults between the register and a simulated host, drawn from a seed."""
 
 import random
 import time
@@ -13,9 +13,9 @@ CHANGING = {"start", "stop", "put"}
 
 @dataclass
 class Faults:
-    """Shares of calls at which something happens; 0 is never. Silence lasts `silence_s` of the hosts' time.
+    """The probability of each fault per call; 0 is never. A silence lasts `silence_s` of the hosts' time.
 
-    Events of the host (reboot, clock, disk, log) happen at a call too, before it is answered.
+    Events of the host (reboot, clock, disk, log) also happen at a call, before its response.
     """
 
     seed: int = 0
@@ -45,7 +45,7 @@ class Faults:
 
 
 class FaultyHost:
-    """Stands before a simulated host: the effect is the host's, the answer may be late, lost, or come twice."""
+    """A proxy of a simulated host. Calls always take effect on the host; responses may be late, lost or repeated."""
 
     def __init__(self, host, faults):
         self.host, self.faults = host, faults
@@ -54,16 +54,16 @@ class FaultyHost:
         self.disk_is_full_until_s = -1.0
 
     def call(self, method, *arguments):
-        """Ask the host, through whatever happens on the way. Raises HostUnavailableError where no answer comes back."""
-        self._befall()
+        """Call the host, with faults on the way. Raise HostUnavailableError if no response arrives."""
+        self._apply_faults()
         if self.host.now_s() < self.silent_until_s:
             raise HostUnavailableError(f"{self.host.name}: no answer")
         if method == "put" and self.host.now_s() < self.disk_is_full_until_s:
             raise HostUnavailableError(f"{self.host.name}: {arguments[0]}: cannot be written: No space left on device")
         if method in CHANGING and self.faults.strikes("late_duplicate"):
-            self._come_late(method, arguments)
+            self._schedule_late_call(method, arguments)
         if method in CHANGING and self.faults.strikes("late_only"):
-            self._come_late(method, arguments)
+            self._schedule_late_call(method, arguments)
             raise HostUnavailableError(f"{self.host.name}: {method}: no answer in time")
         answer = getattr(self.host, method)(*arguments)
         if self.faults.strikes("lost_reply"):
@@ -71,11 +71,11 @@ class FaultyHost:
         return answer
 
     def pause_s(self):
-        """How long the answer to the next call takes."""
+        """Return the delay of the next response, s."""
         return self.faults.slow_s if self.faults.strikes("slow") else 0.0
 
-    def _befall(self):
-        self._deliver_late()
+    def _apply_faults(self):
+        self._deliver_late_calls()
         host, strikes = self.host, self.faults.strikes
         if strikes("silence"):
             self.silent_until_s = host.now_s() + self.faults.silence_s
@@ -93,21 +93,21 @@ class FaultyHost:
             run = self.faults.dice.choice(running)
             host.truncate(run, self.faults.dice.randint(0, len(host.files[run]["log"])))
 
-    def _come_late(self, method, arguments):
+    def _schedule_late_call(self, method, arguments):
         self.late.append((self.faults.dice.randint(1, 30), method, arguments))
 
-    def _deliver_late(self):
-        """What was sent once comes a second time, whatever has become of the run meanwhile; nobody hears the answer."""
+    def _deliver_late_calls(self):
+        """Deliver late calls, whatever the state of the run is meanwhile; their responses are dropped."""
         due = [call for call in self.late if call[0] <= 0]
         self.late = [(calls - 1, *rest) for calls, *rest in self.late if calls > 0]
         for _, method, arguments in due:
             try:
                 getattr(self.host, method)(*arguments)
-            except Exception as error:  # noqa: BLE001 - a refusal is an answer that nobody hears
+            except Exception as error:  # noqa: BLE001 - a refusal is a response too, and is dropped
                 self.faults.happened["late refused"] = str(error)
 
 
-def answer_slowly(seconds):
-    """Outside any lock: other hosts are not held up."""
+def delay_response(seconds):
+    """Sleep outside any lock, so that other hosts are not delayed."""
     if seconds:
         time.sleep(seconds)

@@ -1,4 +1,4 @@
-"""One simulated host: the rules of docs/reference/formats.md, detached runs, kept as `drivetest start` keeps them."""
+"""A simulated host that follows the rules of docs/reference/formats.md, detached runs, like `drivetest start`."""
 
 import io
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ FINISHED, IO_ERROR, INTERRUPTED, REFUSED = 0, 3, 5, 2
 
 
 class Program:
-    """A load on a drive; it ends by itself when its time has come, whether somebody looks or not.
+    """A load on a drive; it ends by itself after its duration, with or without a poll.
 
-    `new_files` makes what it writes: RunLog, PrepLog or WatchLog, of the drive, its start and the clock's offset.
+    `new_files` makes its output files: RunLog, PrepLog or WatchLog, from the drive, its start and the clock's offset.
     """
 
     def __init__(self, host, run, drive, generation, new_files):
@@ -30,7 +30,7 @@ class Program:
         self.files = new_files(drive, self.started_s, host.clock_offset_s)
 
     def is_running(self):
-        """Write what is due, end where that is due, and tell whether it still runs."""
+        """Write the due output, end if the duration is over, and return whether it still runs."""
         if not self.has_ended:
             elapsed_s = self.host.now_s() - self.started_s
             self.files.grow(elapsed_s)
@@ -44,7 +44,7 @@ class Program:
 
     def end(self, exit_status, reason=""):
         self.has_ended, self.exit_status = True, exit_status
-        if reason:  # a killed one writes nothing any more
+        if reason:  # a killed program writes nothing
             self.files.finish(reason)
             self._put_files()
 
@@ -64,7 +64,7 @@ class Stopped:
 
 @dataclass
 class SimulatedHost:
-    """A host of the lab; `drives` are those of its paths. Nothing here knows of faults (faults.py)."""
+    """A host of the lab; `drives` maps paths to drives. The faults are separate (faults.py)."""
 
     name: str
     clock: object
@@ -87,7 +87,7 @@ class SimulatedHost:
     def identify(self, path):
         if path not in self.drives:
             raise DeviceUnknownError(f"{path}: no such device")
-        discards = {"boot_id": f"{self.name}-{self.boots_count}", "requests_count": 0, "bytes": 0}  # nobody trims
+        discards = {"boot_id": f"{self.name}-{self.boots_count}", "requests_count": 0, "bytes": 0}  # no program trims
         return parse_identity(path, self.drives[path].identity(path, self.now_s()) | {"discards": discards})
 
     def find(self, drive_key, size_bytes):
@@ -98,7 +98,7 @@ class SimulatedHost:
 
     def start(self, run, drive_key, generation, argv):
         if run not in self.programs:
-            path, new_files = self._wanted(run, argv)
+            path, new_files = self._parse_argv(run, argv)
             drive = self.drives[path]
             self._refuse(drive_key, generation)
             self.newest[drive_key] = generation
@@ -115,8 +115,8 @@ class SimulatedHost:
             return ProgramStatus(ProgramState.ABSENT)
         state = ProgramState.RUNNING if program.is_running() else ProgramState.ENDED
         sizes = [len(self.files.get(run, {}).get(name, b"")) for name in ("log", "side.jsonl")]
-        told = {"boot_ids": program.boot_ids}
-        return ProgramStatus(state, program.pid, program.generation, program.exit_status, *sizes, **told)
+        boots = {"boot_ids": program.boot_ids}
+        return ProgramStatus(state, program.pid, program.generation, program.exit_status, *sizes, **boots)
 
     def boot_ids(self):
         return (f"{self.name} start {self.boots_count}",)
@@ -149,32 +149,32 @@ class SimulatedHost:
     def first_bytes(self, path, limit):
         return bytes(limit)
 
-    # --- what happens to hosts ------------------------------------------------------------------------------------
+    # --- events of the host ---------------------------------------------------------------------------------------
 
     def reboot(self):
-        """Every program is gone and nobody saw it end; the files stay."""
+        """End every program without an observed end; the files stay."""
         self.boots_count += 1
         for program in self.running():
             program.end(None)
         self.boots_count += 1
 
     def fill_disk(self):
-        """No log grows any more: the programs end by an error of writing."""
+        """End all programs with a write error."""
         for program in self.running():
             program.end(IO_ERROR)
 
     def truncate(self, run, size_bytes):
-        """Somebody cuts a log; the program, which appends, goes on at the new end."""
+        """Truncate a log; the program, which appends, continues at the new end."""
         if "log" in self.files.get(run, {}):
             del self.files[run]["log"][size_bytes:]
 
     def forget(self, run):
-        """Somebody removes a run directory; its program runs on, and holds the drive's lock."""
+        """Remove a run directory; its program continues and still has the drive's lock."""
         self.forgotten.append(self.programs.pop(run))
         self.files.pop(run)
 
     def wipe(self):
-        """Reboot with the run directories on a disk that forgets."""
+        """Reboot a host whose run directories are lost at each reboot."""
         self.reboot()
         self.programs.clear()
         self.files.clear()
@@ -183,8 +183,8 @@ class SimulatedHost:
         programs = [*self.programs.values(), *self.forgotten]
         return [program for program in programs if program.is_running()]
 
-    def _wanted(self, run, argv):
-        """The device that would be written to, and what makes the files of the program."""
+    def _parse_argv(self, run, argv):
+        """Return the device to write to, and the factory of the program's files."""
         logs = {"prep": PrepLog, "watch": WatchLog}
         if argv and argv[0] in logs:
             path = next(word for word in argv[1:] if not word.startswith("-"))

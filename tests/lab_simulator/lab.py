@@ -1,17 +1,17 @@
-"""All simulated hosts with their drives, and the truth about them."""
+"""All simulated hosts with their drives, and the true course of events."""
 
 import threading
 import time
 
 from tests.lab_simulator.drive import Drive
-from tests.lab_simulator.faults import Faults, FaultyHost, answer_slowly
+from tests.lab_simulator.faults import Faults, FaultyHost, delay_response
 from tests.lab_simulator.host import SimulatedHost
 
 PATH = "/dev/nvme0n1"
 
 
 class SimulatedLab:
-    """Hosts `sim-0` ... with one drive each. `shared_drives`: two neighbours see the same, as on a fabric."""
+    """Hosts `sim-0` ... with one drive each. With `shared_drives`, two neighbours share one drive, as on a fabric."""
 
     def __init__(self, hosts_count, clock, faults=None, shared_drives=False):
         self.clock, self.faults = clock, faults or Faults()
@@ -25,18 +25,18 @@ class SimulatedLab:
             self.hosts[host.name] = FaultyHost(host, self.faults)
 
     def call(self, name, method, *arguments):
-        """Ask a host by name, as the register does."""
+        """Call a host by name, as the register does."""
         host = self.hosts[name]
         with self.lock:
             pause_s = host.pause_s()
-        answer_slowly(pause_s)
+        delay_response(pause_s)
         with self.lock:
             if method == "status":
                 self.polled_at.setdefault(name, []).append(time.monotonic())
             return host.call(method, *arguments)
 
     def change(self, name, event, *arguments):
-        """Let something happen to a host: reboot, wipe, fill_disk, truncate."""
+        """Apply an event to a host: reboot, wipe, fill_disk, truncate."""
         with self.lock:
             getattr(self.hosts[name].host, event)(*arguments)
 
@@ -50,19 +50,19 @@ class SimulatedLab:
             self.hosts[name].silent_until_s = self.clock.now_s() + seconds
 
     def take_polled_at(self):
-        """When each host was asked for a status since the last call of this, by this machine's monotonic clock."""
+        """Return the times of status requests to each host since the last call, by this machine's monotonic clock."""
         with self.lock:
             taken, self.polled_at = self.polled_at, {}
             return taken
 
     def next_end_s(self):
-        """When the next program ends by itself, in the hosts' time; None where none runs."""
+        """Return when the next program ends by itself, in the hosts' time; None if none runs."""
         with self.lock:
             running = [program for host in self.hosts.values() for program in host.host.running()]
             return min((program.ends_at_s() for program in running), default=None)
 
     def ended_at(self):
-        """When each program ended, of this machine's monotonic clock; of those that ended by themselves."""
+        """Return when each program that ended by itself ended, by this machine's monotonic clock."""
         with self.lock:
             programs = [program for host in self.hosts.values() for program in host.host.programs.values()]
             ended = [program for program in programs if not program.is_running() and program.exit_status == 0]
@@ -70,7 +70,7 @@ class SimulatedLab:
             return {one.run: began_s + one.ends_at_s() / speed for one in ended}
 
     def truth(self):
-        """What the drives themselves have seen."""
+        """Return the loads that the drives themselves recorded."""
         with self.lock:
             overlaps = [overlap for drive in self.drives for overlap in drive.overlaps]
             return {
@@ -83,7 +83,7 @@ class SimulatedLab:
 
 
 class InProcessHost:
-    """The way to a host of a simulated lab of this process."""
+    """A connection to a host of a simulated lab in this process."""
 
     def __init__(self, lab, name):
         self.lab, self.name = lab, name

@@ -1,4 +1,4 @@
-"""The files of a simulated preparation: zeros, then random data, as fast as the drive takes them."""
+"""The files of a simulated preparation: zeros, then random data, at the drive's write speed."""
 
 import json
 from datetime import timedelta
@@ -10,7 +10,7 @@ PROGRESS_S = 10
 
 
 class PrepLog:
-    """`grow` writes the progress that is due. Both passes write the whole drive (docs/reference/formats.md, `prep`)."""
+    """The files of one preparation. Both passes write the whole drive (docs/reference/formats.md, `prep`)."""
 
     def __init__(self, path, drive, started_s, clock_offset_s):
         self.path, self.drive, self.started_s = path, drive, started_s
@@ -26,17 +26,17 @@ class PrepLog:
     def grow(self, elapsed_s):
         last_s = min(elapsed_s, self.duration_s)
         while self.done_s + PROGRESS_S <= last_s:
-            self._go_on_to(self.done_s + PROGRESS_S)
+            self._continue_to(self.done_s + PROGRESS_S)
 
     def finish(self, reason):
-        """Write how it ended; one that finished has written all of the drive."""
+        """Write the end; a finished preparation has written the whole drive."""
         if reason == "finished":
-            self._go_on_to(self.duration_s)
+            self._continue_to(self.duration_s)
         written = {"written_bytes": self._written_bytes(), "elapsed_ns": int(self.done_s * 10**9)}
         self.log += f"{reason}: {written['written_bytes']} bytes in {self.done_s:.0f} s\n".encode()
         self._add_record("end", {"reason": reason, "text": ""} | written)
 
-    def _go_on_to(self, done_s):
+    def _continue_to(self, done_s):
         is_begun = self.done_s < self.pass_s <= done_s
         self.done_s = done_s
         if is_begun:

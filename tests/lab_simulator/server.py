@@ -1,4 +1,4 @@
-"""The simulated lab as a process of its own: workers that are killed do not take their hosts along.
+"""The simulated lab in a separate process: its hosts survive workers that are killed.
 
 python -m tests.lab_simulator SOCKET --hosts N --speed S [--shared-drives] [--faults '{"seed": 1, ...}']
 """
@@ -19,7 +19,7 @@ BACKLOG = 256
 
 
 def serve(lab, path):
-    """Answer every connection in a thread of its own, for ever."""
+    """Answer each connection in a separate thread, without end."""
     listener = Listener(path, "AF_UNIX", backlog=BACKLOG)
     while True:
         threading.Thread(target=_answer_all, args=(lab, listener.accept()), daemon=True).start()
@@ -31,7 +31,7 @@ def _answer_all(lab, connection):
             while True:
                 connection.send(_answer(lab, *connection.recv()))
         except (EOFError, OSError):
-            return  # who asked is gone
+            return  # the client has ended
 
 
 def _answer(lab, name, method, arguments, options):
@@ -44,7 +44,7 @@ def _answer(lab, name, method, arguments, options):
 
 
 class LabClient:
-    """Asks the lab's process; one connection for each thread, made again in a process that was forked."""
+    """A client of the lab's process, with one connection per thread and per forked process."""
 
     def __init__(self, path):
         self.path = str(path)
@@ -87,6 +87,6 @@ def main():
     arguments.add_argument("--speed", type=float, default=1.0)
     arguments.add_argument("--shared-drives", action="store_true")
     arguments.add_argument("--faults", type=json.loads, default={})
-    asked = arguments.parse_args()
-    lab = SimulatedLab(asked.hosts, RunningClock(asked.speed), Faults(**asked.faults), asked.shared_drives)
-    serve(lab, asked.socket)
+    parsed = arguments.parse_args()
+    lab = SimulatedLab(parsed.hosts, RunningClock(parsed.speed), Faults(**parsed.faults), parsed.shared_drives)
+    serve(lab, parsed.socket)

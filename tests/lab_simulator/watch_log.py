@@ -1,4 +1,4 @@
-"""The files of a simulated program beside telemetry: a stage of a YCSB sweep that ends well after some seconds."""
+"""The files of a simulated program that runs with telemetry: a YCSB stage that succeeds after some seconds."""
 
 import json
 
@@ -7,7 +7,7 @@ CLIENT_LINES = b"[OVERALL], RunTime(ms), 20000\n[OVERALL], Throughput(ops/sec), 
 
 
 class WatchLog:
-    """All of a stage's output comes at its end; every one is taken for a client's, whose log must not be empty."""
+    """The files of a stage, written at its end. Each stage has a client's log, which must not be empty."""
 
     duration_s = STAGE_S
 
@@ -18,7 +18,7 @@ class WatchLog:
         self.side = bytearray(json.dumps(start).encode() + b"\n")
 
     def grow(self, elapsed_s):
-        """Nothing comes before the end."""
+        """Write nothing before the end."""
 
     def finish(self, reason):
         self.log += CLIENT_LINES

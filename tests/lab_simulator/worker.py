@@ -1,7 +1,7 @@
 """A worker on simulated hosts that can be killed at any transaction: it runs the register's own tasks in a loop.
 
-python -m tests.lab_simulator.worker SOCKET forks a worker for each JSON line it is told (`kill_at`, `settings`), and
-says with which status it ended; `kill_at` N ends it with SIGKILL at the Nth moment beside a commit.
+python -m tests.lab_simulator.worker SOCKET forks a worker for each JSON line on standard input (`kill_at`, `settings`)
+and prints its exit status. `kill_at` N kills it with SIGKILL at the Nth moment just before or after a commit.
 """
 
 import json
@@ -37,37 +37,37 @@ PAUSE_S = 0.02
 
 
 def reach_simulated_hosts(path):
-    """Teach this process one more way to a host."""
+    """Register a connector for simulated hosts in this process."""
     client = LabClient(path)
     hosts.CONNECTORS[KIND] = lambda host: RemoteHost(client, host.name)
 
 
 class KillPoints:
-    """Counts the moments just before and just after each commit of this process, and ends it at one of them."""
+    """A counter of the moments just before and after each commit; it kills this process at one of them."""
 
     def __init__(self, kill_at):
         self.kill_at, self.passed_count = kill_at, 0
         self.lock = threading.Lock()
 
     def watch(self):
-        """Stand beside every commit: those of blocks, and statements that are transactions of their own."""
+        """Wrap every commit: those of blocks, and statements that are separate transactions."""
         commit = DatabaseWrapper._commit
-        DatabaseWrapper._commit = lambda wrapper: self._beside(commit, wrapper)
+        DatabaseWrapper._commit = lambda wrapper: self._count_around(commit, wrapper)
         connection_created.connect(self._wrap, weak=False)
 
     def _wrap(self, connection, **_):
-        if self._execute not in connection.execute_wrappers:  # a connection that is opened again keeps them
+        if self._execute not in connection.execute_wrappers:  # a reopened connection still has its wrappers
             connection.execute_wrappers.append(self._execute)
 
     def _execute(self, execute, sql, params, many, context):
         is_transaction = not context["connection"].in_atomic_block and str(sql).startswith(WRITES)
         if is_transaction:
-            return self._beside(execute, sql, params, many, context)
+            return self._count_around(execute, sql, params, many, context)
         return execute(sql, params, many, context)
 
-    def _beside(self, act, *told):
+    def _count_around(self, execute, *arguments):
         self._pass()
-        answer = act(*told)
+        answer = execute(*arguments)
         self._pass()
         return answer
 
@@ -79,7 +79,7 @@ class KillPoints:
 
 
 def work(path, kill_at=0, until_idle=True, **own_settings):
-    """Run the tasks as a worker does, until nothing is left to do. Celery is the alarm clock: here it rings always."""
+    """Run the tasks as a worker does, until no work is left. This loop replaces Celery's schedule."""
     for name, value in own_settings.items():
         setattr(settings, name, value)
     reach_simulated_hosts(path)
@@ -100,7 +100,7 @@ def is_work_left():
 
 
 def main():
-    """Fork a worker for each line; a process that was never a worker holds no connection to be shared."""
+    """Fork a worker for each line. This process is never a worker, so it shares no connection."""
     path = sys.argv[1]
     for line in sys.stdin:
         pid = os.fork()

@@ -7,13 +7,13 @@ from tests.runners.lab import (
     device,
     dispatch,
     drivetest,
-    evidence_of_its_own,
     fake,
     frozen_clock,
     in_state,
     new_dispatch,
     other_drive,
     running,
+    separate_evidence,
 )
 from tests.runners.sweeps import connect_both, loading, sender, sweep_of_two
 
@@ -25,7 +25,6 @@ __all__ = [
     "dispatch",
     "drivetest",
     "evidence_dir",
-    "evidence_of_its_own",
     "fake",
     "frozen_clock",
     "in_state",
@@ -40,6 +39,7 @@ __all__ = [
     "real_reader",
     "running",
     "sender",
+    "separate_evidence",
     "stand_in",
     "sweep_of_two",
     "undisturbed_host",

@@ -21,7 +21,7 @@ from tests.runners.fake_host import FakeHost
 
 
 @pytest.fixture(autouse=True)
-def evidence_of_its_own(settings, tmp_path):
+def separate_evidence(settings, tmp_path):
     settings.EVIDENCE_DIR = tmp_path / "evidence"
     settings.LAB_DIR = tmp_path / "lab"
 

@@ -109,7 +109,7 @@ def publish(db):
         ingest_queue.sweep()
         for run in Run.objects.order_by("pk"):
             if run.product_id is None:
-                create_product(run.submission, rita)  # the one there is, which is not public yet
+                create_product(run.submission, rita)  # the existing product, which is not public yet
             visibility.publish(run, rita)
         return list(Certificate.objects.all())
 
@@ -167,7 +167,7 @@ def test_a_drive_prepared_again_between_the_runs_certifies_nothing(lab, publish,
     ],
 )
 def test_an_incomplete_preparation_is_evidence_but_does_not_count(lab, publish, product, exit_status, record):
-    lab.prepare()  # a whole one: what came after it wrote over the drive
+    lab.prepare()  # a complete preparation, because later runs overwrote the drive
     broken = lab.prepare(exit_status, **record)
     assert broken.preparation is None
     lab.run(30)

@@ -1,4 +1,4 @@
-"""New code migrates while old processes still insert: columns that they do not know have database defaults."""
+"""Migrations while old processes still insert: columns that these do not know have database defaults."""
 
 import pytest
 from django.db import connection

@@ -25,10 +25,10 @@ def ordered(a_lab, staff, tmp_path):
     LocalHost().create_file(str(path), SIZE_BYTES)
     device = bind(add_local_host(staff), LocalHost().identify(str(path)), "file", staff)
 
-    def ask(**options):
+    def order_prep(**options):
         return path, order(device, a_lab, Order(recipe="prep", options=options), staff)
 
-    return ask
+    return order_prep
 
 
 def carry_out(dispatch):

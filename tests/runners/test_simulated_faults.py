@@ -62,7 +62,7 @@ def running(order_on, see, clock):
     return dispatch
 
 
-def wait_past(limit_s):
+def age_outages(limit_s):
     """Let open outages begin so many seconds ago."""
     Dispatch.objects.filter(silent_since__isnull=False).update(silent_since=timezone.now() - timedelta(seconds=limit_s))
 
@@ -100,9 +100,9 @@ def test_an_outage_beyond_the_limit_loses_the_dispatch_and_its_drive_stays_locke
 ):
     lab.silence("sim-0", 10 * RUN_S)
     see(running)
-    wait_past(settings.HOST_SILENCE_S)
+    age_outages(settings.HOST_SILENCE_S)
     assert see(running) == State.LOST
-    neighbour = order_on("sim-1")  # which sees the same drive
+    neighbour = order_on("sim-1")  # it has the same drive
     assert see(neighbour) == State.QUEUED
     assert f"{running.public_id} was lost and may still run" in neighbour.reason
     clock.advance(10 * RUN_S)
@@ -128,7 +128,7 @@ def test_a_host_that_forgot_its_run_directories_loses_the_dispatch(running, see,
 def test_a_run_directory_that_was_removed_under_its_program_frees_nothing(running, see, lab, order_on):
     lab.change("sim-0", "forget", running.public_id)
     assert see(running) == State.LOST
-    neighbour = order_on("sim-1")  # whose host holds no lock of the drive
+    neighbour = order_on("sim-1")  # its host has no lock of the drive
     assert see(neighbour) == State.QUEUED
     lab.change("sim-0", "reboot")
     assert see(neighbour) == State.RUNNING
@@ -172,7 +172,7 @@ def test_a_start_that_arrives_after_its_dispatch_was_lost_starts_nothing(order_o
     see(dispatch)
     host = lab.hosts["sim-0"]
     config = dispatch_files(dispatch)
-    wait_past(settings.HOST_SILENCE_S)
+    age_outages(settings.HOST_SILENCE_S)
     assert see(dispatch) == State.LOST
     lab.set_faults(late_only=0.0)
     neighbour = order_on("sim-1")

@@ -45,10 +45,10 @@ def test_an_order_that_was_not_begun_waits_while_its_campaign_is_paused(campaign
 
 def test_a_run_ordered_before_the_campaign_waits_for_its_end(campaign, staff, connect, new_dispatch):
     before = new_dispatch()
-    for hold in (commands.pause, commands.resume, commands.cancel):
+    for command in (commands.pause, commands.resume, commands.cancel):
         assert not claim(before, connect)
         assert before.reason == f"drive busy: campaign {campaign} uses it; waiting until that has ended"
-        hold(campaign, staff)
+        command(campaign, staff)
     assert not claim(before, connect)
     poll_campaign(campaign)
     assert claim(before, connect)

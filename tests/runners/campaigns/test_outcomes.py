@@ -33,7 +33,7 @@ def test_a_run_passes_if_no_share_is_over_its_limit(dispatch, over_ratio, result
 
 
 @pytest.mark.parametrize("state", [State.REFUSED, State.FAILED])
-def test_a_drive_that_drivetest_refuses_is_refused_and_not_tried_again_in_vain(dispatch, state):
+def test_a_drive_that_drivetest_refuses_is_refused_and_not_retried(dispatch, state):
     end(dispatch, state, exit_status=2, reason="holds an XFS file system")
     found = outcome(dispatch)
     assert found.result is Result.REFUSED

@@ -60,7 +60,7 @@ def any_drive(dice, terms):
 
 
 def assert_highest(terms, drive, end):
-    """The drive, not the planner, decides what the drive does."""
+    """Check the result against the drive's own limits, not the planner's."""
     limit_nx = min(drive.load_nx, drive.keeps_up_nx / 2, drive.screening_nx)
     if end.nx is None:
         assert limit_nx < terms.resolution_nx

@@ -11,7 +11,7 @@ from tests.runners.campaigns.lab import SHORT, answer, drive_to_end, newest, pol
 from tests.runners.campaigns.test_requirements_drive_changes import report_states
 
 pytestmark = pytest.mark.django_db
-ALIKE = {"over_provisioning_pct": 7}
+SAME_STATE = {"over_provisioning_pct": 7}
 ALL = {"a real drive", "one preparation", "load test at 30x", "stress test at 60x", "firmware", "over-prov", "product",
        "review"}  # fmt: skip
 
@@ -31,7 +31,9 @@ def to_full_length(new_campaign, device):
         campaign = new_campaign(terms.changed(load_s=86_400, stress_s=86_400))
         while poll_campaign(campaign).state == "active":
             dispatch = newest(campaign)
-            report_states(dispatch, ALIKE, **ALIKE | (stress_ends_with if dispatch.purpose == "stress" else {}))
+            report_states(
+                dispatch, SAME_STATE, **SAME_STATE | (stress_ends_with if dispatch.purpose == "stress" else {})
+            )
             if dispatch.purpose in {"load", "stress"}:
                 read_as(dispatch, "0.5", "pass")
             else:
@@ -71,7 +73,7 @@ def test_a_voided_preparation_is_shown_with_the_drive_state_that_voids_it(to_ful
 def test_a_preparation_of_its_own_before_the_campaign_counts(to_full_length, new_dispatch):
     prep = new_dispatch()
     Dispatch.objects.filter(pk=prep.pk).update(recipe="prep")
-    report_states(prep, ALIKE, **ALIKE)
+    report_states(prep, SAME_STATE, **SAME_STATE)
     prepare(prep)
     campaign = to_full_length(SHORT.changed(with_prep=False))
     assert set(unmet(campaign)) == {"product", "review"}

@@ -31,7 +31,7 @@ POLL_PERIOD_S = 4 * 3600  # of virtual time, while a program runs
 POLLS_MAX = 500
 PRODUCT = {"category": "nvme-flash", "vendor": "Simulated", "model": "SIM 1000", "part_number": "", "capacity_gb": 64}
 FACTS = PRODUCT | {"firmware": "FW1", "over_provisioning_pct": "7.00", "notes": ""}
-TERMS = Terms(max_nx=Decimal(400))  # all else as it is offered: a day each, an hour a slice, rests
+TERMS = Terms(max_nx=Decimal(400))  # all other terms have their defaults: runs of a day, slices of an hour, rests
 MINUTES = {"report_interval_s": 60}
 HOLDS_NX = 30
 
@@ -99,7 +99,7 @@ def publish(db):
     def publish_all():
         for run in Run.objects.order_by("pk"):
             if run.product_id is None:
-                create_product(run.submission, rita)  # the one there is, which is not public yet
+                create_product(run.submission, rita)  # the existing product, which is not public yet
             visibility.publish(run, rita)
         return list(Certificate.objects.all())
 
@@ -123,7 +123,7 @@ def missing(product):
 def test_a_drive_is_prepared_climbs_its_ladder_and_is_certified_by_a_day_of_each_test(
     new_campaign, carry_out, publish, lab
 ):
-    campaign = carry_out(new_campaign(options={}))  # a report a second, as it is offered
+    campaign = carry_out(new_campaign(options={}))  # a report per second, the default
     screened = [("screening", nx) for nx in (10, 15, 22, 33, 27, 30, 31)]
     assert ladder(campaign) == [("prep", None), *screened, ("load", 30), ("stress", 60)]
     assert (campaign.end, campaign.confirmed_nx, campaign.missing) == ("confirmed", HOLDS_NX, [])

@@ -100,7 +100,7 @@ def vanished(dispatch, connect, fake):
 @pytest.mark.django_db
 def test_a_missing_run_directory_does_not_prove_that_nothing_runs(vanished, new_dispatch, connect):
     second = new_dispatch()
-    for _ in range(3):  # the first asks of the lost one close its directory
+    for _ in range(3):  # the first polls of the lost dispatch close its directory
         assert not claim(second, connect)
     assert f"{vanished.public_id} was lost and may still run" in second.reason
     vanished.refresh_from_db()
@@ -229,7 +229,9 @@ def test_many_workers_that_poll_one_dispatch_start_one_program(dispatch, connect
 @pytest.mark.django_db(transaction=True)
 def test_a_queue_on_one_drive_never_loads_it_twice(new_dispatch, connect, fake):
     dispatches = [new_dispatch() for _ in range(4)]
-    for _ in range(2 * len(dispatches)):  # where workers meet, a round begins one or ends one, and not always both
+    for _ in range(
+        2 * len(dispatches)
+    ):  # with concurrent workers, a round starts or ends a dispatch, and not always both
         in_threads(lambda _: poll_all(connect), range(4))
         for run in [run for run, program in fake.programs.items() if program.is_running]:
             fake.write_log(run, run.encode())

@@ -1,4 +1,4 @@
-"""One poll of a running dispatch stays within a few modules, calls downwards only, and names the dispatch one way."""
+"""The path of a poll of a running dispatch: few modules, only downward calls, and one name for the dispatch."""
 
 import sys
 import tomllib

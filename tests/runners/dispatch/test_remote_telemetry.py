@@ -91,7 +91,9 @@ def test_the_real_program_ends_only_telemetry_on_request(drivetest, tmp_path):
     key = host.identify(path).drive_key
     host.put(run, {})
     host.start(run, key, 1, ("watch", path, "--expect-drive", key, "--side-file", "side.jsonl"))
-    while not host.status(run).side_file_bytes:  # before it listens a signal would end it unheard
+    while not host.status(
+        run
+    ).side_file_bytes:  # a signal before its handler is installed would end it without a record
         time.sleep(0.05)
     while host.stop(run).state is ProgramState.RUNNING:
         time.sleep(0.05)
@@ -100,7 +102,7 @@ def test_the_real_program_ends_only_telemetry_on_request(drivetest, tmp_path):
 
 def test_progress_from_the_load_host_does_not_end_an_outage_of_the_drive_s_host(loading, connect_both, fake, sender):
     see(loading, connect_both)
-    sender.files[f"{loading.public_id}.load"]["log"] = b"a line\n"  # the load's host has something to keep
+    sender.files[f"{loading.public_id}.load"]["log"] = b"a line\n"  # the load's host has files to archive
     Dispatch.objects.filter(pk=loading.pk).update(silent_since=timezone.now())
     fake.is_silent = True
     see(loading, connect_both)

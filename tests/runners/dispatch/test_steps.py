@@ -41,7 +41,7 @@ def test_a_running_dispatch_shows_the_figures_of_its_log(running, connect):
 
 def test_a_poll_of_a_running_program_makes_three_statements(running, connect, django_assert_num_queries):
     Dispatch.objects.update(reason="internal error, retrying", heartbeat_at=timezone.now())
-    with django_assert_num_queries(3):  # lock and row, what it has to keep, unlock
+    with django_assert_num_queries(3):  # lock and row, update, unlock
         assert poll_reachable(running.pk, connect, has_open_outage=False)
     running.refresh_from_db()
     assert (running.last_label_s, running.reason) == (60, "")
@@ -223,7 +223,7 @@ def test_a_failure_of_the_evidence_store_is_retried(running, connect, fake, sett
 
 def test_an_internal_error_in_one_dispatch_does_not_stop_the_others(dispatch, other_drive, a_lab, staff, connect, fake):
     other = order(other_drive, a_lab, Order(Decimal(1), 60, 10), staff)
-    fake.drives[dispatch.device.path] = None  # the register then stumbles as over a bug: AttributeError
+    fake.drives[dispatch.device.path] = None  # causes an internal error: AttributeError
     poll_all(connect)
     other.refresh_from_db()
     dispatch.refresh_from_db()

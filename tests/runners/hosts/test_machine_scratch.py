@@ -1,4 +1,4 @@
-"""Files from hosts: never more than the intake accepts, and never in memory."""
+"""Files from hosts: at most as large as the intake accepts, and never in memory."""
 
 import json
 from io import BytesIO

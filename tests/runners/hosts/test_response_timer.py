@@ -1,4 +1,4 @@
-"""The waits for a host: where each begins and ends."""
+"""Waits for a host: their beginnings and ends."""
 
 import pytest
 

@@ -57,7 +57,7 @@ def test_a_run_outlives_the_service_and_the_control_group_of_sshd(there, host, s
     before = start()
     there.run("sh", "-c", f"echo $$ > {OF_SSHD}; sleep 600 >/dev/null 2>&1 &")
     there.stop_sshd()
-    wait_until(lambda: not there.pids_of("sleep"))  # what a service leaves behind ends with it
+    wait_until(lambda: not there.pids_of("sleep"))  # leftover processes of a service end with it
     CONNECTIONS.close()
     there.start_sshd()
     now = host.status("d-one")
@@ -67,7 +67,7 @@ def test_a_run_outlives_the_service_and_the_control_group_of_sshd(there, host, s
 def test_a_repeated_start_reports_the_same_process(there, host, start):
     first, again = start(), start()
     assert first.pid == again.pid
-    wait_until(lambda: len(scopes(there).splitlines()) == 1)  # what was started again answers before it ends
+    wait_until(lambda: len(scopes(there).splitlines()) == 1)  # the restarted program answers before it ends
     assert host.status("d-one").pid == first.pid
 
 

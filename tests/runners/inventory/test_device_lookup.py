@@ -1,4 +1,4 @@
-"""A load never reaches another drive than the bound one, even if names change between order and start."""
+"""Device lookup: a load reaches only the bound drive, even if names change between order and start."""
 
 import random
 import re
@@ -55,7 +55,7 @@ class RenamingHost:
         return [path for path, drive in self.at.items() if drive == (drive_key, size_bytes)]
 
     def start(self, config, expected, checks):
-        """Load the drive that the configuration names. A real host and drivetest first check what they have opened."""
+        """Load the drive that the configuration names. A real host and drivetest first check the opened device."""
         self._before("start")
         path = config.split("device-names: ")[1].splitlines()[0]
         opened = self.at.get(path, ("nothing", 0))[0]

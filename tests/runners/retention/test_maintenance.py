@@ -1,4 +1,4 @@
-"""Checks of hosts delay nothing: the task ends while a check still waits for a silent host."""
+"""Host checks without delays for others: the task ends while a check still waits for a silent host."""
 
 import threading
 
@@ -12,7 +12,7 @@ from runners.retention import cleanup, maintenance
 from tests.runners.ssh_host import ssh_host
 
 pytestmark = pytest.mark.django_db(transaction=True)
-LIMIT_S = 90  # an end of patience: where all is well nothing waits for so long
+LIMIT_S = 90  # a time limit that only a failing test reaches
 
 
 @pytest.fixture

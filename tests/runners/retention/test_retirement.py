@@ -34,44 +34,44 @@ def retire(device, staff):
     }
 
 
-BOTH = pytest.mark.parametrize("what", ["host", "device"])
+BOTH = pytest.mark.parametrize("subject", ["host", "device"])
 
 
 @BOTH
-def test_a_retired_device_takes_no_order_and_its_history_names_who_and_why(retire, what, device, a_lab, staff):
-    retire[what]()
+def test_a_retired_device_takes_no_order_and_its_history_names_who_and_why(retire, subject, device, a_lab, staff):
+    retire[subject]()
     with pytest.raises(OutOfServiceError, match="is retired since"):
         order(Device.objects.get(), a_lab, Order(Decimal(1), 60, 10), staff)
     with pytest.raises(OutOfServiceError):
         start(Device.objects.get(), a_lab, CampaignOrder(Terms()), staff)
-    event = Event.objects.get(kind=f"{what}-retired")
+    event = Event.objects.get(kind=f"{subject}-retired")
     assert (event.actor, event.reason) == (staff, "scrapped")
 
 
 @BOTH
 @pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.COLLECTING, State.LOST])
-def test_nothing_is_retired_during_a_live_dispatch(retire, what, in_state, state):
+def test_nothing_is_retired_during_a_live_dispatch(retire, subject, in_state, state):
     dispatch = in_state(state)
     with pytest.raises(RetireError, match=f"dispatch {dispatch} on fake drive on local"):
-        retire[what]()
-    assert not Event.objects.filter(kind=f"{what}-retired").exists()
+        retire[subject]()
+    assert not Event.objects.filter(kind=f"{subject}-retired").exists()
 
 
 @BOTH
-def test_dispatches_that_have_ended_block_no_retirement(retire, what, in_state, device):
+def test_dispatches_that_have_ended_block_no_retirement(retire, subject, in_state, device):
     in_state(State.DONE, ended_at=timezone.now())
-    retire[what]()
+    retire[subject]()
     with pytest.raises(RetireError, match="is retired already"):
-        retire[what]()
+        retire[subject]()
 
 
 @BOTH
-def test_nothing_is_retired_during_a_campaign(retire, what, device, a_lab, staff):
+def test_nothing_is_retired_during_a_campaign(retire, subject, device, a_lab, staff):
     campaign = start(device, a_lab, CampaignOrder(Terms()), staff)
     with pytest.raises(RetireError, match=f"campaign {campaign} on fake drive on local is active"):
-        retire[what]()
+        retire[subject]()
     Campaign.objects.update(state="cancelled")
-    retire[what]()
+    retire[subject]()
 
 
 def test_a_retirement_needs_a_reason(device, staff):
@@ -171,8 +171,8 @@ def test_no_drive_is_bound_to_a_retired_host(device, fake, staff):
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("what", ["host", "device"])
-def test_an_order_waits_for_a_retirement_in_progress_and_is_then_refused(retire, what, device, a_lab, staff):
+@pytest.mark.parametrize("subject", ["host", "device"])
+def test_an_order_waits_for_a_retirement_in_progress_and_is_then_refused(retire, subject, device, a_lab, staff):
     refused = []
 
     def give_order(device):
@@ -183,7 +183,7 @@ def test_an_order_waits_for_a_retirement_in_progress_and_is_then_refused(retire,
 
     ordering = threading.Thread(target=in_threads, args=[give_order, [Device.objects.get()]])
     with transaction.atomic():
-        retire[what]()
+        retire[subject]()
         ordering.start()
         wait_for_blocked_session()
     ordering.join()

@@ -10,11 +10,11 @@ from tests.runners.lab import (  # noqa: F401 - fixtures shared with the dispatc
     device,
     dispatch,
     drivetest,
-    evidence_of_its_own,
     frozen_clock,
     in_state,
     new_dispatch,
     running,
+    separate_evidence,
 )
 from tests.runners.sweeps import connect_both, loading, sender, sweep_of_two  # noqa: F401
 from webapp.accounts.models import Membership
