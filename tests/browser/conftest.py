@@ -5,7 +5,7 @@ import os
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from tests.browser.looks import DESKTOP, PATIENCE_MS, PHONE, open_context
+from tests.browser.page_checks import DESKTOP, PATIENCE_MS, PHONE, open_context
 from tests.chromium import CHROMIUM
 from tests.register import WITHOUT_SNAPSHOTS, Register, copy_prepared_data
 
@@ -48,7 +48,7 @@ def browser():
         browser.close()
 
 
-def tell_failure(request):
+def failure_messages(request):
     """Return what failed to load; a request that the browser gave up itself, for the next page, failed at nothing."""
     return [] if "ERR_ABORTED" in request.failure else [f"not loaded: {request.url} {request.failure}"]
 
@@ -63,7 +63,7 @@ def new_page(browser, site):
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: troubles.append(f"script failed: {error}"))
-        page.on("requestfailed", lambda request: troubles.extend(tell_failure(request)))
+        page.on("requestfailed", lambda request: troubles.extend(failure_messages(request)))
         page.on("console", lambda line: troubles.append(line.text) if line.type == "error" else None)
         return page
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.looks import faults_of
+from tests.browser.page_checks import faults_of
 from tests.browser.test_short_log import TWO_SLICES
 from tests.browser.test_submit_a_log import shown_rows, upload
 
@@ -75,7 +75,7 @@ def test_a_fold_that_was_opened_before_the_script_came_is_filled_too(page):
     assert page.evaluate(OPEN_BEFORE) == [1, 1]
 
 
-def test_figures_that_do_not_load_are_said_to(page):
+def test_a_failure_to_load_figures_is_reported(page):
     page.goto("/explain/")
     assert page.evaluate(FAILS) == "The figures of the chart did not load (503)."
 
@@ -88,13 +88,13 @@ def test_figures_that_do_not_load_are_said_to(page):
         ((288, 86_400, "intervals"), "each has the least and the greatest of up to 300 intervals"),
     ],
 )
-def test_the_table_says_how_far_it_is_reduced(page, numbers, sentence):
+def test_the_table_states_how_far_it_is_reduced(page, numbers, sentence):
     page.goto("/explain/")
     told = page.evaluate(REDUCED, [*numbers])
     assert told == f"{numbers[0]} lines, the points of the chart: {sentence}. The CSV file has all {numbers[2]}."
 
 
-def test_the_rate_of_a_run_stands_in_a_table_behind_its_chart_and_keys_open_it(staff_page):
+def test_the_rates_of_a_run_are_in_a_table_behind_its_chart_that_keys_open(staff_page):
     upload(staff_page, TWO_SLICES, slice_length_s="10")
     shown_rows(staff_page)
     staff_page.locator("a[href^='/runs/']").first.click()

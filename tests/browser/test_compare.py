@@ -27,7 +27,7 @@ def test_rungs_of_a_ladder_are_chosen_and_compared(page):
     assert "devices" in page.locator(".verdict").inner_text()
 
 
-def test_a_limit_is_relaxed_and_kept_in_the_address(page):
+def test_a_relaxed_limit_stays_in_the_address(page):
     page.goto("/drive/aws-m5d-24xlarge/")
     over = page.locator(".runs .over").count()
     page.get_by_label("Percent over 1").first.fill("100")
@@ -37,7 +37,7 @@ def test_a_limit_is_relaxed_and_kept_in_the_address(page):
     assert page.locator(".runs .over").count() < over
 
 
-def test_the_ladder_is_drawn_and_read_by_keyboard(page):
+def test_the_ladder_is_drawn_and_read_with_the_keyboard(page):
     page.goto("/drive/gcp-n2-standard-80/")
     plot = page.locator("[data-ladder] .plot").first
     plot.scroll_into_view_if_needed()

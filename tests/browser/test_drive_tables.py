@@ -5,7 +5,7 @@ import json
 import pytest
 from django.conf import settings
 
-from tests.browser.looks import PHONE, SHOWN_WIDTH, faults_of, open_context
+from tests.browser.page_checks import PHONE, SHOWN_WIDTH, faults_of, open_context
 
 pytestmark = pytest.mark.browser
 
@@ -94,7 +94,7 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("path", QUESTIONS)
-def test_the_script_answers_every_question_as_the_server_does(page, path):
+def test_the_script_answers_every_query_as_the_server_does(page, path):
     page.goto(path)
     answers = {query: page.evaluate(DIFFERENCES, query) for query in QUESTIONS[path]}
     assert {query: told for query, told in answers.items() if told} == {}
@@ -115,7 +115,7 @@ def test_a_drive_for_500000_tps_under_3_percent_over_1_ms_is_found_by_the_form(p
     assert len(names(page)) == 5
 
 
-def test_the_same_is_found_without_javascript(new_page):
+def test_the_same_drive_is_found_without_javascript(new_page):
     page = new_page(java_script_enabled=False)
     page.goto("/drives/nvme-flash/")
     page.get_by_label("Speed, at least").fill("500000")
@@ -126,7 +126,7 @@ def test_the_same_is_found_without_javascript(new_page):
     assert page.locator("input[name=min_tps]").input_value() == "500000"
 
 
-def test_a_limit_is_relaxed_and_everything_is_judged_again(page):
+def test_a_relaxed_limit_judges_every_row_again(page):
     page.goto("/drives/cloud/")
     assert page.locator("table.runs .over").count() == 5
     page.get_by_label("Percent over 1 ms").fill("13")
@@ -135,7 +135,7 @@ def test_a_limit_is_relaxed_and_everything_is_judged_again(page):
     assert page.url.endswith("?limit_1ms=13")
 
 
-def test_what_limits_do_is_said_as_they_are_asked_to_do_it(page):
+def test_the_effect_of_limits_is_stated_before_and_after_they_hide_rows(page):
     page.goto("/drives/cloud/?limit_1ms=13")
     assert page.get_by_text("Results over your limits are flagged, not hidden.").is_visible()
     page.get_by_label("only within the limits").check()
@@ -146,7 +146,7 @@ def test_what_limits_do_is_said_as_they_are_asked_to_do_it(page):
     assert "0 of 40 results are over one of your limits: at most 13 % over 1 ms" in said
 
 
-def test_a_limit_typed_at_the_list_of_all_categories_is_held_at_once(page):
+def test_a_limit_typed_in_the_list_of_all_categories_is_applied_immediately(page):
     page.goto("/drives/")
     page.get_by_label("Percent over 1 ms").fill("4")
     page.get_by_text("With your limits").wait_for()
@@ -156,14 +156,14 @@ def test_a_limit_typed_at_the_list_of_all_categories_is_held_at_once(page):
     assert page.url.endswith("/drives/?limit_1ms=4")
 
 
-def test_a_limit_that_is_no_percentage_is_marked_and_changes_nothing(page):
+def test_a_limit_that_is_not_a_percentage_is_marked_and_changes_nothing(page):
     page.goto("/drives/cloud/")
     page.get_by_label("Percent over 1 ms").fill("much")
     assert page.get_by_label("Percent over 1 ms").get_attribute("aria-invalid") == "true"
     assert page.locator("table.runs .over").count() == 5
 
 
-def test_a_filter_is_set_with_the_keyboard_alone(page):
+def test_a_filter_is_set_with_the_keyboard_only(page):
     page.goto("/drives/nvme-flash/")
     page.locator("[data-pick=vendor] summary").focus()
     page.keyboard.press("Enter")
@@ -177,7 +177,7 @@ def test_a_filter_is_set_with_the_keyboard_alone(page):
     assert page.evaluate("document.activeElement.hasAttribute('data-shown')")
 
 
-def test_a_head_sorts_by_keyboard_and_keeps_the_focus(page):
+def test_a_head_sorts_with_the_keyboard_and_keeps_the_focus(page):
     page.goto("/drives/nvme-flash/")
     page.locator("table.runs thead a", has_text="Per TB").focus()
     page.keyboard.press("Enter")
@@ -188,7 +188,7 @@ def test_a_head_sorts_by_keyboard_and_keeps_the_focus(page):
 @pytest.mark.parametrize(
     "address", ["/drives/nvme-flash/?vendor=intel&limit_1ms=3", "/search/?q=p4611", "/drive/nosuch/"]
 )
-def test_an_asked_page_breaks_no_rule_of_accessibility(browser, site, address):
+def test_a_filtered_page_breaks_no_rule_of_accessibility(browser, site, address):
     context = open_context(browser, base_url=site.url)
     page = context.new_page()
     page.goto(address)
@@ -201,7 +201,7 @@ def test_an_asked_page_breaks_no_rule_of_accessibility(browser, site, address):
 @pytest.mark.parametrize(
     "address", ["/drives/nvme-flash/?q=wd&min_tps=1&limit_1ms=3", "/search/?q=wd", "/drive/nosuch/"]
 )
-def test_an_asked_page_fits_a_phone(browser, site, address):
+def test_a_filtered_page_fits_a_phone(browser, site, address):
     context = open_context(browser, base_url=site.url, viewport=PHONE)
     page = context.new_page()
     page.goto(address)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.browser.looks import PATIENCE_MS, PHONE, SHOWN_WIDTH, broken_rules
+from tests.browser.page_checks import PATIENCE_MS, PHONE, SHOWN_WIDTH, broken_rules
 
 pytestmark = pytest.mark.browser
 
@@ -90,7 +90,7 @@ def start_campaign(page, path):
     page.wait_for_url("**/lab/campaigns/*/")
 
 
-def test_a_campaign_climbs_before_the_eyes_of_its_viewer(staff_page, drive):
+def test_a_campaign_progresses_on_its_open_page(staff_page, drive):
     page = staff_page
     add_device(page, drive)
     start_campaign(page, drive)
@@ -106,7 +106,7 @@ def test_a_campaign_climbs_before_the_eyes_of_its_viewer(staff_page, drive):
     assert page.evaluate(SHOWN_WIDTH) <= PHONE["width"]
 
 
-def test_a_live_part_is_not_sent_again_while_nothing_changes(staff_page, drive):
+def test_an_unchanged_live_part_is_not_sent_again(staff_page, drive):
     page = staff_page
     add_device(page, drive)
     start_campaign(page, drive)
@@ -121,7 +121,7 @@ def test_a_live_part_is_not_sent_again_while_nothing_changes(staff_page, drive):
     page.wait_for_selector(".verdict >> text=cancelled", timeout=PATIENCE_MS)
 
 
-def test_whoever_is_signed_out_meanwhile_is_asked_to_sign_in(staff_page, drive):
+def test_a_user_who_was_signed_out_is_asked_to_sign_in(staff_page, drive):
     page = staff_page
     add_device(page, drive)
     order(page, drive, duration_s=600)

@@ -3,7 +3,7 @@
 import pytest
 from django.conf import settings
 
-from tests.webapp.register.held_cases import CASES, OWN_PCT, PROFILE_PCT
+from tests.webapp.register.limit_cases import CASES, OWN_PCT, PROFILE_PCT
 
 pytestmark = pytest.mark.browser
 
@@ -48,7 +48,7 @@ def column_of(texts):
     return {"words": words, "codes": [words.index(text) if text else -1 for text in texts]}
 
 
-def told():
+def columns_of_cases():
     """Return a data file with a row for each case."""
     outcomes, reasons, shares, _, _ = zip(*CASES, strict=True)
     decided = [
@@ -60,19 +60,19 @@ def told():
 
 
 @pytest.mark.parametrize(("own", "at"), [(OWN_PCT, 1), (PROFILE_PCT, 0)])
-def test_the_script_answers_every_case_as_the_server_does(script, own, at):
-    answers = script.evaluate(JUDGE, [told(), own, PROFILE_PCT, len(CASES)])
+def test_the_script_evaluates_every_case_as_the_server_does(script, own, at):
+    answers = script.evaluate(JUDGE, [columns_of_cases(), own, PROFILE_PCT, len(CASES)])
     assert answers == [[case[3], case[3 + at]] for case in CASES]
 
 
-def test_in_a_data_file_of_an_earlier_release_no_log_passes_that_fails_the_profile(script):
-    file = told()
+def test_a_data_file_of_an_earlier_release_passes_no_log_that_fails_the_profile(script):
+    file = columns_of_cases()
     del file["columns"]["decided_by_limits"]
     answers = script.evaluate(JUDGE, [file, OWN_PCT, PROFILE_PCT, len(CASES)])
     assert answers == [[case[3], case[4] and case[0] != "fail"] for case in CASES]
 
 
-def test_what_was_measured_on_no_drive_is_not_named_as_the_fastest(script):
+def test_a_run_on_a_virtual_device_is_not_named_as_the_fastest(script):
     told_of_rows = {"vendor": ["Exemplar", "Exemplar"], "model": ["EX1", "EX2"], "tps": ["900", "100"]}
     told_of_rows |= {"visibility": ["public"] * 2, "statistic": ["worst-slice"] * 2, "outcome": ["pass"] * 2}
     told_of_rows |= {"device_count": ["1", "1"], "pct_over_1ms": ["4", "4"]}

@@ -49,7 +49,7 @@ def vectors():
     return lines
 
 
-def test_every_share_is_within_its_limit_as_in_every_other_implementation(script, vectors):
+def test_every_share_is_evaluated_as_in_every_other_implementation(script, vectors):
     lines = [*vectors, *(line["compared"] for line in vectors if "compared" in line)]
     assert script.evaluate(ANSWER_SHARES, as_text(lines)) == [line["within"] for line in lines]
 
@@ -66,5 +66,5 @@ def test_every_share_is_within_its_limit_as_in_every_other_implementation(script
         (["billionths", "5,0"], "percentage: expected a decimal"),
     ],
 )
-def test_what_cannot_be_exact_is_refused(script, given, message):
+def test_an_inexact_share_is_refused(script, given, message):
     assert message in script.evaluate(REFUSAL, given)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.browser.looks import faults_of, print_faults_of
+from tests.browser.page_checks import faults_of, print_faults_of
 
 pytestmark = pytest.mark.browser
 

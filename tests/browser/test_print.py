@@ -7,7 +7,7 @@ from tests.browser.test_submit_a_log import LOGS, shown_rows, upload
 pytestmark = pytest.mark.browser
 
 
-def test_the_address_as_it_is_asked_now_is_printed_without_a_key(page):
+def test_the_current_address_is_printed_without_a_key(page):
     page.goto("/drives/nvme-flash/?limit_1ms=3")
     assert not page.locator(".printed").is_visible()
     page.get_by_label("Speed, at least").fill("500000")
@@ -19,7 +19,7 @@ def test_the_address_as_it_is_asked_now_is_printed_without_a_key(page):
     assert page.locator(".printed").inner_text().endswith("/drives/nvme-flash/?min_tps=500000&limit_1ms=3")
 
 
-def test_what_is_hidden_and_why_is_printed_as_sentences(page):
+def test_hidden_rows_and_their_reasons_are_printed_as_sentences(page):
     page.goto("/drives/nvme-flash/?vendor=intel&min_tps=300000")
     page.emulate_media(media="print")
     assert page.locator("[data-shown]").inner_text() == (
@@ -28,14 +28,14 @@ def test_what_is_hidden_and_why_is_printed_as_sentences(page):
     )
 
 
-def test_without_script_a_sheet_has_the_address_of_its_page(new_page):
+def test_a_sheet_has_the_address_of_its_page_without_javascript(new_page):
     page = new_page(java_script_enabled=False)
     page.goto("/ycsb/claims/")
     page.emulate_media(media="print")
     assert page.locator(".printed").inner_text().endswith("/ycsb/claims/")
 
 
-def test_the_configuration_of_a_run_is_printed_closed_or_open(staff_page):
+def test_the_configuration_of_a_run_is_printed_whether_it_is_folded_or_not(staff_page):
     upload(staff_page, LOGS / "four-us.log")
     shown_rows(staff_page)
     staff_page.goto(staff_page.locator("a[href^='/runs/']").first.get_attribute("href"))

@@ -7,7 +7,7 @@ pytestmark = pytest.mark.browser
 CATEGORIES = ["nvme-3dxpoint", "nvme-flash", "sata-sas-flash", "m2-flash", "networked", "cloud", "historical"]
 
 
-def test_the_home_page_leads_to_every_category(page):
+def test_the_home_page_links_to_every_category(page):
     assert page.goto("/").status == 200
     links = {link.get_attribute("href") for link in page.locator("main a[href^='/drives/']").all()}
     assert {f"/drives/{slug}/" for slug in CATEGORIES} <= links

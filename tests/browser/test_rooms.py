@@ -5,14 +5,14 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.looks import SHOWN_WIDTH, broken_rules
+from tests.browser.page_checks import SHOWN_WIDTH, broken_rules
 
 pytestmark = pytest.mark.browser
 
 LIST = "model,firmware,capacity_gb\nSanDisk DC SN861,X1,6400\nNobody's drive,1,960\n"
 
 
-def test_the_navigation_leads_to_every_room(page):
+def test_the_navigation_links_to_every_room(page):
     page.goto("/")
     links = [link.get_attribute("href") for link in page.locator("nav[aria-label=Main] a").all()]
     assert {"/ycsb/", "/sizing/", "/check/", "/explain/"} <= set(links)
@@ -37,7 +37,7 @@ def test_a_chart_follows_the_theme(page):
     page.wait_for_function("before => document.querySelector('.plot .main-svg').style.background !== before", arg=light)
 
 
-def test_a_claim_leads_back_to_its_figures(page):
+def test_a_claim_links_back_to_its_figures(page):
     page.goto("/ycsb/micron-7450-brief/")
     page.get_by_role("link", name="checked against its figures").click()
     page.wait_for_url("**/ycsb/claims/#micron-7450-brief")
@@ -46,7 +46,7 @@ def test_a_claim_leads_back_to_its_figures(page):
     assert "chart too imprecise" in row.inner_text()
 
 
-def test_ten_slow_reads_become_forty_thousand_as_one_types(page):
+def test_ten_slow_reads_become_forty_thousand_while_typing(page):
     page.goto("/nines/")
     assert "10 slow reads per second on one drive become 40,000 in 20 racks." in page.locator("#said").inner_text()
     page.get_by_label("Its latency target is").fill("4")
@@ -54,7 +54,7 @@ def test_ten_slow_reads_become_forty_thousand_as_one_types(page):
     page.wait_for_url("**/nines/?*nines=4*")
 
 
-def test_a_cluster_is_sized_by_keyboard_alone(page):
+def test_a_cluster_is_sized_with_the_keyboard_only(page):
     page.goto("/sizing/")
     page.get_by_label("Reads, /s").focus()
     for number in ("400000", "100000", "1536", "10"):
@@ -68,7 +68,7 @@ def test_a_cluster_is_sized_by_keyboard_alone(page):
     expect(page.locator("#said")).to_have_text(re.compile("^Fewest drives: "))
 
 
-def test_a_price_finds_the_cheapest_and_keeps_the_place_of_who_types(page):
+def test_a_price_finds_the_cheapest_drive_and_keeps_the_focus(page):
     page.goto("/sizing/")
     price = page.get_by_label("Price of one Intel P5510 7.68 TB")
     price.click()
@@ -83,7 +83,7 @@ def test_another_workload_is_untested(page):
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_a_fleet_is_checked_by_keyboard_with_and_without_script(new_page, script):
+def test_a_fleet_is_checked_with_the_keyboard_with_and_without_javascript(new_page, script):
     page = new_page(java_script_enabled=script)
     page.goto("/check/")
     page.get_by_label("Paste a list of drives").focus()
@@ -105,6 +105,6 @@ def test_the_answer_of_a_check_is_accessible_and_fits_a_phone(phone_page):
     assert page.evaluate(SHOWN_WIDTH) <= 320
 
 
-def test_a_column_leads_to_its_meaning(page):
+def test_a_column_links_to_its_meaning(page):
     page.goto("/explain/#pct_over_1ms")
     assert page.locator("#pct_over_1ms:target").is_visible()

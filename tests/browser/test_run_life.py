@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.looks import PHONE, faults_of
+from tests.browser.page_checks import PHONE, faults_of
 
 pytestmark = pytest.mark.browser
 
@@ -44,12 +44,12 @@ def is_read(page, path):
     return False
 
 
-def test_an_annotation_is_read_on_every_page_of_its_run(phone_page, marked_run):
+def test_an_annotation_is_shown_on_every_page_of_its_run(phone_page, marked_run):
     for path in (marked_run, "/drives/m2-flash/"):
         assert is_read(phone_page, path)
         assert faults_of(phone_page, fits=(320,), accessible=(320,)) == {}, path
 
 
-def test_a_reviewers_page_of_a_run_fits_a_phone(reviewer, marked_run):
+def test_the_review_page_of_a_run_fits_a_phone(reviewer, marked_run):
     reviewer.goto(f"/review{marked_run}")
     assert faults_of(reviewer, fits=(320,), accessible=(320,)) == {}

@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import expect
 
-from tests.browser.looks import faults_of
+from tests.browser.page_checks import faults_of
 from tests.browser.test_submit_a_log import READ_WITHIN_MS, shown_rows, upload
 
 pytestmark = pytest.mark.browser
@@ -20,7 +20,7 @@ def assert_fits(page):
     assert faults_of(page, fits=(320, 390, 1280), accessible=(320,)) == {}
 
 
-def test_a_log_shorter_than_a_slice_is_read_in_others_from_its_page(staff_page):
+def test_a_log_shorter_than_a_slice_is_read_again_in_other_slices_from_its_page(staff_page):
     upload(staff_page, OLD_LOG, slice_length_s="3600")
     staff_page.get_by_text("shorter than one slice").wait_for(timeout=READ_WITHIN_MS)
     assert_fits(staff_page)
@@ -30,7 +30,7 @@ def test_a_log_shorter_than_a_slice_is_read_in_others_from_its_page(staff_page):
     assert_fits(staff_page)
 
 
-def test_the_page_of_an_old_run_says_what_its_times_are_in_every_width(staff_page):
+def test_the_page_of_an_old_run_explains_its_times_at_every_width(staff_page):
     upload(staff_page, OLD_LOG, slice_length_s="3600")
     link = staff_page.locator("a[href^='/runs/']").first
     link.wait_for(timeout=READ_WITHIN_MS)
@@ -40,7 +40,7 @@ def test_the_page_of_an_old_run_says_what_its_times_are_in_every_width(staff_pag
     assert_fits(staff_page)
 
 
-def test_the_chart_of_few_slices_numbers_each_once(staff_page):
+def test_the_chart_of_few_slices_numbers_each_slice_once(staff_page):
     upload(staff_page, TWO_SLICES, slice_length_s="10")
     shown_rows(staff_page)
     staff_page.locator("a[href^='/runs/']").first.click()

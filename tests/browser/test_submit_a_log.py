@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import expect
 
-from tests.browser.looks import PATIENCE_MS, broken_rules
+from tests.browser.page_checks import PATIENCE_MS, broken_rules
 
 pytestmark = pytest.mark.browser
 
@@ -46,7 +46,7 @@ def test_the_slice_table_is_upstreams_to_the_digit(staff_page, case):
     assert shown_rows(staff_page) == upstream_rows(case)
 
 
-def test_a_failing_log_says_what_fails_and_by_how_much(staff_page):
+def test_a_failing_log_shows_which_limit_fails_and_by_how_much(staff_page):
     upload(staff_page, LOGS / "slow-disk-ms.log")
     shown_rows(staff_page)
     verdict = staff_page.locator("main .verdict").first.inner_text()
@@ -54,7 +54,7 @@ def test_a_failing_log_says_what_fails_and_by_how_much(staff_page):
     assert staff_page.get_by_text("times the limit").count() == 4
 
 
-def test_the_chart_draws_and_has_its_table(staff_page):
+def test_the_chart_is_drawn_and_has_its_table(staff_page):
     upload(staff_page, LOGS / "slow-disk-ms.log")
     shown_rows(staff_page)
     staff_page.locator("a[href^='/runs/']").first.click()
@@ -63,7 +63,7 @@ def test_the_chart_draws_and_has_its_table(staff_page):
     assert staff_page.get_by_role("link", name="CSV").count() >= 1
 
 
-def test_a_file_that_is_no_log_is_kept_and_explained(staff_page, tmp_path):
+def test_a_file_that_is_not_a_log_is_stored_and_explained(staff_page, tmp_path):
     letter = tmp_path / "letter.txt"
     letter.write_text("Dear register,\nour drive is very fast.\n")
     upload(staff_page, letter)

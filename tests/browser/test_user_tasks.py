@@ -71,7 +71,7 @@ def test_a_drive_for_500000_tps_under_3_percent_over_1_ms_is_found(page):
     assert "SN861" in page.get_by_role("heading", level=1).inner_text()
 
 
-def test_a_limit_is_relaxed_and_what_changes_is_said_and_kept(page):
+def test_the_effect_of_a_relaxed_limit_is_stated_and_kept(page):
     page.goto("/drives/cloud/")
     assert page.locator("table.runs .over").count() == 5
     type_into(page.get_by_label("Percent over 1 ms"), "13")
@@ -80,7 +80,7 @@ def test_a_limit_is_relaxed_and_what_changes_is_said_and_kept(page):
     assert page.locator("table.runs .over").count() == 0
 
 
-def test_two_drives_are_compared_and_held_against_limits_of_ones_own(page):
+def test_two_drives_are_compared_with_limits_of_the_reader(page):
     page.goto("/compare/")
     type_into(page.get_by_label("Drive 1", exact=True), "sandisk-dc-sn861-6400gb")
     type_into(page.get_by_label("Drive 2", exact=True), "intel-p5510-7680gb")
@@ -108,8 +108,8 @@ def test_two_drives_are_compared_and_held_against_limits_of_ones_own(page):
 def test_a_claim_of_a_brief_is_reproduced_from_its_own_figures(page, publication, shown, claim, gives):
     page.goto("/ycsb/")
     follow(page.locator(f"a[href='/ycsb/{publication}/']").first)
-    told = page.get_by_role("main").inner_text()
-    assert [figure for figure in shown if figure not in told] == []
+    text = page.get_by_role("main").inner_text()
+    assert [figure for figure in shown if figure not in text] == []
     follow(page.get_by_role("link", name="checked against its figures"))
     row = page.locator(f"#{publication} + table tr", has_text=claim).first
     assert gives in row.inner_text()
@@ -128,19 +128,19 @@ def published(tmp_path_factory):
     register = Register(tmp_path_factory.mktemp("published") / "var", **WITHOUT_SNAPSHOTS)
     copy_prepared_data(tmp_path_factory, register.data_dir)
     register.start_and_wait()
-    told(register, PUBLISH)
+    run_script(register, PUBLISH)
     yield register
     register.end()
 
 
-def told(register, script, **environment):
+def run_script(register, script, **environment):
     """Return the last line that a script prints on a register."""
     ended = register.run_command("shell", "--verbosity", "0", "--command", script, **environment)
     assert ended.returncode == 0, ended.stderr
     return (ended.stdout.splitlines() or [""])[-1]
 
 
-def test_a_number_is_followed_to_the_lines_of_its_log(page, published):
+def test_a_number_is_traced_to_the_lines_of_its_log(page, published):
     page.goto(f"{published.url}/drive/exemplar-ex4-3200gb/")
     follow(page.locator("table.runs a[href^='/runs/']").first)
     cell = page.locator("table.slices tr", has_text="0.33").first
@@ -150,7 +150,7 @@ def test_a_number_is_followed_to_the_lines_of_its_log(page, published):
     assert any("reads (12000 total)" in line for line in asked)
 
 
-def test_a_dump_is_downloaded_and_taken_in_again_with_the_same_verdicts(page, published, tmp_path):
+def test_a_downloaded_dump_is_imported_with_the_same_verdicts(page, published, tmp_path):
     assert published.run_command("dump").returncode == 0
     page.goto(f"{published.url}/data/")
     link = page.get_by_role("link", name=re.compile("^verdicts as JSON"))
@@ -163,10 +163,10 @@ def test_a_dump_is_downloaded_and_taken_in_again_with_the_same_verdicts(page, pu
     (tmp_path / "manifest.json").write_bytes(manifest)
     for name in {file["name"] for file in json.loads(manifest)["files"]} - {"verdicts.json.gz"}:
         (tmp_path / name).write_bytes(page.request.get(f"{published.url}{folder}/{name}").body())
-    mirror = told(published, CREATE_MIRROR)
+    mirror = run_script(published, CREATE_MIRROR)
     for words in (("migrate",), ("import_dump", str(tmp_path))):
         ended = published.run_command(*words, DATABASE_URL=mirror)
         assert ended.returncode == 0, ended.stderr
-    before = told(published, VERDICTS)
+    before = run_script(published, VERDICTS)
     assert '"fail"' in before
-    assert told(published, VERDICTS, DATABASE_URL=mirror) == before
+    assert run_script(published, VERDICTS, DATABASE_URL=mirror) == before

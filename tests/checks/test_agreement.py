@@ -21,7 +21,7 @@ def agreement(*arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_the_page_is_what_the_logs_give(real_reader):
+def test_the_page_has_the_results_of_the_logs(real_reader):
     fresh = agreement("--drivetest", real_reader)
     assert fresh.returncode == 0, fresh.stderr
     assert PAGE.read_text().partition(MARKER)[2] == fresh.stdout.removeprefix(MARKER)
@@ -36,13 +36,13 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_a_folder_without_an_index_is_told_by_its_tables(real_reader, folder):
+def test_a_folder_without_an_index_is_recognised_by_its_tables(real_reader, folder):
     found = agreement(folder, "--drivetest", real_reader)
     assert "| 5.0/four-us.log | yes |" in found.stdout
     assert found.returncode == 0
 
 
-def test_one_changed_digit_is_a_difference_that_nothing_explains(real_reader, folder):
+def test_one_changed_digit_is_an_unexplained_difference(real_reader, folder):
     table = folder / "5.0" / "four-us.latency.txt"
     text = table.read_text()
     assert "  max " in text

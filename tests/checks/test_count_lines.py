@@ -3,13 +3,13 @@ from pathlib import Path
 from scripts.count_lines import count, python_lines, rust_lines, script_lines
 
 
-def test_comments_docstrings_and_blank_lines_are_no_code():
+def test_comments_docstrings_and_blank_lines_are_not_counted():
     assert (
         python_lines('"""Module."""\n\n# why\nX = """two\nlines"""\n\ndef f():\n    """Return."""\n    return X\n') == 4
     )
 
 
-def test_a_script_counts_without_its_comments():
+def test_comments_of_a_script_are_not_counted():
     assert script_lines("/* a\n b */\nconst a = '// no comment'; // why\n\n`x\ny`;\n") == 3
 
 

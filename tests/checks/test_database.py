@@ -33,7 +33,7 @@ def test_the_first_worker_makes_the_template_and_the_end_drops_it(monkeypatch):
 
 
 @pytest.mark.django_db
-def test_of_migrations_that_failed_no_half_migrated_template_is_left(monkeypatch):
+def test_failed_migrations_leave_no_template(monkeypatch):
     name = template_name(uuid.uuid4().hex)
 
     def fail_half_way(name):

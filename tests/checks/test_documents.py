@@ -66,7 +66,7 @@ def long_lines(path):
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_links_lead_somewhere_and_lines_and_paragraphs_are_short(path):
+def test_links_are_valid_and_lines_and_paragraphs_are_short(path):
     assert list(broken_links(path)) == []
     assert list(long_lines(path)) == []
     assert list(long_paragraphs(path)) == []

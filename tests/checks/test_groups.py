@@ -4,7 +4,7 @@ import pytest
 
 
 @pytest.mark.xdist_group("grouped")
-def test_xdist_puts_a_test_into_its_group(request):
+def test_xdist_assigns_a_test_to_its_group(request):
     is_grouping = request.config.getoption("loadgroup", default=False)  # not in one process, nor with another --dist
     name = request.node.nodeid
     assert name.endswith("@grouped") == is_grouping, "expected pytest and pytest-xdist of requirements-dev.txt"

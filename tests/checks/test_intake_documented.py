@@ -8,13 +8,13 @@ ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "reference" / "intake.md"
 
 
-def test_every_state_of_a_submission_is_in_the_table_and_no_other():
+def test_the_table_has_exactly_the_states_of_a_submission():
     table = DOCUMENT.read_text().split("## States of a submission")[1].split("## ")[0]
     documented = re.findall(r"^\| ([a-z-]+) \|", table, re.MULTILINE)
     assert [state for state in documented if state != "state"] == SubmissionState.values
 
 
-def test_every_move_of_a_run_is_in_the_table_and_no_other():
+def test_the_table_has_exactly_the_transitions_of_a_run():
     table = DOCUMENT.read_text().split("## Life of a result")[1].split("\n* ")[0]
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")
@@ -27,7 +27,7 @@ def test_every_move_of_a_run_is_in_the_table_and_no_other():
     }
 
 
-def test_only_one_module_changes_who_sees_a_run():
+def test_only_one_module_changes_the_visibility_of_a_run():
     writes = re.compile(r"\.visibility = |update\([^)]*visibility=")
     sources = [path for folder in ("results", "runners", "webapp") for path in (ROOT / folder).rglob("*.py")]
     found = {path.relative_to(ROOT).as_posix() for path in sources if writes.search(path.read_text())}

@@ -35,7 +35,7 @@ def test_every_exit_status_is_documented_here_and_in_the_formats():
     assert all(re.search(rf"\b{status} \w", ends) for status in statuses)
 
 
-def test_every_fault_names_a_test_that_is_there():
+def test_every_fault_names_an_existing_test():
     between = LAB.partition("## Faults and their tests")[2].partition("\n## ")[0]
     rows = [line for line in between.splitlines() if line.startswith("| ") and "| test |" not in line]
     named = [re.findall(r"`(test_\w+)`", row) for row in rows]
@@ -44,5 +44,5 @@ def test_every_fault_names_a_test_that_is_there():
     assert [name for names in named for name in names if f"def {name}(" not in written] == []
 
 
-def test_what_a_page_calls_final_is_final():
+def test_states_called_final_on_a_page_are_final():
     assert {state for state, following in TRANSITIONS.items() if not following} == FINAL

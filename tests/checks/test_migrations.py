@@ -11,13 +11,13 @@ OURS = ("accounts", "results", "runners")
 
 
 @pytest.mark.django_db
-def test_no_model_change_lacks_its_migration():
+def test_every_model_change_has_its_migration():
     call_command("makemigrations", check=True, dry_run=True, verbosity=0)
 
 
 @pytest.mark.long
 @pytest.mark.django_db(transaction=True)
-def test_all_of_our_tables_can_be_dropped_and_made_again_with_one_profile():
+def test_all_tables_can_be_dropped_and_created_again_with_one_profile():
     """On the way back, the step that adds the profile is made again over the row that it left."""
     newest = [leaf for leaf in MigrationExecutor(connection).loader.graph.leaf_nodes() if leaf[0] in OURS]
     for step in ("0002_append_only", "0003_operational_database_1"):

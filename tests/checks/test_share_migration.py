@@ -14,7 +14,7 @@ CASES = [(1, 3), (50_001, 1_000_000), (50_000, 1_000_000), (0, 7), (7, 7), (2**6
 
 @pytest.mark.long
 @pytest.mark.django_db(transaction=True)
-def test_shares_are_exact_after_it_and_as_printed_before():
+def test_the_migration_makes_shares_exact_and_its_reversal_restores_the_printed_ones():
     run = Run.objects.create(tier="reviewed", statistic="worst-slice")
     for place, (over, ops) in enumerate(CASES):
         run.shares.create(

@@ -39,7 +39,7 @@ def add_old_run(apps, ordinals):
 
 @pytest.mark.long
 @pytest.mark.django_db(transaction=True)
-def test_rows_of_histograms_become_rows_of_their_run_and_can_be_had_back():
+def test_rows_of_histograms_become_rows_of_their_run_and_can_be_restored():
     # Of all: what goes back takes with it whatever rests on it.
     newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
     apps = migrate(BEFORE)

@@ -24,5 +24,5 @@ def test_every_vendored_script_comes_with_its_licence():
 
 
 @pytest.mark.parametrize("path", sorted(VENDOR.rglob("*.gz")), ids=lambda path: path.name)
-def test_what_browsers_are_sent_instead_is_the_same_script(path):
+def test_the_script_sent_to_browsers_is_the_vendored_one(path):
     assert gzip.decompress(path.read_bytes()) == path.with_suffix("").read_bytes()

@@ -12,7 +12,7 @@ def normalizer():
     return Normalizer("http://127.0.0.1:8000", date(2026, 11, 1))
 
 
-def test_sentences_are_marked_and_codes_and_numbers_stay():
+def test_sentences_are_masked_and_codes_and_numbers_are_kept():
     finding = {
         "id": "stall",
         "severity": "look",
@@ -36,22 +36,22 @@ def test_an_error_object_keeps_its_id():
     assert mask_sentences(error) == {"error": {"id": "not-a-log", "line": 1, "expected": TEXT, "got": TEXT}}
 
 
-def test_phrases_are_marked_and_labels_of_two_words_stay():
+def test_phrases_are_masked_and_labels_of_two_words_are_kept():
     assert mask_phrases(["over 1 ms", "share of all reads", 3]) == ["over 1 ms", TEXT, 3]
 
 
-def test_an_id_gets_the_name_of_its_row_wherever_it_stands(normalizer):
+def test_an_id_gets_the_name_of_its_row_everywhere(normalizer):
     normalizer.name_id("r-7kd2m9qp", "drive~ab12")
     assert normalizer.text("/runs/r-7kd2m9qp/log?a=r-7kd2m9qp") == "/runs/r~drive~ab12/log?a=r~drive~ab12"
 
 
-def test_rows_of_one_content_are_numbered_in_their_order(normalizer):
+def test_rows_with_equal_content_are_numbered_in_order(normalizer):
     for public_id in ("r-7kd2m9qp", "r-22222222", "r-7kd2m9qp"):
         normalizer.name_id(public_id, "drive~ab12")
     assert normalizer.text("r-7kd2m9qp r-22222222") == "r~drive~ab12 r~drive~ab12~2"
 
 
-def test_parts_of_longer_words_are_no_ids(normalizer):
+def test_parts_of_longer_words_are_not_ids(normalizer):
     assert normalizer.text("/drive/micron-r-22222222x/ over-s-22222222") == "/drive/micron-r-22222222x/ over-s-22222222"
 
 
@@ -62,12 +62,12 @@ def test_the_address_of_the_register_has_a_name(normalizer):
 @pytest.mark.parametrize(
     "text", ["2026-11-23", "2026-11-23T01:02:03.456Z", "2026-11-23 01:02", "23 Nov 2026", "23 November 2026, 01:02 UTC"]
 )
-def test_dates_of_the_clock_are_marked(normalizer, text):
+def test_dates_of_the_clock_are_masked(normalizer, text):
     assert normalizer.text(f"at {text} it was") == "at <date> it was"
 
 
 @pytest.mark.parametrize("text", ["2019-06-01", "1 Jun 2019", "12026-11-23", "2026-13-45"])
-def test_dates_of_the_data_stay(normalizer, text):
+def test_dates_of_the_data_are_kept(normalizer, text):
     assert normalizer.text(text) == text
 
 

@@ -18,25 +18,25 @@ def recorded(page):
     return record_body("/", "text/html; charset=utf-8", page.encode(), NORMALIZER)[0]
 
 
-def test_links_ids_data_controls_and_numbers_are_kept():
+def test_links_ids_data_controls_and_numbers_are_recorded():
     kept = recorded(PAGE)
     assert (kept["links"], kept["ids"], kept["data"]) == (["/runs/?a=1", "/x/"], ["top"], ["data-over=2"])
     assert kept["controls"] == ["v=a"]
     assert kept["tables"] == [[[[], ["1234.5"], ["0.10"]], [[], ["5"]]]]
 
 
-def test_another_text_changes_nothing_and_another_number_does():
+def test_another_number_changes_the_record_and_another_text_does_not():
     assert recorded(PAGE.replace("words", "other").replace("A title", "B").replace("ran 60", "took 61")) == recorded(
         PAGE
     )
     assert recorded(PAGE.replace("1,234.5", "1,234.6")) != recorded(PAGE)
 
 
-def test_signs_and_thousands_of_a_cell():
+def test_signs_and_thousands_separators_of_a_cell_are_recorded():
     assert numbers_of_cell("-1,000 to +2.50 (p99)") == ["-1000", "+2.50"]
 
 
-def test_lists_of_a_form_are_kept_by_name():
+def test_lists_of_a_form_are_recorded_by_name():
     assert Page(PAGE).forms[0].choices == {"v": [("a", "A B")]}
 
 
@@ -47,7 +47,7 @@ def test_figures_are_the_percentages_of_threshold_rows():
     assert figures(text) == ["> 1 ms", "5.83 %", "5 %", "> 8 ms", "1.33 %", "1 %"]
 
 
-def test_a_csv_is_kept_by_hash_columns_and_rows():
+def test_a_csv_is_recorded_by_hash_columns_and_rows():
     kept = record_body("/a.csv", "text/csv", b"a,b\n1,2\n3,4\n", NORMALIZER)[0]
     assert (list(kept["columns"]), kept["rows_count"], len(kept["sha256"])) == (["a", "b"], 2, 64)
 
@@ -58,7 +58,7 @@ def test_a_pattern_has_a_star_for_each_row():
     assert pattern_of("/drives/nvme-flash/") == "/drives/nvme-flash/"
 
 
-def test_questions_of_one_page_are_bounded():
+def test_queries_of_one_page_are_limited():
     bounds = Bounds()
     admitted = [bounds.admit(f"/drives/x/?sort={number}") for number in range(QUERIES_OF_NAMES + 2)]
     assert admitted == [True] * QUERIES_OF_NAMES + [False] * 2
@@ -66,7 +66,7 @@ def test_questions_of_one_page_are_bounded():
     assert not bounds.admit("/api/v1/runs/?cursor=abc")
 
 
-def test_files_of_a_run_with_a_log_are_visited_though_no_page_links_to_them():
+def test_files_of_a_run_with_a_log_are_visited_without_a_link():
     assert "/runs/r-22222222/slices.csv" in siblings(["/runs/r-22222222/"], {"r-22222222"})
     assert siblings(["/runs/r-22222222/"], set()) == ["/id/r-22222222", "/api/v1/runs/r-22222222/"]
     assert siblings(["/explain/"], set()) == []

@@ -15,7 +15,7 @@ from webapp.management.commands import doctor
 from webapp.management.commands.doctor import Check
 
 
-def told():
+def run_doctor():
     output = StringIO()
     with pytest.raises(SystemExit) as end:
         call_command("doctor", stdout=output)
@@ -30,8 +30,8 @@ def _no_worker(monkeypatch):
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("_no_worker")
-def test_every_part_is_told_with_a_remedy_where_it_is_error():
-    status, text = told()
+def test_every_part_is_listed_with_a_remedy_for_an_error():
+    status, text = run_doctor()
     assert status == 1
     assert "OK      PostgreSQL: 18." in text
     assert "OK      migrations: 0 pending" in text
@@ -43,7 +43,7 @@ def test_no_secret_is_shown(settings):
     settings.SECRET_KEY = "hush"
     settings.DATABASE_URL = "postgresql://drivecert:hush@/drivecert?host=/run/sockets"
     settings.REDIS_URL = "redis+socket://:hush@/run/redis.sock?virtual_host=0"
-    _, text = told()
+    _, text = run_doctor()
     assert "hush" not in text
     assert "postgresql://drivecert:***@/drivecert?host=/run/sockets" in text
 
@@ -62,39 +62,39 @@ def test_a_missing_data_directory_is_an_error(tmp_path):
         assert not doctor.examine_data_dir().remedy
 
 
-def hosts_told():
+def host_lines():
     """Return what is found of each lab host, and the remedy, by part."""
     return {check.part: (check.found, check.remedy) for check in doctor.examine_hosts()}
 
 
 @pytest.mark.django_db
-def test_a_host_that_takes_work_is_told_with_the_age_of_its_last_check():
+def test_a_host_that_accepts_work_is_listed_with_the_age_of_its_last_check():
     host = ssh_host(checked_at=timezone.now() - timedelta(seconds=200))
-    (found, remedy) = hosts_told()["lab host lab-1"]
+    (found, remedy) = host_lines()["lab host lab-1"]
     assert found == f"last check 3\N{NO-BREAK SPACE}min ago, on {host.checked_at:%-d %B %Y, %H:%M} UTC; takes work"
     assert not remedy
 
 
 @pytest.mark.django_db
-def test_a_host_that_gets_no_work_says_why():
+def test_a_host_that_gets_no_work_is_listed_with_the_reason():
     ssh_host(objections=["its clock is +700 s from the register's"])
-    found, remedy = hosts_told()["lab host lab-1"]
+    found, remedy = host_lines()["lab host lab-1"]
     assert found.endswith("; gets no work")
     assert remedy == "its clock is +700 s from the register's"
 
 
 @pytest.mark.django_db
-def test_a_host_that_was_never_checked_and_one_that_is_overdue_get_no_work(settings):
+def test_an_unchecked_host_and_an_overdue_one_get_no_work(settings):
     ssh_host(checked_at=None)
-    assert hosts_told()["lab host lab-1"][0].startswith("not checked yet: `manage.py check_host lab-1`")
+    assert host_lines()["lab host lab-1"][0].startswith("not checked yet: `manage.py check_host lab-1`")
     Host.objects.update(checked_at=timezone.now() - timedelta(seconds=4 * settings.HOST_CHECK_PERIOD_S))
-    assert "its last check is overdue" in hosts_told()["lab host lab-1"][1]
+    assert "its last check is overdue" in host_lines()["lab host lab-1"][1]
 
 
 @pytest.mark.django_db
-def test_doctor_names_the_hosts():
+def test_doctor_lists_the_hosts():
     ssh_host(checked_at=None)
-    assert "\nWARNING lab host lab-1: not checked yet" in told()[1]
+    assert "\nWARNING lab host lab-1: not checked yet" in run_doctor()[1]
 
 
 @pytest.mark.parametrize(
@@ -109,33 +109,33 @@ def test_doctor_names_the_hosts():
         ),
     ],
 )
-def test_the_exit_status_is_about_the_register_alone(monkeypatch, checks, status, words):
+def test_the_exit_status_depends_only_on_the_register(monkeypatch, checks, status, words):
     monkeypatch.setattr(doctor, "examine", lambda: iter(checks))
-    found, text = told()
+    found, text = run_doctor()
     assert found == status
     assert all(f"\n{word}" in text for word in words)
 
 
-def test_a_machine_that_without_a_unique_id_is_an_error(monkeypatch, tmp_path):
+def test_a_machine_without_a_unique_id_is_an_error(monkeypatch, tmp_path):
     monkeypatch.setattr(machine, "MACHINE_ID", tmp_path)
     check = doctor.examine_machine()
     assert check.is_error
     assert f"{tmp_path}: cannot be read" in check.remedy
 
 
-def test_a_retired_host_is_no_part_of_what_is_told(db):
+def test_a_retired_host_is_not_listed(db):
     ssh_host(silent_checks=3, objections=["no answer"], checked_at=timezone.now())
-    assert hosts_told()["lab host lab-1"][1] == "no answer; if it is gone for good, retire it on its page"
+    assert host_lines()["lab host lab-1"][1] == "no answer; if it is gone for good, retire it on its page"
     Host.objects.update(retired_at=timezone.now())
-    assert hosts_told() == {}
+    assert host_lines() == {}
 
 
-def test_a_machine_without_an_id_is_told_so_and_given_none(db, monkeypatch, settings, tmp_path):
+def test_a_machine_without_an_id_is_reported_and_not_changed(db, monkeypatch, settings, tmp_path):
     """Run as root the doctor would make one that the register's own account cannot read."""
     monkeypatch.setattr(machine, "MACHINE_ID", tmp_path / "none")
     settings.LAB_DIR = tmp_path / "lab"
     Host.objects.create(name="local", kind="local", machine_id="of-another")
     check = doctor.examine_machine()
     assert (check.found, check.is_error) == ("has no id yet: made at the first start", False)
-    assert list(hosts_told()) == ["lab host local"]
+    assert list(host_lines()) == ["lab host local"]
     assert not settings.LAB_DIR.exists()

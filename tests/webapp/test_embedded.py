@@ -62,7 +62,7 @@ def test_postgres_serves_the_register_and_no_network(serve):
     assert versions_seen_by(serve(Postgres).url) == ("drivecert", "")
 
 
-def test_data_outlives_a_restart(serve):
+def test_data_is_kept_after_a_restart(serve):
     first = serve(Postgres)
     with psycopg.connect(first.url) as connection:
         connection.execute("CREATE TABLE stored AS SELECT 7 AS number")

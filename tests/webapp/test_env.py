@@ -10,13 +10,13 @@ from webapp import env
 
 
 @pytest.mark.parametrize("word", ["1", "yes", "TRUE", "on"])
-def test_words_for_yes(monkeypatch, word):
+def test_words_for_yes_are_true(monkeypatch, word):
     monkeypatch.setenv("SWITCH", word)
     assert env.read_bool("SWITCH", default=False) is True
 
 
 @pytest.mark.parametrize("word", ["0", "no", "False", "off"])
-def test_words_for_no(monkeypatch, word):
+def test_words_for_no_are_false(monkeypatch, word):
     monkeypatch.setenv("SWITCH", word)
     assert env.read_bool("SWITCH", default=True) is False
 
@@ -32,7 +32,7 @@ def test_an_unknown_word_is_refused(monkeypatch):
         env.read_bool("SWITCH", default=True)
 
 
-def test_a_number_that_is_none_is_refused(monkeypatch):
+def test_an_invalid_number_is_refused(monkeypatch):
     monkeypatch.setenv("COUNT", "12k")
     with pytest.raises(ImproperlyConfigured, match="COUNT: expected a whole number, got '12k'"):
         env.read_int("COUNT", default=1)
@@ -62,7 +62,7 @@ def test_a_database_url_names_host_and_credentials():
     assert settings["OPTIONS"] == {"connect_timeout": "10", "sslmode": "require"}
 
 
-def test_a_database_url_may_state_how_long_a_connection_may_take():
+def test_a_database_url_may_have_a_connection_timeout():
     settings = env.parse_database_url("postgresql:///register?connect_timeout=3")
     assert settings["OPTIONS"] == {"connect_timeout": "3"}
 
@@ -75,7 +75,7 @@ def test_a_database_url_may_state_how_long_a_connection_may_take():
         ("", [], "http://127.0.0.1:8100"),
     ],
 )
-def test_the_public_address_is_given_or_follows_from_the_names(monkeypatch, given, hosts, expected):
+def test_the_public_address_is_given_or_derived_from_the_host_names(monkeypatch, given, hosts, expected):
     monkeypatch.setenv("PUBLIC_URL", given)
     monkeypatch.setenv("PORT", "8100")
     assert env.read_public_url("PUBLIC_URL", hosts) == expected
@@ -84,7 +84,7 @@ def test_the_public_address_is_given_or_follows_from_the_names(monkeypatch, give
 @pytest.mark.parametrize(
     "given", ["drives.example", "ftp://drives.example", "https://drives.example/register", "https://"]
 )
-def test_a_public_address_that_is_none_is_refused(monkeypatch, given):
+def test_an_invalid_public_address_is_refused(monkeypatch, given):
     monkeypatch.setenv("PUBLIC_URL", given)
     with pytest.raises(ImproperlyConfigured, match="PUBLIC_URL: expected https://name without a path"):
         env.read_public_url("PUBLIC_URL", [])

@@ -24,13 +24,13 @@ def taking_from(monkeypatch):
     return lambda queue: monkeypatch.setattr(app.amqp.queues, "_consume_from", {queue: app.amqp.queues[queue]})
 
 
-def test_alive_asks_no_database(client):
+def test_the_liveness_probe_needs_no_database(client):
     answer = client.get("/healthz")
     assert (answer.status_code, answer.json()) == (200, {"status": "alive"})
 
 
 @pytest.mark.django_db
-def test_ready_when_database_broker_and_worker_answer(client, broker):
+def test_the_register_is_ready_when_database_broker_and_worker_answer(client, broker):
     celery.note_heartbeat()
     answer = client.get("/readyz")
     assert answer.status_code == 200
@@ -38,14 +38,14 @@ def test_ready_when_database_broker_and_worker_answer(client, broker):
 
 
 @pytest.mark.django_db
-def test_not_ready_while_no_worker_is_heard(client, broker):
+def test_the_register_is_not_ready_without_a_heartbeat_of_a_worker(client, broker):
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()["worker"]) == (503, "not heard lately")
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("first", "second"), [("drivecert", "lab"), ("lab", "drivecert")])
-def test_one_worker_does_not_speak_for_another_queue(client, broker, taking_from, first, second):
+def test_a_worker_does_not_count_for_another_queue(client, broker, taking_from, first, second):
     taking_from(first)
     celery.note_heartbeat()
     assert client.get("/readyz").status_code == 503
@@ -55,7 +55,7 @@ def test_one_worker_does_not_speak_for_another_queue(client, broker, taking_from
 
 
 @pytest.mark.parametrize("queue", ["drivecert", "lab"])
-def test_a_heartbeat_fades(broker, queue):
+def test_a_heartbeat_expires(broker, queue):
     celery.note_heartbeat()
     assert 0 < broker.ttl(celery.WORKER_KEY.format(queue=queue)) <= 15
 
@@ -69,12 +69,12 @@ def test_a_heartbeat_fades(broker, queue):
         ("runners.read_evidence", "drivecert"),
     ],
 )
-def test_the_lab_s_looks_do_not_queue_behind_readings(task, queue):
+def test_polls_of_the_lab_do_not_wait_for_readings(task, queue):
     assert app.amqp.router.route({}, task)["queue"].name == queue
 
 
 @pytest.mark.django_db
-def test_not_ready_without_a_broker(client, monkeypatch):
+def test_the_register_is_not_ready_without_a_broker(client, monkeypatch):
     silent = "redis+socket:///nonexistent/redis.sock?virtual_host=0"
     monkeypatch.setattr(app, "connection_for_read", lambda: app.connection(silent))
     answer = client.get("/readyz")
@@ -82,13 +82,13 @@ def test_not_ready_without_a_broker(client, monkeypatch):
 
 
 @override_settings(ALLOWED_HOSTS=["register.example"], SECURE_SSL_REDIRECT=True)
-def test_a_probe_comes_by_address_and_plain_http(client):
+def test_a_probe_uses_an_ip_address_and_plain_http(client):
     assert client.get("/healthz", headers={"host": "10.0.0.7:8000"}).status_code == 200
 
 
-def test_the_probes_are_answered_before_all_else():
+def test_the_probes_are_answered_before_all_other_checks():
     assert settings.MIDDLEWARE[0] == "webapp.health.HealthMiddleware"
 
 
-def test_nobody_keeps_an_answer(client):
+def test_responses_to_probes_are_not_cached(client):
     assert client.get("/healthz").headers["Cache-Control"] == "no-store"

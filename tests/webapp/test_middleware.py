@@ -8,16 +8,16 @@ MARKS = "utm_source=mail&utm_medium=a%20b&fbclid=x&gclid=y&msclkid=z"
 
 
 @pytest.mark.parametrize("name", ["utm_source", "UTM_Campaign", "fbclid", "gclid", "msclkid", "mc_eid", "_ga"])
-def test_a_mark_is_known_by_its_name(name):
+def test_a_tracking_parameter_is_recognised_by_its_name(name):
     assert is_mark(name)
 
 
 @pytest.mark.parametrize("name", ["utm", "utmsource", "clid", "fbclid2", "sort", "q", "", "ref"])
-def test_what_only_looks_like_a_mark_is_none(name):
+def test_a_parameter_with_a_similar_name_is_not_a_tracking_parameter(name):
     assert not is_mark(name)
 
 
-def test_the_rest_of_a_query_stays_letter_by_letter():
+def test_the_rest_of_a_query_is_unchanged():
     assert without_marks("q=a%2Cb+c&utm_source=x&sort=-tps") == "q=a%2Cb+c&sort=-tps"
     assert without_marks("&a&&b=%zz") == "&a&&b=%zz"
     assert without_marks("%75tm_source=x&q=utm_source") == "q=utm_source"
@@ -27,14 +27,14 @@ def test_the_rest_of_a_query_stays_letter_by_letter():
 @pytest.mark.parametrize(
     "path", ["/", "/drives/nvme-flash/", "/compare/", "/sizing/", "/explain/", "/search/", "/data/"]
 )
-def test_a_link_with_marks_is_answered_as_the_one_without(client, path):
+def test_a_link_with_tracking_parameters_is_answered_as_without(client, path):
     plain, marked = client.get(path), client.get(f"{path}?{MARKS}")
     assert (marked.status_code, marked["ETag"]) == (200, plain["ETag"])
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/drives/nvme-flash/", "/compare/", "/sizing/", "/explain/"])
-def test_another_unknown_parameter_is_still_named_beside_marks(client, path):
+def test_another_unknown_parameter_is_still_named_with_tracking_parameters(client, path):
     answer = client.get(f"{path}?{MARKS}&colour=red")
     assert (answer.status_code, "Unknown parameter colour: " in answer.text, "utm_" in answer.text) == (
         400,
@@ -44,6 +44,6 @@ def test_another_unknown_parameter_is_still_named_beside_marks(client, path):
 
 
 @pytest.mark.django_db
-def test_the_api_takes_marks_too_and_names_others(client):
+def test_the_api_accepts_tracking_parameters_and_names_others(client):
     assert client.get(f"/api/v1/certificates/?{MARKS}").status_code == 200
     assert client.get(f"/api/v1/certificates/?{MARKS}&colour=red").status_code == 400

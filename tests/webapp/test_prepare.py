@@ -9,7 +9,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("is_wanted", [True, False])
-def test_an_empty_register_is_filled_with_the_published_catalogue_unless_it_waits_for_a_dump(
+def test_an_empty_register_is_filled_with_the_published_catalogue_unless_a_dump_will_be_imported(
     settings, tmp_path, is_wanted
 ):
     settings.PUBLISHED_CATALOGUE = is_wanted

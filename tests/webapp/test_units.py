@@ -21,14 +21,14 @@ NBSP = "\N{NO-BREAK SPACE}"
         ("1E+3", "1,000"),
     ],
 )
-def test_decimals_lose_only_zeros_that_say_nothing(number, text):
+def test_decimals_lose_only_redundant_zeros(number, text):
     assert units.decimal(Decimal(number)) == text
 
 
 @pytest.mark.parametrize(
     "format_number", [units.decimal, units.count, units.capacity, units.size, units.duration, units.nx, units.moment]
 )
-def test_what_is_not_stated_has_no_text(format_number):
+def test_a_missing_value_has_no_text(format_number):
     assert format_number(None) == ""
 
 
@@ -51,7 +51,7 @@ def test_shorter_fractions_are_padded_with_figure_spaces(printed, places, blanks
         ("100.00", 9, "100.00"),
     ],
 )
-def test_a_share_of_something_is_never_told_as_nothing(printed, over_count, text):
+def test_a_share_above_zero_is_not_shown_as_zero(printed, over_count, text):
     assert units.share(printed, over_count) == text
 
 
@@ -64,14 +64,14 @@ def test_a_share_of_something_is_never_told_as_nothing(printed, over_count, text
         ("2 sole tenants, 3 ms-like", "2 sole tenants, 3 ms-like"),
     ],
 )
-def test_numbers_stay_with_their_units(sentence, told):
+def test_numbers_are_not_separated_from_their_units(sentence, told):
     assert units.unbroken(sentence).replace(NBSP, "_") == told
 
 
 @pytest.mark.parametrize(
     ("gigabytes", "text"), [(480, "480 GB"), (999, "999 GB"), (1000, "1 TB"), (6400, "6.4 TB"), (15360, "15.36 TB")]
 )
-def test_capacities_are_as_makers_print_them(gigabytes, text):
+def test_capacities_have_the_form_that_makers_print(gigabytes, text):
     assert units.capacity(gigabytes) == text.replace(" ", NBSP)
 
 
@@ -87,14 +87,14 @@ def test_sizes_have_three_digits(bytes_count, text):
     ("seconds", "text"),
     [(0, "0 s"), (59, "59 s"), (60, "1 min"), (61, "61 s"), (3600, "1 h"), (5400, "1 h 30 min"), (86400, "24 h")],
 )
-def test_durations_are_in_the_units_they_are_made_of(seconds, text):
+def test_durations_have_the_units_that_divide_them(seconds, text):
     assert units.duration(seconds).replace(NBSP, " ") == text
 
 
 @pytest.mark.parametrize(
     ("microseconds", "text"), [(256, "256 us"), (999, "999 us"), (1000, "1 ms"), (1024, "1,024 us"), (64000, "64 ms")]
 )
-def test_thresholds_are_in_whole_units(microseconds, text):
+def test_thresholds_have_whole_units(microseconds, text):
     assert units.threshold(microseconds) == text.replace(" ", NBSP)
 
 
@@ -103,7 +103,7 @@ def test_loads_have_at_most_two_decimals(load, text):
     assert units.nx(Decimal(load)) == text
 
 
-def test_moments_are_told_in_utc_wherever_they_come_from():
+def test_moments_are_shown_in_utc_for_any_time_zone():
     at = datetime(2026, 11, 20, 9, 12, tzinfo=UTC).astimezone(timezone(timedelta(hours=5)))
     assert units.moment(at) == "20 November 2026, 09:12 UTC"
 
@@ -111,16 +111,16 @@ def test_moments_are_told_in_utc_wherever_they_come_from():
 @pytest.mark.parametrize(
     ("start_s", "end_s", "text"), [(0, 3600, "0-1 h"), (7200, 10800, "2-3 h"), (10, 20, "10-20 s"), (0, 10, "0-10 s")]
 )
-def test_slices_are_named_by_whole_hours_where_they_are_whole(start_s, end_s, text):
+def test_slices_are_named_in_hours_if_they_are_whole_hours(start_s, end_s, text):
     assert units.span(start_s, end_s) == text.replace(" ", NBSP)
 
 
 @pytest.mark.parametrize(
     ("count", "gigabytes", "text"), [(4, 900, "4 x 900 GB"), (1, 2500, "1 x 2,500 GB"), (None, 9, "")]
 )
-def test_storage_is_told_as_devices_of_a_size(count, gigabytes, text):
+def test_storage_is_shown_as_devices_of_a_size(count, gigabytes, text):
     assert units.storage(count, gigabytes) == text.replace(" ", NBSP)
 
 
-def test_rates_have_one_decimal_as_in_acts_table():
+def test_rates_have_one_decimal_as_in_the_table_of_act():
     assert (units.rate(Decimal("600.15")), units.rate(Decimal(2000)), units.rate(None)) == ("600.2", "2,000.0", "")

@@ -24,19 +24,19 @@ def test_a_member_signs_in_and_out(client, vera):
     assert client.get("/submissions/").status_code == 302
 
 
-def test_a_wrong_password_is_told_and_lets_nobody_in(client, vera):
+def test_a_wrong_password_is_reported_and_not_accepted(client, vera):
     answer = client.post("/accounts/login/", {"username": "vera", "password": "wrong"})
     assert b"not signed in" in answer.content
     assert client.get("/submissions/").status_code == 302
 
 
-def test_signing_in_leads_on_to_our_own_pages_only(client, vera):
+def test_signing_in_redirects_only_to_our_own_pages(client, vera):
     sign_in = {"username": "vera", "password": "correct horse battery", "next": "https://elsewhere.example/"}
     assert client.post("/accounts/login/", sign_in).headers["Location"] == "/submissions/"
     assert client.post("/accounts/login/", sign_in | {"next": "/submit/"}).headers["Location"] == "/submit/"
 
 
-def test_a_tokens_secret_is_shown_once_and_only_its_hash_is_kept(as_user, vera, exemplar):
+def test_the_secret_of_a_token_is_shown_once_and_only_its_hash_is_stored(as_user, vera, exemplar):
     client = as_user(vera)
     answer = client.post("/accounts/tokens/", {"name": "script", "organisation": exemplar.pk})
     token, secret = APIToken.objects.get(), answer.context["secret"]
@@ -46,7 +46,7 @@ def test_a_tokens_secret_is_shown_once_and_only_its_hash_is_kept(as_user, vera, 
     assert secret not in client.get("/accounts/tokens/").content.decode()
 
 
-def test_a_page_reloaded_after_making_a_token_makes_no_other(as_user, vera, exemplar):
+def test_reloading_the_page_after_creating_a_token_creates_no_other(as_user, vera, exemplar):
     client, asked = as_user(vera), {"name": "script", "organisation": exemplar.pk}
     client.post("/accounts/tokens/", asked)
     assert "You have a token script already" in client.post("/accounts/tokens/", asked).content.decode()
@@ -56,13 +56,13 @@ def test_a_page_reloaded_after_making_a_token_makes_no_other(as_user, vera, exem
     assert APIToken.objects.valid().count() == 1
 
 
-def test_a_token_is_made_for_ones_own_organisation_only(as_user, vera, otto):
+def test_a_token_is_created_only_for_the_users_own_organisation(as_user, vera, otto):
     foreign = otto.memberships.get().organisation
     as_user(vera).post("/accounts/tokens/", {"name": "script", "organisation": foreign.pk})
     assert APIToken.objects.count() == 0
 
 
-def test_a_token_is_revoked_by_its_owner_only(as_user, vera, otto, exemplar):
+def test_a_token_is_revoked_only_by_its_owner(as_user, vera, otto, exemplar):
     token, _ = issue_token(vera, exemplar, "script")
     assert as_user(otto).post(f"/accounts/tokens/{token.pk}/revoke/").status_code == 404
     assert APIToken.objects.valid().count() == 1
@@ -70,14 +70,14 @@ def test_a_token_is_revoked_by_its_owner_only(as_user, vera, otto, exemplar):
     assert APIToken.objects.valid().count() == 0
 
 
-def test_a_token_does_not_outlive_its_makers_membership(vera, exemplar):
+def test_a_token_ends_with_the_membership_of_its_owner(vera, exemplar):
     token, secret = issue_token(vera, exemplar, "script")
     assert find_token(secret) == token
     vera.memberships.all().delete()
     assert find_token(secret) is None
 
 
-def test_the_token_page_asks_as_often_for_50_as_for_one(as_user, vera, exemplar, connection_queries):
+def test_the_token_page_needs_as_many_queries_for_50_tokens_as_for_one(as_user, vera, exemplar, connection_queries):
     client = as_user(vera)
     issue_token(vera, exemplar, "one")
     with connection_queries() as one:
@@ -93,7 +93,7 @@ def test_strangers_see_no_tokens(client):
     assert client.get("/accounts/tokens/").headers["Location"].startswith("/accounts/login/")
 
 
-def test_the_commands_enter_an_organisation_and_a_person(capsys):
+def test_the_commands_add_an_organisation_and_a_person(capsys):
     call_command("add_organisation", "acme", "Acme Storage")
     call_command("add_organisation", "acme", "Acme again")
     call_command("add_user", "mia", "--organisation", "acme")
@@ -105,7 +105,7 @@ def test_the_commands_enter_an_organisation_and_a_person(capsys):
     assert Organisation.objects.count() == 1
 
 
-def test_a_person_needs_an_organisation_that_exists():
+def test_a_person_needs_an_existing_organisation():
     with pytest.raises(CommandError, match="add_organisation makes it"):
         call_command("add_user", "mia", "--organisation", "acme")
     assert User.objects.count() == 0

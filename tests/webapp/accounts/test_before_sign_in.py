@@ -9,22 +9,22 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize(
     ("room", "said"), [("/submit/", "Requirements, and how to run a test"), ("/lab/", "order and watch runs")]
 )
-def test_the_page_before_sign_in_tells_what_the_room_is(client, room, said):
+def test_the_page_before_sign_in_describes_the_room(client, room, said):
     assert said in client.get(room, follow=True).text
     assert said not in client.get("/accounts/login/").text
 
 
 @pytest.mark.parametrize("page", ["/", "/drives/nvme-flash/", "/explain/", "/nowhere/"])
-def test_public_pages_lead_to_the_sign_in_whoever_asks(member_client, page):
+def test_public_pages_link_to_the_sign_in_for_every_visitor(member_client, page):
     shown = member_client.get(page).text
     assert '<a class="sign-in" href="/submissions/">Sign in</a>' in shown
     assert shown == Client().get(page).text
 
 
-def test_that_link_leads_a_stranger_to_the_sign_in_and_others_to_what_is_theirs(member_client):
+def test_that_link_leads_a_stranger_to_the_sign_in_and_a_user_to_their_own_page(member_client):
     assert Client().get("/submissions/").headers["Location"] == "/accounts/login/?next=/submissions/"
     assert member_client.get("/submissions/").status_code == 200
 
 
-def test_the_page_to_sign_in_does_not_lead_to_itself(client):
+def test_the_sign_in_page_does_not_link_to_itself(client):
     assert 'class="sign-in"' not in client.get("/accounts/login/").text

@@ -19,7 +19,7 @@ def make_run(product, visibility="public"):
     return run
 
 
-def test_public_and_withdrawn_runs_are_listed_and_others_are_not(client):
+def test_only_public_and_withdrawn_runs_are_listed(client):
     product = make_product()
     runs = [make_run(product), make_run(product, "withdrawn")]
     make_run(product, "unreviewed")
@@ -29,14 +29,14 @@ def test_public_and_withdrawn_runs_are_listed_and_others_are_not(client):
     assert {run["visibility"] for run in listed} == {"public", "withdrawn"}
 
 
-def test_a_run_keeps_the_digits_it_was_published_with(client):
+def test_a_run_keeps_its_published_digits(client):
     run = make_run(make_product())
     answer = client.get(f"/api/v1/runs/{run.public_id}/").json()
     assert answer["shares"][0]["printed"] == "0.560"
     assert (answer["tier"], answer["product"], answer["verdict"]) == ("published", "ex1", None)
 
 
-def test_an_unreviewed_run_does_not_exist_here(client, script):
+def test_an_unreviewed_run_is_not_found(client, script):
     run = make_run(make_product(), "unreviewed")
     assert client.get(f"/api/v1/runs/{run.public_id}/").status_code == 404
     assert script.get(f"/api/v1/runs/{run.public_id}/").status_code == 404
@@ -48,20 +48,20 @@ def test_products_are_listed_and_found_by_their_slug(client):
     assert client.get("/api/v1/products/ex1/").json()["vendor"] == "Exemplar"
 
 
-def test_a_product_without_a_public_run_does_not_exist_here(client, script):
+def test_a_product_without_a_public_run_is_not_found(client, script):
     make_run(make_product(), "unreviewed")
     for sender in (client, script):
         assert sender.get("/api/v1/products/").json()["results"] == []
         assert sender.get("/api/v1/products/ex1/").status_code == 404
 
 
-def test_a_product_whose_run_was_withdrawn_stays(client):
+def test_a_product_with_a_withdrawn_run_is_still_listed(client):
     make_run(make_product(), "withdrawn")
     assert client.get("/api/v1/products/ex1/").status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/api/v1/runs/", "/api/v1/products/"])
-def test_lists_ask_as_often_for_50_rows_as_for_one(client, path, connection_queries):
+def test_lists_need_as_many_queries_for_50_rows_as_for_one(client, path, connection_queries):
     make_run(make_product())
     with connection_queries() as one:
         client.get(path)
@@ -72,7 +72,7 @@ def test_lists_ask_as_often_for_50_rows_as_for_one(client, path, connection_quer
     assert len(one) == len(fifty)
 
 
-def test_a_long_list_goes_on_on_a_next_page(client):
+def test_a_long_list_continues_on_a_next_page(client):
     product = make_product()
     for _ in range(101):
         make_run(product)
@@ -96,5 +96,5 @@ def test_runs_are_found_by_their_worst_slice(client, at_most, found):
         {"over_us": 1, "at_most_pct": 5, "statistic": "best"},
     ],
 )  # fmt: skip
-def test_half_a_question_about_shares_is_refused(client, db, asked):
+def test_an_incomplete_query_for_shares_is_refused(client, db, asked):
     assert client.get("/api/v1/runs/", asked).status_code == 400

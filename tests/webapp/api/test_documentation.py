@@ -15,7 +15,7 @@ def test_the_schema_is_served_and_asks_for_a_bearer_token(client):
     assert {"token": []} in schema["paths"]["/api/v1/submissions/"]["post"]["security"]
 
 
-def test_the_page_lists_every_address_and_needs_no_script(client):
+def test_the_page_lists_every_address_without_javascript(client):
     page = client.get("/api/v1/docs/").content.decode()
     patterns = get_resolver("webapp.api.urls").url_patterns
     for pattern in patterns:
@@ -26,6 +26,6 @@ def test_the_page_lists_every_address_and_needs_no_script(client):
     assert "Idempotency-Key" in page
 
 
-def test_the_page_says_what_needs_a_token(client):
+def test_the_page_states_which_addresses_need_a_token(client):
     page = client.get("/api/v1/docs/").content.decode()
     assert page.count("needs a token") == 5

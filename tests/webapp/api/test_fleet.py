@@ -12,7 +12,7 @@ LIST = json.dumps({"Devices": [{"ModelNumber": "SanDisk DC SN861", "PhysicalSize
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "text/csv", "text/plain", "application/octet-stream"])
-def test_a_list_is_answered_whatever_it_is_called(client, content_type):
+def test_a_list_is_answered_for_any_content_type(client, content_type):
     import_catalogue()
     response = client.generic("POST", "/api/v1/check/", LIST, content_type)
     assert (response.status_code, response["Cache-Control"]) == (200, "no-store")
@@ -20,14 +20,14 @@ def test_a_list_is_answered_whatever_it_is_called(client, content_type):
     assert response.json()["counts"]["published"] == 1
 
 
-def test_the_api_says_what_the_page_says(client):
+def test_the_api_returns_the_answer_of_the_page(client):
     import_catalogue()
     by_api = client.generic("POST", "/api/v1/check/", LIST, "text/plain").json()["rows"]
     assert by_api == client.post("/check/answer/", {"list": LIST, "format": "json"}).json()["rows"]
 
 
 @pytest.mark.parametrize("body", ["", "prose", "[" * 100_000])
-def test_what_is_no_list_is_a_problem(client, body):
+def test_input_that_is_not_a_list_is_a_problem(client, body):
     response = client.generic("POST", "/api/v1/check/", body, "text/plain")
     assert (response.status_code, response["Content-Type"]) == (400, "application/problem+json")
     assert response.json()["detail"].endswith(".")
@@ -38,10 +38,10 @@ def test_a_list_that_is_too_large_is_a_problem(client):
     assert response.status_code == 413
 
 
-def test_the_limit_on_a_list_does_not_depend_on_the_limit_on_forms(client, settings):
+def test_the_limit_of_a_list_does_not_depend_on_the_limit_of_forms(client, settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 10
     assert client.generic("POST", "/api/v1/check/", LIST, "text/plain").status_code == 200
 
 
-def test_only_a_post_asks(client):
+def test_only_post_is_allowed(client):
     assert client.get("/api/v1/check/").status_code == 405

@@ -40,7 +40,7 @@ def test_minutes_come_from_the_database(script, run):
     ]  # fmt: skip
 
 
-def test_one_histogram_can_be_asked_for(script, run):
+def test_one_histogram_can_be_selected(script, run):
     answer = ask(script, run, histogram=1).json()
     assert [each["ordinal"] for each in answer["histograms"]] == [1]
     assert [each["counts"] for each in answer["intervals"]] == [[[0, 7]], [[0, 8]], [[]]]
@@ -54,7 +54,7 @@ def test_seconds_are_read_again_from_the_log(script, run, tmp_path):
     assert "--series-sec 1 --from-sec 60 --to-sec 62" in (tmp_path / "asked").read_text()
 
 
-def test_what_the_asker_has_is_not_read_again(script, run, tmp_path):
+def test_an_unchanged_answer_does_not_read_the_log_again(script, run, tmp_path):
     first = ask(script, run, from_s=60, every_s=1)
     readings = (tmp_path / "asked").read_text()
     headers = {"If-None-Match": first.headers["ETag"]}
@@ -71,17 +71,17 @@ def test_what_the_asker_has_is_not_read_again(script, run, tmp_path):
         ({"every_s": 2}, 400), ({"to_s": "now"}, 400), ({"every_s": 1, "from_s": 10**30, "to_s": 10**30 + 1}, 400),
     ],
 )  # fmt: skip
-def test_windows_are_bounded(script, run, asked, status):
+def test_windows_are_limited(script, run, asked, status):
     assert ask(script, run, **asked).status_code == status
 
 
-def test_seconds_of_another_place_in_the_log_are_not_taken_for_the_runs(script, run):
+def test_seconds_from_another_part_of_the_log_are_not_used(script, run):
     run.facts["first_line"] += 1
     run.save()
     assert ask(script, run, every_s=1).status_code == 404
 
 
-def test_more_cells_than_an_answer_holds_are_refused_with_a_remedy(script, run, monkeypatch):
+def test_an_answer_with_too_many_cells_is_refused_with_a_remedy(script, run, monkeypatch):
     histograms = run.histograms.count()
     monkeypatch.setattr(intervals, "CELLS_MAX", 3 * histograms)
     assert ask(script, run).status_code == 200
@@ -89,19 +89,19 @@ def test_more_cells_than_an_answer_holds_are_refused_with_a_remedy(script, run, 
     assert "name one" in ask(script, run).json()["detail"]
 
 
-def test_strangers_learn_nothing_of_a_run_that_is_not_public(client, run):
+def test_a_run_that_is_not_public_is_not_revealed_to_strangers(client, run):
     answer = ask(client, run)
     unknown = client.get("/api/v1/runs/r-unknown/intervals/")
     assert (answer.status_code, unknown.status_code) == (404, 404)
     assert answer.headers.get("Vary") == unknown.headers.get("Vary")
 
 
-def test_the_links_key_and_a_members_session_open_it_privately(client, run, as_user, vera):
+def test_the_link_key_and_a_session_of_a_member_open_it_privately(client, run, as_user, vera):
     for answer in [ask(client, run, key=run.submission.link_key), ask(as_user(vera), run)]:
         assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "private, no-cache")
 
 
-def test_everyone_sees_a_public_run_and_caches_keep_it(client, run):
+def test_everyone_sees_a_public_run_and_caches_store_it(client, run):
     product = Product.objects.create(slug="ex", vendor="Exemplar", model="EX", category="nvme-flash")
     Run.objects.update(visibility=Visibility.PUBLIC, product=product)
     answer = ask(client, run)
@@ -113,23 +113,23 @@ def test_a_withheld_log_is_not_read_again(script, run):
     assert ask(script, run, every_s=1).status_code == 451
 
 
-def test_a_run_without_minutes_says_so(script, run):
+def test_a_run_without_minutes_states_so(script, run):
     run.series.delete()
     answer = ask(script, run)
     assert (answer.status_code, "has no stored minutes" in answer.json()["detail"]) == (404, True)
 
 
-def test_a_damaged_row_is_our_fault(script, run):
+def test_a_damaged_row_is_a_server_error(script, run):
     type(run.series).objects.update(packed=b"damage")
     assert ask(script, run).status_code == 503
 
 
-def test_bytes_that_changed_on_disk_are_not_shown(script, run, program, tmp_path):
+def test_bytes_changed_on_disk_are_not_shown(script, run, program, tmp_path):
     answer_with(program, tmp_path, document_of(b"other bytes", runs=[act_run(series=SECONDS)]))
     assert ask(script, run, every_s=1).status_code == 503
 
 
-def test_onlookers_do_not_take_every_processor(script, run):
+def test_readers_do_not_occupy_every_processor(script, run):
     with other_session() as other:
         for slot in range(seconds.SLOTS):
             other.execute("SELECT pg_advisory_lock(%s, %s)", [locks.SECONDS, slot])
@@ -139,7 +139,7 @@ def test_onlookers_do_not_take_every_processor(script, run):
     assert connection.is_usable()
 
 
-def test_a_run_of_ycsb_answers_its_status_lines(evidence_dir, program, tmp_path, exemplar, script):
+def test_a_ycsb_run_returns_its_status_lines(evidence_dir, program, tmp_path, exemplar, script):
     answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN]))
     send(exemplar, YCSB_LOG)
     sweep()

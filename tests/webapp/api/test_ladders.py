@@ -33,7 +33,7 @@ def ladder_at(client, threshold_us):
     return next(ladder for ladder in told if ladder["threshold_us"] == threshold_us)
 
 
-def test_a_products_ladder_rises_by_load_beside_its_limit(client, product):
+def test_the_ladder_of_a_product_is_ordered_by_load_with_its_limit(client, product):
     high, low = climb(product, Decimal("20.5"), "5.01"), climb(product, Decimal(10), "5.00")
     ladder = ladder_at(client, 1000)
     assert Decimal(ladder["limit_pct"]) == 5
@@ -43,7 +43,7 @@ def test_a_products_ladder_rises_by_load_beside_its_limit(client, product):
     ]
 
 
-def test_a_rung_without_load_stands_apart_and_a_run_that_no_longer_stands_is_left_out(client, product):
+def test_a_rung_without_load_is_separate_and_a_superseded_run_is_left_out(client, product):
     unknown = climb(product, None, "1.00")
     climb(product, Decimal(10), "1.00", workload="act-index")
     withdrawn = climb(product, Decimal(10), "1.00")
@@ -52,7 +52,7 @@ def test_a_rung_without_load_stands_apart_and_a_run_that_no_longer_stands_is_lef
     assert ([rung["run"] for rung in ladder["without_load"]], ladder["measured"]) == ([unknown], [])
 
 
-def test_runs_stand_by_rising_load_then_share_then_id(client, product):
+def test_runs_are_ordered_by_load_then_share_then_id(client, product):
     climb(product, 50, "2", public_id="r-c")
     climb(product, 50, "2", public_id="r-b")
     climb(product, 50, "1", public_id="r-d")
@@ -62,7 +62,7 @@ def test_runs_stand_by_rising_load_then_share_then_id(client, product):
     assert [rung["nx_load"] for rung in rungs] == ["50", "50", "50", "50.5"]
 
 
-def test_there_is_a_ladder_for_every_threshold_with_its_limit_or_none(client, product):
+def test_each_threshold_has_a_ladder_with_or_without_a_limit(client, product):
     climb(product, 1, "1", threshold_us=256)
     climb(product, 1, "1")
     told = client.get("/api/v1/products/ex1/").json()["ladders"]
@@ -72,14 +72,14 @@ def test_there_is_a_ladder_for_every_threshold_with_its_limit_or_none(client, pr
     assert [len(ladder["measured"]) for ladder in told] == [1, 1, 0, 0]
 
 
-def test_published_figures_stand_apart_and_are_marked(client, product):
+def test_published_figures_are_separate_and_marked(client, product):
     log, page = climb(product, 30, "4"), published(product, 30, "1")
     ladder = ladder_at(client, 1000)
     assert [(rung["run"], rung["mark"]) for rung in ladder["measured"]] == [(log, "")]
     assert [(rung["run"], rung["mark"]) for rung in ladder["as_published"]] == [(page, "steady state as published")]
 
 
-def test_runs_of_unknown_load_have_no_place_on_the_axis(client, product):
+def test_runs_of_unknown_load_are_not_on_the_axis(client, product):
     log, page = climb(product, None, "4"), published(product, None, "3")
     ladder = ladder_at(client, 1000)
     assert (ladder["measured"], ladder["as_published"]) == ([], [])
@@ -87,17 +87,17 @@ def test_runs_of_unknown_load_have_no_place_on_the_axis(client, product):
 
 
 @pytest.mark.parametrize(("over_count", "is_within"), [(49_999, True), (50_000, True), (50_001, False)])
-def test_counts_decide_where_the_printed_share_is_the_limit(client, product, over_count, is_within):
+def test_counts_decide_if_the_printed_share_equals_the_limit(client, product, over_count, is_within):
     climb(product, 30, "5.00", counts=(over_count, 1_000_000))
     assert ladder_at(client, 1000)["measured"][0]["is_within"] is is_within
 
 
 @pytest.mark.parametrize(("printed", "is_within"), [("5.00", True), ("5.01", False)])
-def test_printed_digits_decide_where_they_are_all_there_is(client, product, printed, is_within):
+def test_printed_digits_decide_if_there_are_no_counts(client, product, printed, is_within):
     published(product, 30, printed)
     assert ladder_at(client, 1000)["as_published"][0]["is_within"] is is_within
 
 
-def test_the_share_of_a_whole_run_stands_on_no_ladder(client, product):
+def test_the_share_of_a_whole_run_is_on_no_ladder(client, product):
     climb(product, 30, "1", statistic="overall")
     assert ladder_at(client, 1000)["measured"] == []

@@ -41,7 +41,7 @@ def test_401_without_a_token_names_the_scheme(client):
         lambda token: type(token.user).objects.update(is_active=False),
     ],
 )
-def test_401_for_a_token_that_opens_nothing_says_the_same_whatever_the_reason(script, change):
+def test_401_for_an_invalid_token_has_the_same_text_for_every_reason(script, change):
     assert script.get("/api/v1/submissions/").status_code == 200
     change(APIToken.objects.get())
     problem = is_problem(script.get("/api/v1/submissions/"), 401)
@@ -73,7 +73,7 @@ def test_413_for_a_log_beyond_the_limit_only(script, settings, evidence_dir):
     assert "1,000 bytes" in is_problem(script.post("/api/v1/submissions/", log_file(bytes(1001))), 413)["detail"]
 
 
-def test_429_says_when_to_come_again(script, monkeypatch, stand_in):
+def test_429_states_when_to_retry(script, monkeypatch, stand_in):
     monkeypatch.setattr(ValidateThrottle, "rate", "1/min")
     assert script.post("/api/v1/validate/", log_file()).status_code == 422
     answer = script.post("/api/v1/validate/", log_file())
@@ -81,7 +81,7 @@ def test_429_says_when_to_come_again(script, monkeypatch, stand_in):
     assert 0 < int(answer.headers["Retry-After"]) <= 60
 
 
-def test_the_throttle_counts_each_token_for_itself(script, otto, monkeypatch, stand_in):
+def test_the_throttle_counts_each_token_separately(script, otto, monkeypatch, stand_in):
     monkeypatch.setattr(ValidateThrottle, "rate", "1/min")
     script.post("/api/v1/validate/", log_file())
     _, secret = issue_token(otto, otto.memberships.get().organisation, "theirs")

@@ -33,7 +33,7 @@ def test_a_log_is_submitted_and_followed_to_its_verdict(script, stand_in, eviden
     assert verdict["document"]["violations"][0]["share_pct"] == "0.33"
 
 
-def test_the_same_bytes_answer_200_with_the_same_submission(script, evidence_dir):
+def test_the_same_bytes_return_200_with_the_same_submission(script, evidence_dir):
     first, again = post(script), post(script, model="other")
     assert (first.status_code, again.status_code) == (201, 200)
     assert again.json()["id"] == first.json()["id"]
@@ -46,12 +46,12 @@ def test_only_a_log_is_needed(script, evidence_dir):
     assert (answer.json()["slice_length_s"], answer.json()["model"]) == (3600, "")
 
 
-def test_a_key_with_its_own_bytes_is_the_same_request(script, evidence_dir):
+def test_a_key_with_the_same_bytes_is_the_same_request(script, evidence_dir):
     assert post(script, key="k1").status_code == 201
     assert post(script, key="k1").status_code == 200
 
 
-def test_a_key_with_other_bytes_is_refused_and_nothing_recorded(script, evidence_dir):
+def test_a_key_with_other_bytes_is_refused_and_nothing_is_recorded(script, evidence_dir):
     post(script, key="k1")
     answer = post(script, b"other log", key="k1")
     assert answer.status_code == 409
@@ -60,7 +60,7 @@ def test_a_key_with_other_bytes_is_refused_and_nothing_recorded(script, evidence
     assert post(script, b"other log", key="k2").status_code == 201
 
 
-def test_every_key_of_a_log_is_remembered(script, evidence_dir):
+def test_every_key_of_a_log_is_stored(script, evidence_dir):
     assert post(script, b"A", key="k1").status_code == 201
     assert post(script, b"A", key="k2").status_code == 200
     assert post(script, b"B", key="k2").status_code == 409
@@ -81,7 +81,7 @@ def test_a_key_may_have_200_characters_and_no_more(script, evidence_dir):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_key_at_the_same_moment_names_one_of_two_logs(script, evidence_dir):
+def test_concurrent_requests_with_one_key_accept_one_of_two_logs(script, evidence_dir):
     answers, together = [], threading.Barrier(2)
 
     def submit(content):
@@ -98,7 +98,7 @@ def test_one_key_at_the_same_moment_names_one_of_two_logs(script, evidence_dir):
     assert Submission.objects.count() == 1
 
 
-def test_submissions_of_others_do_not_exist(script, otto, evidence_dir):
+def test_submissions_of_others_are_not_found(script, otto, evidence_dir):
     foreign = send(otto.memberships.get().organisation, b"theirs")
     assert script.get(f"/api/v1/submissions/{foreign.public_id}/").status_code == 404
     assert script.get("/api/v1/submissions/").json()["results"] == []
@@ -110,7 +110,7 @@ def test_the_link_key_is_not_in_the_answer(script, evidence_dir):
     assert link_key not in script.get(f"/api/v1/submissions/{submission_id}/").content.decode()
 
 
-def test_the_list_asks_as_often_for_50_as_for_one(script, exemplar, evidence_dir, connection_queries):
+def test_the_list_needs_as_many_queries_for_50_rows_as_for_one(script, exemplar, evidence_dir, connection_queries):
     product = Product.objects.create(slug="ex4", category="nvme-flash", vendor="Exemplar", model="EX4")
 
     def add_row(content):
@@ -134,7 +134,7 @@ def post_with(client, *companions, log=b"log"):
     return client.post("/api/v1/submissions/", FACTS | sent)
 
 
-def test_the_files_beside_a_log_are_listed_with_their_hashes(script, evidence_dir):
+def test_attachments_of_a_log_are_listed_with_their_hashes(script, evidence_dir):
     answer = post_with(script, ("run.stderr", b"said"), ("empty.cmd", b"")).json()
     assert answer["companions"] == [
         {"filename": "empty.cmd", "role": "", "sha256": sha256(b""), "size_bytes": 0},
@@ -142,7 +142,7 @@ def test_the_files_beside_a_log_are_listed_with_their_hashes(script, evidence_di
     ]
 
 
-def test_files_beside_a_log_that_was_read_answer_409_and_the_same_ones_200(script, stand_in, evidence_dir):
+def test_new_attachments_of_a_read_log_return_409_and_known_ones_200(script, stand_in, evidence_dir):
     log = log_bytes("four-us")
     post_with(script, ("run.stderr", b"said"), log=log)
     sweep()
@@ -152,11 +152,11 @@ def test_files_beside_a_log_that_was_read_answer_409_and_the_same_ones_200(scrip
 
 
 @pytest.mark.parametrize(("number", "status"), [(COMPANIONS_MAX, 201), (COMPANIONS_MAX + 1, 400)])
-def test_a_log_takes_so_many_files_beside_it_and_no_more(script, evidence_dir, number, status):
+def test_the_number_of_attachments_is_limited(script, evidence_dir, number, status):
     assert post_with(script, *[(f"{each}.hdr", b"%d" % each) for each in range(number)]).status_code == status
 
 
-def test_region_and_zone_are_stated_and_told_with_the_run(script, stand_in, evidence_dir):
+def test_region_and_zone_are_stored_and_returned_with_the_run(script, stand_in, evidence_dir):
     created = post(script, log_bytes("slow-disk-ms"), region="us-east-1", zone="us-east-1a")
     assert (created.json()["region"], created.json()["zone"]) == ("us-east-1", "us-east-1a")
     sweep()
@@ -164,7 +164,7 @@ def test_region_and_zone_are_stated_and_told_with_the_run(script, stand_in, evid
     assert (run["region"], run["zone"], run["started_at"]) == ("us-east-1", "us-east-1a", None)
 
 
-def test_a_region_that_is_not_stated_is_empty_and_one_too_long_is_refused(script, evidence_dir):
+def test_a_missing_region_is_empty_and_a_long_one_is_refused(script, evidence_dir):
     assert post(script).json()["region"] == ""
     answer = post(script, b"other", region="r" * 61)
     assert (answer.status_code, "region" in answer.text) == (400, True)

@@ -15,7 +15,7 @@ def validate(client, content):
     return client.post("/api/v1/validate/", {"log": log, "slice_length_s": "10"})
 
 
-def test_a_log_is_judged_and_nothing_is_stored(script, stand_in, evidence_dir):
+def test_a_log_is_judged_without_storing_it(script, stand_in, evidence_dir):
     answer = validate(script, log_bytes("slow-disk-ms")).json()
     assert answer["runs"][0]["verdict"]["outcome"] == "fail"
     assert "histograms" not in answer["runs"][0]
@@ -23,14 +23,14 @@ def test_a_log_is_judged_and_nothing_is_stored(script, stand_in, evidence_dir):
     assert not evidence_dir.exists()
 
 
-def test_an_unreadable_log_answers_422_with_the_readers_error(script, stand_in):
+def test_an_unreadable_log_returns_422_with_the_error_of_the_reader(script, stand_in):
     answer = validate(script, b"no log")
     assert answer.status_code == 422
     assert answer.json()["error"]["id"] == "no-act-log"
     assert answer.json()["error"]["remedy"]
 
 
-def test_a_broken_reader_is_our_fault(script, program):
+def test_a_broken_reader_is_a_server_error(script, program):
     program("exit 7")
     answer = validate(script, b"log")
     assert answer.status_code == 503
@@ -50,12 +50,12 @@ def test_one_log_of_an_organisation_is_read_at_a_time(script, exemplar, otto, st
         assert validate(script, log_bytes("four-us")).status_code == 200
 
 
-def test_the_next_log_is_read_whatever_became_of_the_one_before(script, exemplar, stand_in):
+def test_the_next_log_is_read_after_any_result_of_the_previous_one(script, exemplar, stand_in):
     assert validate(script, b"no log").status_code == 422
     with other_session() as thread:
         taken = thread.execute("SELECT pg_try_advisory_lock(%s, %s)", [locks.VALIDATION, exemplar.pk]).fetchone()
     assert taken == (True,)
 
 
-def test_a_stranger_gets_no_reading(client):
+def test_a_stranger_cannot_have_a_log_read(client):
     assert validate(client, b"log").status_code == 401

@@ -66,7 +66,7 @@ def show(visibility):
 
 
 @pytest.mark.parametrize("visibility", [Visibility.PUBLIC, Visibility.WITHDRAWN])
-def test_everyone_sees_the_intervals_of_a_run_whose_page_everyone_sees(run, answers, visibility):
+def test_everyone_sees_the_intervals_of_a_run_with_a_public_page(run, answers, visibility):
     show(visibility)
     for path in [path for group in paths(run).values() for path in group]:
         assert set(answers(path).values()) == {200}, path
@@ -79,7 +79,7 @@ def test_only_owners_staff_and_holders_of_the_link_see_those_of_an_unreviewed_ru
         assert {status for role, status in got.items() if role not in OWNERS} == {404}, path
 
 
-def test_nobody_sees_the_intervals_of_a_withheld_log_and_its_page_stays(run, answers):
+def test_intervals_of_a_withheld_log_are_hidden_and_its_page_stays(run, answers):
     show(Visibility.PUBLIC)
     Evidence.objects.update(sequestered=True)
     for path in paths(run)["page"]:
@@ -88,7 +88,7 @@ def test_nobody_sees_the_intervals_of_a_withheld_log_and_its_page_stays(run, ans
         assert set(answers(path).values()) == {451}, path
 
 
-def test_that_an_unreviewed_log_is_withheld_is_told_to_its_owners_only(run, answers):
+def test_only_owners_see_that_an_unreviewed_log_is_withheld(run, answers):
     Evidence.objects.update(sequestered=True)
     for path in paths(run)["log"]:
         got = answers(path)
@@ -96,7 +96,7 @@ def test_that_an_unreviewed_log_is_withheld_is_told_to_its_owners_only(run, answ
         assert {status for role, status in got.items() if role not in OWNERS} == {404}, path
 
 
-def test_what_an_asker_has_of_withheld_minutes_is_not_confirmed(run, client):
+def test_an_etag_of_withheld_minutes_is_not_confirmed(run, client):
     show(Visibility.PUBLIC)
     address = f"/api/v1/runs/{run.public_id}/intervals/"
     etag = client.get(address).headers["ETag"]
@@ -104,7 +104,7 @@ def test_what_an_asker_has_of_withheld_minutes_is_not_confirmed(run, client):
     assert client.get(address, headers={"If-None-Match": etag}).status_code == 451
 
 
-def test_the_page_says_that_minutes_are_withheld_and_offers_none(run, client):
+def test_the_page_states_that_minutes_are_withheld_without_links(run, client):
     show(Visibility.PUBLIC)
     assert "minutes JSON" in client.get(f"/runs/{run.public_id}/").text
     Evidence.objects.update(sequestered=True)
@@ -113,7 +113,7 @@ def test_the_page_says_that_minutes_are_withheld_and_offers_none(run, client):
     assert "minutes JSON" not in page
 
 
-def test_status_lines_of_a_withheld_output_are_nowhere(client, program, tmp_path, exemplar):
+def test_status_lines_of_a_withheld_output_are_not_shown(client, program, tmp_path, exemplar):
     answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN]))
     send(exemplar, YCSB_LOG)
     sweep()

@@ -21,20 +21,20 @@ def own():
     made.close()
 
 
-def silence():
+def silent_server():
     """What a query of a frozen server looks like to a client, for two seconds: there is nothing to read."""
     for _ in range(20):
         yield psycopg.waiting.Wait.R
 
 
-def test_a_server_that_does_not_answer_in_time_is_given_up(own, monkeypatch):
+def test_a_server_that_does_not_answer_in_time_is_abandoned(own, monkeypatch):
     monkeypatch.setattr(BoundedConnection, "answer_most_s", 0)
     with pytest.raises(psycopg.OperationalError, match="expected an answer in 0 s, got none"):
-        own.connection.wait(silence())
+        own.connection.wait(silent_server())
     assert own.connection.closed
 
 
-def test_a_connection_that_was_given_up_is_made_anew_by_the_next_page(own):
+def test_the_next_page_replaces_an_abandoned_connection(own):
     own.connection.close()
     with pytest.raises(OperationalError), own.cursor() as cursor:
         cursor.execute("SELECT 1")
@@ -48,7 +48,7 @@ def test_a_connection_that_was_given_up_is_made_anew_by_the_next_page(own):
     ("limit_s", "given", "expected"),
     [(None, {}, "0"), (30, {}, "25s"), (30, {"options": "-c statement_timeout=3s"}, "3s")],
 )
-def test_the_server_is_told_to_end_a_statement_before_its_client_gives_it_up(monkeypatch, limit_s, given, expected):
+def test_the_server_ends_a_statement_before_its_client_abandons_it(monkeypatch, limit_s, given, expected):
     monkeypatch.setattr(BoundedConnection, "answer_most_s", limit_s)
     made = connection.copy()
     made.settings_dict = made.settings_dict | {"OPTIONS": made.settings_dict["OPTIONS"] | given}
@@ -58,11 +58,11 @@ def test_the_server_is_told_to_end_a_statement_before_its_client_gives_it_up(mon
     made.close()
 
 
-def test_what_does_not_serve_pages_waits_as_long_as_it_takes():
+def test_a_process_that_serves_no_pages_waits_without_a_limit():
     assert BoundedConnection.answer_most_s is None
 
 
-def test_what_serves_pages_has_the_limit():
+def test_a_process_that_serves_pages_has_the_limit():
     told = "import webapp.wsgi; from webapp.database.base import BoundedConnection as c; print(c.answer_most_s)"
     served = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
     assert served.stdout.strip() == str(ANSWER_MOST_S)

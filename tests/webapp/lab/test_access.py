@@ -29,21 +29,21 @@ def address(dispatch, a_lab, staff):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_of_the_lab_is_for_staff(address, lab_client, visitor, page):
+def test_a_page_of_the_lab_requires_staff(address, lab_client, visitor, page):
     assert lab_client.get(address(page)).status_code == 200
     assert visitor.get(address(page)).status_code == 403
     assert Client().get(address(page)).status_code == 302
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-def test_a_deed_in_the_lab_is_for_staff(address, lab_client, visitor, deed):
+def test_an_action_in_the_lab_requires_staff(address, lab_client, visitor, deed):
     assert lab_client.post(address(deed)).status_code in {200, 302}  # 200: the page, with what is wrong in the form
     assert visitor.post(address(deed)).status_code == 403
     assert "/login/" in Client().post(address(deed)).headers["Location"]
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-def test_a_deed_needs_a_post_with_a_token(address, staff, lab_client, deed):
+def test_an_action_requires_a_post_with_a_token(address, staff, lab_client, deed):
     assert lab_client.get(address(deed)).status_code == 405
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(staff)
@@ -57,5 +57,5 @@ def test_a_lab_page_is_not_cached_or_indexed(address, lab_client, page):
     assert headers["X-Robots-Tag"] == "noindex"
 
 
-def test_a_dispatch_that_is_not_there_is_404(lab_client):
+def test_an_unknown_dispatch_is_404(lab_client):
     assert lab_client.get("/lab/dispatches/d-nothing/").status_code == 404

@@ -51,7 +51,7 @@ def test_names_never_become_markup(lab_client, dispatch):
     assert "&lt;script&gt;alert" in text
 
 
-def test_the_overview_asks_as_often_for_50_rows_as_for_1(lab_client, new_dispatch, django_assert_num_queries):
+def test_the_overview_needs_as_many_queries_for_50_rows_as_for_1(lab_client, new_dispatch, django_assert_num_queries):
     new_dispatch()
     with CaptureQueriesContext(
         connection,
@@ -63,7 +63,9 @@ def test_the_overview_asks_as_often_for_50_rows_as_for_1(lab_client, new_dispatc
         lab_client.get("/lab/")
 
 
-def test_the_overview_asks_as_often_for_many_hosts_as_for_1(lab_client, device, staff, fake, django_assert_num_queries):
+def test_the_overview_needs_as_many_queries_for_many_hosts_as_for_1(
+    lab_client, device, staff, fake, django_assert_num_queries
+):
     with CaptureQueriesContext(connection) as one:
         lab_client.get("/lab/")
     for number in range(5):

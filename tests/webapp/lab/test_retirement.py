@@ -35,7 +35,7 @@ def test_a_retired_device_is_in_no_list_and_its_page_shows_why(lab_client, devic
     assert "Order a run on fake drive" in lab_client.get("/lab/").text
 
 
-def test_no_order_is_taken_for_a_retired_device(lab_client, device, staff):
+def test_no_order_is_accepted_for_a_retired_device(lab_client, device, staff):
     retire_device(device, staff, "sent back")
     page = lab_client.post(f"/lab/devices/{device.pk}/prepare/", follow=True).text
     assert "Device fake drive on local is retired since" in page
@@ -80,7 +80,7 @@ def test_teardown_steps_are_shown_before_and_after_a_host_is_retired(lab_client)
     assert "Set-up steps" not in page
 
 
-def test_what_is_retired_has_no_form_but_to_take_it_back(lab_client, device, in_state, staff):
+def test_a_retired_device_or_host_has_only_the_form_to_restore_it(lab_client, device, in_state, staff):
     dispatch = in_state(State.FAILED, ended_at=timezone.now())
     pages = [f"/lab/devices/{device.pk}/", "/lab/hosts/local/", f"/lab/dispatches/{dispatch}/"]
 
@@ -96,7 +96,7 @@ def test_what_is_retired_has_no_form_but_to_take_it_back(lab_client, device, in_
     assert deeds() == [[f"devices/{device.pk}/back"], ["hosts/local/back"], []]
 
 
-def test_the_page_of_a_host_asks_whether_what_is_left_there_is_given_up(lab_client, running, connect, staff):
+def test_the_page_of_a_host_asks_for_confirmation_to_discard_leftover_files(lab_client, running, connect, staff):
     address, box = "/lab/hosts/local/", 'name="gives_up_what_is_there"'
     assert box not in lab_client.get(address).text
     cancel(running, staff)
@@ -118,7 +118,7 @@ def test_discarded_files_that_were_archived_after_all_are_not_listed(lab_client,
     assert expected not in lab_client.get("/lab/hosts/local/").text
 
 
-def test_a_device_of_a_retired_host_takes_no_order(lab_client, device, staff):
+def test_a_device_of_a_retired_host_accepts_no_order(lab_client, device, staff):
     retire_host(device.host, staff, "scrapped")
     page = lab_client.get(f"/lab/devices/{device.pk}/").text
     assert "Host local is retired since" in page
@@ -126,7 +126,7 @@ def test_a_device_of_a_retired_host_takes_no_order(lab_client, device, staff):
     assert Device.objects.get().retired_at is None
 
 
-def test_a_fault_of_the_register_is_not_shown_as_a_refusal(lab_client, device, monkeypatch):
+def test_an_error_of_the_register_is_not_shown_as_a_refusal(lab_client, device, monkeypatch):
     def fail(*_):
         raise ValueError("a fault")
 

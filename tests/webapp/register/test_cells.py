@@ -68,7 +68,7 @@ def pages(client):
         (make_current, ["OLD"]),
     ],
 )
-def test_a_row_that_changed_is_shown_as_it_is(client, runs, change, said):
+def test_a_changed_row_is_shown_with_its_change(client, runs, change, said):
     def shown():
         address = "/drives/nvme-flash/?columns=tps~pct_over_1ms&withdrawn=include"
         return "\n".join(cell for row in read_rows(client.get(address)) for cell in row)
@@ -79,7 +79,7 @@ def test_a_row_that_changed_is_shown_as_it_is(client, runs, change, said):
 
 
 @pytest.mark.parametrize("change", [withdraw, rename, slow_down, correct, annotate, make_current, tighten])
-def test_after_a_change_pages_are_those_of_a_shelf_read_from_nothing(client, runs, change):
+def test_pages_after_a_change_equal_those_of_a_store_built_from_scratch(client, runs, change):
     before = pages(client)
     change(runs)
     after = pages(client)
@@ -88,13 +88,13 @@ def test_after_a_change_pages_are_those_of_a_shelf_read_from_nothing(client, run
     assert after != before
 
 
-def test_a_drive_is_marked_historical_among_current_ones_alone_whoever_was_asked_first(client, runs):
+def test_a_drive_is_marked_historical_only_among_current_ones_for_each_request(client, runs):
     mark = '<span class="tag">historical</span>'
     addresses = ("/drives/historical/", "/drives/nvme-flash/?historical=include") * 2
     assert [client.get(address).text.count(mark) for address in addresses] == [0, 1, 0, 1]
 
 
-def test_a_share_is_padded_as_the_rows_beside_it_and_marked_by_the_limits_asked(client, runs, make_published_run):
+def test_a_share_is_padded_like_its_neighbours_and_marked_by_the_requested_limits(client, runs, make_published_run):
     make_published_run({1000: "4.125"})
     cells = [
         client.get(f"/drives/nvme-flash/{query}").text.partition("share g-share")[2].partition("</td>")[0]
@@ -104,7 +104,7 @@ def test_a_share_is_padded_as_the_rows_beside_it_and_marked_by_the_limits_asked(
     assert len(set(cells)) == 3
 
 
-def test_names_are_text_in_the_form_too(client, make_published_run, make_product):
+def test_names_are_escaped_in_the_form_too(client, make_published_run, make_product):
     for vendor in ('A & <B> "C"', "Other"):
         make_published_run(product=make_product(vendor=vendor))
     text = client.get("/drives/nvme-flash/").text

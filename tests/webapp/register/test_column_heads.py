@@ -52,7 +52,7 @@ def anchors(client, db):
     return set(re.findall(r'<dt id="(\w+)">', client.get("/explain/").text))
 
 
-def assert_all_lead_to_meanings(client, anchors, address, least):
+def assert_all_link_to_meanings(client, anchors, address, least):
     heads = heads_of(client, address)
     assert len(heads) >= least
     for text, links in heads:
@@ -77,26 +77,26 @@ def assert_all_lead_to_meanings(client, anchors, address, least):
         ("/explain/rules/", 2),
     ],
 )
-def test_every_head_of_a_page_leads_to_its_meaning(client, catalogue, anchors, address, least):
-    assert_all_lead_to_meanings(client, anchors, address, least)
+def test_every_head_of_a_page_links_to_its_meaning(client, catalogue, anchors, address, least):
+    assert_all_link_to_meanings(client, anchors, address, least)
 
 
-def test_every_head_of_every_publication_leads_to_its_meaning(client, anchors):
+def test_every_head_of_every_publication_links_to_its_meaning(client, anchors):
     import_figures()
     import_claims()
     addresses = set(re.findall(r'href="(/ycsb/[\w-]+/)"', client.get("/ycsb/").text)) - {"/ycsb/claims/"}
     assert len(addresses) >= 2
     for address in addresses:
-        assert_all_lead_to_meanings(client, anchors, address, 4)
-    assert_all_lead_to_meanings(client, anchors, "/ycsb/claims/", 6)
+        assert_all_link_to_meanings(client, anchors, address, 4)
+    assert_all_link_to_meanings(client, anchors, "/ycsb/claims/", 6)
 
 
-def test_every_head_of_a_runs_page_leads_to_its_meaning(client, make_run, anchors):
+def test_every_head_of_the_page_of_a_run_links_to_its_meaning(client, make_run, anchors):
     run = make_run(interval(1), interval(2))
-    assert_all_lead_to_meanings(client, anchors, f"/runs/{run.public_id}/", 30)
+    assert_all_link_to_meanings(client, anchors, f"/runs/{run.public_id}/", 30)
 
 
-def test_every_head_of_a_fleets_answer_leads_to_its_meaning(client, catalogue, anchors):
+def test_every_head_of_the_answer_of_a_fleet_check_links_to_its_meaning(client, catalogue, anchors):
     answer = client.post("/check/answer/", {"list": "device,model,firmware\n/dev/nvme0n1,P5510,F1\n"})
     reader = HeadReader()
     reader.feed(answer.text)
@@ -104,7 +104,7 @@ def test_every_head_of_a_fleets_answer_leads_to_its_meaning(client, catalogue, a
     assert {links[0][0].partition("#")[2] for _, links in reader.heads} <= anchors
 
 
-def test_a_head_that_sorts_keeps_its_link_and_names_the_other(client, catalogue):
+def test_a_sorting_head_keeps_its_link_and_the_meaning_is_a_second_link(client, catalogue):
     text = client.get("/drives/nvme-flash/").text
     head = text.split('data-column="tps_per_tb">')[1].split("</th>")[0]
     assert head.startswith('<a href="?sort=-tps_per_tb">Per TB</a>')

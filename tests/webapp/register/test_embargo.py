@@ -44,7 +44,7 @@ def own_addresses(run):
     return own
 
 
-def test_none_of_its_own_addresses_exists_before_the_minute_and_each_does_after(client, own_addresses):
+def test_its_own_addresses_exist_only_after_the_minute(client, own_addresses):
     assert any(path.startswith("/drive/hush-9000/") for path in own_addresses)
     assert any(path.startswith("/vendors/hushmaker/") for path in own_addresses)
     assert {status_of(client, path) for path in own_addresses} == {404}
@@ -53,7 +53,7 @@ def test_none_of_its_own_addresses_exists_before_the_minute_and_each_does_after(
     assert {path: status_of(client, path) for path in own_addresses} == dict.fromkeys(own_addresses, 200)
 
 
-def test_no_public_page_or_file_speaks_of_it(client, run):
+def test_no_public_page_or_file_mentions_it(client, run):
     for path in addresses():
         told = text_of(client.get(path))
         assert run.public_id not in told, path
@@ -62,7 +62,7 @@ def test_no_public_page_or_file_speaks_of_it(client, run):
 
 
 @pytest.mark.parametrize("path", ["/sizing/?reads=1000&writes=500", "/drives/nvme-flash/?withdrawn=1", "/api/v1/runs/"])
-def test_no_answer_to_a_question_holds_it(client, run, path):
+def test_no_answer_to_a_query_has_it(client, run, path):
     told = text_of(client.get(path))
     assert run.public_id not in told
     assert MODEL not in told
@@ -74,12 +74,12 @@ def test_no_search_finds_it(client, run, path):
 
 
 @pytest.mark.parametrize("download", FILES)
-def test_its_files_do_not_exist_for_strangers(client, run, download):
+def test_strangers_do_not_find_its_files(client, run, download):
     assert client.get(f"/runs/{run.public_id}/{download}").status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/api/v1/runs/{}/", "/api/v1/runs/{}/intervals/", "/id/{}"])
-def test_asked_for_by_its_id_it_is_not_there(client, run, path):
+def test_it_is_not_found_by_its_id(client, run, path):
     answer = client.get(path.format(run.public_id))
     assert answer.status_code == 404
     assert MODEL not in answer.text
@@ -90,12 +90,12 @@ def test_it_is_not_compared(client, run):
     assert client.get(f"/compare/?run={shown.public_id}&run={run.public_id}").status_code == 404
 
 
-def test_a_fleet_check_does_not_know_its_product(client, run):
+def test_a_fleet_check_does_not_find_its_product(client, run):
     answer = client.generic("POST", "/api/v1/check/", f"model,firmware\n{MODEL},F1\n", "text/csv")
     assert answer.json()["rows"][0]["state"] == "unknown"
 
 
-def test_its_organisation_sees_it_and_when_the_embargo_ends(client, run, make_user):
+def test_its_organisation_sees_it_and_the_end_of_the_embargo(client, run, make_user):
     member = make_user()
     Membership.objects.create(user=member, organisation=run.submission.organisation)
     client.force_login(member)

@@ -49,31 +49,31 @@ def public_texts(client, run):
     return texts | {"dump": json.dumps(list(read_rows(dumps_store.read_dump(write_dump()), "events")))}
 
 
-def test_no_public_text_tells_of_it(client, run):
+def test_no_public_text_mentions_it(client, run):
     for path, text in public_texts(client, run).items():
         for word in WORDS:
             assert word not in text.lower(), (path, word)
 
 
-def test_it_is_told_as_published_by_a_reviewer_with_what_they_accepted(client, run):
+def test_it_is_listed_as_published_by_a_reviewer_with_the_accepted_warnings(client, run):
     (event,) = client.get(f"/api/v1/runs/{run.public_id}/").json()["history"]
     assert (event["kind"], event["by"]) == ("run-published", "reviewer")
     assert event["details"] == {"before": "unreviewed", "after": "public", "in_spite_of": ["Another size."]}
     assert "<b>Published</b> by a reviewer" in client.get(f"/runs/{run.public_id}/").text
 
 
-def test_a_product_that_was_entered_for_another_run_tells_since_when(client, run):
+def test_a_product_entered_for_another_run_has_the_date_of_that_run(client, run):
     assert "Product created" not in client.get("/drive/hush-9000/").text
     record_event(None, "product-created", ("product", "hush-9000"), "", {"from": "s-no-embargo"})
     assert "Product created" in client.get("/drive/hush-9000/").text
 
 
-def test_an_embargo_that_was_ended_is_told_as_little_as_one_that_came_to_its_end(client, run):
+def test_an_embargo_that_was_ended_early_is_not_mentioned_either(client, run):
     Submission.objects.update(embargo_until=None)
     assert "Product created" not in client.get("/drive/hush-9000/").text
 
 
-def test_its_owners_and_staff_read_all_of_it(client, run, rita):
+def test_its_owners_and_staff_read_its_full_history(client, run, rita):
     owner = make_user("vera")
     Membership.objects.create(user=owner, organisation=run.submission.organisation)
     for user, path in ((owner, f"/submissions/{run.submission.public_id}/"), (rita, f"/review/runs/{run.public_id}/")):
@@ -83,19 +83,19 @@ def test_its_owners_and_staff_read_all_of_it(client, run, rita):
         assert "the wrong product" in text
 
 
-def test_while_it_waits_those_who_see_its_page_read_its_history(client, make_embargoed_run):
+def test_readers_of_its_page_read_its_history_during_the_embargo(client, make_embargoed_run):
     run = make_embargoed_run()
     record_event(None, "run-embargoed", ("run", run.public_id))
     assert "Reviewed, under embargo" in client.get(f"/runs/{run.public_id}/?key={run.submission.link_key}").text
 
 
-def test_every_event_is_still_kept(run):
+def test_every_event_is_still_stored(run):
     kinds = ["run-embargoed", "run-recalled", "run-embargoed", "run-published"]
     assert [event.kind for event in Event.objects.filter(subject_type="run")] == kinds
 
 
 @pytest.fixture
-def mended(make_log_run, rita):
+def corrected(make_log_run, rita):
     """A run that was corrected and annotated while it waited, and published a day later, with what came after."""
     run = make_log_run(visibility="unreviewed")
     correct(run, {"firmware": "EARLY1"}, rita, "early-slip")
@@ -123,37 +123,37 @@ def exits(client, run):
     return told | rows
 
 
-def test_what_was_mended_before_a_run_was_public_is_not_in_its_history(client, mended):
-    texts = exits(client, mended)
+def test_corrections_before_the_publication_are_not_in_the_public_history(client, corrected):
+    texts = exits(client, corrected)
     for name, text in texts.items():
         for word in ("early-slip", "early-retraction", "early-note-gone"):
             assert word not in text, (name, word)
-    page = f"/runs/{mended.public_id}/"
-    for name in (page, f"/api/v1{page}", f"/drive/{mended.product.slug}/", "/feed.atom", "events"):
+    page = f"/runs/{corrected.public_id}/"
+    for name in (page, f"/api/v1{page}", f"/drive/{corrected.product.slug}/", "/feed.atom", "events"):
         assert "later-slip" in texts[name], name
 
 
-def test_an_annotation_from_before_stands_since_its_run_is_public(client, mended):
-    texts = exits(client, mended)
-    for name in (f"/runs/{mended.public_id}/", f"/api/v1/runs/{mended.public_id}/", "annotations"):
+def test_an_earlier_annotation_has_the_date_of_the_publication(client, corrected):
+    texts = exits(client, corrected)
+    for name in (f"/runs/{corrected.public_id}/", f"/api/v1/runs/{corrected.public_id}/", "annotations"):
         assert "early-note-stays" in texts[name], name
-    (note,) = client.get(f"/api/v1/runs/{mended.public_id}/").json()["annotations"]
-    assert datetime.fromisoformat(note["created_at"]) == mended.published_at
-    assert f"Annotation, {units.moment(mended.published_at)}" in texts[f"/runs/{mended.public_id}/"]
+    (note,) = client.get(f"/api/v1/runs/{corrected.public_id}/").json()["annotations"]
+    assert datetime.fromisoformat(note["created_at"]) == corrected.published_at
+    assert f"Annotation, {units.moment(corrected.published_at)}" in texts[f"/runs/{corrected.public_id}/"]
 
 
-def test_nothing_public_begins_before_its_run_was_public(client, mended):
+def test_every_public_entry_begins_at_or_after_the_publication(client, corrected):
     long_ago = timezone.now() - timedelta(days=9)
     days = {f"{long_ago:%Y-%m-%d}", units.moment(long_ago)[:10], f"{long_ago:%-d %B %Y}"}
-    for name, text in exits(client, mended).items():
+    for name, text in exits(client, corrected).items():
         assert [day for day in days if day in text] == [], name
-    (verdict,) = client.get(f"/api/v1/runs/{mended.public_id}/").json()["earlier_verdicts"]
-    assert datetime.fromisoformat(verdict["created_at"]) == mended.published_at
-    kept = client.get(f"/runs/{mended.public_id}/earlier/1.json").json()
-    assert mended.published_at - datetime.fromisoformat(kept["replaced_at"]) < timedelta(milliseconds=1)
+    (verdict,) = client.get(f"/api/v1/runs/{corrected.public_id}/").json()["earlier_verdicts"]
+    assert datetime.fromisoformat(verdict["created_at"]) == corrected.published_at
+    kept = client.get(f"/runs/{corrected.public_id}/earlier/1.json").json()
+    assert corrected.published_at - datetime.fromisoformat(kept["replaced_at"]) < timedelta(milliseconds=1)
 
 
-def test_a_product_that_was_known_before_keeps_its_moment(make_product, make_published_run, make_log_run, rita):
+def test_a_product_that_was_already_known_keeps_its_date(make_product, make_published_run, make_log_run, rita):
     long_ago, product = timezone.now() - timedelta(days=9), make_product()
     Product.objects.update(created_at=long_ago)
     make_published_run(product=product)
@@ -162,7 +162,7 @@ def test_a_product_that_was_known_before_keeps_its_moment(make_product, make_pub
     assert datetime.fromisoformat(told["created_at"]) == long_ago
 
 
-def test_a_reviewer_reads_all_that_was_mended_before(client, mended, rita):
+def test_a_reviewer_reads_all_earlier_corrections(client, corrected, rita):
     client.force_login(rita)
-    text = client.get(f"/review/runs/{mended.public_id}/").text
+    text = client.get(f"/review/runs/{corrected.public_id}/").text
     assert all(word in text for word in ("early-slip", "early-retraction", "later-slip"))

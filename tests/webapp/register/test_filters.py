@@ -20,7 +20,7 @@ def rows_of(client, address):
 
 
 @pytest.mark.parametrize(("path", "query", "number", "first"), GIVEN_OUT)
-def test_an_address_asks_the_same_for_ever(client, catalogue, path, query, number, first):
+def test_an_address_always_has_the_same_meaning(client, catalogue, path, query, number, first):
     rows = rows_of(client, f"{path}?{query}")
     assert len(rows) == int(number)
     maker, model = rows[0][0].split(",")[0], rows[0][0]
@@ -49,7 +49,7 @@ def test_an_address_asks_the_same_for_ever(client, catalogue, path, query, numbe
         ("q=" + "x" * 101, "q: expected at most 100 characters, got 101"),
     ],
 )
-def test_what_is_not_understood_is_named(client, catalogue, query, complaint):
+def test_an_invalid_parameter_is_named(client, catalogue, query, complaint):
     response = client.get(f"/drives/nvme-flash/?{query}")
     assert response.status_code == 400
     assert complaint in response.text
@@ -60,14 +60,14 @@ def shown(client, address):
     return " ".join(text.split("data-shown")[1].split(">", 1)[1].split('</span><span class="forms">')[0].split())
 
 
-def test_one_reason_is_told_with_the_step_that_brings_its_rows_back(client, catalogue):
+def test_a_single_reason_is_shown_with_the_link_that_shows_its_rows(client, catalogue):
     assert shown(client, "/drives/nvme-flash/") == (
         "<b>30 of 36 shown.</b> 6 hidden: historical."
         '<span class="lift"> <a href="?historical=include">Show them</a></span>'
     )
 
 
-def test_several_reasons_are_told_with_what_each_hides_and_brings_back(client, catalogue):
+def test_several_reasons_are_shown_with_the_rows_that_each_hides_and_shows(client, catalogue):
     said = shown(client, "/drives/nvme-flash/?vendor=intel&min_tps=300000")
     assert said.startswith("<b>3 of 36 shown.</b> 33 hidden: historical: 6; ")
     step = '<span class="lift"> <a href="?{}">show {} hidden only by this</a>'
@@ -77,13 +77,13 @@ def test_several_reasons_are_told_with_what_each_hides_and_brings_back(client, c
     assert said.endswith(f'<span class="lift"> <a href="{everything}">Show all</a></span>')
 
 
-def test_each_step_brings_back_as_many_rows_as_it_says(client, catalogue):
+def test_each_link_shows_as_many_rows_as_it_states(client, catalogue):
     before = len(rows_of(client, "/drives/nvme-flash/?vendor=intel&min_tps=300000"))
     assert len(rows_of(client, "/drives/nvme-flash/?min_tps=300000")) == before + 20
     assert len(rows_of(client, "/drives/nvme-flash/?vendor=intel")) == before + 1
 
 
-def test_a_page_that_hides_everything_says_so(client, catalogue):
+def test_a_page_without_visible_rows_states_so(client, catalogue):
     response = client.get("/drives/nvme-flash/?min_tps=99999999")
     assert read_rows(response) == []
     assert "0 of 36 shown." in response.text
@@ -102,12 +102,12 @@ def test_a_full_view_has_an_address_of_less_than_300_characters(client, catalogu
     assert len(address) < 300
 
 
-def test_a_choice_that_is_the_default_is_not_in_the_address(client, catalogue):
+def test_a_default_is_not_in_the_address(client, catalogue):
     address = "/drives/nvme-flash/?q=&min_tps=&max_1ms=&limit_1ms=5&limit_8ms=1.0&sort=&page=1&within=any"
     assert 'data-form="html" href="?"' in client.get(address).text
 
 
-def test_historical_rows_are_named_where_they_are_included(client, catalogue):
+def test_historical_rows_are_marked_where_they_are_included(client, catalogue):
     rows = rows_of(client, "/drives/nvme-flash/?historical=include&vendor=intel&sort=tps")
     assert "P3608 historical" in rows[0][0]
 
@@ -131,7 +131,7 @@ def test_a_csv_has_the_rows_of_all_pages(client, make_published_run):
 @pytest.mark.parametrize(
     "path", ["/drives/nvme-flash/?vendor=exemplar&limit_1ms=3", "/drives/rows.json", "/search/?q=ex"]
 )
-def test_as_many_queries_for_one_row_as_for_fifty(client, make_published_run, make_log_run, count_queries, path):
+def test_one_row_needs_as_many_queries_as_fifty(client, make_published_run, make_log_run, count_queries, path):
     make_published_run()
     make_log_run()
     one = count_queries(path)
@@ -141,13 +141,13 @@ def test_as_many_queries_for_one_row_as_for_fifty(client, make_published_run, ma
     assert count_queries(path) == one
 
 
-def test_what_is_unchanged_is_read_once(client, catalogue, count_queries):
+def test_unchanged_results_are_read_once(client, catalogue, count_queries):
     count_queries("/drives/nvme-flash/")
     assert count_queries("/drives/nvme-flash/?vendor=intel") == 2  # has anything changed, and the profile
 
 
 @pytest.mark.parametrize("change", ["run", "product", "annotation", "deleted"])
-def test_a_change_shows_at_once(client, make_published_run, change):
+def test_a_change_is_shown_immediately(client, make_published_run, change):
     run = make_published_run()
     make_published_run()
     before = client.get("/drives/nvme-flash/").content
@@ -165,19 +165,19 @@ def test_a_change_shows_at_once(client, make_published_run, change):
     assert client.get("/drives/nvme-flash/").content != before
 
 
-def test_limits_of_the_reader_mark_and_judge_and_say_what_changed(client, catalogue):
+def test_limits_of_the_reader_mark_and_judge_rows_and_the_page_states_the_changes(client, catalogue):
     text = shown_html(client.get("/drives/nvme-flash/?limit_1ms=0.6"))
     assert text.count('class="beyond"') == 27
     assert "With your limits, 3 of 30 pass; 27 that pass the profile fail: " in text
     assert ">limit 0.6\N{NO-BREAK SPACE}%<" in text
 
 
-def test_wider_limits_let_pass_what_the_profile_does_not(client, catalogue):
+def test_wider_limits_pass_rows_that_fail_the_profile(client, catalogue):
     text = client.get("/drives/cloud/?limit_1ms=13").text
     assert "With your limits, 40 of 40 pass; 5 that fail the profile pass: " in text
 
 
-def test_a_log_that_fails_passes_under_wider_limits_where_nothing_else_speaks_against_it(client, make_log_run):
+def test_a_log_that_fails_only_by_its_shares_passes_wider_limits(client, make_log_run):
     make_log_run()  # it is also too short
     wider = "/drives/nvme-flash/?limit_1ms=6&limit_8ms=2&limit_64ms=1"
     assert "With your limits, 0 of 1 pass" in client.get(wider).text
@@ -188,12 +188,12 @@ def test_a_log_that_fails_passes_under_wider_limits_where_nothing_else_speaks_ag
     assert "With your limits, 0 of 1 pass" in client.get("/drives/nvme-flash/?limit_1ms=6").text
 
 
-def test_the_columns_shown_are_those_asked_for(client, catalogue):
+def test_the_requested_columns_are_shown(client, catalogue):
     rows = rows_of(client, "/drives/nvme-flash/?columns=tps~needed_dwpd")
     assert rows[0] == ["SanDisk, 6.4 TB DC SN861", "1,728,000", "24"]
 
 
-def test_the_data_file_holds_every_public_row(client, catalogue):
+def test_the_data_file_has_every_public_row(client, catalogue):
     document = client.get("/drives/rows.json").json()
     assert (document["schema"], document["count"]) == ("drivecert.drives/1", 103)
     assert {len(column["codes"]) for column in document["columns"].values()} == {103}
@@ -206,7 +206,7 @@ def test_the_data_file_holds_every_public_row(client, catalogue):
     assert document["product"][row] is None
 
 
-def test_the_data_file_is_compressed_where_it_may_be(client, catalogue):
+def test_the_data_file_is_compressed_if_the_client_accepts_it(client, catalogue):
     response = client.get("/drives/rows.json", headers={"Accept-Encoding": "gzip"})
     assert response.headers["Content-Encoding"] == "gzip"
     assert response.headers["Vary"] == "Accept-Encoding"

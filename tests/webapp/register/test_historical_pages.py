@@ -29,12 +29,12 @@ def shown(client, query=""):
     return re.findall(r'href="/runs/([\w-]+)/"', client.get(f"/drives/historical/{query}").text)
 
 
-def test_pages_go_on_from_table_to_table(client, of_three, results):
+def test_pages_continue_from_table_to_table(client, of_three, results):
     assert shown(client) == results[:3]
     assert shown(client, "?page=2") == results[3:]
 
 
-def test_a_table_that_has_no_row_on_a_page_is_hidden_there(client, of_three, results):
+def test_a_table_without_rows_on_a_page_is_hidden_there(client, of_three, results):
     first, second = (client.get(f"/drives/historical/{query}").text for query in ("", "?page=2"))
     assert '<section id="m2-flash" hidden>' in first
     assert '<section id="m2-flash">' in second
@@ -47,13 +47,13 @@ def test_the_pages_are_linked_and_count_every_row(client, of_three, results):
     assert "6 of 6 shown." in text
 
 
-def test_a_page_beyond_the_last_is_refused_and_the_last_is_not(client, of_three, results):
+def test_a_page_beyond_the_last_is_refused(client, of_three, results):
     assert client.get("/drives/historical/?page=2").status_code == 200
     answer = client.get("/drives/historical/?page=3")
     assert (answer.status_code, "page=3: expected a number from 1 to 2" in answer.text) == (400, True)
 
 
-def test_filters_cut_pages_of_what_they_keep(client, of_three, results):
+def test_pages_are_counted_after_the_filters(client, of_three, results):
     assert "data-pages></nav>" in client.get("/drives/historical/?min_tps=900000").text.replace("</nav>\n", "</nav>")
     assert len(shown(client, "?min_tps=900000")) == 2
 
@@ -63,7 +63,7 @@ def test_files_have_the_rows_of_all_pages(client, of_three, results):
     assert [row["run"] for row in rows] == results
 
 
-def test_one_page_needs_no_links(client, results):
+def test_a_single_page_has_no_page_links(client, results):
     assert shown(client) == results
     assert "data-pages></nav>" in client.get("/drives/historical/").text
 
@@ -71,6 +71,6 @@ def test_one_page_needs_no_links(client, results):
 @pytest.mark.parametrize(
     ("before", "page", "places"), [(0, 1, [(0, 1, 2)]), (2, 1, [(0,)]), (2, 2, [(1, 2, 3)]), (9, 1, [])]
 )
-def test_rows_of_tables_before_move_where_a_page_begins(of_three, before, page, places):
+def test_rows_of_earlier_tables_shift_the_start_of_a_page(of_three, before, page, places):
     groups = [order.RowGroup((), (0, 1, 2, 3))]
     assert [group.rows for group in order.page_of(groups, page, before)] == places

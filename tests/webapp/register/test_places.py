@@ -32,15 +32,13 @@ def listed(client):
     return " ".join(part.split())
 
 
-def test_the_cloud_page_lists_what_each_run_states_of_where_and_on_what(client, placed):
+def test_the_cloud_page_lists_the_location_and_hardware_of_each_run(client, placed):
     cells = listed(client)
     for said in ("AWS i9", placed.public_id, "us-east-1", "us-east-1a", "20 November 2026, 09:12 UTC", "PM1733", "FW7"):
         assert f">{said}<" in cells
 
 
-def test_a_run_that_states_nothing_is_not_listed_and_one_that_states_some_says_what_it_leaves_out(
-    client, instance, make_published_run
-):
+def test_a_run_without_a_location_is_not_listed_and_missing_values_are_named(client, instance, make_published_run):
     silent = make_published_run(product=instance)
     assert "Where and on what runs were made" not in shown_html(client.get("/drives/cloud/"))
     some = make_published_run(product=instance, zone="b")
@@ -55,14 +53,16 @@ def test_regions_and_zones_are_counted(client, placed, instance, make_published_
     assert "<dt>zone</dt><dd>reported by 1 of 2</dd>" in text
 
 
-def test_of_very_many_runs_the_first_are_listed_and_the_page_says_so(client, instance, make_published_run, monkeypatch):
+def test_only_the_first_of_very_many_runs_are_listed_and_the_page_states_so(
+    client, instance, make_published_run, monkeypatch
+):
     monkeypatch.setattr(cloud, "PLACED_MAX", 2)
     for region in ("a", "b", "c"):
         make_published_run(product=instance, region=region)
     assert "The first 2 of 3 runs that report a place or a device." in listed(client)
 
 
-def test_the_table_shows_them_by_choice_and_sorts_by_them(client, placed, instance, make_published_run):
+def test_the_columns_can_be_selected_and_sorted(client, placed, instance, make_published_run):
     make_published_run(product=instance, region="eu-west-3", tps=900_000)
     assert "<td" in client.get("/drives/cloud/").text
     assert 'data-column="region"' not in shown_html(client.get("/drives/cloud/"))
@@ -82,23 +82,23 @@ def test_the_page_links_to_the_table_with_these_columns(client, placed):
     assert all(f'data-column="{code}"' in shown for code in [*COLUMNS.split("~"), "tps", "storage", "tier"])
 
 
-def test_a_cloud_runs_page_says_where_it_was_made(client, placed):
+def test_the_page_of_a_cloud_run_has_its_location(client, placed):
     text = client.get(f"/runs/{placed.public_id}/").text
     assert "<dt>Region</dt><dd>us-east-1</dd><dt>Zone</dt><dd>us-east-1a</dd>" in text
     assert "<dt>Started</dt><dd>20 November 2026, 09:12 UTC</dd>" in text
 
 
-def test_a_cloud_run_of_which_nobody_says_where_says_that(client, instance, make_published_run):
+def test_a_cloud_run_without_a_location_states_so(client, instance, make_published_run):
     text = client.get(f"/runs/{make_published_run(product=instance).public_id}/").text
     assert "<dt>Region</dt><dd>not reported</dd><dt>Zone</dt><dd>not reported</dd>" in text
 
 
-def test_a_drive_on_a_bench_has_no_region_to_speak_of(client, make_published_run):
+def test_a_drive_outside_a_cloud_has_no_region(client, make_published_run):
     assert "<dt>Region</dt>" not in client.get(f"/runs/{make_published_run().public_id}/").text
 
 
 @pytest.mark.parametrize("hostile", ["<b>x</b>", '"><script>alert(1)</script>', "\u202eabc"])
-def test_a_place_is_never_markup(client, instance, make_published_run, hostile):
+def test_a_location_is_escaped(client, instance, make_published_run, hostile):
     run = make_published_run(product=instance, region=hostile)
     for path in ("/drives/cloud/", f"/drives/cloud/?columns={COLUMNS}", f"/runs/{run.public_id}/"):
         text = client.get(path).text
@@ -106,7 +106,7 @@ def test_a_place_is_never_markup(client, instance, make_published_run, hostile):
         assert "<script>alert" not in text
 
 
-def test_exports_say_where_and_null_where_nobody_states_it(client, placed, instance, make_published_run):
+def test_exports_have_the_location_or_null(client, placed, instance, make_published_run):
     make_published_run(product=instance, tps=1)
     first, second = client.get("/drives/cloud/?format=json").json()["rows"]
     assert (first["region"], first["zone"], second["region"]) == ("us-east-1", "us-east-1a", None)
@@ -114,13 +114,13 @@ def test_exports_say_where_and_null_where_nobody_states_it(client, placed, insta
     assert [line["zone"] for line in lines] == ["us-east-1a", ""]
 
 
-def test_comparisons_say_where_each_run_was_made(client, placed, instance, make_published_run):
+def test_comparisons_have_the_location_of_each_run(client, placed, instance, make_published_run):
     other = make_published_run(product=instance, region="eu-west-3")
     rows = client.get(f"/compare/?run={placed.public_id}&run={other.public_id}&format=json").json()["rows"]
     (region,) = [row for row in rows if row["row"] == "region"]
     assert (region["values"], region["differs"]) == (["us-east-1", "eu-west-3"], True)
 
 
-def test_the_longest_name_of_a_region_is_kept_whole(make_published_run, instance):
+def test_the_longest_name_of_a_region_is_not_truncated(make_published_run, instance):
     run = make_published_run(product=instance, region="r" * 60)
     assert Run.objects.get(pk=run.pk).region == "r" * 60

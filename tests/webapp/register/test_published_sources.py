@@ -20,12 +20,12 @@ def test_a_published_result_names_its_page_and_links_to_it(client, catalogue):
     assert "retriev" not in text
 
 
-def test_a_published_run_that_is_not_of_that_page_is_not_said_to_be(client, make_published_run):
+def test_a_published_run_from_another_source_does_not_name_that_page(client, make_published_run):
     run = make_published_run()
     assert "Certifying Flash Devices" not in client.get(f"/runs/{run.public_id}/").text
 
 
-def test_each_ycsb_publication_says_where_it_is_from_as_far_as_that_was_recorded(client):
+def test_each_ycsb_publication_names_its_recorded_source(client):
     import_figures()
     slugs = set(PublishedFigure.objects.values_list("publication", flat=True))
     assert slugs | {CERTIFICATION_PAGE} == set(published_sources())
@@ -36,7 +36,7 @@ def test_each_ycsb_publication_says_where_it_is_from_as_far_as_that_was_recorded
 
 
 @pytest.mark.parametrize("day", ["", "2025-03-01"])
-def test_a_day_of_retrieval_is_told_where_it_was_recorded(day):
+def test_a_retrieval_date_is_shown_if_it_was_recorded(day):
     source = PublishedSource("s", "Title", "Publisher", "", day)
     said = render_to_string("register/tables/published_source.html", {"source": source}).strip()
     assert said == f"Publisher: Title{', retrieved on ' + day if day else ''}."

@@ -36,7 +36,7 @@ def test_the_sentences_name_the_faster_device(client, four_and_one):
     assert "400,000" not in found
 
 
-def test_a_speed_of_several_devices_says_so(client, make_product, make_published_run):
+def test_a_speed_of_several_devices_is_marked(client, make_product, make_published_run):
     product = make_product(model="EX7", capacity_gb=1600)
     make_published_run(product=product, tps=400_000, device_count=4)
     for path in ("/drives/nvme-flash/", f"/drive/{product.slug}/"):
@@ -44,7 +44,7 @@ def test_a_speed_of_several_devices_says_so(client, make_product, make_published
     assert "4 devices together" in client.get("/").text
 
 
-def test_wherever_a_speed_of_several_devices_stands_they_are_told(client, make_product, make_published_run):
+def test_the_number_of_devices_is_shown_wherever_their_speed_is(client, make_product, make_published_run):
     run = make_published_run(product=make_product(model="EX7", capacity_gb=1600), tps=400_000, device_count=4)
     text = client.get(f"/runs/{run.public_id}/").text.replace("\N{NO-BREAK SPACE}", " ")
     for told in ("400,000 tps, 4 devices together; ", "sustained 400,000 tps for 24 h, 4 devices together."):
@@ -53,19 +53,19 @@ def test_wherever_a_speed_of_several_devices_stands_they_are_told(client, make_p
     assert "as published, 4 devices together" in client.get("/search/?q=EX7").text
 
 
-def test_the_badge_tells_the_faster_device(client, four_and_one):
+def test_the_badge_shows_the_faster_device(client, four_and_one):
     text = client.get(f"/drive/{four_and_one[0].product.slug}/badge.svg").text
     assert "150,000" in text
     assert "400,000" not in text
 
 
-def test_the_browser_takes_the_same_categories_as_a_whole():
+def test_the_browser_treats_the_same_categories_as_a_whole():
     script = (settings.BASE_DIR / "static/js/drives/column-store.js").read_text()
     (told,) = re.findall(r"const SYSTEMS = new Set\(\[(.*?)\]\)", script)
     assert set(re.findall(r"'(.*?)'", told)) == SYSTEMS
 
 
-def test_the_capacities_of_a_model_are_ranked_so_too(client, four_and_one, make_product, make_published_run):
+def test_the_capacities_of_a_model_are_ranked_by_device_too(client, four_and_one, make_product, make_published_run):
     make_published_run(product=make_product(model="EX7", capacity_gb=3200), tps=100_000)
     page = client.get(f"/drive/{four_and_one[0].product.slug}/").text
     table = page.split('id="capacities"')[1].split("</table>")[0]
@@ -94,7 +94,7 @@ def test_an_instance_counts_as_a_whole(client, make_product, make_published_run)
         ({"device_count": 4, "category": "networked"}, 400), ({"device_count": None, "category": "networked"}, 400),
     ],
 )  # fmt: skip
-def test_queries_and_rows_rank_alike(make_product, make_published_run, stated, ranked):
+def test_queries_and_rows_have_the_same_ranking(make_product, make_published_run, stated, ranked):
     product = make_product(category=stated.pop("category", "nvme-flash"))
     run = make_published_run(product=product, tps=Decimal(400), **stated)
     assert Run.objects.with_ranked_tps().get(pk=run.pk).ranked_tps == ranked

@@ -55,7 +55,7 @@ def move(client, submission, until):
     return client.post(f"/submissions/{submission.public_id}/embargo/", {"embargo_until": until}, follow=True)
 
 
-def test_a_sender_states_it_with_the_log_and_sees_it_at_once(as_user, vera, submission):
+def test_a_sender_states_the_embargo_with_the_log_and_sees_it_immediately(as_user, vera, submission):
     assert submission.embargo_until == minute(days=1)
     page = as_user(vera).get(f"/submissions/{submission.public_id}/").text
     assert f"No run of this submission is public before {units.moment(submission.embargo_until)}" in page
@@ -63,27 +63,27 @@ def test_a_sender_states_it_with_the_log_and_sees_it_at_once(as_user, vera, subm
 
 
 @pytest.mark.parametrize("until", ["soon", "2020-01-01T00:00", "9999-01-01T00:00"])
-def test_a_moment_that_is_none_keeps_the_form(as_user, vera, until):
+def test_an_invalid_date_keeps_the_form(as_user, vera, until):
     answer = send(as_user(vera), until)
     assert answer.status_code == 400
     assert 'id="id_embargo_until_error"' in answer.text
     assert not Submission.objects.exists()
 
 
-def test_a_reviewer_publishes_it_for_later_and_finds_it_in_a_list_of_its_own(as_user, rita, reviewed):
+def test_a_reviewer_publishes_for_a_later_date_and_finds_the_run_in_a_separate_list(as_user, rita, reviewed):
     assert reviewed.runs.get().visibility == "embargoed"
     page = as_user(rita).get("/submissions/review/").text
     assert f"public at {units.moment(reviewed.embargo_until)}" in page
     assert reviewed.public_id in page
 
 
-def test_its_page_says_what_it_waits_for(as_user, vera, reviewed):
+def test_its_page_states_the_end_of_the_embargo(as_user, vera, reviewed):
     page = as_user(vera).get(f"/submissions/{reviewed.public_id}/").text
     assert "State: under embargo" in page
     assert "<b>Waits for the end of its embargo</b>" in page
 
 
-def test_its_owner_moves_and_ends_it(as_user, vera, reviewed):
+def test_its_owner_moves_and_ends_the_embargo(as_user, vera, reviewed):
     client = as_user(vera)
     move(client, reviewed, typed(minute(days=3)))
     reviewed.refresh_from_db()
@@ -93,24 +93,24 @@ def test_its_owner_moves_and_ends_it(as_user, vera, reviewed):
     assert "an embargo cannot hide it again" in move(client, reviewed, typed(minute(days=3))).text
 
 
-def test_a_moment_that_has_passed_changes_nothing(as_user, vera, reviewed):
+def test_a_date_in_the_past_changes_nothing(as_user, vera, reviewed):
     assert "Expected a moment after now" in move(as_user(vera), reviewed, "2020-01-01T00:00").text
     reviewed.refresh_from_db()
     assert reviewed.embargo_until == minute(days=1)
 
 
-def test_somebody_else_can_neither_see_nor_move_it(as_user, otto, reviewed):
+def test_another_user_can_neither_see_nor_move_the_embargo(as_user, otto, reviewed):
     assert move(as_user(otto), reviewed, "").status_code == 404
     assert reviewed.runs.get().visibility == "embargoed"
 
 
-def test_a_holder_of_the_link_reads_when_it_ends_and_has_no_form(client, reviewed):
+def test_a_holder_of_the_link_reads_the_end_of_the_embargo_and_has_no_form(client, reviewed):
     page = client.get(f"/submissions/{reviewed.public_id}/?key={reviewed.link_key}").text
     assert "No run of this submission is public before" in page
     assert f"/submissions/{reviewed.public_id}/embargo/" not in page
 
 
-def test_the_same_log_sent_again_with_another_moment_moves_it_and_says_so(as_user, vera, submission):
+def test_the_same_log_with_another_date_moves_the_embargo_and_states_so(as_user, vera, submission):
     answer = send(as_user(vera), typed(minute(days=2)))
     submission.refresh_from_db()
     assert submission.embargo_until == minute(days=2)
@@ -118,7 +118,7 @@ def test_the_same_log_sent_again_with_another_moment_moves_it_and_says_so(as_use
     assert "The embargo of the submission was changed as stated." not in send(as_user(vera), typed(minute(days=2))).text
 
 
-def test_the_same_log_sent_again_with_its_moment_when_that_has_passed_is_no_complaint(as_user, vera, submission):
+def test_the_same_log_with_its_past_date_is_accepted(as_user, vera, submission):
     passed = minute(minutes=-5)
     Submission.objects.update(embargo_until=passed)
     answer = send(as_user(vera), typed(passed))
@@ -126,7 +126,7 @@ def test_the_same_log_sent_again_with_its_moment_when_that_has_passed_is_no_comp
     assert "Expected a moment after now" in send(as_user(vera), typed(passed - timedelta(minutes=1))).text
 
 
-def test_an_embargo_that_has_ended_is_said_of_nothing_but_what_it_still_holds_back(as_user, vera, reviewed):
+def test_an_ended_embargo_is_mentioned_only_for_runs_that_it_delays(as_user, vera, reviewed):
     client, said = as_user(vera), "No run of this submission is public before"
     Submission.objects.update(embargo_until=minute(minutes=-5))
     assert said in client.get(f"/submissions/{reviewed.public_id}/").text  # reviewed, and not disclosed yet
@@ -134,7 +134,7 @@ def test_an_embargo_that_has_ended_is_said_of_nothing_but_what_it_still_holds_ba
     assert said not in client.get(f"/submissions/{reviewed.public_id}/").text
 
 
-def test_a_moment_for_a_log_that_was_public_keeps_the_form_and_says_why(as_user, vera, reviewed):
+def test_a_date_for_a_log_that_was_public_keeps_the_form_with_the_reason(as_user, vera, reviewed):
     move(as_user(vera), reviewed, "")
     answer = send(as_user(vera), typed(minute(days=2)))
     assert answer.status_code == 409
@@ -143,7 +143,7 @@ def test_a_moment_for_a_log_that_was_public_keeps_the_form_and_says_why(as_user,
     assert reviewed.embargo_until is None
 
 
-def test_the_owners_read_every_moment_in_the_history_and_a_holder_of_the_link_has_none(as_user, client, vera, reviewed):
+def test_only_owners_read_every_date_in_the_history(as_user, client, vera, reviewed):
     later = minute(days=3)
     move(as_user(vera), reviewed, typed(later))
     page = as_user(vera).get(f"/submissions/{reviewed.public_id}/").text
@@ -155,7 +155,7 @@ def test_the_owners_read_every_moment_in_the_history_and_a_holder_of_the_link_ha
     assert ('id="history"' in page, 'id="history"' in by_link) == (True, False)
 
 
-def test_a_reviewer_recalls_a_run_that_waits(as_user, rita, reviewed):
+def test_a_reviewer_recalls_a_waiting_run(as_user, rita, reviewed):
     run = reviewed.runs.get()
     answer = as_user(rita).post(f"/review/runs/{run.public_id}/recall/", {"reason": "another drive"}, follow=True)
     assert "Returned to review." in answer.text

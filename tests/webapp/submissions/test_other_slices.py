@@ -35,7 +35,7 @@ def ask(client, submission, slice_length_s):
     return answer
 
 
-def test_no_empty_table_stands_where_no_slice_is_whole(as_user, vera, submission):
+def test_no_empty_table_is_shown_if_no_slice_is_complete(as_user, vera, submission):
     page = page_of(as_user(vera), submission)
     assert "The log lasts 1 min, shorter than one slice of 1 h, so it has no worst slice." in page
     assert '<a href="#other-slices">' in page
@@ -43,7 +43,7 @@ def test_no_empty_table_stands_where_no_slice_is_whole(as_user, vera, submission
     assert "<caption>Worst slice" not in page
 
 
-def test_its_runs_page_says_why_there_is_no_slice_and_leads_to_the_control(client, submission):
+def test_the_page_of_its_run_explains_the_missing_slices_and_links_to_the_control(client, submission):
     run = submission.runs.get()
     page = client.get(f"/runs/{run.public_id}/", {"key": submission.link_key}).text.replace("\N{NO-BREAK SPACE}", " ")
     assert "The log lasts 1 min, shorter than one slice of 1 h, so it has no worst slice." in page
@@ -52,7 +52,7 @@ def test_its_runs_page_says_why_there_is_no_slice_and_leads_to_the_control(clien
     assert "slices.csv" not in page
 
 
-def test_a_public_run_says_how_to_read_the_log_itself(client, submission):
+def test_a_public_run_explains_how_to_read_its_log(client, submission):
     product = Product.objects.create(slug="ex", vendor="Exemplar", model="EX", category="nvme-flash")
     Run.objects.update(visibility=Visibility.PUBLIC, product=product)
     page = client.get(f"/runs/{submission.runs.get().public_id}/").text
@@ -60,7 +60,7 @@ def test_a_public_run_says_how_to_read_the_log_itself(client, submission):
     assert "#other-slices" not in page
 
 
-def test_its_owner_reads_it_in_other_slices_under_the_same_id(as_user, vera, submission):
+def test_its_owner_reads_the_log_again_in_other_slices_under_the_same_id(as_user, vera, submission):
     before = submission.runs.get()
     ask(as_user(vera), submission, 10)
     after = submission.runs.get()
@@ -70,21 +70,21 @@ def test_its_owner_reads_it_in_other_slices_under_the_same_id(as_user, vera, sub
     assert "<caption>Worst slice" in page_of(as_user(vera), submission)
 
 
-def test_the_change_is_in_the_history_with_both_lengths(as_user, vera, submission):
+def test_the_history_has_the_change_with_both_lengths(as_user, vera, submission):
     ask(as_user(vera), submission, 10)
     event = Event.objects.get(kind="submission-slices-changed")
     assert (event.actor, event.details) == (vera, {"before": 3600, "after": 10})
     assert Event.objects.get(kind="run-judged-anew").reason == "read in slices of 10 s instead of 3600 s"
 
 
-def test_a_log_that_failed_is_queued_again_in_the_slices_asked_for(as_user, rita, submission):
+def test_a_failed_log_is_queued_again_with_the_requested_slices(as_user, rita, submission):
     submission.log.readings.update(state="failed", error={"id": "reader-gave-up", "sentence": "stopped"})
     ask(as_user(rita), submission, 20)
     assert (submission.log.readings.get().state, submission.slice_length_s) == ("pending", 20)
 
 
 @pytest.mark.parametrize("slice_length_s", ["0", "86401", "", "1" * 30])
-def test_a_length_that_no_slice_has_is_refused(as_user, vera, submission, slice_length_s):
+def test_an_impossible_slice_length_is_refused(as_user, vera, submission, slice_length_s):
     assert "Expected a slice length of 1 to 86400 s" in ask(as_user(vera), submission, slice_length_s).text
     assert submission.slice_length_s == 3600
 
@@ -106,18 +106,18 @@ def test_the_page_of_a_published_log_offers_no_other_slices(as_user, vera, submi
     assert CONTROL not in page_of(as_user(vera), submission)
 
 
-def test_what_cannot_be_read_so_changes_nothing(as_user, vera, submission, settings):
+def test_a_failed_reading_in_other_slices_changes_nothing(as_user, vera, submission, settings):
     settings.READ_OUTPUT_BYTES = 1000
     assert "Nothing was changed: in slices of 1 s" in ask(as_user(vera), submission, 1).text
     assert (submission.slice_length_s, submission.runs.get().slice_length_s) == (3600, 3600)
 
 
-def test_a_log_that_is_still_to_be_read_waits(as_user, vera, submission):
+def test_a_log_that_is_not_read_yet_waits(as_user, vera, submission):
     submission.log.readings.update(state="pending")
     assert "has not been read yet" in ask(as_user(vera), submission, 10).text
 
 
-def test_strangers_and_holders_of_the_link_may_not_ask(as_user, client, otto, submission):
+def test_strangers_and_holders_of_the_link_cannot_change_the_slices(as_user, client, otto, submission):
     assert ask(as_user(otto), submission, 10).status_code == 404
     answer = client.post(
         f"/submissions/{submission.public_id}/slices/?key={submission.link_key}", {"slice_length_s": 10}
@@ -128,7 +128,7 @@ def test_strangers_and_holders_of_the_link_may_not_ask(as_user, client, otto, su
     assert submission.slice_length_s == 3600
 
 
-def test_a_run_of_ycsb_has_no_slices_to_choose(as_user, vera, exemplar, program, tmp_path):
+def test_a_ycsb_run_has_no_slices_to_select(as_user, vera, exemplar, program, tmp_path):
     answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN]))
     submission = send(exemplar, YCSB_LOG, vera)
     sweep()

@@ -70,14 +70,14 @@ def test_the_page_shows_the_verdict_with_its_reason_and_every_violation(as_user,
     assert submission.log.sha256 in page
 
 
-def test_cells_over_their_limit_are_marked_by_a_word(as_user, vera, submission):
+def test_cells_over_their_limit_are_marked_with_a_word(as_user, vera, submission):
     page = as_user(vera).get(address(submission)).content.decode()
     table = page[page.index('<table class="slices">') :]
     marked = re.findall(r'<span class="fail">([\d.]+)<span class="vh"> over the limit', table)
     assert marked == ["0.33", "0.17", "5.83", "1.33"]
 
 
-def test_an_unreadable_log_says_what_was_expected_and_where_reading_stopped(
+def test_an_unreadable_log_shows_what_was_expected_and_the_line_of_the_error(
     as_user, vera, exemplar, evidence_dir, stand_in
 ):
     submission = send(exemplar, b"no log", vera)
@@ -88,9 +88,7 @@ def test_an_unreadable_log_says_what_was_expected_and_where_reading_stopped(
     assert "http-equiv" not in page
 
 
-def test_a_page_that_waits_refreshes_itself_and_a_finished_one_does_not(
-    as_user, vera, exemplar, evidence_dir, stand_in
-):
+def test_a_waiting_page_refreshes_and_a_finished_one_does_not(as_user, vera, exemplar, evidence_dir, stand_in):
     submission = send(exemplar, log_bytes("four-us"), vera)
     assert b'http-equiv="refresh"' in as_user(vera).get(address(submission)).content
     sweep()
@@ -106,7 +104,7 @@ def test_owners_staff_and_holders_of_the_link_see_it(as_user, client, vera, rita
     assert "no-store" in answer.headers["Cache-Control"]
 
 
-def test_others_do_not_learn_that_it_exists(as_user, client, otto, submission):
+def test_the_submission_is_not_revealed_to_others(as_user, client, otto, submission):
     assert as_user(otto).get(address(submission)).status_code == 404
     assert as_user(otto).get("/submissions/s-nothing/").status_code == 404
     for path in [address(submission), "/submissions/s-nothing/"]:
@@ -114,13 +112,13 @@ def test_others_do_not_learn_that_it_exists(as_user, client, otto, submission):
         assert (answer.status_code, answer.headers["Location"].split("?")[0]) == (302, "/accounts/login/")
 
 
-def test_a_holder_of_the_link_gets_neither_the_link_nor_decisions_offered(client, submission):
+def test_a_holder_of_the_link_gets_neither_the_link_nor_forms_for_decisions(client, submission):
     page = client.get(address(submission), {"key": submission.link_key}).content.decode()
     assert "People without an account can read this page" not in page
     assert "<h3>Review</h3>" not in page
 
 
-def test_names_never_become_markup(as_user, vera, exemplar, evidence_dir, stand_in):
+def test_names_are_escaped(as_user, vera, exemplar, evidence_dir, stand_in):
     script = "<script>alert(1)</script>"
     facts = SubmissionMetadata(
         vendor=script, model=script, part_number=script, firmware=script, notes=script, category="cloud"
@@ -135,13 +133,15 @@ def test_names_never_become_markup(as_user, vera, exemplar, evidence_dir, stand_
         assert script not in page
 
 
-def test_the_list_shows_ones_own_organisation_only(as_user, vera, otto, submission):
+def test_the_list_shows_only_submissions_of_the_users_organisation(as_user, vera, otto, submission):
     assert submission.public_id in as_user(vera).get("/submissions/").content.decode()
     assert submission.public_id not in as_user(otto).get("/submissions/").content.decode()
 
 
 @pytest.mark.parametrize(("path", "person"), [("/submissions/", "vera"), ("/submissions/review/", "rita")])
-def test_lists_ask_as_often_for_50_rows_as_for_one(request, as_user, submission, path, person, connection_queries):
+def test_lists_need_as_many_queries_for_50_rows_as_for_one(
+    request, as_user, submission, path, person, connection_queries
+):
     client = as_user(request.getfixturevalue(person))
     with connection_queries() as one:
         client.get(path)
@@ -154,7 +154,7 @@ def test_lists_ask_as_often_for_50_rows_as_for_one(request, as_user, submission,
     assert len(one) == len(fifty)
 
 
-def test_a_submissions_page_asks_as_often_for_many_slices(as_user, vera, submission, connection_queries):
+def test_the_page_of_a_submission_needs_as_many_queries_for_many_slices(as_user, vera, submission, connection_queries):
     client = as_user(vera)
     with connection_queries() as few:
         client.get(address(submission))
@@ -171,7 +171,7 @@ def add_slices(run, numbers):
 
 
 @pytest.mark.parametrize(("total", "shown", "is_cut"), [(1000, 1002, False), (1001, 1000, True)])
-def test_a_page_shows_1000_slices_and_says_what_it_leaves_out(as_user, vera, submission, total, shown, is_cut):
+def test_a_page_shows_1000_slices_and_states_what_it_leaves_out(as_user, vera, submission, total, shown, is_cut):
     add_slices(submission.runs.get(), range(5, total + 1))
     page = as_user(vera).get(address(submission)).content.decode()
     reader = SliceTableReader()
@@ -181,7 +181,7 @@ def test_a_page_shows_1000_slices_and_says_what_it_leaves_out(as_user, vera, sub
 
 
 @pytest.mark.parametrize(("total", "shown", "is_cut"), [(100, 100, False), (101, 100, True)])
-def test_a_page_shows_100_violations_and_says_what_it_leaves_out(as_user, vera, submission, total, shown, is_cut):
+def test_a_page_shows_100_violations_and_states_what_it_leaves_out(as_user, vera, submission, total, shown, is_cut):
     verdict = submission.runs.get().verdicts.get()
     verdict.document["violations"] = verdict.document["violations"][:1] * total
     verdict.save()
@@ -198,14 +198,14 @@ def test_a_page_shows_100_violations_and_says_what_it_leaves_out(as_user, vera, 
         ("done", "awaiting identity"),
     ],
 )
-def test_a_product_is_awaited_only_where_the_log_was_read(as_user, vera, submission, state, said):
+def test_only_a_read_log_waits_for_its_product(as_user, vera, submission, state, said):
     submission.log.readings.update(state=state)
     page = as_user(vera).get(address(submission)).text
     assert f"<dt>Product</dt><dd>{said}</dd>" in page
     assert ("no product of the register has exactly" in page) is (state == "done")
 
 
-def test_a_slice_length_is_shown_of_act_and_not_of_ycsb(as_user, vera, exemplar, submission, program, tmp_path):
+def test_a_slice_length_is_shown_for_act_and_not_for_ycsb(as_user, vera, exemplar, submission, program, tmp_path):
     answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN]))
     of_ycsb = send(exemplar, YCSB_LOG, vera)
     sweep()
@@ -213,7 +213,7 @@ def test_a_slice_length_is_shown_of_act_and_not_of_ycsb(as_user, vera, exemplar,
     assert "Requested slice length" not in as_user(vera).get(address(of_ycsb)).text
 
 
-def test_several_devices_of_another_size_are_told_in_one_box(as_user, vera, submission):
+def test_several_devices_of_another_size_are_listed_in_one_box(as_user, vera, submission):
     run = submission.runs.get()
     run.facts["devices"] = [
         {"name": f"/dev/sd{name}", "size_bytes": size} for name, size in zip("abc", (1, 1, 2), strict=True)

@@ -31,7 +31,7 @@ def page_of(client, submission):
     return client.get(f"/submissions/{submission.public_id}/").content.decode()
 
 
-def test_a_log_given_up_tells_its_attempts_the_limit_and_what_its_owner_can_do(as_user, vera, submission, ends_by):
+def test_an_abandoned_log_shows_its_attempts_the_limit_and_the_remedy(as_user, vera, submission, ends_by):
     ends_by(OUT_OF_MEMORY)
     attempt(3)
     page = page_of(as_user(vera), submission)
@@ -41,7 +41,7 @@ def test_a_log_given_up_tells_its_attempts_the_limit_and_what_its_owner_can_do(a
     assert "Remedy: Send the same file again and ask for longer slices" in page
 
 
-def test_a_log_that_ran_out_of_time_is_to_be_sent_in_parts(as_user, vera, submission, ends_by):
+def test_a_log_that_exceeded_the_time_limit_should_be_split(as_user, vera, submission, ends_by):
     ends_by("kill -XCPU $$")
     attempt(3)
     page = page_of(as_user(vera), submission)
@@ -49,7 +49,7 @@ def test_a_log_that_ran_out_of_time_is_to_be_sent_in_parts(as_user, vera, submis
     assert "Remedy: Send the runs of a file or archive separately" in page
 
 
-def test_limits_and_other_ends_are_told_apart(as_user, vera, submission, ends_by):
+def test_limits_and_other_ends_have_different_messages(as_user, vera, submission, ends_by):
     for words in [OUT_OF_MEMORY, "kill -XCPU $$", "exit 7"]:
         ends_by(words)
         attempt()
@@ -60,7 +60,7 @@ def test_limits_and_other_ends_are_told_apart(as_user, vera, submission, ends_by
     )
 
 
-def test_a_log_that_waits_for_its_next_attempt_says_so(as_user, vera, submission, ends_by):
+def test_a_log_that_waits_for_its_next_attempt_is_marked(as_user, vera, submission, ends_by):
     ends_by(OUT_OF_MEMORY)
     sweep()
     page = page_of(as_user(vera), submission)
@@ -68,7 +68,7 @@ def test_a_log_that_waits_for_its_next_attempt_says_so(as_user, vera, submission
     assert "The next attempt to read the log is at " in page
 
 
-def test_too_long_an_answer_is_not_tried_again(as_user, vera, submission, ends_by, settings):
+def test_an_output_that_is_too_long_is_not_tried_again(as_user, vera, submission, ends_by, settings):
     settings.READ_OUTPUT_BYTES = 1000
     ends_by("head -c 2000 /dev/zero; kill -XFSZ $$")
     attempt(2)
@@ -77,7 +77,7 @@ def test_too_long_an_answer_is_not_tried_again(as_user, vera, submission, ends_b
     )
 
 
-def test_attempts_that_met_no_limit_say_so(as_user, vera, submission, ends_by):
+def test_attempts_without_a_limit_are_marked(as_user, vera, submission, ends_by):
     ends_by("exit 7")
     attempt(3)
     assert "The register tried 3 times to read the log; no attempt reached a limit." in page_of(
@@ -85,7 +85,7 @@ def test_attempts_that_met_no_limit_say_so(as_user, vera, submission, ends_by):
     )
 
 
-def test_a_log_that_is_none_is_not_said_to_be_tried(as_user, vera, exemplar, evidence_dir, stand_in):
+def test_a_file_that_is_not_a_log_shows_no_attempts(as_user, vera, exemplar, evidence_dir, stand_in):
     unreadable = send(exemplar, b"no log", vera)
     sweep()
     assert "Tried" not in page_of(as_user(vera), unreadable)

@@ -40,7 +40,7 @@ def test_a_reviewer_enters_the_product_and_publishes(as_user, rita, submission):
     assert submission.public_id not in client.get("/submissions/review/").content.decode()
 
 
-def test_a_product_that_is_not_fully_stated_is_not_entered(as_user, rita, submission):
+def test_an_incomplete_product_is_not_entered(as_user, rita, submission):
     answer = decide(as_user(rita), submission, "new-product", **NEW_PRODUCT | {"vendor": ""})
     assert "Nothing was changed. Vendor: " in answer.content.decode()
     assert not Product.objects.exists()
@@ -62,7 +62,7 @@ def test_a_product_with_a_long_name_is_entered(as_user, rita, submission):
     assert Event.objects.get(kind="product-created").subject_id == product.slug
 
 
-def test_nobody_publishes_their_own_submission(as_user, vera, submission):
+def test_a_reviewer_cannot_publish_their_own_submission(as_user, vera, submission):
     vera.is_staff = True
     vera.save()
     client = as_user(vera)
@@ -73,14 +73,14 @@ def test_nobody_publishes_their_own_submission(as_user, vera, submission):
     assert submission.runs.get().visibility == "unreviewed"
 
 
-def test_declining_needs_a_reason_and_shows_it_to_the_owner(as_user, rita, vera, submission):
+def test_declining_needs_a_reason_that_the_owner_sees(as_user, rita, vera, submission):
     assert b"Enter a reason" in decide(as_user(rita), submission, "decline").content
     decide(as_user(rita), submission, "decline", reason="another drive's log")
     page = as_user(vera).get(f"/submissions/{submission.public_id}/").content.decode()
     assert "another drive&#x27;s log" in page
 
 
-def test_a_declined_submission_is_offered_for_publication(as_user, rita, submission):
+def test_a_declined_submission_can_be_published(as_user, rita, submission):
     client = as_user(rita)
     decide(client, submission, "new-product", **NEW_PRODUCT)
     page = decide(client, submission, "decline", reason="wrong drive").content.decode()
@@ -110,26 +110,26 @@ def test_only_staff_reviews(as_user, client, vera, submission):
     assert submission.runs.get().visibility == "unreviewed"
 
 
-def test_unknown_decisions_and_reading_one_are_refused(as_user, rita, submission):
+def test_unknown_decisions_and_get_requests_are_refused(as_user, rita, submission):
     client = as_user(rita)
     assert client.post(f"/submissions/{submission.public_id}/delete/").status_code == 404
     assert client.get(f"/submissions/{submission.public_id}/publish/").status_code == 405
 
 
-def test_a_decision_needs_the_token_of_its_form(rita, submission):
+def test_a_decision_requires_the_csrf_token(rita, submission):
     client = Client(enforce_csrf_checks=True)
     client.force_login(rita)
     assert client.post(f"/submissions/{submission.public_id}/publish/").status_code == 403
 
 
-def test_a_dispatch_is_reviewed_by_another_than_who_ordered_it(as_user, submission, exemplar):
+def test_a_dispatch_is_not_reviewed_by_the_person_who_ordered_it(as_user, submission, exemplar):
     orderer = make_user("lars", exemplar, is_staff=True)
     submission.submitted_by = orderer
     submission.save()
     assert b"another reviewer" in decide(as_user(orderer), submission, "publish").content
 
 
-def test_a_submission_of_a_virtual_device_says_so_and_has_no_way_to_publish(as_user, rita, submission):
+def test_a_submission_of_a_virtual_device_states_so_and_cannot_be_published(as_user, rita, submission):
     client = as_user(rita)
     decide(client, submission, "new-product", **NEW_PRODUCT)
     assert "/publish/" in client.get(f"/submissions/{submission.public_id}/").text
@@ -140,7 +140,7 @@ def test_a_submission_of_a_virtual_device_says_so_and_has_no_way_to_publish(as_u
     assert "never certifies, so the run cannot be published" in decide(client, submission, "publish").text
 
 
-def test_the_queue_and_the_page_mark_what_ran_on_no_drive(as_user, rita, submission):
+def test_the_queue_and_the_page_mark_runs_on_virtual_devices(as_user, rita, submission):
     client, pages = as_user(rita), ["/submissions/review/", f"/submissions/{submission.public_id}/"]
 
     def are_marked():
@@ -156,7 +156,7 @@ def test_the_queue_and_the_page_mark_what_ran_on_no_drive(as_user, rita, submiss
     assert are_marked() == [True, True]
 
 
-def test_what_speaks_against_a_run_is_ticked_sentence_by_sentence_before_it_is_published(as_user, rita, submission):
+def test_each_warning_must_be_ticked_before_publication(as_user, rita, submission):
     client = as_user(rita)
     decide(client, submission, "new-product", **NEW_PRODUCT)
     run = submission.runs.get()
@@ -175,13 +175,13 @@ def test_what_speaks_against_a_run_is_ticked_sentence_by_sentence_before_it_is_p
     assert published.details["in_spite_of"] == ticks
 
 
-def test_where_nothing_speaks_against_a_run_there_is_nothing_to_tick(as_user, rita, submission):
+def test_a_run_without_warnings_has_no_tick_boxes(as_user, rita, submission):
     client = as_user(rita)
     decide(client, submission, "new-product", **NEW_PRODUCT)
     assert "accepted_warnings" not in client.get(f"/submissions/{submission.public_id}/").text
 
 
-def test_a_reviewer_has_a_failed_reading_read_again(as_user, rita, submission):
+def test_a_reviewer_retries_a_failed_reading(as_user, rita, submission):
     client = as_user(rita)
     assert "there is nothing to retry" in decide(client, submission, "read-again").text
     submission.log.readings.update(state="failed", error={"id": "reader-gave-up", "sentence": "stopped"})
@@ -190,7 +190,7 @@ def test_a_reviewer_has_a_failed_reading_read_again(as_user, rita, submission):
     assert submission.log.readings.get().state == "pending"
 
 
-def test_products_of_the_maker_stated_stand_on_top(db):
+def test_products_of_the_stated_maker_come_first(db):
     Product.objects.create(slug="a", category="nvme-flash", vendor="Aardvark", model="A1")
     own = Product.objects.create(slug="e", category="nvme-flash", vendor="EXEMPLAR", model="E1")
     form = ProductForm(Submission(vendor="Exemplar", category="nvme-flash"))

@@ -27,14 +27,14 @@ def run_on(*names, named=()):
     ],
 )
 @pytest.mark.django_db
-def test_devices_that_are_no_drives_are_weighed_in_one_sentence(names, told):
+def test_virtual_devices_are_listed_in_one_warning(names, told):
     run = run_on(*names, named=names)
     (sentence,) = review_warnings(Submission(), [run, run])
     assert sentence.startswith(told)
 
 
 @pytest.mark.django_db
-def test_a_drive_beside_a_device_that_is_none_is_not_called_none(db):
+def test_a_drive_next_to_a_virtual_device_is_not_called_virtual(db):
     run = run_on("/dev/nvme0n1", "/dev/zram10", named=["/dev/zram10"])
     (sentence,) = review_warnings(Submission(), [run])
     assert sentence.startswith("/dev/zram10 is not a physical drive: ")
@@ -43,7 +43,7 @@ def test_a_drive_beside_a_device_that_is_none_is_not_called_none(db):
     assert sentence.startswith("One of /dev/nvme0n1, /dev/zram10 is not a physical drive: ")
 
 
-def test_of_a_withheld_log_neither_names_nor_sizes_are_told():
+def test_names_and_sizes_of_a_withheld_log_are_not_shown():
     devices = [{"name": "/dev/zram1", "size_bytes": 10**9}]
     reading = Reading(evidence=Evidence(sequestered=True))
     run = Run(facts={"devices": devices, "is_virtual_device": True}, reading=reading)
@@ -51,7 +51,7 @@ def test_of_a_withheld_log_neither_names_nor_sizes_are_told():
     assert review_warnings(Submission(capacity_gb=1000), [run]) == [WITHHELD]
 
 
-def test_nothing_speaks_against_a_device_that_its_name_does_not_betray():
+def test_an_unrecognised_device_gives_no_warning():
     run = Run(facts={"devices": [{"name": "/dev/nvme0n1", "size_bytes": 10**9}], "is_virtual_device": False})
     assert review_warnings(Submission(), [run]) == []
 
@@ -66,28 +66,28 @@ def sentences(size_bytes, over_provisioning_pct=None, capacity_gb=1000):
 
 
 @pytest.mark.parametrize("size_bytes", [900 * GB, 1100 * GB])
-def test_a_device_about_as_large_as_the_drive_is_the_drive(size_bytes):
+def test_a_device_of_about_the_size_of_the_drive_gives_no_warning(size_bytes):
     assert sentences(size_bytes) == []
 
 
 @pytest.mark.parametrize("size_bytes", [900 * GB - 1, 1100 * GB + 1])
-def test_another_size_is_told_once_with_both_sizes(size_bytes):
+def test_another_size_is_reported_once_with_both_sizes(size_bytes):
     (told,) = sentences(size_bytes)
     assert told.startswith("/dev/nvme0n1 has ")
     assert "the stated drive has 1\N{NO-BREAK SPACE}TB" in told
 
 
 @pytest.mark.parametrize(("size_bytes", "is_told"), [(720 * GB, False), (720 * GB - 1, True)])
-def test_stated_over_provisioning_makes_a_drive_smaller(size_bytes, is_told):
+def test_stated_over_provisioning_reduces_the_expected_size(size_bytes, is_told):
     assert bool(sentences(size_bytes, Decimal(20))) is is_told
 
 
 @pytest.mark.parametrize("unknown", [{"capacity_gb": None}, {"size_bytes": None}])
-def test_nothing_is_said_of_what_is_not_known(unknown):
+def test_unknown_sizes_give_no_warning(unknown):
     assert sentences(**{"size_bytes": GB} | unknown) == []
 
 
-def test_devices_of_one_size_are_told_in_one_sentence():
+def test_devices_of_the_same_size_are_listed_in_one_sentence():
     devices = [{"name": f"/dev/zram{number}", "size_bytes": GB, "minimum_io_bytes": 512} for number in range(1, 5)]
     other = {"name": "/dev/sda", "size_bytes": 2 * GB, "minimum_io_bytes": 512}
     told = size_sentences(Submission(capacity_gb=1000), [Run(facts={"devices": [*devices, other]})])
@@ -97,7 +97,7 @@ def test_devices_of_one_size_are_told_in_one_sentence():
 
 
 @pytest.mark.parametrize(("count", "ending"), [(8, "/dev/x7 have "), (9, "/dev/x7 and 1 more have ")])
-def test_of_very_many_devices_the_first_are_named(count, ending):
+def test_only_the_first_of_very_many_devices_are_named(count, ending):
     devices = [{"name": f"/dev/x{number}", "size_bytes": GB, "minimum_io_bytes": 512} for number in range(count)]
     (told,) = size_sentences(Submission(capacity_gb=1000), [Run(facts={"devices": devices})])
     assert ending in told

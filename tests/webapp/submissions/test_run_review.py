@@ -33,7 +33,7 @@ def test_a_reviewer_withdraws_and_reinstates_a_published_result(as_user, rita, r
     assert [event.actor for event in Event.objects.all()] == [rita, rita]
 
 
-def test_a_reviewer_supersedes_and_takes_it_back(as_user, rita, run):
+def test_a_reviewer_supersedes_a_run_and_reverts_it(as_user, rita, run):
     client, successor = as_user(rita), make_run(run.product)
     act(client, run, "supersede", successor=successor.public_id, reason="longer")
     assert Run.objects.get(pk=run.pk).superseded_by == successor
@@ -41,7 +41,7 @@ def test_a_reviewer_supersedes_and_takes_it_back(as_user, rita, run):
     assert Run.objects.get(pk=run.pk).superseded_by is None
 
 
-def test_a_reviewer_annotates_and_retracts(as_user, rita, run):
+def test_a_reviewer_annotates_a_run_and_retracts_the_annotation(as_user, rita, run):
     client = as_user(rita)
     assert "beta firmware" in act(client, run, "annotate", text="beta firmware").text
     annotation = run.annotations.get()
@@ -49,7 +49,7 @@ def test_a_reviewer_annotates_and_retracts(as_user, rita, run):
     assert not run.annotations.current().exists()
 
 
-def test_a_reviewer_corrects_and_takes_it_back(as_user, rita, run):
+def test_a_reviewer_corrects_a_run_and_reverts_it(as_user, rita, run):
     client = as_user(rita)
     act(client, run, "correct", firmware="FW2", reason="a slip")
     assert Run.objects.get(pk=run.pk).firmware == "FW2"
@@ -66,17 +66,17 @@ def test_a_reviewer_corrects_and_takes_it_back(as_user, rita, run):
         ("correct", {"reason": "x", "firmware": "FW1"}, "already has these values"),
     ],
 )
-def test_what_cannot_be_done_is_said_and_not_done(as_user, rita, run, name, fields, complaint):
+def test_an_impossible_action_is_refused_with_a_message(as_user, rita, run, name, fields, complaint):
     assert complaint in act(as_user(rita), run, name, **fields).text
     assert not Event.objects.exists()
 
 
-def test_an_unknown_run_or_act_is_not_found(as_user, rita, run):
+def test_an_unknown_run_or_action_is_not_found(as_user, rita, run):
     assert as_user(rita).get("/review/runs/r-nothere/").status_code == 404
     assert as_user(rita).post(f"/review/runs/{run.public_id}/delete/").status_code == 404
 
 
-def test_moves_that_approve_ones_own_are_not_offered(as_user, rita):
+def test_transitions_that_approve_the_reviewers_own_run_are_not_offered(as_user, rita):
     run = make_run(make_product(), visibility="withdrawn", **from_a_log())
     assert "Reinstate with this reason" in as_user(rita).get(f"/review/runs/{run.public_id}/").text
     run.submission.submitted_by = rita
@@ -88,18 +88,18 @@ def test_moves_that_approve_ones_own_are_not_offered(as_user, rita):
 
 @pytest.mark.parametrize("key", ["", "x", "7", "-1", str(2**63 - 1), str(2**63), "9" * 30, "9" * 5000])
 @pytest.mark.parametrize(("name", "field"), [("retract", "annotation"), ("take-back", "event")])
-def test_a_key_that_names_nothing_of_the_run_is_not_found(as_user, rita, run, name, field, key):
+def test_an_id_that_belongs_to_another_run_is_not_found(as_user, rita, run, name, field, key):
     assert act(as_user(rita), run, name, **{field: key}, reason="x").status_code == 404
     assert not Event.objects.exists()
 
 
 @pytest.mark.parametrize("key", [str(2**63), "9" * 30, "9" * 5000])
 @pytest.mark.parametrize("address", ["/lab/devices/{}/order/", "/runs/{run}/earlier/{}.json"])
-def test_a_key_in_an_address_that_no_row_can_have_is_not_found(as_user, rita, run, address, key):
+def test_an_impossible_id_in_the_address_is_not_found(as_user, rita, run, address, key):
     assert as_user(rita).get(address.format(key, run=run.public_id)).status_code == 404
 
 
 @pytest.mark.parametrize("key", [str(2**63), "9" * 30, "9" * 5000])
-def test_forms_refuse_a_key_that_no_row_can_have(as_user, rita, run, key):
+def test_forms_refuse_an_impossible_id(as_user, rita, run, key):
     assert as_user(rita).post(f"/accounts/tokens/{key}/revoke/").status_code == 404
     assert as_user(rita).get("/submissions/", {"page": key}).status_code == 200

@@ -23,13 +23,13 @@ def test_a_stranger_is_sent_to_the_sign_in_page(client, db):
     assert Submission.objects.count() == 0
 
 
-def test_the_form_asks_for_the_facts_with_3600_s_slices(as_user, vera):
+def test_the_form_has_the_fields_of_a_submission_and_slices_of_3600_s(as_user, vera):
     page = as_user(vera).get("/submit/").content.decode()
     assert 'name="slice_length_s" value="3600"' in page
     assert 'name="organisation"' not in page
 
 
-def test_an_upload_is_stored_with_its_facts(as_user, vera, evidence_dir):
+def test_an_upload_is_stored_with_its_fields(as_user, vera, evidence_dir):
     answer = upload(as_user(vera), log_bytes("four-us"), "four-us.log")
     submission = Submission.objects.get()
     assert answer.headers["Location"] == f"/submissions/{submission.public_id}/"
@@ -42,14 +42,14 @@ def test_an_upload_is_stored_with_its_facts(as_user, vera, evidence_dir):
     )
 
 
-def test_the_same_file_again_leads_to_the_same_submission_and_says_so(as_user, vera, evidence_dir):
+def test_the_same_file_leads_to_the_same_submission_and_states_so(as_user, vera, evidence_dir):
     client = as_user(vera)
     first, again = upload(client), upload(client)
     assert first.headers["Location"] == again.headers["Location"]
     assert b"submitted before" in client.get(again.headers["Location"]).content
 
 
-def test_a_file_that_could_not_be_read_is_read_again_in_other_slices_and_it_says_so(as_user, vera, evidence_dir):
+def test_an_unreadable_file_is_read_again_in_other_slices_and_the_page_states_so(as_user, vera, evidence_dir):
     client = as_user(vera)
     upload(client)
     Reading.objects.update(state="failed", error={"id": "too-many-slices"})
@@ -58,21 +58,21 @@ def test_a_file_that_could_not_be_read_is_read_again_in_other_slices_and_it_says
     assert Reading.objects.get().state == "pending"
 
 
-def test_a_missing_file_is_told_and_the_form_keeps_its_values(as_user, vera):
+def test_a_missing_file_is_reported_and_the_form_keeps_its_values(as_user, vera):
     answer = as_user(vera).post("/submit/", FACTS)
     assert answer.status_code == 400
     assert b"No file was sent" in answer.content
     assert b'value="EX4-3T2"' in answer.content
 
 
-def test_an_empty_file_is_told_and_not_stored(as_user, vera, evidence_dir):
+def test_an_empty_file_is_reported_and_not_stored(as_user, vera, evidence_dir):
     answer = upload(as_user(vera), b"")
     assert answer.status_code == 400
     assert b"The file is empty" in answer.content
     assert Submission.objects.count() == 0
 
 
-def test_a_file_may_be_as_large_as_the_limit_and_no_larger(as_user, vera, evidence_dir, settings):
+def test_a_file_of_the_maximum_size_is_accepted_and_a_larger_one_is_refused(as_user, vera, evidence_dir, settings):
     settings.UPLOAD_MAX_BYTES = 100_000
     client = as_user(vera)
     assert upload(client, bytes(100_000)).status_code == 302
@@ -84,13 +84,13 @@ def test_a_file_may_be_as_large_as_the_limit_and_no_larger(as_user, vera, eviden
     assert Submission.objects.count() == 1
 
 
-def test_facts_that_cannot_be_are_refused(as_user, vera, evidence_dir):
+def test_impossible_values_are_refused(as_user, vera, evidence_dir):
     answer = upload(as_user(vera), slice_length_s="0", category="tape", capacity_gb="-1")
     assert answer.status_code == 400
     assert answer.context["form"].errors.keys() == {"slice_length_s", "category", "capacity_gb"}
 
 
-def test_who_acts_for_several_chooses_among_them_only(as_user, evidence_dir, db):
+def test_a_member_of_several_organisations_selects_one_of_them(as_user, evidence_dir, db):
     one, two, foreign = make_organisation("one"), make_organisation("two"), make_organisation("foreign")
     client = as_user(make_user("both", one, two))
     assert upload(client, organisation=foreign.pk).status_code == 400
@@ -98,7 +98,7 @@ def test_who_acts_for_several_chooses_among_them_only(as_user, evidence_dir, db)
     assert Submission.objects.get().organisation == two
 
 
-def test_who_acts_for_nobody_is_told_what_to_do(as_user, db):
+def test_a_user_without_an_organisation_gets_instructions(as_user, db):
     answer = as_user(make_user("lone")).get("/submit/")
     assert answer.status_code == 403
     assert b"Ask the operator" in answer.content
@@ -109,7 +109,7 @@ def upload_with(client, *companions, log=b"log"):
     return client.post("/submit/", FACTS | {"log": SimpleUploadedFile("load.log", log), "companions": files})
 
 
-def test_files_beside_the_log_are_shown_on_the_submissions_page(as_user, vera, evidence_dir):
+def test_attachments_are_shown_on_the_page_of_the_submission(as_user, vera, evidence_dir):
     client = as_user(vera)
     page = client.get(upload_with(client, ("run.stderr", b"said"), ("READ.hdr", b"")).headers["Location"]).text
     assert "run.stderr" in page
@@ -117,7 +117,7 @@ def test_files_beside_the_log_are_shown_on_the_submissions_page(as_user, vera, e
     assert Submission.objects.get().companions.count() == 2
 
 
-def test_files_that_come_after_the_log_was_read_are_named_as_not_taken(as_user, vera, evidence_dir, stand_in):
+def test_attachments_that_arrive_after_the_reading_are_reported_as_refused(as_user, vera, evidence_dir, stand_in):
     client = as_user(vera)
     upload_with(client, log=log_bytes("four-us"))
     sweep()
@@ -125,13 +125,13 @@ def test_files_that_come_after_the_log_was_read_are_named_as_not_taken(as_user, 
     assert "was read, without them: run.stderr" in page
 
 
-def test_more_files_than_are_taken_name_the_remedy(as_user, vera, evidence_dir, settings):
+def test_too_many_attachments_are_refused_with_the_remedy(as_user, vera, evidence_dir, settings):
     settings.DATA_UPLOAD_MAX_NUMBER_FILES = COMPANIONS_MAX + 2
     answer = upload_with(as_user(vera), *[(f"{each}.hdr", b"x") for each in range(COMPANIONS_MAX + 1)])
     assert (answer.status_code, "into one tar or zip" in answer.text) == (400, True)
 
 
-def test_a_request_takes_a_log_and_all_its_files(settings):
+def test_a_request_accepts_a_log_and_all_its_attachments(settings):
     assert settings.DATA_UPLOAD_MAX_NUMBER_FILES == COMPANIONS_MAX + 1
 
 
@@ -150,7 +150,7 @@ def test_the_files_of_an_archive_are_listed_with_role_and_hash(
     )
 
 
-def test_where_a_cloud_instance_is_may_be_stated(as_user, vera, evidence_dir):
+def test_the_location_of_a_cloud_instance_can_be_stated(as_user, vera, evidence_dir):
     client = as_user(vera)
     page = client.get("/submit/").text
     assert 'name="region"' in page

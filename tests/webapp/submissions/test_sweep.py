@@ -28,7 +28,7 @@ def make_page(evidence_dir, program, tmp_path, exemplar, vera, client):
     return make
 
 
-def test_runs_stand_in_the_order_of_their_threads(make_page):
+def test_runs_are_ordered_by_their_threads(make_page):
     text = make_page(64, 8)
     table = text[text.index("Sweep") : text.index("What the reader found")]
     assert table.index('<td class="n">8</td>') < table.index('<td class="n">64</td>')
@@ -36,12 +36,12 @@ def test_runs_stand_in_the_order_of_their_threads(make_page):
     assert table.count("<td>READ</td>") == 2
 
 
-def test_what_every_run_tells_is_told_once(make_page):
+def test_common_values_of_all_runs_are_shown_once(make_page):
     text = make_page(8, 64)
     assert (text.count("Few samples."), text.count("Two failed."), text.count("Findings of all runs")) == (1, 1, 1)
 
 
-def test_a_single_run_is_no_sweep(make_page):
+def test_a_single_run_is_not_a_sweep(make_page):
     text = make_page(8)
     assert "Sweep" not in text
     assert (text.count("Few samples."), text.count("Findings of all runs")) == (1, 0)

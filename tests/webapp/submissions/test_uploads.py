@@ -27,20 +27,20 @@ def send_file(client, path, *names):
 
 
 @pytest.mark.parametrize("path", ["/", "/submit/", "/nothing/", "/accounts/login/", "/lab/"])
-def test_a_strangers_file_is_not_kept_for_a_moment(stranger, path):
+def test_a_file_of_a_stranger_is_not_stored_temporarily(stranger, path):
     answer = send_file(stranger, path)
     assert answer.status_code in {403, 404, 405}
     assert answer.wsgi_request.FILES == {}
 
 
-def test_a_file_that_no_address_asks_for_is_not_kept_whoever_sends_it(stranger, vera):
+def test_a_file_sent_to_an_address_without_uploads_is_not_stored(stranger, vera):
     stranger.force_login(vera)
     assert send_file(stranger, "/accounts/login/").wsgi_request.FILES == {}
     assert send_file(stranger, "/submit/").wsgi_request.FILES != {}
 
 
 @pytest.mark.parametrize("path", ["/api/v1/validate/", "/api/v1/submissions/"])
-def test_a_token_that_opens_nothing_uploads_nothing(path, vera, exemplar):
+def test_an_invalid_token_uploads_nothing(path, vera, exemplar):
     client = Client(headers={"Authorization": "Bearer dc_invented"})
     answer = send_file(client, path)
     assert answer.status_code == 401
@@ -57,7 +57,7 @@ def test_two_files_in_one_request_are_refused(as_user, vera, evidence_dir):
     assert Submission.objects.count() == 0
 
 
-def test_the_limit_is_of_all_files_together(as_user, vera, evidence_dir, settings):
+def test_the_limit_applies_to_all_files_together(as_user, vera, evidence_dir, settings):
     settings.UPLOAD_MAX_BYTES, settings.DATA_UPLOAD_MAX_NUMBER_FILES = 199, 2
     answer = send_file(as_user(vera), "/submit/", "log", "other")
     assert answer.status_code == 413
@@ -65,7 +65,7 @@ def test_the_limit_is_of_all_files_together(as_user, vera, evidence_dir, setting
     assert send_file(as_user(vera), "/submit/", "log", "other").status_code == 400
 
 
-def test_a_handler_without_a_request_takes_nothing():
+def test_a_handler_without_a_request_accepts_nothing():
     handler = UploadLimitHandler()
     with pytest.raises(StopUpload):
         handler.new_file("log", "load.log", "text/plain", 1)

@@ -34,7 +34,7 @@ def test_a_port_with_only_closing_connections_is_free(listener):
     Address("127.0.0.1", port).check_free()
 
 
-def test_a_host_that_is_no_address_of_this_machine_is_rejected():
+def test_a_host_that_is_not_an_address_of_this_machine_is_rejected():
     with pytest.raises(CannotStartError, match="cannot be used"):
         Address("192.0.2.1", 8000).check_free()
 
@@ -59,7 +59,7 @@ def test_an_address_comes_from_the_environment(monkeypatch):
     assert Address.from_environment() == Address("::1", 8123)
 
 
-def test_without_variables_only_this_machine_is_served(monkeypatch):
+def test_only_this_machine_is_served_by_default(monkeypatch):
     monkeypatch.delenv("HOST", raising=False)
     monkeypatch.delenv("PORT", raising=False)
     assert Address.from_environment() == Address("127.0.0.1", 8000)

@@ -41,7 +41,7 @@ def lives(pid):
     return True
 
 
-def test_a_child_writes_to_its_log(start):
+def test_the_output_of_a_child_is_in_its_log(start):
     child = start("echo hello")
     wait_for(child.has_ended)
     assert child.log.read_text() == "hello\n"
@@ -62,7 +62,7 @@ def test_a_child_that_ignores_the_signal_is_killed(start):
     assert not lives(pid)
 
 
-def test_processes_that_a_dead_child_left_in_its_group_are_killed(start, tmp_path):
+def test_processes_left_in_the_group_of_a_dead_child_are_killed(start, tmp_path):
     child = start(f"sleep 60 & echo $! > {tmp_path}/pid")
     wait_for(child.has_ended)
     left = int((tmp_path / "pid").read_text())
@@ -89,14 +89,14 @@ def test_restart_delays_grow_to_a_maximum(start):
     assert child.restart_delay_s == MAX_RESTART_DELAY_S
 
 
-def test_a_child_that_ran_long_restarts_with_the_shortest_delay(start):
+def test_a_child_that_ran_long_is_restarted_after_the_shortest_delay(start):
     child = start("true")
     child.restart_delay_s, child.started_at = 16, time.monotonic() - 61
     wait_for(child.has_ended)
     assert child.restart_if_ended().endswith("in 0.5 s")
 
 
-def test_a_child_that_dies_during_its_start_shows_its_log(start):
+def test_the_log_of_a_child_that_dies_at_start_is_shown(start):
     child = start("echo no space left; exit 3")
     with pytest.raises(CannotStartError, match=r"(?s)trial ended during its start.*no space left"):
         child.wait_until(lambda: False, timeout_s=90)

@@ -62,7 +62,7 @@ def tie_to(main_pid):
     return done.returncode, done.stdout
 
 
-def test_a_process_whose_main_program_has_already_ended_ends():
+def test_a_process_ends_if_its_main_program_has_already_ended():
     """Granian's and Celery's processes take a second to start, and the kernel then sends no signal."""
     assert tie_to(1) == (71, "")
 

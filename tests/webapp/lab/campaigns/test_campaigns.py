@@ -112,13 +112,13 @@ def test_terms_are_checked_at_both_sides_of_each_edge(field, value, is_taken):
         ("0.2", "0.1", None),
     ],
 )
-def test_a_first_load_that_would_be_run_as_another_one_is_refused(start_nx, step_nx, expected):
+def test_a_first_load_that_cannot_be_run_exactly_is_refused(start_nx, step_nx, expected):
     form = CampaignForm(ORDER | {"start_nx": start_nx, "resolution_nx": step_nx})
     assert form.errors.get("start_nx") == expected
 
 
 @pytest.mark.parametrize(("load_s", "is_taken"), [("14271", True), ("14272", False)])
-def test_a_run_in_more_slices_than_a_reading_takes_is_not_ordered(load_s, is_taken):
+def test_a_run_with_more_slices_than_a_reading_accepts_is_not_ordered(load_s, is_taken):
     form = CampaignForm(ORDER | {"load_s": load_s, "stress_s": "60", "screening_s": "60", "slice_length_s": "1"})
     assert form.is_valid() is is_taken
     assert is_taken or list(form.errors) == ["load_s"]
@@ -155,7 +155,7 @@ def test_the_chart_distinguishes_pass_and_fail_by_shape(lab_client, climbed):
     assert [point["is_load_test"] for point in panels[0]["points"]].count(True) == 1
 
 
-def test_every_point_lies_in_the_picture(lab_client, climbed):
+def test_every_point_is_inside_the_chart(lab_client, climbed):
     for panel in page(lab_client, climbed).context["panels"]:
         places = [*(point["x"] for point in panel["points"]), *(x for x, _ in panel["x_ticks"])]
         assert all(34 <= float(x) <= 328 for x in places)
@@ -164,7 +164,7 @@ def test_every_point_lies_in_the_picture(lab_client, climbed):
 
 
 @pytest.mark.parametrize("load", ["0.001", "1", "466.67"])
-def test_a_ladder_of_one_run_has_its_picture(lab_client, new_campaign, load):  # noqa: F811
+def test_a_ladder_of_one_run_has_its_chart(lab_client, new_campaign, load):  # noqa: F811
     terms = SHORT.changed(with_prep=False, start_nx=Decimal(load), resolution_nx=Decimal("0.001"), max_nx=Decimal(1000))
     one = poll_campaign(new_campaign(terms))
     answer(newest(one), 1000)
@@ -179,7 +179,7 @@ def test_the_ladder_has_its_json(lab_client, climbed):
     assert document["rungs"][0]["nx_load"] is None
 
 
-def test_the_live_part_answers_204_until_something_changes(lab_client, campaign):  # noqa: F811
+def test_the_live_part_answers_204_until_a_change(lab_client, campaign):  # noqa: F811
     poll_campaign(campaign)
     version = page(lab_client, campaign).context["version"]
     assert page(lab_client, campaign, f"live/?version={version}").status_code == 204
@@ -190,7 +190,7 @@ def test_the_live_part_answers_204_until_something_changes(lab_client, campaign)
 
 
 @pytest.mark.parametrize(("is_over", "renews"), [(False, True), (True, False)])
-def test_a_page_renews_itself_until_the_end(lab_client, campaign, is_over, renews):  # noqa: F811
+def test_a_page_refreshes_until_the_end(lab_client, campaign, is_over, renews):  # noqa: F811
     if is_over:
         drive_to_end(campaign, 30)
     text = page(lab_client, campaign).text
@@ -198,14 +198,14 @@ def test_a_page_renews_itself_until_the_end(lab_client, campaign, is_over, renew
     assert ('hx-trigger="every 2s"' in text) is renews
 
 
-def test_the_end_is_estimated_while_it_climbs(lab_client, campaign):  # noqa: F811
+def test_the_end_is_estimated_during_the_campaign(lab_client, campaign):  # noqa: F811
     poll_campaign(campaign)
     text = page(lab_client, campaign).text
     assert "Ends between" in text
     assert "This estimate does not include the time of the preparation" in text
 
 
-def test_pause_go_on_and_cancel(lab_client, campaign):  # noqa: F811
+def test_a_campaign_is_paused_resumed_and_cancelled(lab_client, campaign):  # noqa: F811
     assert "The campaign is paused." in deed(lab_client, campaign, "pause").text
     assert "The campaign was not paused" in deed(lab_client, campaign, "pause").text
     assert "The campaign is resumed." in deed(lab_client, campaign, "resume").text
@@ -248,7 +248,7 @@ def test_the_text_of_a_host_is_escaped(lab_client, new_campaign):  # noqa: F811
     assert "<script>alert" not in page(lab_client, started).text
 
 
-def test_the_list_asks_as_often_for_50_rows_as_for_1(lab_client, campaign, staff):  # noqa: F811
+def test_the_list_needs_as_many_queries_for_50_rows_as_for_1(lab_client, campaign, staff):  # noqa: F811
     with CaptureQueriesContext(connection) as one:
         assert campaign.public_id in lab_client.get("/lab/campaigns/").text
     for _ in range(49):
@@ -259,7 +259,7 @@ def test_the_list_asks_as_often_for_50_rows_as_for_1(lab_client, campaign, staff
     assert len(fifty) == len(one)
 
 
-def test_the_page_asks_as_often_for_many_runs_as_for_few(lab_client, new_campaign):  # noqa: F811
+def test_the_page_needs_as_many_queries_for_many_runs_as_for_few(lab_client, new_campaign):  # noqa: F811
     at_once = drive_to_end(new_campaign(SHORT.changed(start_nx=30, max_nx=60)), 30)
     with CaptureQueriesContext(connection) as few:
         page(lab_client, at_once)

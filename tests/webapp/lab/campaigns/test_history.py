@@ -36,7 +36,7 @@ def running_rung(campaign):  # noqa: F811
 
 
 @pytest.fixture
-def beside(running_rung, device, a_lab, staff, fake):
+def concurrent_run(running_rung, device, a_lab, staff, fake):
     """A dispatch on another drive of the same host."""
     other = bind(device.host, fake.add_drive("/dev/fake1", "loop:1:3"), "other drive", staff)
     return order(other, a_lab, Order(recipe="prep"), staff)
@@ -54,7 +54,7 @@ def test_an_outage_is_listed_in_the_campaign_history_and_with_the_run(lab_client
     assert lines[-1] == ("outage", running_rung)
 
 
-def test_the_page_renews_itself_for_a_gap_that_no_look_failed_for(lab_client, campaign, running_rung):  # noqa: F811
+def test_the_page_refreshes_after_an_outage_between_polls(lab_client, campaign, running_rung):  # noqa: F811
     version = page(lab_client, campaign).context["version"]
     timer = ResponseTimer()
     timer.longest = WaitPeriod(timezone.now(), 12)
@@ -62,7 +62,7 @@ def test_the_page_renews_itself_for_a_gap_that_no_look_failed_for(lab_client, ca
     assert "no answer from local for 12 s" in page(lab_client, campaign, f"live/?version={version}").text
 
 
-def test_what_a_person_asks_of_a_campaign_names_them(lab_client, campaign, staff):  # noqa: F811
+def test_the_history_names_the_person_of_a_request(lab_client, campaign, staff):  # noqa: F811
     commands.change(campaign, {"max_nx": campaign.device.pk + 20}, staff)
     for deed in (commands.pause, commands.resume, commands.cancel):
         assert deed(campaign, staff)
@@ -80,25 +80,25 @@ def test_the_run_shows_the_cancellation_of_its_campaign(campaign, running_rung, 
 @pytest.mark.parametrize(
     ("state", "is_told"), [("queued", False), ("preparing", True), ("running", True), ("done", False)]
 )
-def test_another_run_on_the_host_is_warned_of_while_it_runs(lab_client, campaign, beside, state, is_told):  # noqa: F811
-    Dispatch.objects.filter(pk=beside.pk).update(state=state)
+def test_another_active_run_on_the_host_gives_a_warning(lab_client, campaign, concurrent_run, state, is_told):  # noqa: F811
+    Dispatch.objects.filter(pk=concurrent_run.pk).update(state=state)
     text = page(lab_client, campaign).text
     assert ("Also running on host local: " in text) is is_told
-    assert (beside.public_id in text) is is_told
+    assert (concurrent_run.public_id in text) is is_told
 
 
-def test_the_page_renews_itself_when_another_run_begins_on_the_host(lab_client, campaign, beside):  # noqa: F811
+def test_the_page_refreshes_when_another_run_begins_on_the_host(lab_client, campaign, concurrent_run):  # noqa: F811
     version = page(lab_client, campaign).context["version"]
-    Dispatch.objects.filter(pk=beside.pk).update(state=State.RUNNING)
+    Dispatch.objects.filter(pk=concurrent_run.pk).update(state=State.RUNNING)
     assert page(lab_client, campaign, f"live/?version={version}").status_code == 200
 
 
-def test_a_run_on_another_host_is_not_warned_of(lab_client, campaign, beside):  # noqa: F811
-    Dispatch.objects.filter(pk=beside.pk).update(state=State.RUNNING)
+def test_a_run_on_another_host_gives_no_warning(lab_client, campaign, concurrent_run):  # noqa: F811
+    Dispatch.objects.filter(pk=concurrent_run.pk).update(state=State.RUNNING)
     assert len(page(lab_client, campaign).context["concurrent_dispatches"]) == 1
     host = campaign.device.host
     host.pk, host.name = None, "another"
     host.save()
-    beside.device.host = host
-    beside.device.save()
+    concurrent_run.device.host = host
+    concurrent_run.device.save()
     assert page(lab_client, campaign).context["concurrent_dispatches"] == []

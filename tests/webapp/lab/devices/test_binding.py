@@ -38,7 +38,7 @@ def test_a_file_is_created_shown_and_bound(found, lab_client):
     assert Event.objects.get(kind="device-bound").details["path"] == shown["path"]
 
 
-def test_a_file_that_is_there_is_not_created_again(found, lab_client):
+def test_an_existing_file_is_not_created_again(found, lab_client):
     _, shown = found
     Path(shown["path"]).write_bytes(b"precious")
     answer = lab_client.post(FIND, {"path": shown["path"], "create_mib": "64"})
@@ -46,7 +46,7 @@ def test_a_file_that_is_there_is_not_created_again(found, lab_client):
     assert Path(shown["path"]).read_bytes() == b"precious"
 
 
-def test_a_path_that_names_another_drive_at_the_confirmation_binds_nothing(found, lab_client):
+def test_a_path_that_names_another_drive_at_the_confirmation_is_not_bound(found, lab_client):
     _, shown = found
     path = Path(shown["path"])
     path.rename(path.with_suffix(".old"))
@@ -55,7 +55,7 @@ def test_a_path_that_names_another_drive_at_the_confirmation_binds_nothing(found
     assert not Device.objects.exists()
 
 
-def test_what_forbids_writing_is_shown(host, lab_client, tmp_path):
+def test_reasons_against_writing_are_shown(host, lab_client, tmp_path):
     path = tmp_path / "odd.img"
     path.write_bytes(bytes(64 * 1024 * 1024 + 512))
     text = lab_client.post(FIND, {"path": path}).text
@@ -74,7 +74,7 @@ def test_a_file_with_data_is_not_bound(found, lab_client):
     assert not Device.objects.exists()
 
 
-def test_a_file_that_is_bound_may_hold_what_runs_wrote(found, lab_client):
+def test_a_bound_file_may_have_data_of_runs(found, lab_client):
     _, shown = found
     lab_client.post(BIND, shown)
     with Path(shown["path"]).open("r+b") as stream:
@@ -82,7 +82,7 @@ def test_a_file_that_is_bound_may_hold_what_runs_wrote(found, lab_client):
     assert "This device can be overwritten" in lab_client.post(FIND, {"path": shown["path"]}).text
 
 
-def test_the_register_s_own_files_are_no_devices(host, lab_client, settings, tmp_path):
+def test_files_of_the_register_are_not_devices(host, lab_client, settings, tmp_path):
     settings.DATA_DIR = tmp_path / "data"
     settings.DATA_DIR.mkdir()
     path = settings.DATA_DIR / "log.gz"
@@ -92,7 +92,7 @@ def test_the_register_s_own_files_are_no_devices(host, lab_client, settings, tmp
         assert "data directory" in lab_client.post(FIND, {"path": named}).text
 
 
-def test_a_drive_that_is_bound_is_not_renamed_by_adding_it_again(found, lab_client):
+def test_adding_a_bound_drive_again_does_not_rename_it(found, lab_client):
     _, shown = found
     lab_client.post(BIND, shown)
     device = Device.objects.get()
@@ -104,7 +104,7 @@ def test_a_drive_that_is_bound_is_not_renamed_by_adding_it_again(found, lab_clie
     assert Device.objects.get().label == "drive.img"
 
 
-def test_a_drive_that_is_bound_keeps_its_label_when_its_path_is_taken_anew(found, lab_client):
+def test_adding_a_bound_drive_under_another_path_keeps_its_label(found, lab_client):
     _, shown = found
     lab_client.post(BIND, shown | {"label": "bench 3"})
     again = lab_client.post(FIND, {"path": shown["path"]})
@@ -117,7 +117,7 @@ def other_found(lab_client, path, label=""):
     return lab_client.post(FIND, {"path": path, "create_mib": "64", "label": label})
 
 
-def test_no_two_drives_of_a_host_have_one_label(found, lab_client, tmp_path):
+def test_no_two_drives_of_a_host_have_the_same_label(found, lab_client, tmp_path):
     """The label confirms that a drive is overwritten, so it must be unique."""
     _, shown = found
     lab_client.post(BIND, shown | {"label": "bay-1"})
@@ -144,7 +144,7 @@ def test_a_drive_of_another_host_may_have_the_same_label(found, lab_client):
     assert Device.objects.filter(label="bay-1").count() == 2
 
 
-def test_a_drive_that_is_called_nothing_gets_a_label_that_is_free(found, lab_client, tmp_path):
+def test_a_drive_without_a_name_gets_an_unused_label(found, lab_client, tmp_path):
     _, shown = found
     lab_client.post(BIND, shown)
     (tmp_path / "second").mkdir()
@@ -164,7 +164,7 @@ def test_two_drives_of_one_model_are_labelled_by_serial_number(host):
     assert default_label(host, drive("S2")) == "P5510 S2"
 
 
-def test_a_bound_drive_keeps_its_path_while_something_is_ordered_on_it(found, lab_client, a_lab, staff):
+def test_a_bound_drive_keeps_its_path_during_an_order(found, lab_client, a_lab, staff):
     _, shown = found
     lab_client.post(BIND, shown)
     device = Device.objects.get()
@@ -196,7 +196,7 @@ def test_recognised_data_is_shown_before_the_device_is_added(found, lab_client):
 
 
 @pytest.mark.parametrize("kind", ["local", "ssh"])
-def test_a_plain_file_is_offered_only_where_the_host_takes_one(lab_client, kind):
+def test_a_plain_file_is_offered_only_if_the_host_accepts_one(lab_client, kind):
     Host.objects.create(name="local", kind="local")
     ssh_host("over-ssh")
     text = lab_client.get(f"/lab/hosts/{'local' if kind == 'local' else 'over-ssh'}/devices/add/").text
@@ -208,7 +208,7 @@ def test_a_missing_path_is_an_error_of_its_field(host, lab_client, tmp_path):
     assert "none" in answer.context["form"].errors["path"][0]
 
 
-def test_a_confirmation_that_came_incomplete_binds_nothing(host, lab_client):
+def test_an_incomplete_confirmation_binds_nothing(host, lab_client):
     assert "No device was added" in lab_client.post(BIND, {"path": "/dev/fake0"}, follow=True).text
     assert not Device.objects.exists()
 
@@ -216,20 +216,20 @@ def test_a_confirmation_that_came_incomplete_binds_nothing(host, lab_client):
 @pytest.mark.parametrize(
     "path", ["drive.img", "/srv/a b", "/srv/a,b", "/srv/a;b", "/srv/a#b", "/srv/a\nb", "/" + "a" * 127]
 )
-def test_a_path_that_act_s_configuration_cannot_hold_is_refused(path):
+def test_a_path_that_a_configuration_of_act_cannot_have_is_refused(path):
     assert "path" in DeviceForm({"path": path}).errors
 
 
 @pytest.mark.parametrize("path", ["/dev/nvme0n1", "/dev/disk/by-path/pci-0000:00:1f.2-ata-1", "/" + "a" * 126])
-def test_a_path_of_a_device_is_taken(path):
+def test_a_device_path_is_accepted(path):
     assert DeviceForm({"path": path}).is_valid()
 
 
 @pytest.mark.parametrize("directory", ["/dev", "/proc", "/sys"])
-def test_no_file_is_created_where_the_kernel_keeps_its_own(directory):
+def test_no_file_is_created_in_directories_of_the_kernel(directory):
     assert "path" in DeviceForm({"path": f"{directory}/drive.img", "create_mib": 64}).errors
 
 
 @pytest.mark.parametrize(("size_mib", "is_taken"), [(7, False), (8, True)])
-def test_a_file_has_the_least_size_of_a_device(size_mib, is_taken):
+def test_a_file_has_the_minimum_size_of_a_device(size_mib, is_taken):
     assert DeviceForm({"path": "/srv/drive.img", "create_mib": size_mib}).is_valid() is is_taken

@@ -30,13 +30,13 @@ def text(answer):
     return answer.content.decode()
 
 
-def test_a_drive_that_nothing_was_run_on_has_no_states(lab_client, device):
+def test_a_drive_without_runs_has_no_states(lab_client, device):
     page = text(lab_client.get(address(device)))
     assert "No dispatch has recorded the state of this drive yet" in page
     assert "No preparation of this drive is recorded" in page
 
 
-def test_the_states_of_a_drive_stand_on_its_page_and_on_that_of_the_dispatch(lab_client, device, fake, connect):
+def test_the_states_of_a_drive_are_shown_on_its_page_and_on_that_of_the_dispatch(lab_client, device, fake, connect):
     fake.add_drive(drive_key=device.drive_key, firmware="GDC5", wear_pct=3)
     lab_client.post(address(device, "prepare/"))
     dispatch = Dispatch.objects.get()
@@ -70,7 +70,7 @@ def test_presets_are_shown_as_command_lines(lab_client, device):
     assert "mount -t xfs -o noatime,nodiratime,norelatime {device} /var/lib/rocksdb" in page
 
 
-def test_a_sweep_is_ordered_by_a_preset_and_what_is_changed_of_it(lab_client, device):
+def test_a_sweep_is_ordered_by_a_preset_with_changes(lab_client, device):
     form_data = {"preset": "micron-7450-rocksdb", "client": "java", "threads": "4,8", "record_count": "1000"}
     lab_client.post(address(device, "ycsb/"), form_data)
     dispatch = Dispatch.objects.get()
@@ -94,13 +94,13 @@ def test_the_order_page_warns_that_the_list_of_programs_is_missing(lab_client, d
     assert "would be refused" not in text(lab_client.get(address(device, "ycsb/")))
 
 
-def test_a_sweep_that_cannot_be_run_is_refused_with_the_reason(lab_client, device):
+def test_an_impossible_sweep_is_refused_with_the_reason(lab_client, device):
     page = text(lab_client.post(address(device, "ycsb/"), {"preset": "micron-x100-aerospike", "client": "java"}))
     assert "the source does not state it" in page
     assert not Dispatch.objects.exists()
 
 
-def test_a_look_again_takes_away_what_is_no_longer_on_the_drive(lab_client, device, fake, monkeypatch):
+def test_refreshing_a_device_removes_signatures_that_are_no_longer_on_it(lab_client, device, fake, monkeypatch):
     monkeypatch.setattr(device_views, "connect", lambda host: fake)
     Device.objects.update(identity={"signature": "an XFS file system"})
     assert "holds an XFS file system" in text(lab_client.get(address(device)))
@@ -117,7 +117,7 @@ ORDERS = ["", "order/", "ycsb/", "campaign/"]
 
 
 @pytest.mark.parametrize("part", ORDERS)
-def test_pages_that_order_on_a_drive_tell_what_has_it(lab_client, device, dispatch, in_state, part):
+def test_order_pages_of_a_busy_drive_show_its_run(lab_client, device, dispatch, in_state, part):
     assert "1 dispatch in the queue for this drive." in text(lab_client.get(address(device, part)))
     in_state(State.RUNNING, log_bytes=1)
     page = text(lab_client.get(address(device, part)))
@@ -129,13 +129,13 @@ def test_pages_that_order_on_a_drive_tell_what_has_it(lab_client, device, dispat
 
 
 @pytest.mark.parametrize("part", ORDERS)
-def test_pages_that_order_on_a_drive_tell_an_open_campaign(lab_client, device, a_lab, staff, part):
+def test_order_pages_of_a_drive_show_an_open_campaign(lab_client, device, a_lab, staff, part):
     campaign = start(device, a_lab, CampaignOrder(Terms()), staff)
     link = f'<a class="whole" href="/lab/campaigns/{campaign}/">{campaign}</a>'
     assert f"Campaign {link} uses this drive (active)" in text(lab_client.get(address(device, part)))
 
 
-def test_a_device_s_page_leads_to_its_dispatches_and_campaigns(lab_client, device, dispatch, a_lab, staff):
+def test_the_page_of_a_device_links_to_its_dispatches_and_campaigns(lab_client, device, dispatch, a_lab, staff):
     campaign = start(device, a_lab, CampaignOrder(Terms()), staff)
     page = text(lab_client.get(address(device)))
     assert f'<th scope="row" class="whole"><a href="/lab/dispatches/{dispatch}/">' in page

@@ -67,14 +67,14 @@ def test_a_step_shows_its_date(lab_client, device, fake, connect):
         assert f"{step.at:%-d %B %Y, %H:%M:%S} UTC" in line
 
 
-def test_the_facts_of_an_order_reach_the_one_door(lab_client, device):
+def test_the_facts_of_an_order_are_submitted_with_its_log(lab_client, device):
     lab_client.post(f"/lab/devices/{device.pk}/order/", ORDER)
     facts = submission_facts(Dispatch.objects.get())
     assert (facts.vendor, facts.over_provisioning_pct, facts.capacity_gb) == ("Acme", Decimal("7.25"), None)
     assert (facts.notes, facts.slice_length_s) == ("bench 3", 10)
 
 
-def test_an_order_wakes_the_worker_after_the_commit(lab_client, device, django_capture_on_commit_callbacks):
+def test_an_order_notifies_the_worker_after_the_commit(lab_client, device, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks() as callbacks:
         lab_client.post(f"/lab/devices/{device.pk}/order/", ORDER)
     assert [callback.args for callback in callbacks] == [(Dispatch.objects.get().pk,)]
@@ -115,7 +115,7 @@ def test_an_order_is_checked_at_both_sides_of_each_edge(field, value, is_taken):
 
 
 @pytest.mark.parametrize(("record_bytes", "is_taken"), [(0, False), (1, True), (131_072, True), (131_073, False)])
-def test_the_form_takes_the_records_that_the_program_takes(drivetest, tmp_path, record_bytes, is_taken):
+def test_the_form_accepts_the_records_of_the_program(drivetest, tmp_path, record_bytes, is_taken):
     config, usage = tmp_path / "config", 64
     rates = "test-duration-sec: 1\nread-reqs-per-sec: 2000\nwrite-reqs-per-sec: 1000"
     config.write_text(f"device-names: {tmp_path}/none\n{rates}\nrecord-bytes: {record_bytes}\n")
@@ -125,13 +125,13 @@ def test_the_form_takes_the_records_that_the_program_takes(drivetest, tmp_path, 
 
 
 @pytest.mark.parametrize(("duration_s", "is_taken"), [("14271", True), ("14272", False)])
-def test_a_run_in_more_slices_than_a_reading_takes_is_not_ordered(duration_s, is_taken):
+def test_a_run_with_more_slices_than_a_reading_accepts_is_not_ordered(duration_s, is_taken):
     form = OrderForm(ORDER | {"duration_s": duration_s, "slice_length_s": "1"})
     assert form.is_valid() is is_taken
     assert is_taken or form.errors["slice_length_s"] == ["Expected at least 2 s for a run of 14272 s, got 1 s."]
 
 
-def test_the_slices_of_a_recorded_run_add_the_rows_that_the_form_reckons_with():
+def test_the_slices_of_a_recorded_run_have_the_rows_that_the_form_calculates():
     """The recorded load has one device and no updates, as in the recipe."""
     document = recorded_reading("slow-disk-ms")["runs"][0]
     rows = [len(each["histograms"]) for each in document["slices"]]
@@ -147,7 +147,7 @@ def test_every_state_has_its_page(lab_client, in_state, state):
     assert ("Cancel this run" in text) is (state not in FINAL)
 
 
-def test_a_running_dispatch_is_shown_as_it_goes(lab_client, dispatch, connect, fake):
+def test_a_running_dispatch_is_shown_live(lab_client, dispatch, connect, fake):
     poll(dispatch.pk, connect)
     fake.write_log(dispatch.public_id)
     poll(dispatch.pk, connect)
@@ -156,7 +156,7 @@ def test_a_running_dispatch_is_shown_as_it_goes(lab_client, dispatch, connect, f
         assert shown in text.lower()
 
 
-def test_options_are_shown_in_the_words_of_the_form(lab_client, in_state):
+def test_options_have_the_labels_of_the_form(lab_client, in_state):
     dispatch = in_state(State.QUEUED, options={"report_interval_s": 1, "microsecond_histograms": False})
     text = page(lab_client, dispatch).text
     assert "<dt>Report interval, s</dt><dd>1</dd>" in text
@@ -175,7 +175,7 @@ CHANGES = [{"last_label_s": 7}, {"state": "collecting"}, {"reason": "no answer"}
 
 
 @pytest.mark.parametrize("columns", CHANGES, ids="-".join)
-def test_the_live_part_answers_204_until_something_changes(lab_client, in_state, columns):
+def test_the_live_part_answers_204_until_a_change(lab_client, in_state, columns):
     dispatch = in_state(State.RUNNING)
     version = page(lab_client, dispatch).context["version"]
     assert page(lab_client, dispatch, f"live/?version={version}").status_code == 204
@@ -184,14 +184,14 @@ def test_the_live_part_answers_204_until_something_changes(lab_client, in_state,
     assert (render_live.status_code, render_live.context["version"] != version) == (200, True)
 
 
-def test_a_heartbeat_alone_changes_nothing_on_the_page(lab_client, in_state):
+def test_a_heartbeat_alone_does_not_change_the_page(lab_client, in_state):
     dispatch = in_state(State.RUNNING)
     version = page(lab_client, dispatch).context["version"]
     Dispatch.objects.filter(pk=dispatch.pk).update(heartbeat_at=timezone.now())
     assert page(lab_client, dispatch, f"live/?version={version}").status_code == 204
 
 
-def test_a_look_at_what_has_not_changed_asks_little(lab_client, in_state, django_assert_max_num_queries):
+def test_a_refresh_without_a_change_needs_few_queries(lab_client, in_state, django_assert_max_num_queries):
     dispatch = in_state(State.RUNNING)
     version = page(lab_client, dispatch).context["version"]
     with django_assert_max_num_queries(5):  # session, user, dispatch, its retry and outages
@@ -199,14 +199,14 @@ def test_a_look_at_what_has_not_changed_asks_little(lab_client, in_state, django
 
 
 @pytest.mark.parametrize(("state", "renews"), [(State.RUNNING, True), (State.DONE, False)])
-def test_a_page_renews_itself_without_script_until_the_end(lab_client, in_state, state, renews):
+def test_a_page_refreshes_without_javascript_until_the_end(lab_client, in_state, state, renews):
     text = page(lab_client, in_state(state)).text
     assert ('<noscript><meta http-equiv="refresh"' in text) is renews
     assert ("js/live.js" in text) is renews
     assert ('hx-trigger="every 2s"' in text) is renews
 
 
-def test_a_done_dispatch_renews_until_its_log_is_read(lab_client, dispatch, connect, fake):
+def test_a_done_dispatch_refreshes_until_its_log_is_read(lab_client, dispatch, connect, fake):
     poll(dispatch.pk, connect)
     fake.write_log(dispatch.public_id)
     fake.end(dispatch.public_id, 0)
@@ -229,7 +229,7 @@ def test_a_cancellation_is_requested_once(lab_client, in_state):
 
 
 @pytest.mark.parametrize("state", sorted(FINAL - {State.LOST}))
-def test_what_has_ended_cannot_be_cancelled(lab_client, in_state, state):
+def test_a_finished_dispatch_cannot_be_cancelled(lab_client, in_state, state):
     dispatch = in_state(state)
     assert "Not cancelled" in lab_client.post(f"/lab/dispatches/{dispatch.public_id}/cancel/", follow=True).text
     dispatch.refresh_from_db()
@@ -237,7 +237,7 @@ def test_what_has_ended_cannot_be_cancelled(lab_client, in_state, state):
 
 
 @pytest.mark.parametrize(("ended_at", "may_end"), [(None, True), (timezone.now(), False)])
-def test_the_program_of_a_lost_dispatch_can_be_ended_while_it_may_run(lab_client, in_state, ended_at, may_end):
+def test_the_program_of_a_lost_dispatch_can_be_stopped_while_it_may_run(lab_client, in_state, ended_at, may_end):
     dispatch = in_state(State.LOST, ended_at=ended_at)
     assert ("Stop the program" in page(lab_client, dispatch).text) is may_end
 
@@ -255,7 +255,7 @@ def test_the_page_shows_that_a_lost_program_is_being_stopped(lab_client, in_stat
 
 @pytest.mark.parametrize("columns", [{"state": State.FAILED}, {"state": State.REFUSED}, {"state": State.CANCELLED},
                                      {"state": State.LOST, "ended_at": timezone.now()}])  # fmt: skip
-def test_what_ended_badly_or_was_cancelled_is_ordered_again_once(lab_client, in_state, columns):
+def test_a_failed_or_cancelled_dispatch_is_ordered_again_once(lab_client, in_state, columns):
     old = in_state(**columns)
     assert f"/lab/dispatches/{old.public_id}/retry/confirm/" in page(lab_client, old).text
     question = lab_client.get(f"/lab/dispatches/{old.public_id}/retry/confirm/").text
@@ -271,7 +271,7 @@ def test_what_ended_badly_or_was_cancelled_is_ordered_again_once(lab_client, in_
 
 
 @pytest.mark.parametrize("state", [State.RUNNING, State.DONE, State.LOST])
-def test_what_did_not_end_badly_or_may_still_run_is_not_ordered_again(lab_client, in_state, state):
+def test_a_successful_or_possibly_running_dispatch_is_not_ordered_again(lab_client, in_state, state):
     dispatch = in_state(state)
     assert "Order again" not in page(lab_client, dispatch).text
     assert "was not ordered again" in lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", follow=True).text
@@ -314,7 +314,7 @@ def test_a_visitor_frees_no_drive(visitor, in_state):
     assert lost.ended_at is None
 
 
-def test_an_absurd_load_is_refused_in_words():
+def test_an_absurd_load_is_refused_with_a_message():
     assert OrderForm(ORDER | {"nx_load": "100000"}).errors["nx_load"] == [
         "Expected at most 10,000x, which is 20,000,000 reads/s on one drive."
     ]
@@ -349,7 +349,7 @@ def test_the_confirmation_explains_the_effect_of_a_cancellation(lab_client, in_s
     assert ("The host stops the program. The run cannot be continued" in page) is (state is State.RUNNING)
 
 
-def test_a_lost_run_that_is_known_to_have_ended_has_nothing_to_cancel(lab_client, in_state):
+def test_a_lost_run_that_has_ended_cannot_be_cancelled(lab_client, in_state):
     dispatch = in_state(State.LOST, ended_at=timezone.now())
     assert "There is nothing to cancel" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/cancel/confirm/").text
 
@@ -361,7 +361,7 @@ def test_the_history_shows_the_reason_of_a_cancellation_and_its_requester(lab_cl
     assert "x" * 500 not in text
 
 
-def test_the_history_begins_with_who_ordered(lab_client, dispatch, staff):
+def test_the_history_begins_with_the_person_who_ordered(lab_client, dispatch, staff):
     queued = page(lab_client, dispatch).text.partition("<b>queued</b>")[2].partition("</time>")[0]
     assert queued.endswith(f"UTC, {staff.get_username()}")
 
@@ -375,7 +375,7 @@ def test_the_requester_of_a_cancellation_is_not_shown_as_freeing_the_drive(lab_c
     assert "The host confirmed on" in text
 
 
-def test_an_order_calls_optional_what_can_be_left_empty(lab_client, device):
+def test_optional_fields_of_an_order_are_marked(lab_client, device):
     text = lab_client.get(f"/lab/devices/{device.pk}/order/").text
     labels = {label for label in re.findall(r"<label [^>]*>(.*?)</label>", text) if "optional" in label}
     assert 'Service threads <span class="dim">(optional)</span>' in labels
@@ -410,7 +410,7 @@ def test_the_page_states_that_the_host_has_no_leftover_files(lab_client, running
     assert f'action="/lab/dispatches/{running.public_id}/fetch/"' in text
 
 
-def test_an_archive_request_that_waits_for_its_host_is_shown_and_refreshed(lab_client, running, connect, staff):
+def test_a_waiting_archive_request_is_shown_and_refreshed(lab_client, running, connect, staff):
     orders.cancel(running, staff)
     poll(running.pk, connect)
     assert 'data-settled="yes"' in page(lab_client, running).text

@@ -63,7 +63,7 @@ def test_an_outage_is_shown_from_the_second_missed_poll_on(lab_client, in_state,
 
 
 @FROZEN
-def test_the_history_keeps_one_entry_of_a_gap(lab_client, in_state, connect):
+def test_the_history_has_one_entry_for_an_outage(lab_client, in_state, connect):
     last = timezone.now() - timedelta(seconds=31)
     dispatch = in_state(State.RUNNING)
     add_outage(dispatch, last)
@@ -120,7 +120,7 @@ def test_an_unconfirmed_cancellation_shows_its_date_and_time(lab_client, in_stat
     assert "Cancellation was requested on 22 November 2026 at 11:36:05 UTC." in text
 
 
-def test_the_drive_before_and_after_is_renewed_with_the_page(lab_client, in_state):
+def test_the_drive_states_are_refreshed_with_the_page(lab_client, in_state):
     dispatch = in_state(State.PREPARING)
     address = f"/lab/dispatches/{dispatch.public_id}/live/"
     version = version_of_dispatch(dispatch)
@@ -141,7 +141,7 @@ def test_the_drive_before_and_after_is_renewed_with_the_page(lab_client, in_stat
         (State.RUNNING, 1, size(1)),
     ],
 )
-def test_a_log_whose_end_is_shown_is_not_shown_as_unread(lab_client, in_state, state, log_bytes, told):
+def test_a_log_is_shown_as_read_once_its_end_is_shown(lab_client, in_state, state, log_bytes, told):
     dispatch = in_state(state, log_bytes=log_bytes, progress={"tail": ["device-names: /dev/fake0"]})
     shown = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
     assert f"<dt>Log read</dt><dd>{told}</dd>" in shown
@@ -174,7 +174,7 @@ def test_the_page_shows_that_leftover_files_are_too_large(lab_client, in_state, 
     assert "The register stores the evidence of the run" not in text
 
 
-def test_a_sweep_names_every_directory_that_it_may_have_left_with_its_host(lab_client, loading, settings):
+def test_a_sweep_names_every_directory_that_it_may_have_left_and_its_host(lab_client, loading, settings):
     about = {"subject_type": "dispatch", "subject_id": loading.public_id}
     Event.objects.create(kind="evidence-too-large", reason="it is too large", **about)
     text = lab_client.get(f"/lab/dispatches/{loading.public_id}/").text

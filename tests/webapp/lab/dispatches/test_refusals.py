@@ -24,14 +24,14 @@ def over_ssh(device, **health):
     Host.objects.filter(pk=device.host_id).update(**columns)
 
 
-def test_a_sweep_is_not_ordered_where_no_program_is_allowed(lab_client, device, settings, tmp_path):
+def test_a_sweep_is_not_ordered_if_no_program_is_allowed(lab_client, device, settings, tmp_path):
     settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
     message, is_ordered = ordered(lab_client, device, "ycsb/", SWEEP)
     assert f"{settings.LAB_PROGRAMS} is missing" in message
     assert not is_ordered
 
 
-def test_a_sweep_is_not_ordered_where_one_of_its_programs_is_not_allowed(lab_client, device, settings, tmp_path):
+def test_a_sweep_is_not_ordered_if_one_of_its_programs_is_not_allowed(lab_client, device, settings, tmp_path):
     path = tmp_path / "programs.json"
     settings.LAB_PROGRAMS = str(path)
     allow(path, set(NEEDED) - {"mkfs-xfs", "ycsb"})
@@ -42,14 +42,14 @@ def test_a_sweep_is_not_ordered_where_one_of_its_programs_is_not_allowed(lab_cli
     assert ordered(lab_client, device, "ycsb/", SWEEP)[1]
 
 
-def test_a_list_of_programs_that_is_none_is_named(lab_client, device, settings, tmp_path):
+def test_an_invalid_list_of_programs_is_named(lab_client, device, settings, tmp_path):
     settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
     (tmp_path / "programs.json").write_text("[]")
     assert "cannot be read as drivecert.programs/1" in ordered(lab_client, device, "ycsb/", SWEEP)[0]
 
 
 @pytest.mark.parametrize(("part", "form_data"), [("order/", ORDER), ("prepare/", {})])
-def test_a_drive_that_is_not_listed_or_was_not_found_takes_no_order(lab_client, device, part, form_data):
+def test_a_drive_that_is_not_listed_or_was_not_found_accepts_no_order(lab_client, device, part, form_data):
     over_ssh(device, drives=["nvme:M:S1"])
     message, is_ordered = ordered(lab_client, device, part, form_data)
     assert "its operator has not listed drive file:lab1:8:5" in message

@@ -28,7 +28,7 @@ def form_data():
     }
 
 
-def test_a_host_is_added_and_its_page_shows_the_set_up(lab_client, form_data):
+def test_a_host_is_added_and_its_page_shows_the_setup_steps(lab_client, form_data):
     page = lab_client.post("/lab/hosts/add/", form_data, follow=True).text
     assert Host.objects.get().address == "lab-1.example"
     assert Event.objects.get().kind == "host-added"
@@ -91,7 +91,7 @@ def rows_of(page):
 
 
 @pytest.mark.parametrize("part", ["", "devices/add/"])
-def test_the_drives_of_a_host_are_listed_with_what_may_be_done_with_them(lab_client, staff, part):
+def test_the_drives_of_a_host_are_listed_with_their_permissions(lab_client, staff, part):
     reported_at = timezone.now() - timedelta(minutes=4, seconds=20)
     health = HEALTH | {"found": FOUND, "clock_unix_ns": int(reported_at.timestamp()) * 10**9, "clock_offset_s": 0}
     host = ssh_host(health=health, checked_at=timezone.now())
@@ -115,7 +115,7 @@ def test_the_page_shows_why_the_drives_of_a_host_are_not_known(lab_client, healt
     assert why in lab_client.get("/lab/hosts/lab-1/devices/add/").text
 
 
-def test_a_drive_that_an_earlier_drivetest_names_is_shown_as_what_it_is_bound_as(lab_client, staff):
+def test_a_drive_named_by_an_earlier_drivetest_is_shown_with_its_bound_name(lab_client, staff):
     now, before = "file:lab~0123456789ab:8:5", "file:lab:8:5"
     stored = asdict(FoundDrive("/srv/a", "file", before, 2**30))
     host = ssh_host(health=HEALTH | {"drives": [now], "found": [stored]})
@@ -134,7 +134,7 @@ def test_a_second_namespace_of_a_bound_drive_is_not_shown_as_the_device(lab_clie
     assert second.endswith("bench 3")
 
 
-def test_a_register_s_own_host_that_is_another_machine_is_named(lab_client):
+def test_a_local_host_that_is_another_machine_is_named(lab_client):
     Host.objects.create(name="local", kind="local", machine_id="another")
     page = html.unescape(lab_client.get("/lab/hosts/local/").text)
     assert "The drives of local cannot be listed: local is the machine another" in page
@@ -142,7 +142,7 @@ def test_a_register_s_own_host_that_is_another_machine_is_named(lab_client):
     assert "his machine has" not in page
 
 
-def test_a_look_on_demand_leads_back_to_the_drives_with_what_speaks_against_the_host(lab_client, settings):
+def test_a_check_on_demand_returns_to_the_drives_with_the_problems_of_the_host(lab_client, settings):
     settings.HOST_ANSWER_TIMEOUT_S = 1
     ssh_host(address="127.0.0.1", port=1)
     answer = lab_client.post("/lab/hosts/lab-1/check/", {"then": "devices"}, follow=True)
@@ -150,7 +150,7 @@ def test_a_look_on_demand_leads_back_to_the_drives_with_what_speaks_against_the_
     assert f"lab-1 gets no work: {Host.objects.get().objections[0]}" in html.unescape(answer.text)
 
 
-def test_the_own_machine_has_no_drive_list_and_shows_the_allowed_programs(lab_client, settings, tmp_path):
+def test_the_local_machine_has_no_drive_list_and_shows_the_allowed_programs(lab_client, settings, tmp_path):
     Host.objects.create(name="local", kind="local")
     settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
     page = lab_client.get("/lab/hosts/local/").text
@@ -173,7 +173,9 @@ def test_an_invalid_list_of_programs_is_shown(lab_client, settings, tmp_path, wr
 
 
 @pytest.mark.parametrize("question", ["stat", "read_bytes"])
-def test_a_list_of_programs_that_only_root_can_read_is_no_error(lab_client, settings, tmp_path, monkeypatch, question):
+def test_a_list_of_programs_that_only_root_can_read_is_not_an_error(
+    lab_client, settings, tmp_path, monkeypatch, question
+):
     """The test replaces the read, because root may read every file."""
     host = Host.objects.create(name="local", kind="local")
     settings.LAB_PROGRAMS = str(allow(tmp_path / "programs.json"))
@@ -200,7 +202,7 @@ class OfRoot:
         return getattr(self.path, question)()
 
 
-def test_the_drives_of_the_own_machine_are_listed_when_the_page_opens(lab_client, monkeypatch):
+def test_the_drives_of_the_local_machine_are_listed_when_the_page_opens(lab_client, monkeypatch):
     Host.objects.create(name="local", kind="local")
     monkeypatch.setattr(LocalHost, "list_drives", lambda self: [FoundDrive("/dev/vdb", "virtual", "block:x", 2**30)])
     page = lab_client.get("/lab/hosts/local/devices/add/").text

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 PLACE = {"region": "eu-west-3", "zone": "eu-west-3b"}
 
 
-def test_a_run_on_a_host_is_where_its_host_is(lab_client, dispatch):
+def test_a_run_has_the_location_of_its_host(lab_client, dispatch):
     assert (submission_facts(dispatch).region, submission_facts(dispatch).zone) == ("", "")
     answer = lab_client.post("/lab/hosts/local/place/", PLACE, follow=True)
     assert 'value="eu-west-3b"' in answer.text
@@ -26,7 +26,7 @@ def test_the_history_records_changes_of_a_location_once(lab_client, device):
     assert event.details == {"changes": {"region": ["", "eu-west-3"], "zone": ["", "eu-west-3b"]}}
 
 
-def test_a_place_that_is_too_long_is_refused_at_its_field(lab_client, device):
+def test_a_location_that_is_too_long_is_refused_at_its_field(lab_client, device):
     answer = lab_client.post("/lab/hosts/local/place/", PLACE | {"region": "r" * 61})
     assert "at most 60 characters" in answer.text
     assert Host.objects.get().region == ""
@@ -34,12 +34,12 @@ def test_a_place_that_is_too_long_is_refused_at_its_field(lab_client, device):
     assert Host.objects.get().region == "r" * 60
 
 
-def test_only_staff_state_where_a_host_is(visitor, device):
+def test_only_staff_set_the_location_of_a_host(visitor, device):
     for client in (visitor, Client()):
         assert client.post("/lab/hosts/local/place/", PLACE).status_code in {302, 403}
     assert Host.objects.get().region == ""
 
 
-def test_a_host_that_is_not_there_has_no_place(lab_client, device):
+def test_the_location_of_an_unknown_host_is_not_found(lab_client, device):
     assert lab_client.post("/lab/hosts/nowhere/place/", PLACE).status_code == 404
     assert lab_client.get("/lab/hosts/local/place/").status_code == 405

@@ -51,7 +51,7 @@ def ordered():
 
 
 @pytest.mark.parametrize("part", PAGES)
-def test_cautions_and_consent_stand_before_the_buttons_of_every_page_that_orders(lab_client, device, dispatch, part):
+def test_cautions_and_consent_are_shown_before_the_buttons_of_every_order_page(lab_client, device, dispatch, part):
     holding(device, **DATA)
     text = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
     assert text.index(EXT4) < text.index(f'name="{LABEL_FIELD}"') < text.index('<button class="do">')
@@ -65,7 +65,7 @@ def test_cautions_and_consent_stand_before_the_buttons_of_every_page_that_orders
 
 
 @pytest.mark.parametrize("part", ["prepare/", "order/", "ycsb/", "campaign/"])
-def test_a_drive_that_holds_data_is_written_over_only_with_its_label_typed(lab_client, device, part):
+def test_a_drive_with_data_is_overwritten_only_after_its_label_is_typed(lab_client, device, part):
     holding(device, **DATA)
     for label in ("", "fake"):
         assert "Expected fake drive, got" in ask(lab_client, device, part, label)
@@ -81,7 +81,7 @@ def test_a_drive_that_holds_data_is_written_over_only_with_its_label_typed(lab_c
 
 
 @pytest.mark.parametrize("moved", [{"path": "/dev/fake0p4"}, {"size_bytes": DRIVE_BYTES + 512}])
-def test_a_label_typed_for_one_part_of_a_drive_is_none_for_another(lab_client, device, moved):
+def test_a_label_typed_for_one_part_of_a_drive_is_not_valid_for_another(lab_client, device, moved):
     holding(device, **DATA)
     shown = lab_client.get(f"/lab/devices/{device.pk}/order/").text
     assert f'name="{LOCATION_FIELD}" value="{PLACE[LOCATION_FIELD]}"' in shown
@@ -107,7 +107,7 @@ def test_no_consent_is_sent_to_the_host_if_no_data_was_recognised(lab_client, de
 
 
 @pytest.mark.parametrize("part", PAGES[:3])
-def test_a_host_over_ssh_takes_consent_from_its_operator_alone(lab_client, device, part):
+def test_a_host_over_ssh_accepts_consent_only_from_its_operator(lab_client, device, part):
     assert "drivetest prep" not in lab_client.get(f"/lab/devices/{device.pk}/{part}").text
     Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED)
     assert "drivetest prep" in lab_client.get(f"/lab/devices/{device.pk}/{part}").text
@@ -116,13 +116,13 @@ def test_a_host_over_ssh_takes_consent_from_its_operator_alone(lab_client, devic
     assert not ordered()
 
 
-def test_an_order_made_again_takes_no_consent_over(lab_client, device, in_state):
+def test_a_repeated_order_does_not_repeat_the_consent(lab_client, device, in_state):
     old = in_state(State.FAILED, ended_at=timezone.now(), options={CONSENT_OPTION: True, "report_interval_s": 1})
     lab_client.post(f"/lab/dispatches/{old.public_id}/retry/")
     assert old.retry.options == {"report_interval_s": 1}
 
 
-def test_an_order_made_again_asks_for_the_consent_to_what_lies_there_now(lab_client, device, in_state):
+def test_a_repeated_order_asks_for_consent_to_the_current_data(lab_client, device, in_state):
     old = in_state(State.REFUSED, ended_at=timezone.now(), options={CONSENT_OPTION: True})
     holding(device, **DATA)
     address = f"/lab/dispatches/{old.public_id}/retry/"

@@ -73,7 +73,7 @@ def test_recognised_and_unknown_data_both_give_a_warning(device, identity, expec
 
 
 @pytest.mark.parametrize("place", ["/lab/", "/lab/hosts/local/"])
-def test_lists_mark_a_drive_that_holds_data_or_is_not_listed(device, dispatch, lab_client, place):
+def test_lists_mark_a_drive_with_data_and_an_unlisted_one(device, dispatch, lab_client, place):
     def marks():
         return re.findall(r'<span class="fail">([^<]+)</span>', row_of(lab_client.get(place).text, device.label))
 
@@ -99,7 +99,7 @@ def test_an_unreadable_drive_gives_a_warning_with_the_cause(device):
     assert "The host could not read the drive: Input/output error (os error 5)." in warning.text
 
 
-def test_the_content_is_known_after_a_run_has_written_since_binding(device, dispatch, staff, fake):
+def test_the_content_is_known_if_a_run_wrote_since_binding(device, dispatch, staff, fake):
     Dispatch.objects.update(**WRITTEN, started_at=timezone.now())
     assert drive_warnings(device) == []
     assert not must_type_label(device)
@@ -118,7 +118,7 @@ def test_the_content_of_a_drive_in_use_is_unknown_even_after_a_run(device, in_st
 
 
 @pytest.mark.parametrize("is_host", [False, True])
-def test_a_drive_that_was_out_of_service_meanwhile_may_hold_data_of_others(device, in_state, staff, is_host):
+def test_a_drive_that_was_out_of_service_since_then_may_have_data_of_others(device, in_state, staff, is_host):
     dispatch = in_state(State.DONE, **WRITTEN, started_at=timezone.now(), ended_at=timezone.now())
     DriveState.objects.create(dispatch=dispatch, moment="after", drive_key=device.drive_key, document=DATA)
     if is_host:
@@ -150,7 +150,9 @@ def test_a_drive_that_was_out_of_service_meanwhile_may_hold_data_of_others(devic
         (State.DONE, {"log_bytes": 1, "recipe": "ycsb", "resets_drive_at": timezone.now()}, True),
     ],
 )
-def test_what_a_drive_holds_is_known_only_of_a_run_that_drivetest_let_write(device, in_state, state, columns, is_known):
+def test_the_content_of_a_drive_is_known_only_if_drivetest_allowed_the_run_to_write(
+    device, in_state, state, columns, is_known
+):
     dispatch = in_state(state, started_at=timezone.now(), **columns)
     assert dispatch.has_written is Dispatch.objects.filter(HAS_WRITTEN).exists()
     assert must_type_label(device) is not is_known
@@ -165,7 +167,7 @@ def test_the_warning_explains_how_to_overwrite_data(device, kind, way):
 
 
 @pytest.mark.parametrize(("identity", "is_file"), [({}, True), ({"backing": "/srv/drive.img"}, False)])
-def test_a_plain_file_was_empty_when_it_was_bound_and_what_a_loop_device_shows_is_unknown(device, identity, is_file):
+def test_a_plain_file_was_empty_at_binding_and_the_content_of_a_loop_device_is_unknown(device, identity, is_file):
     Device.objects.filter(pk=device.pk).update(drive_key="file:lab1:8:5")
     assert must_type_label(holding(device, signature=None, **identity)) is not is_file
 
@@ -194,12 +196,12 @@ def test_an_unlisted_drive_gives_a_warning(device, dispatch, health, expected):
     assert labels(binding_warnings(device.host, device.path, device.drive_key, clean)) == ["may hold data", *expected]
 
 
-def test_the_time_of_the_list_is_that_of_the_last_check(device):
+def test_the_list_has_the_time_of_the_last_check(device):
     *_, caution = drive_warnings(over_ssh(device, health=HEALTH))
     assert datetime.fromtimestamp(1_800_000_000, UTC).strftime("%-d %B %Y, %H:%M UTC") in caution.text
 
 
-def test_a_device_is_renamed_by_its_own_form_and_the_history_keeps_both(lab_client, device):
+def test_a_device_is_renamed_by_its_own_form_and_the_history_has_both_names(lab_client, device):
     address = f"/lab/devices/{device.pk}/label/"
     assert "The label was not changed" in lab_client.post(address, {"label": " "}, follow=True).text
     assert (

@@ -24,7 +24,7 @@ def found(client):
         ("0.5", "void", "void", False),
     ],
 )
-def test_the_list_shows_the_result_of_a_run_that_was_read(lab_client, dispatch, over_ratio, outcome, word, is_fail):
+def test_the_list_shows_the_result_of_a_read_run(lab_client, dispatch, over_ratio, outcome, word, is_fail):
     read_as(dispatch, over_ratio, outcome)
     assert found(lab_client) == [(word, is_fail)]
     mark = f'done: <span class="fail">{word}</span>' if is_fail else f"done: <span>{word}</span>"
@@ -45,18 +45,18 @@ def test_an_overload_is_shown_without_a_run(lab_client, dispatch):
 
 
 @pytest.mark.parametrize("state", ["queued", "running", "failed", "cancelled"])
-def test_a_log_that_was_not_read_has_no_result(lab_client, dispatch, state):
+def test_an_unread_log_has_no_result(lab_client, dispatch, state):
     end(dispatch, state)
     assert found(lab_client) == [("", False)]
 
 
-def test_a_stress_test_is_held_against_no_limit(lab_client, dispatch):
+def test_a_stress_test_is_compared_with_no_limit(lab_client, dispatch):
     read_as(dispatch, "2", "fail")
     Dispatch.objects.update(purpose="stress")
     assert found(lab_client) == [("ran to completion", False)]
 
 
-def test_the_list_asks_as_often_for_many_read_runs_as_for_one(lab_client, new_dispatch):
+def test_the_list_needs_as_many_queries_for_many_read_runs_as_for_one(lab_client, new_dispatch):
     read_as(new_dispatch(), "2", "fail")
     with CaptureQueriesContext(connection) as one:
         lab_client.get("/lab/")

@@ -39,19 +39,19 @@ def make_run(make_log_run):
     return make
 
 
-def asked(*runs, **more):
+def compare_url(*runs, **more):
     return "/compare/?" + "&".join(
         [f"run={run.public_id}" for run in runs] + [f"{name}={value}" for name, value in more.items()]
     )
 
 
-def compared(client, *runs):
-    return client.get(asked(*runs, format="json")).json()
+def comparison(client, *runs):
+    return client.get(compare_url(*runs, format="json")).json()
 
 
-def test_runs_made_alike_stand_side_by_side(client, make_run):
+def test_runs_with_equal_conditions_are_compared_side_by_side(client, make_run):
     first, second = make_run(), make_run(tps=Decimal(1200))
-    told = compared(client, first, second)
+    told = comparison(client, first, second)
     assert told["is_comparable"]
     rows = {row["row"]: row for row in told["rows"]}
     assert (rows["tps"]["values"], rows["tps"]["differs"]) == (["900", "1,200"], True)
@@ -77,8 +77,8 @@ def test_runs_made_alike_stand_side_by_side(client, make_run):
         ({"writes_per_s": Decimal(600)}, "read_ratio"),
     ],
 )
-def test_runs_made_otherwise_are_refused_and_the_condition_is_named(client, make_run, change, name):
-    told = compared(client, make_run(), make_run(**change))
+def test_runs_with_other_conditions_are_refused_with_the_condition(client, make_run, change, name):
+    told = comparison(client, make_run(), make_run(**change))
     assert not told["is_comparable"]
     assert name in [row["name"] for row in told["differing"]]
     assert all(row["why"] for row in told["differing"])
@@ -88,70 +88,70 @@ def test_runs_made_otherwise_are_refused_and_the_condition_is_named(client, make
 @pytest.mark.parametrize(
     ("field", "value"), [("device_count", 4), ("compress_pct", 50), ("over_provisioning_pct", Decimal(9))]
 )
-def test_what_stands_on_the_run_is_a_condition_too(client, make_run, field, value):
+def test_columns_of_the_run_are_conditions_too(client, make_run, field, value):
     first, second = make_run(over_provisioning_pct=Decimal(7)), make_run(over_provisioning_pct=Decimal(7))
     type(second).objects.filter(pk=second.pk).update(**{field: value})
-    assert [row["name"] for row in compared(client, first, second)["differing"]] == [field]
+    assert [row["name"] for row in comparison(client, first, second)["differing"]] == [field]
 
 
-def test_queue_time_is_not_set_beside_service_time(client, make_run):
+def test_queue_time_is_not_compared_with_service_time(client, make_run):
     queued = SLOW_DISK_VERDICT | {"time": "queue-and-service"}
-    told = compared(client, make_run(), make_run(document=queued))
+    told = comparison(client, make_run(), make_run(document=queued))
     assert [(row["name"], row["values"]) for row in told["differing"]] == [("time", ["service", "queue-and-service"])]
 
 
-def test_of_5_x_the_reads_at_the_devices_are_compared(client, make_run):
+def test_versions_5_x_compare_the_reads_at_the_devices(client, make_run):
     device = [share | {"share_pct": "1.00", "over_count": 60} for share in SLOW_DISK_VERDICT["shares"]]
     document = SLOW_DISK_VERDICT | {"time": "queue-and-service"}
     old = make_run(document=document | {"compared": {"histogram": "device-reads", "time": "service", "shares": device}})
-    told = compared(client, make_run(), old)
+    told = comparison(client, make_run(), old)
     shares = next(row for row in told["rows"] if row["row"] == "pct_over_1000us")
     assert (told["is_comparable"], shares["values"]) == (True, ["5.83", "1.00"])
 
 
-def test_a_worst_slice_is_not_set_beside_a_steady_state(client, make_run, make_published_run):
-    told = compared(client, make_run(), make_published_run())
+def test_a_worst_slice_is_not_compared_with_a_steady_state(client, make_run, make_published_run):
+    told = comparison(client, make_run(), make_published_run())
     assert "statistic" in [row["name"] for row in told["differing"]]
 
 
-def test_published_results_compare_weakly_and_it_is_said_who_leaves_how_much_open(client, make_published_run):
+def test_published_results_are_weakly_comparable_and_unreported_conditions_are_counted(client, make_published_run):
     first, second = make_published_run(device_count=1), make_published_run(tps=Decimal(600_000))
-    text = client.get(asked(first, second)).text
+    text = client.get(compare_url(first, second)).text
     assert "<h1>Weak comparison</h1>" in text
     assert "The comparison is weak: for 24 of 27 conditions, at least one run reports no value." in text
     assert "all reported conditions match. Number of conditions not reported: 23 by A, 24 by B." in text
     assert "24 test conditions that at least one run does not report" in text
     assert "600,000" in text
-    told = compared(client, first, second)
+    told = comparison(client, first, second)
     assert (told["is_weak"], told["conditions_count"]) == (True, 27)
     assert [run["not_stated_count"] for run in told["runs"]] == [23, 24]
 
 
-def test_runs_that_state_more_than_half_compare_side_by_side_and_what_is_open_is_counted(client, make_run):
-    text = client.get(asked(make_run(), make_run())).text
+def test_runs_that_report_most_conditions_are_compared_and_the_others_are_counted(client, make_run):
+    text = client.get(compare_url(make_run(), make_run())).text
     assert "<h1>Side by side</h1>" in text
     assert '<p class="verdict">For 4 of 27 conditions, at least one run reports no value. Exemplar ' in text
     assert "Weak" not in text
 
 
 def test_conditions_that_different_runs_do_not_report_are_counted_together(client, make_run):
-    text = client.get(asked(make_run(facts={"arrivals": None}), make_run(facts={"record_bytes": None}))).text
+    text = client.get(compare_url(make_run(facts={"arrivals": None}), make_run(facts={"record_bytes": None}))).text
     assert "For 7 of 27 conditions, at least one run reports no value." in text
     assert "Number of conditions not reported: 6 by A, 5 by B." in text
 
 
-def test_of_many_runs_each_value_that_differs_stands_once_with_who_has_it(client, make_run):
+def test_a_value_that_several_runs_share_is_listed_once(client, make_run):
     runs = [make_run(facts={"record_bytes": size}) for size in (512, 1536, 512)]
-    text = client.get(asked(*runs)).text.replace("\N{NO-BREAK SPACE}", " ")
+    text = client.get(compare_url(*runs)).text.replace("\N{NO-BREAK SPACE}", " ")
     assert "<bdi>512 bytes (A, C); 1,536 bytes (B)</bdi>; larger objects" in text
 
 
-def test_what_does_not_compare_shows_no_figure_and_offers_what_does(client, make_run, make_product):
+def test_runs_that_are_not_comparable_show_no_figures_and_offer_others(client, make_run, make_product):
     drive, other = make_product(), make_product()
     small = make_run(product=drive, facts={"record_bytes": 512})
     make_run(product=drive)
     large = make_run(product=other)
-    page = client.get(asked(small, large))
+    page = client.get(compare_url(small, large))
     text = page.text.replace("\N{NO-BREAK SPACE}", " ")
     assert "<h1>Not comparable</h1>" in text
     assert "<b>Record size</b>: <bdi>512 bytes and 1,536 bytes</bdi>; larger objects take longer to read." in text
@@ -161,7 +161,7 @@ def test_what_does_not_compare_shows_no_figure_and_offers_what_does(client, make
     assert f"run={small.public_id}" not in offered
 
 
-def test_a_drive_is_compared_by_its_fastest_run_that_compares(client, make_run, make_product):
+def test_a_drive_is_compared_by_its_fastest_comparable_run(client, make_run, make_product):
     drive, other = make_product(), make_product()
     make_run(product=drive, tps=Decimal(9000), facts={"record_bytes": 512})
     like = make_run(product=drive, tps=Decimal(800))
@@ -171,7 +171,7 @@ def test_a_drive_is_compared_by_its_fastest_run_that_compares(client, make_run, 
     assert [run["run"] for run in told["runs"]] == [like.public_id, against.public_id]
 
 
-def test_the_curve_of_a_drive_has_only_runs_that_compare(client, make_run, make_product):
+def test_the_curve_of_a_drive_has_only_comparable_runs(client, make_run, make_product):
     drive, other = make_product(), make_product()
     odd = make_run(product=drive, tps=Decimal(700), facts={"record_bytes": 512})
     for tps in (800, 900):
@@ -183,18 +183,18 @@ def test_the_curve_of_a_drive_has_only_runs_that_compare(client, make_run, make_
     assert odd.public_id not in points
 
 
-def test_runs_of_logs_are_drawn_over_their_time(client, make_run):
+def test_runs_of_logs_are_charted_over_time(client, make_run):
     first, second = make_run(), make_run()
     Slice.objects.filter(run=second, number=3).update(counts=[[90, 0, 0, 0, 0, 0, 0, 0, 10]])
-    text = client.get(asked(first, second)).text
+    text = client.get(compare_url(first, second)).text
     assert "Over 64\\u00A0ms by time" in text.replace("\N{NO-BREAK SPACE}", "\\u00A0")
     assert f"hour 0.01: 10 %, run {second.public_id}" in text
 
 
-def test_runs_of_two_workloads_share_nothing(client, make_run):
+def test_runs_of_two_workloads_are_not_compared(client, make_run):
     first, second = make_run(), make_run()
     type(second).objects.filter(pk=second.pk).update(workload="act-index")
-    assert "workload" in [row["name"] for row in compared(client, first, second)["differing"]]
+    assert "workload" in [row["name"] for row in comparison(client, first, second)["differing"]]
 
 
 @pytest.mark.parametrize(
@@ -210,95 +210,93 @@ def test_runs_of_two_workloads_share_nothing(client, make_run):
         ("format=csv&format=json", "format"),
     ],
 )
-def test_what_is_not_understood_is_named(client, query, named):
+def test_an_invalid_parameter_is_named(client, query, named):
     response = client.get(f"/compare/?{query}")
     assert (response.status_code, named in response.text) == (400, True)
 
 
 @pytest.mark.parametrize("query", ["", "drive=", "drive=&drive=", "run=&drive="])
-def test_without_two_the_page_asks_which(client, catalogue, query):
+def test_the_page_asks_for_two_runs(client, catalogue, query):
     response = client.get(f"/compare/?{query}")
     assert response.status_code == 200
     assert '<option value="sandisk-dc-sn861-6400gb">' in response.text
 
 
-def test_one_run_is_the_first_of_a_choice(client, make_run):
+def test_one_run_starts_a_selection(client, make_run):
     run = make_run()
-    text = client.get(asked(run)).text
+    text = client.get(compare_url(run)).text
     assert "A comparison needs at least two drives." in text
     assert f'value="{run.product.slug}" list="drives"' in text
 
 
 @pytest.mark.parametrize("query", ["run=r-x&run=r-y", "drive=no&drive=none"])
-def test_what_is_not_there_is_not_found(client, query):
+def test_unknown_runs_and_drives_are_not_found(client, query):
     assert client.get(f"/compare/?{query}").status_code == 404
 
 
 def test_an_unreviewed_run_is_not_compared(client, make_run):
     hidden = make_run(visibility=Visibility.UNREVIEWED)
-    assert client.get(asked(make_run(), hidden) + f"&key={hidden.submission.link_key}").status_code == 400
-    assert client.get(asked(make_run(), hidden)).status_code == 404
+    assert client.get(compare_url(make_run(), hidden) + f"&key={hidden.submission.link_key}").status_code == 400
+    assert client.get(compare_url(make_run(), hidden)).status_code == 404
 
 
-def test_a_drive_that_is_not_there_is_offered_to_be_searched_for(client, make_run):
+def test_an_unknown_drive_offers_a_search(client, make_run):
     answer = client.get(f"/compare/?drive={make_run().product.slug}&drive=exemplar-p4611")
     assert answer.status_code == 404
     assert 'value="exemplar-p4611"' in answer.content.decode()
     assert '/search/?q=exemplar-p4611"' in answer.content.decode()
 
 
-def test_a_withdrawn_run_is_compared_and_said_to_be(client, make_run):
-    text = client.get(asked(make_run(), make_run(visibility=Visibility.WITHDRAWN))).text
+def test_a_withdrawn_run_is_compared_and_marked(client, make_run):
+    text = client.get(compare_url(make_run(), make_run(visibility=Visibility.WITHDRAWN))).text
     assert '<span class="fail">withdrawn</span>' in text
 
 
 def test_the_csv_has_a_column_for_each_run(client, make_run):
     first, second = make_run(), make_run(tps=Decimal(1200))
-    rows = list(csv.DictReader(io.StringIO(client.get(asked(first, second, format="csv")).text, newline="")))
+    rows = list(csv.DictReader(io.StringIO(client.get(compare_url(first, second, format="csv")).text, newline="")))
     speed = next(row for row in rows if row["row"] == "tps")
     assert (speed[first.public_id], speed[second.public_id], speed["differs"]) == ("900", "1,200", "yes")
 
 
-def test_names_are_text_whatever_they_hold(client, make_run, make_product):
+def test_names_are_escaped(client, make_run, make_product):
     name = "</script><script>alert(1)</script>\u202e" + "x" * 150
     first = make_run(product=make_product(vendor=name, model="<b>M"), firmware="=1+1")
-    text = client.get(asked(first, make_run())).text
+    text = client.get(compare_url(first, make_run())).text
     assert "<script>alert" not in text
     assert "<b>M" not in text
 
 
-def test_as_many_queries_for_six_runs_as_for_two_but_for_their_slices(make_run, count_queries):
+def test_six_runs_need_as_many_queries_as_two_except_for_slices(make_run, count_queries):
     runs = [make_run() for _ in range(6)]
-    Slice.objects.all().delete()  # the slices of each run are asked for by themselves
-    assert count_queries(asked(*runs[:2])) + 2 * 4 == count_queries(asked(*runs))
+    Slice.objects.all().delete()  # the slices of each run are read with a query of their own
+    assert count_queries(compare_url(*runs[:2])) + 2 * 4 == count_queries(compare_url(*runs))
 
 
-def test_published_drives_compare_from_the_first_start(client, catalogue):
+def test_published_drives_can_be_compared_after_the_first_start(client, catalogue):
     slugs = Product.objects.filter(category="nvme-flash", historical=False).values_list("slug", flat=True)[:6]
     told = client.get("/compare/?" + "&".join(f"drive={slug}" for slug in slugs) + "&format=json").json()
     assert told["is_comparable"] == (not told["differing"])
     assert len(told["runs"]) == 6
 
 
-def test_two_runs_of_one_drive_are_told_apart_and_others_of_it_are_offered(client, make_run, make_product):
+def test_two_runs_of_one_drive_are_distinguished_and_its_other_runs_are_offered(client, make_run, make_product):
     drive = make_product()
     first, second = make_run(product=drive), make_run(product=drive, facts={"record_bytes": 512})
     like = make_run(product=drive)
-    text = client.get(asked(first, second)).text
+    text = client.get(compare_url(first, second)).text
     assert f"Runs {first.public_id} (A) and {second.public_id} (B) cannot be compared: record size differs." in text
     assert f"/compare/?run={first.public_id}&amp;run={like.public_id}" in text
 
 
-def test_a_right_to_left_mark_turns_nothing_around_it(client, make_run, make_product):
+def test_a_right_to_left_mark_does_not_affect_the_text_around_it(client, make_run, make_product):
     run = make_run(product=make_product(model="\u202eEX"))
-    for path in (asked(run, make_run()), f"/runs/{run.public_id}/", f"/drive/{run.product.slug}/"):
+    for path in (compare_url(run, make_run()), f"/runs/{run.public_id}/", f"/drive/{run.product.slug}/"):
         named = client.get(path).text.split("</h1>")[1 if "compare" in path else 0]
         assert "<bdi>Exemplar \u202eEX" in named
 
 
-def test_a_slow_drive_beside_many_faster_runs_of_others_is_still_looked_at(
-    client, make_product, make_published_run, monkeypatch
-):
+def test_a_slow_drive_next_to_many_faster_runs_is_still_compared(client, make_product, make_published_run, monkeypatch):
     monkeypatch.setattr(choice, "CANDIDATES_MAX", 1)
     slow, fast = make_product(), make_product()
     make_published_run(product=slow, tps=Decimal(1000))
@@ -307,12 +305,12 @@ def test_a_slow_drive_beside_many_faster_runs_of_others_is_still_looked_at(
     assert client.get(f"/compare/?drive={slow.slug}&drive={fast.slug}").status_code == 200
 
 
-def test_neither_minutes_nor_older_verdicts_are_read(client, make_run):
+def test_minutes_and_older_verdicts_are_not_read(client, make_run):
     first, second = make_run(), make_run()
     for outcome in ("fail", "void"):
         judge(first, outcome)
     with CaptureQueriesContext(connection) as queries:
-        assert client.get(asked(first, second)).status_code == 200
+        assert client.get(compare_url(first, second)).status_code == 200
     statements = [query["sql"] for query in queries if "results_series" in query["sql"]]
     assert statements == []
     [run] = choice.runs_to_compare(Run.objects.filter(pk=first.pk))
@@ -323,10 +321,10 @@ def row_of(told, name):
     return next((row["values"] for row in told["rows"] if row["row"] == name), None)
 
 
-def test_the_profiles_limits_ask_for_no_row_of_their_own(client, make_published_run):
+def test_the_limits_of_the_profile_add_no_row(client, make_published_run):
     runs = make_published_run(), make_published_run({1000: "5.60"})
-    assert row_of(compared(client, *runs), "with_your_limits") is None
-    text = shown_html(client.get(asked(*runs)))
+    assert row_of(comparison(client, *runs), "with_your_limits") is None
+    text = shown_html(client.get(compare_url(*runs)))
     assert "Within all limits: 1 of 2 results." in text
     assert text.count('class="over"') == 1
 
@@ -341,40 +339,38 @@ def test_the_profiles_limits_ask_for_no_row_of_their_own(client, make_published_
         (["could not keep up"], "cannot-keep-up", "1.34", "fails"),
     ],
 )
-def test_a_log_that_fails_passes_under_limits_as_wide_as_its_shares_where_nothing_else_speaks_against_it(
-    client, make_run, reasons, stop, limit_8ms, word
-):
+def test_a_failing_log_passes_under_limits_equal_to_its_shares(client, make_run, reasons, stop, limit_8ms, word):
     document = SLOW_DISK_VERDICT | {"reasons": reasons}
     runs = [make_run(document=document, facts={"stop": {"kind": stop}}) for _ in range(2)]
     limits = {"limit_1ms": "5.83", "limit_8ms": limit_8ms, "limit_64ms": "0.34"}
-    told = client.get(asked(*runs, format="json", **limits)).json()
+    told = client.get(compare_url(*runs, format="json", **limits)).json()
     assert (row_of(told, "verdict"), row_of(told, "with_your_limits")) == (["fails"] * 2, [word] * 2)
 
 
 @pytest.mark.parametrize(
     ("limit_8ms", "words"), [("1.34", ["undecided", "undecided", "fails"]), ("1.33", ["fails"] * 3)]
 )
-def test_of_a_log_that_is_withheld_or_has_a_withheld_file_beside_it_no_stop_is_told(client, make_run, limit_8ms, words):
+def test_stop_reasons_of_withheld_files_are_not_shown(client, make_run, limit_8ms, words):
     document, stop = SLOW_DISK_VERDICT | {"reasons": ["could not keep up"]}, {"stop": {"kind": "cannot-keep-up"}}
     withheld, beside, shown = [make_run(document=document, facts=stop) for _ in range(3)]
     side_file = from_a_log()["submission"].log
     Submission.objects.filter(pk=beside.submission.pk).update(side_file=side_file)
     Evidence.objects.filter(pk__in=[withheld.submission.log.pk, side_file.pk]).update(sequestered=True)
     limits = {"limit_1ms": "5.83", "limit_8ms": limit_8ms, "limit_64ms": "0.34"}
-    told = client.get(asked(withheld, beside, shown, format="json", **limits)).json()
+    told = client.get(compare_url(withheld, beside, shown, format="json", **limits)).json()
     assert row_of(told, "with_your_limits") == words
 
 
-def test_runs_are_held_against_a_readers_limits(client, make_published_run):
+def test_runs_are_compared_with_the_limits_of_the_reader(client, make_published_run):
     runs = make_published_run({1000: "3.00"}), make_published_run({1000: "3.01"})
-    told = client.get(asked(*runs, format="json", limit_1ms="3")).json()
+    told = client.get(compare_url(*runs, format="json", limit_1ms="3")).json()
     assert row_of(told, "with_your_limits") == ["passes", "fails"]
-    page = client.get(asked(*runs, limit_1ms="3"))
+    page = client.get(compare_url(*runs, limit_1ms="3"))
     assert "With your limits, 1 of 2 pass; 1 that passes the profile fails: " in page.text
     assert f"?run={runs[0].public_id}&amp;run={runs[1].public_id}&amp;limit_1ms=3&amp;format=csv" in page.text
 
 
-def test_limits_choose_no_other_run_of_a_drive(client, make_product, make_published_run):
+def test_limits_do_not_change_the_run_of_a_drive(client, make_product, make_published_run):
     drives = make_product(), make_product()
     for drive in drives:
         make_published_run({1000: "4.00"}, product=drive, tps=Decimal(600_000))
@@ -383,7 +379,7 @@ def test_limits_choose_no_other_run_of_a_drive(client, make_product, make_publis
     assert client.get(address).json()["runs"] == client.get(f"{address}&limit_1ms=2").json()["runs"]
 
 
-def test_the_curves_are_held_against_a_readers_limits(client, make_product, make_published_run):
+def test_curves_show_the_limits_of_the_reader(client, make_product, make_published_run):
     drives = make_product(), make_product()
     for drive in drives:
         for tps, share in ((300_000, "1.00"), (600_000, "4.00")):
@@ -394,23 +390,23 @@ def test_the_curves_are_held_against_a_readers_limits(client, make_product, make
 
 
 @pytest.mark.parametrize("query", ["limit_1ms=x", "limit_2ms=5", "limit_1ms=1&limit_1ms=2"])
-def test_what_is_no_limit_of_a_comparison_is_named(client, make_published_run, query):
-    response = client.get(asked(make_published_run(), make_published_run()) + "&" + query)
+def test_an_unknown_limit_is_named(client, make_published_run, query):
+    response = client.get(compare_url(make_published_run(), make_published_run()) + "&" + query)
     assert (response.status_code, query[:9] in response.text) == (400, True)
 
 
-def test_an_instance_brings_the_caution_of_the_cloud_page_once(client, make_run, make_product):
+def test_an_instance_shows_the_caution_of_the_cloud_page_once(client, make_run, make_product):
     instance = make_run(product=make_product(category="cloud"), device_gb=375)
     drives = [make_run(), make_run()]
-    text = client.get(asked(drives[0], instance)).text
+    text = client.get(compare_url(drives[0], instance)).text
     assert text.count("<b>Measured on a cloud instance: B with 1 device.</b> Read cloud results conservatively: ") == 1
     assert text.index("Read cloud results") < text.index('id="figures"')
-    assert "Read cloud results" not in client.get(asked(*drives)).text
+    assert "Read cloud results" not in client.get(compare_url(*drives)).text
 
 
-def test_a_comparison_that_is_refused_gives_the_caution_too(client, make_run, make_product):
+def test_a_refused_comparison_shows_the_caution_too(client, make_run, make_product):
     instance = make_run(product=make_product(category="cloud"))
     Run.objects.filter(pk=instance.pk).update(device_count=None)
-    text = client.get(asked(instance, make_run(facts={"record_bytes": 512}))).text
+    text = client.get(compare_url(instance, make_run(facts={"record_bytes": 512}))).text
     assert "cannot be compared" in text
     assert "A with an unknown number of devices.</b> Read cloud results conservatively: " in text

@@ -12,14 +12,14 @@ def line(*texts, is_share=True):
 
 
 @pytest.mark.parametrize("texts", [("0.00", "0.000"), ("5.00", "5"), ("100", "100.0"), ("0.1", "")])
-def test_shares_that_are_printed_with_more_or_fewer_zeros_do_not_differ(texts):
+def test_shares_with_more_or_fewer_trailing_zeros_are_equal(texts):
     assert not line(*texts).differs
 
 
 @pytest.mark.parametrize("texts", [("0.00", "0.001"), ("5.00", "4.96"), ("10", "1"), ("100", "1")])
-def test_shares_that_are_printed_otherwise_differ(texts):
+def test_shares_with_other_digits_differ(texts):
     assert line(*texts).differs
 
 
-def test_of_what_is_no_share_every_character_counts():
+def test_text_that_is_not_a_share_is_compared_exactly():
     assert line("6.1", "6.10", is_share=False).differs

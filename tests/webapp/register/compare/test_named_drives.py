@@ -14,7 +14,7 @@ def get(client, *names):
 
 
 @pytest.mark.parametrize("name", ["Micron 9400 Max 12.8 TB", "micron 9400 max 12.8\N{NO-BREAK SPACE}tb", "9400 12.8"])
-def test_a_title_or_the_words_of_one_drive_lead_to_its_lasting_address(client, catalogue, name):
+def test_a_title_or_the_words_of_one_drive_redirect_to_its_permanent_address(client, catalogue, name):
     answer = get(client, name, SANDISK)
     assert (answer.status_code, answer["Location"]) == (302, f"?drive={MICRON}&drive={SANDISK}")
 
@@ -27,7 +27,7 @@ def test_a_part_number_names_its_drive(client, make_product, make_published_run)
     assert answer["Location"] == f"?drive={drives[0].slug}&drive={drives[1].slug}"
 
 
-def test_a_name_that_several_have_brings_the_form_back_with_them(client, catalogue):
+def test_an_ambiguous_name_returns_the_form_with_the_candidates(client, catalogue):
     answer = get(client, "Micron", SANDISK)
     assert answer.status_code == 400
     assert "drives match; add the capacity" in answer.text
@@ -37,7 +37,7 @@ def test_a_name_that_several_have_brings_the_form_back_with_them(client, catalog
     assert "One is chosen" not in answer.text
 
 
-def test_one_invalid_name_is_not_called_one_chosen(client, catalogue):
+def test_one_invalid_name_is_not_reported_as_one_selected_drive(client, catalogue):
     answer = get(client, "Nobody's drive <b>")
     assert answer.status_code == 404
     assert "One is chosen" not in answer.text
@@ -45,35 +45,35 @@ def test_one_invalid_name_is_not_called_one_chosen(client, catalogue):
     assert "drive <b>" not in answer.text
 
 
-def test_a_typing_error_is_asked_and_never_taken_for_another_drive(client, catalogue):
+def test_a_typing_error_needs_confirmation(client, catalogue):
     answer = get(client, "sandisk dc sn862 6.4 tb", MICRON)
     assert answer.status_code == 404
     assert SANDISK in answer.text
 
 
-def test_one_drive_under_two_names_is_said(client, catalogue):
+def test_two_names_of_one_drive_are_reported(client, catalogue):
     answer = get(client, MICRON, "Micron 9400 Max 12.8 TB")
     assert (answer.status_code, "already selected above" in answer.text) == (400, True)
 
 
-def test_the_form_of_the_answer_goes_with_the_name(client, catalogue):
+def test_the_format_is_kept_with_the_name(client, catalogue):
     answer = client.get("/compare/", {"drive": ["Micron 9400 Max 12.8 TB", SANDISK], "format": "json"})
     assert answer["Location"].endswith("&format=json")
 
 
 @pytest.mark.parametrize(("version", "time"), [("5.3", "queue-and-service"), ("6.0", "service"), ("", None)])
-def test_up_to_5_3_reads_hold_the_time_in_the_queue(version, time):
+def test_reads_of_versions_up_to_5_3_include_queue_time(version, time):
     assert time_of_version(version) == time
 
 
-def test_published_figures_with_and_without_queue_time_are_not_set_side_by_side(client, catalogue):
+def test_published_figures_with_and_without_queue_time_are_not_compared(client, catalogue):
     answer = client.get("/compare/", {"drive": ["micron-9300-max-3200gb", SANDISK], "format": "json"}).json()
     assert [row["name"] for row in answer["differing"]] == ["time"]
     version = next(row for row in answer["rows"] if row["row"] == "tool_version")
     assert (version["values"], version["differs"]) == (["5.2", "6.4"], True)
 
 
-def test_an_instance_with_four_devices_is_not_set_beside_one_drive(client, make_product, make_published_run):
+def test_an_instance_with_four_devices_is_not_compared_with_one_drive(client, make_product, make_published_run):
     cloud, drive = make_product(category="cloud"), make_product()
     make_published_run(product=cloud, device_count=4)
     make_published_run(product=drive)
@@ -82,7 +82,7 @@ def test_an_instance_with_four_devices_is_not_set_beside_one_drive(client, make_
     assert (differing["name"], differing["values"]) == ("device_count", ["4", "1 (one drive assumed: not reported)"])
 
 
-def test_of_an_instance_nothing_is_taken(client, make_product, make_published_run):
+def test_no_drive_is_assumed_for_an_instance(client, make_product, make_published_run):
     runs = [make_published_run(product=make_product(category="cloud")) for _ in range(2)]
     answer = client.get("/compare/", {"run": [run.public_id for run in runs], "format": "json"}).json()
     assert "Devices" in answer["unknown"]
@@ -96,7 +96,7 @@ def test_of_an_instance_nothing_is_taken(client, make_product, make_published_ru
         (["x " * 25], "drive: expected a name of at most 24 words, got 25"),
     ],
 )
-def test_too_many_or_too_long_names_are_refused_before_any_is_looked_for(client, catalogue, names, said):
+def test_too_many_or_too_long_names_are_refused_before_the_search(client, catalogue, names, said):
     answer = get(client, *names)
     assert (answer.status_code, said in answer.text) == (400, True)
 
@@ -111,7 +111,7 @@ def test_the_drives_most_similar_to_an_unknown_name_are_offered(client, make_pro
 
 
 @pytest.mark.parametrize("others", [0, 1])
-def test_a_run_that_is_not_there_is_named_with_a_search(client, make_published_run, others):
+def test_an_unknown_run_is_named_with_a_search(client, make_published_run, others):
     known = [make_published_run().public_id for _ in range(others)]
     answer = client.get("/compare/", {"run": [*known, "r-nothere"]})
     assert answer.status_code == 404
@@ -119,11 +119,11 @@ def test_a_run_that_is_not_there_is_named_with_a_search(client, make_published_r
     assert 'value="r nothere"' in answer.text
 
 
-def test_a_run_that_is_not_public_is_not_there(client, make_log_run):
+def test_a_run_that_is_not_public_is_not_found(client, make_log_run):
     assert client.get("/compare/", {"run": make_log_run(visibility="unreviewed").public_id}).status_code == 404
 
 
-def test_a_run_that_is_chosen_alone_is_still_the_first_of_a_choice(client, make_published_run):
+def test_a_single_selected_run_starts_a_selection(client, make_published_run):
     run = make_published_run()
     answer = client.get("/compare/", {"run": run.public_id})
     assert (answer.status_code, f'value="{run.product.slug}"' in answer.text) == (200, True)

@@ -28,35 +28,35 @@ def test_a_part_number_finds_its_product(client, catalogue, query, drive, capaci
     assert "Part number " in text
 
 
-def test_a_part_number_of_another_capacity_shows_those_that_are_there_and_says_so(client, catalogue):
+def test_a_part_number_of_another_capacity_shows_the_known_capacities(client, catalogue):
     rows, text = found(client, "SSDPE2KE032T8")
     assert [capacity for _, capacity in rows] == ["1.6 TB", "6.4 TB"]
     assert "The register has only other capacities of this product." in text
 
 
-def test_a_part_number_of_an_unknown_family_is_said_to_be_one(client, catalogue):
+def test_a_part_number_of_an_unknown_family_is_recognised_as_one(client, catalogue):
     rows, text = found(client, "MTFDKCC12T8TFS")
     assert rows == []
     assert "MTFDKCC12T8TFS is a part number of Micron that is not in the register." in text
 
 
 @pytest.mark.parametrize("query", ["3.2 TB", "3.2TB", "3200 GB", "3,2 tb", "3.2"])
-def test_a_capacity_is_a_capacity_and_no_digits_of_another(client, catalogue, query):
+def test_a_capacity_does_not_match_digits_of_another(client, catalogue, query):
     rows, text = found(client, query)
     assert len(rows) >= 10
     assert {capacity for _, capacity in rows} == {"3.2 TB"}
     assert f"Searched for 3.2{NBSP}TB within 3 %" in text
 
 
-def test_a_capacity_stands_beside_words(client, catalogue):
+def test_a_capacity_can_follow_words(client, catalogue):
     assert [drive for drive, _ in found(client, "intel 6.4 TB")[0]] == ["Intel P4610"]
 
 
-def test_digits_without_unit_or_point_are_words(client, catalogue):
+def test_digits_without_a_unit_or_point_are_words(client, catalogue):
     assert found(client, "9400")[0] == [("Micron 9400 Max", "12.8 TB")]
 
 
-def test_a_part_number_that_a_product_states_is_a_word(client, make_product, make_published_run):
+def test_a_part_number_of_a_product_is_a_word(client, make_product, make_published_run):
     make_published_run(product=make_product(vendor="Exemplar", model="EX9", part_number="SSDPE2KE064T8"))
     rows, text = found(client, "SSDPE2KE064T8")
     assert len(rows) == 1

@@ -17,7 +17,7 @@ def test_the_search_page_lists_products(client, catalogue, query, count):
     assert len(read_rows(response)) == count
 
 
-def test_what_does_not_exist_answers_404_with_a_search_for_it(client, catalogue):
+def test_an_unknown_page_answers_404_with_a_search(client, catalogue):
     response = client.get("/drive/intel-p4611-1600gb/")
     assert response.status_code == 404
     assert 'action="/search/"' in response.text
@@ -25,17 +25,17 @@ def test_what_does_not_exist_answers_404_with_a_search_for_it(client, catalogue)
 
 
 @pytest.mark.parametrize(("query", "name"), [("q=" + "x" * 101, "q:"), ("q=a&q=b", "q:"), ("p=1", "p:")])
-def test_a_search_that_is_not_understood_is_named(client, query, name):
+def test_an_invalid_search_is_named(client, query, name):
     response = client.get(f"/search/?{query}")
     assert response.status_code == 400
     assert name in response.text
 
 
-def test_markup_that_is_searched_for_stays_text(client, catalogue):
+def test_markup_in_a_search_is_escaped(client, catalogue):
     assert "<script>alert" not in client.get("/search/?q=<script>alert(1)</script>").text
 
 
-def test_a_name_that_turns_text_around_turns_nothing_beside_it(client, make_product, make_published_run):
+def test_a_right_to_left_name_does_not_affect_the_text_around_it(client, make_product, make_published_run):
     names = {"vendor": "\u202eXE", "model": "\u202eEX9", "part_number": "\u05d09"}
     make_published_run(product=make_product(**names))
     text = client.get("/search/", {"q": "\u202eEX9"}).text
@@ -48,7 +48,7 @@ def test_an_unreviewed_product_is_not_found(client, make_product, make_log_run):
     assert "SECRET9" not in client.get("/search/?q=secret9").text.replace('value="secret9"', "")
 
 
-def test_a_product_is_told_by_results_that_stand_and_keep_the_profile(
+def test_a_product_shows_its_current_results_that_meet_the_profile(
     client, make_product, make_published_run, make_log_run
 ):
     product = make_product(model="EX9", capacity_gb=1600)
@@ -61,7 +61,7 @@ def test_a_product_is_told_by_results_that_stand_and_keep_the_profile(
     assert (speed, results) == ("300,000 as published", "3")
 
 
-def test_a_speed_is_told_for_each_statistic(client, make_product, make_published_run):
+def test_a_speed_is_shown_for_each_statistic(client, make_product, make_published_run):
     product = make_product(model="EX9", capacity_gb=1600)
     make_published_run(product=product, tps=300_000)
     make_judged_run(product, nx=50)
@@ -72,7 +72,7 @@ def test_a_speed_is_told_for_each_statistic(client, make_product, make_published
     )
 
 
-def test_a_product_whose_results_are_all_withdrawn_is_found_without_a_speed(client, make_product, make_published_run):
+def test_a_product_with_only_withdrawn_results_is_found_without_a_speed(client, make_product, make_published_run):
     make_published_run(product=make_product(model="EX9"), visibility="withdrawn")
     _, _, speed, results, _ = read_rows(client.get("/search/?q=ex9"))[0]
     assert (speed, results) == ("none", "0")

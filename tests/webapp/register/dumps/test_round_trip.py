@@ -59,7 +59,7 @@ def full_register(make_log_run, make_published_run, make_product, staff):
     make_log_run(visibility=Visibility.UNREVIEWED, notes="hidden")
 
 
-def told_by(directory):
+def contents_of(directory):
     """Every row of every table, as the dump tells them."""
     dump = read_dump(directory)
     told = {table.name: list(read_rows(dump, table.name)) for table in TABLES}
@@ -73,7 +73,7 @@ def verdicts():
     return sorted(Verdict.objects.values_list(*columns))
 
 
-def test_a_dump_of_what_was_taken_in_is_the_same_dump(full_register, data_dir, settings):
+def test_an_imported_dump_is_exported_unchanged(full_register, data_dir, settings):
     settings.PUBLIC_URL = "https://register.example"
     directory, before = write_dump(), sorted(verdicts(), key=str)
     elsewhere = directory.rename(data_dir / "elsewhere")
@@ -85,21 +85,21 @@ def test_a_dump_of_what_was_taken_in_is_the_same_dump(full_register, data_dir, s
     assert imported.rows["runs"] == Run.objects.count() == 103 + 4
     shown = [each for each in before if each[0] != hidden]
     assert sorted(verdicts(), key=str) == shown
-    first, again = told_by(elsewhere), told_by(write_dump())
+    first, again = contents_of(elsewhere), contents_of(write_dump())
     assert {name: rows for name, rows in again.items() if name != "evidence"} == {
         name: rows for name, rows in first.items() if name != "evidence"
     }
     assert all(first[table.name] for table in TABLES if not table.name.startswith("published_"))
 
 
-def test_a_dump_is_not_taken_into_a_register_that_holds_something(full_register):
+def test_a_dump_is_not_imported_into_a_register_with_data(full_register):
     directory, number = write_dump(), Run.objects.count()
     with pytest.raises(DumpError, match="already has products or runs"):
         import_dump(directory)
     assert Run.objects.count() == number
 
 
-def test_a_file_that_was_changed_stops_the_import(make_published_run):
+def test_a_changed_file_stops_the_import(make_published_run):
     make_published_run()
     directory = write_dump()
     path = directory / "shares.json.gz"
@@ -113,7 +113,7 @@ def test_a_file_that_was_changed_stops_the_import(make_published_run):
     assert not Product.objects.exists()
 
 
-def test_an_import_that_fails_half_way_leaves_nothing(make_published_run, monkeypatch):
+def test_a_failed_import_leaves_no_data(make_published_run, monkeypatch):
     make_published_run()
     directory = write_dump()
     call_command("flush", interactive=False)
@@ -126,7 +126,7 @@ def test_an_import_that_fails_half_way_leaves_nothing(make_published_run, monkey
 @pytest.mark.parametrize(
     ("schema", "sentence"), [("drivecert.dump/9", "expected schema"), (None, "expected a directory")]
 )
-def test_what_is_no_dump_is_refused(tmp_path, schema, sentence):
+def test_a_directory_that_is_not_a_dump_is_refused(tmp_path, schema, sentence):
     if schema:
         told = {"schema": schema, "written_at": "", "licence": "", "files": []}
         (tmp_path / MANIFEST).write_text(json.dumps(told))
@@ -134,7 +134,7 @@ def test_what_is_no_dump_is_refused(tmp_path, schema, sentence):
         import_dump(tmp_path)
 
 
-def test_a_verdict_that_its_shares_contradict_is_named(make_log_run):
+def test_a_verdict_that_contradicts_its_shares_is_named(make_log_run):
     passing = make_log_run(document=SLOW_DISK_VERDICT | {"outcome": "pass"})
     failing = make_log_run()
     assert contradictions() == [f"{passing.public_id}: its verdict is pass, and a share is over its limit"]
@@ -150,7 +150,7 @@ def test_the_checksums_are_those_of_the_files(make_published_run):
         assert hashlib.sha256((directory / name).read_bytes()).hexdigest() == digest
 
 
-def test_a_dump_from_before_regions_is_taken_in_without_them(make_published_run, data_dir):
+def test_a_dump_without_regions_is_imported_without_them(make_published_run, data_dir):
     make_published_run(region="us-east-1")
     elsewhere = write_dump().rename(data_dir / "elsewhere")
     path = elsewhere / "runs.json.gz"
@@ -168,7 +168,7 @@ def test_a_dump_from_before_regions_is_taken_in_without_them(make_published_run,
     assert (Run.objects.get().region, Run.objects.get().zone) == ("", "")
 
 
-def test_a_table_that_the_manifest_does_not_name_is_not_read_unchecked(make_published_run):
+def test_a_table_that_the_manifest_does_not_list_is_refused(make_published_run):
     make_published_run()
     directory = write_dump()
     manifest = json.loads((directory / MANIFEST).read_text())

@@ -15,7 +15,7 @@ def directory(make_published_run):
 
 
 @pytest.mark.django_db
-def test_a_file_is_sent_as_it_is(client, directory):
+def test_a_file_is_sent_unchanged(client, directory):
     answer = client.get(f"/data/{directory.name}/runs.parquet")
     content = answer.getvalue()
     assert content == (directory / "runs.parquet").read_bytes()
@@ -36,7 +36,7 @@ def test_the_page_links_every_file(client, directory):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["other", "..%2F..%2Fsecrets", "%2e%2e", "lock", ".", "runs.parquet%00"])
-def test_only_what_the_manifest_names_has_an_address(client, directory, name):
+def test_only_files_of_the_manifest_have_an_address(client, directory, name):
     (directory / "other").write_text("secret")
     assert client.get(f"/data/{directory.name}/{name}").status_code == 404
     assert client.get(f"/data/..%2f{name}/{name}").status_code == 404
@@ -49,7 +49,7 @@ def test_the_page_and_its_files_need_no_database(client, data_dir):
 
 
 @pytest.mark.django_db
-def test_a_new_dump_makes_the_page_of_the_snapshot_anew(directory):
+def test_a_new_dump_regenerates_the_page_in_the_snapshot(directory):
     before = stamps.current_stamps()["*"]
     directory.rename(directory.with_name("2026-01-01"))
     assert stamps.current_stamps()["*"] != before

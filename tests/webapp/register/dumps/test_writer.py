@@ -19,7 +19,7 @@ from results.lifecycle import visibility
 from results.lifecycle.corrections import annotate
 from results.models import Evidence, Run, Visibility
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
-from tests.webapp.register.runs.test_side_file import TOLD
+from tests.webapp.register.runs.test_side_file import SIDE_FILE
 from webapp.register.dumps import store as dumps_store
 from webapp.register.dumps import writer
 from webapp.register.dumps.importer import read_rows
@@ -42,7 +42,7 @@ def read_csv(directory, name):
     return list(csv.DictReader(io.StringIO(gzip.decompress((directory / f"{name}.csv.gz").read_bytes()).decode())))
 
 
-def test_the_three_forms_hold_the_same_rows(make_log_run):
+def test_the_three_formats_have_the_same_rows(make_log_run):
     run = make_log_run(notes="=1+1")
     directory = write_dump()
     dump = dumps_store.read_dump(directory)
@@ -63,14 +63,14 @@ def test_the_three_forms_hold_the_same_rows(make_log_run):
     assert counts[0] == [[5919, 60, 10, 10, 0, 1]]
 
 
-def test_a_json_file_is_json(make_log_run):
+def test_a_json_file_is_valid_json(make_log_run):
     make_log_run()
     told = json.loads(gzip.decompress((write_dump() / "slices.json.gz").read_bytes()))
     assert (told["schema"], told["table"], len(told["rows"])) == ("drivecert.dump/1", "slices", 4)
 
 
 @pytest.mark.parametrize("visibility", [Visibility.UNREVIEWED, Visibility.EMBARGOED])
-def test_what_is_not_public_is_in_no_file(make_log_run, make_user, visibility):
+def test_rows_that_are_not_public_are_in_no_file(make_log_run, make_user, visibility):
     hidden, shown = make_log_run(visibility=visibility, notes="hidden"), make_log_run()
     dump = dumps_store.read_dump(write_dump())
     told = json.dumps({table.name: list(read_rows(dump, table.name)) for table in TABLES})
@@ -92,8 +92,8 @@ def test_serial_numbers_and_names_of_hosts_are_in_no_file(make_log_run):
         for name, serial in [("/dev/nvme0n1", "SN-4711"), ("/dev/nvme0n2", "SN-4711"), ("/dev/nvme1n1", "SN-4712")]
     ]
     by_id = "/dev/disk/by-id/nvme-EX9_SN-4713"
-    side_file = TOLD | {
-        "host": TOLD["host"] | {"hostname": "lab-host-17"},
+    side_file = SIDE_FILE | {
+        "host": SIDE_FILE["host"] | {"hostname": "lab-host-17"},
         "drives": drives,
         "warnings": [{"id": "busy", "sentence": "SN-4711 is mounted on lab-host-17."}],
         "environment": {"HOSTNAME": "lab-host-17"},
@@ -114,7 +114,7 @@ def test_serial_numbers_and_names_of_hosts_are_in_no_file(make_log_run):
     (row,) = read_rows(dump, "runs")
     assert row["facts"]["stop"] == facts["stop"]
     assert [each["drive_key"] for each in row["facts"]["side_file"]["drives"]] == ["drive 1", "drive 1", "drive 2"]
-    assert row["facts"]["side_file"]["telemetry"] == TOLD["telemetry"]
+    assert row["facts"]["side_file"]["telemetry"] == SIDE_FILE["telemetry"]
     type(run).objects.filter(pk=run.pk).update(facts=row["facts"])
     run.refresh_from_db()
     assert side_file_view(run) is not None  # a mirror shows what is told
@@ -143,7 +143,7 @@ def test_a_run_whose_evidence_is_sequestered_is_in_no_table(make_log_run, staff,
 
 
 @pytest.mark.usefixtures("_one_day")
-def test_what_is_sequestered_later_leaves_every_dump_that_stands(make_log_run):
+def test_evidence_sequestered_later_is_removed_from_every_current_dump(make_log_run):
     run = make_log_run()
     today = write_due()
     for day in ("2026-01-01", "2026-01-02"):
@@ -156,7 +156,7 @@ def test_what_is_sequestered_later_leaves_every_dump_that_stands(make_log_run):
     assert write_due() is None
 
 
-def test_a_dump_waits_for_one_that_is_being_written(monkeypatch):
+def test_a_dump_waits_for_another_writer(monkeypatch):
     written = []
     monkeypatch.setattr(writer, "_write", lambda: written.append("dump"))
     second = threading.Thread(target=write_dump)
@@ -169,7 +169,7 @@ def test_a_dump_waits_for_one_that_is_being_written(monkeypatch):
     assert written == ["dump"]
 
 
-def test_many_rows_come_in_several_batches(make_log_run, monkeypatch):
+def test_many_rows_are_written_in_batches(make_log_run, monkeypatch):
     make_log_run()
     monkeypatch.setattr(writer, "ROWS_AT_ONCE", 3)
     directory = write_dump()
@@ -184,7 +184,7 @@ def test_one_dump_a_day_is_due(db):
 
 
 @pytest.mark.usefixtures("_one_day")
-def test_a_dump_of_the_same_day_takes_the_place_of_the_earlier_one(make_published_run):
+def test_a_second_dump_of_a_day_replaces_the_first(make_published_run):
     write_dump()
     make_published_run()
     write_dump()
@@ -194,7 +194,7 @@ def test_a_dump_of_the_same_day_takes_the_place_of_the_earlier_one(make_publishe
 
 
 @pytest.mark.usefixtures("_one_day")
-def test_dumps_are_kept_for_some_days(db, settings):
+def test_dumps_are_deleted_after_some_days(db, settings):
     settings.DUMP_KEPT_DAYS = 2
     today = write_dump()
     day = date.fromisoformat(today.name)
@@ -205,7 +205,7 @@ def test_dumps_are_kept_for_some_days(db, settings):
     assert kept == {today.name, (day - timedelta(days=1)).isoformat()}
 
 
-def test_a_dump_that_was_cut_short_is_none(db, monkeypatch):
+def test_an_incomplete_dump_is_not_listed(db, monkeypatch):
     monkeypatch.setattr(writer, "_write_manifest", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_dump()
@@ -219,13 +219,13 @@ def test_every_table_and_column_is_documented():
         assert re.findall(r"`(\w+)`", row[1].split(";")[0]) == list(table.columns), table.name
 
 
-def test_a_dump_leaves_out_no_column_of_a_run_by_mistake():
+def test_a_dump_has_every_public_column_of_a_run():
     left_out = {"id", "submission", "reading", "ordinal", "is_virtual"}
     runs = next(table for table in TABLES if table.name == "runs")
     assert {field.name for field in Run._meta.concrete_fields if not field.generated} - left_out == set(runs.columns)
 
 
-def test_a_directory_that_is_named_after_no_day_stops_nothing(make_published_run):
+def test_a_directory_without_a_date_as_its_name_is_ignored(make_published_run):
     make_published_run()
     strange = dumps_store.dumps_directory() / "2026-13-45"
     strange.mkdir(parents=True)

@@ -25,11 +25,11 @@ def test_every_column_of_the_tables_leads_to_its_meaning(client, db, code):
     assert f'<dt id="{code}">' in client.get(address).text
 
 
-def test_the_meanings_have_an_address_of_their_own(client, db):
+def test_the_meanings_have_their_own_address(client, db):
     assert 'id="columns"' in client.get("/explain/").text
 
 
-def test_no_meaning_is_told_twice():
+def test_no_meaning_is_listed_twice():
     codes = [meaning.code for meaning in ALL]
     assert len(codes) == len(set(codes))
 
@@ -42,7 +42,7 @@ def test_every_row_of_the_document_is_a_meaning_in_short_sentences():
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_an_explanation_is_a_public_page_that_knows_nobody(client, db, page):
+def test_the_explanation_is_a_public_page_that_is_the_same_for_everyone(client, db, page):
     response = client.get(f"/explain/{page}")
     assert (response.status_code, response["Cache-Control"]) == (200, "public, max-age=60")
     assert response.has_header("ETag")
@@ -50,7 +50,7 @@ def test_an_explanation_is_a_public_page_that_knows_nobody(client, db, page):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_parameter_that_an_explanation_does_not_know_is_named(client, db, page):
+def test_an_unknown_parameter_of_the_explanation_is_named(client, db, page):
     response = client.get(f"/explain/{page}?colour=red")
     assert response.status_code == 400
     assert "Unknown parameter colour: this page has no parameters" in response.text
@@ -70,7 +70,7 @@ def test_the_glossary_has_every_term_of_its_source(client, db):
     assert [marked(term) for term in terms] == shown
 
 
-def test_the_glossarys_paragraphs_are_kept_and_its_markup_is_not():
+def test_the_glossary_keeps_its_paragraphs_without_their_markup():
     (lab,) = [section for section in glossary_sections() if section.title == "The lab"]
     assert "<b>queued</b>" in lab.paragraphs[0]
     assert "**" not in "".join(lab.paragraphs)
@@ -80,7 +80,7 @@ def test_a_line_of_the_glossary_is_escaped():
     assert marked("`a<b` **c** & [d](e.md)") == "<code>a&lt;b</code> <b>c</b> &amp; d"
 
 
-def test_every_room_is_named_where_things_are_explained(client, db):
+def test_every_section_of_the_site_is_explained(client, db):
     names = {each.name for each in urls.urlpatterns if "<" not in str(each.pattern)}
     left_out = {"drives-data", "check-answer", "explain", "favicon", "robots", "sitemap"}  # for scripts and robots
     rooms = {reverse(name) for name in names - left_out}

@@ -32,20 +32,20 @@ def comparisons(monkeypatch):
     return found
 
 
-def test_few_models_of_a_list_of_misspelt_models_are_compared(comparisons):
+def test_only_a_few_of_the_misspelt_models_are_compared(comparisons):
     told = answers(misspelt(DRIVES_AT_MOST), register())
     assert len(comparisons) == GUESSED_AT_MOST
     assert {each.state for each in told} == {"unknown"}
 
 
-def test_models_beyond_the_most_are_told_as_not_compared():
+def test_models_beyond_the_limit_are_reported_as_not_compared():
     told = answers(misspelt(GUESSED_AT_MOST + 2), register(GUESSED_AT_MOST + 2))
     assert [NOT_COMPARED in each.sentence for each in told] == [False] * GUESSED_AT_MOST + [True] * 2
     assert "Nearest in the register: Exemplar EX00000" in told[0].sentence
     assert "Nearest" not in told[-1].sentence
 
 
-def test_a_model_that_many_drives_have_is_compared_once(comparisons):
+def test_a_model_of_many_drives_is_compared_once(comparisons):
     index = register()
     answers(misspelt(1), index)
     once = len(comparisons)
@@ -53,6 +53,6 @@ def test_a_model_that_many_drives_have_is_compared_once(comparisons):
     assert len(comparisons) == 2 * once
 
 
-def test_of_a_name_of_very_many_words_the_first_are_taken():
+def test_only_the_first_words_of_a_very_long_name_are_compared():
     assert len(name_words("x " * 10_000)) == WORDS_AT_MOST
     assert name_words("Exemplar_EX-1") == ("exemplar", "ex", "1")

@@ -12,17 +12,17 @@ def counts_of(text):
 
 
 @pytest.mark.parametrize("name", ["count", "Quantity", "QTY"])
-def test_a_column_tells_of_how_many_drives_a_row_is(name):
+def test_a_column_has_the_number_of_drives_of_a_row(name):
     assert counts_of(f"model,{name}\nPM983,4\nPM983, 2 \nPM983,\nPM983\n") == [4, 2, 1, 1]
 
 
-def test_objects_tell_it_too_and_a_list_without_the_column_is_of_single_drives():
+def test_objects_can_have_a_count_and_without_one_each_row_is_one_drive():
     assert counts_of(json.dumps([{"model": "PM983", "count": 4}, {"model": "PM983", "count": "2"}])) == [4, 2]
     assert counts_of("model\nPM983\nPM983\n") == [1, 1]
 
 
 @pytest.mark.parametrize("count", [0, 1, COUNT_AT_MOST])
-def test_a_count_in_digits_is_taken(count):
+def test_a_count_in_digits_is_accepted(count):
     assert counts_of(f"model,count\nPM983,{count}\n") == [count]
 
 
@@ -40,7 +40,7 @@ def test_a_count_of_another_kind_is_refused(count):
         read_drives(json.dumps([{"model": "PM983", "count": count}]))
 
 
-def test_a_row_that_names_no_drive_is_not_judged_by_its_count():
+def test_the_count_of_a_row_without_a_drive_is_ignored():
     assert counts_of("model,count\nPM983,4\n,four in all\n") == [4]
 
 
@@ -55,7 +55,7 @@ def ex4(make_product, make_published_run):
 
 
 @pytest.mark.django_db
-def test_the_page_adds_up_drives_and_not_rows(client, ex4):
+def test_the_page_adds_up_drives_not_rows(client, ex4):
     text = client.post("/check/answer/", {"list": LIST}).text
     assert "<h1>15 drives</h1>" in text
     assert "5 as published, 0 withdrawn, 10 unknown." in text
@@ -64,7 +64,7 @@ def test_the_page_adds_up_drives_and_not_rows(client, ex4):
 
 
 @pytest.mark.django_db
-def test_exports_and_the_api_tell_the_count(client, ex4):
+def test_exports_and_the_api_have_the_count(client, ex4):
     rows = client.post("/check/answer/", {"list": LIST, "format": "json"}).json()["rows"]
     assert [row["count"] for row in rows] == [4, 2, 8, 1]
     told = client.generic("POST", "/api/v1/check/", LIST, "text/csv").json()["counts"]

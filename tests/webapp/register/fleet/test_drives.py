@@ -57,7 +57,7 @@ SMARTCTL = {
 }
 
 
-def told(text):
+def drives_of(text):
     return [
         (each.device, each.model, each.firmware, each.capacity_gb and round(each.capacity_gb))
         for each in read_drives(text)
@@ -65,15 +65,15 @@ def told(text):
 
 
 def test_nvme_list_is_read():
-    assert told(json.dumps(NVME)) == [("/dev/nvme0n1", "SAMSUNG MZQL21T9HCJR-00A07", "GDC7302Q", 1920)]
+    assert drives_of(json.dumps(NVME)) == [("/dev/nvme0n1", "SAMSUNG MZQL21T9HCJR-00A07", "GDC7302Q", 1920)]
 
 
 def test_the_nested_form_of_nvme_list_is_read():
-    assert told(json.dumps(NVME_VERBOSE)) == [("nvme0", "INTEL SSDPE2KE016T8", "VDV10131", 1600)]
+    assert drives_of(json.dumps(NVME_VERBOSE)) == [("nvme0", "INTEL SSDPE2KE016T8", "VDV10131", 1600)]
 
 
-def test_lsblk_is_read_by_its_disks_alone():
-    assert told(json.dumps(LSBLK)) == [
+def test_lsblk_is_read_without_its_partitions():
+    assert drives_of(json.dumps(LSBLK)) == [
         ("/dev/sda", "INTEL SSDSC2KB960G8", "0132", 960), ("/dev/nvme1n1", "EX4", "", 3201),
     ]  # fmt: skip
     rounded = [each.capacity_is_rounded for each in read_drives(json.dumps(LSBLK))]
@@ -89,11 +89,11 @@ NO_MODELS = {
 }
 
 
-def test_a_disk_without_a_model_is_a_drive_and_memory_is_none():
-    assert told(json.dumps(NO_MODELS)) == [("/dev/vda", "", "", 256)]
+def test_a_disk_without_a_model_is_a_drive_and_a_memory_device_is_not():
+    assert drives_of(json.dumps(NO_MODELS)) == [("/dev/vda", "", "", 256)]
 
 
-def test_a_list_of_devices_that_are_no_drives_says_which_were_left_out_and_why():
+def test_a_list_of_virtual_devices_reports_which_were_left_out_and_why():
     loops = [{"name": f"loop{number}", "type": "loop"} for number in range(3)]
     with pytest.raises(FleetError) as refused:
         read_drives(json.dumps({"blockdevices": NO_MODELS["blockdevices"][:2]}))
@@ -106,20 +106,20 @@ def test_a_list_of_devices_that_are_no_drives_says_which_were_left_out_and_why()
 
 
 @pytest.mark.parametrize("joined", ["[{0},{0}]", "{0}\n{0}\n", "{0}{0}", " [ {0} , {0} ] "])
-def test_smartctl_is_read_alone_in_an_array_and_one_after_another(joined):
+def test_smartctl_output_is_read_alone_in_an_array_and_concatenated(joined):
     text = joined.replace("{0}", json.dumps(SMARTCTL))
-    assert told(text) == [("/dev/nvme2", "Micron_9300_MTFDHAL3T2TDR", "11300DN0", 3201)] * 2
+    assert drives_of(text) == [("/dev/nvme2", "Micron_9300_MTFDHAL3T2TDR", "11300DN0", 3201)] * 2
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_a_table_is_read_whatever_parts_its_columns(delimiter):
+def test_a_table_is_read_with_any_separator(delimiter):
     lines = (["Device", "Model", "FW", "Capacity_GB"], ["/dev/sdb", "PM983", "EDA5", "1920"], ["", "", "", ""])
     text = "\ufeff" + "\r\n".join(delimiter.join(line) for line in lines)
-    assert told(text) == [("/dev/sdb", "PM983", "EDA5", 1920)]
+    assert drives_of(text) == [("/dev/sdb", "PM983", "EDA5", 1920)]
 
 
 def test_plain_objects_with_a_model_are_read():
-    assert told('[{"Model": "PM983", "size": "1.92 TB"}]') == [("", "PM983", "", 1920)]
+    assert drives_of('[{"Model": "PM983", "size": "1.92 TB"}]') == [("", "PM983", "", 1920)]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_sizes_are_read_in_the_units_of_their_tool(printed, gigabytes):
 
 
 @pytest.mark.parametrize("printed", [None, "", "big", True, "-5G", "0", [], {}, "9" * 400, "1e9"])
-def test_what_is_no_size_is_not_guessed(printed):
+def test_an_invalid_size_is_not_guessed(printed):
     assert size_gb(printed) == (None, False)
 
 
@@ -160,14 +160,14 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_what_is_no_list_gets_a_sentence(text):
+def test_input_that_is_not_a_list_gets_an_error_message(text):
     with pytest.raises(FleetError) as refused:
         read_drives(text)
     assert str(refused.value).endswith((".", "?"))
     assert len(str(refused.value)) < 300
 
 
-def test_a_cell_that_is_too_long_is_told_by_line_column_and_limit():
+def test_a_cell_that_is_too_long_is_reported_with_line_column_and_limit():
     long = "x" * CELL_AT_MOST
     assert len(read_drives(f'firmware,model\n"1\n2",PM983\n3,{long}')) == 2
     with pytest.raises(FleetError) as refused:
@@ -177,12 +177,12 @@ def test_a_cell_that_is_too_long_is_told_by_line_column_and_limit():
     )
 
 
-def test_a_line_that_is_no_csv_is_named():
+def test_an_invalid_csv_line_is_named():
     with pytest.raises(FleetError, match="Line 2 is not valid CSV"):
         read_drives("model,firmware\nPM983\r,1")
 
 
-def test_as_many_as_may_be_are_read_and_one_more_is_refused():
+def test_a_list_at_the_limit_is_read_and_one_more_row_is_refused():
     lines = "model\n" + "PM983\n" * DRIVES_AT_MOST
     assert len(read_drives(lines)) == DRIVES_AT_MOST
     with pytest.raises(FleetError, match="More than 5,000 drives"):
@@ -203,7 +203,7 @@ EMPTY_ROWS = {
 
 
 @pytest.mark.parametrize("text", EMPTY_ROWS.values(), ids=EMPTY_ROWS)
-def test_rows_that_name_no_drive_are_bounded_as_well(text):
+def test_rows_without_a_drive_count_towards_the_limit(text):
     with pytest.raises(FleetError, match=r"More than 20,000 rows\. Split the list and check the parts\."):
         read_drives(text)
 
@@ -213,7 +213,7 @@ def test_a_controller_has_the_size_of_its_only_namespace(own, of_all, gigabytes)
     space = {"PhysicalSize": 1600321314816}
     controller = {"Controller": "nvme0", "ModelNumber": "x", "Namespaces": [space] * own}
     subsystem = {"Controllers": [controller], "Namespaces": [space] * of_all}
-    assert told(json.dumps({"Devices": [{"Subsystems": [subsystem]}]})) == [("nvme0", "x", "", gigabytes)]
+    assert drives_of(json.dumps({"Devices": [{"Subsystems": [subsystem]}]})) == [("nvme0", "x", "", gigabytes)]
 
 
 def test_a_subsystem_of_many_controllers_and_namespaces_is_read_in_seconds():
@@ -232,6 +232,6 @@ def test_a_table_of_very_many_columns_is_read_in_seconds():
 
 
 @pytest.mark.parametrize("value", ["x" * 10_000, "a\u202eb", "<script>", None, 5, ["x"], "two\nlines"])
-def test_a_cell_of_any_kind_is_one_short_line(value):
+def test_any_cell_becomes_one_short_line(value):
     for drive in read_drives(json.dumps({"Devices": [{"ModelNumber": value, "Firmware": value, "DevicePath": value}]})):
         assert all(len(text) <= 200 and "\n" not in text for text in (drive.model, drive.firmware, drive.device))

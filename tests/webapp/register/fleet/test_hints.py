@@ -34,11 +34,11 @@ def stands(make_product, make_published_run):
         ("SSDPF21Q800GB", None), ("EX 960GBX", None), ("EX 1.6TB or 3.2TB", None), ("EX 7450", None),
     ],
 )  # fmt: skip
-def test_a_name_tells_a_capacity_only_as_a_word_of_its_own(name, gigabytes):
+def test_a_capacity_in_a_name_must_be_a_separate_word(name, gigabytes):
     assert named_size_gb(name) == gigabytes
 
 
-def test_a_name_tells_the_capacity_where_the_list_has_none(client, stands):
+def test_the_name_gives_the_capacity_if_the_list_has_none(client, stands):
     small, large = stands("Exemplar", "P100", 1600), stands("Exemplar", "P100", 3200)
     rows = ask(client, "Exemplar P100 3.2TB,", "Exemplar P100 3.2TB,1600", "Exemplar P100 6.4TB,")
     assert [row["products"] for row in rows] == [large, small, None]
@@ -46,7 +46,7 @@ def test_a_name_tells_the_capacity_where_the_list_has_none(client, stands):
     assert rows[2]["sentence"].startswith("The register has this model only with other capacities.")
 
 
-def test_of_a_model_that_is_unknown_the_makers_drives_of_its_capacity_are_near(client, stands):
+def test_hints_for_an_unknown_model_are_drives_of_the_maker_with_its_capacity(client, stands):
     near = stands("Micron", "9300 Max", 3200)
     stands("Micron", "9300 Max", 6400)
     stands("Intel", "P4610", 3200)
@@ -58,12 +58,12 @@ def test_of_a_model_that_is_unknown_the_makers_drives_of_its_capacity_are_near(c
 
 
 @pytest.mark.parametrize(("model", "is_near"), [("WDC X1 3.2TB", True), ("Western X1 3.2TB", False)])
-def test_a_maker_is_named_by_the_whole_of_a_name(client, stands, model, is_near):
+def test_a_maker_matches_only_by_its_whole_name(client, stands, model, is_near):
     stands("Western Digital", "SN840", 3200)
     assert bool(ask(client, f"{model},")[0]["nearest"]) is is_near
 
 
-def test_a_number_one_digit_off_is_near_only_beside_its_maker(client, stands):
+def test_a_number_with_another_digit_matches_only_with_its_maker(client, stands):
     csd = stands("ScaleFlux", "CSD 3000", 7680)
     stands("Micron", "9400 Max", 12800)
     rows = ask(client, "<script>alert(1)</script> TOASTER 9000,", "ScaleFlux 3001,")
@@ -71,14 +71,14 @@ def test_a_number_one_digit_off_is_near_only_beside_its_maker(client, stands):
     assert rows[0]["sentence"] == "The register does not have this model or part number."
 
 
-def test_a_drive_that_goes_by_two_names_is_near_once(client, stands):
+def test_a_drive_with_two_names_is_hinted_once(client, stands):
     slug = stands("Exemplar", "DC SN861", 7680)
     (row,) = ask(client, "SN86l,")
     assert row["nearest"] == slug
     assert row["sentence"].count("Exemplar DC SN861") == 1
 
 
-def test_a_drive_of_published_figures_of_ycsb_is_told_with_its_publication(client):
+def test_a_drive_of_a_ycsb_publication_is_hinted_with_its_publication(client):
     import_figures()
     told = client.post("/check/answer/", {"list": "model\nMicron 7450 MAX 3.2TB\n7450 MAX\nKIOXIA FL6\n"}).text
     assert told.count("Published YCSB figures (through a database) exist for Micron 7450 PRO.") == 1
@@ -88,6 +88,6 @@ def test_a_drive_of_published_figures_of_ycsb_is_told_with_its_publication(clien
     )
 
 
-def test_a_publications_unnamed_drive_is_no_hint(client):
+def test_an_unnamed_drive_of_a_publication_is_not_hinted(client):
     import_figures()
     assert ask(client, "Other first-generation PCIe Gen4,")[0]["publications"] is None

@@ -56,7 +56,7 @@ def test_a_drive_with_the_certified_firmware_is_certified(client, ex4, make_log_
     ]
 
 
-def test_another_firmware_is_named_with_the_certified_one(client, ex4, make_log_run, certify):
+def test_another_firmware_is_shown_with_the_certified_one(client, ex4, make_log_run, certify):
     make_log_run(product=ex4)
     certify(ex4)
     assert ask(client, ("DC EX4", "F2", "3200"), ("DC EX4", "", "3200")) == [
@@ -90,13 +90,13 @@ def test_a_tested_drive_without_a_certificate_is_not_certified(client, ex4, make
     assert ask(client, ("DC EX4", "F1", "3200"))[0][0] == "tested"
 
 
-def test_a_run_of_a_database_is_no_test_of_the_drive(client, ex4, make_published_run):
+def test_a_database_run_does_not_test_the_drive(client, ex4, make_published_run):
     make_published_run(product=ex4)
     make_published_run(product=ex4, workload="ycsb", tier="reviewed", statistic="overall")
     assert ask(client, ("DC EX4", "F1", "3200"))[0][0] == "published"
 
 
-def test_an_unreviewed_run_gives_its_product_not_away(client, ex4, make_log_run):
+def test_an_unreviewed_run_does_not_reveal_its_product(client, ex4, make_log_run):
     make_log_run(product=ex4, visibility=Visibility.UNREVIEWED)
     assert ask(client, ("DC EX4", "F1", "3200"))[0][0] == "unknown"
 
@@ -110,14 +110,12 @@ def test_an_unreviewed_run_gives_its_product_not_away(client, ex4, make_log_run)
         ("Exemplar", "3200", "unknown"),
     ],
 )  # fmt: skip
-def test_a_model_is_whole_words_and_the_right_size(client, ex4, make_published_run, model, capacity, state):
+def test_a_model_matches_by_whole_words_and_capacity(client, ex4, make_published_run, model, capacity, state):
     make_published_run(product=ex4)
     assert ask(client, (model, "F1", capacity))[0][0] == state
 
 
-def test_a_list_without_capacities_claims_nothing_where_there_are_several(
-    client, ex4, make_product, make_published_run
-):
+def test_a_list_without_capacities_matches_none_of_several(client, ex4, make_product, make_published_run):
     make_published_run(product=ex4)
     assert ask(client, ("DC EX4", "", ""))[0][0] == "published"
     make_published_run(product=make_product(vendor="Exemplar", model="DC EX4", capacity_gb=6400))
@@ -126,7 +124,7 @@ def test_a_list_without_capacities_claims_nothing_where_there_are_several(
     assert "has no capacity for this drive" in sentence
 
 
-def test_a_capacity_that_is_not_told_is_said_beside_the_answer(client, ex4, make_log_run, certify):
+def test_an_unreported_capacity_is_stated_next_to_the_answer(client, ex4, make_log_run, certify):
     make_log_run(product=ex4)
     certificate = certify(ex4)
     told = f"Certificate {certificate.public_id} at 50x, firmware F1."
@@ -139,7 +137,7 @@ def test_a_capacity_that_is_not_told_is_said_beside_the_answer(client, ex4, make
     assert "If the list has no capacity for a drive and the register has only one" in text
 
 
-def test_a_result_that_another_one_stands_for_is_not_counted(client, ex4, make_published_run, make_log_run):
+def test_a_superseded_result_is_not_counted(client, ex4, make_published_run, make_log_run):
     stands = make_published_run(product=ex4)
     make_published_run(product=ex4, visibility=Visibility.SUPERSEDED, superseded_by=stands)
     make_log_run(product=ex4, visibility=Visibility.SUPERSEDED, superseded_by=stands)
@@ -148,7 +146,7 @@ def test_a_result_that_another_one_stands_for_is_not_counted(client, ex4, make_p
     ]
 
 
-def test_of_two_capacities_that_are_near_the_nearest_is_meant(client, make_product, make_published_run):
+def test_the_nearest_of_two_close_capacities_matches(client, make_product, make_published_run):
     for capacity_gb in (1900, 1920):
         make_published_run(
             product=make_product(vendor="Exemplar", model="P100", capacity_gb=capacity_gb, slug=f"p-{capacity_gb}")
@@ -157,14 +155,14 @@ def test_of_two_capacities_that_are_near_the_nearest_is_meant(client, make_produ
     assert [row["products"] for row in told["rows"]] == ["p-1920", "p-1900"]
 
 
-def test_a_model_name_of_another_maker_is_not_taken(client, make_product, make_published_run):
+def test_a_model_name_of_another_maker_does_not_match(client, make_product, make_published_run):
     for vendor in ("Exemplar", "Western Digital"):
         make_published_run(product=make_product(vendor=vendor, model="P100", capacity_gb=960))
     told = client.post("/check/answer/", {"list": "vendor,model,capacity_gb\n,WDC P100,960\n", "format": "json"}).json()
     assert len(told["rows"][0]["products"].split()) == 1
 
 
-def test_the_published_drives_are_found_by_their_names(client, catalogue):
+def test_the_published_drives_are_found_by_name(client, catalogue):
     found = ask(client, ("SanDisk DC SN861", "", "6400"), ("INTEL P4610", "", "1600"), ("Samsung PM983", "", "1920"))
     assert [state for state, _ in found] == ["published"] * 3
 
@@ -180,14 +178,14 @@ def test_every_published_drive_is_found_by_maker_model_and_capacity(client, cata
     assert [each.slug for each, told in zip(drives, found, strict=True) if each.slug not in (told or "").split()] == []
 
 
-def test_a_model_without_a_digit_is_taken_only_where_its_maker_is_named(client, make_product, make_published_run):
+def test_a_model_without_a_digit_matches_only_with_its_maker(client, make_product, make_published_run):
     make_published_run(product=make_product(vendor="Smart IOPS", model="DataEngine", capacity_gb=6400, slug="engine"))
     lines = ["Smart IOPS,DataEngine,6400", ",SMART IOPS DataEngine,6400", "Smart IOPS,DataEngine,"]
     assert products_of(client, *lines) == ["engine"] * 3
     assert products_of(client, ",DataEngine,6400", "Smart,DataEngine,6400", "Smart IOPS,Engine,6400") == [None] * 3
 
 
-def test_the_page_counts_and_explains(client, ex4, make_published_run):
+def test_the_page_has_counts_and_explanations(client, ex4, make_published_run):
     make_published_run(product=ex4)
     text = client.post("/check/answer/", {"list": "model\nDC EX4\nnobody's drive\n"}).text
     assert (
@@ -206,12 +204,12 @@ def test_the_page_counts_and_explains(client, ex4, make_published_run):
         (json.dumps({"Devices": [{"ModelNumber": "EX4", "DevicePath": "/dev/nvme0n1"}]}), ["Device", "Model"]),
     ],
 )
-def test_a_column_of_which_the_list_tells_nothing_is_left_out(client, ex4, text, heads):
+def test_a_column_without_values_is_left_out(client, ex4, text, heads):
     page = client.post("/check/answer/", {"list": text}).text
     assert re.findall(r'<th scope="col".*?>(\w+)</a></th>', page)[: len(heads)] == heads
 
 
-def test_a_file_is_read_like_what_is_pasted(client, ex4, make_published_run):
+def test_a_file_is_read_like_pasted_text(client, ex4, make_published_run):
     make_published_run(product=ex4)
     content = json.dumps({"Devices": [{"ModelNumber": "DC EX4", "PhysicalSize": 3200631791616}]}).encode("utf-16")
     told = client.post("/check/answer/", {"file": SimpleUploadedFile("n.json", content), "format": "json"}).json()
@@ -222,7 +220,7 @@ def files_below(path):
     return {str(found) for found in Path(path).rglob("*") if found.is_file()}
 
 
-def test_nothing_of_a_list_is_stored(client, catalogue, tmp_path, settings, count_queries):
+def test_no_part_of_a_list_is_stored(client, catalogue, tmp_path, settings, count_queries):
     settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path)
     models = apps.get_models()
     rows, files = {model: model.objects.count() for model in models}, files_below(settings.DATA_DIR)
@@ -245,23 +243,23 @@ def test_a_check_needs_no_token_and_the_form_is_the_same_for_everyone(db):
 
 
 @pytest.mark.parametrize("method", ["post", "put", "delete", "patch"])
-def test_the_form_is_only_read(client, method):
+def test_the_form_does_not_write(client, method):
     assert getattr(client, method)("/check/").status_code == 405
 
 
-def test_an_answer_without_a_question_leads_to_the_form(client):
+def test_the_address_of_an_answer_without_a_list_shows_the_form(client):
     response = client.get("/check/answer/")
     assert (response.status_code, response["Location"]) == (302, "/check/")
 
 
 @pytest.mark.parametrize("text", ["", "prose without end", "[" * 100_000, '{"Devices": 5}'])
-def test_what_is_no_list_is_answered_with_a_sentence(client, text):
+def test_input_that_is_not_a_list_is_refused_with_a_message(client, text):
     response = client.post("/check/answer/", {"list": text})
     assert response.status_code == 400
     assert "expected the JSON of nvme list" in response.text or "nested too deeply" in response.text
 
 
-def test_what_was_pasted_comes_back_with_what_is_wrong_beside_it(client):
+def test_pasted_text_is_returned_with_its_errors(client):
     response = client.post("/check/answer/", {"list": "<b>prose</b> without end"})
     assert "&lt;b&gt;prose&lt;/b&gt; without end</textarea>" in response.text
     assert 'id="list-error"' in response.text
@@ -270,7 +268,7 @@ def test_what_was_pasted_comes_back_with_what_is_wrong_beside_it(client):
 
 
 @pytest.mark.parametrize("sent", ["list", "file"])
-def test_a_list_that_is_too_large_is_refused_with_a_sentence(client, sent):
+def test_a_list_that_is_too_large_is_refused_with_a_message(client, sent):
     content = "model\n" + "x" * (LIST_BYTES_MAX + 1)
     value = content if sent == "list" else SimpleUploadedFile("f", content.encode())
     response = client.post("/check/answer/", {sent: value})
@@ -278,20 +276,20 @@ def test_a_list_that_is_too_large_is_refused_with_a_sentence(client, sent):
     assert "Split it and check the parts." in response.text
 
 
-def test_a_body_that_says_it_is_huge_is_not_read(client):
+def test_a_body_with_a_huge_content_length_is_not_read(client):
     response = client.generic("POST", "/check/answer/", b"x", "multipart/form-data; boundary=b", CONTENT_LENGTH=10**12)
     assert response.status_code == 413
 
 
 @pytest.mark.parametrize("told", ["many", "-1", "1e3", "9" * 5_000, "\N{SUPERSCRIPT TWO}"])
-def test_a_body_whose_length_is_no_number_is_refused_with_a_sentence(client, told):
+def test_a_body_with_an_invalid_content_length_is_refused_with_a_message(client, told):
     kind = "multipart/form-data; boundary=b"
     response = client.generic("POST", "/check/answer/", b"x", kind, CONTENT_LENGTH=told)
     assert response.status_code in {400, 413}
     assert "The form arrived incomplete" in response.text or "Split it and check the parts." in response.text
 
 
-def test_a_form_that_does_not_arrive_whole_is_answered(client):
+def test_an_incomplete_form_is_answered(client):
     response = client.generic("POST", "/check/answer/", b"--b\r\nnothing", "multipart/form-data; boundary=")
     assert response.status_code == 400
 
@@ -308,7 +306,7 @@ def test_the_form_is_throttled_together_with_the_api(client, monkeypatch):
     assert client.generic("POST", "/api/v1/check/", "model\nx\n", "text/csv").status_code == 429
 
 
-def test_names_of_a_list_are_never_markup(client):
+def test_names_in_a_list_are_escaped(client):
     text = client.post(
         "/check/answer/", {"list": "model,device\n<script>alert(1)</script>,\u202eevil\n=cmd(),x\n"}
     ).text
@@ -318,7 +316,7 @@ def test_names_of_a_list_are_never_markup(client):
     assert "'=cmd()" in lines
 
 
-def test_the_number_of_queries_is_one_whatever_the_fleet_and_the_register(
+def test_a_check_needs_one_query_for_any_fleet_and_register(
     client, make_product, make_published_run, django_assert_num_queries
 ):
     for _ in range(3):

@@ -22,30 +22,30 @@ def test_home_lists_seven_tables_with_their_sizes(client, catalogue):
     }
 
 
-def test_home_says_how_much_it_holds(client, catalogue):
+def test_home_shows_the_size_of_the_register(client, catalogue):
     assert "103 results, all from publications: 81 of current and 22 of historical drives." in client.get("/").text
 
 
-def test_home_names_the_fastest_within_the_limits(client, catalogue):
+def test_home_shows_the_fastest_within_the_limits(client, catalogue):
     rows = {row[0]: row for row in read_rows(client.get("/"))}
     assert rows["NVMe flash"][2:5] == ["SanDisk DC SN861 6.4 TB", "1,728,000", "0.56"]
     assert rows["Cloud instances"][2] == "GCP n2-standard-80 (24 x 375 GB)"
 
 
-def test_a_faster_run_over_a_limit_is_not_the_fastest_within_them(client, make_published_run):
+def test_a_faster_run_over_a_limit_is_not_shown_as_the_fastest(client, make_published_run):
     make_published_run({1000: "5.00"}, tps=100)
     make_published_run({1000: "5.01"}, tps=200)
     assert [row[3] for row in read_rows(client.get("/")) if row[0] == "NVMe flash"] == ["100"]
 
 
 @pytest.mark.parametrize(("outcome", "speed"), [("pass", "900"), ("undecided", ""), ("void", ""), ("fail", "")])
-def test_a_run_from_a_log_must_have_passed(client, make_log_run, outcome, speed):
+def test_a_run_from_a_log_must_pass(client, make_log_run, outcome, speed):
     document = {"outcome": outcome, "headline": "", "histogram": "reads", "shares": [], "violations": [], "reasons": []}
     make_log_run(document=document)
     assert next(row[3] for row in read_rows(client.get("/")) if row[0] == "NVMe flash") == speed
 
 
-def test_a_readers_limits_choose_the_fastest_and_go_along(client, make_published_run):
+def test_the_limits_of_a_reader_select_the_fastest_and_are_kept_in_links(client, make_published_run):
     run = make_published_run({1000: "6.00"}, tps=200)
     make_published_run({1000: "4.00"}, tps=100)
     response = client.get("/?limit_1ms=7")
@@ -59,25 +59,25 @@ def test_a_readers_limits_choose_the_fastest_and_go_along(client, make_published
 
 
 @pytest.mark.parametrize(("limit", "speed"), [("5", ""), ("5.83", "900"), ("5.82", "")])
-def test_a_log_that_fails_by_its_shares_alone_passes_wider_limits(client, make_log_run, limit, speed):
+def test_a_log_that_fails_only_by_its_shares_passes_wider_limits(client, make_log_run, limit, speed):
     make_log_run(document=SLOW_DISK_VERDICT | {"reasons": []})
     rows = read_rows(client.get(f"/?limit_1ms={limit}&limit_8ms=2&limit_64ms=1"))
     assert [row[3] for row in rows if row[0] == "NVMe flash"] == [speed]
 
 
 @pytest.mark.parametrize("query", ["limit_1ms=x", "limit_2ms=5", "limit_1ms=1&limit_1ms=2"])
-def test_what_is_no_limit_is_named(client, query):
+def test_an_invalid_limit_is_named(client, query):
     response = client.get(f"/?{query}")
     assert (response.status_code, "limit_" in response.text) == (400, True)
 
 
-def test_what_is_not_public_is_not_counted(client, make_published_run):
+def test_runs_that_are_not_public_are_not_counted(client, make_published_run):
     make_published_run(visibility=Visibility.UNREVIEWED)
     make_published_run(visibility=Visibility.WITHDRAWN)
     assert "0 results, all from publications: 0 of current and 0 of historical drives." in client.get("/").text
 
 
-def test_an_empty_register_still_lists_its_tables(client):
+def test_an_empty_register_lists_its_tables(client):
     assert len(read_rows(client.get("/"))) == 7
 
 

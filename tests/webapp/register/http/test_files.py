@@ -15,7 +15,7 @@ def text_of(response):
 
 
 @pytest.mark.parametrize(("rows", "is_streamed"), [(1, False), (5_000, True)])
-def test_a_long_file_is_sent_from_disk_and_says_the_same(monkeypatch, rows, is_streamed):
+def test_a_long_file_is_sent_from_disk_unchanged(monkeypatch, rows, is_streamed):
     monkeypatch.setattr(files, "IN_MEMORY_BYTES", 1_000)
     response = long_csv_response("x", ["a", "b"], ((number, "=1+1") for number in range(rows)))
     assert response.streaming is is_streamed
@@ -26,7 +26,7 @@ def test_a_long_file_is_sent_from_disk_and_says_the_same(monkeypatch, rows, is_s
     response.close()
 
 
-def test_the_slices_of_a_run_are_read_as_they_are_written(client, make_log_run, monkeypatch):
+def test_the_slices_of_a_run_are_read_while_they_are_written(client, make_log_run, monkeypatch):
     run = make_log_run(slices=[(3, [1, 2])] * 300)
     whole = client.get(f"/runs/{run.public_id}/slices.csv")
     monkeypatch.setattr(files, "IN_MEMORY_BYTES", 1_000)
@@ -36,14 +36,14 @@ def test_the_slices_of_a_run_are_read_as_they_are_written(client, make_log_run, 
     assert len(whole.text.splitlines()) == 301
 
 
-def test_nothing_is_read_before_the_first_line_is_taken(make_log_run, django_assert_num_queries):
+def test_rows_are_read_only_when_the_first_line_is_requested(make_log_run, django_assert_num_queries):
     run = make_log_run()
     _, lines = csv_rows.slice_lines(run, run.verdicts.select_related("profile").get())
     with django_assert_num_queries(1):
         assert len(list(lines)) == 4
 
 
-def test_a_day_of_intervals_takes_72_bytes_each():
+def test_an_interval_of_a_day_takes_72_bytes():
     rows = [1.5, *[None] * (len(telemetry.QUANTITIES) - 1)]
     intervals = telemetry.Intervals((float(second), rows) for second in range(1, 86_401))
     size_bytes = sum(column.itemsize * len(column) for column in (intervals.ends, *intervals._columns))

@@ -9,11 +9,11 @@ def test_the_message_names_the_parameter_and_its_value():
     assert (error.parameter, error.expected, error.is_unknown) == ("page", "expected a whole number from 1", False)
 
 
-def test_a_long_name_and_a_long_value_are_cut():
+def test_a_long_name_and_a_long_value_are_truncated():
     assert str(ParameterError("n" * 90, "expected less", "v" * 90)) == f"{'n' * 60}={'v' * 60}: expected less"
 
 
-def test_an_unknown_parameter_is_named_with_those_of_the_page():
+def test_an_unknown_parameter_is_named_with_the_known_ones():
     error = unknown_parameter("colour", ("sort", "format"))
     assert (str(error), error.is_unknown) == ("Unknown parameter colour: expected one of sort, format", True)
     assert str(unknown_parameter("colour", ())) == "Unknown parameter colour: this page has no parameters"

@@ -14,16 +14,16 @@ def refusal(read):
     return str(told.value)
 
 
-def test_an_unknown_parameter_is_named_with_those_that_are_known():
+def test_an_unknown_parameter_is_named_with_the_known_ones():
     assert refusal(lambda: given_of(QueryDict("a=1&c=2"), ("a", "b"))) == "Unknown parameter c: expected one of a, b"
     assert refusal(lambda: given_of(QueryDict("c=2"), ())) == "Unknown parameter c: this page has no parameters"
 
 
-def test_a_parameter_that_is_given_twice_is_refused():
+def test_a_repeated_parameter_is_refused():
     assert refusal(lambda: given_of(QueryDict("a=1&a=2"), ("a",))) == "a: expected once, got 2 times"
 
 
-def test_a_word_is_one_of_its_list_and_the_first_where_none_is_given():
+def test_a_word_must_be_in_its_list_and_defaults_to_the_first():
     assert (one_of({}, "a", ("x", "y")), one_of({"a": "y"}, "a", ("x", "y"))) == ("x", "y")
     assert refusal(lambda: one_of({"a": "z" * 200}, "a", ("x",))) == f"a={'z' * 60}: expected one of x"
 
@@ -39,7 +39,7 @@ def test_a_word_is_one_of_its_list_and_the_first_where_none_is_given():
         ("", None),
     ],
 )
-def test_a_number_may_have_commas_and_may_be_absent(text, number):
+def test_a_number_may_have_commas_or_be_absent(text, number):
     assert number_of({"a": text}, "a", "0", "1728000") == number
 
 
@@ -54,13 +54,13 @@ def test_a_number_outside_its_range_is_named(text):
 @pytest.mark.parametrize(
     "text", ["1e3", "1E-400", "1e-999999999", "0.0000001", "1" * 14, "1_000", "\N{ARABIC-INDIC DIGIT ONE}"]
 )
-def test_a_number_is_plain_digits_with_a_bounded_number_of_places(text):
+def test_a_number_has_plain_digits_and_a_limited_number_of_decimals(text):
     said = f"a={text}: expected a number from 0 to 1000000000000 in digits, with at most 6 decimals"
     assert refusal(lambda: number_of({"a": text}, "a", "0", "1000000000000")) == said
 
 
 @pytest.mark.parametrize("blank", ["\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{THIN SPACE}"])
-def test_a_figure_pasted_from_a_page_is_read(blank):
+def test_a_figure_copied_from_a_page_is_read(blank):
     assert number_of({"a": f"100{blank}000.5"}, "a", "0", "1000000") == Decimal("100000.5")
 
 

@@ -32,7 +32,7 @@ def memory(make_log_run):
     return make
 
 
-def test_a_device_that_is_no_drive_is_told_beside_the_verdict(client, memory):
+def test_a_virtual_device_is_reported_next_to_the_verdict(client, memory):
     text = client.get(f"/runs/{memory().public_id}/").text
     assert CALLOUT in text
     assert IN_SPITE in text
@@ -40,13 +40,13 @@ def test_a_device_that_is_no_drive_is_told_beside_the_verdict(client, memory):
     assert "virtual device" not in client.get(f"/runs/{memory(is_virtual_device=None).public_id}/").text
 
 
-def test_a_run_that_nobody_published_says_nothing_of_a_reviewer(staff_client, memory):
+def test_a_run_without_a_review_does_not_mention_a_reviewer(staff_client, memory):
     text = staff_client.get(f"/runs/{memory(visibility=Visibility.UNREVIEWED).public_id}/").text
     assert CALLOUT in text
     assert IN_SPITE not in text
 
 
-def test_of_a_withheld_log_no_device_is_named(client, memory):
+def test_devices_of_a_withheld_log_are_not_named(client, memory):
     run = memory()
     Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
     text = client.get(f"/runs/{run.public_id}/").text
@@ -54,7 +54,7 @@ def test_of_a_withheld_log_no_device_is_named(client, memory):
     assert "<b>Measured with a virtual device.</b> A run that used memory or a file says nothing about a drive" in text
 
 
-def test_what_the_side_file_tells_is_not_told_twice(staff_client, memory):
+def test_a_device_that_the_side_file_lists_is_not_reported_again(staff_client, memory):
     text = staff_client.get(f"/runs/{memory(is_virtual=True).public_id}/").text
     assert "Virtual device: never certifies." in text
     assert "Measured with a virtual device" not in text
@@ -65,21 +65,21 @@ PASSES = SLOW_DISK_VERDICT | {"outcome": "pass", "headline": "passes", "shares":
 
 
 @pytest.mark.parametrize("place", ["/drives/nvme-flash/", "/drives/", "/drive/{}/"])
-def test_its_row_says_so_and_no_sentence_names_it_as_the_fastest(client, memory, place):
+def test_its_row_is_marked_and_it_is_not_named_as_the_fastest(client, memory, place):
     run = memory(document=PASSES, tps=900)
     text = client.get(place.format(run.product.slug)).text
     assert text.count(REMARK) == 1
     assert "Fastest within the limits" not in text
 
 
-def test_a_run_on_a_drive_has_no_such_remark_and_is_named_as_the_fastest(client, make_log_run):
+def test_a_run_on_a_drive_has_no_mark_and_is_named_as_the_fastest(client, make_log_run):
     make_log_run(document=PASSES, tps=900)
     text = client.get("/drives/nvme-flash/").text
     assert REMARK not in text
     assert "Fastest within the limits in every slice of its log: Exemplar" in text
 
 
-def test_the_home_page_names_it_as_the_fastest_of_no_category(client, memory, make_log_run):
+def test_the_home_page_does_not_name_it_as_the_fastest(client, memory, make_log_run):
     run = memory(document=PASSES, tps=900)
     assert f"/drive/{run.product.slug}/" not in client.get("/").text
     slower = make_log_run(document=PASSES, tps=100)
@@ -95,14 +95,14 @@ def two_sizes(make_product):
     return [make_product(model="EX", capacity_gb=size) for size in (1600, 3200)]
 
 
-def test_a_search_finds_it_and_tells_no_speed_of_it(client, memory, make_product):
+def test_a_search_finds_it_without_a_speed(client, memory, make_product):
     product = make_product(model="EX9", capacity_gb=1600)
     memory(product=product, document=PASSES, tps=900)
     [(_, _, speed, results, _)] = read_rows(client.get("/search/?q=ex9"))
     assert (speed, results) == ("none", "1")
 
 
-def test_no_capacity_of_a_model_is_told_by_it(client, memory, make_log_run, two_sizes):
+def test_it_gives_a_model_no_capacity(client, memory, make_log_run, two_sizes):
     small, large = two_sizes
     make_log_run(product=small, document=PASSES, device_count=1)
     memory(product=large, document=PASSES, device_count=1)
@@ -111,7 +111,7 @@ def test_no_capacity_of_a_model_is_told_by_it(client, memory, make_log_run, two_
     assert "One model, several capacities" in client.get("/drives/nvme-flash/").text
 
 
-def test_no_number_of_devices_of_an_instance_is_told_by_it(client, memory, make_log_run, make_product):
+def test_it_gives_an_instance_no_number_of_devices(client, memory, make_log_run, make_product):
     product = make_product(category="cloud", vendor="AWS", model="i9", capacity_gb=None)
     stated = {"product": product, "document": PASSES, "device_gb": 900}
     make_log_run(tps=100, device_count=1, **stated)
@@ -121,7 +121,7 @@ def test_no_number_of_devices_of_an_instance_is_told_by_it(client, memory, make_
     assert NO_NUMBERS not in client.get("/drives/cloud/").text
 
 
-def test_a_badge_speaks_by_the_runs_on_drives_alone(client, memory, make_log_run):
+def test_a_badge_uses_only_runs_on_drives(client, memory, make_log_run):
     fast = memory(document=PASSES, tps=900)
     badge = f"/drive/{fast.product.slug}/badge.svg"
     assert "Drivecert: measured with a virtual device, no certificate<" in client.get(badge).text
@@ -129,7 +129,7 @@ def test_a_badge_speaks_by_the_runs_on_drives_alone(client, memory, make_log_run
     assert "Drivecert: passes at 100 tps, no certificate<" in client.get(badge).text
 
 
-def test_a_comparison_says_which_of_its_runs_are_on_no_drive(client, memory, make_log_run):
+def test_a_comparison_marks_its_runs_on_virtual_devices(client, memory, make_log_run):
     runs = make_log_run(), memory()
     text = client.get("/compare/?" + "&".join(f"run={run.public_id}" for run in runs)).text
     assert (
@@ -137,15 +137,15 @@ def test_a_comparison_says_which_of_its_runs_are_on_no_drive(client, memory, mak
     )
 
 
-def test_the_files_of_a_comparison_say_which_of_its_runs_are_on_no_drive(client, memory, make_log_run):
+def test_the_files_of_a_comparison_mark_its_runs_on_virtual_devices(client, memory, make_log_run):
     runs = make_log_run(), memory()
     address = "/compare/?" + "&".join(f"run={run.public_id}" for run in runs)
-    told = client.get(f"{address}&format=json").json()
-    assert [run["is_on_no_drive"] for run in told["runs"]] == [None, True]
+    document = client.get(f"{address}&format=json").json()
+    assert [run["is_on_no_drive"] for run in document["runs"]] == [None, True]
     assert "run,is_on_no_drive,,no,,yes" in client.get(f"{address}&format=csv").text
 
 
-def test_a_comparison_of_drives_takes_it_only_where_no_other_run_stands(
+def test_a_comparison_of_drives_uses_it_only_if_there_is_no_other_run(
     client, memory, make_log_run, two_sizes, monkeypatch
 ):
     monkeypatch.setattr(choice, "CANDIDATES_MAX", 1)
@@ -154,8 +154,8 @@ def test_a_comparison_of_drives_takes_it_only_where_no_other_run_stands(
     other = make_log_run(product=large, document=PASSES, tps=900)
 
     def compared():
-        told = client.get(f"/compare/?drive={small.slug}&drive={large.slug}&format=json").json()
-        return [run["run"] for run in told["runs"]]
+        document = client.get(f"/compare/?drive={small.slug}&drive={large.slug}&format=json").json()
+        return [run["run"] for run in document["runs"]]
 
     assert compared() == [on_memory.public_id, other.public_id]
     unlike = make_log_run(product=small, tps=100, statistic="overall")
@@ -164,14 +164,14 @@ def test_a_comparison_of_drives_takes_it_only_where_no_other_run_stands(
     assert compared() == [alike.public_id, other.public_id]
 
 
-def test_a_rung_of_the_ladder_says_so(client, memory, make_log_run):
+def test_its_rung_of_the_ladder_is_marked(client, memory, make_log_run):
     run = memory()
     mark = ' <span class="sub">measured with a virtual device</span></th>'
     assert f"{run.public_id}</a>{mark}" in client.get(f"/drive/{run.product.slug}/").text
     assert mark not in client.get(f"/drive/{make_log_run().product.slug}/").text
 
 
-def test_no_line_of_the_ladder_joins_it(client, memory, make_log_run):
+def test_the_line_of_the_ladder_does_not_join_it(client, memory, make_log_run):
     product = memory(nx_load=1).product
     make_log_run(product=product, nx_load=2)
     assert "data-ladder" not in client.get(f"/drive/{product.slug}/").text
@@ -179,26 +179,26 @@ def test_no_line_of_the_ladder_joins_it(client, memory, make_log_run):
     assert "data-ladder" in client.get(f"/drive/{product.slug}/").text
 
 
-def test_the_fleet_check_counts_runs_on_drives_alone(client, memory, make_product, make_log_run):
+def test_the_fleet_check_counts_only_runs_on_drives(client, memory, make_product, make_log_run):
     product = make_product(model="EX4")
 
-    def told():
+    def match_of():
         [row] = client.post("/check/answer/", {"list": "model\nExemplar EX4", "format": "json"}).json()["rows"]
         return row["state"], row["sentence"]
 
     memory(product=product)
-    state, sentence = told()
+    state, sentence = match_of()
     assert state == "unknown"
     assert sentence.startswith("1 result, measured with a virtual device: a run that used memory or a file says")
     make_log_run(product=product)
-    state, sentence = told()
+    state, sentence = match_of()
     assert state == "tested"
     assert sentence.startswith(
         "The drive has 1 result, some with logs, but no certificate. Measured with a virtual device: 1 more."
     )
 
 
-def test_one_hides_no_withdrawal_of_a_run_on_drives(client, memory, make_product, make_log_run):
+def test_it_does_not_hide_the_withdrawal_of_a_run_on_a_drive(client, memory, make_product, make_log_run):
     product = make_product(model="EX4")
     memory(product=product, document=PASSES)
     make_log_run(product=product, visibility="withdrawn")
@@ -214,13 +214,13 @@ def test_the_ladders_of_the_api_leave_it_out(client, memory, make_log_run):
     assert {rung["run"] for ladder in ladders for rung in ladder["measured"]} == {run.public_id}
 
 
-def test_no_cluster_is_sized_with_it(memory, make_log_run):
+def test_a_cluster_is_not_sized_with_it(memory, make_log_run):
     memory(document=PASSES, tps=900, device_count=1)
     run = make_log_run(document=PASSES, tps=900, device_count=1)
     assert [candidate.product for candidate in candidates(current_limits(), {})] == [run.product]
 
 
-def test_files_of_its_row_say_so(client, memory, make_log_run):
+def test_files_mark_its_row(client, memory, make_log_run):
     memory()
     make_log_run()
     rows = client.get("/drives/nvme-flash/?format=json").json()["rows"]

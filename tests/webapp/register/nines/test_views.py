@@ -9,7 +9,7 @@ def rows(client, query=""):
     return {row[0]: row[-1] for row in read_rows(client.get(f"/nines/{query}"))}
 
 
-def test_the_briefs_ten_become_forty_thousand(client):
+def test_ten_requests_of_the_brief_become_forty_thousand(client):
     found = rows(client)
     assert [found[thing] for thing in ("one drive", "one server", "one rack", "all racks")] == [
         "10", "100", "2,000", "40,000",
@@ -17,7 +17,7 @@ def test_the_briefs_ten_become_forty_thousand(client):
     assert "10 slow reads per second on one drive become 40,000 in 20 racks." in client.get("/nines/").text
 
 
-def test_what_is_asked_is_answered(client):
+def test_a_query_is_answered(client):
     found = rows(client, "?reads=500,000&nines=4&drives=2&servers=1&racks=3&parallel=50")
     assert [found[thing] for thing in ("one drive", "one server", "one rack", "all racks")] == [
         "50",
@@ -28,7 +28,7 @@ def test_what_is_asked_is_answered(client):
     assert found["50"] == "0.499 %"
 
 
-def test_a_request_that_nearly_always_meets_one_is_not_called_certain(client):
+def test_a_request_with_a_probability_near_one_is_not_called_certain(client):
     assert rows(client, "?nines=1&parallel=500")["500"] == "more than 99.9 %"
 
 
@@ -41,11 +41,11 @@ def test_the_rows_are_exported_with_their_digits(client):
 @pytest.mark.parametrize(
     "query", ["reads=0", "reads=-1", "nines=13", "nines=1.5", "racks=x", "colour=red", "reads=1&reads=2"]
 )
-def test_a_question_that_is_not_understood_is_named(client, query):
+def test_an_invalid_parameter_is_named(client, query):
     response = client.get(f"/nines/?{query}")
     assert response.status_code == 400
     assert query.partition("=")[0] + ("=" if "&" not in query and "colour" not in query else ":") in response.text
 
 
-def test_the_page_asks_no_database(client):
+def test_the_page_needs_no_database(client):
     assert client.get("/nines/").status_code == 200  # a test without the fixture db may not query

@@ -7,7 +7,7 @@ from webapp.register.pagecache.database_down import DatabaseAwayMiddleware
 pytestmark = pytest.mark.django_db
 
 
-def answered(state):
+def answer_to(state):
     """Return what a page answers of which a statement ends with this code of PostgreSQL's."""
     middleware = DatabaseAwayMiddleware(lambda request: None)
     with pytest.raises(OperationalError) as failed, transaction.atomic(), connection.cursor() as cursor:
@@ -15,9 +15,9 @@ def answered(state):
     return middleware.process_exception(RequestFactory().get("/api/v1/runs/"), failed.value)
 
 
-def test_a_statement_that_took_too_long_is_told_as_a_database_that_does_not_answer():
-    assert answered("57014").status_code == 503
+def test_a_statement_timeout_is_reported_as_a_database_that_does_not_answer():
+    assert answer_to("57014").status_code == 503
 
 
-def test_another_failure_of_a_database_that_answers_is_left_to_django():
-    assert answered("40P01") is None
+def test_another_error_of_an_answering_database_is_left_to_django():
+    assert answer_to("40P01") is None

@@ -15,7 +15,9 @@ def content_of(answer):
     return b"".join(answer)  # files are sent in pieces
 
 
-def test_every_public_address_is_in_it_with_the_bytes_of_the_live_page(root, live, make_log_run, make_published_run):
+def test_the_snapshot_has_every_public_address_with_the_bytes_of_the_live_page(
+    root, live, make_log_run, make_published_run
+):
     make_published_run()
     make_log_run()
     made = updates.update_snapshot()
@@ -26,14 +28,14 @@ def test_every_public_address_is_in_it_with_the_bytes_of_the_live_page(root, liv
         assert entry_bytes(root, path) == content_of(live(path)), path
 
 
-def test_who_is_signed_in_gets_the_same_page(root, staff_client, make_log_run):
+def test_a_signed_in_user_gets_the_same_page(root, staff_client, make_log_run):
     make_log_run()
     updates.update_snapshot()
     for path in store.current(root).entries:
         assert entry_bytes(root, path) == content_of(staff_client.get(path)), path
 
 
-def test_what_is_not_public_is_nowhere_in_it(root, make_published_run, make_log_run, make_embargoed_run):
+def test_the_snapshot_has_only_public_data(root, make_published_run, make_log_run, make_embargoed_run):
     hidden, virtual = make_log_run(visibility=Visibility.UNREVIEWED), make_log_run(is_virtual=True)
     embargoed = make_embargoed_run()
     make_published_run()
@@ -51,7 +53,7 @@ def test_an_empty_register_has_a_snapshot_too(root, db):
     assert "/sitemap.xml" in store.current(root).entries
 
 
-def test_without_a_database_an_old_snapshot_is_better_than_nothing(site, root, snapshot_of, make_old, database_away):
+def test_an_old_snapshot_is_served_without_a_database(site, root, snapshot_of, make_old, database_away):
     make_old()
     for path in store.current(root).entries:
         answer = site.get(path)

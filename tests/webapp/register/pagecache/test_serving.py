@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses"), p
 SECURITY = ("content-security-policy", "x-content-type-options", "referrer-policy", "x-frame-options")
 
 
-def test_a_page_is_answered_with_the_headers_of_the_live_one(site, live, snapshot_of):
+def test_a_page_has_the_headers_of_the_live_page(site, live, snapshot_of):
     path = f"/drive/{snapshot_of.product.slug}/"
     answer, asked = site.get(path), live(path)
     assert answer.is_from_snapshot
@@ -37,7 +37,7 @@ def test_a_page_is_answered_with_the_headers_of_the_live_one(site, live, snapsho
         ("", ""),
     ],
 )
-def test_a_page_comes_in_the_form_that_was_asked_for(site, live, snapshot_of, asked, coding):
+def test_a_page_is_sent_in_the_requested_encoding(site, live, snapshot_of, asked, coding):
     answer = site.get("/", HTTP_ACCEPT_ENCODING=asked)
     unpack = {"gzip": gzip.decompress, "zstd": zstandard.ZstdDecompressor().decompress, "": bytes}[coding]
     assert answer.headers.get("content-encoding", "") == coding
@@ -46,7 +46,7 @@ def test_a_page_comes_in_the_form_that_was_asked_for(site, live, snapshot_of, as
     assert unpack(answer.content) == live("/").content
 
 
-def test_two_forms_have_two_etags_and_each_is_known_again(site, snapshot_of):
+def test_two_encodings_have_two_etags_and_each_is_recognised(site, snapshot_of):
     tags = [site.get("/", HTTP_ACCEPT_ENCODING=asked).headers["etag"] for asked in ("", "gzip", "zstd")]
     assert len(set(tags)) == 3
     for tag in (tags[1], f"W/{tags[1]}", f'"other", {tags[1]}', "*"):
@@ -61,37 +61,37 @@ def test_head_has_the_headers_of_get_and_no_content(site, snapshot_of):
     assert (head.status, head.content, head.headers) == (200, b"", got.headers)
 
 
-def test_marks_on_a_link_are_no_other_page(site, snapshot_of):
+def test_tracking_parameters_do_not_make_another_page(site, snapshot_of):
     assert site.get("/?utm_source=mail&fbclid=x").is_from_snapshot
     assert not site.get("/?colour=red").is_from_snapshot
 
 
-def test_post_is_djangos(site, snapshot_of):
+def test_django_answers_post_requests(site, snapshot_of):
     answer = site.get("/", method="POST")
     assert answer.status in {403, 405}
     assert not answer.is_from_snapshot
 
 
 @pytest.mark.parametrize("path", ["/?sort=tps", "/drives/nvme-flash/?sort=tps", "/?", "/lab/", "/nowhere/"])
-def test_what_is_not_in_the_snapshot_is_djangos(site, live, snapshot_of, path):
+def test_django_answers_pages_outside_the_snapshot(site, live, snapshot_of, path):
     answer = site.get(path)
     assert answer.status == live(path).status_code
     assert answer.is_from_snapshot == (path == "/?")
 
 
 @pytest.mark.parametrize("path", ["/../index.json", "/000001", "//", "/./", "/..%2findex.json", "/\x00", "/drive/../"])
-def test_a_path_is_never_a_path_of_a_file(site, snapshot_of, path):
+def test_a_path_is_never_used_as_a_file_path(site, snapshot_of, path):
     answer = site.get(path)
     assert answer.status == 404
     assert not answer.is_from_snapshot
 
 
-def test_a_host_that_is_not_ours_is_refused_by_django(site, snapshot_of):
+def test_django_refuses_an_unknown_host(site, snapshot_of):
     assert site.get("/", HTTP_HOST="evil.example").status == 400
     assert site.get("/", HTTP_HOST="localhost:8000").is_from_snapshot
 
 
-def test_http_is_sent_to_https_where_that_is_asked_for(site, snapshot_of, settings):
+def test_http_is_redirected_to_https_if_the_setting_requires_it(site, snapshot_of, settings):
     settings.SECURE_SSL_REDIRECT = True
     assert site.get("/").is_from_snapshot
     assert not site.get("/", **{"wsgi.url_scheme": "http"}).is_from_snapshot
@@ -113,12 +113,12 @@ def test_a_purged_page_is_answered_live_from_the_next_request_on(site, root, sna
     assert b"A mistake in the set-up." in answer.content
 
 
-def test_the_snapshot_is_there_from_the_first_request_on(root, snapshot_of, monkeypatch):
+def test_the_snapshot_is_used_from_the_first_request_on(root, snapshot_of, monkeypatch):
     monkeypatch.setattr(serving, "POLL_S", 3600)
     assert serving.CurrentSnapshot(root).poll().snapshot == store.current(root)
 
 
-def test_a_snapshot_that_nobody_compares_any_more_is_not_believed(site, snapshot_of, make_old, staff):
+def test_a_snapshot_that_is_no_longer_checked_is_not_used(site, snapshot_of, make_old, staff):
     make_old()
     visibility.withdraw(snapshot_of, staff, "A mistake in the set-up.")
     answer = site.get(f"/runs/{snapshot_of.public_id}/")
@@ -126,7 +126,7 @@ def test_a_snapshot_that_nobody_compares_any_more_is_not_believed(site, snapshot
     assert b"A mistake in the set-up." in answer.content
 
 
-def test_without_a_database_pages_with_parameters_name_the_snapshot(site, snapshot_of, make_old, database_away):
+def test_pages_with_parameters_name_the_snapshot_without_a_database(site, snapshot_of, make_old, database_away):
     make_old()
     date = store.current(site.application.current.root).moment
     answer = site.get("/drives/nvme-flash/?sort=tps")
@@ -135,30 +135,30 @@ def test_without_a_database_pages_with_parameters_name_the_snapshot(site, snapsh
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_without_a_database_a_purged_page_is_not_shown_as_it_was(site, root, snapshot_of, make_old, database_away):
+def test_a_purged_page_is_not_served_without_a_database(site, root, snapshot_of, make_old, database_away):
     store.purge(store.current_directory(root), [snapshot_of.product.slug])
     make_old()
     assert site.get(f"/runs/{snapshot_of.public_id}/").status == 503
     assert site.get("/").status == 200
 
 
-def test_without_a_database_the_api_says_so_in_its_own_shape(site, snapshot_of, database_away):
+def test_the_api_reports_a_missing_database_in_its_own_format(site, snapshot_of, database_away):
     answer = site.get("/api/v1/runs/")
     assert (answer.status, answer.headers["content-type"]) == (503, "application/problem+json")
     assert b"snapshot of" in answer.content
 
 
-def test_without_a_snapshot_everything_is_djangos(site, db):
+def test_django_answers_everything_without_a_snapshot(site, db):
     answer = site.get("/")
     assert (answer.status, answer.is_from_snapshot) == (200, False)
 
 
-def test_a_query_that_failed_for_itself_is_no_database_that_is_away(site, snapshot_of, database_away, monkeypatch):
+def test_a_failed_query_is_not_reported_as_a_missing_database(site, snapshot_of, database_away, monkeypatch):
     monkeypatch.setattr(database_down, "ask_database", lambda: OK)
     assert site.get("/drives/nvme-flash/?sort=tps").status == 500
 
 
-def test_a_connection_that_was_lost_tells_of_it_though_the_database_answers_again(
+def test_a_lost_connection_is_reported_even_if_the_database_answers_again(
     site, snapshot_of, database_away, monkeypatch
 ):
     monkeypatch.setattr(database_down, "ask_database", lambda: OK)
@@ -166,7 +166,7 @@ def test_a_connection_that_was_lost_tells_of_it_though_the_database_answers_agai
     assert site.get("/drives/nvme-flash/?sort=tps").status == 503
 
 
-def test_a_connection_is_lost_before_it_is_made_and_once_it_is_broken(db):
+def test_a_failed_connect_and_a_broken_connection_are_both_lost(db):
     own = connections.create_connection("default")
     assert database_down.is_disconnected(own)
     own.ensure_connection()
@@ -176,7 +176,7 @@ def test_a_connection_is_lost_before_it_is_made_and_once_it_is_broken(db):
 
 
 @pytest.mark.parametrize("short_by", [0, 1])
-def test_bytes_that_were_read_once_stay_in_memory_while_there_is_room(site, root, snapshot_of, short_by):
+def test_bytes_once_read_stay_in_memory_while_there_is_room(site, root, snapshot_of, short_by):
     snapshot = site.application.current.poll().snapshot
     entry = snapshot.entries["/"]
     snapshot.forms.room_bytes = entry.sizes[0] - short_by
@@ -188,13 +188,13 @@ def test_bytes_that_were_read_once_stay_in_memory_while_there_is_room(site, root
     assert snapshot.forms.room_bytes == (entry.sizes[0] - 1 if short_by else 0)
 
 
-def test_a_file_that_is_gone_is_answered_live(site, root, snapshot_of):
+def test_a_page_whose_file_is_missing_is_answered_live(site, root, snapshot_of):
     snapshot = store.current(root)
     (snapshot.directory / snapshot.entries["/"].file).unlink()
     answer = site.get("/")
     assert (answer.status, answer.is_from_snapshot) == (200, False)
 
 
-def test_the_site_that_snapshots_are_made_of_is_the_site(live, snapshot_of):
+def test_snapshots_are_made_with_the_address_of_the_site(live, snapshot_of):
     _, (content, *_) = rendering.render("/")
     assert content == live("/").content

@@ -18,20 +18,20 @@ from webapp.register.pagecache import rendering, stamps, store, updates
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses"), pytest.mark.long]
 
 
-def test_compressed_forms_are_the_same_page(root, snapshot_of):
+def test_compressed_forms_have_the_same_content(root, snapshot_of):
     plain = entry_bytes(root, "/")
     assert gzip.decompress(entry_bytes(root, "/", 1)) == plain
     assert zstandard.ZstdDecompressor().decompress(entry_bytes(root, "/", 2)) == plain
 
 
-def test_a_look_at_a_register_that_has_not_changed_writes_nothing(root, snapshot_of):
+def test_a_check_of_an_unchanged_register_writes_nothing(root, snapshot_of):
     before = (root / store.CURRENT).resolve()
     made = updates.update_snapshot()
     assert (made.rendered, made.is_new) == (0, False)
     assert (root / store.CURRENT).resolve() == before
 
 
-def test_a_change_makes_only_the_pages_anew_that_it_concerns(root, make_published_run, staff):
+def test_a_change_regenerates_only_the_affected_pages(root, make_published_run, staff):
     gone, other = make_published_run(), make_published_run()
     updates.update_snapshot()
     visibility.withdraw(gone, staff, "A mistake in the set-up.")
@@ -42,7 +42,7 @@ def test_a_change_makes_only_the_pages_anew_that_it_concerns(root, make_publishe
     assert before < store.current(root).entries[f"/runs/{gone.public_id}/"].rendered_at
 
 
-def test_a_withdrawal_is_purged_before_anything_is_made_anew(root, snapshot_of, staff):
+def test_a_withdrawal_is_purged_before_any_page_is_regenerated(root, snapshot_of, staff):
     visibility.withdraw(snapshot_of, staff, "A mistake.")
     updates.purge_outdated(root)
     assert store.purged_of(store.current_directory(root)) == {"*", snapshot_of.product.slug}
@@ -62,9 +62,7 @@ def test_a_withdrawal_is_purged_from_the_pages_of_the_model_s_other_capacities(r
     assert store.purged_of(store.current_directory(root)) == {"*", "ex77-3200", "ex77-6400"}
 
 
-def test_the_event_itself_purges_the_other_capacities_too(
-    root, two_capacities, staff, django_capture_on_commit_callbacks
-):
+def test_the_event_itself_purges_the_other_capacities(root, two_capacities, staff, django_capture_on_commit_callbacks):
     updates.update_snapshot()
     with django_capture_on_commit_callbacks(execute=True):
         visibility.withdraw(two_capacities[0], staff, "A mistake.")
@@ -106,14 +104,14 @@ def change_run(run):
 
 
 @pytest.mark.parametrize("change", [sequester_side_file, sequester_companion, change_product, change_run])
-def test_what_has_no_event_changes_the_stamp_of_its_product_alone(make_log_run, change):
+def test_a_change_without_an_event_changes_only_the_stamp_of_its_product(make_log_run, change):
     run, other = make_log_run(), make_log_run()
     before, after = change(run), stamps.current_stamps()
     assert {group for group in before if before[group] != after[group]} == {"*", run.product.slug}
     assert other.product.slug in after
 
 
-def test_a_figure_that_changes_in_its_place_changes_the_stamp_of_all(db):
+def test_a_figure_changed_in_place_changes_every_stamp(db):
     import_figures()
     before = stamps.current_stamps()
     import_figures()
@@ -122,7 +120,7 @@ def test_a_figure_that_changes_in_its_place_changes_the_stamp_of_all(db):
     assert stamps.current_stamps() != before
 
 
-def test_the_minute_at_which_something_becomes_public_needs_no_event(root, make_published_run):
+def test_the_minute_of_publication_needs_no_event(root, make_published_run):
     run = make_published_run(visibility=Visibility.UNREVIEWED)
     updates.update_snapshot()
     Run.objects.filter(pk=run.pk).update(visibility=Visibility.PUBLIC)
@@ -130,14 +128,14 @@ def test_the_minute_at_which_something_becomes_public_needs_no_event(root, make_
     assert f"/runs/{run.public_id}/" in store.current(root).entries
 
 
-def test_a_look_before_the_minute_of_an_embargo_changes_nothing(root, make_published_run, make_embargoed_run):
+def test_a_check_before_the_end_of_an_embargo_changes_nothing(root, make_published_run, make_embargoed_run):
     make_embargoed_run(product=make_published_run().product)
     updates.update_snapshot()
     assert not updates.update_snapshot().is_new
     assert store.purged_of(store.current_directory(root)) == set()
 
 
-def test_the_minute_of_an_embargo_purges_at_the_next_glance_and_the_run_appears(root, ended_embargo):
+def test_the_end_of_an_embargo_purges_at_the_next_check_and_the_run_appears(root, ended_embargo):
     updates.purge_outdated(root)
     assert {"*", ended_embargo.product.slug} <= store.purged_of(store.current_directory(root))
     updates.update_snapshot()
@@ -145,7 +143,7 @@ def test_the_minute_of_an_embargo_purges_at_the_next_glance_and_the_run_appears(
     assert f"/runs/{ended_embargo.public_id}/" in store.current(root).entries
 
 
-def test_the_disclosure_itself_purges(root, ended_embargo, django_capture_on_commit_callbacks):
+def test_the_disclosure_purges_its_pages(root, ended_embargo, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         assert disclose_due() == 1
     assert store.purged_of(store.current_directory(root)) == {"*", ended_embargo.product.slug}
@@ -160,7 +158,7 @@ def ended_embargo(make_published_run, make_embargoed_run):
     return run
 
 
-def test_what_is_public_no_longer_leaves_the_snapshot(root, snapshot_of):
+def test_pages_that_are_no_longer_public_leave_the_snapshot(root, snapshot_of):
     Run.objects.filter(pk=snapshot_of.pk).update(visibility=Visibility.UNREVIEWED)
     updates.purge_outdated(root)
     assert snapshot_of.product.slug in store.purged_of(store.current_directory(root))
@@ -168,13 +166,13 @@ def test_what_is_public_no_longer_leaves_the_snapshot(root, snapshot_of):
     assert snapshot_of.public_id not in str(list(store.current(root).entries))
 
 
-def test_the_event_itself_purges_when_no_worker_runs(root, snapshot_of, staff, django_capture_on_commit_callbacks):
+def test_the_event_itself_purges_if_no_worker_runs(root, snapshot_of, staff, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         visibility.withdraw(snapshot_of, staff, "A mistake.")
     assert store.purged_of(store.current_directory(root)) == {"*", snapshot_of.product.slug}
 
 
-def test_what_changes_while_a_version_is_made_is_purged_in_it(root, make_published_run, staff, monkeypatch):
+def test_a_change_during_the_creation_of_a_version_is_purged_from_it(root, make_published_run, staff, monkeypatch):
     run = make_published_run()
     render = updates.render
 
@@ -189,13 +187,13 @@ def test_what_changes_while_a_version_is_made_is_purged_in_it(root, make_publish
     assert {"*", run.product.slug} <= store.purged_of(store.current_directory(root))
 
 
-def test_a_page_is_made_anew_when_it_is_old(root, snapshot_of, settings):
+def test_an_old_page_is_regenerated(root, snapshot_of, settings):
     settings.SNAPSHOT_AGE_MAX_S = -1
     made = updates.update_snapshot()
     assert (made.reused, made.is_new) == (0, True)
 
 
-def test_another_release_makes_every_page_anew(root, snapshot_of, monkeypatch):
+def test_another_release_regenerates_every_page(root, snapshot_of, monkeypatch):
     monkeypatch.setattr(stamps, "release", lambda: "another")
     assert updates.update_snapshot().reused == 0
 
@@ -206,7 +204,7 @@ def test_only_one_process_writes_at_a_time(root, snapshot_of):
         assert updates.update_snapshot() is None
 
 
-def test_a_page_that_fails_is_left_out_and_the_others_are_written(root, make_published_run, monkeypatch):
+def test_a_failing_page_is_left_out_and_the_others_are_written(root, make_published_run, monkeypatch):
     run = make_published_run()
     render = updates.render
 
@@ -231,7 +229,7 @@ def test_a_page_that_fails_is_left_out_and_the_others_are_written(root, make_pub
         (200, {"Cache-Control": "public", "X-Robots-Tag": "noindex"}),
     ],
 )
-def test_an_answer_that_is_not_for_everyone_is_refused(monkeypatch, status, headers):
+def test_a_response_that_is_not_public_is_refused(monkeypatch, status, headers):
     response = HttpResponse(status=status, headers=headers)
     response.cookies.load(headers.get("Set-Cookie", ""))
     monkeypatch.setattr(rendering, "respond", lambda _: response)
@@ -239,7 +237,7 @@ def test_an_answer_that_is_not_for_everyone_is_refused(monkeypatch, status, head
         rendering.render("/")
 
 
-def test_stamps_take_as_many_queries_for_one_run_as_for_fifty(make_published_run, django_assert_num_queries):
+def test_stamps_need_as_many_queries_for_one_run_as_for_fifty(make_published_run, django_assert_num_queries):
     make_published_run()
     with django_assert_num_queries(6):
         stamps.current_stamps()

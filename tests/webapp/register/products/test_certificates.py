@@ -24,7 +24,7 @@ def certify(product, nx=30):
     return runs
 
 
-def test_a_product_shows_its_certificate_with_the_runs_it_rests_on(client, product):
+def test_a_product_shows_its_certificate_with_its_runs(client, product):
     load, stress = certify(product)
     page = client.get(f"/drive/{product.slug}/").text
     assert "<b>30x</b> on 1 device, firmware <bdi>FW1</bdi>" in page
@@ -33,7 +33,7 @@ def test_a_product_shows_its_certificate_with_the_runs_it_rests_on(client, produ
     assert Certificate.objects.get().public_id in client.get(f"/runs/{load.public_id}/").text
 
 
-def test_a_withdrawn_certificate_stays_with_its_reason(client, product):
+def test_a_withdrawn_certificate_is_shown_with_its_reason(client, product):
     load, _ = certify(product)
     visibility.withdraw(load, make_user("rita"), "Wrong drive.")
     page = client.get(f"/drive/{product.slug}/").text
@@ -41,7 +41,7 @@ def test_a_withdrawn_certificate_stays_with_its_reason(client, product):
     assert f"It rested on {load.public_id}, which is no longer a current run" in page
 
 
-def test_without_a_certificate_the_page_says_what_is_missing(client, product):
+def test_a_product_without_a_certificate_lists_what_is_missing(client, product):
     run = make_judged_run(product, 30)
     page = client.get(f"/drive/{product.slug}/").text
     assert "No certificate for one device at 30x yet" in page
@@ -50,7 +50,7 @@ def test_without_a_certificate_the_page_says_what_is_missing(client, product):
     assert "cannot be shown" in page
 
 
-def test_a_ladder_rises_by_load_and_keeps_statistics_apart(client, product, make_published_run):
+def test_a_ladder_is_ordered_by_load_and_separates_statistics(client, product, make_published_run):
     for nx in (60, 30, 90):
         make_judged_run(product, nx).shares.create(
             statistic="worst-slice", threshold_us=1000, share_pct=nx, printed=f"{nx}.00", over_count=nx, ops_count=100
@@ -86,14 +86,14 @@ def test_certificates_are_listed_and_filtered(client, product):
 @pytest.mark.parametrize(("query", "field"), [("min_nx=lots", "min_nx"), ("min_nx=1e999999", "min_nx"),
                          ("product=%00", "product"), ("min_nx=NaN", "min_nx"),
                                               ("state=open", "state"), ("colour=red", "colour")])  # fmt: skip
-def test_a_filter_that_is_not_understood_is_named(client, db, query, field):
+def test_an_invalid_filter_is_named(client, db, query, field):
     answer = client.get(f"/api/v1/certificates/?{query}")
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, field)
 
 
 @pytest.mark.parametrize(("query", "expected"), [("min_nx=lots", "Expected a decimal such as 30 or 466.67."),
                          ("state=open", "Expected one of standing, withdrawn, got open.")])  # fmt: skip
-def test_a_refused_filter_says_what_was_expected(client, db, query, expected):
+def test_a_refused_filter_states_what_was_expected(client, db, query, expected):
     assert expected in client.get(f"/api/v1/certificates/?{query}").json()["errors"][0].values()
 
 
@@ -108,7 +108,7 @@ def test_a_certificate_is_found_by_its_id_with_its_history(client, product):
 
 
 @pytest.mark.parametrize("path", ["/drive/{}/", "/api/v1/certificates/?product={}"])
-def test_a_product_takes_as_many_queries_for_1_certificate_as_for_20(count_queries, product, path):
+def test_a_product_needs_as_many_queries_for_1_certificate_as_for_20(count_queries, product, path):
     certify(product)
     few = count_queries(path.format(product.slug))
     for nx in range(100, 2000, 100):

@@ -47,7 +47,7 @@ def test_one_typing_error_is_accepted(typo):
     assert "P4610" in found(typo)
 
 
-def test_a_word_that_exists_is_no_typing_error():
+def test_a_known_word_is_not_treated_as_a_typing_error():
     assert found("P4510") == ["P4510"]
     assert search(NAMES, "P4510").sentence == ""
 
@@ -56,7 +56,7 @@ def test_the_sentence_names_each_corrected_word():
     assert search(NAMES, "p4611").sentence == "No name contains p4611; searched for p4610 instead."
 
 
-def test_two_errors_are_too_many():
+def test_two_typing_errors_are_not_accepted():
     assert found("p4622") == []
 
 
@@ -68,7 +68,7 @@ def test_two_errors_are_too_many():
         ("abcd", "ab", False), ("abcd", "aecdf", False), ("a", "", True),
     ],
 )  # fmt: skip
-def test_one_error_is_a_letter_more_or_less_or_other_or_two_swapped(word, other, is_so):
+def test_a_typing_error_is_an_added_removed_replaced_or_swapped_letter(word, other, is_so):
     assert one_error_away(word, [other]) == ((other,) if is_so else ())
     assert one_error_away(other, [word]) == ((word,) if is_so else ())
 
@@ -86,12 +86,12 @@ def edited(word):
     return (found | {start + letter + end[1:] for start, end in cuts if end for letter in LETTERS}) - {word}
 
 
-def test_the_words_found_are_those_that_one_edit_makes():
+def test_a_fuzzy_match_finds_exactly_the_words_that_one_edit_makes():
     known = sorted(set(words(400, 1)))
     for word in words(400, 2):
         assert one_error_away(word, known) == tuple(each for each in known if each in edited(word)), word
 
 
-def test_a_word_longer_than_all_matches_none():
+def test_a_word_longer_than_all_others_matches_none():
     assert one_error_away("x" * 10_000, ["abc"]) == ()
     assert one_error_away("abc", []) == ()

@@ -33,7 +33,7 @@ def chart_of(response):
     return json.loads(told[1].split("</script>")[0]) if len(told) > 1 else None
 
 
-def test_the_ladder_is_drawn_with_a_line_for_each_number_of_devices(client, product, make_rung):
+def test_the_ladder_has_a_line_for_each_number_of_devices(client, product, make_rung):
     for load, share, devices in ((30, "1.20", 1), (60, "5.50", 1), (30, "2.00", 4)):
         make_rung(load, share, devices)
     panel = chart_of(client.get(f"/drive/{product.slug}/"))["panels"][0]
@@ -42,7 +42,9 @@ def test_the_ladder_is_drawn_with_a_line_for_each_number_of_devices(client, prod
     assert panel["lines"][0]["over"] == [False, True]
 
 
-def test_notes_on_the_figures_are_folded_and_the_caution_of_instances_is_not(client, product, make_rung, make_product):
+def test_notes_on_the_figures_are_folded_but_the_caution_about_instances_is_not(
+    client, product, make_rung, make_product
+):
     make_rung(30)
     before = client.get(f"/drive/{product.slug}/").text.split('<ul class="notes">')[0]
     assert before.rstrip().endswith("<summary>Notes on this table</summary>")
@@ -52,18 +54,18 @@ def test_notes_on_the_figures_are_folded_and_the_caution_of_instances_is_not(cli
     assert "Read cloud results conservatively" in before
 
 
-def test_one_load_is_no_curve(client, product, make_rung):
+def test_one_load_does_not_make_a_curve(client, product, make_rung):
     make_rung(30)
     assert chart_of(client.get(f"/drive/{product.slug}/")) is None
 
 
-def test_a_withdrawn_run_stands_on_no_ladder(client, product, make_rung):
+def test_a_withdrawn_run_is_on_no_ladder(client, product, make_rung):
     make_rung(30)
     make_rung(60, visibility=Visibility.WITHDRAWN)
     assert chart_of(client.get(f"/drive/{product.slug}/")) is None
 
 
-def test_own_limits_change_marks_and_sentence_and_stay_in_the_address(client, product, make_rung):
+def test_limits_of_the_reader_change_marks_and_sentence_and_stay_in_the_address(client, product, make_rung):
     run = make_rung(30, "4.00")
     before = client.get(f"/drive/{product.slug}/").text
     after = client.get(f"/drive/{product.slug}/?limit_1ms=3").text
@@ -74,13 +76,13 @@ def test_own_limits_change_marks_and_sentence_and_stay_in_the_address(client, pr
     assert "limit_1ms=3&amp;format=csv" in after
 
 
-def test_a_limit_that_is_none_is_named(client, product, make_rung):
+def test_an_invalid_limit_is_named(client, product, make_rung):
     make_rung(30)
     response = client.get(f"/drive/{product.slug}/?limit_1ms=lots")
     assert (response.status_code, "limit_1ms=lots" in response.text) == (400, True)
 
 
-def test_the_capacities_of_a_model_stand_side_by_side(client, product, make_rung, make_product, make_published_run):
+def test_the_capacities_of_a_model_are_shown_side_by_side(client, product, make_rung, make_product, make_published_run):
     make_rung(30, tps=Decimal(500_000))
     larger = make_product(model="EX4", capacity_gb=6400)
     make_published_run(product=larger, tps=Decimal(400_000))
@@ -90,13 +92,13 @@ def test_the_capacities_of_a_model_stand_side_by_side(client, product, make_rung
     assert f'href="/drive/{larger.slug}/"' in text
 
 
-def test_a_capacity_that_nobody_may_see_is_not_told(client, product, make_rung, make_product, make_log_run):
+def test_a_capacity_that_is_not_public_is_not_shown(client, product, make_rung, make_product, make_log_run):
     make_rung(30)
     make_log_run(product=make_product(model="EX4", capacity_gb=6400), visibility=Visibility.UNREVIEWED)
     assert 'id="capacities"' not in client.get(f"/drive/{product.slug}/").text
 
 
-def test_the_history_has_what_was_done_to_its_runs_the_newest_first(client, product, make_rung, make_published_run):
+def test_the_history_lists_changes_of_its_runs_from_the_newest(client, product, make_rung, make_published_run):
     run, foreign = make_rung(30), make_published_run()
     for kind, reason in (("run-published", ""), ("run-annotated", "Firmware 2 is out.")):
         record_event(None, kind, ("run", run.public_id), reason)
@@ -106,14 +108,14 @@ def test_the_history_has_what_was_done_to_its_runs_the_newest_first(client, prod
     assert "Of another drive." not in text
 
 
-def test_an_unreviewed_runs_history_is_not_told(client, product, make_rung, make_log_run):
+def test_the_history_of_an_unreviewed_run_is_not_shown(client, product, make_rung, make_log_run):
     make_rung(30)
     hidden = make_log_run(product=product, visibility=Visibility.UNREVIEWED)
     record_event(None, "run-annotated", ("run", hidden.public_id), "Secret.")
     assert "Secret." not in client.get(f"/drive/{product.slug}/").text
 
 
-def test_runs_are_chosen_for_comparison(client, product, make_rung):
+def test_runs_can_be_selected_for_comparison(client, product, make_rung):
     first, second = make_rung(30), make_rung(60)
     text = client.get(f"/drive/{product.slug}/").text
     assert '<form action="/compare/" method="get">' in text
@@ -122,14 +124,14 @@ def test_runs_are_chosen_for_comparison(client, product, make_rung):
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "\u202etxet", "x" * 10_000])
-def test_whatever_a_run_holds_is_text(client, product, make_rung, name):
+def test_text_of_a_run_is_escaped(client, product, make_rung, name):
     make_rung(30, notes=name, source_row=name)
     make_rung(60, firmware=name[:100])
     text = client.get(f"/drive/{product.slug}/").text
     assert "<script>alert" not in text
 
 
-def test_as_many_queries_for_two_rungs_as_for_forty(product, make_rung, count_queries):
+def test_two_rungs_need_as_many_queries_as_forty(product, make_rung, count_queries):
     make_rung(30), make_rung(60)
     two = count_queries(f"/drive/{product.slug}/")
     for load in range(38):
@@ -138,7 +140,7 @@ def test_as_many_queries_for_two_rungs_as_for_forty(product, make_rung, count_qu
 
 
 @pytest.mark.parametrize(("visibility", "is_said"), [(Visibility.WITHDRAWN, True), (Visibility.PUBLIC, False)])
-def test_a_product_of_which_nothing_stands_answers_with_the_notice(client, product, make_rung, visibility, is_said):
+def test_a_product_without_current_results_shows_the_notice(client, product, make_rung, visibility, is_said):
     make_rung(30, visibility=Visibility.WITHDRAWN)
     make_rung(60, visibility=visibility)
     response = client.get(f"/drive/{product.slug}/")

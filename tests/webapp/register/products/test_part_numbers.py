@@ -41,13 +41,13 @@ MAKER_ALONE = [
 
 
 @pytest.mark.parametrize(("text", "name", "capacity_gb"), REPORTED, ids=[text for text, _, _ in REPORTED])
-def test_what_a_drive_reports_tells_its_family_and_capacity(text, name, capacity_gb):
+def test_a_reported_part_number_gives_family_and_capacity(text, name, capacity_gb):
     part = part_of(text)
     assert (part.name, part.capacity_gb) == (name, capacity_gb)
 
 
 @pytest.mark.parametrize(("text", "vendor"), MAKER_ALONE)
-def test_another_family_of_the_maker_is_not_taken_for_a_known_one(text, vendor):
+def test_another_family_of_the_maker_is_not_recognised_as_a_known_one(text, vendor):
     part = part_of(text)
     assert (part.vendor, part.model, part.capacity_gb) == (vendor, "", None)
 
@@ -55,11 +55,11 @@ def test_another_family_of_the_maker_is_not_taken_for_a_known_one(text, vendor):
 @pytest.mark.parametrize(
     "text", ["", "SN840", "XSSDPE2KE064T8", "Micron 9400 Max", "MZ", "WDC P100", "\N{ARABIC-INDIC DIGIT ONE}"]
 )
-def test_what_is_no_part_number_is_none(text):
+def test_text_that_is_not_a_part_number_is_not_recognised(text):
     assert part_of(text) is None
 
 
-def test_every_rule_knows_its_own_example():
+def test_every_rule_matches_its_own_example():
     with RULES.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) > 30
@@ -88,7 +88,7 @@ FLEET = [
 
 
 @pytest.mark.django_db
-def test_a_fleet_is_found_by_what_its_drives_report(client, catalogue):
+def test_a_fleet_is_found_by_reported_part_numbers(client, catalogue):
     rows = ask(client, *(line for line, _ in FLEET))
     assert [row["products"] for row in rows] == [slug for _, slug in FLEET]
     assert {(row["state"], row["matched_by"]) for row in rows} == {("published", "part-number")}
@@ -96,7 +96,7 @@ def test_a_fleet_is_found_by_what_its_drives_report(client, catalogue):
 
 
 @pytest.mark.django_db
-def test_a_known_part_that_the_register_has_not_is_named_with_the_nearest(client, catalogue):
+def test_a_known_part_number_without_results_is_named_with_the_nearest(client, catalogue):
     (row,) = ask(client, "INTEL SSDPE2KE032T8,3200")
     assert (row["state"], row["products"], row["matched_by"]) == ("unknown", None, None)
     assert "is that of Intel P4610, 3.2\N{NO-BREAK SPACE}TB, which the register does not have." in row["sentence"]
@@ -104,7 +104,7 @@ def test_a_known_part_that_the_register_has_not_is_named_with_the_nearest(client
 
 
 @pytest.mark.django_db
-def test_an_unknown_part_is_not_recognised_and_never_said_not_to_exist(client, catalogue):
+def test_an_unknown_part_number_is_not_recognised_and_not_called_nonexistent(client, catalogue):
     rows = ask(client, "Micron_7450_MTFDKCC12T8TFS,12800", "NOBODY XY123456,960", "Intel P4611,1600")
     assert rows[0]["sentence"].startswith("The register does not have the part number MTFDKCC12T8TFS of Micron.")
     assert rows[0]["nearest"] == "micron-9400-max-12800gb"
@@ -117,7 +117,7 @@ def test_an_unknown_part_is_not_recognised_and_never_said_not_to_exist(client, c
 @pytest.mark.parametrize(
     ("capacity", "state"), [("6400", "published"), ("5889", "published"), ("5887", "unknown"), ("3200", "unknown")]
 )
-def test_a_capacity_that_is_not_the_part_numbers_is_not_matched(client, catalogue, capacity, state):
+def test_a_capacity_that_contradicts_the_part_number_does_not_match(client, catalogue, capacity, state):
     (row,) = ask(client, f"INTEL SSDPE2KE064T8,{capacity}")
     assert row["state"] == state
     if state == "unknown":
@@ -125,7 +125,7 @@ def test_a_capacity_that_is_not_the_part_numbers_is_not_matched(client, catalogu
 
 
 @pytest.mark.django_db
-def test_a_part_number_that_a_product_states_goes_before_the_makers_grammar(client, make_product, make_published_run):
+def test_a_part_number_of_a_product_precedes_the_grammar_of_the_maker(client, make_product, make_published_run):
     product = make_product(vendor="Exemplar", model="EX9", part_number="SSDPE2KE064T8", capacity_gb=960)
     make_published_run(product=product)
     (row,) = ask(client, "SSDPE2KE064T8,960")
@@ -133,7 +133,7 @@ def test_a_part_number_that_a_product_states_goes_before_the_makers_grammar(clie
 
 
 @pytest.mark.django_db
-def test_rubbish_is_answered_in_the_registers_own_words(client):
+def test_invalid_text_is_answered_with_a_message(client):
     cache.clear()
     response = client.post("/check/answer/", {"list": 'model,x\n"a\rb"c\rd'})
     assert "universal-newline" not in response.text

@@ -8,26 +8,26 @@ from tests.webapp.register.pages import read_rows, read_titles
 pytestmark = pytest.mark.django_db
 
 
-def test_a_product_shows_what_it_is_and_its_runs(client, catalogue):
+def test_a_product_shows_its_details_and_runs(client, catalogue):
     response = client.get("/drive/gcp-n2-standard-80/")
     assert "8 results from publications." in response.text
     assert [row[2] for row in read_rows(response)][:2] == ["24 x 375 GB", "16 x 375 GB"]
 
 
-def test_a_drive_says_that_its_endurance_is_not_verified(client, catalogue):
+def test_a_drive_states_that_its_endurance_is_not_verified(client, catalogue):
     text = client.get("/drive/sandisk-dc-sn861-6400gb/").text
     assert "SanDisk DC SN861 6.4\N{NO-BREAK SPACE}TB" in text
     assert "3 DWPD" in text
     assert "not verified" in text
 
 
-def test_a_historical_product_says_so(client, catalogue):
+def test_a_historical_product_is_marked(client, catalogue):
     text = client.get("/drive/intel-p3700-400gb/").text
     assert "no longer recommended" in text
     assert "Dell R720" in text
 
 
-def test_published_and_logged_runs_stand_apart(client, make_product, make_published_run, make_log_run):
+def test_published_and_logged_runs_are_listed_separately(client, make_product, make_published_run, make_log_run):
     product = make_product()
     make_log_run(product=product)
     make_published_run(product=product)
@@ -35,7 +35,7 @@ def test_published_and_logged_runs_stand_apart(client, make_product, make_publis
     assert [title.split(":")[0] for title in titles] == ["As published", "From stored logs"]
 
 
-def test_a_withdrawn_run_stays_in_its_product_struck_through(client, make_product, make_log_run):
+def test_a_withdrawn_run_is_struck_through_in_its_product(client, make_product, make_log_run):
     product = make_product()
     make_log_run(product=product, visibility=Visibility.WITHDRAWN)
     response = client.get(f"/drive/{product.slug}/")
@@ -43,7 +43,7 @@ def test_a_withdrawn_run_stays_in_its_product_struck_through(client, make_produc
     assert "withdrawn" in read_rows(response)[0][0]
 
 
-def test_a_product_with_nothing_public_does_not_exist(client, make_product, make_log_run):
+def test_a_product_without_public_runs_does_not_exist(client, make_product, make_log_run):
     product = make_product()
     make_log_run(product=product, visibility=Visibility.UNREVIEWED)
     assert client.get(f"/drive/{product.slug}/").status_code == 404
@@ -56,7 +56,7 @@ def test_an_unreviewed_run_is_not_listed_in_its_product(client, make_product, ma
     assert len(read_rows(client.get(f"/drive/{product.slug}/"))) == 1
 
 
-def test_as_many_queries_for_one_run_as_for_fifty(make_product, make_published_run, make_log_run, count_queries):
+def test_one_run_needs_as_many_queries_as_fifty(make_product, make_published_run, make_log_run, count_queries):
     product = make_product()
     make_published_run(product=product)
     make_log_run(product=product)

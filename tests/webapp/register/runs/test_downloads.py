@@ -36,7 +36,7 @@ def content_of(client, run, form):
     return b"".join(response.streaming_content)
 
 
-def test_every_bucket_that_holds_anything_is_a_row(client, run):
+def test_every_bucket_with_operations_is_a_row(client, run):
     rows = list(csv.reader(io.StringIO(content_of(client, run, "csv").decode(), newline="")))
     assert tuple(rows[0]) == COLUMNS
     assert rows[1:3] == [
@@ -47,7 +47,7 @@ def test_every_bucket_that_holds_anything_is_a_row(client, run):
     assert len(rows) == 1 + 2 + 5 + 7 + 7 + 7  # counts that are not 0, of the run and of the slices above
 
 
-def test_all_forms_hold_the_same_rows(client, run):
+def test_all_formats_have_the_same_rows(client, run):
     read = csv.DictReader(io.StringIO(content_of(client, run, "csv").decode(), newline=""))
     told = json.loads(content_of(client, run, "json"))
     table = pq.read_table(io.BytesIO(content_of(client, run, "parquet"))).to_pylist()
@@ -56,36 +56,36 @@ def test_all_forms_hold_the_same_rows(client, run):
     assert [{name: "" if value is None else str(value) for name, value in row.items()} for row in table] == list(read)
 
 
-def test_a_bucket_that_no_number_can_end_has_no_end(client, run):
+def test_a_bucket_beyond_the_largest_number_has_no_end(client, run):
     Histogram.objects.filter(run=run).update(unit="us", counts=[0] * 63 + [1, 1])
     rows = json.loads(content_of(client, run, "json"))["rows"][:2]
     assert [(row["lower_us"], row["upper_us"]) for row in rows] == [(2**62, None), (None, None)]
 
 
 @pytest.mark.parametrize("form", ["xml", "csv.gz", ""])
-def test_other_forms_do_not_exist(client, run, form):
+def test_other_formats_do_not_exist(client, run, form):
     assert client.get(f"/runs/{run.public_id}/histograms.{form}").status_code == 404
 
 
-def test_of_a_withheld_log_no_counts_are_sent(client, run):
+def test_counts_of_a_withheld_log_are_not_sent(client, run):
     Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
     assert client.get(f"/runs/{run.public_id}/histograms.csv").status_code == 451
     assert "histograms.csv" not in client.get(f"/runs/{run.public_id}/").text
 
 
-def test_of_a_withheld_log_no_configuration_is_made(client, run):
+def test_the_configuration_of_a_withheld_log_is_not_made(client, run):
     assert client.get(f"/runs/{run.public_id}/again.conf").status_code == 200
     Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
     assert client.get(f"/runs/{run.public_id}/again.conf").status_code == 451
     assert "again.conf" not in client.get(f"/runs/{run.public_id}/").text
 
 
-def test_text_that_a_spreadsheet_would_run_stays_text(client, run):
+def test_text_that_looks_like_a_formula_stays_text(client, run):
     Histogram.objects.filter(run=run).update(name="=1+1", device="@SUM(A1)")
     assert b"'=1+1,reads,'@SUM(A1)," in content_of(client, run, "csv")
 
 
-def test_the_configuration_is_the_log_s_with_no_device_of_another_host(client, run):
+def test_the_configuration_is_that_of_the_log_without_devices_of_another_host(client, run):
     text = client.get(f"/runs/{run.public_id}/again.conf").text
     settings = [line for line in text.splitlines() if line and not line.startswith("#")]
     assert settings[0] == "device-names: /dev/NAME-YOUR-DRIVE"
@@ -95,7 +95,7 @@ def test_the_configuration_is_the_log_s_with_no_device_of_another_host(client, r
     assert "# device of that run: /dev/loop4" in text
 
 
-def test_the_page_gives_file_commands_and_what_is_left_out(client, run):
+def test_the_page_has_the_file_the_commands_and_what_is_left_out(client, run):
     text = client.get(f"/runs/{run.public_id}/").text
     assert f'href="/runs/{run.public_id}/again.conf"' in text
     assert f"drivetest storage {run.public_id}.conf &gt; {run.public_id}-again.log" in text
@@ -103,7 +103,7 @@ def test_the_page_gives_file_commands_and_what_is_left_out(client, run):
 
 
 @pytest.mark.parametrize(("slice_length_s", "ending"), [(20, "--slice-sec 20"), (None, "operational-database")])
-def test_what_was_run_again_is_judged_in_the_same_slices(make_log_run, slice_length_s, ending):
+def test_a_repeated_run_is_judged_in_the_same_slices(make_log_run, slice_length_s, ending):
     run = make_log_run(facts=FACTS)
     run.slice_length_s = slice_length_s
     again = reproduction_of(run, run.reading.evidence)
@@ -112,7 +112,7 @@ def test_what_was_run_again_is_judged_in_the_same_slices(make_log_run, slice_len
 
 
 @pytest.mark.parametrize("value", ["40; rm -rf /", "$(reboot)", "40\nmax-lag-sec: 0", "", "\u202e40", "9" * 21])
-def test_what_is_no_plain_value_goes_into_no_configuration(make_log_run, value):
+def test_a_value_that_is_not_plain_is_left_out_of_the_configuration(make_log_run, value):
     run = make_log_run(
         facts=FACTS | {"config": [*CONFIG, ["max-lag-sec", value]], "devices": [{"name": value, "size_bytes": 1}]}
     )
@@ -125,7 +125,7 @@ def test_what_is_no_plain_value_goes_into_no_configuration(make_log_run, value):
     )
 
 
-def test_every_device_is_asked_for(make_log_run):
+def test_the_reader_must_fill_in_every_device(make_log_run):
     run = make_log_run(facts=FACTS | {"device_count": 3})
     again = reproduction_of(run, run.reading.evidence)
     assert again is not None
@@ -134,13 +134,13 @@ def test_every_device_is_asked_for(make_log_run):
 
 
 @pytest.mark.parametrize("facts", [{"config": []}, {"config": [["read-reqs-per-sec", "600"]]}])
-def test_a_log_that_does_not_print_its_load_cannot_be_made_again(client, make_log_run, facts):
+def test_a_log_without_its_load_has_no_configuration(client, make_log_run, facts):
     run = make_log_run(facts=SLOW_DISK_FACTS | facts)
     assert client.get(f"/runs/{run.public_id}/again.conf").status_code == 404
     assert 'id="again"' not in client.get(f"/runs/{run.public_id}/").text
 
 
-def test_the_configuration_of_a_real_run_is_the_one_that_it_had(make_log_run):
+def test_the_configuration_of_a_real_run_equals_the_original(make_log_run):
     asked = dict(line.split(": ") for line in (LOGS / "slow-disk-ms.conf").read_text().splitlines())
     log = (LOGS / "slow-disk-ms.log").read_text()
     printed = [line.split(": ", 1) for line in log.split("CONFIGURATION\n")[1].split("\n\n")[0].splitlines()]

@@ -22,7 +22,7 @@ def page_of(client):
     return read
 
 
-def test_reads_up_to_5_3_are_said_to_hold_time_in_queue_beside_the_devices_own(page_of):
+def test_reads_of_versions_up_to_5_3_include_queue_time_next_to_device_time(page_of):
     page, run = page_of("5.3/commit-us")
     assert (
         "The verdict uses the histogram reads, time in queue and service. Times start when a request was due"
@@ -43,19 +43,19 @@ def test_every_histogram_is_listed_with_its_time_and_use(page_of):
     assert rows[1] == ["device-reads", "reads at the devices", "service time", "40,001", "compared"]
 
 
-def test_reads_of_6_x_are_the_devices_own(page_of):
+def test_reads_of_6_x_are_device_times(page_of):
     page, _ = page_of("6.6/four-us")
     assert "The verdict uses the histogram reads, service time." in page.text
     assert "Comparisons with" not in page.text
 
 
-def test_1_x_is_said_to_compare_with_nothing(page_of):
+def test_version_1_x_is_marked_as_not_comparable(page_of):
     page, _ = page_of("1.x/single")
     assert "time in queue and service" in page.text
     assert times.NOT_COMPARED in page.text
 
 
-def test_very_many_histograms_are_counted_and_cut(page_of, client, monkeypatch):
+def test_very_many_histograms_are_counted_and_truncated(page_of, client, monkeypatch):
     _, run = page_of("5.3/commit-us")
     monkeypatch.setattr(times, "SHOWN_HISTOGRAMS", 7)
     address = f"/runs/{run.public_id}/?key={run.submission.link_key}"
@@ -64,7 +64,7 @@ def test_very_many_histograms_are_counted_and_cut(page_of, client, monkeypatch):
     assert "of 8." not in client.get(address).text
 
 
-def test_a_findings_remedy_is_told_apart_from_its_sentence(page_of):
+def test_the_remedy_of_a_finding_is_separate_from_its_sentence(page_of):
     page, run = page_of("5.3/commit-us")
     finding = run.findings.get(rule_id="commit-to-device")
     assert f"<p>{finding.sentence}</p><p>Remedy: {finding.remedy}</p>" in page.text

@@ -29,7 +29,7 @@ def test_a_superseded_run_leaves_the_table_and_stays_at_its_address(client, rita
     assert f'This run superseded <a href="/runs/{run.public_id}/">' in client.get(f"/runs/{successor.public_id}/").text
 
 
-def test_superseded_rows_are_shown_with_their_mark_when_asked_for(client, rita, make_product, make_log_run):
+def test_superseded_rows_are_shown_with_their_mark_on_request(client, rita, make_product, make_log_run):
     product = make_product()
     run, successor = make_log_run(product=product), make_log_run(product=product)
     visibility.supersede(run, successor, rita, "A longer run.")
@@ -39,7 +39,7 @@ def test_superseded_rows_are_shown_with_their_mark_when_asked_for(client, rita, 
     assert 'name="superseded" value="include" checked' in page.text
 
 
-def test_a_withdrawn_row_stands_with_its_reason(client, rita, make_log_run):
+def test_a_withdrawn_row_is_shown_with_its_reason(client, rita, make_log_run):
     run = make_log_run()
     visibility.withdraw(run, rita, "Wrong firmware.")
     visibility.reinstate(run, rita, "It was right.")
@@ -50,7 +50,7 @@ def test_a_withdrawn_row_stands_with_its_reason(client, rita, make_log_run):
     assert "Wrong firmware." not in page
 
 
-def test_an_annotation_stands_on_the_page_in_the_row_and_in_exports(client, rita, make_log_run):
+def test_an_annotation_is_shown_on_the_page_in_the_row_and_in_exports(client, rita, make_log_run):
     run = make_log_run()
     annotate(run, "Made with <beta> firmware.", rita)
     for path in (f"/runs/{run.public_id}/", "/drives/nvme-flash/", f"/drive/{run.product.slug}/"):
@@ -60,7 +60,7 @@ def test_an_annotation_stands_on_the_page_in_the_row_and_in_exports(client, rita
     assert "Made with <beta> firmware." in client.get("/drives/nvme-flash/?format=csv").text
 
 
-def test_exports_name_the_successor_and_the_reason(client, rita, make_product, make_log_run):
+def test_exports_have_the_successor_and_the_reason(client, rita, make_product, make_log_run):
     product = make_product()
     run, successor = make_log_run(product=product), make_log_run(product=product)
     visibility.supersede(run, successor, rita, "A longer run.")
@@ -72,7 +72,7 @@ def test_exports_name_the_successor_and_the_reason(client, rita, make_product, m
     }
 
 
-def test_the_history_tells_what_was_done_and_why_but_not_who(client, rita, make_log_run):
+def test_the_history_shows_actions_and_reasons_but_no_names(client, rita, make_log_run):
     run = make_log_run(firmware="FW1")
     correct(run, {"firmware": "FW2"}, rita, "A slip of the sender.")
     visibility.withdraw(run, rita, "Wrong drive.")
@@ -93,7 +93,7 @@ def judged_twice(make_log_run):
     return run
 
 
-def test_earlier_verdicts_stay_readable(client, judged_twice):
+def test_earlier_verdicts_can_be_read(client, judged_twice):
     page = client.get(f"/runs/{judged_twice.public_id}/").text
     assert "Earlier verdicts" in page
     assert "<b>fails</b>: slice 2 (10-20 s)" in page
@@ -103,7 +103,7 @@ def test_earlier_verdicts_stay_readable(client, judged_twice):
     assert (told["verdict"]["outcome"], told["result"]["columns"]) == ("fail", {"tool_version": "6.6"})
 
 
-def test_a_share_of_something_is_told_as_nothing_on_no_page(client, rita, make_log_run):
+def test_a_share_above_zero_is_shown_as_zero_on_no_page(client, rita, make_log_run):
     shares = [
         {"statistic": "worst-slice", "threshold_us": 64_000, "read_at_us": 64_000, "share_pct": "0.00", "slice": 2}
     ]
@@ -118,7 +118,7 @@ def test_a_share_of_something_is_told_as_nothing_on_no_page(client, rita, make_l
     assert "at most &lt;0.01 % over 64 ms" in client.get(f"/submissions/{run.submission.public_id}/").text
 
 
-def test_earlier_figures_of_a_run_that_is_not_public_are_not_either(client, judged_twice):
+def test_earlier_figures_of_a_run_that_is_not_public_are_not_public(client, judged_twice):
     judged_twice.visibility = "unreviewed"
     judged_twice.save()
     path = f"/runs/{judged_twice.public_id}/earlier/1.json"
@@ -128,7 +128,7 @@ def test_earlier_figures_of_a_run_that_is_not_public_are_not_either(client, judg
     assert client.get(f"/runs/{judged_twice.public_id}/earlier/2.json").status_code == 404
 
 
-def test_the_api_tells_a_runs_life(client, rita, judged_twice):
+def test_the_api_has_the_history_of_a_run(client, rita, judged_twice):
     annotate(judged_twice, "Beta firmware.", rita)
     told = client.get(f"/api/v1/runs/{judged_twice.public_id}/").json()
     assert [annotation["text"] for annotation in told["annotations"]] == ["Beta firmware."]
@@ -141,7 +141,7 @@ def test_the_api_tells_a_runs_life(client, rita, judged_twice):
 
 
 @pytest.mark.parametrize("query", ["", "?withdrawn=include&superseded=include", "?format=csv&withdrawn=include"])
-def test_a_table_of_marked_rows_takes_as_many_queries_for_1_as_for_50(client, rita, count_queries, make_log_run, query):
+def test_a_table_needs_as_many_queries_for_1_marked_row_as_for_50(client, rita, count_queries, make_log_run, query):
     def mark(run):
         annotate(run, "Beta firmware.", rita)
         visibility.withdraw(run, rita, "Wrong.")

@@ -13,7 +13,7 @@ def slices_of(client, run, query=""):
     return [row for row in rows if len(row) == 8 and row[0].isdigit()]
 
 
-def test_wider_limits_let_slices_pass_and_leave_the_verdict(client, make_log_run):
+def test_wider_limits_pass_more_slices_and_keep_the_verdict(client, make_log_run):
     run = make_log_run()
     query = "?limit_1ms=6&limit_8ms=2&limit_64ms=0.2"
     assert [row[5] for row in slices_of(client, run)] == ["passes", "fails", "fails", "fails"]
@@ -23,7 +23,7 @@ def test_wider_limits_let_slices_pass_and_leave_the_verdict(client, make_log_run
     assert '<span class="fail">Fails</span>: slice 2' in text
 
 
-def test_a_limit_equal_to_a_share_is_kept(client, make_log_run):
+def test_a_share_equal_to_its_limit_passes(client, make_log_run):
     run = make_log_run(slices=[(1000, [967, 33])])
     assert slices_of(client, run, "?limit_1ms=3.3")[0][5] == "passes"
     assert slices_of(client, run, "?limit_1ms=3.29")[0][5] == "fails"
@@ -32,12 +32,12 @@ def test_a_limit_equal_to_a_share_is_kept(client, make_log_run):
 @pytest.mark.parametrize(
     "query", ["limit_1ms=x", "limit_1ms=101", "limit_2ms=5", "limit_1ms=1&limit_1ms=2", "limit_1ms=-1"]
 )
-def test_what_is_no_limit_is_named(client, make_log_run, query):
+def test_an_invalid_limit_is_named(client, make_log_run, query):
     response = client.get(f"/runs/{make_log_run().public_id}/?{query}")
     assert (response.status_code, "limit_" in response.text) == (400, True)
 
 
-def test_a_reader_by_link_keeps_the_key_in_the_form(client, make_log_run):
+def test_the_form_keeps_the_link_key(client, make_log_run):
     run = make_log_run(visibility=Visibility.UNREVIEWED)
     text = client.get(f"/runs/{run.public_id}/?key={run.submission.link_key}").text
     assert f'<input type="hidden" name="key" value="{run.submission.link_key}">' in text
@@ -47,7 +47,7 @@ def test_a_run_without_slices_has_no_form(client, make_log_run):
     assert "data-your-limits" not in client.get(f"/runs/{make_log_run(slices=[]).public_id}/").text
 
 
-def test_a_published_result_is_held_against_a_readers_limits(client, make_published_run):
+def test_a_published_result_is_compared_with_limits_of_the_reader(client, make_published_run):
     run = make_published_run({1000: "4.00", 8000: "0.10"})
     text = client.get(f"/runs/{run.public_id}/").text
     assert "All shares are within the limits." in text
@@ -57,19 +57,19 @@ def test_a_published_result_is_held_against_a_readers_limits(client, make_publis
     assert "over a limit</span>" in text
 
 
-def test_a_limit_equal_to_a_published_share_is_kept(client, make_published_run):
+def test_a_published_share_equal_to_its_limit_passes(client, make_published_run):
     run = make_published_run({1000: "5.60", 8000: "1.10"})
     text = shown_html(client.get(f"/runs/{run.public_id}/?limit_1ms=5.6&limit_8ms=1.1"))
     assert "With your limits all shares are within the limits; under the profile the shares over 1" in text
     assert '<span class="over">' not in text
 
 
-def test_a_published_result_that_states_no_share_has_no_form(client, make_published_run):
+def test_a_published_result_without_shares_has_no_form(client, make_published_run):
     run = make_published_run()
     run.shares.all().delete()
     assert "data-your-limits" not in client.get(f"/runs/{run.public_id}/").text
 
 
-def test_a_limit_that_a_published_result_has_not_is_named(client, make_published_run):
+def test_a_limit_that_does_not_apply_to_a_published_result_is_named(client, make_published_run):
     response = client.get(f"/runs/{make_published_run().public_id}/?limit_2ms=5")
     assert (response.status_code, "limit_2ms" in response.text) == (400, True)

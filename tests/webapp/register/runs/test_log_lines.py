@@ -35,7 +35,7 @@ def shown(client, run, place):
     return client.get(f"/runs/{run.public_id}/lines/{place}/")
 
 
-def test_the_lines_asked_for_are_marked_among_their_neighbours(client, keep):
+def test_the_requested_lines_are_marked_among_their_neighbours(client, keep):
     text = shown(client, keep(HUNDRED), "50-51").text
     assert text.count('class="asked"') == 2
     assert "line 30 of the log" in text
@@ -43,18 +43,18 @@ def test_the_lines_asked_for_are_marked_among_their_neighbours(client, keep):
 
 
 @pytest.mark.parametrize(("place", "is_there"), [("100", True), ("101", False)])
-def test_a_line_beyond_the_last_is_told(client, keep, place, is_there):
+def test_a_line_beyond_the_last_is_reported(client, keep, place, is_there):
     answer = shown(client, keep(HUNDRED), place)
     assert (lines.NOT_HERE in answer.text) is not is_there
     assert answer.status_code == (200 if is_there else 404)
 
 
 @pytest.mark.parametrize("place", ["0", "7-6", "1000000000001"])
-def test_what_is_no_line_has_no_page(client, keep, place):
+def test_an_invalid_line_number_has_no_page(client, keep, place):
     assert shown(client, keep(HUNDRED), place).status_code == 404
 
 
-def test_what_is_marked_is_told_once_and_not_on_every_line(client, keep):
+def test_marks_are_explained_once_and_not_on_every_line(client, keep):
     text = shown(client, keep(HUNDRED), "50-51").text
     assert text.count("Lines 50 to 51 are marked") == 1
     assert "asked," not in text
@@ -70,12 +70,12 @@ def test_at_most_a_page_of_lines_is_shown_and_the_next_are_linked(client, keep, 
 
 
 @pytest.mark.parametrize(("over", "is_shown"), [(0, True), (-1, False)])
-def test_a_log_too_large_to_look_up_says_so(client, keep, monkeypatch, over, is_shown):
+def test_a_log_that_is_too_large_to_show_is_named(client, keep, monkeypatch, over, is_shown):
     monkeypatch.setattr(lines, "LARGEST_BYTES", len(HUNDRED) + over)
     assert (lines.TOO_LARGE in shown(client, keep(HUNDRED), "1").text) is not is_shown
 
 
-def test_marks_that_turn_or_hide_text_are_shown_as_marks(client, keep):
+def test_control_characters_are_shown_as_symbols(client, keep):
     text = shown(client, keep("a\u202eb\x1b[2Jc<script>\n".encode()), "1").text
     assert "a\ufffdb\ufffd[2Jc&lt;script&gt;" in text
 
@@ -96,7 +96,7 @@ def test_a_run_without_a_log_has_no_lines(client, make_published_run):
     assert shown(client, make_published_run(), "1").status_code == 404
 
 
-def test_an_unreviewed_log_is_not_for_strangers(client, keep):
+def test_an_unreviewed_log_is_hidden_from_strangers(client, keep):
     run = keep(HUNDRED, visibility="unreviewed")
     assert shown(client, run, "1").status_code == 404
     by_link = client.get(f"/runs/{run.public_id}/lines/1/?key={run.submission.link_key}")
@@ -104,7 +104,7 @@ def test_an_unreviewed_log_is_not_for_strangers(client, keep):
     assert f"/runs/{run.public_id}/?key={run.submission.link_key}" in by_link.text
 
 
-def test_findings_and_slices_of_a_run_lead_to_their_lines(client, keep):
+def test_findings_and_slices_of_a_run_link_to_their_lines(client, keep):
     run = keep(HUNDRED)
     text = client.get(f"/runs/{run.public_id}/").text
     assert f'href="/runs/{run.public_id}/lines/434/"' in text
@@ -116,7 +116,7 @@ def slice_lines_log():
     return b"".join(reports)
 
 
-def test_of_a_slice_the_counts_at_both_ends_are_marked_and_what_lies_between_is_folded(client, keep):
+def test_the_counts_at_both_ends_of_a_slice_are_marked_and_the_lines_between_are_folded(client, keep):
     run = keep(slice_lines_log())  # reports of four lines; its second slice has the lines 200 to 299
     text = shown(client, run, "200-299").text
     assert text.count('class="asked"') == 6
@@ -125,7 +125,7 @@ def test_of_a_slice_the_counts_at_both_ends_are_marked_and_what_lies_between_is_
     assert "at its start" in text
 
 
-def test_after_a_gap_the_counts_before_the_slices_own_lines_are_marked(client, keep):
+def test_the_counts_before_a_slice_are_marked_after_a_gap(client, keep):
     run = keep(slice_lines_log())
     run.slices.filter(number=2).delete()
     text = shown(client, run, "300-399").text
@@ -133,7 +133,7 @@ def test_after_a_gap_the_counts_before_the_slices_own_lines_are_marked(client, k
     assert f'<a href="/runs/{run.public_id}/lines/300/">95 lines hidden</a>' in text
 
 
-def test_a_first_slice_of_one_report_is_not_said_to_begin_with_counts(client, keep):
+def test_a_first_slice_of_one_report_has_no_counts_at_its_start(client, keep):
     run = keep(slice_lines_log())
     run.slices.filter(number=1).update(first_line=101, last_line=104)
     text = shown(client, run, "101-104").text
@@ -142,10 +142,10 @@ def test_a_first_slice_of_one_report_is_not_said_to_begin_with_counts(client, ke
     assert "at its start" not in text
 
 
-def test_where_a_slices_counts_are_not_found_its_lines_are_shown(client, keep):
+def test_the_lines_of_a_slice_are_shown_if_its_counts_are_not_found(client, keep):
     assert shown(client, keep(HUNDRED * 4), "200-299").text.count('class="asked"') == 100
 
 
 @pytest.mark.parametrize(("last", "marked"), [(200, 199), (201, 0)])
-def test_more_lines_than_a_page_shows_are_not_marked(client, keep, last, marked):
+def test_a_range_longer_than_a_page_is_not_marked(client, keep, last, marked):
     assert shown(client, keep(HUNDRED * 4), f"2-{last}").text.count('class="asked"') == marked

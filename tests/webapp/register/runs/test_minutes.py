@@ -20,7 +20,7 @@ def test_minutes_are_counted(make_log_run, count, said):
 
 
 @pytest.mark.parametrize(("query", "ending"), [("", "?every_s=1"), ("?key=k", "?key=k&every_s=1")])
-def test_a_log_shorter_than_a_minute_offers_its_seconds(make_log_run, query, ending):
+def test_a_log_shorter_than_a_minute_has_its_seconds(make_log_run, query, ending):
     run = with_minutes(make_log_run(), 0)
     minutes = minutes_of(run, query)
     said = minutes["sentence"].replace("\N{NO-BREAK SPACE}", " ")
@@ -29,5 +29,5 @@ def test_a_log_shorter_than_a_minute_offers_its_seconds(make_log_run, query, end
     assert "has_any" not in minutes
 
 
-def test_a_run_without_a_series_says_so(make_log_run):
+def test_a_run_without_a_series_states_so(make_log_run):
     assert minutes_of(make_log_run(), "")["sentence"] == NOT_STORED

@@ -5,7 +5,7 @@ import pytest
 from results.access.mirrors import record_dump_origin
 from results.models import Run, YcsbRun
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
-from tests.webapp.register.runs.test_side_file import TOLD
+from tests.webapp.register.runs.test_side_file import SIDE_FILE
 from webapp.register.dumps.redaction import redact_facts
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ def make_mirrored_run(make_log_run):
     return make
 
 
-def test_its_page_has_the_verdict_and_says_which_register_it_came_from(client, make_mirrored_run):
+def test_its_page_has_the_verdict_and_names_its_register(client, make_mirrored_run):
     run = make_mirrored_run()
     record_dump_origin(ELSEWHERE, "2026-11-22T01:00:00+00:00")
     text = client.get(f"/runs/{run.public_id}/").text
@@ -38,15 +38,15 @@ def test_its_page_has_the_verdict_and_says_which_register_it_came_from(client, m
     )
 
 
-def test_what_a_dump_tells_of_its_side_file_is_shown_without_charts_of_it(client, make_mirrored_run):
-    run = make_mirrored_run(facts=redact_facts(SLOW_DISK_FACTS | {"side_file": TOLD}))
+def test_the_side_file_of_a_dump_is_shown_without_charts(client, make_mirrored_run):
+    run = make_mirrored_run(facts=redact_facts(SLOW_DISK_FACTS | {"side_file": SIDE_FILE}))
     text = client.get(f"/runs/{run.public_id}/").text
     assert "reads: 52000 of 60000 a second." in text
     assert "data-telemetry" not in text
 
 
 @pytest.mark.parametrize("address", ["", "javascript:alert(1)"])
-def test_a_dump_that_tells_no_address_is_linked_nowhere(client, make_mirrored_run, address):
+def test_a_dump_without_an_address_has_no_link(client, make_mirrored_run, address):
     run = make_mirrored_run()
     record_dump_origin(address, "")
     text = client.get(f"/runs/{run.public_id}/").text
@@ -55,7 +55,7 @@ def test_a_dump_that_tells_no_address_is_linked_nowhere(client, make_mirrored_ru
 
 
 @pytest.mark.parametrize("part", ["runs/{}/log", "runs/{}/lines/3/", "api/v1/runs/{}/intervals/"])
-def test_what_is_asked_of_its_log_names_where_the_log_is(client, make_mirrored_run, part):
+def test_requests_for_its_log_name_the_register_that_has_it(client, make_mirrored_run, part):
     run = make_mirrored_run()
     record_dump_origin(ELSEWHERE, "")
     answer = client.get(f"/{part.format(run.public_id)}")
@@ -66,7 +66,7 @@ def test_what_is_asked_of_its_log_names_where_the_log_is(client, make_mirrored_r
     assert told in answer.text
 
 
-def test_a_run_of_ycsb_says_so_too(client, make_mirrored_run):
+def test_a_ycsb_run_names_its_register_too(client, make_mirrored_run):
     run = make_mirrored_run(workload="ycsb", tps=None)
     YcsbRun.objects.create(run=run, validity="valid")
     text = client.get(f"/runs/{run.public_id}/").text
@@ -74,7 +74,7 @@ def test_a_run_of_ycsb_says_so_too(client, make_mirrored_run):
     assert "As published" not in text
 
 
-def test_a_published_result_and_a_log_of_this_register_do_not(client, make_log_run, make_published_run):
+def test_a_published_result_and_a_local_log_name_no_register(client, make_log_run, make_published_run):
     record_dump_origin(ELSEWHERE, "")
     for run in (make_log_run(), make_published_run()):
         assert "From another register" not in client.get(f"/runs/{run.public_id}/").text

@@ -29,10 +29,10 @@ def test_the_last_report_is_marked_with_the_counts_of_one_histogram(path, histog
 @pytest.mark.parametrize(
     "lines", [[], [(7, b"reads (8010 total)\n")], [(7, b"after 1 sec:\n"), (8, b"writes (9 total)\n")]]
 )
-def test_where_the_report_is_not_whole_nothing_is_marked(lines):
+def test_lines_of_an_incomplete_report_are_not_marked(lines):
     assert counted_lines(lines, "reads") == []
 
 
-def test_a_histogram_is_not_taken_for_one_that_its_name_begins():
+def test_a_histogram_does_not_match_a_longer_name():
     lines = [(1, b"after 1 sec:"), (2, b"reads-response (5 total)"), (3, b" (01: 0000000005)"), (4, b"reads (6 total)")]
     assert counted_lines(lines, "reads") == [1, 4]

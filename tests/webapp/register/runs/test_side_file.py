@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 TIMES = {"min": "60.100", "mean": "81.250", "p50": "80.000", "p90": "99.900", "p99": "300.123", "p999": None}
 TIMES |= {"p9999": None, "p99999": None, "max": "9001.000"}
 SPAN = {"min": "3.0", "mean": "12.5", "max": "40.1"}
-TOLD = {
+SIDE_FILE = {
     "program": {"name": "drivetest", "version": "0.2.0", "revision": "abc"},
     "engine": "io_uring", "engine_reason": "requests come back later", "workers": 1, "service_threads": 10,
     "arrivals": "even", "seed": "42", "started_at": "2026-08-01T12:00:00.000Z",
@@ -48,7 +48,7 @@ TOLD = {
 @pytest.fixture
 def make_run(make_log_run):
     def make(**told):
-        return make_log_run(facts=SLOW_DISK_FACTS | {"side_file": copy.deepcopy(TOLD) | told})
+        return make_log_run(facts=SLOW_DISK_FACTS | {"side_file": copy.deepcopy(SIDE_FILE) | told})
 
     return make
 
@@ -66,11 +66,11 @@ def make_run(make_log_run):
         "3 of 60",
     ],
 )
-def test_the_page_tells_generator_host_drives_and_telemetry(client, make_run, said):
+def test_the_page_shows_generator_host_drives_and_telemetry(client, make_run, said):
     assert said in client.get(f"/runs/{make_run().public_id}/").text
 
 
-def test_both_times_of_an_operation_are_shown_and_what_is_not_known_is_empty(client, make_run):
+def test_both_times_of_an_operation_are_shown_and_missing_ones_are_empty(client, make_run):
     rows = read_rows(client.get(f"/runs/{make_run().public_id}/"))
     service, response = (row for row in rows if len(row) == 10 and row[0] == "reads")
     assert (service[1], response[1]) == ("service", "response")
@@ -80,33 +80,33 @@ def test_both_times_of_an_operation_are_shown_and_what_is_not_known_is_empty(cli
 @pytest.mark.parametrize(
     ("is_held", "said"), [(True, "The requested rates were sustained."), (None, "the side file has no end record")]
 )
-def test_whether_the_rates_were_held_is_said(client, make_run, is_held, said):
+def test_the_page_shows_if_the_rates_were_sustained(client, make_run, is_held, said):
     assert said in client.get(f"/runs/{make_run(is_rate_held=is_held, rate_sentence=None).public_id}/").text
 
 
-def test_a_killed_run_says_that_it_was(make_run):
+def test_a_killed_run_is_marked(make_run):
     told = side_file_view(make_run(end_reason=None, end_text=None, telemetry=None, host=None, program=None))
     assert ("Ended", "no end record: it was killed") in told["setup"]
     assert told["telemetry"] == []
 
 
 def test_very_many_drives_are_counted(make_run):
-    told = side_file_view(make_run(drives=TOLD["drives"] * 17, drives_count=100))
+    told = side_file_view(make_run(drives=SIDE_FILE["drives"] * 17, drives_count=100))
     assert ("Further drives", "84") in told["setup"]
 
 
-def test_a_run_without_a_side_file_shows_none(client, make_log_run):
+def test_a_run_without_a_side_file_shows_no_details_of_one(client, make_log_run):
     assert "Side file <span" not in client.get(f"/runs/{make_log_run().public_id}/").text
 
 
-def test_of_a_withheld_log_its_side_file_is_not_told_either(client, make_run):
+def test_the_side_file_of_a_withheld_log_is_not_shown(client, make_run):
     run = make_run()
     type(run.reading.evidence).objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
     assert "Side file <span" not in client.get(f"/runs/{run.public_id}/").text
 
 
-def test_of_a_withheld_side_file_nothing_is_told(client, make_run):
-    run = make_run(host=TOLD["host"] | {"hostname": "lab-host-17"})
+def test_a_withheld_side_file_is_not_shown(client, make_run):
+    run = make_run(host=SIDE_FILE["host"] | {"hostname": "lab-host-17"})
     stated = {"organisation": run.submission.organisation, "size_bytes": 1, "filename": "load.jsonl"}
     run.submission.side_file = Evidence.objects.create(sha256="f" * 64, **stated)
     run.submission.save()

@@ -25,19 +25,19 @@ def table_of(run, **options):
     return table
 
 
-def test_shares_are_those_of_act(make_log_run):
+def test_shares_equal_those_of_act(make_log_run):
     table = table_of(make_log_run())
     assert [tuple(share.text for share in row.shares) for row in table.rows] == read_act_table()
 
 
-def test_a_slice_fails_by_the_counts_of_any_limit(make_log_run):
+def test_a_slice_fails_if_the_count_of_any_limit_is_exceeded(make_log_run):
     table = table_of(make_log_run())
     assert [row.outcome for row in table.rows] == ["passes", "fails", "fails", "fails"]
     assert [[share.is_over for share in row.shares] for row in table.rows][3] == [True, True, False]
     assert table.passing_sentence == "1 of 4 slices is within every limit."
 
 
-def test_a_share_that_prints_as_its_limit_may_be_over_it(make_log_run):
+def test_a_share_over_its_limit_may_print_as_the_limit(make_log_run):
     at, over = (100_000, [95_000, 5_000]), (100_000, [94_999, 5_001])
     rows = table_of(make_log_run(slices=[at, over])).rows
     assert [(row.shares[0].text, row.outcome) for row in rows] == [("5.00", "passes"), ("5.00", "fails")]
@@ -48,7 +48,7 @@ def test_a_slice_without_operations_neither_passes_nor_fails(make_log_run):
     assert (row.outcome, row.shares[0].text, row.shares[0].nearness) == ("no operations", "", None)
 
 
-def test_a_microsecond_log_is_read_at_its_own_edges(make_log_run):
+def test_a_microsecond_log_is_read_at_its_own_bucket_edges(make_log_run):
     shares = [share | {"read_at_us": share["threshold_us"] * 1024 // 1000} for share in SLOW_DISK_VERDICT["shares"]]
     counts = [0] * 10 + [60, 30, 10]  # bucket 10 is [512, 1024) us
     run = make_log_run(slices=[(100, counts)], unit="us", document=SLOW_DISK_VERDICT | {"shares": shares})
@@ -66,7 +66,7 @@ def test_a_microsecond_log_is_read_at_its_own_edges(make_log_run):
         ("ms", "act-1", [2000, 8000, 64000], [190, 170, 140]),
     ],
 )
-def test_limits_are_read_where_the_histogram_has_its_edges(make_log_run, unit, edges, read_at_us, over):
+def test_limits_are_read_at_the_bucket_edges_of_the_histogram(make_log_run, unit, edges, read_at_us, over):
     counts = [10] * 20  # bucket b begins at 2^(b-1) units, in ACT 1.x at 2^b ms: what is at or over an edge is counted
     run = make_log_run(slices=[(200, counts)], unit=unit)
     run.histograms.update(edges=edges)
@@ -79,13 +79,13 @@ def test_limits_are_read_where_the_histogram_has_its_edges(make_log_run, unit, e
 @pytest.mark.parametrize(
     ("role", "name", "is_shown"), [("", "reads", True), ("reads", "READS", True), ("writes", "reads", False)]
 )
-def test_the_histogram_that_is_judged_is_told_by_its_role(make_log_run, role, name, is_shown):
+def test_the_judged_histogram_is_identified_by_its_role(make_log_run, role, name, is_shown):
     run = make_log_run()
     run.histograms.update(role=role, name=name)
     assert (slice_table(run, run.verdicts.first()) is not None) is is_shown
 
 
-def test_a_run_that_is_not_judged_still_shows_its_slices(make_log_run):
+def test_a_run_without_a_verdict_shows_its_slices(make_log_run):
     run = make_log_run()
     run.verdicts.all().delete()
     assert [row.outcome for row in table_of(run).rows] == ["passes", "fails", "fails", "fails"]
@@ -97,7 +97,7 @@ def test_a_log_without_the_histogram_has_no_table(make_log_run):
     assert slice_table(run, run.verdicts.first()) is None
 
 
-def test_a_page_of_very_many_slices_says_what_it_leaves_out(make_log_run):
+def test_a_page_of_very_many_slices_states_what_it_leaves_out(make_log_run):
     table = table_of(make_log_run(), shown=3)
     assert (len(table.rows), table.total) == (3, 4)
     assert table.cut_sentence == "The table has the first 3 of 4 slices; the CSV has them all."
@@ -108,7 +108,7 @@ def test_a_page_of_very_many_slices_says_what_it_leaves_out(make_log_run):
     ("slices", "said"),
     [(1, "1 of 1 slice is within every limit."), (2, "2 of 2 slices are within every limit.")],
 )
-def test_slices_are_counted_in_words_of_their_number(make_log_run, client, slices, said):
+def test_the_number_of_slices_is_written_in_singular_or_plural(make_log_run, client, slices, said):
     run = make_log_run(slices=[(100, [100])] * slices)
     page = client.get(f"/runs/{run.public_id}/").text
     assert said in page

@@ -10,31 +10,31 @@ def share(share_pct, number, statistic="worst-slice", over_count=1):
     return {"statistic": statistic, "share_pct": share_pct, "slice": number, "over_count": over_count}
 
 
-def led(sentence, **document):
+def linked(sentence, **document):
     """The texts that lead somewhere, and where; the parts must join to the sentence again."""
     parts = parts_of(sentence, {"shares": [], "violations": []} | document)
     assert "".join(part.text for part in parts) == sentence
     return [(part.text, part.slice_number) for part in parts if part.slice_number]
 
 
-def test_a_fail_leads_to_its_largest_violation():
+def test_a_fail_links_to_its_largest_violation():
     sentence = SLOW_DISK_VERDICT["headline"].removeprefix("fails")
-    assert led(sentence, **SLOW_DISK_VERDICT) == [("0.33 %", 2)]
+    assert linked(sentence, **SLOW_DISK_VERDICT) == [("0.33 %", 2)]
 
 
-def test_a_share_shown_with_more_places_than_its_document_has_leads_there_too():
+def test_a_share_with_more_decimals_than_its_document_links_to_its_slice():
     sentence = ": slice 7 (hours 6-7), reads over 1 ms: 5.0004 % > 5 %"
-    assert led(sentence, violations=[{"slice": 7, "share_pct": "5.00"}]) == [("5.0004 %", 7)]
+    assert linked(sentence, violations=[{"slice": 7, "share_pct": "5.00"}]) == [("5.0004 %", 7)]
 
 
-def test_a_pass_leads_from_each_share_to_its_own_slice():
+def test_a_pass_links_each_share_to_its_slice():
     sentence = ": at most 4.10 % over 1 ms, 0.10 % over 8 ms and 0.10 % over 64 ms of reads in 24 slices of 3600 s"
     shares = [share("4.10", 3), share("3.90", None, "overall"), share("0.10", 5), share("0.10", 9)]
-    assert led(sentence, shares=shares) == [("4.10 %", 3), ("0.10 %", 5), ("0.10 %", 9)]
+    assert linked(sentence, shares=shares) == [("4.10 %", 3), ("0.10 %", 5), ("0.10 %", 9)]
 
 
 @pytest.mark.parametrize(("over_count", "told"), [(0, "0.00 %"), (1, "<0.01 %")])
-def test_a_share_that_rounds_to_nothing_is_told_as_less_than_the_last_digit(over_count, told):
+def test_a_share_that_rounds_to_zero_is_shown_as_less_than_the_last_digit(over_count, told):
     shares = [share("4.10", 3), share("0.00", 5, over_count=over_count)]
     parts = parts_of(": at most 4.10 % over 1 ms and 0.00 % over 8 ms", {"shares": shares, "violations": []})
     assert [part.text for part in parts if part.slice_number] == ["4.10 %", told]
@@ -43,13 +43,13 @@ def test_a_share_that_rounds_to_nothing_is_told_as_less_than_the_last_digit(over
 @pytest.mark.parametrize(
     "sentence", [": could not keep up; stopped after 40 s", ": it ran 40 s in slices of 10 s", ": 17 % of reads", ""]
 )
-def test_a_sentence_without_such_a_share_stays_text(sentence):
-    assert led(sentence, shares=[share("5.83", 4)], violations=[{"slice": 4, "share_pct": "5.83"}]) == []
+def test_a_sentence_without_such_a_share_has_no_link(sentence):
+    assert linked(sentence, shares=[share("5.83", 4)], violations=[{"slice": 4, "share_pct": "5.83"}]) == []
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["{}slices/2/", "{}slices/4/"])
-def test_verdict_and_figures_of_the_page_are_links_that_answer(client, make_log_run, path):
+def test_links_of_verdict_and_figures_are_answered(client, make_log_run, path):
     page = f"/runs/{make_log_run().public_id}/"
     address = path.format(page)
     text = client.get(page).text

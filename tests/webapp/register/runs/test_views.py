@@ -29,7 +29,7 @@ def keep_log(run):
     return run
 
 
-def test_a_verdict_is_the_first_sentence_and_gives_its_reasons(client, make_log_run):
+def test_a_verdict_is_the_first_sentence_with_its_reasons(client, make_log_run):
     text = client.get(f"/runs/{make_log_run().public_id}/").text.replace(NBSP, " ")
     assert '<span class="fail">Fails</span>: slice 2 (10-20 s), reads over 64 ms: <a href=' in text
     assert "0.33 %</a> &gt; 0.1 %; also over 1 ms and 8 ms</p>" in text
@@ -53,7 +53,7 @@ def test_the_page_lists_violations_and_every_slice(client, make_log_run):
 
 
 @pytest.mark.parametrize(("number", "is_cut"), [(100, False), (101, True)])
-def test_very_many_violations_are_counted_and_cut(client, make_log_run, number, is_cut):
+def test_very_many_violations_are_counted_and_truncated(client, make_log_run, number, is_cut):
     document = SLOW_DISK_VERDICT | {"violations": SLOW_DISK_VERDICT["violations"][:1] * number}
     text = client.get(f"/runs/{make_log_run(document=document).public_id}/").text
     assert text.count("20 of 6,000") == 100
@@ -80,7 +80,7 @@ def test_the_page_shows_figures_findings_configuration_and_evidence(client, make
     assert said in client.get(f"/runs/{make_log_run().public_id}/").text
 
 
-def test_the_chart_has_its_data_its_table_and_its_file(client, make_log_run):
+def test_the_chart_has_its_data_table_and_file(client, make_log_run):
     text = client.get(f"/runs/{make_log_run().public_id}/").text
     assert '<script id="slices-chart" type="application/json">' in text
     assert 'data-plotly="/static/vendor/plotly/plotly-cartesian.min.js"' in text
@@ -101,7 +101,7 @@ def test_only_a_fail_is_framed(client, make_log_run, outcome, word):
     assert f'<span class="pass">{word}</span>: so' in client.get(f"/runs/{run.public_id}/").text
 
 
-def test_a_published_run_has_no_verdict_and_says_that_no_log_exists(client, catalogue):
+def test_a_published_run_has_no_verdict_and_states_that_it_has_no_log(client, catalogue):
     run = Run.objects.get(product__slug="aws-m5d-24xlarge", device_count=1)
     text = client.get(f"/runs/{run.public_id}/").text
     assert "As published, AWS m5d.24xlarge (1\N{NO-BREAK SPACE}x\N{NO-BREAK SPACE}900" in text
@@ -111,7 +111,7 @@ def test_a_published_run_has_no_verdict_and_says_that_no_log_exists(client, cata
     assert "Not reported: firmware, compression of the data, share of reads." in text
 
 
-def test_markup_in_a_log_stays_text(client, make_log_run):
+def test_markup_in_a_log_is_escaped(client, make_log_run):
     facts = {"config": [["device-names", "<script>alert(1)</script>"]], "stop": {"kind": "crashed", "text": "<b>"}}
     run = make_log_run(facts=facts, notes="<i>hello</i>", firmware="</script><script>")
     text = client.get(f"/runs/{run.public_id}/").text
@@ -120,7 +120,7 @@ def test_markup_in_a_log_stays_text(client, make_log_run):
     assert "<i>hello" not in text
 
 
-def test_the_log_is_sent_as_it_was_received(client, make_log_run):
+def test_the_log_is_sent_unchanged(client, make_log_run):
     run = keep_log(make_log_run())
     response = client.get(f"/runs/{run.public_id}/log")
     assert response.getvalue() == LOG_BYTES
@@ -129,7 +129,7 @@ def test_the_log_is_sent_as_it_was_received(client, make_log_run):
     assert response.headers["Cache-Control"] == "public, max-age=60"
 
 
-def test_a_log_that_is_known_already_is_not_sent_again(client, make_log_run):
+def test_an_unchanged_log_is_not_sent_again(client, make_log_run):
     run = keep_log(make_log_run())
     first = client.get(f"/runs/{run.public_id}/log")
     again = client.get(f"/runs/{run.public_id}/log", headers={"If-None-Match": first.headers["ETag"]})
@@ -144,18 +144,18 @@ def test_the_side_file_of_a_lab_run_is_sent_too(client, make_log_run):
     assert f'href="/runs/{run.public_id}/side.jsonl"' in client.get(f"/runs/{run.public_id}/").text
 
 
-def test_a_run_without_a_side_file_says_so(client, make_log_run):
+def test_a_run_without_a_side_file_states_so(client, make_log_run):
     run = make_log_run()
     response = client.get(f"/runs/{run.public_id}/side.jsonl")
     assert (response.status_code, "no side file" in response.text) == (404, True)
 
 
-def test_the_achieved_rate_stands_beside_the_asked_one(client, make_log_run):
+def test_the_achieved_rate_is_shown_next_to_the_requested_one(client, make_log_run):
     text = client.get(f"/runs/{make_log_run().public_id}/").text
     assert "<dd>600.2 reads/s</dd>" in text  # 24,006 reads in 40 s, by the log's last block
 
 
-def test_a_reason_that_the_headline_gives_is_not_repeated(client, make_log_run):
+def test_a_reason_in_the_headline_is_not_repeated(client, make_log_run):
     reason = "it ran 40 s in slices of 10 s; the profile asks 86400 s in slices of 3600 s"
     document = SLOW_DISK_VERDICT | {"outcome": "undecided", "headline": f"undecided: {reason}", "reasons": [reason]}
     text = client.get(f"/runs/{make_log_run(document=document).public_id}/").text.replace(NBSP, " ")
@@ -207,7 +207,7 @@ def test_an_unreviewed_run_opens_with_the_key_of_its_link(client, make_log_run, 
 
 
 @pytest.mark.parametrize("download", DOWNLOADS)
-def test_of_a_run_nothing_is_asked_but_by_the_key_of_a_link(client, make_log_run, download):
+def test_an_unreviewed_run_opens_only_with_its_link_key(client, make_log_run, download):
     run = keep_log(make_log_run())
     refused = client.get(f"/runs/{run.public_id}/{download}?colour=red")
     assert (refused.status_code, "Unknown parameter colour: expected one of" in refused.text) == (400, True)
@@ -216,7 +216,7 @@ def test_of_a_run_nothing_is_asked_but_by_the_key_of_a_link(client, make_log_run
     answer.close()
 
 
-def test_a_reader_by_link_keeps_the_key_in_the_downloads(client, make_log_run):
+def test_the_downloads_keep_the_link_key(client, make_log_run):
     run = make_log_run(visibility=Visibility.UNREVIEWED, product=None)
     text = client.get(f"/runs/{run.public_id}/?key={run.submission.link_key}").text
     assert f'href="/runs/{run.public_id}/log?key={run.submission.link_key}"' in text
@@ -225,7 +225,7 @@ def test_a_reader_by_link_keeps_the_key_in_the_downloads(client, make_log_run):
     assert "Exemplar EX9 960\N{NO-BREAK SPACE}GB" in text
 
 
-def test_a_run_that_is_not_public_tells_where_its_link_is(client, staff_client, make_log_run):
+def test_a_run_that_is_not_public_states_where_its_link_is(client, staff_client, make_log_run):
     run = make_log_run(visibility=Visibility.UNREVIEWED)
     link = f'the secret link on <a href="/submissions/{run.submission.public_id}/#link">its submission page</a>'
     assert link in staff_client.get(f"/runs/{run.public_id}/").text
@@ -252,11 +252,11 @@ def test_an_unreviewed_run_opens_for_staff(client, make_log_run, make_user, fiel
     assert client.get(f"/runs/{run.public_id}/").status_code == status
 
 
-def test_a_run_that_is_public_but_has_no_product_is_not_shown_to_strangers(client, make_log_run):
+def test_a_public_run_without_a_product_is_hidden_from_strangers(client, make_log_run):
     assert client.get(f"/runs/{make_log_run(product=None).public_id}/").status_code == 404
 
 
-def test_a_public_run_is_the_same_for_its_organisation(client, make_log_run, make_user):
+def test_a_public_run_looks_the_same_to_its_organisation(client, make_log_run, make_user):
     path = f"/runs/{make_log_run().public_id}/"
     before = client.get(path)
     client.force_login(make_user(is_staff=True))
@@ -266,7 +266,7 @@ def test_a_public_run_is_the_same_for_its_organisation(client, make_log_run, mak
     assert after.headers["Cache-Control"] == "public, max-age=60"
 
 
-def test_a_withdrawn_run_stays_with_its_notice_and_reason(client, make_log_run):
+def test_a_withdrawn_run_shows_its_notice_and_reason(client, make_log_run):
     run = make_log_run(visibility=Visibility.WITHDRAWN)
     Event.objects.create(kind="run-withdrawn", subject_type="run", subject_id=run.public_id, reason="Wrong firmware.")
     response = client.get(f"/runs/{run.public_id}/")
@@ -277,7 +277,9 @@ def test_a_withdrawn_run_stays_with_its_notice_and_reason(client, make_log_run):
 
 
 @pytest.mark.parametrize("is_virtual", [False, True])
-def test_a_run_on_a_virtual_device_is_kept_from_strangers_and_says_why(client, admin_client, make_log_run, is_virtual):
+def test_a_run_on_a_virtual_device_is_hidden_from_strangers_with_the_reason(
+    client, admin_client, make_log_run, is_virtual
+):
     address = f"/runs/{make_log_run(is_virtual=is_virtual).public_id}/"
     assert client.get(address).status_code == (404 if is_virtual else 200)
     assert ("Virtual device: never certifies" in admin_client.get(address).text) is is_virtual

@@ -44,7 +44,7 @@ def test_validity_is_the_first_sentence_with_its_reasons(client, publish_run, ou
     assert "500 operations failed" in text
 
 
-def test_operations_show_what_was_printed_and_nothing_else(client, publish_run):
+def test_operations_show_exactly_the_printed_values(client, publish_run):
     rows = read_rows(client.get(f"/runs/{publish_run().public_id}/"))
     assert rows[0] == [
         "READ", "ok", "service", "9,975", "1,091.12", "2", "611", "3,751", "6,315", "10,335", "13,527", "13,527",
@@ -59,7 +59,7 @@ def test_throughput_over_time_is_a_table_and_a_csv(client, publish_run):
     assert lines == ["elapsed_s,done_ops_count,ops_per_s", "0,0,", "10,12000,1200.5"]
 
 
-def test_a_page_of_very_many_status_lines_says_what_it_leaves_out(client, publish_run, monkeypatch):
+def test_a_page_of_very_many_status_lines_states_what_it_leaves_out(client, publish_run, monkeypatch):
     monkeypatch.setattr(runs_ycsb, "SHOWN_INTERVALS", 1)
     assert (
         "The table has the first 1 of 2 status lines; the CSV has them all."
@@ -67,14 +67,14 @@ def test_a_page_of_very_many_status_lines_says_what_it_leaves_out(client, publis
     )
 
 
-def test_nothing_of_act_is_on_the_page(client, publish_run):
+def test_the_page_has_no_act_sections(client, publish_run):
     text = client.get(f"/runs/{publish_run().public_id}/").text
     words = ["worst slice", "tps", "Profile", "Minutes", "slices.csv"]
     assert not [word for word in words if re.search(rf"\b{re.escape(word)}\b", text)]  # https holds the letters too
     assert re.search(r"ycsb-few-samples, <a [^>]*>line 17</a>", text)
 
 
-def test_a_run_that_tells_nothing_has_a_page(client, publish_run):
+def test_a_run_without_reported_values_has_a_page(client, publish_run):
     unknown = dict.fromkeys(
         ["tool_version", "phase", "workload", "binding", "command_line", "threads_count", "runtime_ms"]
     )
@@ -84,21 +84,21 @@ def test_a_run_that_tells_nothing_has_a_page(client, publish_run):
     assert client.get(f"/runs/{run.public_id}/status-lines.csv").status_code == 404
 
 
-def test_a_drives_page_lists_its_runs_of_ycsb_apart(client, publish_run):
+def test_the_page_of_a_drive_lists_its_ycsb_runs_separately(client, publish_run):
     run = publish_run()
     rows = read_rows(client.get("/drive/ex/"))
     assert [run.public_id, "a run", "8", "6,525.3", "undecided"] in rows  # no box: there is nothing to compare it with
     assert len([row for row in rows if run.public_id in row]) == 1
 
 
-def test_the_api_has_what_the_page_shows(client, publish_run):
+def test_the_api_has_the_values_of_the_page(client, publish_run):
     answer = client.get(f"/api/v1/runs/{publish_run().public_id}/").json()
     assert (answer["workload"], answer["ycsb"]["threads_count"], answer["verdict"]) == ("ycsb", 8, None)
     assert answer["ycsb"]["operations"][0]["percentiles"][4] == ["99.99", "13527"]
 
 
 @pytest.mark.parametrize("outcome", ["valid", "undecided", "invalid"])
-def test_a_run_that_is_not_valid_is_not_published(publish_run, outcome):
+def test_an_invalid_run_is_not_published(publish_run, outcome):
     run = publish_run(validity={"outcome": outcome, "reasons": []})
     Run.objects.update(visibility=Visibility.UNREVIEWED)
     submission = run.submission
@@ -112,7 +112,7 @@ def test_a_run_that_is_not_valid_is_not_published(publish_run, outcome):
     assert (Run.objects.get().visibility == "public") is (outcome != "invalid")
 
 
-def test_the_files_beside_the_log_can_be_had_by_those_who_see_the_run(client, evidence_dir, program, tmp_path):
+def test_attachments_can_be_downloaded_by_those_who_see_the_run(client, evidence_dir, program, tmp_path):
     told = [{"name": "x", "size_bytes": 1, "sha256": sha256(YCSB_STDERR), "role": "stderr"}]
     answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN], companions=told))
     beside = [CompanionUpload(io.BytesIO(YCSB_STDERR), "run.stderr")]

@@ -34,21 +34,21 @@ def answer(client, query=ASKED):
     return {row["product"]: row for row in response.json()["rows"]}
 
 
-def test_each_drive_is_sized_at_the_load_it_was_tested_with(client, drive):
+def test_each_drive_is_sized_at_its_tested_load(client, drive):
     quick, large = drive(tps=100_000, capacity_gb=100_000), drive(tps=10**6, capacity_gb=1_000)
     found = answer(client)
     assert (found[quick.slug]["drives"], found[quick.slug]["binding"]) == (6, "throughput")
     assert (found[large.slug]["by_throughput"], found[large.slug]["by_capacity"]) == (1, 40)
 
 
-def test_endurance_binds_where_the_rating_is_low(client, drive):
+def test_a_low_rating_limits_by_endurance(client, drive):
     product = drive(tps=10**6, capacity_gb=20_000, dwpd="0.3")
     found = answer(client)[product.slug]
     # 53.08416 TB a day / 20 TB / 0.3 DWPD = 8.85 drives
     assert (found["drives"], found["binding"], found["needed_dwpd"]) == (9, "endurance", "0.295")
 
 
-def test_the_fewest_drives_come_first_and_the_sentence_names_them(client, drive):
+def test_the_fewest_drives_come_first_and_are_named_in_the_sentence(client, drive):
     drive(capacity_gb=1_000, model="SMALL9")
     drive(capacity_gb=20_000, model="LARGE9")
     response = client.get(f"/sizing/?{ASKED}")
@@ -57,7 +57,7 @@ def test_the_fewest_drives_come_first_and_the_sentence_names_them(client, drive)
     )
 
 
-def test_prices_are_the_readers_and_find_the_cheapest(client, drive):
+def test_prices_of_the_reader_find_the_cheapest(client, drive):
     small, large = drive(capacity_gb=5_000), drive(capacity_gb=20_000)
     query = f"{ASKED}&price-{small.slug}=100&price-{large.slug}=1000&sort=cheapest"
     found = answer(client, query)
@@ -66,7 +66,7 @@ def test_prices_are_the_readers_and_find_the_cheapest(client, drive):
     assert "Cheapest of those with a price: 8 x" in client.get(f"/sizing/?{query}").text
 
 
-def test_every_figure_of_a_row_is_named_where_a_phone_shows_no_heads(client, drive):
+def test_every_figure_of_a_row_has_a_label_where_a_phone_shows_no_heads(client, drive):
     drive()
     text = client.get(f"/sizing/?{ASKED}").text
     (table,) = re.findall(r'<table class="sizes stacked">.*?</table>', text, re.DOTALL)
@@ -76,7 +76,7 @@ def test_every_figure_of_a_row_is_named_where_a_phone_shows_no_heads(client, dri
     assert table.count("<td") == len(labels)
 
 
-def test_what_is_taken_for_a_field_that_was_left_empty_is_said(client):
+def test_the_defaults_of_empty_fields_are_stated(client):
     said = "empty, so 500,000 is used"
     assert client.get("/sizing/?reads=+&writes=5").text.count("empty, so ") == 1
     assert said in client.get("/sizing/?reads=&writes=x").text
@@ -84,20 +84,20 @@ def test_what_is_taken_for_a_field_that_was_left_empty_is_said(client):
     assert "empty, so " not in client.get("/sizing/").text
 
 
-def test_a_drive_over_the_limits_is_no_answer_until_they_are_relaxed(client, drive):
+def test_a_drive_over_the_limits_is_not_an_answer_until_they_are_relaxed(client, drive):
     slow = drive(shares={1000: "12.47", 8000: "0.10", 64000: "0.00"})
     assert slow.slug not in answer(client)
     assert slow.slug in answer(client, f"{ASKED}&limit_1ms=12.47")
 
 
 @pytest.mark.parametrize("visibility", [Visibility.UNREVIEWED, Visibility.WITHDRAWN])
-def test_a_run_that_does_not_stand_is_no_answer(client, make_published_run, visibility):
+def test_a_run_that_is_not_current_is_not_an_answer(client, make_published_run, visibility):
     make_published_run(visibility=visibility)
     assert answer(client) == {}
     assert "No drive has a result within these limits" in client.get("/sizing/").text
 
 
-def test_what_is_historical_or_no_single_drive_is_no_answer(client, drive):
+def test_historical_results_and_instances_are_not_an_answer(client, drive):
     drive(historical=True)
     drive(category="cloud")
     assert answer(client) == {}
@@ -109,9 +109,7 @@ def test_the_tps_of_several_devices_is_shared_among_them(client, drive, make_pub
     assert answer(client)[product.slug]["by_throughput"] == 6
 
 
-def test_that_one_drive_is_assumed_is_said_where_a_publication_states_no_count(
-    client, make_product, make_published_run
-):
+def test_a_publication_without_a_number_of_drives_is_assumed_to_use_one(client, make_product, make_published_run):
     assumed, stated = make_product(capacity_gb=100_000), make_product(capacity_gb=100_000)
     make_published_run(product=assumed)
     make_published_run(product=stated, device_count=1)
@@ -126,7 +124,7 @@ def test_that_one_drive_is_assumed_is_said_where_a_publication_states_no_count(
     )  # of the load, and over the steps
 
 
-def test_a_log_that_does_not_tell_its_devices_is_no_answer(client, make_product, make_log_run, make_published_run):
+def test_a_log_without_devices_is_not_an_answer(client, make_product, make_log_run, make_published_run):
     product = make_product(capacity_gb=100_000)
     limits = "limit_1ms=100&limit_8ms=100&limit_64ms=100"
     run = make_log_run(product=product, tps=Decimal(900_000), device_count=None)
@@ -139,7 +137,7 @@ def test_a_log_that_does_not_tell_its_devices_is_no_answer(client, make_product,
     assert answer(client, f"{ASKED}&{limits}")[product.slug]["tested_tps"] == "300000"
 
 
-def test_the_rows_tell_which_statistic_their_load_was_judged_by(client, drive, certify, make_log_run):
+def test_the_rows_show_the_statistic_of_their_load(client, drive, certify, make_log_run):
     published, certified = drive(), drive()
     certify(certified, 100)
     log = make_log_run(tps=Decimal(900_000), device_count=1)
@@ -167,7 +165,7 @@ def certify(make_published_run):
     return make
 
 
-def test_a_standing_certificate_goes_before_a_run(client, drive, certify):
+def test_a_current_certificate_precedes_a_run(client, drive, certify):
     product = drive(tps=1_000_000, capacity_gb=100_000)
     certificate = certify(product, 50)
     found = answer(client)[product.slug]
@@ -180,7 +178,7 @@ def test_a_standing_certificate_goes_before_a_run(client, drive, certify):
     assert answer(client)[product.slug]["by_throughput"] == 1
 
 
-def test_a_certificate_counts_only_where_its_load_test_keeps_the_readers_limits(client, drive, certify):
+def test_a_certificate_counts_only_if_its_load_test_meets_the_limits_of_the_reader(client, drive, certify):
     product = drive(tps=150_000, capacity_gb=100_000, shares={1000: "0.10"})
     lower, higher = certify(product, 60, {1000: "1.00"}), certify(product, 100, {1000: "4.00"})
     basis = {limit: answer(client, f"{ASKED}&limit_1ms={limit}")[product.slug]["basis"] for limit in ("5", "2", "0.5")}
@@ -191,7 +189,7 @@ def test_a_certificate_counts_only_where_its_load_test_keeps_the_readers_limits(
 
 
 @pytest.mark.parametrize("changed", ["object=4096", "reads=100000", "copies=3"])
-def test_another_workload_is_untested_and_never_scaled(client, drive, changed):
+def test_another_workload_is_untested_and_not_scaled(client, drive, changed):
     product = drive()
     name = changed.partition("=")[0]
     query = "&".join([*(part for part in ASKED.split("&") if not part.startswith(f"{name}=")), changed])
@@ -204,7 +202,7 @@ def test_another_workload_is_untested_and_never_scaled(client, drive, changed):
 UNTESTED = "reads=300000&writes=100000&object=1500&data=40&copies=2&per_node=1&spare=0"
 
 
-def test_an_untested_load_is_ordered_by_what_must_be_there_at_least(client, drive):
+def test_an_untested_load_is_ordered_by_its_minimum_of_drives(client, drive):
     quick = drive(tps=2_000_000, capacity_gb=1_600)
     large = drive(tps=1_000_000, capacity_gb=12_800)
     found = answer(client, UNTESTED)
@@ -220,7 +218,7 @@ def test_an_untested_load_is_ordered_by_what_must_be_there_at_least(client, driv
     assert "13 nodes, 0 of them spare" in text
 
 
-def test_a_drive_of_unknown_endurance_comes_last_and_nothing_is_said_of_it(client, drive):
+def test_a_drive_of_unknown_endurance_comes_last_without_a_sentence(client, drive):
     rated = drive(tps=2_000_000, capacity_gb=1_600)
     drive(tps=1_000_000, capacity_gb=12_800, dwpd=None)
     assert next(iter(answer(client, UNTESTED))) == rated.slug
@@ -229,12 +227,12 @@ def test_a_drive_of_unknown_endurance_comes_last_and_nothing_is_said_of_it(clien
     assert "For capacity alone you need at least 13 x" in client.get(f"/sizing/?{UNTESTED}").text
 
 
-def test_what_is_untested_does_not_bind(client, drive):
+def test_an_untested_load_is_not_a_limit(client, drive):
     drive()
     assert "throughput binds" not in client.get("/sizing/?reads=1000&writes=0&object=900&data=0&copies=1").text
 
 
-def test_a_tested_load_has_no_at_least(client, drive):
+def test_a_tested_load_has_no_minimum(client, drive):
     product = drive()
     assert answer(client)[product.slug]["at_least_drives"] is None
     text = client.get(f"/sizing/?{ASKED}").text
@@ -248,7 +246,7 @@ def links(text):
 
 
 @pytest.mark.parametrize("query", [UNTESTED, "reads=300000&object=4096", "reads=0&writes=50000&copies=3&limit_1ms=7"])
-def test_the_tested_mixes_are_offered_as_links_that_are_tested(client, drive, query):
+def test_the_tested_mixes_are_offered_as_links(client, drive, query):
     product = drive(capacity_gb=20_000)
     offered = links(client.get(f"/sizing/?{query}").text)
     assert offered
@@ -268,27 +266,27 @@ def test_the_tested_mixes_are_offered_as_links_that_are_tested(client, drive, qu
         ("reads=400000&writes=100000", ""),
     ],
 )
-def test_of_an_untested_load_it_is_told_what_holds_a_tested_one_that_asks_for_no_less(client, drive, query, known):
+def test_an_untested_load_shows_the_result_of_a_tested_load_that_is_at_least_as_high(client, drive, query, known):
     drive(model="KNOWN9", capacity_gb=100_000)
     text = client.get(f"/sizing/?{query}&data=10&copies=2&per_node=1&spare=0").text
     assert ("A load heavier than yours was tested: " in text) is bool(known)
     assert known in text
 
 
-def test_a_tested_mix_keeps_what_was_asked_and_leaves_out_what_was_left_empty(client, drive):
+def test_a_link_to_a_tested_mix_keeps_the_query_without_empty_fields(client, drive):
     drive()
     (address, _) = links(client.get("/sizing/?reads=300000&writes=100000&life=3&copies=").text)
     assert address == "?reads=300000&writes=73900&life=3&object=1536"
 
 
-def test_a_tested_mix_is_told_in_numbers(client, drive):
+def test_a_tested_mix_is_shown_in_numbers(client, drive):
     drive()
     text = client.get(f"/sizing/?{UNTESTED}").text
     assert "300,000 reads and 73,900 writes per second at 2 copies, objects of 1,500 bytes</a>" in text
 
 
 @pytest.mark.parametrize(("size", "is_said"), [("1024", False), ("1025", True), ("1500", True), ("1536", False)])
-def test_an_object_read_as_the_tested_one_is_answered_and_said(client, drive, size, is_said):
+def test_an_object_that_reads_like_the_tested_one_is_answered_with_a_note(client, drive, size, is_said):
     product = drive()
     assert (answer(client, f"{ASKED}&object={size}")[product.slug]["drives"] is None) == (size == "1024")
     said = (
@@ -298,7 +296,7 @@ def test_an_object_read_as_the_tested_one_is_answered_and_said(client, drive, si
     assert said == is_said
 
 
-def test_every_step_stands_with_its_source(client, drive):
+def test_every_step_is_shown_with_its_source(client, drive):
     product = drive(capacity_gb=6400)
     text = client.get(f"/sizing/?{ASKED}&drive={product.slug}").text
     assert "100,000 x 2 copies; reads go to one copy" in text
@@ -307,7 +305,7 @@ def test_every_step_stands_with_its_source(client, drive):
     assert "5 years assumed" in text
 
 
-def test_a_rating_that_is_not_stated_is_said(client, drive):
+def test_a_missing_rating_is_reported(client, drive):
     product = drive(dwpd=None)
     assert answer(client)[product.slug]["by_endurance"] is None
     assert "rating not reported" in client.get(f"/sizing/?{ASKED}").text
@@ -332,26 +330,26 @@ def test_a_rating_that_is_not_stated_is_said(client, drive):
         "colour=red",
     ],
 )
-def test_a_question_that_is_not_understood_is_named(client, query):
+def test_an_invalid_parameter_is_named(client, query):
     response = client.get(f"/sizing/?{query}")
     assert response.status_code == 400
     assert query.partition("=")[0] in response.text
 
 
 @pytest.mark.parametrize("query", ["price-no-such-drive=5", "drive=no-such-drive", "drive=%00"])
-def test_a_drive_that_the_register_does_not_have_is_named(client, query):
+def test_an_unknown_drive_is_named(client, query):
     response = client.get(f"/sizing/?{query}")
     said = f"{query.partition('=')[0]}: expected a drive of the register"
     assert (response.status_code, said in response.text) == (400, True)
 
 
-def test_a_drive_that_is_over_the_limits_keeps_its_price(client, drive):
+def test_a_drive_over_the_limits_keeps_its_price(client, drive):
     product = drive(shares={1000: "4.00"}, model="EX_9", slug="ex_9")
     query = f"{ASKED}&limit_1ms=3&price-{product.slug}=5&drive={product.slug}"
     assert client.get(f"/sizing/?{query}").status_code == 200
 
 
-def test_a_slip_in_one_field_loses_nothing_that_was_typed(client, drive):
+def test_an_error_in_one_field_keeps_the_typed_values(client, drive):
     product = drive()
     query = f"reads=100;000&writes=7000&limit_1ms=3&price-{product.slug}=1200&sort=cheapest"
     response = client.get(f"/sizing/?{query}")
@@ -362,7 +360,7 @@ def test_a_slip_in_one_field_loses_nothing_that_was_typed(client, drive):
         assert kept in response.text, kept
 
 
-def test_typed_prices_and_the_drive_of_the_steps_stand_where_the_answer_takes_their_place(client, drive):
+def test_the_error_page_shows_typed_prices_and_the_drive_of_the_steps(client, drive):
     product = drive()
     text = client.get(f"/sizing/?reads=x&price-{product.slug}=1200&drive={product.slug}").text
     before, answer = text.split('<div id="answer">')
@@ -372,36 +370,36 @@ def test_typed_prices_and_the_drive_of_the_steps_stand_where_the_answer_takes_th
 
 
 @pytest.mark.parametrize(("name", "text"), [("limit_8ms", "200"), ("price-x", "-1"), ("copies", "0")])
-def test_the_field_that_is_wrong_is_marked_whichever_it_is(client, name, text):
+def test_the_invalid_field_is_marked(client, name, text):
     shown = client.get(f"/sizing/?{name}={text}").text
     assert f'name="{name}" value="{text}" aria-invalid="true"' in shown
     assert shown.count("aria-invalid") == 1
 
 
-def test_a_file_is_not_answered_with_a_form(client):
+def test_an_error_in_a_file_request_is_not_answered_with_a_form(client):
     answer = client.get("/sizing/?reads=lots&format=csv")
     assert (answer.status_code, 'id="sizing"' in answer.text) == (400, False)
 
 
-def test_prices_that_nobody_gave_do_not_stay_in_the_address(client, drive):
+def test_empty_prices_are_not_kept_in_the_address(client, drive):
     one, two = drive(), drive()
     answer = client.get(f"/sizing/?reads=1000&price-{one.slug}=&price-{two.slug}=5")
     assert (answer.status_code, answer["Location"]) == (302, f"?reads=1000&price-{two.slug}=5")
     assert client.get(f"/sizing/{answer['Location']}").status_code == 200
 
 
-def test_blanks_part_thousands(client, drive):
+def test_blanks_can_separate_thousands(client, drive):
     product = drive(tps=100_000, capacity_gb=100_000)
     spaced = ASKED.replace("400000", "400%20000").replace("100000", "100%C2%A0000")
     assert answer(client, spaced)[product.slug]["drives"] == 6
 
 
-def test_the_least_load_that_can_be_asked_is_answered(client, drive):
+def test_the_lowest_possible_load_is_answered(client, drive):
     drive()
     assert client.get("/sizing/?reads=0.000001&writes=0.000001&data=0.000001").status_code == 200
 
 
-def test_nought_of_what_may_be_nought_is_asked_as_such(client, drive):
+def test_zero_is_accepted_where_it_is_allowed(client, drive):
     drive()
     response = client.get("/sizing/?spare=0&defrag=0&reads=0&writes=0&data=0")
     assert response.status_code == 200
@@ -416,7 +414,7 @@ def test_the_number_of_queries_does_not_grow_with_the_drives(drive, count_querie
     assert count_queries("/sizing/") == few
 
 
-def test_of_very_many_drives_the_first_are_shown_and_the_file_has_all(client, drive, monkeypatch):
+def test_only_the_first_of_very_many_drives_are_shown_and_the_file_has_all(client, drive, monkeypatch):
     monkeypatch.setattr(page, "SHOWN_ROWS", 2)
     for number in range(3):
         drive(capacity_gb=1000 * (number + 1))

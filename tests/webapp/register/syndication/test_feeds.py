@@ -18,7 +18,7 @@ def read_entries(client, path):
     return [{each.tag.removeprefix(ATOM): each.text for each in entry} for entry in entries]
 
 
-def test_a_withdrawal_is_the_first_entry_of_every_feed_it_belongs_to(client, make_published_run, staff):
+def test_a_withdrawal_is_the_first_entry_of_every_affected_feed(client, make_published_run, staff):
     run, other = make_published_run(), make_published_run()
     record_event(None, "run-published", run_subject(other))
     visibility.withdraw(run, staff, "A mistake in the set-up.")
@@ -30,7 +30,7 @@ def test_a_withdrawal_is_the_first_entry_of_every_feed_it_belongs_to(client, mak
     assert len(read_entries(client, f"/drive/{run.product.slug}/feed.atom")) == 1
 
 
-def test_an_entry_keeps_its_id_when_others_follow(client, make_published_run):
+def test_an_entry_keeps_its_id_after_later_entries(client, make_published_run):
     run = make_published_run()
     record_event(None, "run-published", run_subject(run))
     before = read_entries(client, "/feed.atom")[0]["id"]
@@ -38,21 +38,21 @@ def test_an_entry_keeps_its_id_when_others_follow(client, make_published_run):
     assert read_entries(client, "/feed.atom")[1]["id"] == before
 
 
-def test_what_is_not_public_is_in_no_feed(client, make_published_run):
+def test_runs_that_are_not_public_are_in_no_feed(client, make_published_run):
     hidden = make_published_run(visibility=Visibility.UNREVIEWED)
     record_event(None, "run-judged-anew", run_subject(hidden), "secret")
     assert read_entries(client, "/feed.atom") == []
     assert client.get("/vendors/exemplar/feed.atom").status_code == 404
 
 
-def test_text_that_xml_cannot_hold_breaks_no_feed(client, make_published_run, make_product):
+def test_a_feed_leaves_out_characters_that_xml_does_not_allow(client, make_published_run, make_product):
     run = make_published_run(product=make_product(model="EX\x00<b>\x1b[0m".replace("\x00", "\x01")))
     record_event(None, "run-annotated", run_subject(run), "\x08<script>alert(1)</script>")
     (entry,) = read_entries(client, "/feed.atom")
     assert entry["summary"] == "<script>alert(1)</script>"
 
 
-def test_a_feed_takes_as_many_queries_for_one_entry_as_for_fifty(make_published_run, count_queries):
+def test_a_feed_needs_as_many_queries_for_one_entry_as_for_fifty(make_published_run, count_queries):
     run = make_published_run()
     record_event(None, "run-published", run_subject(run))
     one = count_queries("/feed.atom")
@@ -62,5 +62,5 @@ def test_a_feed_takes_as_many_queries_for_one_entry_as_for_fifty(make_published_
 
 
 @pytest.mark.parametrize("path", ["/drives/none/feed.atom", "/vendors/none/feed.atom", "/drive/none/feed.atom"])
-def test_a_feed_of_nothing_known_is_not_found(client, db, path):
+def test_a_feed_of_an_unknown_product_is_not_found(client, db, path):
     assert client.get(path).status_code == 404

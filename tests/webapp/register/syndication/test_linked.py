@@ -17,7 +17,7 @@ def linked_data(answer):
     return json.loads(re.search(r'<script type="application/ld\+json">(.*?)</script>', answer.text)[1])
 
 
-def test_a_product_is_described_with_what_is_stated_only(client, make_published_run, make_product):
+def test_a_product_is_described_only_by_reported_values(client, make_published_run, make_product):
     product = make_published_run(product=make_product(vendor="Exemplar", model="EX7", endurance_dwpd=3)).product
     told = linked_data(client.get(f"/drive/{product.slug}/"))
     assert told["@id"] == f"{SITE}/drive/{product.slug}/"
@@ -28,28 +28,28 @@ def test_a_product_is_described_with_what_is_stated_only(client, make_published_
     ]
 
 
-def test_linked_data_cannot_be_left_by_a_name(client, make_published_run, make_product):
+def test_a_name_cannot_end_the_linked_data(client, make_published_run, make_product):
     product = make_published_run(product=make_product(model="</script><script>alert(1)</script>&")).product
     answer = client.get(f"/drive/{product.slug}/")
     assert "<script>alert(1)" not in answer.text
     assert linked_data(answer)["model"] == "</script><script>alert(1)</script>&"
 
 
-def test_a_page_names_its_own_address_whoever_asks_by_which_name(client, make_published_run):
+def test_a_page_names_its_canonical_address_under_any_host_name(client, make_published_run):
     run = make_published_run()
     for host in ("localhost", "127.0.0.1"):
         answer = client.get(f"/runs/{run.public_id}/?limit_1ms=3", headers={"host": host})
         assert f'<link rel="canonical" href="{SITE}/runs/{run.public_id}/">' in answer.text
 
 
-def test_a_citation_carries_tier_and_statistic(client, make_published_run):
+def test_a_citation_has_tier_and_statistic(client, make_published_run):
     run = make_published_run(tps=300_000)
     told = client.get(f"/runs/{run.public_id}/").text
     assert "300,000 tps; slow reads: steady state as published; level of evidence (tier): published." in told
     assert f"{SITE}/id/{run.public_id}" in told
 
 
-def test_a_citation_of_a_run_has_the_year_it_was_published_here_and_no_day_of_reading(client, make_published_run):
+def test_a_citation_of_a_run_has_its_year_of_publication_and_no_retrieval_date(client, make_published_run):
     run = make_published_run(published_at=datetime(2021, 12, 31, 23, 0, tzinfo=UTC))
     told = client.get(f"/runs/{run.public_id}/").text
     assert f'. Drivecert, register of certified storage drives, 2021. <a href="{SITE}/id/{run.public_id}">' in told
@@ -58,7 +58,7 @@ def test_a_citation_of_a_run_has_the_year_it_was_published_here_and_no_day_of_re
     assert "In a citation, also state the date on which you read this page." in told
 
 
-def test_a_figure_that_others_published_is_cited_by_the_year_it_was_taken_over(client, make_published_run):
+def test_a_citation_of_a_published_figure_has_the_year_of_its_import(client, make_published_run):
     run = make_published_run(published_at=None)
     assert f" storage drives, {run.created_at.year}. <a" in client.get(f"/runs/{run.public_id}/").text
 
@@ -71,7 +71,7 @@ def test_a_run_that_is_not_public_is_neither_described_nor_cited(staff_client, m
     assert "/id/" not in told
 
 
-def test_an_id_leads_to_its_page_for_good(client, make_published_run):
+def test_an_id_redirects_to_its_page_permanently(client, make_published_run):
     run = make_published_run()
     ids = {run.public_id: f"/runs/{run.public_id}/", product_id(run.product.slug): f"/drive/{run.product.slug}/"}
     for public_id, address in ids.items():
@@ -80,7 +80,7 @@ def test_an_id_leads_to_its_page_for_good(client, make_published_run):
 
 
 @pytest.mark.parametrize("public_id", ["r-22222222", "p-22222222", "c-22222222", "s-22222222", "x", "r-"])
-def test_an_id_of_nothing_public_is_not_found(client, db, public_id):
+def test_an_id_without_public_data_is_not_found(client, db, public_id):
     assert client.get(f"/id/{public_id}").status_code == 404
 
 
@@ -90,7 +90,7 @@ def test_the_id_of_an_unreviewed_run_is_not_found(client, make_published_run):
     assert client.get(f"/id/{product_id(run.product.slug)}").status_code == 404
 
 
-def test_the_id_of_a_product_follows_from_its_slug_for_ever():
+def test_the_id_of_a_product_depends_only_on_its_slug():
     # By hand: int(sha256("exemplar-1")) in base 30, the lowest eight digits first.
     assert product_id("exemplar-1") == product_id("exemplar-1")
     assert len({product_id(f"exemplar-{number}") for number in range(5000)}) == 5000

@@ -27,14 +27,14 @@ def test_the_picture_is_a_png_of_the_expected_size(client, make_published_run):
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: f"{len(name)} characters")
-def test_no_name_goes_over_the_edge(make_product, name):
+def test_every_name_fits_into_the_picture(make_product, name):
     product = make_product()
     product.model = name
     drawn = picture.picture_of(product, ProductStatus("words " * 300, "t" * 5000, warns=True))
     assert pixels_over_the_edge(Image.open(io.BytesIO(drawn)).convert("RGB")) == 0
 
 
-def test_a_text_that_fits_is_not_cut_and_one_that_does_not_ends_with_dots():
+def test_only_a_text_that_does_not_fit_is_truncated_with_dots():
     used = picture.font(24)
     assert picture.cut("short", used) == "short"
     long = picture.cut("m" * 3000, used)

@@ -17,12 +17,12 @@ def read_locs(response):
     return [element.text for element in read_xml(response).iter(LOC)]
 
 
-def test_every_public_address_is_listed_or_left_out_with_a_reason():
+def test_every_public_address_is_listed_or_excluded_with_a_reason():
     assert public_patterns().keys() - {*arguments_by_name(), *LEFT_OUT, *plain_names()} == set()
     assert {*arguments_by_name(), *LEFT_OUT} & set(plain_names()) == set()
 
 
-def test_every_page_of_the_sitemap_is_there(client, catalogue, settings):
+def test_every_page_of_the_sitemap_is_answered(client, catalogue, settings):
     locs = read_locs(client.get("/sitemap.xml"))
     assert len(locs) == len(set(locs)) >= 8 + Run.objects.count() + Product.objects.count()
     assert {f"{settings.PUBLIC_URL}/", f"{settings.PUBLIC_URL}/drives/historical/"} < set(locs)
@@ -30,7 +30,7 @@ def test_every_page_of_the_sitemap_is_there(client, catalogue, settings):
         assert client.get(loc.removeprefix(settings.PUBLIC_URL)).status_code == 200
 
 
-def test_an_unreviewed_run_and_its_product_are_not_in_it(client, make_published_run):
+def test_an_unreviewed_run_and_its_product_are_not_listed(client, make_published_run):
     hidden, shown = make_published_run(visibility=Visibility.UNREVIEWED), make_published_run()
     told = client.get("/sitemap.xml").text
     assert shown.public_id in told
@@ -39,12 +39,12 @@ def test_an_unreviewed_run_and_its_product_are_not_in_it(client, make_published_
     assert hidden.product.slug not in told
 
 
-def test_a_withdrawn_run_stays_in_it(client, make_published_run):
+def test_a_withdrawn_run_is_still_listed(client, make_published_run):
     gone = make_published_run(visibility=Visibility.WITHDRAWN)
     assert f"/runs/{gone.public_id}/" in client.get("/sitemap.xml").text
 
 
-def test_a_large_sitemap_comes_in_parts(client, make_published_run, monkeypatch):
+def test_a_large_sitemap_is_split(client, make_published_run, monkeypatch):
     for _ in range(3):
         make_published_run()
     whole = read_locs(client.get("/sitemap.xml"))
@@ -56,7 +56,7 @@ def test_a_large_sitemap_comes_in_parts(client, make_published_run, monkeypatch)
     assert client.get("/sitemap-0.xml").status_code == 404
 
 
-def test_the_sitemap_takes_as_many_queries_for_one_run_as_for_fifty(make_published_run, count_queries):
+def test_the_sitemap_needs_as_many_queries_for_one_run_as_for_fifty(make_published_run, count_queries):
     make_published_run()
     one = count_queries("/sitemap.xml")
     for _ in range(49):
@@ -64,18 +64,18 @@ def test_the_sitemap_takes_as_many_queries_for_one_run_as_for_fifty(make_publish
     assert count_queries("/sitemap.xml") == one
 
 
-def test_files_of_a_run_are_addresses_only_where_there_are_some(make_published_run, make_log_run):
+def test_files_of_a_run_are_addresses_only_if_they_exist(make_published_run, make_log_run):
     make_published_run()
     with_log = make_log_run()
     paths = [address.path for address in public_addresses.public_addresses()]
     assert [path for path in paths if path.endswith("slices.csv")] == [f"/runs/{with_log.public_id}/slices.csv"]
 
 
-def test_robots_are_kept_from_parameters_and_sign_ins(client):
+def test_robots_are_excluded_from_parameters_and_the_sign_in(client):
     told = client.get("/robots.txt").text.splitlines()
     assert {"Disallow: /*?", "Disallow: /accounts/", "Sitemap: http://127.0.0.1:8000/sitemap.xml"} <= set(told)
 
 
-def test_what_says_noindex_is_in_no_sitemap(client):
+def test_pages_with_noindex_are_in_no_sitemap(client):
     assert "noindex" in client.get("/search/").text + client.get("/search/").headers.get("X-Robots-Tag", "")
     assert "/search/" not in client.get("/sitemap.xml").text

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
         ("cloud", 40, 10),
     ],
 )
-def test_a_table_has_every_current_row_and_counts_the_hidden(client, catalogue, category, number, hidden):
+def test_a_table_has_every_current_row_and_counts_the_hidden_ones(client, catalogue, category, number, hidden):
     response = client.get(f"/drives/{category}/")
     assert len(read_rows(response)) == number
     assert f"{number} of {number + hidden} shown." in response.text
@@ -33,7 +33,7 @@ def test_the_fastest_flash_drive_comes_first(client, catalogue):
     assert first[11].startswith("published, maker: run r-")
 
 
-def test_ties_stand_by_name(client, catalogue):
+def test_equal_speeds_are_ordered_by_name(client, catalogue):
     drives = [row[0] for row in read_rows(client.get("/drives/nvme-flash/")) if row[2] == "480,000"]
     assert drives == ["Intel, 7.68 TB P5510", "Kioxia, 3.2 TB CM6-v"]
 
@@ -49,14 +49,14 @@ def test_networked_storage_adds_device_and_protocol(client, catalogue):
     assert row[:7] == ["Drivescale Composer", "300,000", "3.85", "0.01", "0.00", "HGST Ultrastar SN200 3.2 TB", "iSCSI"]
 
 
-def test_cloud_stands_by_provider_with_tenancy_and_storage(client, catalogue):
+def test_cloud_is_grouped_by_provider_with_tenancy_and_storage(client, catalogue):
     response = client.get("/drives/cloud/")
     assert read_titles(response)[1:] == ["AWS 26 results", "GCP 13 results", "Azure 1 result"]
     assert read_rows(response)[0][:4] == ["AWS c5d.24xlarge", "no", "4 x 900 GB", "564,000"]
     assert read_rows(response)[26][:4] == ["GCP n2-standard-80", "yes", "24 x 375 GB", "6,408,000"]
 
 
-def test_a_measurement_over_a_limit_shows_as_such(client, catalogue):
+def test_a_measurement_over_a_limit_is_marked(client, catalogue):
     response = client.get("/drives/cloud/")
     row = next(row for row in read_rows(response) if "12.47" in row[4])
     assert row[4] == "12.47 over the limit"
@@ -64,18 +64,18 @@ def test_a_measurement_over_a_limit_shows_as_such(client, catalogue):
     assert shown_html(response).count('class="beyond"') == 5
 
 
-def test_a_share_equal_to_its_limit_is_not_over(client, catalogue):
+def test_a_share_equal_to_its_limit_is_not_marked(client, catalogue):
     row = next(row for row in read_rows(client.get("/drives/nvme-flash/")) if row[2] == "420,000")
     assert row[3] == "5.00"
 
 
-def test_printed_digits_stay_and_shorter_ones_are_padded(client, catalogue):
+def test_printed_digits_are_kept_and_shorter_ones_are_padded(client, catalogue):
     text = client.get("/drives/nvme-flash/").text
     assert "0.005<svg" in text
     assert "0.00\u2007<svg" in text
 
 
-def test_historical_rows_stand_on_their_own_page_by_category(client, catalogue):
+def test_historical_rows_are_on_their_own_page_by_category(client, catalogue):
     response = client.get("/drives/historical/")
     rows = [row for row in read_rows(response) if "published" in row[-1]]
     assert len(rows) == 22
@@ -95,11 +95,11 @@ def test_historical_rows_stand_on_their_own_page_by_category(client, catalogue):
         ("/drives/historical/", "Dell R720"),
     ],
 )
-def test_the_notes_of_the_source_stand_beside_their_table(client, catalogue, path, sentence):
+def test_the_notes_of_the_source_are_shown_next_to_their_table(client, catalogue, path, sentence):
     assert sentence in client.get(path).text
 
 
-def test_worst_slices_never_sort_among_published_shares(client, make_published_run, make_log_run):
+def test_worst_slices_are_not_sorted_with_published_shares(client, make_published_run, make_log_run):
     make_log_run(tps=999_999)
     make_published_run(tps=1_000)
     response = client.get("/drives/nvme-flash/")
@@ -114,7 +114,7 @@ def test_an_unreviewed_run_is_in_no_table(client, make_log_run):
     assert "No result matches" in response.text
 
 
-def test_a_withdrawn_run_is_hidden_until_asked_for(client, make_published_run):
+def test_a_withdrawn_run_is_shown_only_on_request(client, make_published_run):
     make_published_run(visibility=Visibility.WITHDRAWN)
     page = client.get("/drives/nvme-flash/")
     assert "0 of 1 shown." in page.text
@@ -123,7 +123,7 @@ def test_a_withdrawn_run_is_hidden_until_asked_for(client, make_published_run):
     assert "withdrawn" in row[0]
 
 
-def test_names_with_markup_stay_text(client, make_product, make_published_run):
+def test_names_with_markup_are_escaped(client, make_product, make_published_run):
     product = make_product(vendor="<b>Bold</b>", model='"><script>alert(1)</script>')
     run = make_published_run(product=product, source="<i>maker</i>")
     for path in ("/drives/nvme-flash/", f"/drive/{product.slug}/", f"/runs/{run.public_id}/", "/"):
@@ -142,18 +142,18 @@ def test_names_with_markup_stay_text(client, make_product, make_published_run):
         ("/no/such/page", "There is no page at /no/such/page."),
     ],
 )
-def test_what_does_not_exist_is_named(client, db, path, sentence):
+def test_an_unknown_category_is_named(client, db, path, sentence):
     response = client.get(path)
     assert response.status_code == 404
     assert sentence in response.text
 
 
-def test_a_name_asked_for_stays_text(client, db):
+def test_an_unknown_name_in_the_address_is_escaped(client, db):
     assert "&lt;b&gt;x" in client.get("/drives/<b>x/").text
 
 
 @pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/", "/drives/historical/", "/drives/cloud/?format=csv"])
-def test_public_pages_are_the_same_for_everyone_and_may_be_kept(client, admin_client, catalogue, path):
+def test_public_pages_are_the_same_for_everyone_and_cacheable(client, admin_client, catalogue, path):
     response = client.get(path)
     assert response.headers["Cache-Control"] == "public, max-age=60"
     assert "Cookie" not in response.headers.get("Vary", "")
@@ -162,13 +162,13 @@ def test_public_pages_are_the_same_for_everyone_and_may_be_kept(client, admin_cl
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_pages_answer_head_and_refuse_to_be_written_to(client, db):
+def test_pages_answer_head_and_refuse_other_methods(client, db):
     assert client.head("/drives/cloud/").status_code == 200
     assert client.post("/drives/cloud/").status_code == 405
 
 
 @pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/", "/drives/nvme-flash/?format=csv"])
-def test_as_many_queries_for_one_row_as_for_fifty(client, make_published_run, make_log_run, count_queries, path):
+def test_one_row_needs_as_many_queries_as_fifty(client, make_published_run, make_log_run, count_queries, path):
     make_published_run()
     make_log_run()
     one = count_queries(path)
@@ -178,7 +178,7 @@ def test_as_many_queries_for_one_row_as_for_fifty(client, make_published_run, ma
     assert count_queries(path) == one
 
 
-def test_as_many_queries_for_one_historical_row_as_for_fifty(client, make_product, make_published_run, count_queries):
+def test_one_historical_row_needs_as_many_queries_as_fifty(client, make_product, make_published_run, count_queries):
     make_published_run(product=make_product(historical=True))
     one = count_queries("/drives/historical/")
     for _ in range(49):

@@ -18,7 +18,7 @@ def read_csv(response):
 
 @pytest.mark.parametrize("path", ["/drives/nvme-flash/", "/drives/cloud/", "/drive/gcp-n2-standard-80/"])
 @pytest.mark.parametrize("sort", ["-tps", "pct_over_1ms"])
-def test_csv_and_json_have_the_rows_of_the_page_in_its_order(client, catalogue, path, sort):
+def test_csv_and_json_have_the_rows_and_order_of_the_page(client, catalogue, path, sort):
     page = client.get(f"{path}?sort={sort}").text
     lines = read_csv(client.get(f"{path}?sort={sort}&format=csv"))
     rows = client.get(f"{path}?sort={sort}&format=json").json()["rows"]
@@ -38,7 +38,7 @@ def test_numbers_keep_their_digits(client, catalogue):
     assert (line["pct_over_1ms"], line["pct_over_64ms"], line["pct_over_256us"]) == ("4.45", "0.005", "")
 
 
-def test_json_says_what_is_not_stated_and_which_statistic_a_share_is(client, catalogue):
+def test_json_has_null_for_missing_values_and_the_statistic_of_a_share(client, catalogue):
     row = client.get("/drives/cloud/?format=json").json()["rows"][0]
     assert (row["tps"], row["device_count"], row["sole_tenant"], row["capacity_gb"]) == ("564000", 4, False, None)
     assert (row["statistic"], row["tier"], row["verdict"]) == ("steady-as-published", "published", None)
@@ -52,7 +52,7 @@ def test_a_run_from_a_log_exports_its_verdict(client, make_log_run):
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
-def test_text_that_a_spreadsheet_would_run_is_disarmed(client, make_product, make_published_run, start):
+def test_text_that_looks_like_a_formula_is_escaped(client, make_product, make_published_run, start):
     make_published_run(product=make_product(vendor=f"{start}HYPERLINK(1)"))
     (line,) = read_csv(client.get("/drives/nvme-flash/?format=csv"))
     assert line["vendor"].startswith("'")
@@ -69,7 +69,7 @@ def test_files_have_their_type_and_name(client, catalogue):
     ("devices", "told", "note"),
     [(1, ("55.5", "625000"), ""), (4, ("13.9", "156000"), "4 devices together"), (None, (None, None), "")],
 )
-def test_speed_is_held_against_a_drive_for_each_device(client, make_product, make_log_run, devices, told, note):
+def test_the_target_speed_is_compared_with_each_device(client, make_product, make_log_run, devices, told, note):
     product = make_product(capacity_gb=1600)
     make_log_run(product=product, tps=Decimal(1_000_000), device_count=devices)
     row = client.get("/drives/nvme-flash/?format=json").json()["rows"][0]
@@ -79,7 +79,7 @@ def test_speed_is_held_against_a_drive_for_each_device(client, make_product, mak
     assert note in " ".join(columns["notes"]["words"])
 
 
-def test_a_published_result_without_a_number_of_devices_is_taken_as_one(client, make_product, make_published_run):
+def test_a_published_result_without_a_number_of_devices_counts_as_one(client, make_product, make_published_run):
     make_published_run(product=make_product(capacity_gb=1600), tps=1_000_000)
     row = client.get("/drives/nvme-flash/?format=json").json()["rows"][0]
     assert (row["device_count"], row["needed_dwpd"], row["tps_per_tb"]) == (None, "55.5", "625000")
@@ -87,10 +87,10 @@ def test_a_published_result_without_a_number_of_devices_is_taken_as_one(client, 
 
 
 @pytest.mark.parametrize("number", ["-0.4", "-12", "-0", "0.5", "7"])
-def test_a_plain_number_is_no_formula_also_where_it_is_negative(number):
+def test_a_negative_number_is_not_escaped_as_a_formula(number):
     assert csv_cell(number) == number
 
 
 @pytest.mark.parametrize("text", ["-1+1", "-", "--1", "-1.", "-.5", "=1", "+1", "@x", "-1e5", "-\u0661", "-1\n"])
-def test_what_is_no_plain_number_is_kept_from_spreadsheets(text):
+def test_text_that_only_begins_like_a_number_is_escaped_as_a_formula(text):
     assert csv_cell(text) == f"'{text}"

@@ -13,13 +13,13 @@ def read(query):
     return read_list_query(QueryDict(query), DRIVE_COLUMNS)
 
 
-def test_nothing_asked_is_fastest_first_as_a_page():
+def test_the_default_is_a_page_with_the_fastest_first():
     question = read("")
     assert (question.sort, question.form) == (FASTEST_FIRST, "html")
 
 
 @pytest.mark.parametrize(("query", "sort"), [("sort=-tps", Sort("tps", True)), ("sort=drive", Sort("drive", False))])
-def test_a_minus_before_the_column_falls(query, sort):
+def test_a_minus_before_the_column_sorts_in_descending_order(query, sort):
     assert read(query).sort == sort
 
 
@@ -36,17 +36,17 @@ def test_a_minus_before_the_column_falls(query, sort):
         ("colour=red", "Unknown parameter colour: expected one of sort, format"),
     ],
 )
-def test_what_is_not_understood_is_named(query, complaint):
+def test_an_invalid_parameter_is_named(query, complaint):
     with pytest.raises(ParameterError, match=f"^{complaint}"):
         read(query)
 
 
-def test_an_address_holds_only_what_differs_from_the_default():
+def test_an_address_has_only_values_other_than_the_default():
     assert read("").address() == "?"
     assert read("sort=drive").address(form="csv") == "?sort=drive&format=csv"
 
 
-def test_an_unknown_parameter_answers_a_page_that_names_it(client, db):
+def test_an_unknown_parameter_is_answered_with_a_page_that_names_it(client, db):
     response = client.get("/drives/nvme-flash/?sort=<b>lots")
     assert response.status_code == 400
     assert "sort=&lt;b&gt;lots" in response.text
@@ -66,16 +66,16 @@ def test_an_unknown_parameter_answers_a_page_that_names_it(client, db):
         ("-act_version", "SanDisk, 6.4 TB DC SN861"),
     ],
 )
-def test_each_column_sorts_both_ways(client, catalogue, sort, first):
+def test_each_column_sorts_in_both_directions(client, catalogue, sort, first):
     assert read_rows(client.get(f"/drives/nvme-flash/?sort={sort}"))[0][0] == first
 
 
 @pytest.mark.parametrize("sort", ["pct_over_256us", "-pct_over_256us"])
-def test_what_is_not_stated_comes_last_either_way(client, catalogue, sort):
+def test_missing_values_come_last_in_both_directions(client, catalogue, sort):
     assert "P5800X" in read_rows(client.get(f"/drives/nvme-3dxpoint/?sort={sort}"))[0][0]
 
 
-def test_a_head_links_to_its_column_and_back(client, catalogue):
+def test_a_head_links_to_its_column_and_to_the_opposite_order(client, catalogue):
     text = client.get("/drives/nvme-flash/?sort=drive").text
     assert '<th scope="col" aria-sort="ascending" data-column="drive"><a href="?sort=-drive">Drive</a>' in text
     assert '<a href="?sort=-endurance_dwpd">Endurance</a>' in text

@@ -37,12 +37,12 @@ def expected(row):
     return "truncated" if is_rounded_twice else row["status"]
 
 
-def test_every_claim_of_the_file_is_there_with_its_value_and_the_status_of_one_rule(client):
+def test_every_claim_of_the_file_is_listed_with_its_value_and_its_status(client):
     shown = [(row["claim"], row["stated"], row["recomputed"] or "", row["status"]) for row in exported(client)]
     assert shown == [(row["claim"], row["stated_value"], row["recomputed_value"], expected(row)) for row in recorded()]
 
 
-def test_the_claims_are_counted_by_what_became_of_them(client):
+def test_the_claims_are_counted_by_status(client):
     counts = Counter(expected(row) for row in recorded())
     text = client.get("/ycsb/claims/").text
     assert (
@@ -53,12 +53,12 @@ def test_the_claims_are_counted_by_what_became_of_them(client):
         assert f"<dt>{LABELS[Status(status)]} <b>{number}</b></dt>" in text
 
 
-def test_sixteen_of_16_5_and_31_of_31_5_are_both_cut_off(client):
+def test_the_claims_16_of_16_5_and_31_of_31_5_are_both_truncated(client):
     found = {(row["stated"], row["recomputed"]): row["status"] for row in exported(client)}
     assert (found["16", "16.5"], found["31", "31.5"]) == ("truncated", "truncated")
 
 
-def test_what_was_read_off_a_figure_is_marked_with_how_far_it_can_be_trusted(client):
+def test_a_value_read_from_a_chart_is_marked_with_its_precision(client):
     marked = {row["claim"]: row["read_off"] for row in exported(client) if row["read_off"]}
     assert set(marked) == set(OF_READ_OFF_POINTS)
     # 3,500 / 340 to 4,500 / 240
@@ -70,7 +70,7 @@ def claim_rows(client):
     return [row for row in read_rows(client.get("/ycsb/claims/")) if len(row) == 6]
 
 
-def test_the_7400_briefs_44_and_49_per_cent_reproduce(client):
+def test_the_7400_briefs_44_and_49_per_cent_are_reproduced(client):
     found = claim_rows(client)
     assert found[0][1:4] == ["workload A", "stated 44 %", "gives 43.9 %"]
     assert [row[3] for row in found if row[0] == "mean improvement over thread counts" and row[1] == "workload A"] == [
@@ -78,7 +78,7 @@ def test_the_7400_briefs_44_and_49_per_cent_reproduce(client):
     ]
 
 
-def test_the_7450_briefs_2_3_times_and_95_per_cent_stand_beside_a_span_that_decides_nothing(client):
+def test_the_7450_briefs_2_3_times_and_95_per_cent_have_an_undecided_range(client):
     found = {row[0]: row[1:] for row in claim_rows(client)}
     assert found["latency ratio at 40,000 ops/s (p99.99 read)"] == [
         "workload A", "stated 2.3 x", "gives 2.3 x",
@@ -88,27 +88,27 @@ def test_the_7450_briefs_2_3_times_and_95_per_cent_stand_beside_a_span_that_deci
     assert found["throughput improvement at 15 ms (p99.99 read)"][1:3] == ["stated 95 %", "gives 95.7 %"]
 
 
-def test_the_x100_papers_14_times_is_13_8_as_it_was_read_off(client):
+def test_the_x100_papers_14_times_is_13_8_as_read_from_the_chart(client):
     found = {row[0]: row[1:] for row in claim_rows(client)}
     assert found["lower p99.9 read latency at 460,000 ops/s"][1:3] == ["stated 14 x", "gives 13.8 x"]
 
 
-def test_a_claim_that_its_own_table_refutes_is_framed(client):
+def test_a_claim_that_its_own_table_contradicts_is_framed(client):
     text = client.get("/ycsb/claims/").text
     assert text.count('<span class="fail">contradicts itself</span>') == 1
 
 
-def test_where_a_second_rounding_makes_the_difference_both_are_told(client):
+def test_both_roundings_are_shown_if_a_second_rounding_makes_the_difference(client):
     (row,) = [row for row in exported(client) if row["recorded_status"]]
     assert (row["workload"], row["stated"], row["status"]) == ("F", "16", "truncated")
     assert row["recorded_status"] == "exactly 16.5248; rounded to 16.5 first: reproduces"
 
 
-def test_what_littles_law_forbids_is_told(client):
+def test_a_violation_of_littles_law_is_reported(client):
     assert "135.1 operations at the same time, but 128 threads" in client.get("/ycsb/claims/").text
 
 
-def test_the_csv_has_what_the_page_has(client):
+def test_the_csv_has_the_values_of_the_page(client):
     lines = client.get("/ycsb/claims/?format=csv").text.splitlines()
     assert len(lines) == 63
     assert lines[1].startswith("micron-7400-brief,peak throughput improvement,A,7400 PRO,7300 PRO,44,%,")

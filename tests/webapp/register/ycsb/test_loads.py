@@ -53,7 +53,7 @@ def held(client, query):
     return [" ".join(re.sub("<[^>]+>", " ", row).split()) for row in table.split("<tr>")[2:]]
 
 
-def test_the_overview_lists_the_load_once(client, folded):
+def test_the_overview_lists_a_load_once(client, folded):
     row = read_rows(client.get("/ycsb/"))[-1]
     assert row[0].startswith("Workload a, run phase")
     assert row[2:] == ["1 drives", "4 runs", "2 to 16 threads"]
@@ -68,27 +68,27 @@ def test_every_point_is_a_row_with_its_peak_and_its_run(client, folded):
     assert rows[0][5:8] == ["not printed", "not printed", "100"]
 
 
-def test_at_a_fixed_throughput_the_first_crossing_answers_and_further_ones_are_told(client, folded):
+def test_the_first_crossing_at_a_fixed_throughput_is_the_answer_and_others_are_named(client, folded):
     (row,) = held(client, "hold=throughput&at=350")
     assert row.endswith("40 us between 4 and 8 threads, interpolated linearly 70 us")
 
 
-def test_at_a_fixed_latency_the_throughput_is_read(client, folded):
+def test_the_throughput_at_a_fixed_latency_is_read(client, folded):
     (row,) = held(client, "hold=latency&at=80")
     assert "300 ops/s between 8 and 16 threads" in row
 
 
-def test_a_measured_point_is_its_own_answer(client, folded):
+def test_a_measured_point_is_returned_unchanged(client, folded):
     (row,) = held(client, "hold=throughput&at=300&statistic=p9999")
     assert "200 us measured with 4 threads" in row
 
 
-def test_nothing_is_told_beyond_what_was_measured(client, folded):
+def test_no_value_outside_the_measured_range_is_shown(client, folded):
     (row,) = held(client, "hold=throughput&at=401")
     assert "not measured there measured from 100 ops/s to 400 ops/s" in row
 
 
-def test_the_held_line_is_drawn_where_it_is_held(client, folded):
+def test_the_line_of_a_fixed_value_is_drawn_at_that_value(client, folded):
     text = client.get(f"{PAGE}?hold=latency&at=80&statistic=avg").text
     panels = json.loads(re.search(r'id="load-curves" type="application/json">(.*?)</script>', text)[1])
     assert [panel["title"] for panel in panels] == [
@@ -98,7 +98,7 @@ def test_the_held_line_is_drawn_where_it_is_held(client, folded):
     assert panels[1]["curves"][0]["x"] == [100, 300, 400, 200]
 
 
-def test_two_drives_under_one_load_are_compared_thread_by_thread(client, folded, make_product, measured):
+def test_two_drives_under_one_load_are_compared_by_thread_count(client, folded, make_product, measured):
     other = make_product(model="OTHER", slug="ex10")
     measured(other, 4, 450)
     measured(other, 8, 500)
@@ -108,7 +108,7 @@ def test_two_drives_under_one_load_are_compared_thread_by_thread(client, folded,
     assert "<b>-20.0</b>" in client.get(f"{PAGE}?against=ex10").text
 
 
-def test_repeats_are_told_by_their_median(client, folded, measured):
+def test_repeats_are_shown_by_their_median(client, folded, measured):
     measured(folded, 4, 500, 40)
     measured(folded, 4, 310, 30)
     (row,) = [row for row in read_rows(client.get(PAGE)) if row[1] == "4"]
@@ -117,7 +117,7 @@ def test_repeats_are_told_by_their_median(client, folded, measured):
     assert row[-1].count("r-") == 3
 
 
-def test_what_is_not_valid_is_left_out_and_said(client, folded, measured):
+def test_invalid_runs_are_left_out_and_named(client, folded, measured):
     measured(folded, 32, 9999, validity="invalid")
     text = client.get(PAGE).text
     assert "1 run of this load is left out as invalid" in text
@@ -125,18 +125,18 @@ def test_what_is_not_valid_is_left_out_and_said(client, folded, measured):
 
 
 @pytest.mark.parametrize("visibility", [Visibility.UNREVIEWED, Visibility.WITHDRAWN])
-def test_what_is_not_public_gives_nothing_away(client, make_product, measured, visibility):
+def test_runs_that_are_not_public_are_not_revealed(client, make_product, measured, visibility):
     measured(make_product(), 4, 100, visibility=visibility)
     assert client.get(PAGE).status_code == 404
     assert KEY[:16] not in client.get("/ycsb/").text
 
 
-def test_a_load_without_a_usable_run_says_so(client, make_product, measured):
+def test_a_load_without_a_usable_run_states_so(client, make_product, measured):
     measured(make_product(), 4, 100, validity="invalid")
     assert "No valid run of this load has both a thread count and a throughput." in client.get(PAGE).text
 
 
-def test_the_csv_has_every_run_not_medians(client, folded, measured):
+def test_the_csv_has_every_run_instead_of_medians(client, folded, measured):
     measured(folded, 4, 500, 40)
     lines = client.get(f"{PAGE}?format=csv").text.splitlines()
     assert len(lines) == 6
@@ -147,7 +147,7 @@ def test_the_csv_has_every_run_not_medians(client, folded, measured):
 @pytest.mark.parametrize(
     "query", ["of=scan", "hold=both", "at=-5", "at=many", "statistic=p50", "against=nobody", "a=b"]
 )
-def test_a_question_that_is_not_understood_is_named(client, folded, query):
+def test_an_invalid_parameter_is_named(client, folded, query):
     response = client.get(f"{PAGE}?{query}")
     assert response.status_code == 400
     assert query.partition("=")[0] in response.text
@@ -160,7 +160,7 @@ def test_the_number_of_queries_does_not_grow_with_the_runs(folded, make_product,
     assert count_queries(PAGE) == few
 
 
-def test_a_hostile_name_stays_a_name(client, make_product, measured):
+def test_a_hostile_name_is_escaped(client, make_product, measured):
     measured(make_product(model="<script>alert(1)</script>"), 4, 100, 10, 20, workload="<b>a</b>")
     text = client.get(PAGE).text
     assert "<script>alert" not in text

@@ -41,7 +41,7 @@ def telemetry(busy="40.0", disks=ONE_DISK, watts=()):
 
 
 @pytest.fixture
-def told(measured):
+def reported(measured):
     """Return a function that makes a run of a load with the telemetry of its host."""
 
     def make(product, threads, ops_per_s, mean_us=100, **facts):
@@ -63,15 +63,15 @@ def rows_of(client, heading):
     return read_rows(type("Page", (), {"text": page, "content": page.encode()})())
 
 
-def test_rates_of_disks_add_up_and_the_worst_await_counts(drive, told):
-    run = told(drive, 4, 300, disks=(disk("2000000", "500000", "90.0", "30.0"), disk("1000000", "250000", "190.0")))
+def test_rates_of_disks_are_added_and_the_highest_await_counts(drive, reported):
+    run = reported(drive, 4, 300, disks=(disk("2000000", "500000", "90.0", "30.0"), disk("1000000", "250000", "190.0")))
     found = machine_of(run)
     assert (found["drive_read_bytes_per_s"], found["drive_write_bytes_per_s"]) == (3_000_000, 750_000)
     assert (found["drive_read_await_us"], found["drive_write_await_us"]) == (190, 30)
 
 
-def test_a_rate_that_one_disk_does_not_tell_is_not_known(drive, told):
-    run = told(drive, 4, 300, disks=(disk("2000000", "500000", "90.0"), disk("1000000", None, "80.0")))
+def test_a_rate_that_one_disk_does_not_report_is_unknown(drive, reported):
+    run = reported(drive, 4, 300, disks=(disk("2000000", "500000", "90.0"), disk("1000000", None, "80.0")))
     assert "drive_write_bytes_per_s" not in machine_of(run)
 
 
@@ -84,13 +84,13 @@ def test_a_rate_that_one_disk_does_not_tell_is_not_known(drive, told):
         ((), None),
     ],
 )
-def test_operations_per_watt_are_told_where_the_drives_own_power_is(drive, told, watts, per_watt):
-    assert machine_of(told(drive, 4, 300, watts=watts)).get("ops_per_drive_w") == per_watt
+def test_operations_per_watt_are_shown_if_the_power_of_the_drive_is_reported(drive, reported, watts, per_watt):
+    assert machine_of(reported(drive, 4, 300, watts=watts)).get("ops_per_drive_w") == per_watt
 
 
-def test_the_page_tells_each_thread_count_with_what_its_host_told(client, drive, told, measured):
-    told(drive, 4, 300, busy="40.0", watts=(("drive", "8.00"),))
-    told(drive, 8, 400, busy="70.0")
+def test_the_page_shows_each_thread_count_with_the_telemetry_of_its_host(client, drive, reported, measured):
+    reported(drive, 4, 300, busy="40.0", watts=(("drive", "8.00"),))
+    reported(drive, 8, 400, busy="70.0")
     measured(drive, 16, 350, 120)
     rows = rows_of(client, "machine")
     assert [row[1:3] for row in rows] == [["4", "40.0"], ["8", "70.0"]]
@@ -98,23 +98,23 @@ def test_the_page_tells_each_thread_count_with_what_its_host_told(client, drive,
     assert rows[1][-2:] == ["not reported", "not reported"]
 
 
-def test_a_load_without_telemetry_says_so(client, drive, measured):
+def test_a_load_without_telemetry_states_so(client, drive, measured):
     measured(drive, 4, 300, 100)
     assert "No run of this load has host telemetry" in client.get(PAGE).text
 
 
-def test_of_repeats_the_median_is_told_where_all_of_them_tell(client, drive, told):
+def test_the_median_of_repeats_is_shown_if_all_of_them_report_it(client, drive, reported):
     for busy in ("40.0", "50.0", "90.0"):
-        told(drive, 4, 300, busy=busy)
-    told(drive, 8, 400)
+        reported(drive, 4, 300, busy=busy)
+    reported(drive, 8, 400)
     rows = rows_of(client, "machine")
     assert rows[0][2] == "50.0"
 
 
-def test_two_drives_are_held_against_each_other_each_metric_in_its_direction(client, drive, told, make_product):
+def test_two_drives_are_compared_by_each_metric_in_its_direction(client, drive, reported, make_product):
     base = make_product(model="BASE", slug="base")
-    told(base, 4, 200, mean_us=200, watts=(("drive", "10.00"),))
-    told(drive, 8, 300, mean_us=100, busy="80.0", watts=(("drive", "10.00"),))
+    reported(base, 4, 200, mean_us=200, watts=(("drive", "10.00"),))
+    reported(drive, 8, 300, mean_us=100, busy="80.0", watts=(("drive", "10.00"),))
     rows = rows_of(client, "summary")
 
     def cells_of(metric):
@@ -127,8 +127,8 @@ def test_two_drives_are_held_against_each_other_each_metric_in_its_direction(cli
     assert cells_of("Processors busy") == ["40.0", "80.0", "none"]
 
 
-def test_the_tables_of_data_have_every_quantity_and_nothing_where_it_was_not_told(client, drive, told, measured):
-    told(drive, 4, 300, watts=(("drive", "8.00"),))
+def test_the_data_tables_have_every_quantity_and_empty_cells_for_missing_ones(client, drive, reported, measured):
+    reported(drive, 4, 300, watts=(("drive", "8.00"),))
     measured(drive, 8, 400, 100)
     one, other = csv.DictReader(client.get(f"{PAGE}?format=csv").text.splitlines())
     assert (one["cpu_busy_pct"], one["drive_read_bytes_per_s"], one["ops_per_drive_w"]) == ("40", "2000000", "37.5")
@@ -137,15 +137,15 @@ def test_the_tables_of_data_have_every_quantity_and_nothing_where_it_was_not_tol
     assert (rows[0]["drive_w"], rows[1]["drive_w"]) == ("8", None)
 
 
-def test_the_page_of_a_run_tells_its_machine(drive, told):
-    pairs = dict(ycsb_view(told(drive, 4, 300, watts=(("package", "21.50"),)))["telemetry"])
+def test_the_page_of_a_run_shows_its_machine(drive, reported):
+    pairs = dict(ycsb_view(reported(drive, 4, 300, watts=(("package", "21.50"),)))["telemetry"])
     assert pairs["Power, package"].startswith("21.50")
     assert pairs["Processors busy"].startswith("40.0")
 
 
-def test_the_number_of_statements_does_not_grow_with_the_runs(client, drive, told, django_assert_max_num_queries):
+def test_the_number_of_queries_does_not_grow_with_the_runs(client, drive, reported, django_assert_max_num_queries):
     for threads in range(1, 9):
-        told(drive, threads, 100 * threads)
+        reported(drive, threads, 100 * threads)
     with django_assert_max_num_queries(5):
         client.get(PAGE)
 

@@ -30,7 +30,7 @@ def chart(response, name):
     return json.loads(found[1])
 
 
-def test_the_overview_names_every_publication_with_what_its_figures_give(client, published):
+def test_the_overview_names_every_publication_with_its_results(client, published):
     found = {row[0]: row[1:] for row in read_rows(client.get("/ycsb/"))}
     assert found["Micron 7400 PRO against 7300 PRO on RocksDB"] == [
         "On workload A, the peak of the 7400 PRO is 43.9 % higher than that of the 7300 PRO; on B +28.2 %, "
@@ -41,7 +41,7 @@ def test_the_overview_names_every_publication_with_what_its_figures_give(client,
     assert len(found) == len(PUBLICATIONS)
 
 
-def test_the_7400_brief_gives_its_44_and_49_per_cent(client, published):
+def test_the_7400_brief_has_its_44_and_49_per_cent(client, published):
     response = client.get("/ycsb/micron-7400-brief/")
     first = response.text.split("</table>")[0]
     assert re.search(r"peak</th>.*?29,195.*?42,012.*?<b>\+43\.9</b>", first, re.DOTALL)
@@ -50,21 +50,21 @@ def test_the_7400_brief_gives_its_44_and_49_per_cent(client, published):
     assert "published claim “49 % mean improvement over thread counts” has the status: reproduces." in response.text
 
 
-def test_the_improvement_goes_thread_by_thread_with_both_peaks_marked(client, published):
+def test_the_improvement_is_listed_by_thread_count_with_both_peaks_marked(client, published):
     found = rows_of(client, "micron-7400-brief")
     assert found[0] == ["4", "12,694", "17,060", "+34.4"]
     assert found[3] == ["32", "27,635", "peak 42,012", "+52.0"]
     assert found[5] == ["64", "peak 29,195", "40,940", "+40.2"]
 
 
-def test_what_a_brief_claims_wrongly_stands_beside_its_table(client, published):
+def test_a_wrong_claim_of_a_brief_is_shown_next_to_its_table(client, published):
     assert (
         "published claim “24 % mean improvement over thread counts” has the status: contradicts itself."
         in client.get("/ycsb/micron-7400-brief/").text
     )
 
 
-def test_the_curves_hold_what_the_tables_hold(client, published):
+def test_the_curves_have_the_values_of_the_tables(client, published):
     panels = chart(client.get("/ycsb/micron-7400-brief/"), "throughput-curves")
     assert [panel["title"] for panel in panels] == [f"Workload {letter}" for letter in "ABCDF"]
     new, old = panels[0]["curves"]
@@ -75,14 +75,14 @@ def test_the_curves_hold_what_the_tables_hold(client, published):
 READ_OFF = "read from a chart, accurate to one digit: possible range"
 
 
-def test_the_7450_brief_gives_its_2_3_times_and_95_per_cent(client, published):
+def test_the_7450_brief_has_its_2_3_times_and_95_per_cent(client, published):
     held = rows_of(client, "micron-7450-brief")
     drive, base = "7450 PRO: ", "first-generation PCIe Gen4: "  # told in words on a phone
     assert held[0][2:] == [f"{drive}10 ms", f"{base}23 ms", "2.3x lower (56.5 % less)", f"{READ_OFF} 1.2 to 5.6 x"]
     assert held[1][2:] == [f"{drive}45,000 ops/s", f"{base}23,000 ops/s", "+95.7 %", f"{READ_OFF} 42.9 to 177.8 %"]
 
 
-def test_the_x100_paper_gives_its_14_times(client, published):
+def test_the_x100_paper_has_its_14_times(client, published):
     held = rows_of(client, "micron-x100-paper")
     assert held[0][2:5] == ["X100: 100 us", "9300 MAX: 500 us", "5x lower (80.0 % less)"]
     assert held[1][2:] == [
@@ -95,7 +95,7 @@ def test_the_x100_paper_gives_its_14_times(client, published):
     assert lede in client.get("/ycsb/micron-x100-paper/").text
 
 
-def test_a_brief_gives_the_ranges_that_the_page_of_claims_gives(client, published):
+def test_a_brief_has_the_ranges_of_the_page_of_claims(client, published):
     claims = client.get("/ycsb/claims/?format=json").json()["rows"]
     of_claims = {
         row["read_off"].replace("read off a figure, good to 1 digit:", READ_OFF) for row in claims if row["read_off"]
@@ -105,7 +105,7 @@ def test_a_brief_gives_the_ranges_that_the_page_of_claims_gives(client, publishe
     assert of_briefs == of_claims
 
 
-def test_held_levels_are_drawn_and_points_read_off_are_no_line(client, published):
+def test_fixed_levels_are_drawn_and_points_read_from_a_chart_are_not_joined(client, published):
     (panel,) = chart(client.get("/ycsb/micron-7450-brief/"), "fixed-curves")
     assert [(line["axis"], line["at"]) for line in panel["levels"]] == [("x", 40_000), ("y", 15)]
     assert [curve["line"] for curve in panel["curves"]] == [False, False]
@@ -134,14 +134,14 @@ FL6 = {
 
 
 @pytest.mark.parametrize("letter", FL6)
-def test_the_fl6_brief_gives_its_gains(client, published, letter):
+def test_the_fl6_brief_has_its_gains(client, published, letter):
     text = client.get("/ycsb/kioxia-fl6-brief/").text
     table = text.split(f'aria-label="Workload {letter}"')[1].split("</table>")[0]
     for metric, gain in FL6[letter].items():
         assert re.search(rf">{metric} <span.*?<b>{re.escape(gain)}</b>", table, re.DOTALL), (metric, gain)
 
 
-def test_a_metric_says_in_which_direction_it_is_better_and_by_whom(client, published):
+def test_a_metric_states_its_better_direction_and_its_source(client, published):
     text = client.get("/ycsb/kioxia-fl6-brief/").text
     assert "us, lower is better" in text
     assert "%, higher is better by this publication" in text
@@ -149,14 +149,14 @@ def test_a_metric_says_in_which_direction_it_is_better_and_by_whom(client, publi
     assert "load phase: inserts only" in text
 
 
-def test_a_figure_that_is_neither_high_nor_low_better_has_no_gain(client, published):
+def test_a_figure_without_a_better_direction_has_no_gain(client, published):
     PublishedFigure.objects.filter(publication="kioxia-fl6-brief").update(publication="other-brief")
     text = client.get("/ycsb/other-brief/").text
     assert "neither direction is better" in text
     assert '<span class="dim">none</span>' in text
 
 
-def test_processor_waiting_and_request_sizes_stand_beside(client, published):
+def test_processor_waiting_and_request_sizes_are_shown_next_to_each_other(client, published):
     found = {
         row[0]: row[1:] for row in rows_of(client, "micron-x100-paper") if row[1] in {"workload all", "workload B"}
     }
@@ -179,22 +179,22 @@ def test_the_overview_exports_every_publication(client, published):
     assert (told["schema"], len(told["rows"])) == ("drivecert.ycsb-figures/1", PublishedFigure.objects.count())
 
 
-def test_the_overview_takes_the_same_queries_whatever_it_holds(published, count_queries):
+def test_the_overview_needs_the_same_queries_for_any_number_of_publications(published, count_queries):
     many = count_queries("/ycsb/")
     PublishedFigure.objects.exclude(publication="micron-7450-brief").delete()
     assert count_queries("/ycsb/") == many
 
 
-def test_an_empty_register_has_the_page(client):
+def test_the_page_of_an_empty_register_is_answered(client):
     assert "No published figure" in client.get("/ycsb/").text
 
 
 @pytest.mark.parametrize("address", ["/ycsb/no-such-brief/", "/ycsb/loads/0123456789abcdef/", "/ycsb/loads/short/"])
-def test_what_does_not_exist_is_named(client, published, address):
+def test_an_unknown_publication_is_named(client, published, address):
     assert client.get(address).status_code == 404
 
 
 @pytest.mark.parametrize("address", ["/ycsb/", "/ycsb/claims/", "/ycsb/micron-7400-brief/"])
-def test_a_parameter_that_is_not_understood_is_named(client, published, address):
+def test_an_invalid_parameter_is_named(client, published, address):
     assert "Unknown parameter colour: expected one of format" in client.get(f"{address}?colour=red").text
     assert "format=xml: expected one of html, csv, json" in client.get(f"{address}?format=xml").text

@@ -37,14 +37,14 @@ APART = [{"firmware": "F2"}, {"over_provisioning_pct": Decimal(28)}, {"over_prov
 
 
 @pytest.mark.parametrize("setup", APART)
-def test_runs_in_two_setups_are_no_repeats(client, ex9, measured, setup):
+def test_runs_in_two_setups_are_not_repeats(client, ex9, measured, setup):
     first, second = measured(ex9, 4, 100), state(measured(ex9, 4, 300), **setup)
     rows = points(client)
     assert [(row[2], row[-1]) for row in rows] == [("peak 100", first.public_id), ("peak 300", second.public_id)]
     assert len({row[0] for row in rows}) == 2
 
 
-def test_runs_on_drives_in_partitions_and_whole_are_no_repeats(client, ex9, measured):
+def test_runs_on_partitions_and_on_whole_drives_are_not_repeats(client, ex9, measured):
     runs = [state(measured(ex9, 4, speed), device_count=devices) for speed, devices in ((100, 1), (300, 16))]
     for run in runs:
         DriveInRun.objects.create(run=run, key="nvme:EX9:S1")
@@ -59,14 +59,14 @@ def test_runs_in_one_setup_are_repeats(client, ex9, measured):
     assert row[0] == "Exemplar EX9 400 GB"
 
 
-def test_a_drive_is_named_by_what_its_setups_differ_in_alone(client, ex9, measured):
+def test_a_drive_is_named_only_by_the_differences_of_its_setups(client, ex9, measured):
     state(measured(ex9, 4, 100), firmware="F1", over_provisioning_pct=7)
     state(measured(ex9, 4, 300), firmware="F2", over_provisioning_pct=7)
     names = [row[0] for row in points(client)]
     assert [name.split("GB, ")[1] for name in names] == ["firmware F1", "firmware F2"]
 
 
-def test_setups_that_are_known_to_differ_are_not_held_against_each_other(client, ex9, measured):
+def test_setups_that_are_known_to_differ_are_not_compared(client, ex9, measured):
     state(measured(ex9, 4, 100), over_provisioning_pct=7)
     state(measured(ex9, 4, 300), over_provisioning_pct=28)
     text = client.get(PAGE).text
@@ -75,14 +75,16 @@ def test_setups_that_are_known_to_differ_are_not_held_against_each_other(client,
     assert "Gain, thread by thread" not in text
 
 
-def test_two_firmware_versions_are_held_against_each_other(client, ex9, measured):
+def test_two_firmware_versions_are_compared(client, ex9, measured):
     state(measured(ex9, 4, 100), firmware="F1")
     newer = state(measured(ex9, 4, 300), firmware="F2")
     assert "<b>+200.0</b>" in client.get(PAGE).text
     assert "<b>-66.7</b>" in client.get(f"{PAGE}?against=ex9.{newer.public_id}").text
 
 
-def test_a_link_to_a_drive_outlives_a_second_set_up_and_names_either_by_any_of_its_runs(client, ex9, measured):
+def test_a_link_to_a_drive_stays_valid_after_a_second_setup_and_either_is_found_by_any_of_its_runs(
+    client, ex9, measured
+):
     first, again = (state(measured(ex9, 4, 100), firmware="F1") for _ in range(2))
     assert client.get(f"{PAGE}?against=ex9").status_code == 200
     newer = state(measured(ex9, 4, 300), firmware="F2")
@@ -93,7 +95,7 @@ def test_a_link_to_a_drive_outlives_a_second_set_up_and_names_either_by_any_of_i
         assert client.get(f"{PAGE}?against={code}").status_code == 400
 
 
-def test_the_line_of_a_run_is_of_its_own_setup(ex9, measured):
+def test_the_line_of_a_run_belongs_to_its_own_setup(ex9, measured):
     own, other = measured(ex9, 4, 100, 10), state(measured(ex9, 8, 300, 20), firmware="F2")
     for run in (own, other):
         run.ycsb.operations.update(p99_us=5)
@@ -101,7 +103,7 @@ def test_the_line_of_a_run_is_of_its_own_setup(ex9, measured):
     assert line["x"] == [100.0]
 
 
-def test_a_size_that_was_left_is_told_as_a_part_of_the_capacity(ex9, measured):
+def test_an_unpartitioned_size_is_shown_as_a_part_of_the_capacity(ex9, measured):
     run = state(measured(ex9, 4, 100), over_provisioned_to_gb=320)
     assert sweep_conditions(run).over_provisioned_to_pct == Fraction(80)
     ex9.capacity_gb = None
@@ -109,12 +111,12 @@ def test_a_size_that_was_left_is_told_as_a_part_of_the_capacity(ex9, measured):
     assert sweep_conditions(Run.objects.get(pk=run.pk)).over_provisioned_to_pct is None
 
 
-def test_what_no_output_of_ycsb_tells_is_unknown_and_not_equal(ex9, measured):
+def test_values_that_no_ycsb_output_reports_are_unknown_and_not_equal(ex9, measured):
     told = dict(zip(("firmware", *SETUP_CONDITIONS), setup_of(measured(ex9, 4, 100)), strict=True))
     assert told == dict.fromkeys(("firmware", *SETUP_CONDITIONS))
 
 
-def test_the_csv_tells_the_setup(client, ex9, measured):
+def test_the_csv_has_the_setup(client, ex9, measured):
     state(measured(ex9, 4, 100, 10), firmware="F2", over_provisioning_pct=28)
     header, line = client.get(f"{PAGE}?format=csv").text.splitlines()
     told = dict(zip(header.split(","), line.split(","), strict=True))

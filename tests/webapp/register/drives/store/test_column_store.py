@@ -20,7 +20,7 @@ def reader():
     return RowReader(column_store.column_encodings())
 
 
-def told(read):
+def store_contents(read):
     """Return all that a store says, with its words in place of their codes."""
     columns = {code: (column, [column.word(row) for row in range(read.count)]) for code, column in read.columns.items()}
     return read.count, read.runs, read.slugs, columns, read.names.texts, read.remarks
@@ -38,7 +38,7 @@ def annotate(runs):
     Annotation.objects.create(run=runs[2], text="Seen twice.")
 
 
-def judge_anew(runs):
+def evaluate_again(runs):
     Verdict.objects.create(
         run=runs[3],
         profile=runs[3].verdicts.get().profile,
@@ -49,7 +49,7 @@ def judge_anew(runs):
     )
 
 
-def read_anew(runs):
+def read_again(runs):
     runs[3].shares.all().delete()
     Share.objects.create(
         run=runs[3], statistic="worst-slice", threshold_us=1000, share_pct=Decimal("0.5"), printed="0.50"
@@ -69,7 +69,7 @@ def delete(runs):
     runs[1].delete()
 
 
-CHANGES = [withdraw, rename, annotate, judge_anew, read_anew, correct_in_place, hide, delete]
+CHANGES = [withdraw, rename, annotate, evaluate_again, read_again, correct_in_place, hide, delete]
 
 
 @pytest.fixture
@@ -80,16 +80,16 @@ def runs(make_published_run, make_log_run):
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_after_any_change_the_shelf_is_one_read_from_nothing(reader, runs, change):
-    before, version = told(reader.store("before")), column_store.current_version()
+def test_an_update_after_any_change_equals_a_store_built_from_scratch(reader, runs, change):
+    before, version = store_contents(reader.store("before")), column_store.current_version()
     change(runs)
-    after = told(reader.store("after"))
-    assert after == told(RowReader(column_store.column_encodings()).store("after"))
+    after = store_contents(reader.store("after"))
+    assert after == store_contents(RowReader(column_store.column_encodings()).store("after"))
     assert after != before
     assert column_store.current_version() != version
 
 
-def test_an_annotation_that_is_retracted_is_gone(reader, runs):
+def test_a_retracted_annotation_is_removed(reader, runs):
     annotate(runs)
     before = reader.store("before")
     Annotation.objects.update(retracted_at="2026-01-01T00:00:00Z")
@@ -97,15 +97,15 @@ def test_an_annotation_that_is_retracted_is_gone(reader, runs):
     assert (list(before.remarks.values()), after.remarks) == ([[("annotation", "Seen twice.", "")]], {})
 
 
-def test_a_new_result_stands_in_its_place_among_the_others(reader, runs, make_product, make_published_run):
+def test_a_new_result_gets_its_place_in_the_order(reader, runs, make_product, make_published_run):
     reader.store("before")
     make_published_run(product=make_product(vendor="Aardvark"), tps=Decimal(1))
     after = reader.store("after")
-    assert told(after) == told(RowReader(column_store.column_encodings()).store("after"))
+    assert store_contents(after) == store_contents(RowReader(column_store.column_encodings()).store("after"))
     assert (after.columns["vendor"].word(0), after.columns["tps"].words[0]) == ("Aardvark", "1")
 
 
-def test_only_what_changed_is_read_again(reader, runs, monkeypatch):
+def test_only_changed_results_are_read_again(reader, runs, monkeypatch):
     reader.store("before")
     read = []
     original = row_reader.remarks_of
@@ -117,7 +117,7 @@ def test_only_what_changed_is_read_again(reader, runs, monkeypatch):
     assert read == [runs[1].pk]
 
 
-def test_a_column_that_did_not_change_stays_as_it_is(reader, runs):
+def test_an_unchanged_column_is_reused(reader, runs):
     before = reader.store("before")
     withdraw(runs)
     after = reader.store("after")
@@ -125,7 +125,7 @@ def test_a_column_that_did_not_change_stays_as_it_is(reader, runs):
     assert after.columns["visibility"].words == ("public", "withdrawn")
 
 
-def test_after_a_change_the_number_of_queries_is_the_same_whatever_the_rows(reader, runs, make_published_run):
+def test_the_number_of_queries_after_a_change_does_not_depend_on_the_rows(reader, runs, make_published_run):
     reader.store("before")
     counts = []
     for more in (1, 5):
@@ -137,19 +137,21 @@ def test_after_a_change_the_number_of_queries_is_the_same_whatever_the_rows(read
     assert counts[0] == counts[1]
 
 
-def test_a_shelf_of_nothing_is_empty(reader):
+def test_a_store_without_results_is_empty(reader):
     assert reader.store("first").count == 0
 
 
-def test_the_last_result_taken_away_leaves_an_empty_shelf(reader, make_published_run):
+def test_removing_the_last_result_leaves_an_empty_store(reader, make_published_run):
     run = make_published_run()
     assert reader.store("before").count == 1
     Run.objects.filter(pk=run.pk).update(visibility=Visibility.UNREVIEWED)
-    assert told(reader.store("after")) == told(RowReader(column_store.column_encodings()).store("after"))
+    assert store_contents(reader.store("after")) == store_contents(
+        RowReader(column_store.column_encodings()).store("after")
+    )
 
 
 @pytest.mark.django_db(transaction=True)
-def test_where_no_transaction_ended_the_tables_are_not_looked_at():
+def test_tables_are_not_read_if_no_transaction_ended():
     # One snapshot for all that follows: whatever else uses this PostgreSQL ends transactions at any moment.
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -162,7 +164,7 @@ def test_where_no_transaction_ended_the_tables_are_not_looked_at():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_a_transaction_wrote_and_took_back_is_in_no_version(make_product):
+def test_a_rolled_back_transaction_is_in_no_version(make_product):
     version = column_store.current_version()
     with transaction.atomic():
         make_product()
@@ -180,28 +182,28 @@ VALUES (%s, %s, %s, 1, '1.00') RETURNING id
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_row_that_is_committed_after_one_with_a_higher_id_is_not_missed(reader, make_published_run):
+def test_a_row_committed_after_one_with_a_higher_id_is_not_missed(reader, make_published_run):
     run = make_published_run({1000: "4.00"})
     with other_session() as late:
         late.autocommit = False
         (lower,) = late.execute(SHARE, [run.pk, run.statistic, 8000]).fetchone()
         higher = Share.objects.create(run=run, statistic=run.statistic, threshold_us=64000, share_pct=1, printed="1.00")
-        version, before = column_store.current_version(), told(reader.store("before"))
+        version, before = column_store.current_version(), store_contents(reader.store("before"))
         late.commit()
     assert lower < higher.pk
     assert column_store.current_version() != version
-    after = told(reader.store("after"))
+    after = store_contents(reader.store("after"))
     assert after != before
-    assert after == told(RowReader(column_store.column_encodings()).store("after"))
+    assert after == store_contents(RowReader(column_store.column_encodings()).store("after"))
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_had_to_wait_gets_the_register_as_it_is_then(make_published_run, monkeypatch):
+def test_a_reader_that_waited_gets_the_current_register(make_published_run, monkeypatch):
     make_published_run()
     column_store.current_store()
     asked, original = [], column_store.current_version
 
-    def version_and_then_a_change():
+    def version_before_a_change():
         found = original()
         if not asked:
             make_published_run()  # while the first answer waits for its turn
@@ -209,7 +211,7 @@ def test_who_had_to_wait_gets_the_register_as_it_is_then(make_published_run, mon
         return found
 
     make_published_run()
-    monkeypatch.setattr(column_store, "current_version", version_and_then_a_change)
+    monkeypatch.setattr(column_store, "current_version", version_before_a_change)
     got = column_store.current_store()
     monkeypatch.undo()
     assert (got.count, got.version) == (3, original())
@@ -217,7 +219,7 @@ def test_who_had_to_wait_gets_the_register_as_it_is_then(make_published_run, mon
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_shelf_that_is_the_register_s_is_given_while_another_is_made(make_published_run):
+def test_a_current_store_is_returned_while_another_is_built(make_published_run):
     make_published_run()
     kept = column_store.current_store()
     with column_store._building:

@@ -30,7 +30,7 @@ def judged(run):
     return run.histograms.get()
 
 
-def test_a_stall_of_one_minute_in_a_month_is_drawn_as_large_as_it_was(make_log_run):
+def test_a_stall_of_one_minute_in_a_month_is_drawn_at_full_height(make_log_run):
     minutes = [QUIET] * 43_200
     minutes[30_000] = STALL
     run = keep_minutes(make_log_run(unit="us"), minutes)
@@ -41,7 +41,7 @@ def test_a_stall_of_one_minute_in_a_month_is_drawn_as_large_as_it_was(make_log_r
     assert told.columns[slow.index(10.0)].start_s == 30_000 * 60
 
 
-def test_a_pause_of_one_minute_is_the_least_rate_of_its_column(make_log_run):
+def test_a_pause_of_one_minute_is_the_lowest_rate_of_its_column(make_log_run):
     minutes = [{1: 6000}] * 1440
     minutes[700] = {1: 60}
     run = keep_minutes(make_log_run(), minutes)
@@ -49,7 +49,7 @@ def test_a_pause_of_one_minute_is_the_least_rate_of_its_column(make_log_run):
     assert {(column.least_per_s, column.greatest_per_s) for column in columns} == {(100.0, 100.0), (1.0, 100.0)}
 
 
-def test_a_minute_that_is_not_known_is_neither_nothing_nor_zero(make_log_run):
+def test_an_unknown_minute_is_neither_left_out_nor_zero(make_log_run):
     run = keep_minutes(make_log_run(), [QUIET, None])
     known, unknown = over_time(run, judged(run)).columns
     assert known.shares == [99.0, 1.0]
@@ -63,7 +63,7 @@ def test_a_run_without_minutes_is_drawn_from_its_slices(make_log_run):
     assert [piece.ops_count for piece in told] == [6000, 6000, 6000, 6006]
 
 
-def test_the_document_has_shares_by_bucket_and_column_and_the_asked_rate(client, make_log_run):
+def test_the_document_has_shares_by_bucket_and_column_and_the_requested_rate(client, make_log_run):
     document = client.get(f"/runs/{make_log_run().public_id}/over-time.json").json()
     assert document["buckets"][1] == {"bucket": 1, "from": "1\N{NO-BREAK SPACE}ms", "to": "2\N{NO-BREAK SPACE}ms"}
     assert document["columns"] == [[0, 10], [10, 20], [20, 30], [30, 40]]
@@ -72,7 +72,7 @@ def test_the_document_has_shares_by_bucket_and_column_and_the_asked_rate(client,
     assert [edge["bucket"] for edge in document["edges"]] == [1, 4, 7]
 
 
-def test_the_asked_rate_counts_the_reads_that_updates_add(client, make_log_run):
+def test_the_requested_rate_includes_the_reads_of_updates(client, make_log_run):
     facts = SLOW_DISK_FACTS | {"derived": [["internal-read-reqs-per-sec", "900"]]}
     assert client.get(f"/runs/{make_log_run(facts=facts).public_id}/over-time.json").json()["asked_per_s"] == 900.0
 
@@ -84,13 +84,13 @@ def test_the_csv_has_a_line_for_each_column(client, make_log_run):
     assert first["largest_pct_from_1000us"] == "1.0"
 
 
-def test_who_has_the_figures_is_not_sent_them_again(client, make_log_run):
+def test_unchanged_figures_are_not_sent_again(client, make_log_run):
     path = f"/runs/{make_log_run().public_id}/over-time.json"
     etag = client.get(path).headers["ETag"]
     assert client.get(path, headers={"if-none-match": etag}).status_code == 304
 
 
-def test_a_withheld_log_is_not_told_minute_by_minute(client, make_log_run):
+def test_minutes_of_a_withheld_log_are_not_shown(client, make_log_run):
     run = make_log_run()
     Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
     assert client.get(f"/runs/{run.public_id}/over-time.json").status_code == 451
@@ -100,7 +100,7 @@ def test_a_withheld_log_is_not_told_minute_by_minute(client, make_log_run):
 @pytest.mark.parametrize(
     "path", ["over-time.json", "over-time.csv", "slice-chart.json", "histograms.csv", "again.conf"]
 )
-def test_what_is_made_of_an_unreviewed_run_is_for_those_who_may_see_it(client, make_log_run, path):
+def test_charts_of_an_unreviewed_run_are_visible_to_those_who_may_see_it(client, make_log_run, path):
     facts = SLOW_DISK_FACTS | {"config": [["test-duration-sec", "40"]]}
     run = make_log_run(visibility=Visibility.UNREVIEWED, facts=facts)
     assert client.get(f"/runs/{run.public_id}/{path}").status_code == 404
@@ -110,13 +110,13 @@ def test_what_is_made_of_an_unreviewed_run_is_for_those_who_may_see_it(client, m
 
 
 @pytest.mark.parametrize("path", ["over-time.json", "slice-chart.json"])
-def test_a_run_without_reads_has_nothing_to_draw(client, make_log_run, path):
+def test_a_run_without_reads_has_no_chart(client, make_log_run, path):
     run = make_log_run()
     run.histograms.all().delete()
     assert client.get(f"/runs/{run.public_id}/{path}").status_code == 404
 
 
-def test_damaged_minutes_are_said_to_be(client, make_log_run):
+def test_damaged_minutes_are_reported(client, make_log_run):
     run = make_log_run()
     Series.objects.create(run=run, interval_s=60, intervals_count=1, encoding="drivecert.series/1", packed=b"no zstd")
     response = client.get(f"/runs/{run.public_id}/over-time.json")
@@ -131,7 +131,7 @@ def slices_of(run, shares):
     ]
 
 
-def test_of_a_day_of_seconds_the_worst_of_neighbours_is_a_bar(make_log_run):
+def test_a_bar_is_the_worst_of_neighbouring_seconds(make_log_run):
     run = make_log_run()
     shares = [0] * 86_400
     shares[50_000] = 7
@@ -153,7 +153,7 @@ def test_the_chart_has_a_panel_for_each_limit(make_log_run):
     assert chart["panels"][2]["over"] == [False, True, True, False]
 
 
-def test_a_page_with_more_slices_than_it_lists_asks_for_the_chart(client, make_log_run, monkeypatch):
+def test_a_page_with_more_slices_than_it_lists_loads_the_chart(client, make_log_run, monkeypatch):
     monkeypatch.setattr("webapp.register.runs.slices.slice_table.__kwdefaults__", {"shown": 3})
     run = make_log_run()
     text = client.get(f"/runs/{run.public_id}/").text
@@ -173,7 +173,7 @@ def test_the_table_behind_the_heat_map_has_every_bucket_and_its_worst_slice(clie
     assert '<td class="n">2.33</td><td class="n">3</td><td>over 1 ms</td>' in text  # 140 of 6,000 in slice 3
 
 
-def test_a_single_device_is_not_told_apart(client, make_log_run):
+def test_a_single_device_is_not_shown_separately(client, make_log_run):
     assert 'id="devices"' not in client.get(f"/runs/{make_log_run().public_id}/").text
 
 
@@ -189,14 +189,14 @@ def run_of_two_devices(make_log_run):
     return run
 
 
-def test_devices_stand_side_by_side_with_their_worst_slice(client, run_of_two_devices):
+def test_devices_are_shown_side_by_side_with_their_worst_slice(client, run_of_two_devices):
     text = client.get(f"/runs/{run_of_two_devices.public_id}/").text
     assert 'id="devices"' in text
     assert '<span class="over">6.00</span>' in text  # 6 of 100 in slice 1, where the limit is 5
     assert "<script>alert" not in text
 
 
-def test_of_very_many_slices_no_devices_worst_one_is_looked_for(client, run_of_two_devices, monkeypatch):
+def test_the_worst_slice_of_each_device_is_not_searched_among_very_many(client, run_of_two_devices, monkeypatch):
     monkeypatch.setattr("webapp.register.runs.devices.ROWS_MAX", 2)
     text = client.get(f"/runs/{run_of_two_devices.public_id}/").text
     assert "too many slices to show each device" in text
@@ -207,19 +207,19 @@ def page_of(client, run):
     return client.get(f"/runs/{run.public_id}/").text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_a_panel_without_any_share_is_left_out_and_told(client, make_log_run):
+def test_a_panel_without_shares_is_left_out_and_named(client, make_log_run):
     text = page_of(client, make_log_run(slices=[(60_000, [59_000, 1_000])] * 2))
     assert text.count('<a href="#slices">The table</a> has the values') == 1
     assert "Not shown: 8 ms and 64 ms, because no slice has a slower read." in text
 
 
-def test_of_the_least_share_a_panel_stays_for_limits_of_the_readers_own(client, make_log_run):
+def test_a_panel_of_small_shares_is_shown_under_limits_of_the_reader(client, make_log_run):
     slices = [(60_000, [59_000, 999, 0, 0, 1]), (60_000, [60_000])]
     text = page_of(client, make_log_run(slices=slices))
     assert "Not shown: 64 ms, because no slice has a slower read." in text
 
 
-def test_a_run_of_one_slice_has_a_line_in_place_of_its_charts(client, make_log_run):
+def test_a_run_of_one_slice_has_a_sentence_instead_of_charts(client, make_log_run):
     text = page_of(client, make_log_run(slices=[(60_000, [59_000, 1_000])]))
     assert "data-plotly" not in text
     assert (

@@ -11,7 +11,7 @@ from results.evidence.store import store
 from results.models import Evidence, Submission
 from tests.results.builders import other_session
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
-from tests.webapp.register.runs.test_side_file import TOLD
+from tests.webapp.register.runs.test_side_file import SIDE_FILE
 from webapp.register.runs.charts.telemetry import QUANTITIES, Intervals, reduced
 
 pytestmark = pytest.mark.django_db
@@ -37,27 +37,27 @@ def make_run(make_log_run, organisation, settings, tmp_path):
         evidence = Evidence.objects.create(
             organisation=organisation, sha256=stored.sha256, size_bytes=len(content), filename="side.jsonl"
         )
-        run = make_log_run(facts=SLOW_DISK_FACTS | {"side_file": TOLD})
+        run = make_log_run(facts=SLOW_DISK_FACTS | {"side_file": SIDE_FILE})
         Submission.objects.filter(pk=run.submission.pk).update(side_file=evidence)
         return run
 
     return make
 
 
-def told_of(client, run):
+def telemetry_of(client, run):
     document = client.get(f"/runs/{run.public_id}/telemetry.json").json()
     return {series["name"]: series for series in document["series"]}
 
 
-def test_quantities_are_read_and_those_that_are_not_told_have_no_chart(client, make_run):
-    told = told_of(client, make_run(interval(1), interval(2, "30.0")))
+def test_unreported_quantities_have_no_chart(client, make_run):
+    told = telemetry_of(client, make_run(interval(1), interval(2, "30.0")))
     assert told["Processors busy"]["greatest"] == [10.0, 30.0]
     assert told["Disk I/O"]["greatest"] == [301.0, 301.0]  # of both disks, reads and writes
     assert told["Processor power"]["unit"] == "W"
     assert not {"Processors waiting for I/O", "Drive power", "Write await, worst disk"} & told.keys()
 
 
-def test_one_hot_second_of_a_day_is_drawn_as_hot_as_it_was():
+def test_one_hot_second_of_a_day_is_drawn_at_full_height():
     busy = [[5.0] + [None] * (len(QUANTITIES) - 1) for _ in range(86_400)]
     busy[40_000][0] = 99.0
     told = reduced(Intervals((float(place + 1), row) for place, row in enumerate(busy)))
@@ -73,41 +73,41 @@ def test_one_hot_second_of_a_day_is_drawn_as_hot_as_it_was():
         '{"record": "interval", "label_s": 2, "telemetry": {"cpu": []}}', interval(0), "x" * 200_000,
     ],
 )  # fmt: skip
-def test_what_is_no_telemetry_is_not_known(client, make_run, line):
-    told = told_of(client, make_run(interval(1), line, interval(3)))
+def test_a_line_that_is_not_telemetry_is_ignored(client, make_run, line):
+    told = telemetry_of(client, make_run(interval(1), line, interval(3)))
     known = [value for value in told["Processors busy"]["greatest"] if value is not None]
     assert (known[0], known[-1]) == (10.0, 10.0)
     assert len(known) in {2, 3}
 
 
-def test_the_csv_has_the_least_and_the_greatest_of_each(client, make_run):
+def test_the_csv_has_the_lowest_and_the_highest_of_each(client, make_run):
     lines = client.get(f"/runs/{make_run(interval(1)).public_id}/telemetry.csv").text.splitlines()
     assert lines[0].startswith("start_s,end_s,least_cpu_busy,greatest_cpu_busy,")
     assert lines[1].startswith("0,1,10,10,")
 
 
-def test_the_page_asks_for_it_when_it_is_looked_at(client, make_run):
+def test_the_page_loads_it_when_it_is_scrolled_into_view(client, make_run):
     run = make_run(interval(1))
     assert f'data-source="/runs/{run.public_id}/telemetry.json"' in client.get(f"/runs/{run.public_id}/").text
 
 
 @pytest.mark.parametrize("form", ["json", "csv"])
-def test_a_run_without_a_side_file_has_none(client, make_log_run, form):
+def test_a_run_without_a_side_file_has_no_telemetry(client, make_log_run, form):
     assert client.get(f"/runs/{make_log_run().public_id}/telemetry.{form}").status_code == 404
 
 
-def test_of_a_withheld_side_file_nothing_is_told(client, make_run):
+def test_telemetry_of_a_withheld_side_file_is_not_shown(client, make_run):
     run = make_run(interval(1))
     Evidence.objects.filter(filename="side.jsonl").update(sequestered=True)
     assert client.get(f"/runs/{run.public_id}/telemetry.json").status_code == 451
 
 
-def test_a_side_file_too_large_to_be_read_for_a_page_says_so(client, make_run, monkeypatch):
+def test_a_side_file_that_is_too_large_for_a_page_is_named(client, make_run, monkeypatch):
     monkeypatch.setattr("webapp.register.runs.charts.telemetry.LARGEST_BYTES", 10)
     assert client.get(f"/runs/{make_run(interval(1)).public_id}/telemetry.json").status_code == 404
 
 
-def test_while_others_are_read_it_says_when_to_ask_again(client, make_run):
+def test_a_busy_reader_states_when_to_retry(client, make_run):
     run = make_run(interval(1))
     with other_session() as other:
         for slot in range(intervals.SLOTS):

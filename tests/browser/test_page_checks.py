@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.looks import broken_rules, faults_of
+from tests.browser.page_checks import broken_rules, faults_of
 
 pytestmark = pytest.mark.browser
 
@@ -39,12 +39,12 @@ def test_one_cell_among_many_that_differ_from_it_is_found(page, row, broken):
     assert [rule for rule, _ in broken_rules(page)] == broken
 
 
-def test_of_cells_that_all_look_the_same_two_are_told(page):
+def test_two_of_many_identical_cells_are_listed(page):
     show(page, "<td class=pale>1.00</td>" * 5)
     assert [len(elements) for _, elements in broken_rules(page)] == [2]
 
 
-def test_a_kind_whose_first_is_out_of_sight_is_looked_at_too(page):
+def test_a_kind_of_element_whose_first_is_not_visible_is_checked_too(page):
     show(
         page,
         after="<details><summary>More</summary><p class=pale>Out of sight.</p></details><p class=pale>In sight.</p>",
@@ -52,7 +52,7 @@ def test_a_kind_whose_first_is_out_of_sight_is_looked_at_too(page):
     assert [rule for rule, _ in broken_rules(page)] == ["color-contrast"]
 
 
-def test_a_colour_of_one_theme_is_found_in_it_and_every_other_rule_once(page):
+def test_a_colour_fault_of_one_theme_is_listed_for_it_and_other_faults_once(page):
     show(page, "<td class=dim>1.00</td>", after="<img src='data:,'>")
     faults = faults_of(page, fits=(1280,), accessible=(320, 1280))
     found = {look: [rule for rule, _ in broken] for look, broken in faults.items()}
@@ -62,7 +62,7 @@ def test_a_colour_of_one_theme_is_found_in_it_and_every_other_rule_once(page):
     }
 
 
-def test_a_link_that_only_its_colour_tells_is_found_in_the_theme_that_shows_it(page):
+def test_a_link_recognisable_only_by_its_colour_is_listed_for_the_theme_that_shows_it(page):
     look = "<style>p a {text-decoration: none; color: #005fcc}@media (prefers-color-scheme: dark) {p a {color: #ccc}}"
     show(page, after=f"{look}</style><p>Read what <a href='/'>the rules</a> say of it before you send a log.</p>")
     faults = faults_of(page, fits=(), accessible=(1280,))

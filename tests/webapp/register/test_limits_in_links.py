@@ -16,7 +16,7 @@ def carrying(response):
 
 
 @pytest.mark.parametrize("path", ["/", "/drives/", "/drives/nvme-flash/", "/drives/historical/", "/sizing/"])
-def test_limits_go_home_to_sizing_and_to_comparing_from_every_page_that_has_them(client, path):
+def test_links_to_home_sizing_and_comparison_keep_the_limits_on_every_page_with_limits(client, path):
     plain = carrying(client.get(path))
     assert plain == ["/", "/compare/", "/drives/historical/", "/sizing/"]
     assert carrying(client.get(path + OWN)) == [f"{address}{KEPT}" for address in plain]
@@ -29,7 +29,7 @@ def row_links(response):
 
 
 @pytest.mark.parametrize("path", ["/drives/", "/drives/nvme-flash/"])
-def test_limits_go_on_from_a_row_to_its_drive_and_its_run_whoever_asked_before(client, make_published_run, path):
+def test_links_of_a_row_keep_the_limits_of_each_request(client, make_published_run, path):
     run = make_published_run()
     address = f"{path}{{}}columns=tps~tier"
     for _ in range(2):
@@ -38,13 +38,13 @@ def test_limits_go_on_from_a_row_to_its_drive_and_its_run_whoever_asked_before(c
         assert own == [f"{link}{KEPT}" for link in plain]
 
 
-def test_limits_go_on_from_a_drive_to_its_runs(client, make_published_run):
+def test_links_from_a_drive_to_its_runs_keep_the_limits(client, make_published_run):
     run = make_published_run()
     page = client.get(f"/drive/{run.product.slug}/{OWN}")
     assert page.text.count(f'href="/runs/{run.public_id}/{KEPT}" data-carries') == 2  # by its id and by its tier
 
 
-def test_limits_go_up_from_a_drive_to_its_category(client, make_published_run):
+def test_links_from_a_drive_to_its_category_keep_the_limits(client, make_published_run):
     product = make_published_run().product
     assert f"/drives/nvme-flash/{KEPT}" in carrying(client.get(f"/drive/{product.slug}/{OWN}"))
     product.historical = True
@@ -53,13 +53,13 @@ def test_limits_go_up_from_a_drive_to_its_category(client, make_published_run):
 
 
 @pytest.mark.parametrize("kind", ["log", "published"])
-def test_limits_go_up_from_a_run_to_its_drive(client, make_log_run, make_published_run, kind):
+def test_links_from_a_run_to_its_drive_keep_the_limits(client, make_log_run, make_published_run, kind):
     run = make_log_run() if kind == "log" else make_published_run()
     assert f"/drive/{run.product.slug}/{KEPT}" in carrying(client.get(f"/runs/{run.public_id}/{OWN}"))
     assert f"/drive/{run.product.slug}/" in carrying(client.get(f"/runs/{run.public_id}/"))
 
 
-def test_limits_go_on_to_comparing_a_drive_and_a_run(client, make_published_run):
+def test_links_to_a_comparison_of_a_drive_and_a_run_keep_the_limits(client, make_published_run):
     run = make_published_run()
     more = KEPT.replace("?", "&amp;")
     for path, asked in ((f"/drive/{run.product.slug}/", "drive"), (f"/runs/{run.public_id}/", "run")):
@@ -68,7 +68,7 @@ def test_limits_go_on_to_comparing_a_drive_and_a_run(client, make_published_run)
         assert named + more in carrying(client.get(path + OWN))
 
 
-def test_limits_outlast_the_choice_of_drives(client, make_published_run):
+def test_the_selection_of_drives_keeps_the_limits(client, make_published_run):
     one, two = make_published_run().product, make_published_run().product
     asked = client.get(f"/compare/{OWN}&drive={one.slug}")
     assert f"/compare/{KEPT}" in carrying(asked)
@@ -79,13 +79,13 @@ def test_limits_outlast_the_choice_of_drives(client, make_published_run):
     assert (slip.status_code, "limit_1ms=7&limit_8ms=0.5" in slip["Location"]) == (302, True)
 
 
-def test_limits_go_home_from_a_comparison(client, make_published_run):
+def test_links_from_a_comparison_to_home_keep_the_limits(client, make_published_run):
     one, two = make_published_run(), make_published_run()
     address = f"/compare/{OWN}&run={one.public_id}&run={two.public_id}"
     assert f"/{KEPT}" in carrying(client.get(address))
 
 
-def test_every_address_that_is_led_to_is_answered(client, make_published_run):
+def test_every_linked_address_is_answered(client, make_published_run):
     run = make_published_run()
     for path in (f"/drive/{run.product.slug}/", f"/runs/{run.public_id}/"):
         for address in carrying(client.get(path + OWN)):
@@ -93,5 +93,5 @@ def test_every_address_that_is_led_to_is_answered(client, make_published_run):
 
 
 @pytest.mark.parametrize("path", ["/explain/", "/ycsb/", "/nines/", "/check/", "/data/", "/nowhere/", "/search/?q=x"])
-def test_pages_without_limits_lead_to_the_plain_ones(client, path):
+def test_pages_without_limits_link_to_addresses_without_limits(client, path):
     assert carrying(client.get(path)) == ["/", "/compare/", "/drives/historical/", "/sizing/"]

@@ -23,7 +23,7 @@ from results.models import (
 )
 from tests.results.builders import make_user
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
-from tests.webapp.register.runs.test_side_file import TOLD
+from tests.webapp.register.runs.test_side_file import SIDE_FILE
 from tests.webapp.register.ycsb.test_machine import telemetry
 from webapp.api.serializers import SubmissionSerializer
 from webapp.register.dumps import store as dumps_store
@@ -40,7 +40,7 @@ HOST, LINK, SECRET, BUSY, STOP = "lab-host-17", "8.0 GT/s PCIe x4", "-p password
 SENTENCE, REASON = "The command line names lab-4711.", "The standard error stream tells 17 faults."
 
 
-def lay_beside(run, role="stderr"):
+def attach(run, role="stderr"):
     """Give a run's log a companion."""
     organisation = run.submission.organisation
     evidence = Evidence.objects.create(
@@ -50,9 +50,9 @@ def lay_beside(run, role="stderr"):
     return evidence
 
 
-def lay_side_file(run):
+def attach_side_file(run):
     """Give a run's log the side file that a lab writes."""
-    run.submission.side_file = lay_beside(run)
+    run.submission.side_file = attach(run)
     run.submission.save()
     Companion.objects.all().delete()
     return run.submission.side_file
@@ -62,17 +62,17 @@ def sequester(evidence):
     Evidence.objects.filter(pk=evidence.pk).update(sequestered=True)
 
 
-BESIDE = pytest.mark.parametrize("lay", [lay_beside, lay_side_file])
+EACH_ROLE = pytest.mark.parametrize("lay", [attach, attach_side_file])
 
 
 @pytest.fixture
-def make_told(make_log_run):
+def make_reported(make_log_run):
     """Return a function that makes a run whose side file told its host and its drive's link."""
 
     def make(**fields):
-        drives = [TOLD["drives"][0] | {"pcie_link": LINK}]
-        told = copy.deepcopy(TOLD) | {"host": TOLD["host"] | {"hostname": HOST}, "drives": drives}
-        return make_log_run(facts=SLOW_DISK_FACTS | {"side_file": told}, device_count=1, **fields)
+        drives = [SIDE_FILE["drives"][0] | {"pcie_link": LINK}]
+        document = copy.deepcopy(SIDE_FILE) | {"host": SIDE_FILE["host"] | {"hostname": HOST}, "drives": drives}
+        return make_log_run(facts=SLOW_DISK_FACTS | {"side_file": document}, device_count=1, **fields)
 
     return make
 
@@ -98,9 +98,9 @@ def make_swept(make_log_run):
     return make
 
 
-@BESIDE
-def test_the_page_of_a_run_tells_nothing_of_it_and_keeps_the_log_s_figures(client, make_told, lay):
-    run = make_told()
+@EACH_ROLE
+def test_the_page_of_a_run_hides_it_and_keeps_the_figures_of_the_log(client, make_reported, lay):
+    run = make_reported()
     evidence, page = lay(run), f"/runs/{run.public_id}/"
     assert HOST in client.get(page).text
     sequester(evidence)
@@ -108,10 +108,10 @@ def test_the_page_of_a_run_tells_nothing_of_it_and_keeps_the_log_s_figures(clien
     assert (HOST in text, "Side file <span" in text, "5.83" in text) == (False, False, True)
 
 
-@BESIDE
+@EACH_ROLE
 @pytest.mark.parametrize("form", ["html", "csv", "json"])
-def test_a_comparison_tells_no_link_out_of_it(client, make_told, make_product, lay, form):
-    run, other = make_told(), make_told()
+def test_a_comparison_has_no_condition_from_it(client, make_reported, make_product, lay, form):
+    run, other = make_reported(), make_reported()
     address = f"/compare/?run={run.public_id}&run={other.public_id}&format={form}"
     evidence = lay(run)
     assert client.get(address).text.count(LINK) == 2
@@ -119,8 +119,8 @@ def test_a_comparison_tells_no_link_out_of_it(client, make_told, make_product, l
     assert client.get(address).text.count(LINK) == 1
 
 
-@BESIDE
-def test_the_page_of_a_ycsb_run_tells_neither_words_nor_machine(client, make_swept, lay):
+@EACH_ROLE
+def test_the_page_of_a_ycsb_run_shows_neither_properties_nor_machine(client, make_swept, lay):
     run = make_swept()
     evidence, page = lay(run), f"/runs/{run.public_id}/"
     words = (SECRET, "471100", "471,200", "471,300", "471,400", REASON, "1,234.5", BUSY, STOP)
@@ -132,8 +132,8 @@ def test_the_page_of_a_ycsb_run_tells_neither_words_nor_machine(client, make_swe
     assert "Withheld for legal reasons" in text
 
 
-@BESIDE
-def test_the_api_tells_neither_command_line_nor_status_lines(client, make_swept, lay):
+@EACH_ROLE
+def test_the_api_has_neither_command_line_nor_status_lines(client, make_swept, lay):
     run = make_swept()
     evidence, paths = lay(run), (f"/api/v1/runs/{run.public_id}/", "/api/v1/runs/")
     for path in paths:
@@ -145,7 +145,7 @@ def test_the_api_tells_neither_command_line_nor_status_lines(client, make_swept,
     assert client.get(f"/api/v1/runs/{run.public_id}/intervals/").status_code == 451
 
 
-@BESIDE
+@EACH_ROLE
 def test_its_files_answer_451(client, make_swept, lay):
     run = make_swept()
     evidence = lay(run)
@@ -157,17 +157,17 @@ def test_its_files_answer_451(client, make_swept, lay):
         assert client.get(f"/runs/{run.public_id}/{download}").status_code == 451
 
 
-def test_the_file_itself_answers_451_whoever_asks(client, make_told):
-    run = make_told()
-    evidence = lay_beside(run)
+def test_the_file_itself_answers_451_to_everyone(client, make_reported):
+    run = make_reported()
+    evidence = attach(run)
     sequester(evidence)
     for query in ("", f"?key={run.submission.link_key}"):
         assert client.get(f"/runs/{run.public_id}/companions/{evidence.sha256}{query}").status_code == 451
     assert '<span class="dim">withheld for legal reasons</span>' in client.get(f"/runs/{run.public_id}/").text
 
 
-@BESIDE
-def test_a_load_tells_of_the_others_machines_alone(client, make_swept, lay):
+@EACH_ROLE
+def test_a_load_shows_only_the_machines_of_the_other_runs(client, make_swept, lay):
     run, other = make_swept(4), make_swept(8)
     evidence = lay(run)
     assert client.get(f"{LOAD}?format=csv").text.count(",40.5") == 2
@@ -176,18 +176,18 @@ def test_a_load_tells_of_the_others_machines_alone(client, make_swept, lay):
     assert (machine_of(Run.objects.get(pk=run.pk)), bool(machine_of(other))) == ({}, True)
 
 
-@BESIDE
-def test_no_table_of_a_dump_has_a_run_of_it(make_told, lay):
-    run, shown = make_told(), make_told()
+@EACH_ROLE
+def test_no_table_of_a_dump_has_its_run(make_reported, lay):
+    run, shown = make_reported(), make_reported()
     sequester(lay(run))
     dump = dumps_store.read_dump(write_dump())
-    told = json.dumps({table.name: list(read_rows(dump, table.name)) for table in TABLES})
-    assert (run.public_id in told, shown.public_id in told) == (False, True)
+    rows = json.dumps({table.name: list(read_rows(dump, table.name)) for table in TABLES})
+    assert (run.public_id in rows, shown.public_id in rows) == (False, True)
     assert dump.withheld == [run.public_id]
 
 
-@BESIDE
-def test_no_list_of_public_addresses_leads_to_what_is_withheld(make_swept, lay):
+@EACH_ROLE
+def test_no_list_of_public_addresses_has_withheld_files(make_swept, lay):
     run = make_swept()
     evidence, lines = lay(run), f"/runs/{run.public_id}/status-lines.csv"
     assert lines in {each.path for each in public_addresses()}
@@ -196,12 +196,12 @@ def test_no_list_of_public_addresses_leads_to_what_is_withheld(make_swept, lay):
 
 
 @pytest.mark.parametrize("path", ["/api/v1/runs/", LOAD])
-def test_a_list_asks_as_often_for_one_such_run_as_for_ten(make_swept, make_product, count_queries, path):
+def test_a_list_needs_as_many_queries_for_one_such_run_as_for_ten(make_swept, make_product, count_queries, path):
     product = make_product()
-    sequester(lay_beside(make_swept(1, product=product)))
+    sequester(attach(make_swept(1, product=product)))
     few = count_queries(path)
     for threads in range(2, 11):
-        sequester(lay_beside(make_swept(threads, product=product)))
+        sequester(attach(make_swept(threads, product=product)))
     assert count_queries(path) == few
 
 
@@ -209,9 +209,9 @@ def find(run, sentence=SENTENCE):
     Finding.objects.create(run=run, ordinal=90, rule_id="host-busy", severity="look", sentence=sentence)
 
 
-@BESIDE
-@pytest.mark.parametrize("kind", ["make_told", "make_swept"])
-def test_no_finding_of_it_stands_on_the_page_of_its_run_or_submission(client, request, lay, kind):
+@EACH_ROLE
+@pytest.mark.parametrize("kind", ["make_reported", "make_swept"])
+def test_its_findings_are_not_on_the_page_of_its_run_or_submission(client, request, lay, kind):
     run = request.getfixturevalue(kind)()
     find(run)
     evidence, pages = lay(run), (f"/runs/{run.public_id}/", f"/submissions/{run.submission.public_id}/")
@@ -225,23 +225,23 @@ def test_no_finding_of_it_stands_on_the_page_of_its_run_or_submission(client, re
     assert "Withheld for legal reasons, with the log or a file submitted with it." in client.get(pages[0]).text
 
 
-@BESIDE
-def test_a_comparison_takes_no_condition_out_of_ycsb_s_properties(client, make_swept, lay):
+@EACH_ROLE
+def test_a_comparison_has_no_condition_from_withheld_ycsb_properties(client, make_swept, lay):
     run, other = make_swept(), make_swept(8)
     evidence, address = lay(run), f"/compare/?run={run.public_id}&run={other.public_id}&format=json"
 
-    def told():
+    def described():
         return {row["name"]: row["values"] for row in client.get(address).json()["conditions"]}
 
     names = ("record_bytes", "record_count", "operation_count", "target_ops_per_s", "options_sha256")
-    assert "not stated" not in [told()[name][0] for name in names]
+    assert "not stated" not in [described()[name][0] for name in names]
     sequester(evidence)
-    assert [told()[name][0] for name in names] == ["not stated"] * len(names)
-    assert told()["record_bytes"][1] != "not stated"
+    assert [described()[name][0] for name in names] == ["not stated"] * len(names)
+    assert described()["record_bytes"][1] != "not stated"
 
 
-@BESIDE
-def test_a_load_is_described_by_a_run_of_which_nothing_is_withheld(client, make_swept, lay):
+@EACH_ROLE
+def test_a_load_is_described_by_a_run_without_withheld_files(client, make_swept, lay):
     run = make_swept(4)
     sequester(lay(run))
     assert "471,200" not in client.get(LOAD).text
@@ -261,7 +261,7 @@ TELLING = {
 
 
 @pytest.fixture(params=TELLING)
-def told_run(request, make_log_run):
+def reported_run(request, make_log_run):
     """A run whose verdicts, the one before the last as well, repeat the sentence of a file beside the log."""
     headline, _ = TELLING[request.param]
     document = SLOW_DISK_VERDICT | {"outcome": request.param, "headline": headline, "exact": [EXACT]}
@@ -283,28 +283,28 @@ def verdict_exits(client, run):
     return texts | {"API of the submission": json.dumps(SubmissionSerializer(sent).data, default=str)}
 
 
-@BESIDE
-def test_no_verdict_repeats_what_a_withheld_file_beside_the_log_told(client, told_run, lay):
-    evidence = lay(told_run)
+@EACH_ROLE
+def test_no_verdict_repeats_the_content_of_a_withheld_attachment(client, reported_run, lay):
+    evidence = lay(reported_run)
     secrets = (SLOW_HOST, ASKED_MORE, str(EXACT["over_count"]))
     client.force_login(make_user("vera", is_staff=True))
-    before = verdict_exits(client, told_run)
+    before = verdict_exits(client, reported_run)
     assert all(any(secret in text for secret in secrets) for text in before.values())
     sequester(evidence)
-    for path, text in verdict_exits(client, told_run).items():
+    for path, text in verdict_exits(client, reported_run).items():
         assert [secret for secret in secrets if secret in text] == [], path
 
 
-@BESIDE
-def test_what_the_log_alone_says_of_a_verdict_stays(client, told_run, lay):
-    sequester(lay(told_run))
-    verdict = client.get(f"/api/v1/runs/{told_run.public_id}/").json()["verdict"]
+@EACH_ROLE
+def test_reasons_from_the_log_alone_stay_in_the_verdict(client, reported_run, lay):
+    sequester(lay(reported_run))
+    verdict = client.get(f"/api/v1/runs/{reported_run.public_id}/").json()["verdict"]
     stays = TELLING[verdict["outcome"]][1]
     assert stays in verdict["headline"]
     assert verdict["document"]["headline"] == verdict["headline"]
     assert (verdict["document"]["reasons"], verdict["document"]["exact"]) == ([], None)
     assert verdict["document"]["shares"] == SLOW_DISK_VERDICT["shares"]
-    assert stays.removeprefix("undecided") in client.get(f"/runs/{told_run.public_id}/").text.replace("&nbsp;", " ")
+    assert stays.removeprefix("undecided") in client.get(f"/runs/{reported_run.public_id}/").text.replace("&nbsp;", " ")
 
 
 @pytest.mark.parametrize(
@@ -330,12 +330,12 @@ def test_what_the_log_alone_says_of_a_verdict_stays(client, told_run, lay):
 def test_the_headline_of_a_withheld_file_has_only_figures_of_the_log(make_log_run, outcome, changes, shown):
     document = SLOW_DISK_VERDICT | changes | {"outcome": outcome, "headline": f"{outcome}; {ASKED_MORE}"}
     run = make_log_run(document=document)
-    sequester(lay_beside(run))
+    sequester(attach(run))
     assert visible_verdict(run, run.verdicts.get()).headline == shown
 
 
-@BESIDE
-def test_no_certificate_repeats_why_such_a_run_is_not_as_asked(client, make_log_run, make_product, lay):
+@EACH_ROLE
+def test_no_certificate_repeats_the_reason_from_a_withheld_file(client, make_log_run, make_product, lay):
     run, other = make_log_run(), make_log_run()
     faults = [
         {"run_id": each.public_id, "sentence": "differs from the profile", "departures": [ASKED_MORE]}

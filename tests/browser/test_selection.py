@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.browser.looks import faults_of
+from tests.browser.page_checks import faults_of
 
 pytestmark = pytest.mark.browser
 
@@ -35,7 +35,7 @@ def open_columns(page):
     page.locator("details.pick", has_text="Columns").locator("summary").click()
 
 
-def test_a_ticked_column_is_there_at_once_and_stays_in_the_address(page):
+def test_a_ticked_column_is_shown_immediately_and_stays_in_the_address(page):
     page.goto("/drives/nvme-flash/")
     open_columns(page)
     page.get_by_label("Speed needs (computed)").check()
@@ -47,7 +47,7 @@ def test_a_ticked_column_is_there_at_once_and_stays_in_the_address(page):
     assert page.evaluate(DIFFERENCES) == []
 
 
-def test_a_column_taken_out_and_put_back_leaves_the_short_address(page):
+def test_a_column_removed_and_added_again_restores_the_short_address(page):
     page.goto("/drives/nvme-flash/")
     open_columns(page)
     endurance = page.locator("input[name=columns][value=endurance_dwpd]")
@@ -63,7 +63,7 @@ def test_a_column_taken_out_and_put_back_leaves_the_short_address(page):
     "path",
     ["/drives/cloud/?columns=tps~region~zone~tier", "/drives/historical/?columns=tps~storage", "/drives/networked/"],
 )
-def test_chosen_columns_stand_as_the_server_has_them(page, path):
+def test_selected_columns_have_the_order_of_the_server(page, path):
     page.goto(path)
     open_columns(page)
     boxes = page.locator("input[name=columns]")
@@ -88,7 +88,7 @@ def test_every_column_makes_a_table_that_scrolls_in_its_own_box(page):
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
-def test_with_no_column_ticked_the_usual_ones_are_back(page):
+def test_the_default_columns_are_shown_if_none_is_ticked(page):
     page.goto("/drives/m2-flash/")
     usual = codes(page)
     open_columns(page)
@@ -98,7 +98,7 @@ def test_with_no_column_ticked_the_usual_ones_are_back(page):
     assert (codes(page), page.url.endswith("/drives/m2-flash/")) == (usual, True)
 
 
-def test_a_column_is_chosen_with_the_keyboard_alone(page):
+def test_a_column_is_selected_with_the_keyboard_only(page):
     page.goto("/drives/nvme-flash/")
     page.locator("details.pick", has_text="Columns").locator("summary").focus()
     page.keyboard.press("Enter")
@@ -112,7 +112,7 @@ def test_a_column_is_chosen_with_the_keyboard_alone(page):
     assert "firmware" in page.url
 
 
-def test_sorting_and_filtering_keep_the_chosen_columns(page):
+def test_sorting_and_filtering_keep_the_selected_columns(page):
     page.goto("/drives/nvme-flash/?columns=tps~needed_dwpd")
     page.locator("table.runs thead a", has_text="Speed needs").click()
     page.locator("th[data-column=needed_dwpd][aria-sort=descending]").wait_for()
@@ -122,7 +122,7 @@ def test_sorting_and_filtering_keep_the_chosen_columns(page):
     assert page.evaluate(DIFFERENCES) == []
 
 
-def test_columns_are_chosen_by_the_button_without_javascript(new_page):
+def test_columns_are_selected_by_the_button_without_javascript(new_page):
     page = new_page(java_script_enabled=False)
     page.goto("/drives/nvme-flash/")
     open_columns(page)
@@ -146,7 +146,7 @@ def test_three_ticked_runs_are_compared(page):
     assert page.locator("h1").inner_text() in {"Side by side", "Weak comparison", "Not comparable"}
 
 
-def test_a_seventh_run_is_refused_and_the_limit_told(page):
+def test_a_seventh_run_is_refused_and_the_limit_shown(page):
     page.goto("/drives/nvme-flash/")
     for place in range(6):
         boxes_of(page).nth(place).check()
@@ -159,7 +159,7 @@ def test_a_seventh_run_is_refused_and_the_limit_told(page):
     assert page.get_by_role("button", name="Compare 6").count() == 1
 
 
-def test_one_alone_is_not_compared(page):
+def test_a_single_run_is_not_compared(page):
     page.goto("/drives/nvme-flash/")
     boxes_of(page).first.check()
     page.get_by_role("button", name="Compare selected").click()
@@ -167,7 +167,7 @@ def test_one_alone_is_not_compared(page):
     assert page.url.endswith("/drives/nvme-flash/")
 
 
-def test_what_is_chosen_outlasts_a_filter_that_hides_it(page):
+def test_the_selection_is_kept_when_a_filter_hides_it(page):
     page.goto("/drives/nvme-flash/")
     first = boxes_of(page).first.get_attribute("value")
     boxes_of(page).first.check()
@@ -183,7 +183,7 @@ def test_what_is_chosen_outlasts_a_filter_that_hides_it(page):
     assert re.findall(r"run=([\w-]+)", page.url) == [first, second]
 
 
-def test_all_are_unticked_at_once(page):
+def test_all_runs_are_unticked_with_one_button(page):
     page.goto("/drives/nvme-flash/")
     boxes_of(page).nth(0).check()
     boxes_of(page).nth(1).check()
@@ -192,7 +192,7 @@ def test_all_are_unticked_at_once(page):
     assert page.evaluate("document.activeElement.textContent") == "Compare selected"
 
 
-def test_two_are_compared_with_the_keyboard_alone(page):
+def test_two_runs_are_compared_with_the_keyboard_only(page):
     page.goto("/drives/nvme-flash/")
     for place in range(2):
         boxes_of(page).nth(place).focus()
@@ -227,7 +227,7 @@ def test_runs_of_one_drive_are_ticked_on_its_page(page):
 
 
 @pytest.mark.parametrize("path", ["/drives/nvme-flash/", "/drives/cloud/", "/drives/historical/"])
-def test_a_table_with_runs_chosen_fits_a_phone(phone_page, path):
+def test_a_table_with_selected_runs_fits_a_phone(phone_page, path):
     phone_page.goto(path)
     for place in range(2):
         boxes_of(phone_page).nth(place).check()
@@ -235,7 +235,7 @@ def test_a_table_with_runs_chosen_fits_a_phone(phone_page, path):
     assert faults_of(phone_page, fits=(320,), accessible=(320,)) == {}
 
 
-def test_the_meaning_of_a_head_is_reached_by_keys(page):
+def test_the_meaning_of_a_head_is_reached_with_the_keyboard(page):
     page.goto("/drives/nvme-flash/")
     page.locator("table.runs thead a", has_text="Per TB").focus()
     page.keyboard.press("Tab")
@@ -249,7 +249,7 @@ SMALL_TARGETS = """() => [...document.querySelectorAll('table.runs thead a, tabl
 
 
 @pytest.mark.parametrize("width", [320, 1280])
-def test_links_of_heads_and_boxes_are_tall_enough_to_be_hit(new_page, width):
+def test_links_of_heads_and_boxes_are_tall_enough_to_tap(new_page, width):
     page = new_page(viewport={"width": width, "height": 800})
     page.goto("/drives/nvme-flash/")
     assert page.evaluate(SMALL_TARGETS) == []
@@ -265,6 +265,6 @@ PAGED = """async () => {
 }"""
 
 
-def test_the_script_goes_on_from_table_to_table_as_the_server_does(page):
+def test_the_script_pages_through_tables_as_the_server_does(page):
     page.goto("/drives/historical/")
     assert page.evaluate(PAGED) == [[100, 0], [30, 20]]

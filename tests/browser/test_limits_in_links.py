@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.looks import PATIENCE_MS, open_context
+from tests.browser.page_checks import PATIENCE_MS, open_context
 
 pytestmark = pytest.mark.browser
 
@@ -40,7 +40,7 @@ def type_limit(page, text):
 
 
 @pytest.mark.parametrize("kind", ["compare", "published"])
-def test_the_way_back_to_the_profile_shows_as_soon_as_a_limit_is_changed(page, kind):
+def test_the_link_back_to_the_profile_is_shown_when_a_limit_is_changed(page, kind):
     page.goto(DRIVES if kind == "compare" else published_run(page))
     back = page.get_by_role("link", name="Use the profile's limits")
     assert back.count() == 0
@@ -52,7 +52,7 @@ def test_the_way_back_to_the_profile_shows_as_soon_as_a_limit_is_changed(page, k
 
 
 @pytest.mark.parametrize("path", ["/drives/nvme-flash/", "/drive/gcp-n2-standard-80/", DRIVES, "/sizing/"])
-def test_limits_go_home_with_whoever_typed_them(page, path):
+def test_limits_typed_by_a_reader_are_kept_on_the_way_home(page, path):
     page.goto(path)
     type_limit(page, "7")
     home = page.get_by_role("link", name="Drivecert", exact=True)
@@ -68,7 +68,7 @@ def test_limits_go_home_with_whoever_typed_them(page, path):
     expect(page.get_by_role("link", name="Drivecert", exact=True)).to_have_attribute("href", "/")
 
 
-def test_of_answers_that_wait_for_the_file_the_last_one_alone_is_drawn(page):
+def test_only_the_last_of_several_waiting_answers_is_drawn(page):
     held = []
 
     def hold(route):
@@ -97,7 +97,7 @@ def test_of_answers_that_wait_for_the_file_the_last_one_alone_is_drawn(page):
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_prices_outlast_a_slip_and_are_sent_once(refused_page, script):
+def test_prices_are_kept_after_an_error_and_sent_once(refused_page, script):
     page = refused_page(java_script_enabled=script)
     price = "price-intel-p5510-7680gb=900"
     page.goto(f"/sizing/?limit_8ms=200&{price}&drive=intel-p5510-7680gb", wait_until="load")
@@ -114,7 +114,7 @@ def test_prices_outlast_a_slip_and_are_sent_once(refused_page, script):
     assert page.locator("#sizing [aria-invalid=true]").count() == 0
 
 
-def test_a_field_that_is_wrong_is_marked_while_it_is(refused_page):
+def test_an_invalid_field_is_marked_until_it_is_corrected(refused_page):
     page = refused_page()
     page.goto("/sizing/")
     copies = page.get_by_label("Copies")
@@ -140,7 +140,7 @@ def test_two_ticked_runs_are_compared_from_every_page_with_boxes(page, path):
 
 @pytest.mark.parametrize("script", [True, False])
 @pytest.mark.parametrize("path", ["/drives/", "/drive/gcp-n2-standard-80/"])
-def test_limits_go_along_with_the_runs_that_are_compared(refused_page, path, script):
+def test_limits_are_kept_in_a_comparison_of_runs(refused_page, path, script):
     page = refused_page(java_script_enabled=script)
     page.goto(path if script else f"{path}?limit_1ms=7")
     if script:

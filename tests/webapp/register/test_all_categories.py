@@ -25,14 +25,14 @@ def fast_and_slow(make_product, make_published_run):
         make_published_run({1000: over, 8000: "0.10", 64000: "0.00"}, product, tps=Decimal(tps))
 
 
-def test_drives_of_all_categories_stand_in_one_list_fastest_first(client, fast_and_slow):
+def test_drives_of_all_categories_are_in_one_list_from_the_fastest(client, fast_and_slow):
     shown = names(client.get("/drives/"))
     assert [next(model for model in ("CLOUD", "OVER", "FASTNVME", "SATA") if model in name) for name in shown] == [
         "CLOUD", "OVER", "FASTNVME", "SATA"
     ]  # fmt: skip
 
 
-def test_a_load_and_limits_leave_those_that_hold_it(client, fast_and_slow):
+def test_a_load_and_limits_select_the_drives_that_sustain_it(client, fast_and_slow):
     asked = "/drives/?min_tps=500+000&within=only"
     assert len(names(client.get(asked))) == 2
     assert len(names(client.get(f"{asked}&limit_1ms=7"))) == 3
@@ -43,7 +43,7 @@ def form_of(home, action):
     return home.split(f'action="{action}"')[1].split("</form>")[0]
 
 
-def test_the_home_page_asks_for_drives_of_one_device_and_for_cloud_instances_apart(client, fast_and_slow):
+def test_the_home_page_has_separate_forms_for_single_drives_and_cloud_instances(client, fast_and_slow):
     home = client.get("/").text
     drives, cloud = form_of(home, "/drives/"), form_of(home, "/drives/cloud/")
     for name in ("category", "min_device_tps", "limit_1ms", "limit_8ms", "limit_64ms", "within"):
@@ -60,13 +60,15 @@ def test_the_home_page_asks_for_drives_of_one_device_and_for_cloud_instances_apa
 
 
 @pytest.mark.parametrize(("least", "shown"), [("25000", 1), ("25001", 0)])
-def test_a_load_of_one_device_is_held_against_each_device_of_a_row(client, make_published_run, least, shown):
+def test_the_load_of_one_device_is_compared_with_each_device_of_a_row(client, make_published_run, least, shown):
     make_published_run(tps=Decimal(600_000), device_count=24)
     assert len(names(client.get(f"/drives/?min_device_tps={least}"))) == shown
     assert len(names(client.get("/drives/?min_tps=600000"))) == 1
 
 
-def test_devices_and_the_speed_of_one_stand_beside_the_speed_of_all(client, make_product, make_published_run):
+def test_the_number_of_devices_and_the_speed_of_one_are_shown_next_to_the_total(
+    client, make_product, make_published_run
+):
     for model, tps, devices in (("MANY", 600_000, 24), ("ONE", 30_000, 1), ("UNTOLD", 20_000, None)):
         make_published_run(product=make_product(model=model), tps=Decimal(tps), device_count=devices)
     f_series = make_product(model="OpenFlex F-Series", category="networked")
@@ -80,19 +82,19 @@ def test_devices_and_the_speed_of_one_stand_beside_the_speed_of_all(client, make
     ]
 
 
-def test_a_short_run_is_noted_without_a_choice_of_columns(client, make_published_run):
+def test_a_short_run_is_marked_with_the_default_columns(client, make_published_run):
     make_published_run(duration_s=600, device_count=24)
     text = client.get("/drives/").text
     assert "ran 10" in text
     assert 'data-column="device_count"' in text
 
 
-def test_a_category_is_chosen_among_them(client, fast_and_slow):
+def test_a_category_can_be_selected(client, fast_and_slow):
     assert len(names(client.get("/drives/?category=cloud~sata-sas-flash"))) == 2
     assert client.get("/drives/?category=tape").status_code == 400
 
 
-def test_the_list_is_exported_as_shown(client, fast_and_slow):
+def test_the_export_has_the_list_as_shown(client, fast_and_slow):
     rows = client.get("/drives/?format=json&category=cloud").json()["rows"]
     assert len(rows) == 1
     assert "Cloud instances" in client.get("/drives/?category=cloud").text
@@ -129,13 +131,15 @@ def lede(response):
         ),
     ],
 )
-def test_the_headline_counts_against_the_limits_that_judge_and_names_them(client, fast_and_slow, limit, fastest, over):
+def test_the_headline_counts_results_within_the_limits_and_names_the_limits(
+    client, fast_and_slow, limit, fastest, over
+):
     said = lede(client.get(f"/drives/?limit_1ms={limit}"))
     assert over in said
     assert fastest in said.split("Fastest within your limits as published: ")[1].split(" at ")[0]
 
 
-def test_the_headline_of_the_profile_stays_whatever_was_asked_before(client, fast_and_slow):
+def test_the_headline_under_the_profile_does_not_depend_on_earlier_requests(client, fast_and_slow):
     client.get("/drives/?limit_1ms=1")
     said = lede(client.get("/drives/"))
     assert said.endswith("1 of 4 results is over a limit of the profile.")
@@ -162,11 +166,11 @@ def test_the_headline_counts_the_matching_results(client, fast_and_slow, query, 
     assert [words in told for words in said] == [True] * len(said), told
 
 
-def test_the_headline_of_nothing_found_names_no_limits(client, fast_and_slow):
+def test_the_headline_of_an_empty_result_names_no_limits(client, fast_and_slow):
     assert lede(client.get("/drives/?q=nosuch&limit_1ms=3")) == "0 results from publications match."
 
 
-def test_the_notes_name_no_column_that_is_not_shown(client, fast_and_slow):
+def test_the_notes_name_only_shown_columns(client, fast_and_slow):
     text = client.get("/drives/").text
     assert "those of all devices of the instance together" in text
     assert "under Storage" not in text
@@ -175,7 +179,7 @@ def test_the_notes_name_no_column_that_is_not_shown(client, fast_and_slow):
 @pytest.mark.parametrize(
     ("query", "said", "kept_back"), [("", "marked", "hidden"), ("&within=only", "hidden", "marked")]
 )
-def test_what_limits_do_is_said_as_they_do_it(client, fast_and_slow, query, said, kept_back):
+def test_the_effect_of_limits_is_stated(client, fast_and_slow, query, said, kept_back):
     text = client.get(f"/drives/?limit_1ms=3{query}").text
     assert f'<span data-over="{said}">Results over' in text
     assert f'<span data-over="{kept_back}" hidden>Results over' in text
@@ -190,12 +194,12 @@ def test_what_limits_do_is_said_as_they_do_it(client, fast_and_slow, query, said
         ("5", "Within all limits: 2 of 3 results."),
     ],
 )
-def test_what_limits_change_is_told_of_what_they_hide_too(client, fast_and_slow, limit, said):
+def test_the_effect_of_limits_on_hidden_rows_is_stated(client, fast_and_slow, limit, said):
     assert said in client.get(f"/drives/?min_tps=500000&within=only&limit_1ms={limit}").text
 
 
 @pytest.mark.parametrize(("least", "is_said"), [(850_000, True), (650_000, False)])
-def test_reasons_that_one_row_shares_are_said_to_overlap(client, fast_and_slow, least, is_said):
+def test_reasons_that_overlap_are_marked(client, fast_and_slow, least, is_said):
     text = client.get(f"/drives/?min_tps={least}").text
     assert (" (a drive can fail several filters)." in text) is is_said
     assert (">show 3 hidden only by this</a>" in text) is is_said

@@ -16,7 +16,7 @@ def boxes_of(text):
     return len(in_table), len(boxes) - len(in_table)
 
 
-def test_a_drive_with_one_run_offers_nothing_to_choose(client, make_product, make_log_run):
+def test_a_drive_with_one_run_has_no_selection(client, make_product, make_log_run):
     product = make_product()
     make_log_run(product=product)
     text = client.get(f"/drive/{product.slug}/").text
@@ -29,7 +29,7 @@ def test_a_drive_with_one_run_offers_nothing_to_choose(client, make_product, mak
     assert (text.count("Compare selected"), text.count('id="compare-runs"')) == (2, 1)
 
 
-def test_runs_of_different_ladders_are_several(client, make_product, make_log_run, make_published_run):
+def test_runs_of_different_ladders_can_be_selected(client, make_product, make_log_run, make_published_run):
     product = make_product()
     make_log_run(product=product)
     make_published_run(product=product)
@@ -37,13 +37,13 @@ def test_runs_of_different_ladders_are_several(client, make_product, make_log_ru
 
 
 @pytest.mark.parametrize("path", ["/drives/", "/drives/nvme-flash/", "/drives/cloud/", "/drives/historical/"])
-def test_a_page_with_boxes_has_the_one_form_that_they_belong_to(client, catalogue, path):
+def test_a_page_with_boxes_has_exactly_one_form_for_them(client, catalogue, path):
     text = client.get(path).text
     assert boxes_of(text)[0] > 0
     assert text.count('<form class="chosen" id="compare-runs" action="/compare/"') == 1
 
 
-def test_the_bar_says_as_many_as_a_comparison_takes(client, catalogue, monkeypatch):
+def test_the_bar_states_the_limit_of_a_comparison(client, catalogue, monkeypatch):
     assert f"Select 2 to {MOST} runs in the table." in client.get("/drives/nvme-flash/").text
     monkeypatch.setattr("webapp.templatetags.pages.MOST", 4)
     text = client.get("/drives/nvme-flash/").text

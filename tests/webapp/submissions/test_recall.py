@@ -20,7 +20,7 @@ def submission(db):
     return of_log["submission"]
 
 
-def test_it_is_in_the_review_list_and_is_published_from_its_page(as_user, rita, submission):
+def test_a_recalled_run_is_in_the_review_list_and_is_published_from_its_page(as_user, rita, submission):
     client, page = as_user(rita), f"/submissions/{submission.public_id}/"
     assert submission.public_id not in client.get("/submissions/review/").text
     visibility.recall(submission.runs.get(visibility="embargoed"), rita, "the wrong product")
@@ -33,7 +33,7 @@ def test_it_is_in_the_review_list_and_is_published_from_its_page(as_user, rita, 
     assert submission.public_id not in client.get("/submissions/review/").text
 
 
-def test_declined_it_leaves_the_list_and_may_still_be_published(as_user, rita, submission):
+def test_a_declined_recalled_run_leaves_the_list_and_can_still_be_published(as_user, rita, submission):
     client, page = as_user(rita), f"/submissions/{submission.public_id}/"
     visibility.recall(submission.runs.get(visibility="embargoed"), rita, "cut short")
     client.post(f"{page}decline/", {"reason": "cut short"})

@@ -25,7 +25,7 @@ def run(make_log_run):
     return run
 
 
-def test_a_run_shows_what_its_log_says_until_it_is_withheld(client, run):
+def test_a_run_shows_the_text_of_its_log_until_it_is_withheld(client, run):
     words = ("/dev/loop4", "/dev/zram1", "service-threads", "1536 ... 1536", "Stopped</dt>", LAST_WORDS)
     shown = client.get(f"/runs/{run.public_id}/").text
     withheld = client.get(f"/runs/{withhold(run).public_id}/").text
@@ -37,21 +37,21 @@ def test_a_run_shows_what_its_log_says_until_it_is_withheld(client, run):
     assert "5.83" in withheld  # the figures that were published stay
 
 
-def test_histograms_of_an_early_reading_that_told_no_device_go_by_their_names(client, run):
+def test_histograms_of_an_early_reading_without_a_device_are_identified_by_name(client, run):
     run.histograms.update(device="", role="")
     page = client.get(f"/runs/{withhold(run).public_id}/").text
     assert "/dev/zram1" not in page
     assert '<th scope="row" class="mono">reads</th>' in page
 
 
-def test_no_link_leads_to_slices_that_are_withheld(client, run):
+def test_no_link_leads_to_withheld_slices(client, run):
     links = re.compile(r'<a[^>]* href="/runs/[^"]*/slices/\d+/')
     assert len(links.findall(client.get(f"/runs/{run.public_id}/").text)) > 10
     assert client.get(f"/runs/{withhold(run).public_id}/slices/1/").status_code == 451
     assert links.findall(client.get(f"/runs/{run.public_id}/").text) == []
 
 
-def test_a_comparison_takes_no_condition_out_of_its_configuration(client, make_log_run):
+def test_a_comparison_has_no_condition_from_its_configuration(client, make_log_run):
     config = [["defrag-lwm-pct", "47"], ["large-block-op-kbytes", "512"], ["replication-factor", "3"]]
     told = {"config": config, "record_bytes": 4711, "arrivals": "lockstep", "service_threads": 17}
     run, other = (make_log_run(facts=SLOW_DISK_FACTS | told | {"asked_duration_s": 40}) for _ in range(2))
@@ -69,7 +69,7 @@ def test_a_comparison_takes_no_condition_out_of_its_configuration(client, make_l
     assert after["asked_duration_s"] == before["asked_duration_s"]  # which its own page tells as well
 
 
-def test_warnings_that_a_reviewer_accepted_name_none_of_its_devices(client, run):
+def test_accepted_review_warnings_name_none_of_its_devices(client, run):
     record_event(
         None, "run-published", run_subject(run), "", {"after": "public", "in_spite_of": ["/dev/zram1 is no drive."]}
     )
@@ -95,7 +95,7 @@ def test_a_run_of_ycsb_shows_neither_its_properties_nor_its_command_line(client,
         assert "471100" not in after
 
 
-def test_the_list_of_runs_asks_as_often_for_one_withheld_run_as_for_ten(make_log_run, count_queries):
+def test_the_list_of_runs_needs_as_many_queries_for_one_withheld_run_as_for_ten(make_log_run, count_queries):
     withhold(make_log_run())
     few = count_queries("/api/v1/runs/")
     for _ in range(9):
