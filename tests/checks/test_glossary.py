@@ -9,6 +9,7 @@ from django.conf import settings
 
 from results.models import Category, Reading, Tier, Verdict, Visibility
 from runners.models.states import State
+from webapp.register.tables.categories import STATES_NOTE
 
 GLOSSARY = Path(settings.BASE_DIR / "docs/glossary.md").read_text().lower()
 TABLES = [
@@ -32,3 +33,8 @@ def test_every_state_is_explained(state):
 @pytest.mark.parametrize("label", Category.labels)
 def test_every_category_is_named(label):
     assert label.lower() in GLOSSARY
+
+
+@pytest.mark.parametrize("text", [GLOSSARY, STATES_NOTE])
+def test_over_provisioning_is_defined_as_a_percentage_of_the_capacity_that_users_see(text):
+    assert "spare capacity, in percent of the capacity that users see" in text

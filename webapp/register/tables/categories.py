@@ -24,8 +24,9 @@ ENDURANCE_NOTE = (
     "how often the whole drive may be written each day over its warranty."
 )
 STATES_NOTE = (
-    "OP means over-provisioning: the percentage of the drive that the test left unused, or the size that it used. CP "
-    "means compression: the written data compresses to this percentage of its size; 100 means incompressible."
+    "OP means over-provisioning: spare capacity, in percent of the capacity that users see, or the size that is left "
+    "for users. CP means compression: the written data compresses to this percentage of its size; 100 means "
+    "incompressible."
 )
 COMPUTED_NOTE = (
     "Rating sustains is the highest speed at which one device can run day and night without exceeding its DWPD; at "
