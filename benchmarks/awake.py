@@ -17,7 +17,7 @@ class Awake:
     up to 75 % of a processor in this way, and 0 to 1 % with these programs.
 
     They need a control group that is idle as a whole. The idle policy alone ranks a program only within its own session
-    (kernel/sched/autogroup.c). The kernel thread of a loop device belongs to no session and waited behind them, so that
+    (kernel/sched/autogroup.c). The kernel thread of a loop device belongs to no session and waited for them, so that
     3 to 14 % of reads were late by milliseconds.
     """
 
@@ -58,5 +58,8 @@ def idle_group() -> Path | None:
                 group.rmdir()
                 continue
             return group
-    print("no idle control group can be made here: what keeps processors awake delays the kernel", file=sys.stderr)
+    print(
+        "no idle control group can be made here: the programs that keep processors awake delay the kernel",
+        file=sys.stderr,
+    )
     return None

@@ -1,6 +1,6 @@
 """A thousand simulated hosts with one run each: polls, statements, delays and memory of real Celery workers.
 
-Needs DATABASE_URL (a PostgreSQL where it may create a database of its own, which it drops), REDIS_URL and the built
+Needs DATABASE_URL (a PostgreSQL where it may create and drop its own database), REDIS_URL and the built
 drivetest. The hosts respond from a separate process and record the time of each request. Without `--finish`, it
 measures amid 24 h runs, where each poll finds the log of a period. With it, the runs end, at a speed for a short day.
 """
@@ -30,7 +30,7 @@ START_S = 150
 
 
 class Workers:
-    """Celery workers of the lab's queue, the first with the clock; the numbers are the kernel's and their own."""
+    """Celery workers of the lab's queue, the first with the schedule; counts come from the kernel and the workers."""
 
     def __init__(self, lab: LabProcess, directory: Path, count: int, period_s: int) -> None:
         self.counts = directory / "statements"
@@ -51,7 +51,7 @@ class Workers:
         ]
 
     def statements(self) -> int:
-        """Return how many statements the workers have sent to the database, in steps of 100."""
+        """Return the number of statements that the workers sent to the database, in steps of 100."""
         return sum(int(path.read_text()) for path in self.counts.glob("[0-9]*"))
 
     def peak_mib(self) -> float:
@@ -101,7 +101,7 @@ def order_on_all(lab: LabProcess, organisation: Organisation, staff: Any, interv
 
 
 def wait_until_running(hosts_count: int) -> float:
-    """Return how long it took until every dispatch ran."""
+    """Return the seconds until every dispatch ran."""
     began_s = time.monotonic()
     while Dispatch.objects.filter(state=State.RUNNING).count() < hosts_count:
         if time.monotonic() - began_s > START_S:
@@ -126,7 +126,7 @@ def measure_polls(lab: LabProcess, workers: Workers, seconds: int, period_s: int
 
 
 def measure_ends(lab: LabProcess, hosts_count: int) -> None:
-    """Print how long after its program's end each dispatch was done."""
+    """Print the delays from the end of each program to the end of its dispatch."""
     offset_s = time.time() - time.monotonic()
     while Dispatch.objects.filter(state__in=FINAL).count() < hosts_count:
         time.sleep(1)

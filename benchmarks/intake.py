@@ -1,7 +1,7 @@
-"""From a log's last byte received to its run page: times, memory of the worker, size in the database.
+"""The intake of a log, from its last byte to its run page: times, memory of the worker, size in the database.
 
-Needs DATABASE_URL (a PostgreSQL where it may create a database of its own, which it drops) and the built drivetest. The
-worker is a process of its own that has loaded what a worker loads; its peak is the kernel's figure for it alone.
+Needs DATABASE_URL (a PostgreSQL where it may create and drop its own database) and the built drivetest. The
+worker is a separate process with the modules of a Celery worker; its peak memory is the kernel's figure.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from django.conf import settings  # noqa: E402
 from django.db import connection, models  # noqa: E402
 from django.test import Client  # noqa: E402
 
-import webapp.celery  # noqa: E402, F401 - what a worker has loaded
+import webapp.celery  # noqa: E402, F401 - loaded by every worker
 from results import tasks  # noqa: E402, F401 - as above
 from results.access.intervals import (  # noqa: E402
     intervals,
@@ -63,7 +63,7 @@ def worker(reading_id: int) -> None:
 
 
 @contextmanager
-def register_of_its_own() -> Iterator[Path]:
+def separate_register() -> Iterator[Path]:
     """Set up Django over an empty database and an empty evidence directory."""
     with tempfile.TemporaryDirectory(prefix="drivecert-bench-", dir=os.environ.get("BENCH_DIR")) as directory:
         os.environ["DRIVECERT_DATA"] = directory  # of the workers
@@ -109,7 +109,7 @@ def sizes(run: Any) -> dict[str, int]:
 def among_many(table: str) -> dict[str, float]:
     """Return the bytes a run of a table's rows and of its indexes, among RUNS_MANY similar runs.
 
-    In a table of a few runs the pages that every table and index has weigh more than the rows.
+    In a table of a few runs, the fixed pages of the table and its indexes are larger than the rows.
     """
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE TEMP TABLE many (LIKE {table} INCLUDING ALL)")
@@ -176,13 +176,13 @@ def _varint(number: int) -> bytes:
 
 
 def reread_s(run: Any) -> float:
-    """Return how long the last hour's seconds take, read again from the log and unpacked."""
+    """Return the time to read the last hour's seconds from the log again and to unpack them."""
     end_s = run.facts["reached_s"]
     return timed(lambda: list(intervals(seconds_of(run, end_s - 3600, end_s), 0, 10**9)))[0]
 
 
 def measure(log: Path, times: int) -> None:
-    with register_of_its_own():
+    with separate_register():
         runs = [submit_and_read(log, number) for number in range(times)]
         run = runs[-1]["run"]
         reread = [reread_s(run) for _ in range(times)]

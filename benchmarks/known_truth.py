@@ -2,8 +2,7 @@
 
 The drive is a FUSE file that delays a stated share of reads by stated times, and records the delay of each
 response (runners/drivetest/crates/fault-drive). It is loaded as a file and below a loop device. Needs root and
-/dev/fuse;
-`ACT_STORAGE=/path/act_storage` runs upstream's program on the same drive.
+/dev/fuse. `ACT_STORAGE=/path/act_storage` runs upstream's program on the same drive.
 """
 
 import argparse
@@ -112,7 +111,7 @@ class Printed:
     reads_count: int
     achieved_per_s: float
     over: dict[int, int]
-    words: str
+    messages: str
     programs_pct: float
     stolen_pct: float
 
@@ -175,7 +174,7 @@ def cases(args: argparse.Namespace) -> list[Case]:
 
 
 def known_truth(drive: Drive, args: argparse.Namespace) -> int:
-    """Print the table; return how many of drivetest's counts lie outside their interval, the host's own taken off."""
+    """Print the table; return how many of drivetest's counts are outside their interval, less the host's own delays."""
     verdicts: Counter[str] = Counter()
     own: dict[tuple[str, int], float] = {}
     print("Shares of reads over a time: injected by the drive (its own count), its 99.9 % binomial interval, printed\n")
@@ -184,7 +183,7 @@ def known_truth(drive: Drive, args: argparse.Namespace) -> int:
     for place in args.places:
         with placed(drive, place) as device:
             for rate, shares, case in ((r, s, c) for r in args.rates for s in args.shares for c in cases(args)):
-                inject(drive, SHARES_PCT[shares])
+                injected_delays(drive, SHARES_PCT[shares])
                 figures, truth = quietest(drive, case, device, rate, args.seconds)
                 verdicts.update(rows(f"{place} | {rate} | {case.name}", case, figures, truth, own))
     if "ACT_STORAGE" not in os.environ:
@@ -209,7 +208,7 @@ def quietest(drive: Drive, case: Case, device: str, rate: int, seconds: int) -> 
     return min(runs, key=lambda ran: ran[0].disturbance)
 
 
-def inject(drive: Drive, shares_pct: tuple[float, ...]) -> None:
+def injected_delays(drive: Drive, shares_pct: tuple[float, ...]) -> None:
     """Return delays of disjoint shares of reads that add up to the given shares over 1, 8 and 64 ms."""
     beyond = (*shares_pct[1:], 0.0)
     shares = [share - more for share, more in zip(shares_pct, beyond, strict=True)]
@@ -274,7 +273,7 @@ def honesty(drive: Drive, args: argparse.Namespace) -> None:
         drive.do("clear", f"only read {RECORD_BYTES}", "servers 4 77us", "forget")
         figures = run(drive, case, drive.file, 60_000, min(args.seconds, 10))
         share = pct(figures.over[case.thresholds_us[0]], figures)
-        print(f"| {case.name} | {figures.achieved_per_s:.0f} | {share} | {figures.words} |", flush=True)
+        print(f"| {case.name} | {figures.achieved_per_s:.0f} | {share} | {figures.messages} |", flush=True)
 
 
 @contextmanager
@@ -314,13 +313,13 @@ def side_file_figures(side: Path, log: str, programs_pct: float, stolen_pct: flo
     end = json.loads(side.read_text().splitlines()[-1])
     own = [line for line in log.splitlines() if line.startswith("drivetest: ")]
     response = end["response"]
-    words = "; ".join(own) or "nothing"
+    messages = "; ".join(own) or "nothing"
     response_ms = ", ".join(f"{name} {response[f'{name}_ns'] / 1e6:.3f}" for name in ("p50", "p99"))
     return Printed(
         reads_count=end["reads_count"],
         achieved_per_s=float(end["achieved_reads_per_s"]),
         over={int(us): count for us, count in end["over"].items()},
-        words=f"{words}; response time, ms: {response_ms}",
+        messages=f"{messages}; response time, ms: {response_ms}",
         programs_pct=programs_pct,
         stolen_pct=stolen_pct,
     )

@@ -1,8 +1,8 @@
 """Cut links of lab hosts during full-length runs: log bytes lost, second loads, and the texts of the page.
 
-Needs root, what tests/lab_hosts/install_sshd.sh installs, and the built drivetest. Without DATABASE_URL and REDIS_URL
-it starts servers of its own. All settings are those of an installed register. The exit status is 1 if a byte of a log
-is missing, a drive saw a second load, or a run did not end like a run without a cut.
+Needs root, the packages of tests/lab_hosts/install_sshd.sh, and the built drivetest. Without DATABASE_URL and
+REDIS_URL it starts its own servers. All settings are those of an installed register. The exit status is 1 if a byte
+of a log is missing, a drive saw a second load, or a run did not end like a run without a cut.
 """
 
 import argparse
@@ -54,19 +54,19 @@ CLEAN = (State.DONE, "finished")
 
 @dataclass
 class Cut:
-    """One run on one host, and what was observed."""
+    """One run on one host, with the observed loads and page texts."""
 
     there: NamespaceHost
     dispatch: Dispatch
     most_loads: int = 0
     sentences: list[str] = field(default_factory=list)
 
-    def look(self) -> None:
+    def observe(self) -> None:
         """Count the loads on the host as its kernel shows them."""
         self.most_loads = max(self.most_loads, loads_count(self.there))
 
     def bytes_lost(self) -> int:
-        """Return how many bytes of the log that the host has the register lacks."""
+        """Return how many bytes of the host's log are missing in the register."""
         self.dispatch.refresh_from_db()
         found = self.there.path(f"{STATE_DIR}/{self.dispatch.public_id}/log").stat().st_size
         stored = self.dispatch.submission.log.size_bytes if self.dispatch.submission else 0
@@ -78,11 +78,11 @@ class Cut:
 
 def loads_count(there: NamespaceHost) -> int:
     """Return the number of storage loads among the processes of a host, without those that end meanwhile."""
-    words = []
+    command_lines = []
     for line in there.path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
-            words.append(line.read_bytes().split(b"\0"))
-    return sum(each[1:2] == [b"storage"] for each in words)
+            command_lines.append(line.read_bytes().split(b"\0"))
+    return sum(each[1:2] == [b"storage"] for each in command_lines)
 
 
 def page_texts(client: Client, dispatch: Dispatch) -> str:
@@ -93,7 +93,7 @@ def page_texts(client: Client, dispatch: Dispatch) -> str:
 
 
 def boot_host(stack: ExitStack, drives: LoopDrives, name: str) -> NamespaceHost:
-    """Return a host that is up, enrolled and fit, with one drive that its operator has listed."""
+    """Return a running, enrolled and healthy host with one listed drive."""
     there = NamespaceHost(DATA.name, name, DISK_MIB)
     stack.callback(there.remove)
     device = drives.add(f"{name}-drive")
@@ -114,18 +114,18 @@ def order_on(there: NamespaceHost, organisation: Organisation, staff: User, cut_
 
 
 def wait(cuts: list[Cut], is_so: Callable[[Dispatch], bool], for_s: float) -> None:
-    """Wait until a condition holds for all runs, and count loads meanwhile. The table shows what is missing by then."""
+    """Wait until a condition is true for all runs, and count loads. The table shows the runs that missed it."""
     end = time.monotonic() + for_s
     while time.monotonic() < end:
         for cut in cuts:
-            cut.look()
+            cut.observe()
             cut.dispatch.refresh_from_db()
         if all(is_so(cut.dispatch) for cut in cuts):
             return
         time.sleep(0.5)
 
 
-def carry_out(cuts: list[Cut], cut_s: int, client: Client) -> None:
+def cut_and_wait(cuts: list[Cut], cut_s: int, client: Client) -> None:
     """Cut all links in mid run for a time, and wait for the ends of the runs."""
     wait(cuts, lambda dispatch: dispatch.last_label_s >= BEFORE_S, START_S)
     for cut in cuts:
@@ -166,7 +166,7 @@ def measure(cut_s: int, runs_count: int) -> list[str]:
         client = Client(headers={"host": "localhost"})
         client.force_login(staff)
         cuts = [order_on(there, organisation, staff, cut_s) for there in hosts]
-        carry_out(cuts, cut_s, client)
+        cut_and_wait(cuts, cut_s, client)
         return report(cuts, cut_s)
 
 

@@ -76,7 +76,7 @@ class Ran:
     side: list[dict[str, Any]] = field(default_factory=list)
 
     def lateness_us(self, name: str) -> float | None:
-        """Return a percentile of submission behind the due time, of drivetest's reads."""
+        """Return a percentile of the submission delays of drivetest's reads."""
         if not self.side:
             return None
         found = self.side[-1]["operations"]["reads"]["lateness"][name]
@@ -147,7 +147,7 @@ def act_storage(threads: int | None = None) -> Program:
 
 
 def fio(engine: str = "io_uring", jobs: int = 1, depth: int = 128) -> Program:
-    """Return fio; evenly paced at the load's rates, as fast as it can where the load's rate is 0."""
+    """Return fio, evenly paced at the load's rates, or at full speed if the load's rate is 0."""
 
     def run(load: Load) -> Ran:
         command = ["fio", "--output-format=json", "--direct=1", f"--filename={load.device}", "--time_based"]
@@ -180,7 +180,7 @@ def fio_ran(reads: dict[str, Any], used: Used, seconds: int) -> Ran:
 
 
 def record_bytes(device: str) -> int:
-    """Return what a record of 1536 bytes is read as: whole blocks of the device."""
+    """Return the bytes read for a record of 1536 bytes: whole blocks of the device."""
     block = int(Path(f"/sys/block/{Path(device).name}/queue/logical_block_size").read_text())
     return -(-RECORD_BYTES // block) * block
 
@@ -235,10 +235,10 @@ def processes_s(excluded_pids: Collection[int]) -> float:
             _, _, after_name = file.read_text().rpartition(")")
         except (FileNotFoundError, ProcessLookupError):
             continue  # it ended meanwhile: its parent has its time
-        words = after_name.split()
-        is_idle_policy = int(words[6]) & KERNEL_THREAD or int(words[38]) == SCHED_IDLE
+        fields = after_name.split()
+        is_idle_policy = int(fields[6]) & KERNEL_THREAD or int(fields[38]) == SCHED_IDLE
         if not is_idle_policy and int(file.parent.name) not in excluded_pids:
-            total += sum(int(word) for word in words[11:15])
+            total += sum(int(field) for field in fields[11:15])
     return total / TICKS_PER_S
 
 

@@ -38,7 +38,7 @@ class Figures(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A measured program, or why it is not measured."""
+    """A program, or the reason why it is not measured."""
 
     name: str
     command: list[str]
@@ -56,7 +56,7 @@ def measure(command: list[str]) -> Figures | None:
     return None if process.returncode else figures
 
 
-def in_turns(programs: list[Program], times: int) -> dict[str, list[Figures | None]]:
+def measure_in_turns(programs: list[Program], times: int) -> dict[str, list[Figures | None]]:
     """Run all programs in turn, several times, so that a change of the machine affects all of them."""
     present = [program for program in programs if not program.missing]
     for program in present:
@@ -71,7 +71,7 @@ def span(values: list[float]) -> str:
 
 def rows_of(programs: list[Program], times: int, content_mb: float) -> list[Row]:
     """Return a row for each program; the ratio is to the median of the last one."""
-    runs = in_turns(programs, times)
+    runs = measure_in_turns(programs, times)
     last = [figures.wall_s for figures in runs.get(programs[-1].name, []) if figures]
     rows = []
     for program in programs:

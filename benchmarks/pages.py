@@ -48,7 +48,7 @@ PAINT = """async vendor => {
 }"""
 
 
-def question() -> str:
+def new_address() -> str:
     """Return the address of a page that was not requested before."""
     number = next(numbers)
     questions = (
@@ -65,7 +65,7 @@ def processor_ms(client: Client) -> list[float]:
     spent = []
     for _ in range(PAGES):
         begun = time.process_time()
-        answer = client.get(question())
+        answer = client.get(new_address())
         spent.append(1000 * (time.process_time() - begun))
         if answer.status_code != 200:
             raise SystemExit(f"page: expected 200, got {answer.status_code}")
@@ -81,7 +81,7 @@ def after_change_ms(client: Client) -> list[float]:
         else:
             generate(1, seed=100 + number)
         begun = time.process_time()
-        client.get(question())
+        client.get(new_address())
         spent.append(1000 * (time.process_time() - begun))
     return sorted(spent)
 
@@ -102,7 +102,7 @@ def queries_count(client: Client) -> int:
     """Return the number of queries of a page."""
     with override_settings(DEBUG=True):
         reset_queries()
-        client.get(question())
+        client.get(new_address())
         return len(connection.queries)
 
 
@@ -148,7 +148,7 @@ def wait_for(address: str) -> None:
 
 
 def fetch_ms(address: str) -> float:
-    """Return how long an answer takes, ms."""
+    """Return the time of a response, ms."""
     begun = time.perf_counter()
     with urllib.request.urlopen(address, timeout=30) as answer:  # noqa: S310 - our own http address
         answer.read()
@@ -162,7 +162,7 @@ def open_loop_ms(base: str, fetch: Callable[[str], float] = fetch_ms) -> list[fl
     threads = []
     for number in range(RATE_PER_S * OPEN_LOOP_S):
         time.sleep(max(0.0, begun + number / RATE_PER_S - time.perf_counter()))
-        thread = threading.Thread(target=lambda address: latencies.append(fetch(address)), args=(base + question(),))
+        thread = threading.Thread(target=lambda address: latencies.append(fetch(address)), args=(base + new_address(),))
         thread.start()
         threads.append(thread)
     for thread in threads:
@@ -191,8 +191,8 @@ def at(part: float, ordered: list[float]) -> float:
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
 
 
-def row(what: str, found: str, wanted: str) -> None:
-    print(f"| {what} | {found} | {wanted} |")
+def row(measure: str, found: str, wanted: str) -> None:
+    print(f"| {measure} | {found} | {wanted} |")
 
 
 def measure(products_count: int) -> None:
@@ -201,7 +201,7 @@ def measure(products_count: int) -> None:
         cursor.execute("ANALYZE")
     client = Client(SERVER_NAME="localhost")
     begun = time.process_time()
-    client.get(question())
+    client.get(new_address())
     first_ms = 1000 * (time.process_time() - begun)
     spent = processor_ms(client)
     plain, compressed = current_file()
@@ -215,7 +215,7 @@ def measure(products_count: int) -> None:
     row("data file, bytes: plain, gzip", f"{len(plain):,}, {len(compressed):,}", "200,000 compressed")
     with server() as base:
         for _ in range(8 * WARM_UP):  # each of the two workers reads the columns once, and is not measured by it
-            fetch_ms(base + question())
+            fetch_ms(base + new_address())
         latencies = open_loop_ms(base)
         row(
             f"{RATE_PER_S} pages/s, open loop, ms: median, p95",

@@ -1,6 +1,6 @@
 """Workers killed at random on simulated hosts that fail in every way at once: the end of every dispatch.
 
-Needs DATABASE_URL (a PostgreSQL where it may create a database of its own, which it drops) and the built drivetest.
+Needs DATABASE_URL (a PostgreSQL where it may create and drop its own database) and the built drivetest.
 """
 
 import argparse

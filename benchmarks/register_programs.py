@@ -1,4 +1,4 @@
-"""The register's own programs during a benchmark: lab workers, a worker that reads logs, the clock."""
+"""The register's own programs during a benchmark: lab workers, a worker that reads logs, and Celery's scheduler."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @contextmanager
 def workers() -> Iterator[None]:
-    """Run two workers that poll dispatches, one that reads logs, and the clock, on the benchmark's database."""
+    """Run two workers that poll dispatches, one that reads logs, and the scheduler, on the benchmark's database."""
     database = connection.settings_dict
     url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
     own = os.environ | {"DATABASE_URL": url, "PYTHONWARNINGS": "ignore"}  # Celery's, of being root

@@ -1,4 +1,4 @@
-"""A register over an empty database of its own, with a lab and a user who orders, for benchmarks."""
+"""A register with its own empty database, a lab and a user who orders, for benchmarks."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 """Pages of the snapshot compared with a bare WSGI program that returns the same bytes on the same server.
 
-Needs DATABASE_URL (a PostgreSQL where it may create a database of its own, which it drops) and `wrk`, which takes turns
+Needs DATABASE_URL (a PostgreSQL where it may create and drop its own database) and `wrk`, which takes turns
 with both servers. Then requests for every page of the snapshot come open-loop at a fixed rate, each timed from when it
 was due. While it measures, the register's own server has no database: only the snapshot answers.
 """
@@ -64,14 +64,14 @@ def server(application: str, environment: dict[str, str]) -> Iterator[tuple[int,
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_for(lambda: ask(port, "/drives/nvme-flash/") == 200)
+        wait_for(lambda: page_status(port, "/drives/nvme-flash/") == 200)
         yield port, process
     finally:
         process.terminate()
         process.wait(20)
 
 
-def ask(port: int, path: str) -> int:
+def page_status(port: int, path: str) -> int:
     """Return the status of a page; 0 while no server answers."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
@@ -98,7 +98,7 @@ def closed_loop(served: tuple[int, subprocess.Popen[bytes]], path: str, seconds:
         raise SystemExit(f"{path}: not every request was answered:\n{done.stdout}")
     match, p95 = RATE.search(done.stdout), re.search(r"p95us (\d+)", done.stdout)
     if match is None or p95 is None:
-        raise SystemExit(f"wrk said something else than expected:\n{done.stdout}")
+        raise SystemExit(f"unexpected output of wrk:\n{done.stdout}")
     per_s = float(match[1])
     return Closed(per_s, int(p95[1]) / 1000, (cpu_s(process) - before) / (per_s * seconds) * 1e6)
 
@@ -108,7 +108,7 @@ def open_loop(port: int, paths: list[str], per_s: int, seconds: int) -> list[flo
     latencies: list[float] = []
     begin = time.perf_counter() + 0.5
 
-    def ask_every(first: int) -> None:
+    def send_share(first: int) -> None:
         with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
             for number in range(first, per_s * seconds, CONNECTIONS):
                 due = begin + number / per_s
@@ -116,7 +116,7 @@ def open_loop(port: int, paths: list[str], per_s: int, seconds: int) -> list[flo
                 exchange(connection, paths[number % len(paths)])
                 latencies.append((time.perf_counter() - due) * 1000)
 
-    threads = [threading.Thread(target=ask_every, args=(first,)) for first in range(CONNECTIONS)]
+    threads = [threading.Thread(target=send_share, args=(first,)) for first in range(CONNECTIONS)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -151,15 +151,15 @@ def bare(directory: Path, port: int, path: str) -> dict[str, str]:
 
 
 @contextmanager
-def looked_at(root: Path) -> Iterator[None]:
+def marked_compared(root: Path) -> Iterator[None]:
     """Mark the snapshot as recently compared, as a worker does."""
     ended = threading.Event()
 
-    def keep() -> None:
+    def mark() -> None:
         while not ended.wait(10):
             store.record_comparison(root)
 
-    thread = threading.Thread(target=keep)
+    thread = threading.Thread(target=mark)
     thread.start()
     try:
         yield
@@ -173,7 +173,7 @@ def measure(directory: Path, seconds: int, rounds: int, per_s: int) -> None:
     script = directory / "p95.lua"
     script.write_text(PERCENTILES)
     own = {"DRIVECERT_DATA": str(directory), "DATABASE_URL": NOWHERE, "DJANGO_SETTINGS_MODULE": "webapp.settings"}
-    with looked_at(settings.SNAPSHOT_DIR), server("webapp.wsgi:application", own) as register:
+    with marked_compared(settings.SNAPSHOT_DIR), server("webapp.wsgi:application", own) as register:
         print("| page | answer, bytes | snapshot /s | bare /s | ratio | snapshot p95, ms | CPU us: snapshot | bare |")
         print("|---|---|---|---|---|---|---|---|")
         for path in PAGES:

@@ -1,6 +1,6 @@
 """Time from an order to the first I/O on a warm lab host over SSH, and the cost of a poll.
 
-Needs root and what tests/lab_hosts/install_sshd.sh installs: the host is made of namespaces on this machine.
+Needs root and the packages of tests/lab_hosts/install_sshd.sh: the host is made of namespaces on this machine.
 """
 
 import os
@@ -26,7 +26,7 @@ from runners.inventory.enrolment import authorized_key, own_program_sha256, sudo
 from runners.models import Host  # noqa: E402
 from tests.lab_hosts.namespaces import SSHD_PROGRAMS, USER, LoopDrives, NamespaceHost, missing  # noqa: E402
 
-STARTS, LOOKS = 5, 40
+STARTS, POLLS = 5, 40
 PATH = "/dev/nvme0n1"
 CONFIG = f"device-names: {PATH}\ntest-duration-sec: 600\nread-reqs-per-sec: 500\nwrite-reqs-per-sec: 0\n"
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -52,16 +52,16 @@ def polls(host: SshHost, run: str, there: NamespaceHost) -> tuple[list[float], f
     """Return the duration of polls of a running load, s, and the CPU time of each on the host, s."""
     host.status(run)
     before, took = cpu_s(there), []
-    for _ in range(LOOKS):
+    for _ in range(POLLS):
         begun = time.monotonic()
         status = host.status(run)
         host.read(run, "log", max(0, status.log_bytes - 16384), 1 << 20)
         took.append(time.monotonic() - begun)
-    return took, (cpu_s(there) - before) / LOOKS
+    return took, (cpu_s(there) - before) / POLLS
 
 
 def cpu_s(there: NamespaceHost) -> float:
-    """Return the CPU time of all sshd of a host, with that of the commands that they have waited for."""
+    """Return the CPU time of all sshd processes of a host and of their ended commands."""
     pids = there.pids_of(*SSHD_PROGRAMS)
     stats = (there.path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids)
     return sum(sum(int(ticks) for ticks in stat[11:15]) for stat in stats) / TICKS_PER_S
@@ -82,9 +82,9 @@ def measure(there: NamespaceHost, loop: str) -> None:
     end(host, f"d-bench{STARTS}")
     print(f"order to first I/O, warm: median {statistics.median(starts):.2f} s, worst {max(starts):.2f} s of {STARTS}")
     print(
-        f"a look (status and new log): median {statistics.median(took) * 1000:.0f} ms, worst {max(took) * 1000:.0f} ms"
+        f"a poll (status and new log): median {statistics.median(took) * 1000:.0f} ms, worst {max(took) * 1000:.0f} ms"
     )
-    print(f"CPU of a look on the host: {cost_s * 1000:.1f} ms; every {settings.WATCH_PERIOD_S} s: "
+    print(f"CPU of a poll on the host: {cost_s * 1000:.1f} ms; every {settings.WATCH_PERIOD_S} s: "
           f"{cost_s / settings.WATCH_PERIOD_S:.2%} of a core")  # fmt: skip
 
 

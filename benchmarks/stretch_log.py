@@ -1,7 +1,7 @@
 """Stretch a real log of ACT 6.x to a longer run with its own shuffled noise, for storage benchmarks.
 
-What came to every bucket in an interval of the real log is drawn again and again, all histograms together, and the
-sums are carried on. No drive behaves so for a day; but nothing repeats in order, as in a drive's own log.
+Each interval has the bucket counts of a random interval of the real log, for all histograms together. The sums are
+cumulative. No drive behaves so for a day, but the order does not repeat, as in a drive's own log.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Two lab hosts over a real sshd with two drives each, a shortened campaign on every drive, one link cut for a minute.
 
-Needs root, what tests/lab_hosts/install_sshd.sh installs, and the built drivetest. Without DATABASE_URL and REDIS_URL
-it starts servers of its own. It ends with status 1 where a campaign did not end as it should, or a host has bytes of a
-log that the register has not.
+Needs root, the packages of tests/lab_hosts/install_sshd.sh, and the built drivetest. Without DATABASE_URL and
+REDIS_URL it starts its own servers. The exit status is 1 if a campaign did not end as expected, or if bytes of a
+host's log are missing in the register.
 """
 
 import html
@@ -82,7 +82,7 @@ def boot_hosts(stack: ExitStack) -> dict[str, NamespaceHost]:
 
 
 def start_campaigns(organisation: Organisation, staff: User) -> list[Campaign]:
-    """Check both hosts, bind what they show, and start a campaign on each drive."""
+    """Check both hosts, bind their drives, and start a campaign on each drive."""
     begun = []
     for host in Host.objects.order_by("name"):
         if objections := health.check(host):
@@ -94,13 +94,13 @@ def start_campaigns(organisation: Organisation, staff: User) -> list[Campaign]:
 
 
 class Cut:
-    """Cuts a host's link for a minute during a load test."""
+    """A cut of a host's link for a minute during a load test."""
 
     def __init__(self, there: NamespaceHost) -> None:
         self.there, self.begun_s, self.is_over = there, 0.0, False
 
     def step(self) -> str:
-        """Cut or restore the link when due; return what was done."""
+        """Cut or restore the link when due; return a message about it."""
         if self.is_over:
             return ""
         if self.begun_s == 0 and self._is_mid_run():
@@ -172,14 +172,14 @@ def report(campaigns: list[Campaign], hosts: dict[str, NamespaceHost], staff: Us
         print(f"\n{campaign.device.label}: {campaign.state}, {campaign.end}: {campaign.reason}")
         for rung in rungs:
             print(f"  {row_of(rung)}")
-            wrong += fault_of_bytes(rung.dispatch, hosts[campaign.device.host.name])
+            wrong += missing_bytes(rung.dispatch, hosts[campaign.device.host.name])
         page = client.get(reverse("campaign-detail", args=[campaign.public_id])).content.decode()
         print("  its page, missing for a certificate:")
         sentences = missing_on(page)
         print("".join(f"    - {sentence}\n" for sentence in sentences), end="")
         if campaign.state != Campaign.State.FINISHED or not names_short_runs(sentences):
-            wrong.append(f"{campaign.device.label}: its page does not say which full-length runs are missing")
-        print(f"  published: {why_not_published(rungs, staff)}")
+            wrong.append(f"{campaign.device.label}: its page does not list the missing full-length runs")
+        print(f"  published: {publication_result(rungs, staff)}")
     return wrong
 
 
@@ -189,7 +189,7 @@ def row_of(rung: Rung) -> str:
     return f"{load_of(rung.dispatch):<24} {rung.dispatch} {rung.outcome.result:<10} {run:<11} {shares}"
 
 
-def fault_of_bytes(dispatch: Dispatch, there: NamespaceHost) -> list[str]:
+def missing_bytes(dispatch: Dispatch, there: NamespaceHost) -> list[str]:
     """Compare the log on the host with the log in the register."""
     if dispatch.submission is None:
         return []
@@ -207,8 +207,8 @@ def names_short_runs(sentences: list[str]) -> bool:
     return all(any(each.startswith(f"a {name} at") for each in sentences) for name in ("load test", "stress test"))
 
 
-def why_not_published(rungs: list[Rung], staff: User) -> str:
-    """Try to publish the load test, as a reviewer might."""
+def publication_result(rungs: list[Rung], staff: User) -> str:
+    """Try to publish the load test as a reviewer; return the result."""
     run = next((rung.run for rung in reversed(rungs) if rung.run), None)
     if run is None:
         return "no run"
@@ -219,8 +219,8 @@ def why_not_published(rungs: list[Rung], staff: User) -> str:
     return "yes"
 
 
-def most_at_once(campaigns: list[Campaign]) -> int:
-    """Return how many dispatches ran at the same moment, of all drives."""
+def most_concurrent(campaigns: list[Campaign]) -> int:
+    """Return the largest number of concurrent dispatches on all drives."""
     rows = Dispatch.objects.filter(campaign__in=campaigns, started_at__isnull=False, ended_at__isnull=False)
     moments: list[tuple[Any, int]] = []
     for begun, ended in rows.values_list("started_at", "ended_at"):
@@ -241,7 +241,7 @@ def main() -> None:
         cut = Cut(hosts[HOSTS[0]])
         watch(campaigns, cut, began_s)
         wrong = report(campaigns, hosts, staff) + ([] if cut.is_over else ["no link was cut"])
-        print(f"\n{since(began_s)} in all; dispatches at once: {most_at_once(campaigns)} on {len(campaigns)} drives")
+        print(f"\n{since(began_s)} in all; dispatches at once: {most_concurrent(campaigns)} on {len(campaigns)} drives")
     sys.exit("\n".join(wrong) or 0)
 
 

@@ -59,7 +59,7 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def catalogue_database(request, django_db_setup, django_db_blocker):
-    """A database with the published catalogue, imported once for all workers of the session."""
+    """Yield a database with the published catalogue, imported once for all workers of the session."""
     workerinput = getattr(request.config, "workerinput", None)
     template = template_name(workerinput["testrunuid"] if workerinput else uuid4().hex)
     with django_db_blocker.unblock():

@@ -58,10 +58,10 @@ class Register:
         own = {"PORT": str(self.port), "DRIVECERT_DATA": str(self.data_dir)} | self.settings
         return inherited | own | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
 
-    def run_command(self, *words, **environment):
+    def run_command(self, *arguments, **environment):
         """Run a management command on the same data directory."""
         return subprocess.run(
-            [sys.executable, "manage.py", *words],
+            [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
             env=self.environment() | environment,
             capture_output=True,
@@ -135,7 +135,7 @@ def copy_prepared_data(tmp_path_factory, data_dir: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not prepared.exists():
             _prepare(shared / "unfinished-register").rename(prepared)
-    # `cp` keeps the owner of the cluster, which may be the account of the servers.
+    # `cp` preserves the owner of the cluster, which may be the account of the servers.
     subprocess.run(["cp", "--archive", "--reflink=auto", prepared / "var", data_dir], check=True)
 
 

@@ -25,7 +25,7 @@ from tests.lab_simulator.server import LabClient, RemoteHost
 from tests.lab_simulator.worker import FOUND_FIT, KIND
 
 ROOT = Path(__file__).parent.parent.parent
-SPEED = 60  # a minute of the hosts takes a second
+SPEED = 60  # a minute of the hosts is a second of real time
 PATIENCE_S = 300
 KILLED = -9
 DEEPEST = 24  # the highest number of commits before a worker is killed

@@ -48,7 +48,7 @@ def test_workers_killed_at_each_commit_of_a_campaign_leave_each_step_made_once(
 
 
 def check_made_once(campaign, lab):
-    """Each step has one dispatch, one load on the drive, and one run; the history lists each once."""
+    """Check that each step has one dispatch, one load and one run, and that the history lists each once."""
     assert (campaign.state, campaign.end) == (Campaign.State.FINISHED, "at-limit"), campaign.reason
     made = campaign.dispatches.order_by("campaign_step")
     assert [dispatch.purpose for dispatch in made] == PURPOSES

@@ -51,10 +51,10 @@ def send(
 
 @contextmanager
 def other_session() -> Iterator[psycopg.Connection[Any]]:
-    """Open a connection of another process's kind: its locks are not ours.
+    """Open a connection like that of another process, with separate locks.
 
-    Left once the server has freed them, which it does a moment after the client is gone: on a busy machine the next
-    statement of another session comes before that.
+    At the end, wait until the server has released the locks. It does so a moment after the client has closed: on a
+    busy machine, the next statement of another session comes earlier.
     """
     with _connect() as session:
         pid = session.info.backend_pid
@@ -76,16 +76,16 @@ def sha256(content: bytes) -> str:
 
 
 def wait_for(condition: Callable[[], Any]) -> Any:
-    """Return the condition's first true answer; this bounds a wait, it measures nothing."""
+    """Return the first true result of the condition; fail after 120 s."""
     for _ in range(2400):
         if answer := condition():
             return answer
         time.sleep(0.05)
-    raise AssertionError("waited 120 s in vain")
+    raise AssertionError("the condition was not true within 120 s")
 
 
 def is_running(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):  # the latter where it ends between the opening and the reading
+    except (FileNotFoundError, ProcessLookupError):  # the latter if it ends between open and read
         return False

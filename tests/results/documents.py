@@ -8,7 +8,7 @@ from typing import Any
 from tests.results.builders import recorded_reading, sha256
 from tests.results.series_by_hand import packed
 
-YCSB_LOG = b"[OVERALL], RunTime(ms), 3065\n"  # stands for interval-both-notarget.log, of which the figures are
+YCSB_LOG = b"[OVERALL], RunTime(ms), 3065\n"  # replaces interval-both-notarget.log, which has these figures
 YCSB_STDERR = b"Command line: -db site.ycsb.db.rocksdb.RocksDBClient -threads 8 -t\n"
 PRINTED = ["50", "95", "99", "99.9", "99.99"]
 YCSB_RUN: dict[str, Any] = {

@@ -46,10 +46,15 @@ def make_judged_run(product: Product, nx: int, outcome: str = "pass", **fields: 
 
 
 def judge(run: Run, outcome: str, **document: Any) -> Verdict:
-    told = PASSES | {"outcome": outcome, "headline": f"{outcome} it is"} | document
+    verdict_document = PASSES | {"outcome": outcome, "headline": f"{outcome} it is"} | document
     profile = Profile.objects.get(name="operational-database", rule_version=1)
     return Verdict.objects.create(
-        run=run, profile=profile, outcome=outcome, headline=told["headline"], document=told, reader_version="0.1.0"
+        run=run,
+        profile=profile,
+        outcome=outcome,
+        headline=verdict_document["headline"],
+        document=verdict_document,
+        reader_version="0.1.0",
     )
 
 

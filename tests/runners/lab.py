@@ -67,7 +67,7 @@ NEEDED = ("identify", "start", "status", "stop", "storage")
 
 @pytest.fixture(scope="session")
 def drivetest():
-    """The real program. Without it, the tests that need it are skipped; nothing replaces it."""
+    """Return the real program. Without it, the tests that need it are skipped; nothing replaces it."""
     program = Path(settings.DRIVETEST)
     if not program.exists():
         pytest.skip(f"{program} is not built; the lab is not tested with the real program")
@@ -135,7 +135,7 @@ def see(dispatch, connect):
 
 @pytest.fixture
 def running(dispatch, connect, fake):
-    """A dispatch whose program runs and has written a whole log."""
+    """Return a dispatch whose program runs and has written a whole log."""
     assert see(dispatch, connect) == State.RUNNING
     fake.write_log(dispatch.public_id)
     return dispatch

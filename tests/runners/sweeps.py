@@ -41,14 +41,14 @@ def connect_both(device, fake, sender):
 
 @pytest.fixture
 def sweep_of_two(device, a_lab, staff):
-    """A sweep whose requests come from a second host, before its start."""
+    """Return a sweep whose requests come from a second host, before its start."""
     second = Host.objects.create(name="sender", kind="local")
     return order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=second), staff)
 
 
 @pytest.fixture
 def loading(sweep_of_two, connect_both, fake):
-    """The same sweep while its load runs on the second host and telemetry on the drive's host."""
+    """Return the same sweep while its load runs on the second host and telemetry on the drive's host."""
     while see(sweep_of_two, connect_both) == State.RUNNING and sweep_of_two.stage < ALL.index("load"):
         finish(sweep_of_two, fake)
     return sweep_of_two

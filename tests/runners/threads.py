@@ -43,7 +43,7 @@ def wait_for_blocked_session():
 
 
 def wait_for_session_blocked_by_us():
-    """Wait until another session waits for a lock of any kind that this one holds."""
+    """Wait until another session waits for a lock of any kind of this session."""
     with connection.cursor() as cursor:
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:

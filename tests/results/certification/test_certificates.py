@@ -172,9 +172,9 @@ def test_the_queries_of_a_refresh_do_not_grow_with_the_runs(product, connection_
 def test_the_command_recomputes_certificates_after_a_dry_run(product):
     load_and_stress(product)
     outputs = []
-    for words in (["--dry-run"], [], []):
+    for arguments in (["--dry-run"], [], []):
         output = StringIO()
-        call_command("refresh_certificates", *words, stdout=output)
+        call_command("refresh_certificates", *arguments, stdout=output)
         outputs.append((output.getvalue().partition(" c-")[0], Certificate.objects.count()))
     issued = f"{product.slug}: certificate-issued"
     assert outputs == [(issued, 0), (issued, 1), ("", 1)]

@@ -265,7 +265,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def failed(evidence_dir, program, settings):
-    """A valid log whose reading was given up because the reader was broken."""
+    """Return a valid log whose reading was given up because the reader was broken."""
     settings.READ_MAX_ATTEMPTS = 1
     submission = send(make_organisation(), log_bytes("four-us"))
     program('[ "$1" = --version ] && echo drivetest 1 || exit 7')

@@ -121,7 +121,7 @@ def test_concurrent_posts_make_one_submission(evidence_dir):
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("sent", "stored"),
     [
         ("load.log", "load.log"),
         ("C:\\logs\\load.log", "load.log"),
@@ -131,5 +131,5 @@ def test_concurrent_posts_make_one_submission(evidence_dir):
         ("x" * 300, "x" * 255),
     ],
 )
-def test_only_a_printable_file_name_is_stored(sent, kept):
-    assert clean_filename(sent) == kept
+def test_only_a_printable_file_name_is_stored(sent, stored):
+    assert clean_filename(sent) == stored

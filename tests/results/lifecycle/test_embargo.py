@@ -38,7 +38,7 @@ def rita(db):
 
 @pytest.fixture
 def submission(evidence_dir, stand_in, vera, rita):
-    """A reviewed submission under embargo until a minute of tomorrow."""
+    """Return a reviewed submission under embargo until a minute of tomorrow."""
     facts = replace(FACTS, embargo_until=minute(days=1))
     submission = send(vera.memberships.get().organisation, log_bytes("four-us"), vera, facts)
     sweep()
@@ -93,9 +93,9 @@ def test_the_sender_can_move_an_embargo_both_ways_and_each_change_is_recorded(su
     before, later, sooner = submission.embargo_until, minute(days=9), minute(hours=1)
     change_embargo(submission, later, vera)
     change_embargo(submission, sooner, vera)
-    told = [event.details for event in Event.objects.filter(kind="submission-embargo-changed")]
+    changes = [event.details for event in Event.objects.filter(kind="submission-embargo-changed")]
     moments = [moment.isoformat() for moment in (before, later, sooner)]
-    assert [(each["before"], each["after"]) for each in told] == list(pairwise(moments))
+    assert [(each["before"], each["after"]) for each in changes] == list(pairwise(moments))
     assert state_of(submission) == "embargoed"
 
 
@@ -186,11 +186,11 @@ def test_a_later_embargo_applies_to_a_submission_sent_without_one(evidence_dir, 
 
 def test_an_embargo_on_public_bytes_is_refused_and_nothing_is_stored(submission, vera):
     change_embargo(submission, None, vera)
-    beside = [CompanionUpload(io.BytesIO(b"stderr"), "load.err")]
+    uploads = [CompanionUpload(io.BytesIO(b"stderr"), "load.err")]
     with pytest.raises(
         ReviewRefusedError, match=f"are submission {submission.public_id} already. A run of the submission was public"
     ):
-        send_again(submission, vera, minute(days=1), beside)
+        send_again(submission, vera, minute(days=1), uploads)
     submission.refresh_from_db()
     assert (submission.embargo_until, submission.companions.count()) == (None, 0)
     assert not send_again(submission, vera, None).is_new

@@ -20,7 +20,7 @@ def rita(db):
 
 @pytest.fixture
 def submission(db):
-    """A log with three runs that no reviewer has seen."""
+    """Return a log with three runs that no reviewer has seen."""
     product, of_log = make_product(), from_a_log()
     of_log["submission"].product = product
     of_log["submission"].save()

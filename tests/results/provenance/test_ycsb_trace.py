@@ -23,10 +23,10 @@ JAVA, JSON, GO = (
 )
 
 
-def traced(case, pack=bytes, beside=("stderr",)):
+def traced(case, pack=bytes, endings=("stderr",)):
     """Return the trace of a log's run, and the lines of log and standard error."""
-    files = {ending: (FOLDER / f"{case}.{ending}").read_bytes() for ending in ("log", *beside)}
-    companions = [CompanionUpload(io.BytesIO(files[ending]), f"load.{ending}") for ending in beside]
+    files = {ending: (FOLDER / f"{case}.{ending}").read_bytes() for ending in ("log", *endings)}
+    companions = [CompanionUpload(io.BytesIO(files[ending]), f"load.{ending}") for ending in endings]
     stream = io.BytesIO(pack(files["log"]))
     submission = accept_submission(
         make_organisation(), stream, "load.log", FACTS, "form", None, companions=companions
@@ -60,7 +60,7 @@ def test_a_percentile_is_traced_to_its_own_row_and_not_to_a_neighbour():
 
 
 def test_a_percentile_in_milliseconds_is_not_read_as_a_bucket():
-    trace_rows, lines = traced("ycsb-0.1.4/basicdb-load", beside=())
+    trace_rows, lines = traced("ycsb-0.1.4/basicdb-load", endings=())
     (each,) = [each for each in trace_rows if each.name == "INSERT ok service time, percentile 95"]
     assert (each.value, line_at(each.origin, lines)) == ("2000 us", "[INSERT], 95thPercentileLatency(ms), 2")
 
@@ -94,7 +94,7 @@ def test_companions_are_listed_with_their_hash_and_role():
 
 
 def test_the_operations_of_go_ycsb_are_traced_to_their_last_line():
-    trace_rows, lines = traced(GO, beside=("stderr", "cmd"))
+    trace_rows, lines = traced(GO, endings=("stderr", "cmd"))
     origins = {each.name: each.origin for each in trace_rows}
     last = max(number for number, line in enumerate(lines["load.log"], 1) if line.startswith("READ "))
     assert origins["READ ok service time, ops_count"] == f"line {last} of load.log"
@@ -102,7 +102,7 @@ def test_the_operations_of_go_ycsb_are_traced_to_their_last_line():
 
 
 def test_status_lines_are_traced_to_their_place():
-    trace_rows, lines = traced("ycsb-0.17.0/basicdb-load", beside=())
+    trace_rows, lines = traced("ycsb-0.17.0/basicdb-load", endings=())
     (status,) = [each for each in trace_rows if each.name == "status lines"]
     assert status.value == "2"
     assert " sec: 72 operations; " in line_at(status.origin, lines)

@@ -51,7 +51,7 @@ def install(real_reader, tmp_path, program):
 
 @pytest.fixture
 def run(evidence_dir, install):
-    """A public run, read by version 8 under rule version 1."""
+    """Return a public run, read by version 8 under rule version 1."""
     install("8.0.0")
     submission = send(make_organisation(), log_bytes("four-us"))
     sweep()

@@ -174,7 +174,7 @@ def test_the_working_nodes_suffice_and_one_node_fewer_does_not(offer):
         assert found.drives == found.working_drives + spare * per_node
 
 
-# 40 TB in drives of 1 TB, four of them a node, one node spare: 10 working nodes, whatever the load.
+# 40 TB in drives of 1 TB, four of them a node, one node spare: 10 working nodes for any load.
 @pytest.mark.parametrize(
     ("capacity_bytes", "dwpd", "binding", "nodes"),
     [

@@ -80,7 +80,7 @@ def prepare(dispatch):
         filename="side.jsonl",
         kind="prep",
     )
-    # Times are compared in whole seconds: a preparation takes some, this one none.
+    # Times are compared in whole seconds: a real preparation lasts some, this one none.
     times = {"started_at": begun_at(dispatch) - timedelta(seconds=2), "finished_at": timezone.now()}
     made = Preparation.objects.create(drive_key=dispatch.drive_key, evidence=log, **times)
     end(dispatch, exit_status=0, preparation=made)

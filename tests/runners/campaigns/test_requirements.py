@@ -24,7 +24,7 @@ def unmet(campaign):
 
 @pytest.fixture
 def to_full_length(new_campaign, device):
-    """A campaign of full-length tests on a real drive, whose states its host reported."""
+    """Return a campaign of full-length tests on a real drive, whose states its host reported."""
 
     def run(terms=SHORT, **stress_ends_with):
         Device.objects.update(identity_kind="nvme")

@@ -38,7 +38,7 @@ HOLDS_NX = 30
 
 @pytest.fixture
 def clock(monkeypatch):
-    """One clock, for the hosts and for the register."""
+    """Return a common clock for the hosts and the register."""
     clock = ManualClock()
     monkeypatch.setattr(timezone, "now", lambda: EPOCH + timedelta(seconds=clock.now_s()))
     return clock

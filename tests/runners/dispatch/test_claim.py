@@ -87,7 +87,7 @@ def test_a_lost_dispatch_keeps_its_drive_while_its_host_is_silent(in_state, new_
 
 @pytest.fixture
 def vanished(dispatch, connect, fake):
-    """A program that continues after its run directory was removed."""
+    """Return a program that continues after its run directory was removed."""
     poll(dispatch.pk, connect)
     program = fake.programs[dispatch.public_id]
     fake.lose(dispatch.public_id)

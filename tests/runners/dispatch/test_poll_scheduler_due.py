@@ -17,46 +17,46 @@ from tests.runners.threads import in_threads
 pytestmark = pytest.mark.django_db
 
 
-def taken(is_silent=False, limit=10, busy=frozenset()):
+def batch_pks(is_silent=False, limit=10, busy=frozenset()):
     return [pk for batch in take_due_batches(is_silent, limit, busy) for pk in batch.dispatch_ids]
 
 
 def test_an_order_is_due_at_once_and_then_after_a_period(dispatch, settings):
     settings.WATCH_PERIOD_S = 3600
-    assert taken() == [dispatch.pk]
-    assert taken() == []
+    assert batch_pks() == [dispatch.pk]
+    assert batch_pks() == []
     Dispatch.objects.update(next_poll_at=timezone.now() - timedelta(seconds=1))
-    assert taken() == [dispatch.pk]
+    assert batch_pks() == [dispatch.pk]
 
 
 def test_a_batch_is_bounded_and_takes_the_longest_due_first(new_dispatch):
     old, new = new_dispatch(), new_dispatch()
     Dispatch.objects.filter(pk=new.pk).update(next_poll_at=timezone.now() - timedelta(seconds=5))
-    assert taken(limit=1) == [new.pk]
-    assert taken(limit=1) == [old.pk]
+    assert batch_pks(limit=1) == [new.pk]
+    assert batch_pks(limit=1) == [old.pk]
 
 
 @pytest.mark.parametrize("state", sorted(FINAL))
 def test_a_dispatch_that_has_ended_is_never_due(in_state, state):
     in_state(state)
-    assert taken() == []
+    assert batch_pks() == []
 
 
 def test_a_lost_dispatch_is_due_once_it_is_cancelled(in_state, staff):
     lost = in_state(State.LOST)
-    assert taken() == []
+    assert batch_pks() == []
     cancel(lost, staff)
-    assert taken() == [lost.pk]
+    assert batch_pks() == [lost.pk]
 
 
 def test_silent_hosts_and_others_are_taken_separately(in_state):
     silent = in_state(State.RUNNING, silent_since=timezone.now())
-    assert taken(is_silent=False) == []
-    assert taken(is_silent=True) == [silent.pk]
+    assert batch_pks(is_silent=False) == []
+    assert batch_pks(is_silent=True) == [silent.pk]
 
 
 def test_a_host_that_is_being_polled_is_left_out(dispatch):
-    assert taken(busy=frozenset([dispatch.device.host_id])) == []
+    assert batch_pks(busy=frozenset([dispatch.device.host_id])) == []
 
 
 @pytest.mark.parametrize("has_two_hosts", [False, True])
@@ -74,13 +74,13 @@ def test_a_batch_has_whether_an_outage_of_its_hosts_is_open(in_state, settings, 
 
 def test_the_host_of_another_machine_is_left_to_its_workers(dispatch):
     Host.objects.update(machine_id="of-another")
-    assert taken() == []
+    assert batch_pks() == []
 
 
 def test_the_live_dispatches_of_a_host_come_before_the_queued(new_dispatch):
     queued, live = new_dispatch(), new_dispatch()
     Dispatch.objects.filter(pk=live.pk).update(state=State.RUNNING)
-    assert taken() == [live.pk, queued.pk]
+    assert batch_pks() == [live.pk, queued.pk]
 
 
 @pytest.mark.parametrize(("silent_s", "waits_s"), [(0, 2), (10, 10), (31, 30), (880, 20), (899.9, 2), (5000, 30)])
@@ -104,7 +104,7 @@ def test_a_cancel_that_came_during_a_poll_is_not_rescheduled(in_state, staff):
     dispatch = in_state(State.RUNNING)
     cancel(dispatch, staff)  # the poll that waits has read the row before
     schedule_retry(dispatch)
-    assert taken(is_silent=True) == [dispatch.pk]
+    assert batch_pks(is_silent=True) == [dispatch.pk]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -113,4 +113,4 @@ def test_workers_that_take_batches_at_the_same_time_share_the_dispatches(new_dis
     theirs = new_dispatch()
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT FROM runners_dispatch WHERE id = %s FOR UPDATE", [ours.pk])
-        assert in_threads(lambda _: taken(), [0]) == [[theirs.pk]]
+        assert in_threads(lambda _: batch_pks(), [0]) == [[theirs.pk]]

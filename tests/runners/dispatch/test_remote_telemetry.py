@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def requested(fake, monkeypatch):
-    """The runs whose status was requested from the drive's host."""
+    """Return the runs whose status was requested from the drive's host."""
     runs, status = [], fake.status
 
     def counted(run):

@@ -20,7 +20,7 @@ UNSEEN = ended_by("unobserved", "any text of a newer drivetest")
 
 @pytest.fixture
 def ended(in_state, fake):
-    """A run that left no exit status, under the first start of its host."""
+    """Return a run that left no exit status, under the first start of its host."""
     dispatch = in_state(State.RUNNING, boot_ids=["first start"])
     fake.put(dispatch.public_id, {"stderr": WARNED})
     return dispatch

@@ -38,7 +38,7 @@ def test_an_identity_is_read_as_docs_formats_gives_it():
 
 
 def _example(schema):
-    """The example that docs/reference/formats.md prints."""
+    """Return the example that docs/reference/formats.md prints."""
     text = (django_settings.BASE_DIR / "docs/reference/formats.md").read_text()
     blocks = text.split("```json\n")[1:]
     return next(block.split("```")[0] for block in blocks if f'"{schema}"' in block)

@@ -29,7 +29,7 @@ def telemetry_run_of(sweep):
 
 
 def lose(sweep):
-    """A sweep that was lost after a long outage of the drive's host."""
+    """Lose a sweep by a long outage of the drive's host."""
     transition(sweep, State.RUNNING, State.LOST, "no answer")
 
 

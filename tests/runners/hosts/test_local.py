@@ -43,7 +43,7 @@ def local(drivetest):
 
 @pytest.fixture
 def left(settings, tmp_path):
-    """The output of a program of another user in its own directory, next to a file of the register."""
+    """Return the output of a program of another user in its own directory, next to a file of the register."""
     settings.LAB_DIR = str(tmp_path / "lab")
     out = tmp_path / "lab/d-1.load/out"
     out.mkdir(parents=True)
@@ -84,7 +84,7 @@ def config(drive):
 
 @pytest.fixture
 def started(local, drive, config):
-    """A run directory with its program, which ends with the test."""
+    """Yield a run directory with its program, which ends with the test."""
     names = []
 
     def start(run, generation):

@@ -59,7 +59,7 @@ def test_processes_that_create_the_machine_id_at_once_get_the_same(named):
 
 @pytest.fixture
 def unreadable(monkeypatch, tmp_path):
-    """A machine whose id cannot be read."""
+    """Return a machine whose id cannot be read."""
     path = tmp_path / "machine-id"
     path.mkdir()
     monkeypatch.setattr(machine, "MACHINE_ID", path)

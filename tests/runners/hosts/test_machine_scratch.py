@@ -35,16 +35,16 @@ def test_an_endless_log_is_not_fetched_beyond_the_limit_of_the_intake(settings):
 
 def test_an_archive_is_not_filled_beyond_the_limit_of_the_intake(dispatch, settings):
     settings.UPLOAD_MAX_BYTES = 10_000
-    taken = []
+    fetched_pieces = []
 
     def members():
         for number in range(99):
-            taken.append(number)
+            fetched_pieces.append(number)
             yield f"{number}.log", BytesIO(bytes(4000))
 
     with pytest.raises(TooLargeError):
         submit_archive(dispatch, members())
-    assert len(taken) == 3
+    assert len(fetched_pieces) == 3
 
 
 @pytest.mark.parametrize(("size_bytes", "is_taken"), [(100, True), (101, False)])

@@ -143,7 +143,7 @@ def test_a_program_that_differs_from_the_pinned_one_is_reported(enrolled, ordere
 
 
 def left_after_a_turn(there, row):
-    """A monitor may outlive its record of the end for a moment. Then the next turn removes its directory."""
+    """Run a turn and return the run directories. A monitor may outlive its end record: then a second turn is needed."""
     remove_old_run_dirs(row)
     return {path.name for path in there.path("/var/lib/drivecert").iterdir()}
 

@@ -142,10 +142,10 @@ def test_a_host_whose_program_is_too_old_to_list_its_drives_gets_its_work():
 
 
 def test_a_missing_device_is_reported_and_the_others_get_work():
-    host, well = ssh_host(), HealthyHost()
+    host, healthy_host = ssh_host(), HealthyHost()
     Device.objects.create(host=host, label="a", identity_kind="nvme", identity={}, drive_key="nvme:M:S2", size_bytes=1)
-    well.paths = []
-    assert health.check(host, well) == []
+    healthy_host.paths = []
+    assert health.check(host, healthy_host) == []
     (device,) = host.health["devices"]
     assert (device["paths"], device["listed"]) == ([], False)
 
@@ -175,10 +175,10 @@ def test_devices_follow_their_drives_whose_names_were_swapped():
 
 @pytest.mark.parametrize("paths", [[], ["/dev/nvme4n1", "/dev/nvme5n1"], ["/dev/nvme4n1", "/dev/nvme0n1"]])
 def test_a_device_keeps_its_path_while_its_drive_is_missing_or_has_several_names(paths):
-    host, well = ssh_host(), HealthyHost()
+    host, healthy_host = ssh_host(), HealthyHost()
     device = bound(host, "/dev/nvme0n1", "nvme:M:S1")
-    well.paths = paths
-    assert health.check(host, well) == []
+    healthy_host.paths = paths
+    assert health.check(host, healthy_host) == []
     device.refresh_from_db()
     assert device.path == "/dev/nvme0n1"
 

@@ -167,12 +167,12 @@ def test_a_stage_that_runs_though_its_start_was_not_saved_is_seen(sweep, connect
 
 
 def lose(sweep):
-    """A sweep that was lost after a long outage of its host."""
+    """Lose a sweep by a long outage of its host."""
     transition(sweep, State.RUNNING, State.LOST, "no answer")
 
 
 def settle(sweep, connect):
-    """Poll until the end: a poll advances an ended stage, and the next one starts the next stage."""
+    """Poll until the end: one poll advances an ended stage, and the next one starts the next stage."""
     for _ in range(3):
         settle_lost(sweep, connect)
         sweep.refresh_from_db()

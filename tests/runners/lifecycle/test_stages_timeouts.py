@@ -18,7 +18,7 @@ SWEEP = {"preset": "micron-7450-rocksdb", "record_count": 10, "operation_count":
 
 @pytest.fixture
 def overdue(dispatch, connect, fake, settings):
-    """A run that exceeded its time limit and was not polled since."""
+    """Return a run that exceeded its time limit and was not polled since."""
     poll(dispatch.pk, connect)
     fake.write_log(dispatch.public_id)
     begun = timezone.now() - timedelta(seconds=dispatch.duration_s + settings.RUN_OVERDUE_S + 1)

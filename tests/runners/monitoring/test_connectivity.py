@@ -36,7 +36,7 @@ def no_answers_before(monkeypatch):
 
 @pytest.fixture
 def gateway():
-    """The port of a gateway that accepts one connection and closes it without an answer."""
+    """Yield the port of a gateway that accepts one connection and closes it without an answer."""
 
     def accept_one():
         connection, _ = listener.accept()
@@ -52,14 +52,14 @@ def gateway():
 
 @pytest.fixture
 def sweep(in_state):
-    """A dispatch whose drive is on one host and whose requests come from another."""
+    """Return a dispatch whose drive is on one host and whose requests come from another."""
     load = Host.objects.create(name="sender", kind="local", machine_id="of-another")
     return in_state(State.RUNNING, load_host=load, heartbeat_at=timezone.now() - timedelta(seconds=4))
 
 
 @pytest.fixture
 def fakes(sweep):
-    """The fake hosts by name; a test can silence each of them."""
+    """Return the fake hosts by name; a test can silence each of them."""
     return {host.name: FakeHost() for host in (sweep.device.host, sweep.load_host)}
 
 
@@ -205,7 +205,7 @@ def test_an_outage_ends_with_the_last_dispatch_that_depended_on_the_host(sweep, 
 
 @pytest.fixture
 def second(sweep, other_drive):
-    """A second dispatch on the same hosts, on another drive."""
+    """Return a second dispatch on the same hosts, on another drive."""
     second = Dispatch.objects.get(pk=sweep.pk)
     second.pk, second.public_id, second.device, second.drive_key = None, "d-other", other_drive, other_drive.drive_key
     second.save()

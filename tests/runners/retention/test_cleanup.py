@@ -34,7 +34,7 @@ def done(running, connect, fake):
 
 @pytest.fixture
 def followed(done, new_dispatch, connect):
-    """A run with a later run on the same drive."""
+    """Return a run with a later run on the same drive."""
     see(new_dispatch(), connect)
     return done
 
@@ -210,7 +210,7 @@ def test_every_stage_of_a_sweep_is_removed(device, a_lab, staff, connect, fake, 
 
 @pytest.fixture
 def cancelled_and_done(running, connect, staff, fake, new_dispatch):
-    """Two dispatches: the files of one are to be archived, those of the other are stored."""
+    """Return two dispatches: the files of one are to be archived, those of the other are stored."""
     cancel(running, staff)
     assert see(running, connect) == State.CANCELLED
     second = new_dispatch()

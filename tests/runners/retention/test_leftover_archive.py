@@ -28,7 +28,7 @@ def cancelled(running, connect, staff):
 
 @pytest.fixture
 def fetched(fake, monkeypatch):
-    """The names of the files that the register requested."""
+    """Return the names of the files that the register requested."""
     names, fetch = [], fake.fetch
 
     def counted(run, file):

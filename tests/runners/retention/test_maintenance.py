@@ -27,7 +27,7 @@ def pool(monkeypatch):
 
 @pytest.fixture
 def silent(monkeypatch):
-    """Hosts that answer only after the test allows it."""
+    """Return hosts that answer only after the test allows it."""
     answers, checked = threading.Event(), []
 
     def check(host):

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def retire(device, staff):
-    """Functions that retire the host or the device, by name."""
+    """Return functions that retire the host or the device, by name."""
     return {
         "host": lambda: retire_host(device.host, staff, "scrapped"),
         "device": lambda: retire_device(device, staff, "scrapped"),

@@ -13,7 +13,7 @@ def curve(*points):
     return [Point(threads, Fraction(ops), None if us is None else Fraction(us)) for threads, ops, us in points]
 
 
-# Throughput rises to 400 at 8 threads and falls back to 200; latency goes on rising.
+# Throughput rises to 400 at 8 threads and falls back to 200; latency continues to rise.
 FOLDED = curve((2, 100, 10), (4, 300, 20), (8, 400, 60), (16, 200, 100))
 
 
