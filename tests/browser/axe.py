@@ -1,11 +1,11 @@
-"""Which rules of accessibility the page that is open breaks, by axe."""
+"""Checks of the open page against the accessibility rules of axe."""
 
 from axe_playwright_python.sync_playwright import Axe
 
 AXE = Axe()
-# axe measures the contrast of every cell anew, which takes it most of its time on a table of some hundred cells. It is
-# given the first and the last to be seen of those that look the same: of one kind are elements whose own look, and that
-# of all they lie in, is the same to the digit, with what is placed over or under them. All other rules get the page.
+# axe measures the contrast of every cell, which takes most of its time on a table of some hundred cells.
+# It gets only the first and the last visible element of each kind. Elements are of one kind if their styles,
+# those of their ancestors and those of overlapping elements are equal. All other rules get the whole page.
 BROKEN = r"""async isOfColourOnly => {
   const LOOK = [
     'color', 'backgroundColor', 'backgroundImage', 'opacity', 'fontSize', 'fontWeight', 'fontStyle', 'textShadow',
@@ -49,7 +49,7 @@ BROKEN = r"""async isOfColourOnly => {
 
 
 def broken_rules(page, of_colour_only=False):
-    """Return the rules of axe that a page breaks, each with its elements: of those that look the same one or two."""
+    """Return the rules of axe that a page breaks, each with one or two elements of each kind."""
     if page.evaluate("!window.axe"):
         page.evaluate(AXE.axe_script)
     found = page.evaluate(BROKEN, of_colour_only)

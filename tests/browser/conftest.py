@@ -1,4 +1,4 @@
-"""Headless Chromium of this machine before a whole register with servers of its own."""
+"""Headless Chromium of this machine with a whole register that has servers of its own."""
 
 import os
 
@@ -16,7 +16,7 @@ QUIET_FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # Nothing but this machine has an address, so a page that asks for anything else shows it.
+    # Only this machine can be reached, so a request to any other address fails and is reported.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
@@ -49,13 +49,13 @@ def browser():
 
 
 def failure_messages(request):
-    """Return what failed to load; a request that the browser gave up itself, for the next page, failed at nothing."""
+    """Return what failed to load; requests that the browser aborted for the next page are left out."""
     return [] if "ERR_ABORTED" in request.failure else [f"not loaded: {request.url} {request.failure}"]
 
 
 @pytest.fixture
 def new_page(browser, site):
-    """Open pages with chosen properties of the browser; what went wrong in any of them fails the test at its end."""
+    """Open pages with the given browser options; an error in any of them fails the test at its end."""
     contexts, troubles = [], []
 
     def open_page(**properties):
@@ -94,7 +94,7 @@ def credentials(site):
 
 @pytest.fixture(scope="package")
 def signed_in(browser, site, credentials):
-    """What a browser keeps that has signed in as the first staff user: each test may go on from there."""
+    """The stored session of a browser that has signed in as the first staff user; each test can continue from it."""
     context = open_context(browser, base_url=site.url)
     page = context.new_page()
     page.goto("/accounts/login/?next=/lab/")

@@ -1,14 +1,14 @@
-"""A page in every width and both themes, in one visit: what is too wide, and which rules of axe it breaks."""
+"""Checks of a page at every width and in both themes, in one visit: overflow and rules of axe."""
 
 from tests.browser.axe import broken_rules
 
-PATIENCE_MS = 90_000  # two busy cores may take long over a page; an end, and no measurement
+PATIENCE_MS = 90_000  # a page may take long on two busy cores; this is a limit, not a measurement
 HEIGHT = 800
 PHONE = {"width": 320, "height": HEIGHT}
 DESKTOP = {"width": 1280, "height": 900}
 THEMES = ("light", "dark")
 SHOWN_WIDTH = "document.documentElement.scrollWidth"
-# What scripts draw anew on a change of width or theme they draw before the next frame.
+# Scripts redraw after a change of width or theme before the next frame.
 NEXT_FRAME = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 TO_CLICK = """() => [...document.querySelectorAll('button, select, summary, input, nav a, .means.sign')]
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def open_context(browser, **properties):
-    """Return a new context of a browser whose pages wait as long as two busy cores may take."""
+    """Return a new context of a browser whose pages wait long enough for two busy cores."""
     context = browser.new_context(**properties)
     context.set_default_timeout(PATIENCE_MS)
     return context

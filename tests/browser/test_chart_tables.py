@@ -1,4 +1,4 @@
-"""The tables behind the charts of a run: made of the charts' own points when they are opened, in a real browser."""
+"""The tables behind the charts of a run in a real browser: made of the points of the charts when they are opened."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.browser.test_submit_a_log import shown_rows, upload
 
 pytestmark = pytest.mark.browser
 
-# Opens a fold that shows these points, and tells its table's texts, what of them became markup, and its links.
+# Opens a fold with these points, and returns the texts of its table, its markup and its links.
 TABLE = """async cell => {
   const {tableBehind} = await import('/static/js/charts/chart-table.js');
   const fold = document.createElement('details');

@@ -1,4 +1,4 @@
-"""Two drives side by side in a real browser: found from their pages, read by keyboard, in every width."""
+"""Two drives side by side in a real browser: found from their pages, read with the keyboard, at every width."""
 
 import pytest
 

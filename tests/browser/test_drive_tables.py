@@ -9,7 +9,7 @@ from tests.browser.page_checks import PHONE, SHOWN_WIDTH, faults_of, open_contex
 
 pytestmark = pytest.mark.browser
 
-# Follows a question with the page's own script, asks the server the same, and tells where the two pages differ.
+# Applies a query with the script of the page and on the server, and returns the differences of the two pages.
 DIFFERENCES = r"""async query => {
   const find = (name, page = document) => page.querySelector(name);
   const asked = document.createElement('a');

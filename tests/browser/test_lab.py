@@ -8,7 +8,7 @@ from tests.browser.page_checks import PATIENCE_MS, PHONE, SHOWN_WIDTH, broken_ru
 
 pytestmark = pytest.mark.browser
 
-# What is told of a run while it goes on, at one moment: between two looks it may have ended.
+# The live values of a run, read in one step: the run may end between two reads.
 TOLD_WHILE_IT_RUNS = """() => document.querySelector("#live progress:not([value='0'])")
   && document.getElementById('live').innerText"""
 
@@ -36,7 +36,7 @@ def order(page, path, duration_s):
 
 @pytest.fixture
 def drive(site, request):
-    """A file that stays until the register's folder goes: one made later may get its inode, and is taken for it."""
+    """A file that stays as long as the register's folder: a later file could get its inode and be mistaken for it."""
     return site.data_dir.parent / f"{request.node.name}.img"
 
 
@@ -77,7 +77,7 @@ def test_a_page_of_the_lab_fits_a_phone(new_page, signed_in, path):
 
 
 def start_campaign(page, path):
-    """From 0.2x, the highest that the limit leaves: a second run comes on any drive, above or below."""
+    """From 0.2x, the highest load that the limit allows: any drive gets a second run, above or below."""
     page.get_by_role("link", name=f"Start a campaign on {path.name}").click()
     if page.get_by_label("Prepare the drive first").is_checked():
         page.get_by_label("Prepare the drive first").uncheck()

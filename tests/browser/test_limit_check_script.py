@@ -1,4 +1,4 @@
-"""The scripts that judge rows and say which is the fastest, in a real browser: as the server does."""
+"""The scripts that judge rows and select the fastest, in a real browser, against the server."""
 
 import pytest
 from django.conf import settings
@@ -28,7 +28,7 @@ HEADLINE = """async file => {
 
 @pytest.fixture(scope="module")
 def script(browser):
-    """An empty page that holds nothing but the scripts."""
+    """An empty page with only the scripts."""
     page = browser.new_page()
     page.route(f"{ADDRESS}/", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
     page.route(f"{ADDRESS}/js/**", send_script)

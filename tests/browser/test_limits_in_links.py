@@ -1,4 +1,4 @@
-"""Limits that are typed go along, are taken back, and outlast what answers late or not at all."""
+"""Typed limits in a real browser: kept in links, removed again, and kept if an answer is late or missing."""
 
 import re
 
@@ -14,7 +14,7 @@ DRIVES = "/compare/?drive=sandisk-dc-sn861-6400gb&drive=intel-p5510-7680gb"
 
 @pytest.fixture
 def refused_page(browser, site):
-    """Open pages that the register answers 400, which a browser tells as an error of the page."""
+    """Open pages that the register answers with 400, which a browser reports as an error of the page."""
     contexts = []
 
     def open_page(**properties):
@@ -85,7 +85,7 @@ def test_only_the_last_of_several_waiting_answers_is_drawn(page):
     speed = page.get_by_label("Speed, at least")
     for text in ("1", "10", "1000000"):
         speed.fill(text)
-    for _ in range(PATIENCE_MS // 50):  # the request is told to this process when it is, one too many soon after
+    for _ in range(PATIENCE_MS // 50):  # the request is reported to this process soon after it is sent
         page.wait_for_timeout(50)
         if held:
             break

@@ -1,4 +1,4 @@
-"""The script's comparison of shares with limits, in a real browser, against the answers that every part gives."""
+"""The comparison of shares with limits in the script, in a real browser, with the vectors of all implementations."""
 
 import json
 
@@ -24,7 +24,7 @@ REFUSAL = """async ([name, ...given]) => {
 
 @pytest.fixture(scope="module")
 def script(browser):
-    """An empty page that holds nothing but the script."""
+    """An empty page with only the script."""
     page = browser.new_page()
     page.route(f"{ADDRESS}/", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
     page.route(f"{ADDRESS}/limits.js", lambda route: route.fulfill(path=SCRIPT, content_type="text/javascript"))

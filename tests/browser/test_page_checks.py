@@ -1,4 +1,4 @@
-"""What a look at a page finds: no fault may hide among many that look the same."""
+"""The checks of a page: a fault is found even among many elements of the same kind."""
 
 import pytest
 

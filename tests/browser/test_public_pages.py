@@ -1,4 +1,4 @@
-"""The public pages in a real browser: what a visitor counts on."""
+"""The public pages in a real browser: the main tasks of a visitor."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_the_fastest_nvme_drive_comes_first(page):
 
 
 def test_the_first_staff_user_can_sign_in(page, credentials):
-    page.goto("/submit/")  # asks for a login
+    page.goto("/submit/")  # redirects to the sign-in
     page.get_by_label("Username").fill(credentials["login"])
     page.get_by_label("Password").fill(credentials["password"])
     page.get_by_role("main").get_by_role("button").click()

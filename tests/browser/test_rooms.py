@@ -1,4 +1,4 @@
-"""YCSB, claims, nines, sizing, fleet check and explanations in a real browser: what a reader does there."""
+"""YCSB, claims, nines, sizing, fleet check and explanations in a real browser: the tasks of a reader."""
 
 import re
 
@@ -63,7 +63,7 @@ def test_a_cluster_is_sized_with_the_keyboard_only(page):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_url("**/sizing/?*reads=400000*")
-    # The address may hold the first number already while the last are on their way.
+    # The address may have the first number before the last ones are sent.
     expect(page.locator("#steps + table")).to_contain_text("53.1 TB")
     expect(page.locator("#said")).to_have_text(re.compile("^Fewest drives: "))
 

@@ -1,4 +1,4 @@
-"""What became of a published result, in a real browser: a reviewer marks it, and every visitor sees the mark."""
+"""Annotations of a published result in a real browser: a reviewer adds one, and every visitor sees it."""
 
 import pytest
 

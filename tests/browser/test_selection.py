@@ -1,4 +1,4 @@
-"""Columns and runs are chosen in tables of drives: at once with the script, by a form without, by keys alone."""
+"""Selection of columns and runs in tables of drives: with the script, with a form, and with the keyboard only."""
 
 import re
 
@@ -8,7 +8,7 @@ from tests.browser.page_checks import faults_of
 
 pytestmark = pytest.mark.browser
 
-# Where the shown table differs from what the server answers to the page's own address.
+# Returns the differences between the shown table and the server's answer to the address of the page.
 DIFFERENCES = r"""async () => {
   while (document.querySelector('[aria-busy=true]')) await new Promise(done => setTimeout(done, 5));
   const answer = await fetch(location.href);

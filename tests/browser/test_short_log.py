@@ -1,4 +1,4 @@
-"""A log of an old version that is shorter than a slice: what it says, in every width and both colours."""
+"""The page of a log of an old version that is shorter than a slice, at every width and in both themes."""
 
 import pytest
 from django.conf import settings
@@ -14,7 +14,7 @@ TWO_SLICES = settings.BASE_DIR / "tests/data/act/6.5/commit-us.log"
 
 
 def assert_fits(page):
-    # It renews itself until all is read: what is waited for may be seen before that, and before the page is whole.
+    # The page refreshes until all is read: the expected element may be there before the page is complete.
     expect(page.locator("meta[http-equiv=refresh]")).to_have_count(0, timeout=READ_WITHIN_MS)
     page.wait_for_load_state()
     assert faults_of(page, fits=(320, 390, 1280), accessible=(320,)) == {}

@@ -1,4 +1,4 @@
-"""A vendor's task in a real browser: upload a log, see at once what was read and why it passes or fails."""
+"""A vendor's task in a real browser: upload a log, and see the result and the reason why it passes or fails."""
 
 import re
 
@@ -35,7 +35,7 @@ def shown_rows(page):
     table = page.locator("table", has=page.get_by_role("columnheader", name="65536"))
     table.wait_for(timeout=READ_WITHIN_MS)
     expect(page.locator("meta[http-equiv=refresh]")).to_have_count(0, timeout=READ_WITHIN_MS)
-    page.wait_for_load_state()  # the page renews itself: a table is seen before the last of its rows may be there
+    page.wait_for_load_state()  # the page refreshes: a table may be shown before its last row is there
     rows = table.locator("tbody tr, tfoot tr").all()
     return [[cell.inner_text().split()[0] for cell in row.locator("th, td").all()] for row in rows]
 

@@ -1,4 +1,4 @@
-"""What people come for, each done from its beginning by keyboard alone, in a real browser.
+"""The main tasks of users, each done from its beginning with the keyboard only, in a real browser.
 
 Sizing a cluster and checking a fleet by keyboard are in test_rooms.py, the same tasks without JavaScript in
 test_drive_tables.py and test_compare.py.
@@ -39,7 +39,7 @@ print(f"postgresql://{stated['USER']}:{stated['PASSWORD']}@/mirror?host={stated[
 
 
 def tab_to(wanted):
-    """Press Tab until the focus is there, as somebody without a mouse has to."""
+    """Press Tab until the element has the focus, as a user without a mouse does."""
     for _ in range(TABS_MOST):
         wanted.page.keyboard.press("Tab")
         if wanted.evaluate("each => each === document.activeElement"):
@@ -48,7 +48,7 @@ def tab_to(wanted):
 
 
 def type_into(field, text):
-    """Go to a field and replace what stands in it."""
+    """Go to a field and replace its value."""
     tab_to(field)
     field.page.keyboard.press("Control+A")
     field.page.keyboard.type(text)
@@ -124,7 +124,7 @@ def test_ten_slow_reads_a_second_become_forty_thousand(page):
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
-    """A register of its own with one log published, so that no other test finds a drive more."""
+    """A separate register with one published log, so that other tests do not find another drive."""
     register = Register(tmp_path_factory.mktemp("published") / "var", **WITHOUT_SNAPSHOTS)
     copy_prepared_data(tmp_path_factory, register.data_dir)
     register.start_and_wait()

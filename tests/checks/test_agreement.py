@@ -1,4 +1,4 @@
-"""docs/reference/agreement.md is what benchmarks/act_agreement.py finds in the real logs."""
+"""docs/reference/agreement.md against the results of benchmarks/act_agreement.py on the real logs."""
 
 import subprocess
 import sys
@@ -29,7 +29,7 @@ def test_the_page_has_the_results_of_the_logs(real_reader):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Hold one log with a table of upstream's, and no index."""
+    """Return a folder with one log and a table of upstream, without an index."""
     (tmp_path / "5.0").mkdir()
     for name in ["four-us.log", "four-us.latency.txt"]:
         (tmp_path / "5.0" / name).write_bytes((settings.BASE_DIR / TABLES / name).read_bytes())

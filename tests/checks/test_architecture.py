@@ -1,4 +1,4 @@
-"""The structure of the source tree stays what docs/architecture.md shows."""
+"""docs/architecture.md against the structure of the source tree."""
 
 import pytest
 from django.conf import settings

@@ -1,4 +1,4 @@
-"""Every file of tests/data says where it comes from."""
+"""The origins of all files in tests/data."""
 
 from pathlib import Path
 

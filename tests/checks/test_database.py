@@ -1,4 +1,4 @@
-"""The workers of a session copy one migrated database, and leave none behind."""
+"""The migrated database that the workers of a session copy, and its removal."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""The documents: every link leads somewhere, and lines and paragraphs are short enough to read."""
+"""The documents: valid links, and lines and paragraphs that are short enough to read."""
 
 import re
 import subprocess

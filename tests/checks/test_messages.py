@@ -1,4 +1,4 @@
-"""No code decides by the text of the product's own messages: states, reasons and kinds are codes."""
+"""Decisions by the text of the product's own messages, which are forbidden: states, reasons and kinds are codes."""
 
 import ast
 import subprocess
@@ -40,7 +40,7 @@ def is_message(node):
 
 
 def reads_a_message(node):
-    """Return whether an expression looks into the text of a message."""
+    """Return whether an expression reads the text of a message."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in TEXT_METHODS and is_message(node.func.value):
             return True

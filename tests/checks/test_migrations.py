@@ -1,4 +1,4 @@
-"""Migrations are complete, and each can be taken back and applied again."""
+"""Migrations: complete, and each can be reversed and applied again."""
 
 import pytest
 from django.core.management import call_command
@@ -18,7 +18,7 @@ def test_every_model_change_has_its_migration():
 @pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_all_tables_can_be_dropped_and_created_again_with_one_profile():
-    """On the way back, the step that adds the profile is made again over the row that it left."""
+    """The step that adds the profile runs again over the row that its reversal left."""
     newest = [leaf for leaf in MigrationExecutor(connection).loader.graph.leaf_nodes() if leaf[0] in OURS]
     for step in ("0002_append_only", "0003_operational_database_1"):
         MigrationExecutor(connection).migrate([("results", step)])

@@ -1,4 +1,4 @@
-"""The profile that drivetest has compiled in is the one the database holds."""
+"""The profile in the database against the one compiled into drivetest."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""The built drivetest has nothing that only tests use."""
+"""The built drivetest without the variables that only tests use."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""docs/reference/settings.md lists every variable that the register reads, and no other."""
+"""docs/reference/settings.md against the variables that the register reads."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The migration of shares computes what the register computes of new ones, and can be taken back."""
+"""The migration of shares: same results as for new shares, and reversible."""
 
 from decimal import Decimal
 
@@ -21,7 +21,7 @@ def test_the_migration_makes_shares_exact_and_its_reversal_restores_the_printed_
             statistic="worst-slice", threshold_us=place, share_pct=1, printed="1.00", over_count=over, ops_count=ops
         )
     run.shares.create(statistic="overall", threshold_us=0, share_pct=Decimal("0.56"), printed="0.560")
-    # Of all: what goes back takes with it whatever rests on it.
+    # Of all apps: the reversal also reverses every migration that depends on it.
     newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
     MigrationExecutor(connection).migrate([("results", "0012_ycsb_runs")])
     MigrationExecutor(connection).migrate(newest)

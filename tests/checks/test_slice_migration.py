@@ -1,4 +1,4 @@
-"""The migration of slices keeps every count, and can be taken back."""
+"""The migration of slices: it preserves every count and is reversible."""
 
 import pytest
 from django.db import connection
@@ -7,7 +7,7 @@ from django.db.migrations.executor import MigrationExecutor
 from results.models import Run, Slice
 
 BEFORE = [("results", "0017_earlier_results")]
-# By histogram and slice, as rows were before: the second slice lacks the first histogram, ordinal 1 has none at all.
+# Rows by histogram and slice as before: the second slice lacks the first histogram, and ordinal 1 has no rows.
 OLD = {(0, 1): [5, 0, 7], (2, 1): [1], (2, 2): [], (2, 4): [0, 2**62]}
 NEW = {
     1: [[5, 0, 7], [None, None, None], [1, 0, 0]],
@@ -40,7 +40,7 @@ def add_old_run(apps, ordinals):
 @pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_rows_of_histograms_become_rows_of_their_run_and_can_be_restored():
-    # Of all: what goes back takes with it whatever rests on it.
+    # Of all apps: the reversal also reverses every migration that depends on it.
     newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
     apps = migrate(BEFORE)
     for ordinals in ((0, 2), (0, 1, 2)):

@@ -1,4 +1,4 @@
-"""The table of times adds up what pytest wrote."""
+"""The table of test times, added up from the reports of pytest."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is kept of others is kept as they released it."""
+"""Vendored scripts, unchanged and with their licences."""
 
 import gzip
 import hashlib

@@ -54,7 +54,7 @@ class Bounds:
         self.refused: set[str] = set()
 
     def admit(self, address: str) -> bool:
-        """Tell whether the address is visited, and count it; the roots always are."""
+        """Return whether the address is visited, and count it; the roots always are."""
         pattern, query = pattern_of(address), urllib.parse.urlsplit(address).query
         names = tuple(sorted({name for name, _ in urllib.parse.parse_qsl(query, keep_blank_values=True)}))
         if "cursor" in names:

@@ -77,7 +77,7 @@ def value_differences(old: Any, new: Any, place: str = "") -> Iterator[tuple[str
 
 
 def are_sets(old: list[Any], new: list[Any]) -> bool:
-    """Tell whether two lists of strings differ as sets, so that the difference is short."""
+    """Return whether two lists of strings differ as sets, so that the difference is short."""
     return all(isinstance(item, str) for item in [*old, *new]) and set(old) != set(new)
 
 

@@ -48,7 +48,7 @@ LEFT_OUT_HEADERS = frozenset(
 
 @dataclass(frozen=True)
 class Response:
-    """A response as it came."""
+    """A response without redirects."""
 
     status: int
     headers: dict[str, str]
@@ -92,7 +92,7 @@ class NoRedirect(urllib.request.HTTPRedirectHandler):
     """Redirects are responses of their own."""
 
     def redirect_request(self, *_arguments: Any) -> None:
-        """Follow none."""
+        """Follow no redirect."""
 
 
 def lower(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -122,7 +122,7 @@ def main() -> None:
 
 
 def name_rows(register: Register, normalizer: Normalizer) -> None:
-    """Give every random id a name made of its row's content, so that two registers name the same row alike."""
+    """Name every random id after the content of its row, so that two registers use the same name for the same row."""
     lists = [("runs", False), ("certificates", False)] + ([("submissions", True)] if register.token else [])
     for kind, is_sender in lists:
         for row in reversed(register.rows(f"/api/v1/{kind}/", is_sender=is_sender)):

@@ -134,7 +134,7 @@ def check_record(ended: "subprocess.CompletedProcess[bytes]", address: str, ids:
 
 
 def figures(text: str) -> list[str]:
-    """Return the thresholds and percentages of the rows of shares, in order; the words of a row may change."""
+    """Return the thresholds and percentages of the rows of shares, in order; the text of a row may change."""
     rows = [line for line in text.splitlines() if len(re.findall(r"> *\d+ ms", line)) > 1]
     return [found for row in rows for found in re.findall(r"> *\d+ ms|\d+(?:\.\d+)? %", row)]
 

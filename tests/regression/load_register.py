@@ -104,7 +104,7 @@ def make_token(register: RegisterProcess, password: str) -> str:
 
 
 def is_secret(word: str) -> bool:
-    """Tell whether a word of the page looks like a token: long, with letters and digits, and no address."""
+    """Return whether a word of the page looks like a token: long, with letters and digits, and not an address."""
     return len(word) >= 20 and "/" not in word and any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
 
 

@@ -1,4 +1,4 @@
-"""Reader of a page's parts that tests, scripts and links depend on: links, ids, data attributes, tables and forms."""
+"""Reader of the parts of a page that tests, scripts and links need: links, ids, data attributes, tables and forms."""
 
 import json
 import re
@@ -41,7 +41,7 @@ class Page(HTMLParser):
         self.feed(TEMPLATE.sub("", text))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep what the tag says."""
+        """Record the attributes of the tag."""
         given = {name: value or "" for name, value in attrs}
         if given.get(LINK_ATTRIBUTES.get(tag, "")):
             self.links.append(given[LINK_ATTRIBUTES[tag]])
@@ -80,7 +80,7 @@ class Page(HTMLParser):
             self._choice = (given.get("value", ""), "")
 
     def handle_endtag(self, tag: str) -> None:
-        """Close what the tag closes."""
+        """Close the element of the tag."""
         if tag in {"td", "th", "tr", "table"}:
             self._close_cell()
         elif tag in {"option", "select"}:
@@ -114,7 +114,7 @@ class Page(HTMLParser):
 
 
 def parsed_json(text: str) -> Any:
-    """Return the parsed text, or None where it is no JSON."""
+    """Return the parsed text, or None if it is not JSON."""
     try:
         return json.loads(text)
     except ValueError:
@@ -122,7 +122,7 @@ def parsed_json(text: str) -> Any:
 
 
 def numbers_of_cell(text: str) -> list[str]:
-    """Return the numbers of a table cell without thousands separators; none of a cell that holds a sentence."""
+    """Return the numbers of a table cell without thousands separators; empty if the cell is a sentence."""
     if len(re.findall(r"[A-Za-z]{2,}", text)) > SENTENCE_WORDS:
         return []
     return [re.sub(r"[,\u202f\u2009]", "", found) for found in NUMBER.findall(text)]

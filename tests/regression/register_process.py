@@ -1,4 +1,4 @@
-"""A register of a given checkout on a given data directory: started, signed in to, and stopped without a trace."""
+"""A register of a given checkout on a given data directory: started, signed in to, and stopped completely."""
 
 import http.cookiejar
 import os
@@ -117,7 +117,7 @@ class Browser:
 
 
 def is_login(form: Form) -> bool:
-    """Tell whether a form asks for a password."""
+    """Return whether a form has a password field."""
     return "password" in [name for name, _ in form.values]
 
 

@@ -1,4 +1,4 @@
-"""Every difference but that of a sentence is shown."""
+"""The comparison of two recordings: every difference except that of a sentence is listed."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Values that two registers cannot share get the same names in both; everything else stays."""
+"""Normalization: values that differ between registers get equal names, and all others are unchanged."""
 
 from datetime import date
 

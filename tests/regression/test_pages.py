@@ -1,4 +1,4 @@
-"""What a record keeps of a page, and which addresses a crawl visits."""
+"""Records of pages, and the addresses that a crawl visits."""
 
 from datetime import date
 

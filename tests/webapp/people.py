@@ -1,4 +1,4 @@
-"""People who meet in the tests of pages: vera of Exemplar, otto of Other, rita who reviews."""
+"""Users in the tests of pages: vera of Exemplar, otto of Other, and rita, who reviews."""
 
 import pytest
 from django.db import connection

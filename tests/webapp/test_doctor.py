@@ -24,7 +24,7 @@ def run_doctor():
 
 @pytest.fixture
 def _no_worker(monkeypatch):
-    """Hear no worker: one that another test has just killed is heard for a quarter of a minute more."""
+    """Ignore workers: the heartbeat of one that another test just stopped stays for 15 s."""
     monkeypatch.setattr(celery, "WORKER_KEY", f"drivecert:doctor-{os.getpid()}:{{queue}}")
 
 
@@ -63,7 +63,7 @@ def test_a_missing_data_directory_is_an_error(tmp_path):
 
 
 def host_lines():
-    """Return what is found of each lab host, and the remedy, by part."""
+    """Return the finding and the remedy for each lab host, by part."""
     return {check.part: (check.found, check.remedy) for check in doctor.examine_hosts()}
 
 

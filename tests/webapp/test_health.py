@@ -10,7 +10,7 @@ from webapp.celery import app, redis_of
 
 @pytest.fixture
 def broker(monkeypatch):
-    """The broker, with heartbeats that no test in another process can take for its own."""
+    """The broker, with heartbeats that tests in other processes do not read."""
     monkeypatch.setattr(celery, "WORKER_KEY", f"drivecert:test-{os.getpid()}:{{queue}}")
     keys = [celery.WORKER_KEY.format(queue=queue) for queue in ("drivecert", "lab")]
     with app.connection_for_write() as connection:
@@ -20,7 +20,7 @@ def broker(monkeypatch):
 
 @pytest.fixture
 def taking_from(monkeypatch):
-    """Make this process a worker that was told to take from one queue."""
+    """Make this process a worker of one queue."""
     return lambda queue: monkeypatch.setattr(app.amqp.queues, "_consume_from", {queue: app.amqp.queues[queue]})
 
 

@@ -1,4 +1,4 @@
-"""Marks that others hang onto links are left out, everywhere; what else is unknown is still named."""
+"""Tracking parameters, which are ignored on all pages; other unknown parameters are named."""
 
 import pytest
 

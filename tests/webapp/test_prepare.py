@@ -1,4 +1,4 @@
-"""What a register holds after it was prepared."""
+"""The contents of a prepared register."""
 
 import pytest
 from django.core.management import call_command

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers in the format that pages show."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal

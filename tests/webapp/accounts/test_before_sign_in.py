@@ -1,4 +1,4 @@
-"""Before signing in one reads what a room is for."""
+"""Descriptions of the staff pages for visitors who have not signed in."""
 
 import pytest
 from django.test import Client

@@ -14,7 +14,7 @@ __all__ = [
 
 @pytest.fixture(autouse=True)
 def uncounted_requests():
-    """Forget what the throttles have counted in other tests."""
+    """Clear what the throttles have counted in other tests."""
     cache.clear()
 
 

@@ -1,4 +1,4 @@
-"""A script states, moves and ends an embargo as the form does."""
+"""Embargoes in the API: stated, moved and ended as in the form."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ from results.models import Product, Run, Submission, Visibility
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir")]
 
 
-# Of one moment for a whole test: asked of the clock each time, the minute may change between two of its lines.
+# One moment for a whole test: with the clock, the minute could change between two of its lines.
 NOW = timezone.now().replace(second=0, microsecond=0)
 
 
@@ -76,7 +76,7 @@ def test_a_repeated_request_under_its_key_does_not_undo_a_later_date(script):
     assert post(script, first.isoformat(), idempotency_key="night-1").status_code == 200
     submission.refresh_from_db()
     assert submission.embargo_until == later
-    post(script, first.isoformat(), idempotency_key="night-2")  # a new request states it anew
+    post(script, first.isoformat(), idempotency_key="night-2")  # a new request states the date again
     submission.refresh_from_db()
     assert submission.embargo_until == first
 

@@ -1,4 +1,4 @@
-"""The fleet check as scripts ask it: a list as the body, whatever it is called."""
+"""The fleet check in the API: a list as the body, with any content type."""
 
 import json
 

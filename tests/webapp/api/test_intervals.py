@@ -1,4 +1,4 @@
-"""Windows of a run's time: minutes as stored, seconds read again, and who may ask."""
+"""Time windows of a run: stored minutes, seconds that are read again, and access."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""Every error has one shape (RFC 9457); the status says the class, the detail what to do."""
+"""Errors of the API in one format (RFC 9457): the status gives the class, the detail the remedy."""
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile

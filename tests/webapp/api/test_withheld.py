@@ -1,4 +1,4 @@
-"""Who sees the intervals of a run: whoever sees its page, and nobody where its log is withheld."""
+"""Access to the intervals of a run: same as to its page, except if its log is withheld."""
 
 import pytest
 
@@ -15,7 +15,7 @@ OWNERS = {"member", "staff", "link", "token"}
 
 @pytest.fixture
 def answers(client, as_user, vera, otto, rita, run):
-    """Return a function that asks for an address as everyone in turn and tells who got which status."""
+    """Return a function that requests an address as each kind of user and returns the status for each."""
 
     def ask(path):
         by_link = {"key": run.submission.link_key}

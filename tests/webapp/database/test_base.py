@@ -1,4 +1,4 @@
-"""A database that takes a query and stands still ends a page's wait."""
+"""The time limit for a database server that accepts a query and does not answer."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def own():
-    """A connection of its own, which may be lost."""
+    """A separate connection, which may be lost."""
     made = connection.copy()
     made.ensure_connection()
     yield made
@@ -22,7 +22,7 @@ def own():
 
 
 def silent_server():
-    """What a query of a frozen server looks like to a client, for two seconds: there is nothing to read."""
+    """Wait as a client of a frozen server does, for two seconds: there is nothing to read."""
     for _ in range(20):
         yield psycopg.waiting.Wait.R
 

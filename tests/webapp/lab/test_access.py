@@ -37,7 +37,7 @@ def test_a_page_of_the_lab_requires_staff(address, lab_client, visitor, page):
 
 @pytest.mark.parametrize("deed", DEEDS)
 def test_an_action_in_the_lab_requires_staff(address, lab_client, visitor, deed):
-    assert lab_client.post(address(deed)).status_code in {200, 302}  # 200: the page, with what is wrong in the form
+    assert lab_client.post(address(deed)).status_code in {200, 302}  # 200: the page with the errors of the form
     assert visitor.post(address(deed)).status_code == 403
     assert "/login/" in Client().post(address(deed)).headers["Location"]
 

@@ -1,4 +1,4 @@
-"""Rows for the pages' tests: published ones from the catalogue, and a run with the counts of a real log."""
+"""Rows for the tests of pages: published ones from the catalogue, and a run with the counts of a real log."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -95,7 +95,7 @@ def catalogue(catalogue_database, db):
 
 @pytest.fixture(autouse=True)
 def database_of_the_test(request):
-    """Select the database with the catalogue before another fixture of the test writes to the usual one."""
+    """Select the database with the catalogue before another fixture of the test writes to the default one."""
     if "catalogue" not in request.fixturenames:
         yield
         return
@@ -106,7 +106,7 @@ def database_of_the_test(request):
 
 @pytest.fixture
 def make_product(db):
-    """Return a function that makes a flash drive, named by a running number unless told otherwise."""
+    """Return a function that makes a flash drive, by default with a sequential name."""
 
     def make(**fields):
         number = next(numbers)
@@ -153,7 +153,7 @@ def organisation(db):
 
 @pytest.fixture
 def make_log_run(make_product, organisation):
-    """Return a function that makes a run as the reading of a log leaves it, with the slow disk's real counts."""
+    """Return a function that makes a run as the reader stores it, with the real counts of the slow disk."""
 
     def make(slices=SLOW_DISK_SLICES, document=SLOW_DISK_VERDICT, unit="ms", slice_length_s=10, **fields):
         submission = make_submission(organisation)
@@ -256,7 +256,7 @@ def make_user(db):
 
 @pytest.fixture
 def count_queries(client, django_assert_max_num_queries):
-    """Return a function that tells how many queries a page takes."""
+    """Return a function that counts the queries of a page."""
 
     def count(path):
         with django_assert_max_num_queries(50) as captured:

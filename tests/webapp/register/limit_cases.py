@@ -1,4 +1,4 @@
-"""What passes under the profile and under a reader's own limits: cases that every judge must answer alike.
+"""Cases of results under the profile and under a reader's limits, for every implementation of the evaluation.
 
 The profile allows 5 % over 1 ms, the reader 7 %. A case is the verdict's outcome (empty: no log), whether the verdict
 gives reasons beside shares, the share over 1 ms, and whether it passes under the profile, and under the reader's own.

@@ -1,4 +1,4 @@
-"""Reading a page as its readers do: tables by row and cell."""
+"""Parser of pages: tables by row and cell."""
 
 import re
 from html.parser import HTMLParser

@@ -1,4 +1,4 @@
-"""One list over all categories, and the form on the home page that asks for it."""
+"""One list of all categories, and the form of the home page for it."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""What is written once for each state of the register: never shown after a change, and never where another stands."""
+"""Cells that are cached for each state of the register: current after a change, and only on their own pages."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""What stands behind the charts of rate and telemetry: tables of their points, and every value as CSV."""
+"""Data behind the charts of rate and telemetry: tables of their points, and every value as CSV."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The head of every column of every public table leads to its meaning."""
+"""Links from the head of every column of every public table to its meaning."""
 
 import re
 from html.parser import HTMLParser

@@ -1,4 +1,4 @@
-"""What stands beside the tables: capacities of one model, and how cloud results are to be read."""
+"""The sections next to the tables: capacities of one model, and cloud results."""
 
 import pytest
 

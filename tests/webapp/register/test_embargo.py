@@ -1,4 +1,4 @@
-"""Until its minute an embargoed run is on no public page, in no file and in no answer; its owners see when it ends."""
+"""An embargoed run: on no public page, in no file and in no response before its minute; visible to its owners."""
 
 import pytest
 from django.utils import timezone
@@ -11,7 +11,7 @@ from webapp.templatetags import units
 
 pytestmark = pytest.mark.django_db
 MODEL, VENDOR = "HUSH9000", "Hushmaker"
-FILES = ("log", "lines/1/", "telemetry.json", "again.conf", "earlier/1.json")  # the others are addresses of its own
+FILES = ("log", "lines/1/", "telemetry.json", "again.conf", "earlier/1.json")  # the others are its own addresses
 
 
 def addresses():
@@ -36,7 +36,7 @@ def run(make_embargoed_run, make_product, make_published_run):
 
 @pytest.fixture
 def own_addresses(run):
-    """What the register has of the run once it is public, and has not now."""
+    """The data of the run that is public only after the embargo."""
     now = addresses()
     Run.objects.filter(pk=run.pk).update(visibility=Visibility.PUBLIC)
     own = addresses() - now

@@ -1,4 +1,4 @@
-"""Once an embargo has ended nothing public tells that there was one, nor when; its owners and staff read it all."""
+"""An ended embargo: not mentioned in public, and fully visible to its owners and staff."""
 
 import json
 from datetime import datetime, timedelta
@@ -96,7 +96,7 @@ def test_every_event_is_still_stored(run):
 
 @pytest.fixture
 def corrected(make_log_run, rita):
-    """A run that was corrected and annotated while it waited, and published a day later, with what came after."""
+    """A run that was corrected and annotated during its embargo, published a day later, and changed again."""
     run = make_log_run(visibility="unreviewed")
     correct(run, {"firmware": "EARLY1"}, rita, "early-slip")
     withdrawn_note = annotate(run, "early-note-gone", rita)

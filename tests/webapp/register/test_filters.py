@@ -1,4 +1,4 @@
-"""Filters: any of the choices inside one, all of them together, old addresses for ever, and what is hidden and why."""
+"""Filters: alternatives inside one, all of them together, permanent addresses, and the reasons of hidden rows."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The page of historical results, cut into pages over all its tables."""
+"""The historical results, split into pages over all their tables."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Whatever asks whether a result passes under limits answers alike; test_limit_check_script.py asks the script."""
+"""Agreement of all implementations of the limits; test_limit_check_script.py tests the script."""
 
 from decimal import Decimal
 

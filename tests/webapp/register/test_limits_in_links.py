@@ -1,4 +1,4 @@
-"""A reader's own limits go along from page to page: home, up, and on to drives."""
+"""Limits of the reader in the links between pages."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Figures from outside that are more, fewer or larger than usual leave the pages whole."""
+"""Pages with more, fewer or larger figures than usual."""
 
 from decimal import Decimal
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Where cloud runs were made: on the cloud page, the run's page, in tables and exports."""
+"""Locations of cloud runs: on the cloud page, on the page of the run, in tables and in exports."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Every published figure leads to its publication, and nothing is said of what was not recorded."""
+"""The sources of published figures, as far as they were recorded."""
 
 import pytest
 from django.template.loader import render_to_string

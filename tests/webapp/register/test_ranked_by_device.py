@@ -1,4 +1,4 @@
-"""Drives are ranked by the speed of one device: four of them together are not faster than one. Systems stay whole."""
+"""Ranking of drives by the speed of one device; systems are ranked as a whole."""
 
 import re
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""docs/reference/exports.md against what the rooms beside the tables export and ask."""
+"""docs/reference/exports.md against the exports and parameters of the other pages."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Boxes to choose runs by stand where there are several, with the form that they belong to."""
+"""Boxes to select runs: shown if there are several, with their form."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What came out of a sequestered file beside a log is nowhere: each way out of the register, one by one."""
+"""Contents of a sequestered attachment: in no page, file or response of the register."""
 
 import copy
 import json
@@ -67,7 +67,7 @@ EACH_ROLE = pytest.mark.parametrize("lay", [attach, attach_side_file])
 
 @pytest.fixture
 def make_reported(make_log_run):
-    """Return a function that makes a run whose side file told its host and its drive's link."""
+    """Return a function that makes a run whose side file reported its host and the link of its drive."""
 
     def make(**fields):
         drives = [SIDE_FILE["drives"][0] | {"pcie_link": LINK}]
@@ -79,7 +79,7 @@ def make_reported(make_log_run):
 
 @pytest.fixture
 def make_swept(make_log_run):
-    """Return a function that makes a run of YCSB, of which stderr told command line and status lines."""
+    """Return a function that makes a YCSB run whose stderr has its command line and status lines."""
 
     def make(threads=4, **fields):
         run = make_log_run(workload="ycsb", facts={"telemetry": telemetry(BUSY), "stop": {"kind": STOP}}, **fields)
@@ -262,7 +262,7 @@ TELLING = {
 
 @pytest.fixture(params=TELLING)
 def reported_run(request, make_log_run):
-    """A run whose verdicts, the one before the last as well, repeat the sentence of a file beside the log."""
+    """A run whose current and earlier verdicts repeat the sentence of an attachment."""
     headline, _ = TELLING[request.param]
     document = SLOW_DISK_VERDICT | {"outcome": request.param, "headline": headline, "exact": [EXACT]}
     run = make_log_run(document=document | {"reasons": [ASKED_MORE]})

@@ -1,4 +1,4 @@
-"""Of a withheld log its own words are nowhere: configuration, devices, last line, properties, command line."""
+"""Text of a withheld log: its configuration, devices, last line, properties and command line are not shown."""
 
 import re
 
@@ -66,7 +66,7 @@ def test_a_comparison_has_no_condition_from_its_configuration(client, make_log_r
     withhold(run)
     after = conditions()
     assert [after[name] for name in own] == [["not stated", before[name][1]] for name in own]
-    assert after["asked_duration_s"] == before["asked_duration_s"]  # which its own page tells as well
+    assert after["asked_duration_s"] == before["asked_duration_s"]  # which its own page shows too
 
 
 def test_accepted_review_warnings_name_none_of_its_devices(client, run):

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir", "st
 FACTS = {"vendor": "Exemplar", "model": "EX4", "capacity_gb": "3200", "category": "nvme-flash", "slice_length_s": "10"}
 
 
-# Of one moment for a whole test: asked of the clock each time, the minute may change between two of its lines.
+# One moment for a whole test: with the clock, the minute could change between two of its lines.
 NOW = timezone.now().replace(second=0, microsecond=0)
 
 

@@ -1,4 +1,4 @@
-"""A log that is shorter than its slices says so, and its owner may have it read in others."""
+"""A log shorter than its slices: the page states so, and its owner can select other slices."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a submission's page says of attempts that met a limit."""
+"""Attempts that reached a limit, on the page of a submission."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def submission(evidence_dir, exemplar, vera):
 
 @pytest.fixture
 def ends_by(program):
-    """Return a function that makes every reading end by the words of a shell."""
+    """Return a function that makes every reading end with the given shell command."""
     return lambda words: program(f'[ "$1" = --version ] && {{ echo drivetest 1; exit; }}; {words}')
 
 

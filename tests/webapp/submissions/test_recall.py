@@ -1,4 +1,4 @@
-"""A run that was recalled while others of its log wait or are public: it is in the review list, and can be decided."""
+"""A run that was recalled while other runs of its log wait or are public: listed for review and decided again."""
 
 import pytest
 

@@ -10,7 +10,7 @@ from webapp.submissions.review_warnings import WITHHELD, review_warnings, size_s
 
 
 def run_on(*names, named=()):
-    """A run on devices of which a finding of drivetest names some as no drives."""
+    """Return a run of which a finding of drivetest names some devices as virtual."""
     devices = [{"name": name, "size_bytes": 10**9} for name in names]
     run = make_run(make_product(), facts={"devices": devices, "is_virtual_device": True})
     told = ", ".join(f"{name} (compressed memory)" for name in named)

@@ -1,4 +1,4 @@
-"""Several runs of YCSB in one submission: a table, and what all of them tell only once."""
+"""Several YCSB runs in one submission: a table, with common values shown once."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Bodies with files, sent to where they are not wanted, by whom they are not wanted from, and in numbers."""
+"""Request bodies with files: at addresses without uploads, from strangers, and too many."""
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile

@@ -1,4 +1,4 @@
-"""A drive that holds data is overwritten only if its label was typed on a page that showed the data."""
+"""Consent to overwrite a drive with data: its label, typed on a page that showed the data."""
 
 import re
 
@@ -22,7 +22,7 @@ LABEL = "fake drive"
 PAGES = ["", "order/", "campaign/", "ycsb/"]
 SWEEP = {"preset": "micron-7450-rocksdb", "client": "java"}
 PLACE = {LOCATION_FIELD: f"/dev/fake0 of {DRIVE_BYTES} bytes"}
-BOX = {CONSENT_OPTION: "on"}  # no form has it: whoever posts it consents to nothing
+BOX = {CONSENT_OPTION: "on"}  # not in any form: posting it does not give consent
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Two to six drives or runs side by side: figures where they compare, reasons where they do not."""
+"""Two to six drives or runs side by side: figures if they are comparable, otherwise the reasons."""
 
 import copy
 import csv
@@ -29,7 +29,7 @@ FACTS = SLOW_DISK_FACTS | {
 
 @pytest.fixture
 def make_run(make_log_run):
-    """Return a function that makes a run of which all that a log tells is known."""
+    """Return a function that makes a run with all values that a log can report."""
 
     def make(facts=None, config=(), document=None, **fields):
         own = FACTS | (facts or {}) | {"config": [*CONFIG, *config]}

@@ -1,4 +1,4 @@
-"""Drives are compared by the names that the site itself gives them, and the form stays where one is none."""
+"""Comparison of drives by the names that the site uses; an unknown name returns the form."""
 
 import pytest
 

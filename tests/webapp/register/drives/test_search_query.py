@@ -1,4 +1,4 @@
-"""The search over all products reads part numbers and capacities, and says so."""
+"""Part numbers and capacities in a query of the search over all products."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The search page lists the products that a query finds, with the results that count."""
+"""The products on the search page, with the results that count."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A dump taken into an empty register gives the same register: every table again, with the same verdicts."""
+"""Import of a dump into an empty register: the same tables with the same verdicts."""
 
 import gzip
 import hashlib
@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 @pytest.fixture
 def full_register(make_log_run, make_published_run, make_product, staff):
-    """Something in every table, with what is hard to write down."""
+    """A register with rows in every table, with values that are hard to serialize."""
     import_catalogue()
     product = make_product(model='=cmd|"x"! <script>\u202e', vendor="Ж漢", endurance_dwpd=Decimal("0.30"))
     first, second = make_log_run(product=product), make_log_run(product=product, notes='two\nlines, a "quote" and \'')
@@ -60,7 +60,7 @@ def full_register(make_log_run, make_published_run, make_product, staff):
 
 
 def contents_of(directory):
-    """Every row of every table, as the dump tells them."""
+    """Return every row of every table of the dump."""
     dump = read_dump(directory)
     told = {table.name: list(read_rows(dump, table.name)) for table in TABLES}
     for profile in told["profiles"]:

@@ -1,4 +1,4 @@
-"""`/data/` offers the dumps, without a query, and nothing else of the directory."""
+"""The dumps at `/data/`: served without a query, and no other file of the directory."""
 
 import hashlib
 

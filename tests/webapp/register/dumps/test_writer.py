@@ -1,4 +1,4 @@
-"""The files of a dump: what is public and nothing else, in three forms that agree."""
+"""The files of a dump: only public data, in three formats with equal rows."""
 
 import csv
 import gzip
@@ -33,7 +33,7 @@ DOCS = (Path(__file__).parents[4] / "docs" / "reference" / "dumps.md").read_text
 
 @pytest.fixture
 def _one_day(monkeypatch):
-    """A dump is of a day: at midnight the second of a test would be of another one."""
+    """Use one date for all dumps of a test: at midnight the second one would get another date."""
     now = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: now)
 
@@ -117,7 +117,7 @@ def test_serial_numbers_and_names_of_hosts_are_in_no_file(make_log_run):
     assert row["facts"]["side_file"]["telemetry"] == SIDE_FILE["telemetry"]
     type(run).objects.filter(pk=run.pk).update(facts=row["facts"])
     run.refresh_from_db()
-    assert side_file_view(run) is not None  # a mirror shows what is told
+    assert side_file_view(run) is not None  # a mirror shows these facts
 
 
 def sequester(run, which="log"):
@@ -138,7 +138,7 @@ def test_a_run_whose_evidence_is_sequestered_is_in_no_table(make_log_run, staff,
     told = {table.name: list(read_rows(dump, table.name)) for table in TABLES}
     assert run.public_id not in json.dumps(told)
     assert run.submission.log.sha256 not in json.dumps(told)
-    assert [row["public_id"] for row in told["runs"]] == [shown.public_id]  # what it superseded has no successor there
+    assert [row["public_id"] for row in told["runs"]] == [shown.public_id]  # not the superseded run either
     assert {row["run"] for row in told["slices"]} == {shown.public_id}
 
 

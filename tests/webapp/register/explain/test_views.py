@@ -1,4 +1,4 @@
-"""The explanations: every column has a meaning, the profile's own numbers, the glossary's own words."""
+"""The explanations: a meaning for every column, the numbers of the profile, and the text of the glossary."""
 
 import re
 

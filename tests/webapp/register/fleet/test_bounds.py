@@ -1,4 +1,4 @@
-"""How much work a fleet check takes: little for each drive, however many the list has and however many the register."""
+"""Limits on the work of a fleet check: little for each drive, for any number of drives and models."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def misspelt(count):
 
 @pytest.fixture
 def comparisons(monkeypatch):
-    """Every word that is compared with the words of all models."""
+    """Record every word that is compared with the words of all models."""
     found, original = [], matching.one_error_away
     monkeypatch.setattr(matching, "one_error_away", lambda word, known: found.append(word) or original(word, known))
     return found

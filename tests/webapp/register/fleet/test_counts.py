@@ -1,4 +1,4 @@
-"""Rows of several drives in a fleet check: a column says of how many, and the answer counts them."""
+"""Rows of several drives in a fleet check: the count column and the counts of the answer."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Lists of drives as tools print them: every form is read, and what is no list gets a sentence."""
+"""Lists of drives as tools print them: every format is read, and other input gets an error message."""
 
 import json
 import time

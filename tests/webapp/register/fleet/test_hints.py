@@ -1,4 +1,4 @@
-"""What a fleet check tells of a drive that it does not recognise: the size in its name, what is near, figures of it."""
+"""Hints of a fleet check for an unknown drive: the capacity in its name, similar drives, and their figures."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The fleet check: what the register says of each drive, in honest words, and that nothing of the list is kept."""
+"""The fleet check: the state of each drive, and no storage of the list."""
 
 import json
 import re

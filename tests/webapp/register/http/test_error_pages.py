@@ -1,4 +1,4 @@
-"""The page for a rejected parameter gives back what was typed, with the wrong field marked."""
+"""The page for a rejected parameter: it has the typed values, with the invalid field marked."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Files of very many lines: the same text whether they are short or long, and never all lines at once."""
+"""Files of very many lines: the same text for short and long files, and never all lines in memory."""
 
 import pytest
 

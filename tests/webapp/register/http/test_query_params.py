@@ -1,4 +1,4 @@
-"""Parameters are read strictly: what is not understood is named, never ignored."""
+"""Strict parsing of parameters: an invalid one is named and never ignored."""
 
 from decimal import Decimal
 

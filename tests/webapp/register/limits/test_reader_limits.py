@@ -1,4 +1,4 @@
-"""Your limits: read strictly, kept in the address, and said in a sentence what they change."""
+"""Limits of the reader: strict parsing, the address, and the sentence about their effect."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""A run on a virtual device is marked wherever it is listed, and is never named as the fastest."""
+"""Runs on virtual devices: marked in every list, and never named as the fastest."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Nines at scale as a page: the brief's example unless asked otherwise."""
+"""The page Nines at scale, by default with the example of the brief."""
 
 import pytest
 

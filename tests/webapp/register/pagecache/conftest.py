@@ -1,4 +1,4 @@
-"""A snapshot directory of the test's own, and a WSGI application over it as the web server has one."""
+"""A snapshot directory for one test, and a WSGI application that uses it as the web server does."""
 
 import io
 import os
@@ -15,7 +15,7 @@ from webapp.register.syndication.public_addresses import EVERYTHING, public_addr
 
 @pytest.fixture(autouse=True)
 def root(tmp_path, settings, monkeypatch):
-    """Nothing of what a test does reaches the snapshots of the machine."""
+    """Separate the snapshots of a test from those of the machine."""
     settings.SNAPSHOT_DIR = tmp_path / "snapshots"
     monkeypatch.setattr(serving, "POLL_S", 0)
     return settings.SNAPSHOT_DIR
@@ -23,7 +23,7 @@ def root(tmp_path, settings, monkeypatch):
 
 @pytest.fixture
 def make_old(root):
-    """Return a function that lets the last look be long ago, as where no worker runs."""
+    """Return a function that dates the last check back, as if no worker runs."""
 
     def make():
         past = time.time() - serving.TRUSTED_S - 5
@@ -50,7 +50,7 @@ def django_application(environ, start_response):
 
 
 class Site:
-    """The web server's application, asked as a browser asks it."""
+    """The application of the web server, with requests as a browser sends them."""
 
     def __init__(self, root):
         self.application = SnapshotMiddleware(django_application, root)
@@ -81,7 +81,7 @@ def snapshot_of(make_published_run, root):
 
 @pytest.fixture
 def live():
-    """Return a function that asks Django itself."""
+    """Return a function that sends a request to Django itself."""
     return lambda path: Client().get(path)
 
 
@@ -90,7 +90,7 @@ FEW = {"/", "/robots.txt", "/drives/nvme-flash/"}
 
 @pytest.fixture
 def few_addresses(monkeypatch):
-    """Let snapshots hold the pages about products and three others: how they are kept depends on none of the rest."""
+    """Limit snapshots to the pages of products and three others: storage does not depend on the other pages."""
 
     def of_products_and_few():
         return (each for each in public_addresses() if each.group != EVERYTHING or each.path in FEW)

@@ -8,7 +8,7 @@ pytestmark = pytest.mark.django_db
 
 
 def answer_to(state):
-    """Return what a page answers of which a statement ends with this code of PostgreSQL's."""
+    """Return the response of a page whose statement fails with the given SQLSTATE of PostgreSQL."""
     middleware = DatabaseAwayMiddleware(lambda request: None)
     with pytest.raises(OperationalError) as failed, transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"DO $$ BEGIN RAISE SQLSTATE '{state}'; END $$")

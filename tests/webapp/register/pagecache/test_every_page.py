@@ -1,4 +1,4 @@
-"""The snapshot holds every public page as the site answers it, for whoever asks, and nothing else."""
+"""The contents of the snapshot: every public page, the same for every visitor, and no other page."""
 
 import pytest
 
@@ -58,4 +58,4 @@ def test_an_old_snapshot_is_served_without_a_database(site, root, snapshot_of, m
     for path in store.current(root).entries:
         answer = site.get(path)
         assert answer.status == 200, path
-        assert answer.is_from_snapshot or path == "/robots.txt", path  # which asks no database
+        assert answer.is_from_snapshot or path == "/robots.txt", path  # which needs no database

@@ -1,4 +1,4 @@
-"""Answers from the snapshot: as the site gives them, and never for longer than they are true."""
+"""Responses from the snapshot: equal to those of the site, and only as long as they are current."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""Versions on disk: one stands, whatever is interrupted, and old ones go."""
+"""Versions on disk: one is current after any interruption, and old ones are removed."""
 
 import json
 

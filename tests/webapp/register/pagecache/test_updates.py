@@ -1,4 +1,4 @@
-"""The snapshot follows the register: what changes is purged at once, and made anew."""
+"""Updates of the snapshot: changed pages are purged immediately and regenerated."""
 
 import gzip
 
@@ -151,7 +151,7 @@ def test_the_disclosure_purges_its_pages(root, ended_embargo, django_capture_on_
 
 @pytest.fixture
 def ended_embargo(make_published_run, make_embargoed_run):
-    """A run of a public product, in whose snapshot it is not, and whose minute has come since."""
+    """A run of a public product whose embargo has ended since the snapshot was made."""
     run = make_embargoed_run(product=make_published_run().product)
     updates.update_snapshot()
     Submission.objects.update(embargo_until=timezone.now())

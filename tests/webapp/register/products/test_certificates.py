@@ -63,7 +63,7 @@ def test_a_ladder_is_ordered_by_load_and_separates_statistics(client, product, m
     assert ">45x<" in published
     assert "As published" in published
     assert own.index(">30x<") < own.index(">60x<") < own.index(">90x<")
-    assert ">45x<" not in own  # with its brackets: the random id of a run may hold the letters
+    assert ">45x<" not in own  # with its brackets: the random id of a run may have these letters
     assert "90.00</span>" in own  # framed: over its limit
     assert "js/charts/load-ladder.js" in page
 

@@ -79,7 +79,7 @@ def words(count, seed):
 
 
 def edited(word):
-    """Return all words of LETTERS that are one letter more, less or other than a word, or two neighbours swapped."""
+    """Return all words of LETTERS with one letter added, removed or replaced, or two neighbours swapped."""
     cuts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     found = {start + end[1:] for start, end in cuts} | {start + end[1::-1] + end[2:] for start, end in cuts}
     found |= {start + letter + end for start, end in cuts for letter in LETTERS}

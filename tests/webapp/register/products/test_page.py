@@ -1,4 +1,4 @@
-"""What a product's page shows beside its runs: chart, own limits, capacities, history, a choice to compare."""
+"""The sections of a product's page next to its runs: chart, limits, capacities, history and selection."""
 
 import json
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Part numbers as drives report them: maker, family and capacity, against names that makers' sheets and users print."""
+"""Part numbers as drives report them: maker, family and capacity, compared with data sheets."""
 
 import csv
 
@@ -8,7 +8,7 @@ from django.core.cache import cache
 from results.models import Product
 from webapp.register.products.part_numbers import RULES, part_of
 
-# Model strings as `nvme list` and smartctl print them, and what is sold under them.
+# Model strings as `nvme list` and smartctl print them, and the names of the products.
 REPORTED = [
     ("Micron_9400_MTFDKCC12T8TGH", "Micron 9400 Max", 12_800),
     ("MTFDKCC30T7TGH-1BC1ZABYY", "Micron 9400 Pro", 30_700),
@@ -74,7 +74,7 @@ def ask(client, *lines):
     return told["rows"]
 
 
-# What `nvme list` prints of drives that stand in the published table, and the table's product.
+# The output of `nvme list` for drives of the published table, and the product in that table.
 FLEET = [
     ("Micron_9400_MTFDKCC12T8TGH,12802", "micron-9400-max-12800gb"),
     ("SAMSUNG MZQLB1T9HAJR-00007,1920.4", "samsung-pm983-1920gb"),

@@ -1,4 +1,4 @@
-"""A product's page: what it is, and its runs by statistic."""
+"""The page of a product: its details, and its runs by statistic."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Files made of a run: its histograms in three forms with the same rows, and its configuration."""
+"""Downloads of a run: its histograms in three formats with the same rows, and its configuration."""
 
 import csv
 import io

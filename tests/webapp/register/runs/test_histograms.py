@@ -1,4 +1,4 @@
-"""What a run's page says of the times in its log, on real logs of three families."""
+"""The explanation of times on the page of a run, for real logs of three families."""
 
 import pytest
 

@@ -84,7 +84,7 @@ def test_the_history_shows_actions_and_reasons_but_no_names(client, rita, make_l
 
 @pytest.fixture
 def judged_twice(make_log_run):
-    """A run whose earlier verdict kept its figures."""
+    """A run with an earlier verdict that has its figures."""
     run = make_log_run()
     kept = {"columns": {"tool_version": "6.6"}, "below": {}}
     EarlierResult.objects.create(run=run, number=1, reading=run.reading, verdict=run.verdicts.get(), document=kept)

@@ -1,4 +1,4 @@
-"""A reader's own limits on the page of a run: the slices change, the verdict does not."""
+"""Limits of the reader on the page of a run: the slices change, the verdict does not."""
 
 import pytest
 

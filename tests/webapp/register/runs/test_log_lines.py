@@ -1,4 +1,4 @@
-"""A number is followed to the line of the stored log that it was read from."""
+"""The lines of the stored log from which a number was read."""
 
 import io
 
@@ -20,7 +20,7 @@ def _own_evidence(settings, tmp_path):
 
 @pytest.fixture
 def keep(make_log_run):
-    """Return a function that stores a log and makes the run read from it."""
+    """Return a function that stores a log and makes its run."""
 
     def make(content, **columns):
         run, stored = make_log_run(**columns), store(io.BytesIO(content))

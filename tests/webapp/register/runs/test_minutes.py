@@ -1,4 +1,4 @@
-"""What a run's page says of its minutes, and where its seconds are when it has none."""
+"""Minutes on the page of a run, and its seconds if it has no minutes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A run that came with another register's dump: its log is not here, and may not be there either."""
+"""A run imported from the dump of another register, which may or may not have its log."""
 
 import pytest
 
@@ -15,7 +15,7 @@ ELSEWHERE = "https://register.example"
 
 @pytest.fixture
 def make_mirrored_run(make_log_run):
-    """Return a function that makes a run as the import of a dump leaves it."""
+    """Return a function that makes a run as the import of a dump stores it."""
 
     def make(**fields):
         run = make_log_run(**fields)

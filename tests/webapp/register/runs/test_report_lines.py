@@ -1,4 +1,4 @@
-"""Which lines of a report hold the counts of a histogram, in the grammar of every version."""
+"""The lines of a report with the counts of a histogram, in the grammar of every version."""
 
 import pytest
 from django.conf import settings

@@ -1,4 +1,4 @@
-"""What a run's page tells of the side file."""
+"""The side file on the page of a run."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""The page between a share and the log: counts at the end of a slice less those at its start."""
+"""The page of a share: counts at the end of a slice minus those at its start."""
 
 import pytest
 

@@ -67,7 +67,7 @@ def test_a_microsecond_log_is_read_at_its_own_bucket_edges(make_log_run):
     ],
 )
 def test_limits_are_read_at_the_bucket_edges_of_the_histogram(make_log_run, unit, edges, read_at_us, over):
-    counts = [10] * 20  # bucket b begins at 2^(b-1) units, in ACT 1.x at 2^b ms: what is at or over an edge is counted
+    counts = [10] * 20  # bucket b begins at 2^(b-1) units, in ACT 1.x at 2^b ms: counts are at or over an edge
     run = make_log_run(slices=[(200, counts)], unit=unit)
     run.histograms.update(edges=edges)
     table = slice_table(run, run.verdicts.first())

@@ -1,4 +1,4 @@
-"""The shares that a verdict's sentence says lead to the slices that they are of."""
+"""Links from the shares in the sentence of a verdict to their slices."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A run's page and downloads: what they say, and who sees them."""
+"""The page and the downloads of a run: contents and access."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ def _own_evidence(settings, tmp_path):
 
 
 def keep_log(run):
-    """Store the bytes that the run's evidence stands for."""
+    """Store the bytes of the evidence of the run."""
     stored = store(io.BytesIO(LOG_BYTES))
     Evidence.objects.filter(pk=run.reading.evidence.pk).update(sha256=stored.sha256)
     return run

@@ -1,4 +1,4 @@
-"""The page of a YCSB run: validity first, operations and status lines as they were printed, nothing of ACT."""
+"""The page of a YCSB run: validity first, operations and status lines as printed, no ACT sections."""
 
 import copy
 import io
@@ -70,7 +70,7 @@ def test_a_page_of_very_many_status_lines_states_what_it_leaves_out(client, publ
 def test_the_page_has_no_act_sections(client, publish_run):
     text = client.get(f"/runs/{publish_run().public_id}/").text
     words = ["worst slice", "tps", "Profile", "Minutes", "slices.csv"]
-    assert not [word for word in words if re.search(rf"\b{re.escape(word)}\b", text)]  # https holds the letters too
+    assert not [word for word in words if re.search(rf"\b{re.escape(word)}\b", text)]  # "https" has the letters too
     assert re.search(r"ycsb-few-samples, <a [^>]*>line 17</a>", text)
 
 

@@ -1,4 +1,4 @@
-"""Sizing as a page: the register's drives, the reader's limits and prices, every step, and what is untested."""
+"""The page Sizing: the drives of the register, limits and prices of the reader, every step, and untested loads."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""Answers in XML, read."""
+"""Parser of XML responses."""
 
 from xml.etree import ElementTree
 

@@ -1,4 +1,4 @@
-"""A badge says the truth of now, to eyes and to screen readers, under any policy of the page that shows it."""
+"""Badges: current, readable for screen readers, and valid under any content policy."""
 
 import pytest
 from django.utils import timezone

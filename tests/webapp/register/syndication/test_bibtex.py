@@ -1,4 +1,4 @@
-"""Citations as BibTeX, the badge to copy, and the icon that programs ask for by its old name."""
+"""Citations as BibTeX, the badge to copy, and the icon under its old name."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Feeds tell what happened to results, with entries that keep their ids."""
+"""Feeds of changes of results, with entries that keep their ids."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What other programs read of a page, how it is cited, and the addresses that never change."""
+"""Linked data and citations of a page, and the addresses that never change."""
 
 import json
 import re

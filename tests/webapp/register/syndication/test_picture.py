@@ -1,4 +1,4 @@
-"""The picture of a product: a PNG of the size that other sites expect, with no text over its edge."""
+"""The picture of a product: a PNG of the size that other sites expect, without text over its edge."""
 
 import io
 

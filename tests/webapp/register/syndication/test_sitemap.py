@@ -1,4 +1,4 @@
-"""The sitemap lists what is public, and every public address is either listed, kept as a file, or left out by name."""
+"""The sitemap: every public address is listed, stored as a file, or excluded by name."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Sorting and forms: what a list page understands, and what it refuses by name."""
+"""Sorting and formats of a list page: accepted parameters and errors."""
 
 import pytest
 from django.http import QueryDict

@@ -1,4 +1,4 @@
-"""The page of claims: all 62, beside what their own figures give."""
+"""The page of claims: all 62 with the results of their own figures."""
 
 import csv
 from collections import Counter
@@ -19,7 +19,7 @@ def exported(client):
 
 
 READ_OFF, TOO_WIDE = "agrees as far as it was read off", "agrees at the points as read, which decide little"
-# Points of these claims were read off a figure (ycsb_read_off_points.csv): no rounding can be told from cutting there.
+# Points of these claims were read from a chart (ycsb_read_off_points.csv): rounding and truncation look the same.
 OF_READ_OFF_POINTS = {
     "latency ratio at 40,000 ops/s (p99.99 read)": TOO_WIDE,
     "throughput improvement at 15 ms (p99.99 read)": TOO_WIDE,

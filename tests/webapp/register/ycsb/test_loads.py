@@ -1,4 +1,4 @@
-"""The register's own sweeps: drives under one load, thread by thread, with what is held drawn and answered."""
+"""Thread sweeps of the register: drives under one load by thread count, with answers at fixed values."""
 
 import json
 import re
@@ -18,7 +18,7 @@ ordinals = count()
 
 @pytest.fixture
 def measured(make_product):
-    """Return a function that makes a public run of YCSB: threads, ops/s and the mean and p99.99 of its reads."""
+    """Return a function that makes a public YCSB run: threads, ops/s and the mean and p99.99 of its reads."""
 
     def make(product, threads, ops_per_s, mean_us=None, p9999_us=None, **facts):
         run = Run.objects.create(
@@ -41,7 +41,7 @@ def measured(make_product):
 
 @pytest.fixture
 def folded(make_product, measured):
-    """A sweep that folds back: throughput falls again while latency goes on rising."""
+    """A sweep that folds back: throughput falls again while latency still rises."""
     product = make_product(model="SWEPT", slug="ex9")
     for threads, ops_per_s, mean_us in ((2, 100, 10), (4, 300, 20), (8, 400, 60), (16, 200, 100)):
         measured(product, threads, ops_per_s, mean_us, 10 * mean_us)

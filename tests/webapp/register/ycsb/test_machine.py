@@ -1,4 +1,4 @@
-"""What the host with the drive told under a load: on the load's page, in its tables of data, on a run's page."""
+"""Telemetry of the host under a load: on the page of the load, in its data tables, and on the page of a run."""
 
 import csv
 import json

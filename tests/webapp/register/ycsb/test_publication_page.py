@@ -1,4 +1,4 @@
-"""The pages of published YCSB figures: what the briefs print, and what it gives."""
+"""The pages of published YCSB figures: printed values and results."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ PUBLICATIONS = ("micron-7400-brief", "micron-7450-brief", "micron-x100-paper", "
 
 @pytest.fixture
 def published(db):
-    """What a first start imports."""
+    """The catalogue that a first start imports."""
     import_figures()
     import_claims()
 
@@ -77,7 +77,7 @@ READ_OFF = "read from a chart, accurate to one digit: possible range"
 
 def test_the_7450_brief_has_its_2_3_times_and_95_per_cent(client, published):
     held = rows_of(client, "micron-7450-brief")
-    drive, base = "7450 PRO: ", "first-generation PCIe Gen4: "  # told in words on a phone
+    drive, base = "7450 PRO: ", "first-generation PCIe Gen4: "  # shown as text on a phone
     assert held[0][2:] == [f"{drive}10 ms", f"{base}23 ms", "2.3x lower (56.5 % less)", f"{READ_OFF} 1.2 to 5.6 x"]
     assert held[1][2:] == [f"{drive}45,000 ops/s", f"{base}23,000 ops/s", "+95.7 %", f"{READ_OFF} 42.9 to 177.8 %"]
 
@@ -112,7 +112,7 @@ def test_fixed_levels_are_drawn_and_points_read_from_a_chart_are_not_joined(clie
     assert panel["curves"][0]["x"], panel["curves"][0]["y"] == ([40_000, 45_000], [10, 15])
 
 
-# Gains that the FL6 brief states, each truncated or rounded by its authors: what its own figures give, to one decimal.
+# Gains of the FL6 brief, each truncated or rounded by its authors: the results of its figures to one decimal.
 FL6 = {
     "A": {"Run time": "+8.9", "Throughput": "+9.8", "Average read latency": "+31.5", "Average update latency": "+19.2"},
     "B": {

@@ -1,4 +1,4 @@
-"""Runs of one product under one load in several set-ups: apart in points, medians, curves and gains."""
+"""Runs of one product under one load in several setups: separate points, medians, curves and gains."""
 
 from decimal import Decimal
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The store after a change: the same as one read from nothing, of which only what changed was read again."""
+"""The column store after a change: equal to a new one, with only the changes read again."""
 
 from decimal import Decimal
 
@@ -21,7 +21,7 @@ def reader():
 
 
 def store_contents(read):
-    """Return all that a store says, with its words in place of their codes."""
+    """Return the contents of a store, with texts in place of their codes."""
     columns = {code: (column, [column.word(row) for row in range(read.count)]) for code, column in read.columns.items()}
     return read.count, read.runs, read.slugs, columns, read.names.texts, read.remarks
 
@@ -152,7 +152,7 @@ def test_removing_the_last_result_leaves_an_empty_store(reader, make_published_r
 
 @pytest.mark.django_db(transaction=True)
 def test_tables_are_not_read_if_no_transaction_ended():
-    # One snapshot for all that follows: whatever else uses this PostgreSQL ends transactions at any moment.
+    # One snapshot for the rest of the test: other users of this PostgreSQL may end transactions at any moment.
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         version = column_store.current_version()

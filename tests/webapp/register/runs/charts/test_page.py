@@ -1,4 +1,4 @@
-"""What the charts of a run are drawn from: reduced on the server, with the extremes kept."""
+"""The data of the charts of a run: reduced on the server without losing the extremes."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What a side file tells of the machine over the time of a run: read as a hostile file, drawn with its extremes."""
+"""Telemetry of a side file over the time of a run: read as untrusted input, drawn with its extremes."""
 
 import io
 import json
