@@ -1,4 +1,4 @@
-"""docs/reference/statistics.md matches results/rules: its examples run, and it lists every function and condition."""
+"""Agreement of docs/reference/statistics.md with results/rules: its examples, functions and conditions."""
 
 import ast
 import doctest

@@ -63,7 +63,7 @@ class FakeHost:
     refused_stages: tuple[str, ...] = ()
     ignores_stop: bool = False
     boot_id: str = "first start"
-    dies_after: str = ""  # kill the asking worker when this call has done its work
+    dies_after: str = ""  # kill the calling worker after this call
 
     def add_drive(
         self, path="/dev/fake0", drive_key="loop:1:2", size_bytes=DRIVE_BYTES, refusals=(), kind="virtual", **further

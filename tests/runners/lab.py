@@ -61,7 +61,7 @@ def _make_due():
         Dispatch.objects.filter(pk__in=unlocked).update(next_poll_at=Now())
 
 
-LIMIT = 3  # rows at once: several batches where a test has several dispatches
+LIMIT = 3  # rows at once: several batches if a test has several dispatches
 NEEDED = ("identify", "start", "status", "stop", "storage")
 
 

@@ -88,36 +88,36 @@ def test_a_worker_cut_off_from_the_database_ends_what_it_started_for_a_cancelled
 
 
 @pytest.fixture
-def left_behind(in_state, fake):
+def lost_running(in_state, fake):
     lost = in_state(State.LOST)
     fake.start(lost.public_id, lost.drive_key, 1, [])
     return lost
 
 
-def test_a_lost_dispatch_without_a_cancel_is_not_polled(left_behind, connect, fake):
+def test_a_lost_dispatch_without_a_cancel_is_not_polled(lost_running, connect, fake):
     poll_all(connect)
-    assert see(left_behind, connect) == State.LOST
-    assert fake.programs[left_behind.public_id].is_running
-    assert left_behind.ended_at is None
+    assert see(lost_running, connect) == State.LOST
+    assert fake.programs[lost_running.public_id].is_running
+    assert lost_running.ended_at is None
 
 
-def test_a_cancelled_lost_dispatch_has_its_program_ended_without_another_order(left_behind, connect, fake, staff):
-    cancel(left_behind, staff)
-    assert see(left_behind, connect) == State.LOST
-    assert not fake.programs[left_behind.public_id].is_running
-    assert left_behind.ended_at is not None
+def test_a_cancelled_lost_dispatch_has_its_program_ended_without_another_order(lost_running, connect, fake, staff):
+    cancel(lost_running, staff)
+    assert see(lost_running, connect) == State.LOST
+    assert not fake.programs[lost_running.public_id].is_running
+    assert lost_running.ended_at is not None
 
 
 @pytest.mark.parametrize("trouble", ["ignores_stop", "is_silent"])
-def test_the_program_of_a_lost_dispatch_is_stopped_until_it_has_ended(left_behind, connect, fake, staff, trouble):
-    cancel(left_behind, staff)
+def test_the_program_of_a_lost_dispatch_is_stopped_until_it_has_ended(lost_running, connect, fake, staff, trouble):
+    cancel(lost_running, staff)
     setattr(fake, trouble, True)
-    see(left_behind, connect)
-    assert left_behind.ended_at is None
+    see(lost_running, connect)
+    assert lost_running.ended_at is None
     setattr(fake, trouble, False)
     poll_all(connect)
-    left_behind.refresh_from_db()
-    assert (left_behind.state, left_behind.ended_at is None) == (State.LOST, False)
+    lost_running.refresh_from_db()
+    assert (lost_running.state, lost_running.ended_at is None) == (State.LOST, False)
 
 
 @pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.LOST])

@@ -42,7 +42,7 @@ def is_fetched():
 
 
 def download():
-    """Download YCSB with Maven, and return what Maven printed."""
+    """Download YCSB with Maven, and return Maven's output."""
     fetch = ["mvn", "-q", "-B", "-f", CLIENT / "pom.xml", COPY_DEPENDENCIES, f"-DoutputDirectory={JARS}"]
     return subprocess.run(fetch, capture_output=True, text=True, timeout=MAVEN_LIMIT_S, check=False).stdout
 

@@ -147,7 +147,7 @@ def test_parts_are_at_their_ordinals_and_as_long_as_the_longest():
     assert _counts_by_ordinal(1, [{"ordinal": 0, "counts": []}]) == [[0]]
 
 
-def test_histograms_that_a_slice_lacks_are_nulls_and_a_slice_without_any_is_no_row(evidence_dir, program, tmp_path):
+def test_missing_histograms_of_a_slice_are_null_and_a_slice_without_any_has_no_row(evidence_dir, program, tmp_path):
     content = log_bytes("four-us")
     pieces = act_run()["slices"][:2]
     pieces[0]["histograms"], pieces[1]["histograms"] = pieces[0]["histograms"][3:4], []

@@ -11,7 +11,7 @@ def test_every_figure_and_claim_is_imported_once():
     assert (import_figures(), import_claims()) == (196, 62)
 
 
-def test_importing_again_adds_nothing():
+def test_a_second_import_adds_nothing():
     import_figures()
     import_claims()
     assert (import_figures(), import_claims()) == (0, 0)

@@ -113,7 +113,7 @@ def test_a_higher_certificate_leaves_a_lower_one_unchanged(product):
     assert list(Certificate.objects.current().values_list("nx_load", flat=True)) == [90, 30]
 
 
-def test_refreshing_again_changes_nothing(product):
+def test_a_second_refresh_changes_nothing(product):
     load_and_stress(product)
     refresh(product)
     before = Event.objects.count()

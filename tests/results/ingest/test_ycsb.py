@@ -1,4 +1,4 @@
-"""YCSB readings become rows, number by number, and runs of one sweep get one key."""
+"""The rows of YCSB readings, number by number, and the key of a sweep."""
 
 import copy
 from decimal import Decimal

@@ -23,7 +23,7 @@ PROFILE = '{"name": "p"}'
 LOG = LOGS / "four-us.log"
 
 
-def test_what_the_reader_prints_is_returned(stand_in):
+def test_the_output_of_the_reader_is_returned(stand_in):
     assert read(LOG, 10, PROFILE) == recorded_reading("four-us")
 
 

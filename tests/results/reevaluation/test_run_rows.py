@@ -32,11 +32,11 @@ def test_runs_are_matched_by_their_lines(earlier, found, matched):
     assert match_places(places(*earlier), places(*found)) == matched
 
 
-def test_where_lines_are_unknown_the_ordinal_decides():
+def test_runs_with_unknown_lines_are_matched_by_ordinal():
     assert match_places(places((0, 0), (0, 0)), places((1, 9), (10, 20))) == {0: 0, 1: 1}
 
 
-def test_members_of_an_archive_are_never_mixed_up():
+def test_runs_of_different_archive_members_never_match():
     assert match_places([Place("a.log", 1, 9, 0)], [Place("b.log", 1, 9, 0)]) == {}
 
 

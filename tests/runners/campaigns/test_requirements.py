@@ -1,4 +1,4 @@
-"""The requirements of a certificate, each with what is met or missing."""
+"""The requirements of a certificate, met and missing."""
 
 import pytest
 

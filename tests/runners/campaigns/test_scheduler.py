@@ -311,7 +311,7 @@ def test_the_history_cannot_be_changed(campaign):
         CampaignEntry.objects.update(reason="never happened")
 
 
-def test_a_finished_campaign_is_left_alone(campaign):
+def test_a_finished_campaign_orders_nothing(campaign):
     drive_to_end(campaign, limit_nx=30)
     count = Dispatch.objects.count()
     scheduler.run_due()

@@ -10,7 +10,7 @@ from runners.hosts.documents import parse_identity, parse_removal, parse_status
 from runners.hosts.protocol import ProgramState
 
 
-def test_a_detached_record_is_read_as_docs_formats_gives_it():
+def test_the_documented_detached_record_is_parsed():
     record = json.loads(_example("drivecert.detached/1"))
     status = parse_status(record)
     assert (status.state, status.pid, status.generation, status.exit_status) == (ProgramState.RUNNING, 4711, 1, None)
@@ -23,7 +23,7 @@ def test_a_detached_record_of_an_earlier_drivetest_has_no_boot_of_its_host():
     assert parse_status(record).boot_ids == ()
 
 
-def test_a_removal_is_read_as_docs_formats_gives_it():
+def test_the_documented_removal_is_parsed():
     record = json.loads(_example("drivecert.removal/1"))
     assert parse_removal(record).endswith("its program or its monitor is still running")
     assert not parse_removal(record | {"removed": True})
@@ -31,7 +31,7 @@ def test_a_removal_is_read_as_docs_formats_gives_it():
         parse_removal({})
 
 
-def test_an_identity_is_read_as_docs_formats_gives_it():
+def test_the_documented_identity_is_parsed():
     identity = parse_identity("/dev/loop0", json.loads(_example("drivecert.identity/1")))
     assert (identity.kind, identity.drive_key, identity.size_bytes) == ("virtual", "file:lab1:64768:123456", 536870912)
     assert identity.refusals == ("/dev/loop0: mounted at /mnt; unmount it or choose another device",)

@@ -115,7 +115,7 @@ def test_a_local_host_without_a_machine_id_gets_no_work_and_names_the_cause(devi
 
 
 @pytest.mark.django_db
-def test_the_local_host_knows_which_machine_it_is(staff):
+def test_the_local_host_has_the_id_of_its_machine(staff):
     assert add_local_host(staff).machine_id == machine_id()
 
 

@@ -188,7 +188,7 @@ def key_file_of(config, user):
     shell = ["unshare", "--mount", "sh", "-c", f"{IN_A_PLACE_OF_ITS_OWN} {command}"]
     answer = subprocess.run(shell, capture_output=True, text=True, check=True).stdout
     lines = [line.split(" ", 1) for line in answer.splitlines()]
-    # OpenSSH 10 writes its keywords in mixed case, and prints no line where there is no such file.
+    # OpenSSH 10 writes its keywords in mixed case, and prints no line if there is no such file.
     (path,) = [path for keyword, path in lines if keyword.lower() == "authorizedkeysfile"] or ["none"]
     return path
 

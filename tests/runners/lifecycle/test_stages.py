@@ -184,7 +184,7 @@ def test_a_sweep_that_was_lost_is_unmounted_before_its_drive_is_free(sweep, conn
         finish(sweep, fake)
     lose(sweep)
     assert not settle(sweep, connect)
-    assert sweep.stage == ALL.index("load")  # the load runs on
+    assert sweep.stage == ALL.index("load")  # the load still runs
     finish(sweep, fake)
     assert not settle(sweep, connect)
     assert fake.programs[f"{sweep.public_id}.unmount"].is_running

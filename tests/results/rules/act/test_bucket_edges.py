@@ -29,12 +29,12 @@ def test_the_first_version_has_no_edge_at_one_millisecond():
 
 
 @pytest.mark.parametrize(("unit", "is_first_version"), [("s", False), ("us", True)])
-def test_a_unit_that_no_histogram_has_is_refused(unit, is_first_version):
+def test_an_unknown_unit_is_refused(unit, is_first_version):
     with pytest.raises(ValueError, match="expected us or ms"):
         edge_not_below(1, unit, is_first_version=is_first_version)
 
 
-def test_thresholds_that_no_histogram_reaches_are_refused():
+def test_thresholds_beyond_every_histogram_are_refused():
     assert edge_not_below(2**63, "us") == Edge(64, 2**63)
     with pytest.raises(ValueError, match="reaches"):
         edge_not_below(2**63 + 1, "us")

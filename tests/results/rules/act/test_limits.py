@@ -72,7 +72,7 @@ def test_excess_and_margin_are_exact_shares_of_the_limit(over_count, excess, mar
 
 
 @pytest.mark.parametrize(("ops_count", "limit_pct"), [(0, "5"), (1000, "0")])
-def test_there_is_no_margin_without_operations_or_to_a_limit_of_nothing(ops_count, limit_pct):
+def test_there_is_no_margin_without_operations_or_to_a_limit_of_zero(ops_count, limit_pct):
     assert limits.excess_ratio(0, ops_count, Decimal(limit_pct)) is None
     assert limits.margin_ratio(0, ops_count, Decimal(limit_pct)) is None
 
@@ -99,7 +99,7 @@ def test_without_shares_there_is_no_nearest_limit(shares):
     ("over_count", "within"),
     [(49_999_999_999, True), (50_000_000_000, True), (50_000_000_001, False)],
 )
-def test_counts_decide_where_floats_would_round(over_count, within):
+def test_counts_decide_if_floats_would_round(over_count, within):
     assert limits.is_count_within(over_count, 10**12, Decimal("5")) is within
 
 

@@ -43,7 +43,7 @@ def test_two_publications_prefer_opposite_processor_loads():
         (150, 0, Better.HIGHER, None),
     ],
 )
-def test_a_gain_is_positive_where_the_value_is_better(value, base, direction, expected):
+def test_a_gain_is_positive_if_the_value_is_better(value, base, direction, expected):
     assert gain(value, base, direction) == expected
 
 
