@@ -38,7 +38,7 @@ MEANINGS = {
     State.OTHER_FIRMWARE: "This model has a current certificate for this capacity, but with another firmware.",
     State.TESTED: "The drive has runs with logs, but no certificate.",
     State.PUBLISHED: "The drive has published figures only, without a log or a certificate.",
-    State.WITHDRAWN: "All results of the drive were withdrawn.",
+    State.WITHDRAWN: "The certificate of the drive was withdrawn, or all its results were.",
     State.UNKNOWN: "The register does not have this model or part number, or not in this capacity, or only has runs on "
     "virtual devices. The state unknown does not mean that the drive is bad.",
 }

@@ -13,6 +13,7 @@ from django.test import Client
 
 from results.models import Certificate, Product, Profile, Visibility, categories
 from webapp.api.authentication import ReadThrottle
+from webapp.register.fleet.answers import MEANINGS, State
 from webapp.register.fleet.views import LIST_BYTES_MAX
 from webapp.register.tables.sentences import product_name
 
@@ -71,6 +72,7 @@ def test_a_withdrawn_certificate_is_withdrawn(client, ex4, make_log_run, certify
     assert ask(client, ("DC EX4", "F1", "3200")) == [
         ("withdrawn", f"Certificate {certificate.public_id} was withdrawn.")
     ]
+    assert MEANINGS[State.WITHDRAWN] == "The certificate of the drive was withdrawn, or all its results were."
 
 
 def test_a_product_whose_runs_are_all_withdrawn_is_withdrawn(client, ex4, make_published_run):
