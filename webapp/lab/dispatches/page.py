@@ -61,7 +61,7 @@ WAITS = {
 STARTING_MEANING = "the program was started and checks the drive before it writes"
 # The meaning of an outage for a dispatch that may be on its host.
 NO_ANSWER_MEANINGS = {
-    State.PREPARING: "the register will start the program again",
+    State.PREPARING: "the register will repeat the start, which starts no second program",
     State.RUNNING: "the program may still run",
     State.COLLECTING: "the log will be stored when the host answers",
 }

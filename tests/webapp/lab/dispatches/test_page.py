@@ -41,7 +41,7 @@ def test_a_run_is_starting_until_its_program_has_written_a_line(lab_client, in_s
 @pytest.mark.parametrize(
     ("state", "meaning"),
     [
-        (State.PREPARING, "the register will start the program again"),
+        (State.PREPARING, "the register will repeat the start, which starts no second program"),
         (State.COLLECTING, "the log will be stored when the host answers"),
     ],
 )
