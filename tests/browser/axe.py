@@ -13,9 +13,9 @@ BROKEN = r"""async isOfColourOnly => {
     'fill',
   ];
   const numbers = new Map(), kinds = new Map([[null, 0]]);
-  const numberOf = told => {
-    if (!numbers.has(told)) numbers.set(told, numbers.size + 1);
-    return numbers.get(told);
+  const numberOf = label => {
+    if (!numbers.has(label)) numbers.set(label, numbers.size + 1);
+    return numbers.get(label);
   };
   const placedIn = element => [...element.children].filter(child => getComputedStyle(child).position !== 'static')
     .map(child => `${child.localName}.${child.getAttribute('class')}`);

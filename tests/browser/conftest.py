@@ -26,10 +26,10 @@ expect.set_options(timeout=PATIENCE_MS)
 
 @pytest.fixture(scope="package")
 def site(tmp_path_factory):
-    """A register as `make run` starts it, whose pages are always answered as of now.
+    """A register as `make run` starts it, without snapshots.
 
-    With snapshots its worker makes hundreds of pages anew after each log and each mark that a test leaves, and whether
-    a test sees a page or its snapshot is chance. That both are the same bytes is shown elsewhere.
+    With snapshots, its worker would regenerate hundreds of pages after each change of a test, and a test could get
+    either a page or its snapshot. tests/webapp/register/pagecache compares the bytes of both.
     """
     register = Register(tmp_path_factory.mktemp("site") / "var", **WITHOUT_SNAPSHOTS)
     copy_prepared_data(tmp_path_factory, register.data_dir)

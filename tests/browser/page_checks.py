@@ -39,11 +39,11 @@ def open_context(browser, **properties):
 
 
 def faults_of(page, fits, accessible):
-    """Return what is wrong with the page that is open: {look: what}; empty where nothing is.
+    """Return the faults of the open page by width and theme; empty if there are none.
 
-    It has to fit windows of the widths `fits`, and to break no rule in windows of the widths `accessible`, each in both
-    themes. From the narrowest on, since a page that was made narrower may for a moment still hold what was too wide.
-    The second theme differs from the first in its colours alone, so only the rules of colour are asked of it.
+    The page must fit windows of the widths `fits`, and break no rule in windows of the widths `accessible`, each in
+    both themes. The narrowest comes first, because a page that was made narrower may overflow for a moment. The second
+    theme differs from the first only in its colours, so only the rules about colour are checked in it.
     """
     faults = {}
     for width in sorted({*fits, *accessible}):

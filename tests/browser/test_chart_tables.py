@@ -15,9 +15,9 @@ TABLE = """async cell => {
   fold.innerHTML = '<summary>Table: rate</summary>';
   document.querySelector('main').append(fold);
   const heads = [{text: 'From', unit: 's', meaning: 'elapsed'}, {text: 'Least', unit: '', meaning: 'rate'}];
-  let asked = 0;
+  let requests = 0;
   tableBehind(fold, '/explain/', async () => {
-    asked += 1;
+    requests += 1;
     return {name: 'Rate', heads, rows: [['0', cell], ['60', 'not known']], sentence: '2 lines'};
   });
   for (const isOpen of [true, false, true]) {
@@ -25,7 +25,7 @@ TABLE = """async cell => {
     await new Promise(done => setTimeout(done, 60));
   }
   return {
-    asked, cells: [...fold.querySelectorAll('tbody td')].map(each => each.textContent),
+    asked: requests, cells: [...fold.querySelectorAll('tbody td')].map(each => each.textContent),
     rows: [...fold.querySelectorAll('tbody th[scope=row]')].map(each => each.textContent),
     links: [...fold.querySelectorAll('thead a')].map(each => each.getAttribute('href')),
     region: fold.querySelector('[role=region]').getAttribute('aria-label'), said: fold.querySelector('p').textContent,
@@ -48,10 +48,10 @@ FAILS = """async () => {
 @pytest.mark.parametrize("cell", ["100 to 101", "<b>x</b><img src=x onerror=alert(1)>"])
 def test_a_fold_is_filled_once_with_texts_and_links_to_meanings(page, cell):
     page.goto("/explain/")
-    told = page.evaluate(TABLE, cell)
-    assert (told["asked"], told["markup"], told["said"], told["region"]) == (1, 0, "2 lines", "Rate")
-    assert (told["rows"], told["cells"]) == (["0", "60"], [cell, "not known"])
-    assert told["links"] == ["/explain/#elapsed", "/explain/#rate"]
+    result = page.evaluate(TABLE, cell)
+    assert (result["asked"], result["markup"], result["said"], result["region"]) == (1, 0, "2 lines", "Rate")
+    assert (result["rows"], result["cells"]) == (["0", "60"], [cell, "not known"])
+    assert result["links"] == ["/explain/#elapsed", "/explain/#rate"]
 
 
 OPEN_BEFORE = """async () => {
@@ -60,13 +60,13 @@ OPEN_BEFORE = """async () => {
   document.querySelector('main').append(fold);
   fold.open = true;
   await new Promise(done => setTimeout(done, 60));
-  let asked = 0;
+  let requests = 0;
   tableBehind(fold, '/explain/', async () => {
-    asked += 1;
+    requests += 1;
     return {name: 'Rate', heads: [{text: 'From', meaning: 'elapsed'}], rows: [['0']], sentence: '1 line'};
   });
   await new Promise(done => setTimeout(done, 60));
-  return [asked, fold.querySelectorAll('tbody tr').length];
+  return [requests, fold.querySelectorAll('tbody tr').length];
 }"""
 
 
@@ -90,8 +90,8 @@ def test_a_failure_to_load_figures_is_reported(page):
 )
 def test_the_table_states_how_far_it_is_reduced(page, numbers, sentence):
     page.goto("/explain/")
-    told = page.evaluate(REDUCED, [*numbers])
-    assert told == f"{numbers[0]} lines, the points of the chart: {sentence}. The CSV file has all {numbers[2]}."
+    result = page.evaluate(REDUCED, [*numbers])
+    assert result == f"{numbers[0]} lines, the points of the chart: {sentence}. The CSV file has all {numbers[2]}."
 
 
 def test_the_rates_of_a_run_are_in_a_table_behind_its_chart_that_keys_open(staff_page):

@@ -12,21 +12,21 @@ pytestmark = pytest.mark.browser
 # Applies a query with the script of the page and on the server, and returns the differences of the two pages.
 DIFFERENCES = r"""async query => {
   const find = (name, page = document) => page.querySelector(name);
-  const asked = document.createElement('a');
-  asked.href = query;
-  find('thead th').append(asked);
-  asked.click();
-  asked.remove();
+  const anchor = document.createElement('a');
+  anchor.href = query;
+  find('thead th').append(anchor);
+  anchor.click();
+  anchor.remove();
   const answer = await fetch(location.pathname + query);
   const server = new DOMParser().parseFromString(await answer.text(), 'text/html');
   const link = page => find('[data-form=html]', page)?.getAttribute('href');
   if (!link(server)) return [`${answer.status}: ${find('.lede', server).textContent}`];
-  for (let looks = 0; looks < 4500 && link(document) !== link(server); looks += 1) {
+  for (let polls = 0; polls < 4500 && link(document) !== link(server); polls += 1) {
     await new Promise(done => setTimeout(done, 20));
   }
   await new Promise(done => setTimeout(done, 30));
   while (document.querySelector('[aria-busy=true]')) await new Promise(done => setTimeout(done, 5));
-  const all = (page, name, tell) => [...page.querySelectorAll(name)].map(tell).join('\n');
+  const all = (page, name, read) => [...page.querySelectorAll(name)].map(read).join('\n');
   const tight = element => element.innerHTML.replace(/>\s+</g, '><').trim();
   const parts = {
     address: link,
@@ -42,8 +42,8 @@ DIFFERENCES = r"""async query => {
     'links of heads': page => all(page, 'thead a', head => head.getAttribute('href')),
     rows: page => all(page, 'table.runs tbody', tight),
   };
-  return Object.entries(parts).filter(([, tell]) => tell(document) !== tell(server))
-    .map(([name, tell]) => `${name}: browser ${tell(document).slice(0, 900)} SERVER ${tell(server).slice(0, 900)}`);
+  return Object.entries(parts).filter(([, read]) => read(document) !== read(server))
+    .map(([name, read]) => `${name}: browser ${read(document).slice(0, 900)} SERVER ${read(server).slice(0, 900)}`);
 }"""
 SORTS = [
     *("drive", "-drive", "tps", "capacity_gb", "-capacity_gb", "pct_over_1ms", "-pct_over_8ms", "pct_over_64ms"),
@@ -97,7 +97,7 @@ QUESTIONS = {
 def test_the_script_answers_every_query_as_the_server_does(page, path):
     page.goto(path)
     answers = {query: page.evaluate(DIFFERENCES, query) for query in QUESTIONS[path]}
-    assert {query: told for query, told in answers.items() if told} == {}
+    assert {query: difference for query, difference in answers.items() if difference} == {}
 
 
 def names(page):
@@ -214,13 +214,13 @@ HOSTILE = """async text => {
   const {bodies} = await import('/static/js/drives/rows.js');
   const said = {words: [text], codes: [0]}, nothing = {words: [], codes: [-1], values: []};
   const names = ['vendor', 'model', 'outcome', 'source', 'notes', 'tier', 'tps'];
-  const columns = Object.fromEntries(names.map(name => [name, said])), asked = {limits: new Map(), ownLimits: []};
+  const columns = Object.fromEntries(names.map(name => [name, said])), query = {limits: new Map(), ownLimits: []};
   Object.assign(columns, {capacity_gb: nothing, visibility: {words: ['public'], codes: [0]}, historical: nothing});
   const shelf = decode({count: 1, run: ['r-1'], product: ['x'], remarks: {0: [['annotation', text, '']]}, columns});
   const kinds = {drive: 'drive', source: 'text', notes: 'notes', tier: 'tier', tps: 'speed'};
   const shown = Object.entries(kinds).map(([code, kind]) => ({code, kind, group: 'ev'}));
   const table = document.createElement('table');
-  table.innerHTML = bodies(shelf, shown, [{titles: [[text, text]], rows: [0]}], asked, true);
+  table.innerHTML = bodies(shelf, shown, [{titles: [[text, text]], rows: [0]}], query, true);
   return [table.querySelectorAll('script, img, i').length, table.textContent.split(text).length - 1];
 }"""
 

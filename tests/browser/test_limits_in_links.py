@@ -69,10 +69,10 @@ def test_limits_typed_by_a_reader_are_kept_on_the_way_home(page, path):
 
 
 def test_only_the_last_of_several_waiting_answers_is_drawn(page):
-    held = []
+    routes = []
 
     def hold(route):
-        held.append(route)
+        routes.append(route)
 
     page.route("**/drives/rows.json*", hold)
     page.goto("/drives/nvme-flash/")
@@ -87,10 +87,10 @@ def test_only_the_last_of_several_waiting_answers_is_drawn(page):
         speed.fill(text)
     for _ in range(PATIENCE_MS // 50):  # the request is reported to this process soon after it is sent
         page.wait_for_timeout(50)
-        if held:
+        if routes:
             break
-    assert (len(held), page.evaluate("window.drawn")) == (1, 0)
-    held[0].continue_()
+    assert (len(routes), page.evaluate("window.drawn")) == (1, 0)
+    routes[0].continue_()
     page.wait_for_url("**/?min_tps=1000000")
     expect(page.locator("[data-shown]")).to_contain_text("below 1,000,000")
     assert page.evaluate("window.drawn") == 1

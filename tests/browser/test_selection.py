@@ -14,7 +14,7 @@ DIFFERENCES = r"""async () => {
   const answer = await fetch(location.href);
   const server = new DOMParser().parseFromString(await answer.text(), 'text/html');
   const tight = element => element.innerHTML.replace(/>\s+</g, '><').replace(/ checked=""/g, '').trim();
-  const all = (page, name, tell) => [...page.querySelectorAll(name)].map(tell).join('\n');
+  const all = (page, name, read) => [...page.querySelectorAll(name)].map(read).join('\n');
   const parts = {
     heads: page => all(page, 'table.runs thead th', head => `${head.className.trim()} ${tight(head)}`),
     rows: page => all(page, 'table.runs tbody', tight),

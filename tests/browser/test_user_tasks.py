@@ -27,8 +27,8 @@ review.publish(submission, reviewer)
 VERDICTS = """
 import json
 from results.models import Verdict
-told = Verdict.objects.order_by("run__public_id", "pk").values_list("run__public_id", "outcome", "headline", "document")
-print(json.dumps(list(told)))
+rows = Verdict.objects.order_by("run__public_id", "pk").values_list("run__public_id", "outcome", "headline", "document")
+print(json.dumps(list(rows)))
 """
 CREATE_MIRROR = """
 from django.db import connection
@@ -145,9 +145,9 @@ def test_a_number_is_traced_to_the_lines_of_its_log(page, published):
     follow(page.locator("table.runs a[href^='/runs/']").first)
     cell = page.locator("table.slices tr", has_text="0.33").first
     follow(cell.locator("a[href*='/lines/']"))
-    asked = page.locator("tr.asked").all_inner_texts()
-    assert 4 <= len(asked) <= 20
-    assert any("reads (12000 total)" in line for line in asked)
+    marked = page.locator("tr.asked").all_inner_texts()
+    assert 4 <= len(marked) <= 20
+    assert any("reads (12000 total)" in line for line in marked)
 
 
 def test_a_downloaded_dump_is_imported_with_the_same_verdicts(page, published, tmp_path):
@@ -164,8 +164,8 @@ def test_a_downloaded_dump_is_imported_with_the_same_verdicts(page, published, t
     for name in {file["name"] for file in json.loads(manifest)["files"]} - {"verdicts.json.gz"}:
         (tmp_path / name).write_bytes(page.request.get(f"{published.url}{folder}/{name}").body())
     mirror = run_script(published, CREATE_MIRROR)
-    for words in (("migrate",), ("import_dump", str(tmp_path))):
-        ended = published.run_command(*words, DATABASE_URL=mirror)
+    for arguments in (("migrate",), ("import_dump", str(tmp_path))):
+        ended = published.run_command(*arguments, DATABASE_URL=mirror)
         assert ended.returncode == 0, ended.stderr
     before = run_script(published, VERDICTS)
     assert '"fail"' in before

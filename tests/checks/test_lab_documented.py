@@ -28,8 +28,8 @@ def test_every_exit_status_is_documented_here_and_in_the_formats():
     storage = re.search(r"^\| `storage` \|(.*)$", formats, re.MULTILINE)
     assert columns is not None
     assert storage is not None
-    told = dict(zip(columns[1].split("|"), storage[1].split("|"), strict=True))
-    statuses = {int(status) for status, meaning in told.items() if meaning.strip() not in {"", "-"}}
+    meanings = dict(zip(columns[1].split("|"), storage[1].split("|"), strict=True))
+    statuses = {int(status) for status, meaning in meanings.items() if meaning.strip() not in {"", "-"}}
     assert statuses == set(REASONS) - {PROGRAM_FAILED}  # only programs of sweeps end with it
     ends = LAB.partition("how `drivetest storage` ended")[2].partition("**Lost**")[0]
     assert all(re.search(rf"\b{status} \w", ends) for status in statuses)

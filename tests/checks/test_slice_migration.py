@@ -50,8 +50,8 @@ def test_rows_of_histograms_become_rows_of_their_run_and_can_be_restored():
     assert Run.objects.count() == 2
     for run in Run.objects.all():
         assert {each.number: each.counts for each in run.slices.all()} == NEW
-        told = run.slices.order_by("number").values_list("start_s", "last_line")
-        assert list(told) == [(1, 3), (2, 5), (4, 9)]
+        rows = run.slices.order_by("number").values_list("start_s", "last_line")
+        assert list(rows) == [(1, 3), (2, 5), (4, 9)]
     assert old_rows(migrate(BEFORE)) == before
     migrate(newest)
     assert [each.counts for each in Slice.objects.filter(number=4)] == [NEW[4]] * 2

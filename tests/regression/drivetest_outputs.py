@@ -98,16 +98,16 @@ def records_of_log(program: Path, folder: Path, log: Path) -> Iterator[dict[str,
     }
     finding_ids: set[str] = set()
     histograms: list[str] = []
-    for label, words in commands.items():
-        ended = run(program, words, folder.parent)
+    for label, arguments in commands.items():
+        ended = run(program, arguments, folder.parent)
         document = json.loads(ended.stdout) if ended.stdout else None
         finding_ids |= set(ids_of(document))
         histograms += [h["name"] for r in (document or {}).get("runs", []) for h in r["histograms"]]
         document = mask_version(mask_sentences(document))
         yield {"address": f"{label} {name}", "status": ended.returncode, "document": document}
     checks = {"check": ["check", *PROFILE, name], "check-10": ["check", *PROFILE, "--slice-sec", "10", name, *attached]}
-    for label, words in checks.items():
-        yield check_record(run(program, words, folder.parent), f"{label} {name}", finding_ids)
+    for label, arguments in checks.items():
+        yield check_record(run(program, arguments, folder.parent), f"{label} {name}", finding_ids)
     yield exported_tables(program, folder, name)
     by_histogram = [("-t", "5", "-n", "17", "-x", "-h", histogram) for histogram in dict.fromkeys(histograms)]
     for options in [*LATENCY_OPTIONS, *by_histogram]:
@@ -142,8 +142,8 @@ def figures(text: str) -> list[str]:
 def exported_tables(program: Path, folder: Path, name: str) -> dict[str, Any]:
     """Return the hash of each table that read --export writes as CSV."""
     with tempfile.TemporaryDirectory() as tables:
-        words = ["read", "--slice-sec", "10", "--export", tables, "--format", "csv", name]
-        ended = run(program, words, folder.parent)
+        arguments = ["read", "--slice-sec", "10", "--export", tables, "--format", "csv", name]
+        ended = run(program, arguments, folder.parent)
         hashes = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(Path(tables).iterdir())}
     return {"address": f"export {name}", "status": ended.returncode, "tables": hashes}
 
@@ -177,11 +177,11 @@ def mask_version(document: Any) -> Any:
     return document
 
 
-def run(program: Path, words: list[str], folder: Path) -> "subprocess.CompletedProcess[bytes]":
+def run(program: Path, arguments: list[str], folder: Path) -> "subprocess.CompletedProcess[bytes]":
     """Run the program in a folder, so that paths in its output are the same on every machine."""
     environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "TZ": "UTC"}
     return subprocess.run(
-        [str(program), *words], cwd=folder, env=environment, capture_output=True, timeout=300, check=False
+        [str(program), *arguments], cwd=folder, env=environment, capture_output=True, timeout=300, check=False
     )
 
 

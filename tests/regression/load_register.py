@@ -62,8 +62,8 @@ def main() -> None:
         elif not arguments.no_dump:
             register.manage("dump")
         token = token_file.read_text() if token_file.exists() else ""
-        words = [word.format(url=register.url, token=token) for word in arguments.then]
-        status = subprocess.run(words, check=False).returncode if words else 0
+        command = [word.format(url=register.url, token=token) for word in arguments.then]
+        status = subprocess.run(command, check=False).returncode if command else 0
     sys.exit(status)
 
 

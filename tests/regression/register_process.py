@@ -50,14 +50,14 @@ class RegisterProcess:
         own = {"PORT": str(self.port), "DRIVECERT_DATA": str(self.data_dir), "SNAPSHOT_PERIOD_S": "86400"}
         return kept | own | {"PYTHONDONTWRITEBYTECODE": "1"}
 
-    def manage(self, *words: str) -> str:
+    def manage(self, *arguments: str) -> str:
         """Run a management command and return its output."""
-        command = [self.python, "manage.py", *words]
+        command = [self.python, "manage.py", *arguments]
         ended = subprocess.run(
             command, cwd=self.checkout, env=self.environment(), capture_output=True, text=True, check=False
         )
         if ended.returncode:
-            raise RuntimeError(f"manage.py {' '.join(words)} ended with {ended.returncode}: {ended.stderr}")
+            raise RuntimeError(f"manage.py {' '.join(arguments)} ended with {ended.returncode}: {ended.stderr}")
         return ended.stdout
 
     def stop(self) -> None:

@@ -56,7 +56,7 @@ def test_a_share_above_zero_is_not_shown_as_zero(printed, over_count, text):
 
 
 @pytest.mark.parametrize(
-    ("sentence", "told"),
+    ("sentence", "expected"),
     [
         ("0.33 % > 0.1 %", "0.33_% > 0.1_%"),
         ("over 1 ms in 24 slices of 3600 s", "over 1_ms in 24 slices of 3600_s"),
@@ -64,8 +64,8 @@ def test_a_share_above_zero_is_not_shown_as_zero(printed, over_count, text):
         ("2 sole tenants, 3 ms-like", "2 sole tenants, 3 ms-like"),
     ],
 )
-def test_numbers_are_not_separated_from_their_units(sentence, told):
-    assert units.unbroken(sentence).replace(NBSP, "_") == told
+def test_numbers_are_not_separated_from_their_units(sentence, expected):
+    assert units.unbroken(sentence).replace(NBSP, "_") == expected
 
 
 @pytest.mark.parametrize(

@@ -47,12 +47,12 @@ def test_the_secret_of_a_token_is_shown_once_and_only_its_hash_is_stored(as_user
 
 
 def test_reloading_the_page_after_creating_a_token_creates_no_other(as_user, vera, exemplar):
-    client, asked = as_user(vera), {"name": "script", "organisation": exemplar.pk}
-    client.post("/accounts/tokens/", asked)
-    assert "You have a token script already" in client.post("/accounts/tokens/", asked).content.decode()
+    client, form = as_user(vera), {"name": "script", "organisation": exemplar.pk}
+    client.post("/accounts/tokens/", form)
+    assert "You have a token script already" in client.post("/accounts/tokens/", form).content.decode()
     assert APIToken.objects.count() == 1
     APIToken.objects.update(revoked_at=timezone.now())
-    client.post("/accounts/tokens/", asked)
+    client.post("/accounts/tokens/", form)
     assert APIToken.objects.valid().count() == 1
 
 

@@ -90,11 +90,11 @@ def test_runs_are_found_by_their_worst_slice(client, at_most, found):
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         {"over_us": 1000}, {"at_most_pct": 5}, {"over_us": 0, "at_most_pct": 5}, {"over_us": 1, "at_most_pct": 101},
         {"over_us": 1, "at_most_pct": 5, "statistic": "best"},
     ],
 )  # fmt: skip
-def test_an_incomplete_query_for_shares_is_refused(client, db, asked):
-    assert client.get("/api/v1/runs/", asked).status_code == 400
+def test_an_incomplete_query_for_shares_is_refused(client, db, query):
+    assert client.get("/api/v1/runs/", query).status_code == 400

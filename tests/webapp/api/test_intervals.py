@@ -27,8 +27,8 @@ def run(evidence_dir, program, tmp_path, exemplar):
     return Run.objects.get()
 
 
-def ask(client, run, **asked):
-    return client.get(f"/api/v1/runs/{run.public_id}/intervals/", asked)
+def ask(client, run, **query):
+    return client.get(f"/api/v1/runs/{run.public_id}/intervals/", query)
 
 
 def test_minutes_come_from_the_database(script, run):
@@ -51,28 +51,28 @@ def test_seconds_are_read_again_from_the_log(script, run, tmp_path):
     answer = ask(script, run, from_s=60, to_s=62, every_s=1).json()
     assert (answer["read_from"], answer["interval_s"]) == ("evidence", 1)
     assert [(each["start_s"], each["counts"][0]) for each in answer["intervals"]] == [(60, [1]), (61, [2])]
-    assert "--series-sec 1 --from-sec 60 --to-sec 62" in (tmp_path / "asked").read_text()
+    assert "--series-sec 1 --from-sec 60 --to-sec 62" in (tmp_path / "requests").read_text()
 
 
 def test_an_unchanged_answer_does_not_read_the_log_again(script, run, tmp_path):
     first = ask(script, run, from_s=60, every_s=1)
-    readings = (tmp_path / "asked").read_text()
+    readings = (tmp_path / "requests").read_text()
     headers = {"If-None-Match": first.headers["ETag"]}
     again = script.get(f"/api/v1/runs/{run.public_id}/intervals/?from_s=60&every_s=1", headers=headers)
-    assert (again.status_code, (tmp_path / "asked").read_text()) == (304, readings)
+    assert (again.status_code, (tmp_path / "requests").read_text()) == (304, readings)
     assert ask(script, run, from_s=61, every_s=1).headers["ETag"] != first.headers["ETag"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "status"),
+    ("query", "status"),
     [
         ({"to_s": 604_800}, 200), ({"to_s": 604_801}, 400), ({"every_s": 1, "to_s": 3600}, 200),
         ({"every_s": 1, "to_s": 3601}, 400), ({"from_s": 60, "to_s": 60}, 400), ({"from_s": -1}, 400),
         ({"every_s": 2}, 400), ({"to_s": "now"}, 400), ({"every_s": 1, "from_s": 10**30, "to_s": 10**30 + 1}, 400),
     ],
 )  # fmt: skip
-def test_windows_are_limited(script, run, asked, status):
-    assert ask(script, run, **asked).status_code == status
+def test_windows_are_limited(script, run, query, status):
+    assert ask(script, run, **query).status_code == status
 
 
 def test_seconds_from_another_part_of_the_log_are_not_used(script, run):

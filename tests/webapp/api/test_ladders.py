@@ -29,8 +29,8 @@ def product():
 
 
 def ladder_at(client, threshold_us):
-    told = client.get("/api/v1/products/ex1/").json()["ladders"]
-    return next(ladder for ladder in told if ladder["threshold_us"] == threshold_us)
+    ladders = client.get("/api/v1/products/ex1/").json()["ladders"]
+    return next(ladder for ladder in ladders if ladder["threshold_us"] == threshold_us)
 
 
 def test_the_ladder_of_a_product_is_ordered_by_load_with_its_limit(client, product):
@@ -65,11 +65,11 @@ def test_runs_are_ordered_by_load_then_share_then_id(client, product):
 def test_each_threshold_has_a_ladder_with_or_without_a_limit(client, product):
     climb(product, 1, "1", threshold_us=256)
     climb(product, 1, "1")
-    told = client.get("/api/v1/products/ex1/").json()["ladders"]
-    assert [(ladder["threshold_us"], ladder["limit_pct"]) for ladder in told] == [
+    ladders = client.get("/api/v1/products/ex1/").json()["ladders"]
+    assert [(ladder["threshold_us"], ladder["limit_pct"]) for ladder in ladders] == [
         (256, None), (1000, "5"), (8000, "1"), (64_000, "0.1"),
     ]  # fmt: skip
-    assert [len(ladder["measured"]) for ladder in told] == [1, 1, 0, 0]
+    assert [len(ladder["measured"]) for ladder in ladders] == [1, 1, 0, 0]
 
 
 def test_published_figures_are_separate_and_marked(client, product):

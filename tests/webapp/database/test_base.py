@@ -63,6 +63,6 @@ def test_a_process_that_serves_no_pages_waits_without_a_limit():
 
 
 def test_a_process_that_serves_pages_has_the_limit():
-    told = "import webapp.wsgi; from webapp.database.base import BoundedConnection as c; print(c.answer_most_s)"
-    served = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    script = "import webapp.wsgi; from webapp.database.base import BoundedConnection as c; print(c.answer_most_s)"
+    served = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert served.stdout.strip() == str(ANSWER_MOST_S)

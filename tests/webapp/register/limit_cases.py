@@ -1,7 +1,7 @@
 """Cases of results under the profile and under a reader's limits, for every implementation of the evaluation.
 
 The profile allows 5 % over 1 ms, the reader 7 %. A case is the verdict's outcome (empty: no log), whether the verdict
-gives reasons beside shares, the share over 1 ms, and whether it passes under the profile, and under the reader's own.
+gives reasons other than shares, the share over 1 ms, and whether it passes under the profile and the reader's limits.
 """
 
 PROFILE_PCT, OWN_PCT = "5", "7"

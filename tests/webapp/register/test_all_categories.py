@@ -33,10 +33,10 @@ def test_drives_of_all_categories_are_in_one_list_from_the_fastest(client, fast_
 
 
 def test_a_load_and_limits_select_the_drives_that_sustain_it(client, fast_and_slow):
-    asked = "/drives/?min_tps=500+000&within=only"
-    assert len(names(client.get(asked))) == 2
-    assert len(names(client.get(f"{asked}&limit_1ms=7"))) == 3
-    assert ["FASTNVME" in name for name in names(client.get(f"{asked}&limit_1ms=1"))] == [True]
+    address = "/drives/?min_tps=500+000&within=only"
+    assert len(names(client.get(address))) == 2
+    assert len(names(client.get(f"{address}&limit_1ms=7"))) == 3
+    assert ["FASTNVME" in name for name in names(client.get(f"{address}&limit_1ms=1"))] == [True]
 
 
 def form_of(home, action):
@@ -162,8 +162,8 @@ def test_the_headline_under_the_profile_does_not_depend_on_earlier_requests(clie
     ],
 )
 def test_the_headline_counts_the_matching_results(client, fast_and_slow, query, said):
-    told = lede(client.get(f"/drives/?{query}"))
-    assert [words in told for words in said] == [True] * len(said), told
+    text = lede(client.get(f"/drives/?{query}"))
+    assert [words in text for words in said] == [True] * len(said), text
 
 
 def test_the_headline_of_an_empty_result_names_no_limits(client, fast_and_slow):

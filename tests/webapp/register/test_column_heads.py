@@ -23,12 +23,12 @@ class HeadReader(HTMLParser):
         self.heads, self._is_open = [], False
 
     def handle_starttag(self, tag, attributes):
-        told = dict(attributes)
-        if tag == "th" and told.get("scope") == "col":
+        values = dict(attributes)
+        if tag == "th" and values.get("scope") == "col":
             self.heads.append(["", []])
             self._is_open = True
-        elif tag == "a" and self._is_open and "means" in (told.get("class") or "").split():
-            self.heads[-1][1].append((told["href"], told.get("aria-label")))
+        elif tag == "a" and self._is_open and "means" in (values.get("class") or "").split():
+            self.heads[-1][1].append((values["href"], values.get("aria-label")))
 
     def handle_endtag(self, tag):
         if tag == "th":

@@ -55,17 +55,17 @@ def test_its_own_addresses_exist_only_after_the_minute(client, own_addresses):
 
 def test_no_public_page_or_file_mentions_it(client, run):
     for path in addresses():
-        told = text_of(client.get(path))
-        assert run.public_id not in told, path
-        assert MODEL not in told, path
-        assert VENDOR not in told, path
+        text = text_of(client.get(path))
+        assert run.public_id not in text, path
+        assert MODEL not in text, path
+        assert VENDOR not in text, path
 
 
 @pytest.mark.parametrize("path", ["/sizing/?reads=1000&writes=500", "/drives/nvme-flash/?withdrawn=1", "/api/v1/runs/"])
 def test_no_answer_to_a_query_has_it(client, run, path):
-    told = text_of(client.get(path))
-    assert run.public_id not in told
-    assert MODEL not in told
+    text = text_of(client.get(path))
+    assert run.public_id not in text
+    assert MODEL not in text
 
 
 @pytest.mark.parametrize("path", ["/search/?q=hush9000", "/api/v1/products/", "/drives/nvme-flash/?q=hush9000"])

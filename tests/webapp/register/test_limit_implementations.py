@@ -59,15 +59,15 @@ def test_the_sentence_of_a_drive_names_the_fastest_passing_run(client, runs):
     assert ["Fastest" in page.context["sentence"] for page in pages] == [by_yours for _, by_yours in ANSWERS]
 
 
-@pytest.mark.parametrize(("asked", "at"), [("", 0), (f"limit_1ms={OWN_PCT}", 1)])
-def test_a_cluster_is_sized_with_passing_drives(client, runs, asked, at):
-    offered = {row["product"] for row in client.get(f"/sizing/?format=json&{asked}").json()["rows"]}
+@pytest.mark.parametrize(("query", "at"), [("", 0), (f"limit_1ms={OWN_PCT}", 1)])
+def test_a_cluster_is_sized_with_passing_drives(client, runs, query, at):
+    offered = {row["product"] for row in client.get(f"/sizing/?format=json&{query}").json()["rows"]}
     assert [run.product.slug in offered for run in runs] == [answer[at] for answer in ANSWERS]
 
 
-@pytest.mark.parametrize(("asked", "at"), [("", 0), (f"limit_1ms={OWN_PCT}", 1)])
-def test_the_capacities_of_a_model_have_the_speed_of_passing_runs(client, runs, asked, at):
+@pytest.mark.parametrize(("query", "at"), [("", 0), (f"limit_1ms={OWN_PCT}", 1)])
+def test_the_capacities_of_a_model_have_the_speed_of_passing_runs(client, runs, query, at):
     Product.objects.update(model="EX4", part_number=F("slug"))
-    told = client.get(f"/drive/{runs[0].product.slug}/?{asked}").context["capacities"]
-    has_speed = {each["product"].pk: bool(each["speed"]) for each in told}
+    capacities = client.get(f"/drive/{runs[0].product.slug}/?{query}").context["capacities"]
+    has_speed = {each["product"].pk: bool(each["speed"]) for each in capacities}
     assert [has_speed[run.product_id] for run in runs] == [answer[at] for answer in ANSWERS]

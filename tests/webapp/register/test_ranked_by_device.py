@@ -47,8 +47,8 @@ def test_a_speed_of_several_devices_is_marked(client, make_product, make_publish
 def test_the_number_of_devices_is_shown_wherever_their_speed_is(client, make_product, make_published_run):
     run = make_published_run(product=make_product(model="EX7", capacity_gb=1600), tps=400_000, device_count=4)
     text = client.get(f"/runs/{run.public_id}/").text.replace("\N{NO-BREAK SPACE}", " ")
-    for told in ("400,000 tps, 4 devices together; ", "sustained 400,000 tps for 24 h, 4 devices together."):
-        assert told in text
+    for text_of_speed in ("400,000 tps, 4 devices together; ", "sustained 400,000 tps for 24 h, 4 devices together."):
+        assert text_of_speed in text
     assert "400,000 tps, 4 devices together" in client.get(f"/drive/{run.product.slug}/badge.svg").text
     assert "as published, 4 devices together" in client.get("/search/?q=EX7").text
 
@@ -61,8 +61,8 @@ def test_the_badge_shows_the_faster_device(client, four_and_one):
 
 def test_the_browser_treats_the_same_categories_as_a_whole():
     script = (settings.BASE_DIR / "static/js/drives/column-store.js").read_text()
-    (told,) = re.findall(r"const SYSTEMS = new Set\(\[(.*?)\]\)", script)
-    assert set(re.findall(r"'(.*?)'", told)) == SYSTEMS
+    (text_of_speed,) = re.findall(r"const SYSTEMS = new Set\(\[(.*?)\]\)", script)
+    assert set(re.findall(r"'(.*?)'", text_of_speed)) == SYSTEMS
 
 
 def test_the_capacities_of_a_model_are_ranked_by_device_too(client, four_and_one, make_product, make_published_run):

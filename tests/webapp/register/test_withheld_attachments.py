@@ -269,8 +269,8 @@ def reported_run(request, make_log_run):
     verdict = run.verdicts.get()
     verdict.pk = None
     verdict.save()
-    anew = {"before": f"{headline} [drivetest 0.1.0]", "after": f"{headline} [drivetest 0.1.1]"}
-    record_event(None, "run-judged-anew", run_subject(run), "", anew)
+    headlines = {"before": f"{headline} [drivetest 0.1.0]", "after": f"{headline} [drivetest 0.1.1]"}
+    record_event(None, "run-judged-anew", run_subject(run), "", headlines)
     run.submission.log.readings.update(findings=[{"id": "file-cut", "severity": "look", "sentence": ASKED_MORE}])
     return run
 

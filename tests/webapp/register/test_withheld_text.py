@@ -53,8 +53,8 @@ def test_no_link_leads_to_withheld_slices(client, run):
 
 def test_a_comparison_has_no_condition_from_its_configuration(client, make_log_run):
     config = [["defrag-lwm-pct", "47"], ["large-block-op-kbytes", "512"], ["replication-factor", "3"]]
-    told = {"config": config, "record_bytes": 4711, "arrivals": "lockstep", "service_threads": 17}
-    run, other = (make_log_run(facts=SLOW_DISK_FACTS | told | {"asked_duration_s": 40}) for _ in range(2))
+    facts = {"config": config, "record_bytes": 4711, "arrivals": "lockstep", "service_threads": 17}
+    run, other = (make_log_run(facts=SLOW_DISK_FACTS | facts | {"asked_duration_s": 40}) for _ in range(2))
     address = f"/compare/?run={run.public_id}&run={other.public_id}&format=json"
 
     def conditions():

@@ -18,7 +18,7 @@ def submission(evidence_dir, exemplar, vera):
 @pytest.fixture
 def ends_by(program):
     """Return a function that makes every reading end with the given shell command."""
-    return lambda words: program(f'[ "$1" = --version ] && {{ echo drivetest 1; exit; }}; {words}')
+    return lambda command: program(f'[ "$1" = --version ] && {{ echo drivetest 1; exit; }}; {command}')
 
 
 def attempt(times=1):
@@ -50,8 +50,8 @@ def test_a_log_that_exceeded_the_time_limit_should_be_split(as_user, vera, submi
 
 
 def test_limits_and_other_ends_have_different_messages(as_user, vera, submission, ends_by):
-    for words in [OUT_OF_MEMORY, "kill -XCPU $$", "exit 7"]:
-        ends_by(words)
+    for command in [OUT_OF_MEMORY, "kill -XCPU $$", "exit 7"]:
+        ends_by(command)
         attempt()
     page = page_of(as_user(vera), submission)
     assert (

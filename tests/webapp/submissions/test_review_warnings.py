@@ -13,24 +13,24 @@ def run_on(*names, named=()):
     """Return a run of which a finding of drivetest names some devices as virtual."""
     devices = [{"name": name, "size_bytes": 10**9} for name in names]
     run = make_run(make_product(), facts={"devices": devices, "is_virtual_device": True})
-    told = ", ".join(f"{name} (compressed memory)" for name in named)
-    sentence = f"by their names devices are no drives: {told}"
+    listed = ", ".join(f"{name} (compressed memory)" for name in named)
+    sentence = f"by their names devices are no drives: {listed}"
     Finding.objects.create(run=run, ordinal=0, rule_id="device-virtual", severity="look", sentence=sentence)
     return run
 
 
 @pytest.mark.parametrize(
-    ("names", "told"),
+    ("names", "listed"),
     [
         (["/dev/zram1"], "/dev/zram1 is not a physical drive: "),
         (["/dev/zram1", "/dev/zram2"], "/dev/zram1, /dev/zram2 are not physical drives: "),
     ],
 )
 @pytest.mark.django_db
-def test_virtual_devices_are_listed_in_one_warning(names, told):
+def test_virtual_devices_are_listed_in_one_warning(names, listed):
     run = run_on(*names, named=names)
     (sentence,) = review_warnings(Submission(), [run, run])
-    assert sentence.startswith(told)
+    assert sentence.startswith(listed)
 
 
 @pytest.mark.django_db
@@ -72,9 +72,9 @@ def test_a_device_of_about_the_size_of_the_drive_gives_no_warning(size_bytes):
 
 @pytest.mark.parametrize("size_bytes", [900 * GB - 1, 1100 * GB + 1])
 def test_another_size_is_reported_once_with_both_sizes(size_bytes):
-    (told,) = sentences(size_bytes)
-    assert told.startswith("/dev/nvme0n1 has ")
-    assert "the stated drive has 1\N{NO-BREAK SPACE}TB" in told
+    (listed,) = sentences(size_bytes)
+    assert listed.startswith("/dev/nvme0n1 has ")
+    assert "the stated drive has 1\N{NO-BREAK SPACE}TB" in listed
 
 
 @pytest.mark.parametrize(("size_bytes", "is_told"), [(720 * GB, False), (720 * GB - 1, True)])
@@ -90,14 +90,14 @@ def test_unknown_sizes_give_no_warning(unknown):
 def test_devices_of_the_same_size_are_listed_in_one_sentence():
     devices = [{"name": f"/dev/zram{number}", "size_bytes": GB, "minimum_io_bytes": 512} for number in range(1, 5)]
     other = {"name": "/dev/sda", "size_bytes": 2 * GB, "minimum_io_bytes": 512}
-    told = size_sentences(Submission(capacity_gb=1000), [Run(facts={"devices": [*devices, other]})])
-    assert len(told) == 2
-    assert any(each.startswith("/dev/zram1, /dev/zram2, /dev/zram3, /dev/zram4 have ") for each in told)
-    assert any(each.startswith("/dev/sda has ") for each in told)
+    listed = size_sentences(Submission(capacity_gb=1000), [Run(facts={"devices": [*devices, other]})])
+    assert len(listed) == 2
+    assert any(each.startswith("/dev/zram1, /dev/zram2, /dev/zram3, /dev/zram4 have ") for each in listed)
+    assert any(each.startswith("/dev/sda has ") for each in listed)
 
 
 @pytest.mark.parametrize(("count", "ending"), [(8, "/dev/x7 have "), (9, "/dev/x7 and 1 more have ")])
 def test_only_the_first_of_very_many_devices_are_named(count, ending):
     devices = [{"name": f"/dev/x{number}", "size_bytes": GB, "minimum_io_bytes": 512} for number in range(count)]
-    (told,) = size_sentences(Submission(capacity_gb=1000), [Run(facts={"devices": devices})])
-    assert ending in told
+    (listed,) = size_sentences(Submission(capacity_gb=1000), [Run(facts={"devices": devices})])
+    assert ending in listed

@@ -134,17 +134,17 @@ def test_the_drive_states_are_refreshed_with_the_page(lab_client, in_state):
 
 
 @pytest.mark.parametrize(
-    ("state", "log_bytes", "told"),
+    ("state", "log_bytes", "text"),
     [
         (State.REFUSED, 0, "only the end, without a report"),
         (State.RUNNING, 0, "only the end, without a report so far"),
         (State.RUNNING, 1, size(1)),
     ],
 )
-def test_a_log_is_shown_as_read_once_its_end_is_shown(lab_client, in_state, state, log_bytes, told):
+def test_a_log_is_shown_as_read_once_its_end_is_shown(lab_client, in_state, state, log_bytes, text):
     dispatch = in_state(state, log_bytes=log_bytes, progress={"tail": ["device-names: /dev/fake0"]})
     shown = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
-    assert f"<dt>Log read</dt><dd>{told}</dd>" in shown
+    assert f"<dt>Log read</dt><dd>{text}</dd>" in shown
 
 
 def test_a_final_dispatch_without_drive_states_does_not_wait_for_them(lab_client, in_state):

@@ -77,7 +77,7 @@ def test_a_drive_with_data_is_overwritten_only_after_its_label_is_typed(lab_clie
         assert not ordered()
     ask(lab_client, device, part, LABEL)
     (made,) = ordered()
-    assert made.options[CONSENT_OPTION] == EXT4, "the label says so of what was shown, and the host is told"
+    assert made.options[CONSENT_OPTION] == EXT4, "the page showed the data, and the host gets the consent"
 
 
 @pytest.mark.parametrize("moved", [{"path": "/dev/fake0p4"}, {"size_bytes": DRIVE_BYTES + 512}])

@@ -33,8 +33,8 @@ def make_run(make_log_run):
 
     def make(facts=None, config=(), document=None, **fields):
         own = FACTS | (facts or {}) | {"config": [*CONFIG, *config]}
-        told = copy.deepcopy(document or SLOW_DISK_VERDICT | {"time": "service"})
-        return make_log_run(facts=own, document=told, device_count=1, compress_pct=100, **fields)
+        document = copy.deepcopy(document or SLOW_DISK_VERDICT | {"time": "service"})
+        return make_log_run(facts=own, document=document, device_count=1, compress_pct=100, **fields)
 
     return make
 
@@ -51,9 +51,9 @@ def comparison(client, *runs):
 
 def test_runs_with_equal_conditions_are_compared_side_by_side(client, make_run):
     first, second = make_run(), make_run(tps=Decimal(1200))
-    told = comparison(client, first, second)
-    assert told["is_comparable"]
-    rows = {row["row"]: row for row in told["rows"]}
+    document = comparison(client, first, second)
+    assert document["is_comparable"]
+    rows = {row["row"]: row for row in document["rows"]}
     assert (rows["tps"]["values"], rows["tps"]["differs"]) == (["900", "1,200"], True)
     assert (rows["pct_over_64000us"]["values"], rows["pct_over_64000us"]["differs"]) == (["0.33", "0.33"], False)
 
@@ -78,11 +78,11 @@ def test_runs_with_equal_conditions_are_compared_side_by_side(client, make_run):
     ],
 )
 def test_runs_with_other_conditions_are_refused_with_the_condition(client, make_run, change, name):
-    told = comparison(client, make_run(), make_run(**change))
-    assert not told["is_comparable"]
-    assert name in [row["name"] for row in told["differing"]]
-    assert all(row["why"] for row in told["differing"])
-    assert "tps" not in [row["row"] for row in told["rows"]]
+    document = comparison(client, make_run(), make_run(**change))
+    assert not document["is_comparable"]
+    assert name in [row["name"] for row in document["differing"]]
+    assert all(row["why"] for row in document["differing"])
+    assert "tps" not in [row["row"] for row in document["rows"]]
 
 
 @pytest.mark.parametrize(
@@ -96,22 +96,24 @@ def test_columns_of_the_run_are_conditions_too(client, make_run, field, value):
 
 def test_queue_time_is_not_compared_with_service_time(client, make_run):
     queued = SLOW_DISK_VERDICT | {"time": "queue-and-service"}
-    told = comparison(client, make_run(), make_run(document=queued))
-    assert [(row["name"], row["values"]) for row in told["differing"]] == [("time", ["service", "queue-and-service"])]
+    document = comparison(client, make_run(), make_run(document=queued))
+    assert [(row["name"], row["values"]) for row in document["differing"]] == [
+        ("time", ["service", "queue-and-service"])
+    ]
 
 
 def test_versions_5_x_compare_the_reads_at_the_devices(client, make_run):
     device = [share | {"share_pct": "1.00", "over_count": 60} for share in SLOW_DISK_VERDICT["shares"]]
     document = SLOW_DISK_VERDICT | {"time": "queue-and-service"}
     old = make_run(document=document | {"compared": {"histogram": "device-reads", "time": "service", "shares": device}})
-    told = comparison(client, make_run(), old)
-    shares = next(row for row in told["rows"] if row["row"] == "pct_over_1000us")
-    assert (told["is_comparable"], shares["values"]) == (True, ["5.83", "1.00"])
+    document = comparison(client, make_run(), old)
+    shares = next(row for row in document["rows"] if row["row"] == "pct_over_1000us")
+    assert (document["is_comparable"], shares["values"]) == (True, ["5.83", "1.00"])
 
 
 def test_a_worst_slice_is_not_compared_with_a_steady_state(client, make_run, make_published_run):
-    told = comparison(client, make_run(), make_published_run())
-    assert "statistic" in [row["name"] for row in told["differing"]]
+    document = comparison(client, make_run(), make_published_run())
+    assert "statistic" in [row["name"] for row in document["differing"]]
 
 
 def test_published_results_are_weakly_comparable_and_unreported_conditions_are_counted(client, make_published_run):
@@ -122,9 +124,9 @@ def test_published_results_are_weakly_comparable_and_unreported_conditions_are_c
     assert "all reported conditions match. Number of conditions not reported: 23 by A, 24 by B." in text
     assert "24 test conditions that at least one run does not report" in text
     assert "600,000" in text
-    told = comparison(client, first, second)
-    assert (told["is_weak"], told["conditions_count"]) == (True, 27)
-    assert [run["not_stated_count"] for run in told["runs"]] == [23, 24]
+    document = comparison(client, first, second)
+    assert (document["is_weak"], document["conditions_count"]) == (True, 27)
+    assert [run["not_stated_count"] for run in document["runs"]] == [23, 24]
 
 
 def test_runs_that_report_most_conditions_are_compared_and_the_others_are_counted(client, make_run):
@@ -167,8 +169,8 @@ def test_a_drive_is_compared_by_its_fastest_comparable_run(client, make_run, mak
     like = make_run(product=drive, tps=Decimal(800))
     make_run(product=drive, tps=Decimal(700))
     against = make_run(product=other)
-    told = client.get(f"/compare/?drive={drive.slug}&drive={other.slug}&format=json").json()
-    assert [run["run"] for run in told["runs"]] == [like.public_id, against.public_id]
+    document = client.get(f"/compare/?drive={drive.slug}&drive={other.slug}&format=json").json()
+    assert [run["run"] for run in document["runs"]] == [like.public_id, against.public_id]
 
 
 def test_the_curve_of_a_drive_has_only_comparable_runs(client, make_run, make_product):
@@ -275,9 +277,9 @@ def test_six_runs_need_as_many_queries_as_two_except_for_slices(make_run, count_
 
 def test_published_drives_can_be_compared_after_the_first_start(client, catalogue):
     slugs = Product.objects.filter(category="nvme-flash", historical=False).values_list("slug", flat=True)[:6]
-    told = client.get("/compare/?" + "&".join(f"drive={slug}" for slug in slugs) + "&format=json").json()
-    assert told["is_comparable"] == (not told["differing"])
-    assert len(told["runs"]) == 6
+    document = client.get("/compare/?" + "&".join(f"drive={slug}" for slug in slugs) + "&format=json").json()
+    assert document["is_comparable"] == (not document["differing"])
+    assert len(document["runs"]) == 6
 
 
 def test_two_runs_of_one_drive_are_distinguished_and_its_other_runs_are_offered(client, make_run, make_product):
@@ -317,8 +319,8 @@ def test_minutes_and_older_verdicts_are_not_read(client, make_run):
     assert [verdict.outcome for verdict in run.verdicts.all()] == ["void"]
 
 
-def row_of(told, name):
-    return next((row["values"] for row in told["rows"] if row["row"] == name), None)
+def row_of(document, name):
+    return next((row["values"] for row in document["rows"] if row["row"] == name), None)
 
 
 def test_the_limits_of_the_profile_add_no_row(client, make_published_run):
@@ -343,28 +345,28 @@ def test_a_failing_log_passes_under_limits_equal_to_its_shares(client, make_run,
     document = SLOW_DISK_VERDICT | {"reasons": reasons}
     runs = [make_run(document=document, facts={"stop": {"kind": stop}}) for _ in range(2)]
     limits = {"limit_1ms": "5.83", "limit_8ms": limit_8ms, "limit_64ms": "0.34"}
-    told = client.get(compare_url(*runs, format="json", **limits)).json()
-    assert (row_of(told, "verdict"), row_of(told, "with_your_limits")) == (["fails"] * 2, [word] * 2)
+    document = client.get(compare_url(*runs, format="json", **limits)).json()
+    assert (row_of(document, "verdict"), row_of(document, "with_your_limits")) == (["fails"] * 2, [word] * 2)
 
 
 @pytest.mark.parametrize(
-    ("limit_8ms", "words"), [("1.34", ["undecided", "undecided", "fails"]), ("1.33", ["fails"] * 3)]
+    ("limit_8ms", "expected"), [("1.34", ["undecided", "undecided", "fails"]), ("1.33", ["fails"] * 3)]
 )
-def test_stop_reasons_of_withheld_files_are_not_shown(client, make_run, limit_8ms, words):
+def test_stop_reasons_of_withheld_files_are_not_shown(client, make_run, limit_8ms, expected):
     document, stop = SLOW_DISK_VERDICT | {"reasons": ["could not keep up"]}, {"stop": {"kind": "cannot-keep-up"}}
-    withheld, beside, shown = [make_run(document=document, facts=stop) for _ in range(3)]
+    withheld, sequestered, shown = [make_run(document=document, facts=stop) for _ in range(3)]
     side_file = from_a_log()["submission"].log
-    Submission.objects.filter(pk=beside.submission.pk).update(side_file=side_file)
+    Submission.objects.filter(pk=sequestered.submission.pk).update(side_file=side_file)
     Evidence.objects.filter(pk__in=[withheld.submission.log.pk, side_file.pk]).update(sequestered=True)
     limits = {"limit_1ms": "5.83", "limit_8ms": limit_8ms, "limit_64ms": "0.34"}
-    told = client.get(compare_url(withheld, beside, shown, format="json", **limits)).json()
-    assert row_of(told, "with_your_limits") == words
+    document = client.get(compare_url(withheld, sequestered, shown, format="json", **limits)).json()
+    assert row_of(document, "with_your_limits") == expected
 
 
 def test_runs_are_compared_with_the_limits_of_the_reader(client, make_published_run):
     runs = make_published_run({1000: "3.00"}), make_published_run({1000: "3.01"})
-    told = client.get(compare_url(*runs, format="json", limit_1ms="3")).json()
-    assert row_of(told, "with_your_limits") == ["passes", "fails"]
+    document = client.get(compare_url(*runs, format="json", limit_1ms="3")).json()
+    assert row_of(document, "with_your_limits") == ["passes", "fails"]
     page = client.get(compare_url(*runs, limit_1ms="3"))
     assert "With your limits, 1 of 2 pass; 1 that passes the profile fails: " in page.text
     assert f"?run={runs[0].public_id}&amp;run={runs[1].public_id}&amp;limit_1ms=3&amp;format=csv" in page.text

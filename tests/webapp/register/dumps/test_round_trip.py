@@ -62,10 +62,10 @@ def full_register(make_log_run, make_published_run, make_product, staff):
 def contents_of(directory):
     """Return every row of every table of the dump."""
     dump = read_dump(directory)
-    told = {table.name: list(read_rows(dump, table.name)) for table in TABLES}
-    for profile in told["profiles"]:
+    rows = {table.name: list(read_rows(dump, table.name)) for table in TABLES}
+    for profile in rows["profiles"]:
         del profile["created_at"]  # a register has the compiled-in profile from its own migration
-    return told
+    return rows
 
 
 def verdicts():
@@ -128,8 +128,8 @@ def test_a_failed_import_leaves_no_data(make_published_run, monkeypatch):
 )
 def test_a_directory_that_is_not_a_dump_is_refused(tmp_path, schema, sentence):
     if schema:
-        told = {"schema": schema, "written_at": "", "licence": "", "files": []}
-        (tmp_path / MANIFEST).write_text(json.dumps(told))
+        manifest = {"schema": schema, "written_at": "", "licence": "", "files": []}
+        (tmp_path / MANIFEST).write_text(json.dumps(manifest))
     with pytest.raises(DumpError, match=sentence):
         import_dump(tmp_path)
 
@@ -160,8 +160,8 @@ def test_a_dump_without_regions_is_imported_without_them(make_published_run, dat
     del row["zone"]
     path.write_bytes(gzip.compress("\n".join([lines[0], json.dumps(row), *lines[2:]]).encode()))
     manifest = json.loads((elsewhere / MANIFEST).read_text())
-    (told,) = [file for file in manifest["files"] if file["name"] == "runs.json.gz"]
-    told |= {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "size_bytes": path.stat().st_size}
+    (file,) = [file for file in manifest["files"] if file["name"] == "runs.json.gz"]
+    file |= {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "size_bytes": path.stat().st_size}
     (elsewhere / MANIFEST).write_text(json.dumps(manifest))
     call_command("flush", interactive=False)
     assert import_dump(elsewhere).rows["runs"] == 1

@@ -28,10 +28,10 @@ def test_a_file_is_sent_unchanged(client, directory):
 
 @pytest.mark.django_db
 def test_the_page_links_every_file(client, directory):
-    told = client.get("/data/").text
-    assert "CC-BY-4.0" in told
+    text = client.get("/data/").text
+    assert "CC-BY-4.0" in text
     for path in directory.iterdir():
-        assert f'href="/data/{directory.name}/{path.name}"' in told
+        assert f'href="/data/{directory.name}/{path.name}"' in text
 
 
 @pytest.mark.django_db

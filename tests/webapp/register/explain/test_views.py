@@ -85,5 +85,5 @@ def test_every_section_of_the_site_is_explained(client, db):
     left_out = {"drives-data", "check-answer", "explain", "favicon", "robots", "sitemap"}  # for scripts and robots
     rooms = {reverse(name) for name in names - left_out}
     assert len(rooms) > 12
-    told = client.get("/explain/").text.split('<h2 id="rooms">')[1].split("<h2")[0]
-    assert [room for room in sorted(rooms) if f'href="{room}"' not in told] == []
+    text = client.get("/explain/").text.split('<h2 id="rooms">')[1].split("<h2")[0]
+    assert [room for room in sorted(rooms) if f'href="{room}"' not in text] == []

@@ -33,16 +33,16 @@ def comparisons(monkeypatch):
 
 
 def test_only_a_few_of_the_misspelt_models_are_compared(comparisons):
-    told = answers(misspelt(DRIVES_AT_MOST), register())
+    found = answers(misspelt(DRIVES_AT_MOST), register())
     assert len(comparisons) == GUESSED_AT_MOST
-    assert {each.state for each in told} == {"unknown"}
+    assert {each.state for each in found} == {"unknown"}
 
 
 def test_models_beyond_the_limit_are_reported_as_not_compared():
-    told = answers(misspelt(GUESSED_AT_MOST + 2), register(GUESSED_AT_MOST + 2))
-    assert [NOT_COMPARED in each.sentence for each in told] == [False] * GUESSED_AT_MOST + [True] * 2
-    assert "Nearest in the register: Exemplar EX00000" in told[0].sentence
-    assert "Nearest" not in told[-1].sentence
+    found = answers(misspelt(GUESSED_AT_MOST + 2), register(GUESSED_AT_MOST + 2))
+    assert [NOT_COMPARED in each.sentence for each in found] == [False] * GUESSED_AT_MOST + [True] * 2
+    assert "Nearest in the register: Exemplar EX00000" in found[0].sentence
+    assert "Nearest" not in found[-1].sentence
 
 
 def test_a_model_of_many_drives_is_compared_once(comparisons):

@@ -67,5 +67,5 @@ def test_the_page_adds_up_drives_not_rows(client, ex4):
 def test_exports_and_the_api_have_the_count(client, ex4):
     rows = client.post("/check/answer/", {"list": LIST, "format": "json"}).json()["rows"]
     assert [row["count"] for row in rows] == [4, 2, 8, 1]
-    told = client.generic("POST", "/api/v1/check/", LIST, "text/csv").json()["counts"]
-    assert (told["published"], told["unknown"]) == (5, 10)
+    counts = client.generic("POST", "/api/v1/check/", LIST, "text/csv").json()["counts"]
+    assert (counts["published"], counts["unknown"]) == (5, 10)

@@ -10,8 +10,10 @@ NB = "\N{NO-BREAK SPACE}"
 
 
 def ask(client, *lines):
-    told = client.post("/check/answer/", {"list": "\n".join(["model,capacity_gb", *lines]), "format": "json"}).json()
-    return told["rows"]
+    response = client.post(
+        "/check/answer/", {"list": "\n".join(["model,capacity_gb", *lines]), "format": "json"}
+    ).json()
+    return response["rows"]
 
 
 @pytest.fixture
@@ -80,11 +82,11 @@ def test_a_drive_with_two_names_is_hinted_once(client, stands):
 
 def test_a_drive_of_a_ycsb_publication_is_hinted_with_its_publication(client):
     import_figures()
-    told = client.post("/check/answer/", {"list": "model\nMicron 7450 MAX 3.2TB\n7450 MAX\nKIOXIA FL6\n"}).text
-    assert told.count("Published YCSB figures (through a database) exist for Micron 7450 PRO.") == 1
-    assert told.count('href="/ycsb/micron-7450-brief/"') == 1
+    text = client.post("/check/answer/", {"list": "model\nMicron 7450 MAX 3.2TB\n7450 MAX\nKIOXIA FL6\n"}).text
+    assert text.count("Published YCSB figures (through a database) exist for Micron 7450 PRO.") == 1
+    assert text.count('href="/ycsb/micron-7450-brief/"') == 1
     assert (
-        '<a href="/ycsb/kioxia-fl6-brief/"><bdi>KIOXIA FL6 against a TLC PCIe 4.0 drive on Aerospike</bdi></a>.' in told
+        '<a href="/ycsb/kioxia-fl6-brief/"><bdi>KIOXIA FL6 against a TLC PCIe 4.0 drive on Aerospike</bdi></a>.' in text
     )
 
 

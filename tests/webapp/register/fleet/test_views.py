@@ -45,8 +45,8 @@ def ex4(make_product):
 def ask(client, *drives, **extra):
     """Return state and sentence for each (model, firmware, capacity)."""
     lines = ["model,firmware,capacity_gb", *(",".join(drive) for drive in drives)]
-    told = client.post("/check/answer/", {"list": "\n".join(lines), "format": "json"} | extra).json()
-    return [(row["state"], row["sentence"]) for row in told["rows"]]
+    response = client.post("/check/answer/", {"list": "\n".join(lines), "format": "json"} | extra).json()
+    return [(row["state"], row["sentence"]) for row in response["rows"]]
 
 
 def test_a_drive_with_the_certified_firmware_is_certified(client, ex4, make_log_run, certify):
@@ -129,11 +129,11 @@ def test_a_list_without_capacities_matches_none_of_several(client, ex4, make_pro
 def test_an_unreported_capacity_is_stated_next_to_the_answer(client, ex4, make_log_run, certify):
     make_log_run(product=ex4)
     certificate = certify(ex4)
-    told = f"Certificate {certificate.public_id} at 50x, firmware F1."
+    certified = f"Certificate {certificate.public_id} at 50x, firmware F1."
     untold = "The list has no capacity; 3.2\N{NO-BREAK SPACE}TB, the only one in the register, is assumed."
     assert ask(client, ("DC EX4", "F1", ""), ("DC EX4", "F1", "3200")) == [
-        ("certified", f"{told} {untold}"),
-        ("certified", told),
+        ("certified", f"{certified} {untold}"),
+        ("certified", certified),
     ]
     text = client.post("/check/answer/", {"list": "model\nDC EX4\n"}).text
     assert "If the list has no capacity for a drive and the register has only one" in text
@@ -153,15 +153,19 @@ def test_the_nearest_of_two_close_capacities_matches(client, make_product, make_
         make_published_run(
             product=make_product(vendor="Exemplar", model="P100", capacity_gb=capacity_gb, slug=f"p-{capacity_gb}")
         )
-    told = client.post("/check/answer/", {"list": "model,capacity_gb\nP100,1920\nP100,1901\n", "format": "json"}).json()
-    assert [row["products"] for row in told["rows"]] == ["p-1920", "p-1900"]
+    response = client.post(
+        "/check/answer/", {"list": "model,capacity_gb\nP100,1920\nP100,1901\n", "format": "json"}
+    ).json()
+    assert [row["products"] for row in response["rows"]] == ["p-1920", "p-1900"]
 
 
 def test_a_model_name_of_another_maker_does_not_match(client, make_product, make_published_run):
     for vendor in ("Exemplar", "Western Digital"):
         make_published_run(product=make_product(vendor=vendor, model="P100", capacity_gb=960))
-    told = client.post("/check/answer/", {"list": "vendor,model,capacity_gb\n,WDC P100,960\n", "format": "json"}).json()
-    assert len(told["rows"][0]["products"].split()) == 1
+    response = client.post(
+        "/check/answer/", {"list": "vendor,model,capacity_gb\n,WDC P100,960\n", "format": "json"}
+    ).json()
+    assert len(response["rows"][0]["products"].split()) == 1
 
 
 def test_the_published_drives_are_found_by_name(client, catalogue):
@@ -170,14 +174,18 @@ def test_the_published_drives_are_found_by_name(client, catalogue):
 
 
 def products_of(client, *lines):
-    told = client.post("/check/answer/", {"list": "\n".join(["vendor,model,capacity_gb", *lines]), "format": "json"})
-    return [row["products"] for row in told.json()["rows"]]
+    response = client.post(
+        "/check/answer/", {"list": "\n".join(["vendor,model,capacity_gb", *lines]), "format": "json"}
+    )
+    return [row["products"] for row in response.json()["rows"]]
 
 
 def test_every_published_drive_is_found_by_maker_model_and_capacity(client, catalogue):
     drives = Product.objects.public().filter(category__in=categories.OF_DRIVES, capacity_gb__isnull=False)
     found = products_of(client, *(f"{each.vendor},{each.model},{each.capacity_gb}" for each in drives))
-    assert [each.slug for each, told in zip(drives, found, strict=True) if each.slug not in (told or "").split()] == []
+    assert [
+        each.slug for each, slugs in zip(drives, found, strict=True) if each.slug not in (slugs or "").split()
+    ] == []
 
 
 def test_a_model_without_a_digit_matches_only_with_its_maker(client, make_product, make_published_run):
@@ -214,8 +222,8 @@ def test_a_column_without_values_is_left_out(client, ex4, text, heads):
 def test_a_file_is_read_like_pasted_text(client, ex4, make_published_run):
     make_published_run(product=ex4)
     content = json.dumps({"Devices": [{"ModelNumber": "DC EX4", "PhysicalSize": 3200631791616}]}).encode("utf-16")
-    told = client.post("/check/answer/", {"file": SimpleUploadedFile("n.json", content), "format": "json"}).json()
-    assert told["rows"][0]["state"] == "published"
+    response = client.post("/check/answer/", {"file": SimpleUploadedFile("n.json", content), "format": "json"}).json()
+    assert response["rows"][0]["state"] == "published"
 
 
 def files_below(path):
@@ -283,10 +291,10 @@ def test_a_body_with_a_huge_content_length_is_not_read(client):
     assert response.status_code == 413
 
 
-@pytest.mark.parametrize("told", ["many", "-1", "1e3", "9" * 5_000, "\N{SUPERSCRIPT TWO}"])
-def test_a_body_with_an_invalid_content_length_is_refused_with_a_message(client, told):
+@pytest.mark.parametrize("length", ["many", "-1", "1e3", "9" * 5_000, "\N{SUPERSCRIPT TWO}"])
+def test_a_body_with_an_invalid_content_length_is_refused_with_a_message(client, length):
     kind = "multipart/form-data; boundary=b"
-    response = client.generic("POST", "/check/answer/", b"x", kind, CONTENT_LENGTH=told)
+    response = client.generic("POST", "/check/answer/", b"x", kind, CONTENT_LENGTH=length)
     assert response.status_code in {400, 413}
     assert "The form arrived incomplete" in response.text or "Split it and check the parts." in response.text
 

@@ -9,9 +9,9 @@ from webapp.register.http.query_params import ParameterError, given_of, number_o
 
 
 def refusal(read):
-    with pytest.raises(ParameterError) as told:
+    with pytest.raises(ParameterError) as error:
         read()
-    return str(told.value)
+    return str(error.value)
 
 
 def test_an_unknown_parameter_is_named_with_the_known_ones():

@@ -56,14 +56,14 @@ class Site:
         self.application = SnapshotMiddleware(django_application, root)
 
     def get(self, path, method="GET", **headers):
-        told = []
+        started = []
         path_info, _, query = path.partition("?")
         environ = rendering._environ("/") | {"PATH_INFO": path_info, "QUERY_STRING": query, "REQUEST_METHOD": method}
         environ |= {"wsgi.input": io.BytesIO()} | headers
-        answer = self.application(environ, lambda status, headers, *_: told.append((status, headers)))
+        answer = self.application(environ, lambda status, headers, *_: started.append((status, headers)))
         content = b"".join(answer)
-        assert len(told) == 1
-        return Answer(*told[0], content)
+        assert len(started) == 1
+        return Answer(*started[0], content)
 
 
 @pytest.fixture

@@ -17,16 +17,16 @@ SECURITY = ("content-security-policy", "x-content-type-options", "referrer-polic
 
 def test_a_page_has_the_headers_of_the_live_page(site, live, snapshot_of):
     path = f"/drive/{snapshot_of.product.slug}/"
-    answer, asked = site.get(path), live(path)
+    answer, expected = site.get(path), live(path)
     assert answer.is_from_snapshot
-    assert (answer.status, answer.content) == (200, asked.content)
+    assert (answer.status, answer.content) == (200, expected.content)
     for name in ("content-type", "cache-control", "etag", *SECURITY):
-        assert answer.headers[name] == asked[name], name
-    assert answer.headers["content-length"] == str(len(asked.content))
+        assert answer.headers[name] == expected[name], name
+    assert answer.headers["content-length"] == str(len(expected.content))
 
 
 @pytest.mark.parametrize(
-    ("asked", "coding"),
+    ("accepted", "coding"),
     [
         ("gzip, deflate, br", "gzip"),
         ("gzip, br, zstd", "zstd"),
@@ -37,8 +37,8 @@ def test_a_page_has_the_headers_of_the_live_page(site, live, snapshot_of):
         ("", ""),
     ],
 )
-def test_a_page_is_sent_in_the_requested_encoding(site, live, snapshot_of, asked, coding):
-    answer = site.get("/", HTTP_ACCEPT_ENCODING=asked)
+def test_a_page_is_sent_in_the_requested_encoding(site, live, snapshot_of, accepted, coding):
+    answer = site.get("/", HTTP_ACCEPT_ENCODING=accepted)
     unpack = {"gzip": gzip.decompress, "zstd": zstandard.ZstdDecompressor().decompress, "": bytes}[coding]
     assert answer.headers.get("content-encoding", "") == coding
     assert answer.headers["vary"] == "Accept-Encoding"
@@ -47,7 +47,7 @@ def test_a_page_is_sent_in_the_requested_encoding(site, live, snapshot_of, asked
 
 
 def test_two_encodings_have_two_etags_and_each_is_recognised(site, snapshot_of):
-    tags = [site.get("/", HTTP_ACCEPT_ENCODING=asked).headers["etag"] for asked in ("", "gzip", "zstd")]
+    tags = [site.get("/", HTTP_ACCEPT_ENCODING=accepted).headers["etag"] for accepted in ("", "gzip", "zstd")]
     assert len(set(tags)) == 3
     for tag in (tags[1], f"W/{tags[1]}", f'"other", {tags[1]}', "*"):
         answer = site.get("/", HTTP_ACCEPT_ENCODING="gzip", HTTP_IF_NONE_MATCH=tag)

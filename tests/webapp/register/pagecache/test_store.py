@@ -78,9 +78,9 @@ def test_a_truncated_file_is_not_reused(tmp_path, current):
     assert not Writer(tmp_path).reuse("/", current.entries["/"], current)
 
 
-@pytest.mark.parametrize("told", ["", "{", "{}", json.dumps({"format": 2})])
-def test_an_unreadable_index_is_no_snapshot(tmp_path, current, told):
-    (current.directory / store.INDEX).write_text(told)
+@pytest.mark.parametrize("index", ["", "{", "{}", json.dumps({"format": 2})])
+def test_an_unreadable_index_is_no_snapshot(tmp_path, current, index):
+    (current.directory / store.INDEX).write_text(index)
     assert store.current(tmp_path) is None
 
 

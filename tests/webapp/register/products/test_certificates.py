@@ -100,10 +100,10 @@ def test_a_refused_filter_states_what_was_expected(client, db, query, expected):
 def test_a_certificate_is_found_by_its_id_with_its_history(client, product):
     runs = certify(product)
     certificate = Certificate.objects.get()
-    told = client.get(f"/api/v1/certificates/{certificate.public_id}/").json()
-    assert (told["state"], told["exact_nx"], told["product"]) == ("standing", "30", product.slug)
-    assert set(told["runs"]) == {run.public_id for run in runs}
-    assert [event["kind"] for event in told["history"]] == ["certificate-issued"]
+    document = client.get(f"/api/v1/certificates/{certificate.public_id}/").json()
+    assert (document["state"], document["exact_nx"], document["product"]) == ("standing", "30", product.slug)
+    assert set(document["runs"]) == {run.public_id for run in runs}
+    assert [event["kind"] for event in document["history"]] == ["certificate-issued"]
     assert client.get("/api/v1/certificates/c-nothere/").status_code == 404
 
 

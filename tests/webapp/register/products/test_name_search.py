@@ -73,7 +73,7 @@ def test_a_typing_error_is_an_added_removed_replaced_or_swapped_letter(word, oth
     assert one_error_away(other, [word]) == ((word,) if is_so else ())
 
 
-def words(count, seed):
+def random_words(count, seed):
     chance = random.Random(seed)  # noqa: S311 - words that are the same in every run
     return ["".join(chance.choices(LETTERS, k=chance.randint(1, 7))) for _ in range(count)]
 
@@ -87,8 +87,8 @@ def edited(word):
 
 
 def test_a_fuzzy_match_finds_exactly_the_words_that_one_edit_makes():
-    known = sorted(set(words(400, 1)))
-    for word in words(400, 2):
+    known = sorted(set(random_words(400, 1)))
+    for word in random_words(400, 2):
         assert one_error_away(word, known) == tuple(each for each in known if each in edited(word)), word
 
 

@@ -29,8 +29,8 @@ def make_rung(make_published_run, product):
 
 
 def chart_of(response):
-    told = response.text.split('id="ladder-steady-as-published" type="application/json">')
-    return json.loads(told[1].split("</script>")[0]) if len(told) > 1 else None
+    parts = response.text.split('id="ladder-steady-as-published" type="application/json">')
+    return json.loads(parts[1].split("</script>")[0]) if len(parts) > 1 else None
 
 
 def test_the_ladder_has_a_line_for_each_number_of_devices(client, product, make_rung):

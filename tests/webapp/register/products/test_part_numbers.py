@@ -70,8 +70,10 @@ def test_every_rule_matches_its_own_example():
 
 
 def ask(client, *lines):
-    told = client.post("/check/answer/", {"list": "\n".join(["model,capacity_gb", *lines]), "format": "json"}).json()
-    return told["rows"]
+    response = client.post(
+        "/check/answer/", {"list": "\n".join(["model,capacity_gb", *lines]), "format": "json"}
+    ).json()
+    return response["rows"]
 
 
 # The output of `nvme list` for drives of the published table, and the product in that table.

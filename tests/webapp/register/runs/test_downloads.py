@@ -49,10 +49,10 @@ def test_every_bucket_with_operations_is_a_row(client, run):
 
 def test_all_formats_have_the_same_rows(client, run):
     read = csv.DictReader(io.StringIO(content_of(client, run, "csv").decode(), newline=""))
-    told = json.loads(content_of(client, run, "json"))
+    document = json.loads(content_of(client, run, "json"))
     table = pq.read_table(io.BytesIO(content_of(client, run, "parquet"))).to_pylist()
-    assert (told["schema"], told["run"]) == ("drivecert.histograms/1", run.public_id)
-    assert told["rows"] == table
+    assert (document["schema"], document["run"]) == ("drivecert.histograms/1", run.public_id)
+    assert document["rows"] == table
     assert [{name: "" if value is None else str(value) for name, value in row.items()} for row in table] == list(read)
 
 
@@ -141,15 +141,15 @@ def test_a_log_without_its_load_has_no_configuration(client, make_log_run, facts
 
 
 def test_the_configuration_of_a_real_run_equals_the_original(make_log_run):
-    asked = dict(line.split(": ") for line in (LOGS / "slow-disk-ms.conf").read_text().splitlines())
+    original = dict(line.split(": ") for line in (LOGS / "slow-disk-ms.conf").read_text().splitlines())
     log = (LOGS / "slow-disk-ms.log").read_text()
     printed = [line.split(": ", 1) for line in log.split("CONFIGURATION\n")[1].split("\n\n")[0].splitlines()]
     run = make_log_run(facts=FACTS | {"config": printed})
     again = reproduction_of(run, run.reading.evidence)
     assert again is not None
-    told = dict(line.split(": ") for line in again["text"].splitlines() if line and not line.startswith("#"))
-    assert {key: told[key] for key in asked if key != "device-names"} == {
-        key: value for key, value in asked.items() if key != "device-names"
+    repeated = dict(line.split(": ") for line in again["text"].splitlines() if line and not line.startswith("#"))
+    assert {key: repeated[key] for key in original if key != "device-names"} == {
+        key: value for key, value in original.items() if key != "device-names"
     }
 
 

@@ -9,8 +9,8 @@ def finding(severity, ordinal=0, rule="stall", sentence="It stood still."):
 
 
 def test_decisive_findings_come_first_and_notes_last():
-    told = [finding("note", 0), finding("look", 1), finding("decides", 2), finding("look", 3)]
-    assert [each.ordinal for each in in_order(told)] == [2, 1, 3, 0]
+    findings = [finding("note", 0), finding("look", 1), finding("decides", 2), finding("look", 3)]
+    assert [each.ordinal for each in in_order(findings)] == [2, 1, 3, 0]
 
 
 @pytest.mark.parametrize(("second", "is_shared"), [("It stood still.", True), ("It stood still for 2 s.", False)])

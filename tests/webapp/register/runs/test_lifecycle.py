@@ -98,9 +98,9 @@ def test_earlier_verdicts_can_be_read(client, judged_twice):
     assert "Earlier verdicts" in page
     assert "<b>fails</b>: slice 2 (10-20 s)" in page
     assert f"(drivetest 0.1.0, {Profile.objects.get()}, " in page
-    told = client.get(f"/runs/{judged_twice.public_id}/earlier/1.json").json()
-    assert (told["schema"], told["reader_version"]) == ("drivecert.earlier-result/1", "0.1.0")
-    assert (told["verdict"]["outcome"], told["result"]["columns"]) == ("fail", {"tool_version": "6.6"})
+    document = client.get(f"/runs/{judged_twice.public_id}/earlier/1.json").json()
+    assert (document["schema"], document["reader_version"]) == ("drivecert.earlier-result/1", "0.1.0")
+    assert (document["verdict"]["outcome"], document["result"]["columns"]) == ("fail", {"tool_version": "6.6"})
 
 
 def test_a_share_above_zero_is_shown_as_zero_on_no_page(client, rita, make_log_run):
@@ -130,14 +130,14 @@ def test_earlier_figures_of_a_run_that_is_not_public_are_not_public(client, judg
 
 def test_the_api_has_the_history_of_a_run(client, rita, judged_twice):
     annotate(judged_twice, "Beta firmware.", rita)
-    told = client.get(f"/api/v1/runs/{judged_twice.public_id}/").json()
-    assert [annotation["text"] for annotation in told["annotations"]] == ["Beta firmware."]
-    (earlier,) = told["earlier_verdicts"]
+    document = client.get(f"/api/v1/runs/{judged_twice.public_id}/").json()
+    assert [annotation["text"] for annotation in document["annotations"]] == ["Beta firmware."]
+    (earlier,) = document["earlier_verdicts"]
     assert (earlier["outcome"], earlier["rule_version"]) == ("fail", 1)
     assert earlier["figures"] == f"/runs/{judged_twice.public_id}/earlier/1.json"
-    (event,) = told["history"]
+    (event,) = document["history"]
     assert (event["what"], event["by"], event["reason"]) == ("annotated", "reviewer", "Beta firmware.")
-    assert "rita" not in json.dumps(told)
+    assert "rita" not in json.dumps(document)
 
 
 @pytest.mark.parametrize("query", ["", "?withdrawn=include&superseded=include", "?format=csv&withdrawn=include"])

@@ -24,8 +24,8 @@ def keep(make_log_run):
 
     def make(content, **columns):
         run, stored = make_log_run(**columns), store(io.BytesIO(content))
-        told = {"sha256": stored.sha256, "size_bytes": len(content), "content_size_bytes": None}
-        Evidence.objects.filter(pk=run.reading.evidence.pk).update(**told)
+        fields = {"sha256": stored.sha256, "size_bytes": len(content), "content_size_bytes": None}
+        Evidence.objects.filter(pk=run.reading.evidence.pk).update(**fields)
         return run
 
     return make

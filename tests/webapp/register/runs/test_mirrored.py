@@ -60,10 +60,10 @@ def test_requests_for_its_log_name_the_register_that_has_it(client, make_mirrore
     record_dump_origin(ELSEWHERE, "")
     answer = client.get(f"/{part.format(run.public_id)}")
     assert answer.status_code == 404
-    told = (
+    sentence = (
         f"came with a dump of {ELSEWHERE}, which has no logs. See the original run: {ELSEWHERE}/runs/{run.public_id}/"
     )
-    assert told in answer.text
+    assert sentence in answer.text
 
 
 def test_a_ycsb_run_names_its_register_too(client, make_mirrored_run):

@@ -47,8 +47,8 @@ SIDE_FILE = {
 
 @pytest.fixture
 def make_run(make_log_run):
-    def make(**told):
-        return make_log_run(facts=SLOW_DISK_FACTS | {"side_file": copy.deepcopy(SIDE_FILE) | told})
+    def make(**changes):
+        return make_log_run(facts=SLOW_DISK_FACTS | {"side_file": copy.deepcopy(SIDE_FILE) | changes})
 
     return make
 
@@ -85,14 +85,14 @@ def test_the_page_shows_if_the_rates_were_sustained(client, make_run, is_held, s
 
 
 def test_a_killed_run_is_marked(make_run):
-    told = side_file_view(make_run(end_reason=None, end_text=None, telemetry=None, host=None, program=None))
-    assert ("Ended", "no end record: it was killed") in told["setup"]
-    assert told["telemetry"] == []
+    view = side_file_view(make_run(end_reason=None, end_text=None, telemetry=None, host=None, program=None))
+    assert ("Ended", "no end record: it was killed") in view["setup"]
+    assert view["telemetry"] == []
 
 
 def test_very_many_drives_are_counted(make_run):
-    told = side_file_view(make_run(drives=SIDE_FILE["drives"] * 17, drives_count=100))
-    assert ("Further drives", "84") in told["setup"]
+    view = side_file_view(make_run(drives=SIDE_FILE["drives"] * 17, drives_count=100))
+    assert ("Further drives", "84") in view["setup"]
 
 
 def test_a_run_without_a_side_file_shows_no_details_of_one(client, make_log_run):

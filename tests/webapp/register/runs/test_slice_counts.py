@@ -37,8 +37,8 @@ def test_the_page_shows_the_division_with_links_to_both_ends_in_the_log(client, 
 
 def test_a_share_that_rounds_to_zero_is_an_inequality(make_log_run):
     run = make_log_run(slices=[(480_006, [480_005, 1])])
-    told = [sentence for *_, sentence in counts_of(run, run.verdicts.get(), 1)["shares"]]
-    assert told[:2] == ["1 of 480,006 <0.01 %", "0 of 480,006 = 0.00 %"]
+    sentences = [sentence for *_, sentence in counts_of(run, run.verdicts.get(), 1)["shares"]]
+    assert sentences[:2] == ["1 of 480,006 <0.01 %", "0 of 480,006 = 0.00 %"]
 
 
 def test_shares_of_a_run_over_their_limits_link_to_the_page(client, make_log_run):

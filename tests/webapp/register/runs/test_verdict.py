@@ -33,11 +33,11 @@ def test_a_pass_links_each_share_to_its_slice():
     assert linked(sentence, shares=shares) == [("4.10 %", 3), ("0.10 %", 5), ("0.10 %", 9)]
 
 
-@pytest.mark.parametrize(("over_count", "told"), [(0, "0.00 %"), (1, "<0.01 %")])
-def test_a_share_that_rounds_to_zero_is_shown_as_less_than_the_last_digit(over_count, told):
+@pytest.mark.parametrize(("over_count", "text"), [(0, "0.00 %"), (1, "<0.01 %")])
+def test_a_share_that_rounds_to_zero_is_shown_as_less_than_the_last_digit(over_count, text):
     shares = [share("4.10", 3), share("0.00", 5, over_count=over_count)]
     parts = parts_of(": at most 4.10 % over 1 ms and 0.00 % over 8 ms", {"shares": shares, "violations": []})
-    assert [part.text for part in parts if part.slice_number] == ["4.10 %", told]
+    assert [part.text for part in parts if part.slice_number] == ["4.10 %", text]
 
 
 @pytest.mark.parametrize(

@@ -113,11 +113,11 @@ def test_an_invalid_run_is_not_published(publish_run, outcome):
 
 
 def test_attachments_can_be_downloaded_by_those_who_see_the_run(client, evidence_dir, program, tmp_path):
-    told = [{"name": "x", "size_bytes": 1, "sha256": sha256(YCSB_STDERR), "role": "stderr"}]
-    answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN], companions=told))
-    beside = [CompanionUpload(io.BytesIO(YCSB_STDERR), "run.stderr")]
+    companions = [{"name": "x", "size_bytes": 1, "sha256": sha256(YCSB_STDERR), "role": "stderr"}]
+    answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN], companions=companions))
+    uploads = [CompanionUpload(io.BytesIO(YCSB_STDERR), "run.stderr")]
     submission = accept_submission(
-        make_organisation(), io.BytesIO(YCSB_LOG), "run.log", FACTS, "form", None, companions=beside
+        make_organisation(), io.BytesIO(YCSB_LOG), "run.log", FACTS, "form", None, companions=uploads
     )
     sweep()
     run, key = Run.objects.get(), submission.submission.link_key

@@ -241,8 +241,8 @@ def test_a_tested_load_has_no_minimum(client, drive):
 
 
 def links(text):
-    (told,) = re.findall(r"<p>The workloads nearest to yours that were tested: (.*?)</p>", text)
-    return [html.unescape(found) for found in re.findall(r'<a href="(\?[^"]*)"', told)]
+    (nearest,) = re.findall(r"<p>The workloads nearest to yours that were tested: (.*?)</p>", text)
+    return [html.unescape(found) for found in re.findall(r'<a href="(\?[^"]*)"', nearest)]
 
 
 @pytest.mark.parametrize("query", [UNTESTED, "reads=300000&object=4096", "reads=0&writes=50000&copies=3&limit_1ms=7"])

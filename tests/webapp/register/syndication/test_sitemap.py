@@ -32,11 +32,11 @@ def test_every_page_of_the_sitemap_is_answered(client, catalogue, settings):
 
 def test_an_unreviewed_run_and_its_product_are_not_listed(client, make_published_run):
     hidden, shown = make_published_run(visibility=Visibility.UNREVIEWED), make_published_run()
-    told = client.get("/sitemap.xml").text
-    assert shown.public_id in told
-    assert shown.product.slug in told
-    assert hidden.public_id not in told
-    assert hidden.product.slug not in told
+    text = client.get("/sitemap.xml").text
+    assert shown.public_id in text
+    assert shown.product.slug in text
+    assert hidden.public_id not in text
+    assert hidden.product.slug not in text
 
 
 def test_a_withdrawn_run_is_still_listed(client, make_published_run):
@@ -72,8 +72,8 @@ def test_files_of_a_run_are_addresses_only_if_they_exist(make_published_run, mak
 
 
 def test_robots_are_excluded_from_parameters_and_the_sign_in(client):
-    told = client.get("/robots.txt").text.splitlines()
-    assert {"Disallow: /*?", "Disallow: /accounts/", "Sitemap: http://127.0.0.1:8000/sitemap.xml"} <= set(told)
+    text = client.get("/robots.txt").text.splitlines()
+    assert {"Disallow: /*?", "Disallow: /accounts/", "Sitemap: http://127.0.0.1:8000/sitemap.xml"} <= set(text)
 
 
 def test_pages_with_noindex_are_in_no_sitemap(client):

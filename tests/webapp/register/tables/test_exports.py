@@ -66,16 +66,16 @@ def test_files_have_their_type_and_name(client, catalogue):
 
 
 @pytest.mark.parametrize(
-    ("devices", "told", "note"),
+    ("devices", "expected", "note"),
     [(1, ("55.5", "625000"), ""), (4, ("13.9", "156000"), "4 devices together"), (None, (None, None), "")],
 )
-def test_the_target_speed_is_compared_with_each_device(client, make_product, make_log_run, devices, told, note):
+def test_the_target_speed_is_compared_with_each_device(client, make_product, make_log_run, devices, expected, note):
     product = make_product(capacity_gb=1600)
     make_log_run(product=product, tps=Decimal(1_000_000), device_count=devices)
     row = client.get("/drives/nvme-flash/?format=json").json()["rows"][0]
-    assert (row["tps"], row["needed_dwpd"], row["tps_per_tb"]) == ("1000000", *told)
+    assert (row["tps"], row["needed_dwpd"], row["tps_per_tb"]) == ("1000000", *expected)
     columns = client.get("/drives/rows.json").json()["columns"]
-    assert columns["tps_per_tb"]["words"] == ([f"{int(told[1]):,}"] if told[1] else [])
+    assert columns["tps_per_tb"]["words"] == ([f"{int(expected[1]):,}"] if expected[1] else [])
     assert note in " ".join(columns["notes"]["words"])
 
 

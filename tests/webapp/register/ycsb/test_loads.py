@@ -25,9 +25,9 @@ def measured(make_product):
             product=product, workload="ycsb", tier=Tier.REVIEWED, visibility=facts.pop("visibility", Visibility.PUBLIC),
             statistic="overall",
         )  # fmt: skip
-        told = {"validity": "valid", "sweep_key": KEY, "workload": "a", "phase": "run", "record_count": 1000}
+        fields = {"validity": "valid", "sweep_key": KEY, "workload": "a", "phase": "run", "record_count": 1000}
         ycsb_run = YcsbRun.objects.create(
-            run=run, threads_count=threads, throughput_ops_per_s=Decimal(ops_per_s), **told | facts
+            run=run, threads_count=threads, throughput_ops_per_s=Decimal(ops_per_s), **fields | facts
         )
         if mean_us is not None:
             YcsbOperation.objects.create(
@@ -48,7 +48,7 @@ def folded(make_product, measured):
     return product
 
 
-def held(client, query):
+def fixed(client, query):
     table = client.get(f"{PAGE}?{query}").text.split('id="held"')[1].split("</table>")[0]
     return [" ".join(re.sub("<[^>]+>", " ", row).split()) for row in table.split("<tr>")[2:]]
 
@@ -69,22 +69,22 @@ def test_every_point_is_a_row_with_its_peak_and_its_run(client, folded):
 
 
 def test_the_first_crossing_at_a_fixed_throughput_is_the_answer_and_others_are_named(client, folded):
-    (row,) = held(client, "hold=throughput&at=350")
+    (row,) = fixed(client, "hold=throughput&at=350")
     assert row.endswith("40 us between 4 and 8 threads, interpolated linearly 70 us")
 
 
 def test_the_throughput_at_a_fixed_latency_is_read(client, folded):
-    (row,) = held(client, "hold=latency&at=80")
+    (row,) = fixed(client, "hold=latency&at=80")
     assert "300 ops/s between 8 and 16 threads" in row
 
 
 def test_a_measured_point_is_returned_unchanged(client, folded):
-    (row,) = held(client, "hold=throughput&at=300&statistic=p9999")
+    (row,) = fixed(client, "hold=throughput&at=300&statistic=p9999")
     assert "200 us measured with 4 threads" in row
 
 
 def test_no_value_outside_the_measured_range_is_shown(client, folded):
-    (row,) = held(client, "hold=throughput&at=401")
+    (row,) = fixed(client, "hold=throughput&at=401")
     assert "not measured there measured from 100 ops/s to 400 ops/s" in row
 
 

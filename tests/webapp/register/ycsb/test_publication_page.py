@@ -76,16 +76,16 @@ READ_OFF = "read from a chart, accurate to one digit: possible range"
 
 
 def test_the_7450_brief_has_its_2_3_times_and_95_per_cent(client, published):
-    held = rows_of(client, "micron-7450-brief")
+    rows = rows_of(client, "micron-7450-brief")
     drive, base = "7450 PRO: ", "first-generation PCIe Gen4: "  # shown as text on a phone
-    assert held[0][2:] == [f"{drive}10 ms", f"{base}23 ms", "2.3x lower (56.5 % less)", f"{READ_OFF} 1.2 to 5.6 x"]
-    assert held[1][2:] == [f"{drive}45,000 ops/s", f"{base}23,000 ops/s", "+95.7 %", f"{READ_OFF} 42.9 to 177.8 %"]
+    assert rows[0][2:] == [f"{drive}10 ms", f"{base}23 ms", "2.3x lower (56.5 % less)", f"{READ_OFF} 1.2 to 5.6 x"]
+    assert rows[1][2:] == [f"{drive}45,000 ops/s", f"{base}23,000 ops/s", "+95.7 %", f"{READ_OFF} 42.9 to 177.8 %"]
 
 
 def test_the_x100_paper_has_its_14_times(client, published):
-    held = rows_of(client, "micron-x100-paper")
-    assert held[0][2:5] == ["X100: 100 us", "9300 MAX: 500 us", "5x lower (80.0 % less)"]
-    assert held[1][2:] == [
+    rows = rows_of(client, "micron-x100-paper")
+    assert rows[0][2:5] == ["X100: 100 us", "9300 MAX: 500 us", "5x lower (80.0 % less)"]
+    assert rows[1][2:] == [
         "X100: 290 us",
         "9300 MAX: 4000 us",
         "13.8x lower (92.8 % less)",
@@ -175,8 +175,8 @@ def test_every_figure_of_the_file_is_exported_with_its_digits(client, published,
 
 
 def test_the_overview_exports_every_publication(client, published):
-    told = client.get("/ycsb/?format=json").json()
-    assert (told["schema"], len(told["rows"])) == ("drivecert.ycsb-figures/1", PublishedFigure.objects.count())
+    document = client.get("/ycsb/?format=json").json()
+    assert (document["schema"], len(document["rows"])) == ("drivecert.ycsb-figures/1", PublishedFigure.objects.count())
 
 
 def test_the_overview_needs_the_same_queries_for_any_number_of_publications(published, count_queries):

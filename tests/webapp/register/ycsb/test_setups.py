@@ -112,12 +112,12 @@ def test_an_unpartitioned_size_is_shown_as_a_part_of_the_capacity(ex9, measured)
 
 
 def test_values_that_no_ycsb_output_reports_are_unknown_and_not_equal(ex9, measured):
-    told = dict(zip(("firmware", *SETUP_CONDITIONS), setup_of(measured(ex9, 4, 100)), strict=True))
-    assert told == dict.fromkeys(("firmware", *SETUP_CONDITIONS))
+    row = dict(zip(("firmware", *SETUP_CONDITIONS), setup_of(measured(ex9, 4, 100)), strict=True))
+    assert row == dict.fromkeys(("firmware", *SETUP_CONDITIONS))
 
 
 def test_the_csv_has_the_setup(client, ex9, measured):
     state(measured(ex9, 4, 100, 10), firmware="F2", over_provisioning_pct=28)
     header, line = client.get(f"{PAGE}?format=csv").text.splitlines()
-    told = dict(zip(header.split(","), line.split(","), strict=True))
-    assert (told["firmware"], told["over_provisioning_pct"], told["devices_per_drive"]) == ("F2", "28", "")
+    row = dict(zip(header.split(","), line.split(","), strict=True))
+    assert (row["firmware"], row["over_provisioning_pct"], row["devices_per_drive"]) == ("F2", "28", "")

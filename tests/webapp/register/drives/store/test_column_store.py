@@ -201,13 +201,13 @@ def test_a_row_committed_after_one_with_a_higher_id_is_not_missed(reader, make_p
 def test_a_reader_that_waited_gets_the_current_register(make_published_run, monkeypatch):
     make_published_run()
     column_store.current_store()
-    asked, original = [], column_store.current_version
+    versions, original = [], column_store.current_version
 
     def version_before_a_change():
         found = original()
-        if not asked:
+        if not versions:
             make_published_run()  # while the first answer waits for its turn
-        asked.append(found)
+        versions.append(found)
         return found
 
     make_published_run()

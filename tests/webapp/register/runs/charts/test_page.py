@@ -34,11 +34,11 @@ def test_a_stall_of_one_minute_in_a_month_is_drawn_at_full_height(make_log_run):
     minutes = [QUIET] * 43_200
     minutes[30_000] = STALL
     run = keep_minutes(make_log_run(unit="us"), minutes)
-    told = over_time(run, judged(run))
-    slow = [column.shares[17 - told.buckets.start] for column in told.columns]
-    assert len(told.columns) == 288
+    chart = over_time(run, judged(run))
+    slow = [column.shares[17 - chart.buckets.start] for column in chart.columns]
+    assert len(chart.columns) == 288
     assert [share for share in slow if share] == [10.0]
-    assert told.columns[slow.index(10.0)].start_s == 30_000 * 60
+    assert chart.columns[slow.index(10.0)].start_s == 30_000 * 60
 
 
 def test_a_pause_of_one_minute_is_the_lowest_rate_of_its_column(make_log_run):
@@ -58,9 +58,9 @@ def test_an_unknown_minute_is_neither_left_out_nor_zero(make_log_run):
 
 def test_a_run_without_minutes_is_drawn_from_its_slices(make_log_run):
     run = make_log_run()
-    told = pieces_of(run, judged(run))
+    pieces = pieces_of(run, judged(run))
     assert not has_minutes(run)
-    assert [piece.ops_count for piece in told] == [6000, 6000, 6000, 6006]
+    assert [piece.ops_count for piece in pieces] == [6000, 6000, 6000, 6006]
 
 
 def test_the_document_has_shares_by_bucket_and_column_and_the_requested_rate(client, make_log_run):

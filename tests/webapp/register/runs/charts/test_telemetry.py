@@ -23,8 +23,8 @@ def interval(label_s, busy="10.0", **more):
         "temperature": {"celsius": "40"},
     }
     power = [{"sensor": "rapl", "boundary": "package", "watts": "55.5"}]
-    told = {"cpu": {"busy_pct": busy, "iowait_pct": None}, "disks": [disk, disk], "power": power} | more
-    return json.dumps({"record": "interval", "label_s": label_s, "telemetry": told})
+    quantities = {"cpu": {"busy_pct": busy, "iowait_pct": None}, "disks": [disk, disk], "power": power} | more
+    return json.dumps({"record": "interval", "label_s": label_s, "telemetry": quantities})
 
 
 @pytest.fixture
@@ -50,18 +50,18 @@ def telemetry_of(client, run):
 
 
 def test_unreported_quantities_have_no_chart(client, make_run):
-    told = telemetry_of(client, make_run(interval(1), interval(2, "30.0")))
-    assert told["Processors busy"]["greatest"] == [10.0, 30.0]
-    assert told["Disk I/O"]["greatest"] == [301.0, 301.0]  # of both disks, reads and writes
-    assert told["Processor power"]["unit"] == "W"
-    assert not {"Processors waiting for I/O", "Drive power", "Write await, worst disk"} & told.keys()
+    quantities = telemetry_of(client, make_run(interval(1), interval(2, "30.0")))
+    assert quantities["Processors busy"]["greatest"] == [10.0, 30.0]
+    assert quantities["Disk I/O"]["greatest"] == [301.0, 301.0]  # of both disks, reads and writes
+    assert quantities["Processor power"]["unit"] == "W"
+    assert not {"Processors waiting for I/O", "Drive power", "Write await, worst disk"} & quantities.keys()
 
 
 def test_one_hot_second_of_a_day_is_drawn_at_full_height():
     busy = [[5.0] + [None] * (len(QUANTITIES) - 1) for _ in range(86_400)]
     busy[40_000][0] = 99.0
-    told = reduced(Intervals((float(place + 1), row) for place, row in enumerate(busy)))
-    assert (len(told.columns), max(told.drawn[0][2]), told.drawn[0][2].count(99.0)) == (288, 99.0, 1)
+    quantities = reduced(Intervals((float(place + 1), row) for place, row in enumerate(busy)))
+    assert (len(quantities.columns), max(quantities.drawn[0][2]), quantities.drawn[0][2].count(99.0)) == (288, 99.0, 1)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_one_hot_second_of_a_day_is_drawn_at_full_height():
     ],
 )  # fmt: skip
 def test_a_line_that_is_not_telemetry_is_ignored(client, make_run, line):
-    told = telemetry_of(client, make_run(interval(1), line, interval(3)))
-    known = [value for value in told["Processors busy"]["greatest"] if value is not None]
+    quantities = telemetry_of(client, make_run(interval(1), line, interval(3)))
+    known = [value for value in quantities["Processors busy"]["greatest"] if value is not None]
     assert (known[0], known[-1]) == (10.0, 10.0)
     assert len(known) in {2, 3}
 
