@@ -2,6 +2,7 @@
 """Run a management command of the register: `manage.py up` starts everything."""
 
 import os
+import select
 import sys
 
 from django.core.exceptions import ImproperlyConfigured
@@ -19,6 +20,10 @@ if __name__ == "__main__":
         execute_from_command_line(sys.argv)
         sys.stdout.flush()
     except BrokenPipeError:
+        output = select.poll()
+        output.register(sys.stdout, 0)
+        if not output.poll(0):  # another pipe or socket broke
+            raise
         # The reader, such as `head`, closed the pipe. Discard the rest, which Python would write when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except ImproperlyConfigured as error:

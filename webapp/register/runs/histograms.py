@@ -28,7 +28,7 @@ ROLE_LABELS = {
     "large-block-writes": "large-block writes",
 }
 QUEUED = "Times start when a request was due and include the program's queue, as in ACT up to 5.3."
-NOT_COMPARED = "This log has no histogram that can be compared with histograms of other ACT versions."
+NOT_COMPARED = "This log has no histogram of service times, so its times cannot be compared with those of ACT 6.x."
 WITHHELD = "Histograms of single devices are withheld with the log."
 
 

@@ -241,7 +241,7 @@ def test_a_tested_load_has_no_minimum(client, drive):
 
 
 def links(text):
-    (nearest,) = re.findall(r"<p>The workloads nearest to yours that were tested: (.*?)</p>", text)
+    (nearest,) = re.findall(r"<p>Each of these tested workloads .*? entered: (.*?)</p>", text)
     return [html.unescape(found) for found in re.findall(r'<a href="(\?[^"]*)"', nearest)]
 
 
