@@ -4,11 +4,9 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.generics import ListAPIView, RetrieveAPIView
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from results.access.public_history import details_for_everyone, for_everyone, is_by_reviewer
 from results.access.withholding import visible_events, visible_verdict
@@ -228,6 +226,7 @@ class PublicDetail(RetrieveAPIView[Row]):
     lookup_field = "public_id"
 
 
+@extend_schema_view(get=extend_schema(parameters=[HoldingSerializer]))
 class RunList(PublicList[Run]):
     """GET returns the public runs, newest first.
 
@@ -238,10 +237,6 @@ class RunList(PublicList[Run]):
 
     queryset = PUBLIC_RUNS
     serializer_class = RunSerializer
-
-    @extend_schema(parameters=[HoldingSerializer])
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return super().get(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Run]:
         query = HoldingSerializer(data=self.request.query_params)
@@ -351,15 +346,12 @@ class CertificateFilters(serializers.Serializer[Any]):
         return attrs
 
 
+@extend_schema_view(get=extend_schema(parameters=[CertificateFilters]))
 class CertificateList(PublicList[Certificate]):
     """GET returns the certificates of all products, or of one product, with their state, newest first."""
 
     queryset = PUBLIC_CERTIFICATES
     serializer_class = CertificateSerializer
-
-    @extend_schema(parameters=[CertificateFilters])
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return super().get(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Certificate]:
         filters = CertificateFilters(data=self.request.query_params.dict())

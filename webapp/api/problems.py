@@ -4,7 +4,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import TooManyFilesSent
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
@@ -12,6 +12,7 @@ from results.access.intervals import BusyError, NoIntervalsError, SeriesDamagedE
 from results.access.withholding import WithheldError
 from results.errors import ReviewRefusedError
 from results.evidence.store import EvidenceDamagedError, StoreFullError
+from results.lifecycle.embargo import MomentError
 from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError
 
 CONTENT_TYPE = "application/problem+json"
@@ -48,6 +49,8 @@ STATUS_BY_ERROR: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int,
 
 def problem_details(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return an error as problem details; None for an unexpected exception, which is raised."""
+    if isinstance(error, MomentError):
+        error = ValidationError({"embargo_until": [str(error)]})
     for kinds, status_code, sentence in STATUS_BY_ERROR:
         if isinstance(error, kinds):
             error = Problem(status_code, sentence or str(error))

@@ -1,28 +1,14 @@
 """Serializers of the API, version 1: fields are added, never renamed or removed."""
 
-from datetime import datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from results import models
 from results.access.withholding import visible_reading_findings, visible_verdict, visible_ycsb
 from results.intake.submissions import COMPANIONS_MAX, CompanionUpload, SubmissionMetadata
-from results.lifecycle.embargo import complaint_about
 from results.lifecycle.submission_states import SubmissionState
-from results.models import (
-    Category,
-    Companion,
-    Evidence,
-    Product,
-    Reading,
-    Run,
-    Share,
-    Submission,
-    Verdict,
-    YcsbOperation,
-    YcsbRun,
-)
 from results.models.evidence import PLACE_CHARS, SLICE_LENGTH_DEFAULT_S
 from webapp.submissions.forms import EMPTY, FACT_FIELDS, SLICE_LENGTH_MAX_S
 
@@ -42,19 +28,6 @@ class LogSerializer(serializers.Serializer[Any]):
     )
 
 
-def refuse_moment(until: datetime | None) -> None:
-    """Raise ValidationError if the end of an embargo is not a future whole minute within its range."""
-    if until is not None and (complaint := complaint_about(until)):
-        raise serializers.ValidationError(complaint)
-
-
-class EmbargoField(serializers.DateTimeField):
-    """A future minute, with its time zone or in UTC; null for no embargo."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(allow_null=True, validators=[refuse_moment], **kwargs)
-
-
 class UploadSerializer(LogSerializer):
     """A log and the sender's facts about the drive. A reviewer completes a missing identity."""
 
@@ -64,7 +37,7 @@ class UploadSerializer(LogSerializer):
     capacity_gb = serializers.IntegerField(
         min_value=1, max_value=2**31 - 1, required=False, default=None, allow_null=True
     )
-    category = serializers.ChoiceField(Category.choices, required=False, default="", allow_blank=True)
+    category = serializers.ChoiceField(models.Category.choices, required=False, default="", allow_blank=True)
     firmware = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
     over_provisioning_pct = serializers.DecimalField(
         max_digits=6, decimal_places=2, min_value=0, required=False, default=None, allow_null=True
@@ -84,17 +57,17 @@ class UploadSerializer(LogSerializer):
         return [CompanionUpload(each, each.name) for each in self.validated_data["companions"]]
 
 
-class EvidenceSerializer(serializers.ModelSerializer[Evidence]):
+class EvidenceSerializer(serializers.ModelSerializer[models.Evidence]):
     """Stored bytes."""
 
     class Meta:
         """Fields without the storage location."""
 
-        model = Evidence
+        model = models.Evidence
         fields = ["filename", "sha256", "size_bytes", "content_sha256", "content_size_bytes", "received_at"]
 
 
-class CompanionSerializer(serializers.ModelSerializer[Companion]):
+class CompanionSerializer(serializers.ModelSerializer[models.Companion]):
     """A companion file of the log. `role` is the role that the reader recognised, empty before the reading."""
 
     sha256 = serializers.CharField(source="evidence.sha256")
@@ -103,21 +76,21 @@ class CompanionSerializer(serializers.ModelSerializer[Companion]):
     class Meta:
         """Fields without the storage location."""
 
-        model = Companion
+        model = models.Companion
         fields = ["filename", "role", "sha256", "size_bytes"]
 
 
-class ReadingSerializer(serializers.ModelSerializer[Reading]):
+class ReadingSerializer(serializers.ModelSerializer[models.Reading]):
     """The state and result of the reading. `error` is the reader's object (docs/reference/formats.md)."""
 
     class Meta:
         """Fields without the internal columns of the queue."""
 
-        model = Reading
+        model = models.Reading
         fields = ["state", "reader_version", "attempts", "error", "findings", "members", "started_at", "finished_at"]
 
 
-class ProductSerializer(serializers.ModelSerializer[Product]):
+class ProductSerializer(serializers.ModelSerializer[models.Product]):
     """A rated product: a drive, a cloud instance or a networked storage system."""
 
     id = serializers.CharField(source="slug")
@@ -125,24 +98,24 @@ class ProductSerializer(serializers.ModelSerializer[Product]):
     class Meta:
         """Identity, and the facts from the source."""
 
-        model = Product
+        model = models.Product
         fields = [
             "id", "category", "historical", "vendor", "model", "part_number", "capacity_gb", "pcie_gen",
             "endurance_dwpd",
         ]  # fmt: skip
 
 
-class ShareSerializer(serializers.ModelSerializer[Share]):
+class ShareSerializer(serializers.ModelSerializer[models.Share]):
     """The percentage of reads over a threshold, with its digits as printed."""
 
     class Meta:
         """Fields. Show `printed`, and compute with the counts."""
 
-        model = Share
+        model = models.Share
         fields = ["statistic", "threshold_us", "read_at_us", "printed", "over_count", "ops_count", "slice_number"]
 
 
-class VerdictSerializer(serializers.ModelSerializer[Verdict]):
+class VerdictSerializer(serializers.ModelSerializer[models.Verdict]):
     """The verdict on a run. `document` is the reader's own output (docs/reference/formats.md)."""
 
     document = serializers.JSONField()
@@ -150,24 +123,24 @@ class VerdictSerializer(serializers.ModelSerializer[Verdict]):
     class Meta:
         """Fields. The document contains outcome and headline, too."""
 
-        model = Verdict
+        model = models.Verdict
         fields = ["outcome", "headline", "reader_version", "document"]
 
 
-class YcsbOperationSerializer(serializers.ModelSerializer[YcsbOperation]):
+class YcsbOperationSerializer(serializers.ModelSerializer[models.YcsbOperation]):
     """One kind of operation with one outcome; times in us, `percentiles` with the digits as printed."""
 
     class Meta:
         """Fields. `time` is service or response; `taken_from` is rows, hdr or raw."""
 
-        model = YcsbOperation
+        model = models.YcsbOperation
         fields = [
             "name", "outcome", "time", "ops_count", "mean_us", "min_us", "max_us", "percentiles", "returns",
             "taken_from",
         ]  # fmt: skip
 
 
-class YcsbRunSerializer(serializers.ModelSerializer[YcsbRun]):
+class YcsbRunSerializer(serializers.ModelSerializer[models.YcsbRun]):
     """The part of a run that only YCSB runs have. Its status lines are at runs/<id>/intervals/."""
 
     operations = YcsbOperationSerializer(many=True)
@@ -175,7 +148,7 @@ class YcsbRunSerializer(serializers.ModelSerializer[YcsbRun]):
     class Meta:
         """Fields. Null means that the output does not report the value."""
 
-        model = YcsbRun
+        model = models.YcsbRun
         fields = [
             "phase", "workload", "binding", "measurement", "times", "command_line", "properties", "threads_count",
             "target_ops_per_s", "record_count", "operation_count", "time_limit_s", "runtime_ms", "throughput_ops_per_s",
@@ -183,13 +156,13 @@ class YcsbRunSerializer(serializers.ModelSerializer[YcsbRun]):
         ]  # fmt: skip
 
 
-class RunSerializer(serializers.ModelSerializer[Run]):
+class RunSerializer(serializers.ModelSerializer[models.Run]):
     """One execution of one workload. `tier` is the level of trust, `visibility` the current state."""
 
     id = serializers.CharField(source="public_id")
     url = serializers.SerializerMethodField()
-    product = serializers.SlugRelatedField[Product](slug_field="slug", read_only=True)
-    superseded_by = serializers.SlugRelatedField[Run](slug_field="public_id", read_only=True)
+    product = serializers.SlugRelatedField[models.Product](slug_field="slug", read_only=True)
+    superseded_by = serializers.SlugRelatedField[models.Run](slug_field="public_id", read_only=True)
     shares = ShareSerializer(many=True)
     ycsb = serializers.SerializerMethodField()
     verdict = serializers.SerializerMethodField()
@@ -197,7 +170,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     class Meta:
         """Fields. Rates are for all devices together."""
 
-        model = Run
+        model = models.Run
         fields = [
             "id", "url", "product", "tier", "visibility", "statistic", "source", "workload", "tool", "tool_version",
             "reads_per_s", "writes_per_s", "tps", "nx_load", "duration_s", "slice_length_s", "firmware",
@@ -207,27 +180,27 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "shares", "verdict", "ycsb",
         ]  # fmt: skip
 
-    def get_url(self, run: Run) -> str:
+    def get_url(self, run: models.Run) -> str:
         return f"/runs/{run.public_id}/"
 
     @extend_schema_field(YcsbRunSerializer(allow_null=True))
-    def get_ycsb(self, run: Run) -> Any:
+    def get_ycsb(self, run: models.Run) -> Any:
         return YcsbRunSerializer(visible_ycsb(run)).data if hasattr(run, "ycsb") else None
 
     @extend_schema_field(VerdictSerializer(allow_null=True))
-    def get_verdict(self, run: Run) -> Any:
+    def get_verdict(self, run: models.Run) -> Any:
         verdict = next(iter(run.verdicts.all()), None)
         return None if verdict is None else VerdictSerializer(visible_verdict(run, verdict)).data
 
 
-class SubmissionSerializer(serializers.ModelSerializer[Submission]):
+class SubmissionSerializer(serializers.ModelSerializer[models.Submission]):
     """A submission with its state, its reading and its runs."""
 
     id = serializers.CharField(source="public_id")
     url = serializers.SerializerMethodField()
     state = serializers.ChoiceField(SubmissionState.choices)
     organisation = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
-    product = serializers.SlugRelatedField[Product](slug_field="slug", read_only=True)
+    product = serializers.SlugRelatedField[models.Product](slug_field="slug", read_only=True)
     log = EvidenceSerializer()
     companions = CompanionSerializer(many=True)
     reading = serializers.SerializerMethodField()
@@ -236,17 +209,17 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     class Meta:
         """Fields without the link key, which only the page of the owners shows."""
 
-        model = Submission
+        model = models.Submission
         fields = [
             "id", "url", "state", "origin", "organisation", "received_at", *FACT_FIELDS, "product", "log", "companions",
             "reading", "runs",
         ]  # fmt: skip
 
-    def get_url(self, submission: Submission) -> str:
+    def get_url(self, submission: models.Submission) -> str:
         return f"/submissions/{submission.public_id}/"
 
     @extend_schema_field(ReadingSerializer(allow_null=True))
-    def get_reading(self, submission: Submission) -> Any:
+    def get_reading(self, submission: models.Submission) -> Any:
         readings = sorted(submission.log.readings.all(), key=lambda reading: reading.pk)
         if not readings:
             return None

@@ -18,13 +18,13 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from results.intake.submissions import Receipt, accept_submission
-from results.lifecycle.embargo import MomentError, change_embargo
+from results.lifecycle.embargo import change_embargo
 from results.lifecycle.submission_states import StatedSubmission, with_state
 from results.models import Run, Submission, SubmissionKey
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
 from webapp.api.problems import Problem
-from webapp.api.serializers import EmbargoField, SubmissionSerializer, UploadSerializer
-from webapp.submissions.uploads import files_complaint, is_too_large, size_complaint
+from webapp.api.serializers import SubmissionSerializer, UploadSerializer
+from webapp.submissions.uploads import LEFT_OUT, MOVED, files_complaint, is_too_large, size_complaint
 
 KEY_CHARS = 200
 
@@ -92,7 +92,8 @@ class SubmissionList(ListAPIView[Submission]):
         upload.is_valid(raise_exception=True)
         receipt = _accept(request, upload)
         if receipt.left_out:
-            raise Problem(409, _left_out_message(receipt))
+            message = LEFT_OUT.format(names=", ".join(receipt.left_out))
+            raise Problem(409, f"{message} {MOVED}" if receipt.is_embargo_changed else message)
         shown = SubmissionSerializer(of_sender(request).get(pk=receipt.submission.pk)).data
         answer_status = status.HTTP_201_CREATED if receipt.is_new else status.HTTP_200_OK
         return Response(shown, answer_status, headers={"Location": f"/api/v1/submissions/{shown['id']}/"})
@@ -123,26 +124,13 @@ def _accept(request: Request, upload: UploadSerializer) -> Receipt:
     """Accept the log and bind the sender's key to it, both or neither."""
     token, key, log = token_of(request), _key_of(request), upload.validated_data["log"]
     metadata, companions = upload.facts(), upload.companion_uploads()
-    try:
-        with transaction.atomic():
-            origin = Submission.Origin.API
-            receipt = accept_submission(
-                token.organisation, log, log.name, metadata, origin, token.user, companions=companions, key=key
-            )
-            _bind_key(receipt.submission, key)
-    except MomentError as error:
-        raise ValidationError({"embargo_until": [str(error)]}) from error
+    with transaction.atomic():
+        origin = Submission.Origin.API
+        receipt = accept_submission(
+            token.organisation, log, log.name, metadata, origin, token.user, companions=companions, key=key
+        )
+        _bind_key(receipt.submission, key)
     return receipt
-
-
-def _left_out_message(receipt: Receipt) -> str:
-    """Return why companion files of a known log were not accepted."""
-    moved = " The embargo of the submission was changed as stated." if receipt.is_embargo_changed else ""
-    return (
-        f"These files were not accepted, because the log is being read, or was read, without them: "
-        f"{', '.join(receipt.left_out)}. Put log and files into one tar or zip, and send that file as a new "
-        f"submission.{moved}"
-    )
 
 
 def _key_of(request: Request) -> str:
@@ -166,7 +154,7 @@ def _bind_key(submission: Submission, key: str) -> None:
 class EmbargoSerializer(serializers.Serializer[Any]):
     """The minute before which nothing of a submission is public; null ends its embargo at once."""
 
-    embargo_until = EmbargoField()
+    embargo_until = serializers.DateTimeField(allow_null=True)
 
 
 class SubmissionEmbargo(APIView):

@@ -18,6 +18,12 @@ from webapp.accounts.requests import bearer_secret, find_token
 UPLOAD_ADDRESSES = frozenset({"submit", "api-submission-list", "api-validate"})  # by their names in urls.py
 FILE_FIELDS = frozenset({"log", "companions"})
 TOO_LARGE = "drivecert.upload_too_large"
+# About a log that was submitted before.
+MOVED = "The embargo of the submission was changed as stated."
+LEFT_OUT = (
+    "These files were not accepted, because the log is being read, or was read, without them: {names}. Put log and "
+    "files into one tar or zip, and send that file as a new submission."
+)
 
 
 class UploadLimitHandler(FileUploadHandler):

@@ -26,18 +26,13 @@ from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, Subm
 from webapp.submissions.pages import members_of, run_parts, shared_findings, sweep_rows
 from webapp.submissions.progress import attempts_sentences, entries_of, product_sentence, steps_of
 from webapp.submissions.review_warnings import review_warnings, size_sentences, with_virtual_device_flag
-from webapp.submissions.uploads import is_too_large, size_complaint
+from webapp.submissions.uploads import LEFT_OUT, MOVED, is_too_large, size_complaint
 
 PAGE_ROWS = 50
 KNOWN_BYTES = "This log was submitted before. This page shows its submission, with the facts as first stated."
 READ_AGAIN = (
     "This log was submitted before and could not be read. The register reads it again, with the new slice length and "
     "the new companion files."
-)
-MOVED = "The embargo of the submission was changed as stated."
-LEFT_OUT = (
-    "These files were not accepted, because the log is being read, or was read, without them: {names}. Put log and "
-    "files into one tar or zip, and send that file as a new submission."
 )
 
 
