@@ -22,12 +22,10 @@ from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.dispatch import CONSENT_OPTION
 from runners.models.postgres import storable
 from runners.models.states import FINAL, WORKER
-from runners.recipes import RECIPES
 
 log = logging.getLogger(__name__)
 
 State, Kind = Campaign.State, CampaignEntry.Kind
-PREP = "prep"
 
 
 def run_due() -> None:
@@ -84,10 +82,7 @@ def advance(campaign: Campaign) -> None:
 def _order(campaign: Campaign, run: Run) -> None:
     """Count the step and order its dispatch in one transaction: two workers cannot both find the same count."""
     number, reason = campaign.steps_count + 1, f"{step_name(run.purpose, run.nx)}: {run.reason}"
-    recipe = PREP if run.purpose is Purpose.PREP else campaign.recipe
-    if recipe not in RECIPES:
-        _update_reason(campaign, f"waits for the recipe {recipe}, which this register does not have")
-        return
+    recipe = "prep" if run.purpose is Purpose.PREP else campaign.recipe
     try:
         with transaction.atomic():
             # Lock the drive first, then the campaign's row, as at its start: otherwise each waits for the other.

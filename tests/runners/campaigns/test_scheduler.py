@@ -14,7 +14,6 @@ from runners.models import Device, Dispatch, DriveState
 from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import State
-from runners.recipes import RECIPES
 from tests.runners.campaigns.lab import (
     SHORT,
     add_submission,
@@ -124,13 +123,6 @@ def test_an_incomplete_preparation_is_repeated_and_never_counted(campaign):
 def test_the_end_of_a_campaign_without_prep_names_that(new_campaign):
     campaign = drive_to_end(new_campaign(SHORT.changed(with_prep=False)), limit_nx=30)
     assert "prep of the drive" in campaign.missing
-
-
-def test_a_campaign_waits_for_a_missing_recipe(campaign, monkeypatch):
-    monkeypatch.delitem(RECIPES, "prep")
-    poll_campaign(campaign)
-    assert not campaign.dispatches.exists()
-    assert "recipe prep" in campaign.reason
 
 
 def test_repeated_polls_of_one_step_make_one_order(campaign):

@@ -7,9 +7,7 @@ from django import forms
 
 from runners.campaigns.commands import EDITABLE, CampaignOrder
 from runners.campaigns.messages import nx
-from runners.campaigns.scheduler import PREP
 from runners.campaigns.terms import STRESS_FACTOR, Terms
-from runners.recipes import RECIPES
 from webapp.lab.dispatches.forms import DAY_S, MAX_RUN_S, SLICES_MAX, FactsForm, load_field, seconds_field
 
 DEFAULTS = Terms()
@@ -110,15 +108,9 @@ class CampaignForm(EditableTermsForm, FactsForm):
     with_prep = forms.BooleanField(
         label="Prepare the drive first",
         required=False,
+        initial=DEFAULTS.with_prep,
         help_text="A preparation overwrites the whole drive. A certificate requires a prepared drive.",
     )
-
-    def clean_with_prep(self) -> bool:
-        """Refuse a preparation if the register has no recipe for it."""
-        with_prep = bool(self.cleaned_data["with_prep"])
-        if with_prep and PREP not in RECIPES:
-            raise forms.ValidationError("This register has no recipe for prep. Clear this box.")
-        return with_prep
 
     def clean(self) -> dict[str, Any]:
         """Refuse a highest load without room for a stress test, and a first load that is no multiple of the step."""

@@ -20,6 +20,7 @@ from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.states import FINAL, ON_HOST
 from webapp.lab.campaigns.chart import panels_of
 from webapp.lab.campaigns.forms import CampaignForm
+from webapp.lab.dispatches.page import value_label
 from webapp.lab.shared.outages import (
     HistoryLine,
     current_outage_message,
@@ -77,7 +78,7 @@ def campaign_context(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
         "concurrent_dispatches": [] if state in SETTLED else others,
         "conditions": conditions_of(campaign, rungs) if state is State.FINISHED else [],
         "is_shortened": has_shortened_runs(campaign),
-        "terms": [(label_of(name), _plain(value)) for name, value in terms.as_json().items()],
+        "terms": [(label_of(name), value_label(value)) for name, value in terms.as_json().items()],
     }
 
 
@@ -161,10 +162,6 @@ def _expected(rung: Rung) -> Outcome:
         return rung.outcome
     begun = dispatch.started_at or timezone.now()
     return replace(rung.outcome, duration_s=dispatch.duration_s, ended_s=int(begun.timestamp()) + dispatch.duration_s)
-
-
-def _plain(value: Any) -> Any:
-    return ("yes" if value else "no") if isinstance(value, bool) else value
 
 
 def ladder_document(campaign: Campaign) -> dict[str, Any]:

@@ -9,13 +9,11 @@ from django.shortcuts import get_object_or_404, redirect
 from results.models import Organisation
 from runners.campaigns import commands
 from runners.campaigns.outcomes import rungs_of
-from runners.campaigns.scheduler import PREP
 from runners.campaigns.terms import parse_terms
 from runners.dispatch.orders import Order
 from runners.errors import RequestRefusedError
 from runners.models import Device
 from runners.models.campaign import Campaign
-from runners.recipes import RECIPES
 from webapp.accounts.requests import UserRequest
 from webapp.lab.campaigns.forms import CampaignForm, EditableTermsForm
 from webapp.lab.campaigns.page import campaign_context, concurrent_dispatches, ladder_document, version_of_campaign
@@ -34,7 +32,7 @@ from webapp.lab.shared.views import (
 @staff_form
 def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
     """Start a campaign on a device, for the lab of the orderer."""
-    form = CampaignForm(request.POST or None, initial={"with_prep": PREP in RECIPES})
+    form = CampaignForm(request.POST or None)
 
     def start(device: Device, organisation: Organisation) -> HttpResponse:
         campaign_order = form.campaign_order()

@@ -18,14 +18,7 @@ from runners.models import Dispatch, Host, Step
 from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import FINAL, State
 from runners.recipes import RECIPES
-from runners.retention.leftover_archive import (
-    FETCH_REQUESTED,
-    archive_event,
-    is_fetch_pending,
-    last_fetch_event,
-    may_be_fetched,
-    too_large_event,
-)
+from runners.retention import leftover_archive
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm
 from webapp.lab.shared.outages import (
     HistoryLine,
@@ -74,7 +67,8 @@ def dispatch_context(dispatch: Dispatch) -> dict[str, Any]:
     state = State(dispatch.state)
     is_orphaned = state is State.LOST and dispatch.ended_at is None
     is_ending = is_orphaned and dispatch.cancel_requested_at is not None
-    too_large, is_archiving = too_large_event(dispatch), state in FINAL and is_fetch_pending(dispatch)
+    too_large = leftover_archive.too_large_event(dispatch)
+    is_archiving = state in FINAL and leftover_archive.is_fetch_pending(dispatch)
     ((_, result, is_fail),) = with_results([dispatch])
     return {
         "version": version_of_dispatch(dispatch),
@@ -99,8 +93,8 @@ def dispatch_context(dispatch: Dispatch) -> dict[str, Any]:
         "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
         "options": _option_rows(dispatch),
         "outage_total": outage_total_message(dispatch),
-        "archived": archive_event(dispatch),
-        "may_archive": may_be_fetched(dispatch),
+        "archived": leftover_archive.archive_event(dispatch),
+        "may_archive": leftover_archive.may_be_fetched(dispatch),
         "archive_message": _archive_message(dispatch),
         "too_large": too_large,
         "run_dirs": _run_dirs(dispatch) if too_large else [],
@@ -113,12 +107,12 @@ def dispatch_context(dispatch: Dispatch) -> dict[str, Any]:
 
 def _archive_message(dispatch: Dispatch) -> str:
     """Return the status of a request to archive leftover files; empty if there is none or the files are archived."""
-    entry = last_fetch_event(dispatch) if dispatch.state in FINAL else None
-    if entry is None or archive_event(dispatch) is not None:
+    entry = leftover_archive.last_fetch_event(dispatch) if dispatch.state in FINAL else None
+    if entry is None or leftover_archive.archive_event(dispatch) is not None:
         return ""
-    if entry.kind != FETCH_REQUESTED:
+    if entry.kind != leftover_archive.FETCH_REQUESTED:
         return f"On {moment(entry.at)} the host had no leftover files of this run."
-    if not is_fetch_pending(dispatch):
+    if not leftover_archive.is_fetch_pending(dispatch):
         return ""
     request = f"{entry.actor} requested on {moment(entry.at)} that the leftover files are archived."
     if unfit := no_work_message(dispatch.device.host):
@@ -193,10 +187,11 @@ def _option_rows(dispatch: Dispatch) -> list[tuple[str, Any]]:
     fields = YcsbForm.base_fields if dispatch.recipe == "ycsb" else OrderForm.base_fields
     labels = {name: str(field.label or name.replace("_", " ").capitalize()) for name, field in fields.items()}
     labels[CONSENT_OPTION] = "Overwrites recognised data"
-    return [(labels[name], _value_label(value)) for name, value in options.items() if name in labels]
+    return [(labels[name], value_label(value)) for name, value in options.items() if name in labels]
 
 
-def _value_label(value: Any) -> Any:
+def value_label(value: Any) -> Any:
+    """Return an option or a term as a page shows it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(str(each) for each in value) if isinstance(value, list) else value

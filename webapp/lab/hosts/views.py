@@ -75,8 +75,7 @@ class HostForm(forms.Form):
 
     def pins(self) -> Pins:
         """Return the pins of the host."""
-        names = ("address", "port", "user", "host_key", "program_sha256")
-        return Pins(**{name: self.cleaned_data[name] for name in names})
+        return Pins(**{name: self.cleaned_data[name] for name in Pins.__dataclass_fields__})
 
 
 class PlaceForm(forms.Form):

@@ -12,7 +12,6 @@ from runners.campaigns import commands
 from runners.campaigns.terms import Terms, parse_terms
 from runners.models import Dispatch
 from runners.models.campaign import Campaign
-from runners.recipes import RECIPES
 from tests.runners.campaigns.lab import (  # noqa: F401 - fixtures
     SHORT,
     answer,
@@ -56,15 +55,10 @@ def test_a_campaign_is_started_for_the_orderer_s_lab(lab_client, device, a_lab, 
     assert (started.facts["vendor"], started.facts["over_provisioning_pct"]) == ("Acme", "7.25")
 
 
-def test_prep_is_the_default_if_there_is_a_recipe(lab_client, device, fake_prep):  # noqa: F811
+def test_prep_is_the_default(lab_client, device, fake_prep):  # noqa: F811
     assert "checked" in str(lab_client.get(f"/lab/devices/{device.pk}/campaign/").context["form"]["with_prep"])
     lab_client.post(f"/lab/devices/{device.pk}/campaign/", ORDER | {"with_prep": "on"})
     assert parse_terms(Campaign.objects.get().terms).with_prep
-
-
-def test_prep_is_refused_where_there_is_no_recipe(monkeypatch):
-    monkeypatch.delitem(RECIPES, "prep", raising=False)
-    assert "with_prep" in CampaignForm(ORDER | {"with_prep": "on"}).errors
 
 
 def test_staff_without_a_lab_see_what_is_missing(device, staff):
