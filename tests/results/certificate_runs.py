@@ -26,7 +26,6 @@ def run(run_id="r-load", nx=30, drives=("nvme:EX4:S1",), **columns):
         is_virtual=False,
         started_at_s=10_000,
         drives=tuple(drive(key) for key in drives),
-        generator="act_storage 6.6, lock-step",
     )
     return replace(known, **columns)
 

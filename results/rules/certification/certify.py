@@ -185,10 +185,8 @@ def _certificate(best: _Attempt, runs: Runs, device_count: int, highest: Fractio
         device_count=device_count,
         nx_load=None if missing else best.nx,
         attempted_nx=best.nx,
-        highest_nx=highest,
         run_ids=tuple(run.id for run in best.runs),
         firmware=None if missing else firmwares.pop(),
-        generators=tuple(sorted({run.generator for run in best.runs if run.generator})),
         present=tuple(each for each in best.requirements if each.is_shown),
         missing=missing,
         reasons=tuple(_reasons(best, runs, device_count, highest)),
@@ -220,7 +218,7 @@ def _without_load_test(runs: Runs, device_count: int) -> Certificate:
     where = "one device" if device_count == 1 else f"{device_count} devices"
     sentence = f"no load test with {where} passes ({'; '.join(tried) or 'none was made'})"
     missing = (Requirement("load", device_count, False, sentence),)
-    return Certificate(device_count, None, None, None, missing=missing)
+    return Certificate(device_count, None, None, missing=missing)
 
 
 def stress_shortcoming(run: CandidateRun, load: Fraction, device_count: int, duration_s: int) -> Shortcoming | None:

@@ -50,8 +50,7 @@ class CandidateRun:
     `outcome` is the verdict under the profile. `departures` are its sentences on differences from the profile (ratio,
     object size, duration, slices, the reached rate; not limits). Rates are the requested ones, of all devices
     together. `drive_count` counts distinct physical drives: two partitions of one drive count once. `drives` is None
-    if the log's devices cannot be identified. `started_at_s` is in seconds since 1970. `generator` names program,
-    version and arrivals ("act_storage 6.6, lock-step").
+    if the log's devices cannot be identified. `started_at_s` is in seconds since 1970.
     """
 
     id: str
@@ -66,7 +65,6 @@ class CandidateRun:
     drive_count: int | None = None
     drives: tuple[DriveInRun, ...] | None = None
     departures: tuple[str, ...] = ()
-    generator: str | None = None
 
     @cached_property
     def nx_load(self) -> Fraction | None:
@@ -102,16 +100,14 @@ class Certificate:
     """The result of the rules for a set of runs and a number of devices.
 
     `nx_load` is the highest N with all requirements shown, or None. If it is None, `present` and `missing` describe
-    the best attempt, at `attempted_nx`. `highest_nx` is the highest N at which a load test passes.
+    the best attempt, at `attempted_nx`.
     """
 
     device_count: int
     nx_load: Fraction | None
     attempted_nx: Fraction | None
-    highest_nx: Fraction | None
     run_ids: tuple[str, ...] = ()
     firmware: str | None = None
-    generators: tuple[str, ...] = ()
     present: tuple[Requirement, ...] = ()
     missing: tuple[Requirement, ...] = ()
     reasons: tuple[str, ...] = ()
