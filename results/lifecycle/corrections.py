@@ -28,7 +28,7 @@ def correct(run: Run, stated: Values, actor: AbstractBaseUser, reason: str) -> E
     unknown = sorted(set(stated) - set(CORRECTABLE))
     if unknown:
         raise ReviewRefusedError(f"Not corrected by hand: {', '.join(unknown)}; only {', '.join(CORRECTABLE)} are.")
-    return _write(run, stated, actor, (CORRECTED, reason))
+    return _write(run, stated, actor, CORRECTED, reason)
 
 
 def take_back(event: Event, actor: AbstractBaseUser, reason: str) -> Event:
@@ -44,11 +44,10 @@ def take_back(event: Event, actor: AbstractBaseUser, reason: str) -> Event:
         if later:
             raise ReviewRefusedError(f"{run.public_id}: {', '.join(later)} was changed since; correct it instead.")
         before = {name: _value(name, before) for name, (before, _) in changes.items()}
-        return _write(locked, before, actor, (TAKEN_BACK, reason))
+        return _write(locked, before, actor, TAKEN_BACK, reason)
 
 
-def _write(run: Run, stated: Values, actor: AbstractBaseUser, kind_and_reason: tuple[str, str]) -> Event:
-    kind, reason = kind_and_reason
+def _write(run: Run, stated: Values, actor: AbstractBaseUser, kind: str, reason: str) -> Event:
     if not reason.strip():
         raise ReviewRefusedError("A reason is needed. The history shows it with both values.")
     with transaction.atomic():

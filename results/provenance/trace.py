@@ -1,11 +1,12 @@
 """The source of every published number of a run: log line, reader version and profile hash."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from results.evidence.lines import NOT_LOOKED_UP, numbered_lines
-from results.models import YCSB, Evidence, Run, Share, Verdict, YcsbOperation
+from results.models import YCSB, Evidence, Run, Share, Verdict, YcsbOperation, YcsbRun
 from results.provenance.ycsb_rows import GO_RUN, OVERALL, Rows, rows_of
 
 
@@ -35,11 +36,10 @@ def trace(run: Run) -> Iterator[TracedValue]:
         yield from trace_ycsb(run)
         return
     keys = _config_lines(run)
-    for column, names in CONFIG_KEYS.items():
-        if (value := getattr(run, column)) is not None:
-            text = f"{value:f}" if hasattr(value, "as_tuple") else str(value)
-            found = [keys[name] for name in names if name in keys]
-            yield TracedValue(column, text, "; ".join(found) or "configuration of the run, no line found")
+    for column, value in _stated(run, CONFIG_KEYS):
+        text = f"{value:f}" if hasattr(value, "as_tuple") else str(value)
+        found = [keys[name] for name in CONFIG_KEYS[column] if name in keys]
+        yield TracedValue(column, text, "; ".join(found) or "configuration of the run, no line found")
     if run.duration_s is not None:
         origin = f"last report interval that the log closed, {_run_lines(run)}"
         yield TracedValue("duration_s", str(run.duration_s), origin)
@@ -50,6 +50,11 @@ def trace(run: Run) -> Iterator[TracedValue]:
     for violation in verdict.document["violations"] if verdict else []:
         name = f"violation in slice {violation['slice']} over {violation['threshold_us']} us"
         yield TracedValue(name, f"{violation['share_pct']} %", _slice_origin(run, violation["slice"], verdict))
+
+
+def _stated(row: Run | YcsbRun | YcsbOperation, columns: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Return the columns of a row that have a value, each with its value."""
+    return ((column, value) for column in columns if (value := getattr(row, column)) is not None)
 
 
 def _grounds(run: Run) -> Iterator[TracedValue]:
@@ -180,26 +185,23 @@ def _files(run: Run) -> Iterator[_File]:
 def _ordered(run: Run, files: list[_File]) -> Iterator[TracedValue]:
     places = [f"line {file.rows.command_line} of {file.name}" for file in files if file.rows.command_line]
     origin = f"command line, {places[0]}" if places else _unknown(files, "the properties that the output prints")
-    for column in ORDERED_COLUMNS:
-        if (value := getattr(run.ycsb, column)) is not None:
-            yield TracedValue(column, _text_of(value), f"{origin}, or YCSB's default if it does not state one")
+    for column, value in _stated(run.ycsb, ORDERED_COLUMNS):
+        yield TracedValue(column, _text_of(value), f"{origin}, or YCSB's default if it does not state one")
 
 
 def _whole(run: Run, files: list[_File]) -> Iterator[TracedValue]:
-    for column, measurement in OVERALL_ROWS.items():
-        if (value := getattr(run.ycsb, column)) is not None:
-            yield TracedValue(column, _text_of(value), _place(files, [OVERALL, GO_RUN], measurement, float(value)))
-    for column, origin in COMPUTED_COUNTS.items():
-        if (value := getattr(run.ycsb, column)) is not None:
-            yield TracedValue(column, str(value), origin)
+    for column, value in _stated(run.ycsb, OVERALL_ROWS):
+        place = _place(files, [OVERALL, GO_RUN], OVERALL_ROWS[column], float(value))
+        yield TracedValue(column, _text_of(value), place)
+    for column, value in _stated(run.ycsb, COMPUTED_COUNTS):
+        yield TracedValue(column, str(value), COMPUTED_COUNTS[column])
 
 
 def _operation(run: Run, operation: YcsbOperation, files: list[_File]) -> Iterator[TracedValue]:
     name = " ".join(filter(None, (operation.name, operation.outcome, operation.time and f"{operation.time} time")))
-    for column, measurement in MEASUREMENTS.items():
-        if (value := getattr(operation, column)) is not None:
-            place = _operation_place(operation, files, measurement, float(value))
-            yield TracedValue(f"{name}, {column}", _text_of(value), place)
+    for column, value in _stated(operation, MEASUREMENTS):
+        place = _operation_place(operation, files, MEASUREMENTS[column], float(value))
+        yield TracedValue(f"{name}, {column}", _text_of(value), place)
     for percentile, value in operation.percentiles:
         place = _operation_place(operation, files, _percentile_row(percentile), float(value))
         yield TracedValue(f"{name}, percentile {percentile}", f"{value} us", place)

@@ -119,7 +119,7 @@ def test_the_exit_status_depends_only_on_the_register(monkeypatch, checks, statu
 def test_a_machine_without_a_unique_id_is_an_error(monkeypatch, tmp_path):
     monkeypatch.setattr(machine, "MACHINE_ID", tmp_path)
     check = doctor.examine_machine()
-    assert check.is_error
+    assert check.word == "ERROR"
     assert f"{tmp_path}: cannot be read" in check.remedy
 
 
@@ -136,6 +136,6 @@ def test_a_machine_without_an_id_is_reported_and_not_changed(db, monkeypatch, se
     settings.LAB_DIR = tmp_path / "lab"
     Host.objects.create(name="local", kind="local", machine_id="of-another")
     check = doctor.examine_machine()
-    assert (check.found, check.is_error) == ("has no id yet: made at the first start", False)
+    assert (check.found, check.word) == ("has no id yet: made at the first start", "OK")
     assert list(host_lines()) == ["lab host local"]
     assert not settings.LAB_DIR.exists()

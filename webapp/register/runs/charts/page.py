@@ -94,17 +94,13 @@ def _slices(table: SliceTable) -> dict[str, Any]:
     # A panel with any share stays: limits that a reader sets in the browser may turn the share into a bar.
     drawn = [any(panel["shares"]) for panel in chart["panels"]]
     unseen = [panel["threshold"] for panel, is_seen in zip(chart["panels"], drawn, strict=True) if not is_seen]
+    unseen_note = f" Not shown: {' and '.join(unseen)}, because no slice has a slower read." if unseen else ""
     return {
         "chart": chart | {"panels": list(compress(chart["panels"], drawn))},
         "panels": list(compress(table.limits, drawn)),
         "unseen": unseen,
-        "chart_sentence": " ".join([chart["sentence"], *_unseen_sentence(unseen)]),
+        "chart_sentence": chart["sentence"] + unseen_note,
     }
-
-
-def _unseen_sentence(thresholds: Sequence[str]) -> list[str]:
-    """Return the sentence that names the panels left out."""
-    return [f"Not shown: {' and '.join(thresholds)}, because no slice has a slower read."] if thresholds else []
 
 
 def _not_drawn(table: SliceTable, context: Mapping[str, Any]) -> str:

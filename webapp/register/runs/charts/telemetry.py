@@ -61,19 +61,13 @@ class Intervals:
             for column, value in zip(self._columns, row, strict=True):
                 column.append(nan if value is None else value)  # _number() accepts finite values only
 
-    def values(self, place: int) -> list[float | None]:
-        """Return the values of one of QUANTITIES; None if it is missing."""
-        return [None if isnan(value) else value for value in self._columns[place]]
+    def values(self, place: int) -> Iterator[float | None]:
+        """Yield the values of one of QUANTITIES; None if it is missing."""
+        return (None if isnan(value) else value for value in self._columns[place])
 
     def reported(self) -> list[int]:
         """Return the positions of the quantities that any interval reports."""
         return [place for place, column in enumerate(self._columns) if not all(map(isnan, column))]
-
-    def row(self, number: int, places: Iterable[int]) -> Iterator[float | None]:
-        """Yield the values of an interval at the given positions."""
-        for place in places:
-            value = self._columns[place][number]
-            yield None if isnan(value) else value
 
 
 def read_intervals(evidence: Evidence) -> Intervals:
@@ -88,8 +82,8 @@ def every_line(evidence: Evidence) -> tuple[list[str], Iterator[list[str | None]
     """Return the header and lines of all intervals, for each reported quantity. Raises as read_intervals()."""
     intervals = read_intervals(evidence)
     places = intervals.reported()
-    lines = ([_digits(end), *map(_digits, intervals.row(number, places))] for number, end in enumerate(intervals.ends))
-    return ["end_s", *(QUANTITIES[place].code for place in places)], lines
+    rows = zip(intervals.ends, *map(intervals.values, places), strict=True)
+    return ["end_s", *(QUANTITIES[place].code for place in places)], (list(map(_digits, row)) for row in rows)
 
 
 def _digits(value: float | None) -> str | None:
@@ -102,7 +96,7 @@ def reduced(intervals: Intervals) -> Telemetry:
     ends = intervals.ends
     groups = spans(len(ends), COLUMNS_MAX)
     columns = [(ends[group[0] - 1] if group[0] else 0.0, ends[group[-1]]) for group in groups]
-    drawn = [_drawn(QUANTITIES[place], intervals.values(place), groups) for place in intervals.reported()]
+    drawn = [_drawn(QUANTITIES[place], list(intervals.values(place)), groups) for place in intervals.reported()]
     return Telemetry(columns, drawn, len(ends))
 
 
