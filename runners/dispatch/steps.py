@@ -23,20 +23,7 @@ from runners.evidence import drive_states
 from runners.hosts.protocol import Connect, LabHost, ProgramState, ProgramStatus, stop_and_seal, was_never_started
 from runners.inventory import safety
 from runners.inventory.device_lookup import identify_device, ordered_path
-from runners.lifecycle.stages import (
-    advance_stage,
-    current_run,
-    current_stage,
-    end_message,
-    first_failure_message,
-    lab_host,
-    machines_count,
-    overdue_message,
-    overdue_since,
-    stages_of,
-    stop_requested_since,
-    was_refused,
-)
+from runners.lifecycle import stages
 from runners.lifecycle.transitions import transition
 from runners.models import Dispatch, DriveState, exit_codes
 from runners.models.states import FINAL, State
@@ -64,7 +51,7 @@ def advance(dispatch: Dispatch, connect: Connect) -> bool:
     if dispatch.state == State.QUEUED:
         return claim(dispatch, connect)
     try:
-        return _step(dispatch, lab_host(dispatch, connect))
+        return _step(dispatch, stages.lab_host(dispatch, connect))
     except HostError as error:
         return handle_host_error(dispatch, error)
 
@@ -76,7 +63,7 @@ def _step(dispatch: Dispatch, host: LabHost) -> bool:
         if error.retry or dispatch.state != State.PREPARING:
             raise
         # An earlier start whose answer was lost must not take effect after another dispatch has claimed the drive.
-        closed = stop_and_seal(host, current_run(dispatch))
+        closed = stop_and_seal(host, stages.current_run(dispatch))
         if closed.state is ProgramState.RUNNING:
             raise HostUnavailableError(f"{error}; but its program runs, and is being stopped") from error
         if was_never_started(closed):
@@ -101,7 +88,7 @@ def _check_drive(dispatch: Dispatch, host: LabHost) -> bool:
 
 def _start(dispatch: Dispatch, host: LabHost) -> bool:
     """Start the program, or find that a worker started it and died before it recorded that."""
-    if host.status(current_run(dispatch)).state is ProgramState.ABSENT:
+    if host.status(stages.current_run(dispatch)).state is ProgramState.ABSENT:
         if dispatch.cancel_requested_at:
             return _close_start(dispatch, host)
         # Identify again: hours may have passed between the two steps.
@@ -118,7 +105,7 @@ def _close_start(dispatch: Dispatch, host: LabHost, refusal: str = "") -> bool:
 
     An earlier start may still be in progress, also by a worker without database access.
     """
-    closed = stop_and_seal(host, current_run(dispatch))
+    closed = stop_and_seal(host, stages.current_run(dispatch))
     if closed.state is ProgramState.RUNNING:
         return False
     never = was_never_started(closed)
@@ -129,7 +116,7 @@ def _close_start(dispatch: Dispatch, host: LabHost, refusal: str = "") -> bool:
 
 def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
     """Send the files of the current stage and start it. A repetition reports the same process."""
-    stage, run = current_stage(dispatch), current_run(dispatch)
+    stage, run = stages.current_stage(dispatch), stages.current_run(dispatch)
     if stage.resets_drive and dispatch.resets_drive_at is None:
         Dispatch.objects.filter(pk=dispatch.pk).update(resets_drive_at=timezone.now())
     if host.status(run).state is ProgramState.ABSENT:
@@ -143,17 +130,17 @@ def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bo
     has_changed = transition(dispatch, State.PREPARING, State.RUNNING, process, **columns)
     if not has_changed and dispatch.state in FINAL:
         # Another worker ended it while this one was cut off from the database: no worker would poll the program.
-        stop_and_seal(host, current_run(dispatch))
+        stop_and_seal(host, stages.current_run(dispatch))
     return has_changed
 
 
 def _poll_running(dispatch: Dispatch, host: LabHost) -> bool:
     """Record the status and progress of a running program; stop it if that was requested."""
-    stage = current_stage(dispatch)
+    stage = stages.current_stage(dispatch)
     run = run_of(dispatch.public_id, stage)
     status = host.status(run)
     _record_observation(dispatch, status)
-    if status.state is ProgramState.RUNNING and (since := stop_requested_since(dispatch, stage)):
+    if status.state is ProgramState.RUNNING and (since := stages.stop_requested_since(dispatch, stage)):
         _record_end_request(dispatch, stage)
         status = host.stop(run)
         is_unstoppable = timezone.now() - since >= timedelta(seconds=settings.HOST_SILENCE_S)
@@ -175,7 +162,7 @@ def _poll_running(dispatch: Dispatch, host: LabHost) -> bool:
 
 def _record_end_request(dispatch: Dispatch, stage: Stage) -> None:
     """Record that the program is stopped for its limit, before it is: its history then shows the cause."""
-    if dispatch.end_requested_at is None and overdue_since(dispatch, stage):
+    if dispatch.end_requested_at is None and stages.overdue_since(dispatch, stage):
         dispatch.end_requested_at = timezone.now()
         here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
         here.update(end_requested_at=dispatch.end_requested_at)
@@ -183,7 +170,7 @@ def _record_end_request(dispatch: Dispatch, stage: Stage) -> None:
 
 def _start_next_stage(dispatch: Dispatch, host: LabHost) -> bool:
     """Start the stage that is due. If it cannot start, go on to cleanup."""
-    if dispatch.cancel_requested_at and not current_stage(dispatch).is_cleanup:
+    if dispatch.cancel_requested_at and not stages.current_stage(dispatch).is_cleanup:
         return _skip_stage(dispatch, host, "not started: cancelled")
     try:
         identity = identify_device(dispatch.device, host)
@@ -201,18 +188,19 @@ def _start_next_stage(dispatch: Dispatch, host: LabHost) -> bool:
 
 def _skip_stage(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
     """Skip the stage that was due. Its run directory is sealed first: a late start must not get the drive."""
-    if stop_and_seal(host, current_run(dispatch)).state is ProgramState.RUNNING:
+    if stop_and_seal(host, stages.current_run(dispatch)).state is ProgramState.RUNNING:
         return False
-    return advance_stage(dispatch, None, reason) or _last_stage_ended(dispatch)
+    return stages.advance_stage(dispatch, None, reason) or _last_stage_ended(dispatch)
 
 
 def _stage_ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     """Record the end of a stage. YCSB always exits with 0: without output, later stages would measure nothing."""
-    reason = end_message(dispatch, host, status)
-    reason += overdue_message(dispatch, status.exit_status) + telemetry_message(dispatch, host)
-    if status.exit_status == exit_codes.FINISHED and current_stage(dispatch).is_measured and not status.log_bytes:
+    reason = stages.end_message(dispatch, host, status)
+    reason += stages.overdue_message(dispatch, status.exit_status) + telemetry_message(dispatch, host)
+    is_measured = stages.current_stage(dispatch).is_measured
+    if status.exit_status == exit_codes.FINISHED and is_measured and not status.log_bytes:
         status, reason = replace(status, exit_status=exit_codes.PROGRAM_FAILED), f"{reason}; it wrote no log"
-    return advance_stage(dispatch, status, reason) or _last_stage_ended(dispatch)
+    return stages.advance_stage(dispatch, status, reason) or _last_stage_ended(dispatch)
 
 
 def _last_stage_ended(dispatch: Dispatch) -> bool:
@@ -223,17 +211,17 @@ def _last_stage_ended(dispatch: Dispatch) -> bool:
     if dispatch.cancel_requested_at:
         return transition(dispatch, State.RUNNING, State.CANCELLED, "its programs have ended on the host")
     exit_status = exit_codes.FINISHED if dispatch.exit_status is None else dispatch.exit_status
-    reason = first_failure_message(dispatch)
+    reason = stages.first_failure_message(dispatch)
     return transition(dispatch, State.RUNNING, State.COLLECTING, reason, exit_status=exit_status)
 
 
 def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
-    if len(stages_of(dispatch)) > 1:
+    if len(stages.stages_of(dispatch)) > 1:
         return _stage_ended(dispatch, host, status)
     if dispatch.cancel_requested_at and exit_codes.was_stopped(status.exit_status):
         return transition(dispatch, State.RUNNING, State.CANCELLED, "its program has ended on the host")
-    reason = end_message(dispatch, host, status)
-    reason += overdue_message(dispatch, status.exit_status)
+    reason = stages.end_message(dispatch, host, status)
+    reason += stages.overdue_message(dispatch, status.exit_status)
     if status.log_bytes == 0:
         return _ended_without_log(dispatch, status.exit_status, reason)
     return transition(dispatch, State.RUNNING, State.COLLECTING, reason, exit_status=status.exit_status)
@@ -242,7 +230,7 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
 def _ended_without_log(dispatch: Dispatch, exit_status: int | None, reason: str) -> bool:
     """End a dispatch without a log. A drive that drivetest refused needs none; all other cases are failures."""
     columns = {"exit_status": exit_status, "collected_at": None if dispatch.log_bytes else timezone.now()}
-    if was_refused(dispatch, exit_status):
+    if stages.was_refused(dispatch, exit_status):
         return transition(dispatch, State.RUNNING, State.REFUSED, reason, **columns)
     seen = f"its log is empty now, but had {dispatch.log_bytes} bytes" if dispatch.log_bytes else "it wrote no log"
     return transition(dispatch, State.RUNNING, State.FAILED, f"{reason}; {seen}", **columns)
@@ -250,8 +238,8 @@ def _ended_without_log(dispatch: Dispatch, exit_status: int | None, reason: str)
 
 def _record_observation(dispatch: Dispatch, status: ProgramStatus) -> None:
     """Store what is not known yet of a running program: an earlier version may have started it."""
-    is_whole = len(status.boot_ids) >= machines_count(dispatch)
-    is_new = dispatch.pid is None or (is_whole and len(dispatch.boot_ids) < machines_count(dispatch))
+    is_whole = len(status.boot_ids) >= stages.machines_count(dispatch)
+    is_new = dispatch.pid is None or (is_whole and len(dispatch.boot_ids) < stages.machines_count(dispatch))
     if status.state is ProgramState.RUNNING and is_new:
         _store_process(dispatch, status if is_whole else replace(status, boot_ids=()))
 
@@ -282,7 +270,7 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
     there is no run to be read.
     """
     drive_states.record(dispatch, host, DriveState.Moment.AFTER)
-    reason, is_refused = _end_reason(dispatch, host), was_refused(dispatch, dispatch.exit_status)
+    reason, is_refused = _end_reason(dispatch, host), stages.was_refused(dispatch, dispatch.exit_status)
     left: dict[str, Any] = {}
     try:
         if is_refused:
@@ -300,12 +288,12 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
 
 
 def _end_reason(dispatch: Dispatch, host: LabHost) -> str:
-    if len(stages_of(dispatch)) > 1:
-        return first_failure_message(dispatch) or exit_codes.REASONS[exit_codes.FINISHED]
+    if len(stages.stages_of(dispatch)) > 1:
+        return stages.first_failure_message(dispatch) or exit_codes.REASONS[exit_codes.FINISHED]
     status = ProgramStatus(ProgramState.ENDED, exit_status=dispatch.exit_status)
     if dispatch.exit_status is None:
-        status = host.status(current_run(dispatch))
-    return end_message(dispatch, host, status) + overdue_message(dispatch, dispatch.exit_status)
+        status = host.status(stages.current_run(dispatch))
+    return stages.end_message(dispatch, host, status) + stages.overdue_message(dispatch, dispatch.exit_status)
 
 
 def _truncation_message(dispatch: Dispatch, left: Mapping[str, Any]) -> str:
@@ -314,7 +302,7 @@ def _truncation_message(dispatch: Dispatch, left: Mapping[str, Any]) -> str:
     For several stages this is not known: the page follows one log after the other, and an archive of all is submitted.
     """
     submission = left.get("submission")
-    if submission is None or len(stages_of(dispatch)) > 1 or submission.log.size_bytes >= dispatch.log_bytes:
+    if submission is None or len(stages.stages_of(dispatch)) > 1 or submission.log.size_bytes >= dispatch.log_bytes:
         return ""
     before, now = dispatch.log_bytes, submission.log.size_bytes
     return f"; its log was truncated on the host: it had {before} bytes and has {now}"

@@ -12,17 +12,7 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 
-from runners.errors import (
-    DeviceUnknownError,
-    FileExistsOnHostError,
-    FileMissingError,
-    HostError,
-    HostFaultError,
-    HostUnavailableError,
-    ProgramMissingError,
-    StartFailedError,
-    StartRefusedError,
-)
+from runners import errors
 from runners.hosts.documents import expecting, parse_drives, parse_identity, parse_removal, parse_status
 from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import FoundDrive, Identity, ProgramStatus
@@ -46,7 +36,7 @@ class LocalHost:
 
     def identify(self, path: str) -> Identity:
         answer = self._run("identify", path, "--json")
-        return parse_identity(path, _document(answer, f"{path}: cannot be identified", DeviceUnknownError))
+        return parse_identity(path, _document(answer, f"{path}: cannot be identified", errors.DeviceUnknownError))
 
     def list_drives(self) -> list[FoundDrive]:
         return parse_drives(_document(self._run("identify"), "its drives cannot be listed"))
@@ -61,7 +51,7 @@ class LocalHost:
     def _is_drive(self, path: str, drive_key: str) -> bool:
         try:
             return drive_key in keys_of(self.identify(path).drive_key)
-        except DeviceUnknownError:
+        except errors.DeviceUnknownError:
             return False
 
     def first_bytes(self, path: str, limit: int) -> bytes:
@@ -69,16 +59,18 @@ class LocalHost:
             with Path(path).open("rb") as stream:
                 return stream.read(limit)
         except OSError as error:
-            raise DeviceUnknownError(f"{path}: cannot be read: {error.strerror}") from error
+            raise errors.DeviceUnknownError(f"{path}: cannot be read: {error.strerror}") from error
 
     def create_file(self, path: str, size_bytes: int) -> None:
         try:
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
                 _allocate(path, stream.fileno(), size_bytes)
         except FileExistsError as error:
-            raise FileExistsOnHostError(f"{path}: exists already and was not changed; add it without a size") from error
+            raise errors.FileExistsOnHostError(
+                f"{path}: exists already and was not changed; add it without a size"
+            ) from error
         except OSError as error:
-            raise DeviceUnknownError(f"{path}: cannot be created: {error.strerror}") from error
+            raise errors.DeviceUnknownError(f"{path}: cannot be created: {error.strerror}") from error
 
     def put(self, run: str, files: Mapping[str, bytes]) -> None:
         directory = self._run_dir(run)
@@ -88,14 +80,14 @@ class LocalHost:
                 _write_atomically(directory / name, content)
             _sync(directory)
         except OSError as error:
-            raise HostFaultError(f"{directory}: cannot be written: {error.strerror}") from error
+            raise errors.HostFaultError(f"{directory}: cannot be written: {error.strerror}") from error
 
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
         answer = self._run("start", *self._generation_options(run, drive_key, generation), "--", *argv)
         if answer.returncode == REFUSED:
-            raise StartRefusedError(_refusal_reason(answer, "the host refuses to start it"))
+            raise errors.StartRefusedError(_refusal_reason(answer, "the host refuses to start it"))
         if answer.returncode == USAGE:
-            raise StartFailedError(_error_text(answer, "drivetest cannot start it"))
+            raise errors.StartFailedError(_error_text(answer, "drivetest cannot start it"))
         # Without an answer the outcome is unknown. The same start may be repeated and leads to one process.
         return parse_status(_document(answer, f"{run}: start gave no answer"))
 
@@ -122,13 +114,13 @@ class LocalHost:
         try:
             return _open_regular_file(self._run_dir(run), Path(file).parts)
         except FileNotFoundError as error:
-            raise FileMissingError(f"{path}: expected a file of the run, found none") from error
+            raise errors.FileMissingError(f"{path}: expected a file of the run, found none") from error
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.ENXIO}:
-                raise FileMissingError(
+                raise errors.FileMissingError(
                     f"{path}: expected a plain file of the run, found another kind of file"
                 ) from error
-            raise HostUnavailableError(f"{path}: cannot be read: {error.strerror}") from error
+            raise errors.HostUnavailableError(f"{path}: cannot be read: {error.strerror}") from error
 
     def _query(self, run: str, command: str) -> ProgramStatus:
         answer = self._run(command, "--run-dir", str(self._run_dir(run)))
@@ -161,9 +153,9 @@ class LocalHost:
             )
         except subprocess.TimeoutExpired as error:
             seconds = settings.HOST_ANSWER_TIMEOUT_S
-            raise HostUnavailableError(f"drivetest {arguments[0]}: no answer within {seconds} s") from error
+            raise errors.HostUnavailableError(f"drivetest {arguments[0]}: no answer within {seconds} s") from error
         except OSError as error:
-            raise ProgramMissingError(
+            raise errors.ProgramMissingError(
                 f"{self.program}: cannot be run: {error.strerror}; "
                 "run `cargo build --release` in runners/drivetest, or set DRIVETEST"
             ) from error
@@ -187,7 +179,7 @@ def _read_size(size: Path) -> str:
 def _document(
     answer: "subprocess.CompletedProcess[str]",
     otherwise: str,
-    error: type[HostError] = HostUnavailableError,
+    error: type[errors.HostError] = errors.HostUnavailableError,
     accepted: Set[int] = frozenset({SUCCESS}),
 ) -> dict[str, Any]:
     """Return the JSON of an answer. Raise `error` with its text, or else `otherwise`, for any other exit status."""
@@ -219,7 +211,7 @@ def _allocate(path: str, descriptor: int, size_bytes: int) -> None:
         os.fsync(descriptor)
     except OSError as error:
         Path(path).unlink()
-        raise DeviceUnknownError(f"{path}: cannot reserve {size_bytes} bytes: {error.strerror}") from error
+        raise errors.DeviceUnknownError(f"{path}: cannot reserve {size_bytes} bytes: {error.strerror}") from error
 
 
 def _open_regular_file(directory: Path, parts: Sequence[str]) -> BinaryIO:

@@ -19,16 +19,8 @@ from results.lifecycle.submission_states import REVIEWABLE, SubmissionState, wit
 from results.models import Annotation, Event, Run, Submission
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
+from webapp.submissions import forms
 from webapp.submissions.changes import embargo_sentence, refusals_shown
-from webapp.submissions.forms import (
-    AnnotationForm,
-    CorrectionForm,
-    IdentityForm,
-    ProductForm,
-    ReasonForm,
-    SupersedeForm,
-    valid_data,
-)
 from webapp.submissions.review_warnings import review_warnings, with_virtual_device_flag
 
 PAGE_ROWS = 50
@@ -64,14 +56,14 @@ def decide(request: UserRequest, public_id: str, decision: str) -> HttpResponse:
 
 
 def _name_product(request: UserRequest, submission: Submission) -> str:
-    product = valid_data(ProductForm(submission, request.POST))["product"]
+    product = forms.valid_data(forms.ProductForm(submission, request.POST))["product"]
     review.name_product(submission, product, request.user)
     return f"The product is {product}."
 
 
 def _create_product(request: UserRequest, submission: Submission) -> str:
-    form = IdentityForm(request.POST)
-    valid_data(form)
+    form = forms.IdentityForm(request.POST)
+    forms.valid_data(form)
     return f"The product {review.create_product(submission, request.user, form.identity())} is in the register."
 
 
@@ -106,7 +98,7 @@ def _read_again(request: UserRequest, submission: Submission) -> str:
 
 
 def _reason(request: UserRequest) -> str:
-    return str(valid_data(ReasonForm(request.POST))["reason"])
+    return str(forms.valid_data(forms.ReasonForm(request.POST))["reason"])
 
 
 DECISIONS: dict[str, Decision] = {
@@ -137,9 +129,9 @@ def run_review(request: UserRequest, public_id: str) -> HttpResponse:
         "annotations": list(run.annotations.current().select_related("author")),
         "corrections": [event for event in history if event.kind == CORRECTED],
         "history": [(event, event_label(event.kind)) for event in history],
-        "supersede_form": SupersedeForm(),
-        "annotation_form": AnnotationForm(),
-        "correction_form": CorrectionForm(initial={name: getattr(run, name) for name in CORRECTABLE}),
+        "supersede_form": forms.SupersedeForm(),
+        "annotation_form": forms.AnnotationForm(),
+        "correction_form": forms.CorrectionForm(initial={name: getattr(run, name) for name in CORRECTABLE}),
     }
     return render(request, "submissions/review/run_review.html", context)
 
@@ -182,7 +174,7 @@ def _with_reason(decide: Callable[[Run, User, str], None], done: str) -> Act:
 
 
 def _supersede(request: UserRequest, run: Run) -> str:
-    stated = valid_data(SupersedeForm(request.POST))
+    stated = forms.valid_data(forms.SupersedeForm(request.POST))
     successor = Run.objects.filter(public_id=stated["successor"].strip()).first()
     if successor is None:
         raise ReviewRefusedError(f"No run is named {stated['successor']}.")
@@ -191,7 +183,7 @@ def _supersede(request: UserRequest, run: Run) -> str:
 
 
 def _annotate(request: UserRequest, run: Run) -> str:
-    annotate(run, valid_data(AnnotationForm(request.POST))["text"], request.user)
+    annotate(run, forms.valid_data(forms.AnnotationForm(request.POST))["text"], request.user)
     return "Annotated."
 
 
@@ -202,7 +194,7 @@ def _retract(request: UserRequest, run: Run) -> str:
 
 
 def _correct(request: UserRequest, run: Run) -> str:
-    stated = valid_data(CorrectionForm(request.POST))
+    stated = forms.valid_data(forms.CorrectionForm(request.POST))
     correct(run, {name: stated[name] for name in CORRECTABLE}, request.user, stated["reason"])
     return "The facts are corrected. The history shows the values before and after."
 

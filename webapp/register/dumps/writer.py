@@ -24,16 +24,7 @@ from django.utils import timezone
 from pyarrow import parquet
 
 from results.locks import file_lock
-from webapp.register.dumps.store import (
-    MANIFEST,
-    SUMS,
-    DumpFile,
-    dumps,
-    dumps_directory,
-    newest_day,
-    publish_dump,
-    remove_dumps,
-)
+from webapp.register.dumps import store
 from webapp.register.dumps.tables import SCHEMA, TABLES, Table, withheld_runs
 from webapp.register.http.files import csv_cell, plain
 
@@ -50,8 +41,8 @@ def write_due() -> Path | None:
         if not is_ours:
             return None
         withheld = set(withheld_runs())
-        remove_dumps(dump for dump in dumps() if not withheld <= set(dump.withheld))
-        if newest_day() >= timezone.now().date().isoformat():
+        store.remove_dumps(dump for dump in store.dumps() if not withheld <= set(dump.withheld))
+        if store.newest_day() >= timezone.now().date().isoformat():
             return None
         return _write()
 
@@ -65,14 +56,14 @@ def write_dump() -> Path:
 def _write() -> Path:
     now = timezone.now()
     # Directories with a leading dot are not dumps; an unfinished one is removed with the next dump.
-    directory = Path(tempfile.mkdtemp(prefix=".being-written-", dir=dumps_directory()))
+    directory = Path(tempfile.mkdtemp(prefix=".being-written-", dir=store.dumps_directory()))
     with transaction.atomic():
         _freeze()
         files = [file for table in TABLES for file in write_table(directory, table)]
         withheld = withheld_runs()
     _write_manifest(directory, now, files, withheld)
     directory.chmod(0o750)
-    return publish_dump(directory, now.date())
+    return store.publish_dump(directory, now.date())
 
 
 def _freeze() -> None:
@@ -82,7 +73,7 @@ def _freeze() -> None:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
-def write_table(directory: Path, table: Table) -> list[DumpFile]:
+def write_table(directory: Path, table: Table) -> list[store.DumpFile]:
     """Write the three files of a table; at most a few thousand rows are in memory at a time."""
     rows_count = 0
     with ExitStack() as stack:
@@ -192,16 +183,16 @@ def _gzip_text(path: Path) -> Iterator[io.TextIOWrapper]:
         yield text
 
 
-def _file_entry(path: Path, rows_count: int | None = None) -> DumpFile:
+def _file_entry(path: Path, rows_count: int | None = None) -> store.DumpFile:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
         os.fsync(file.fileno())
-    return DumpFile(path.name, path.stat().st_size, digest.hexdigest(), rows_count)
+    return store.DumpFile(path.name, path.stat().st_size, digest.hexdigest(), rows_count)
 
 
-def _write_manifest(directory: Path, now: datetime, files: list[DumpFile], withheld: list[str]) -> None:
+def _write_manifest(directory: Path, now: datetime, files: list[store.DumpFile], withheld: list[str]) -> None:
     """Write the checksums, then the manifest, which makes the directory a complete dump."""
-    sums = directory / SUMS
+    sums = directory / store.SUMS
     sums.write_text("".join(f"{file.sha256}  {file.name}\n" for file in files))
     manifest = {
         "schema": SCHEMA,
@@ -211,7 +202,7 @@ def _write_manifest(directory: Path, now: datetime, files: list[DumpFile], withh
         "withheld": withheld,
         "files": [asdict(file) for file in [*files, _file_entry(sums)]],
     }
-    with (directory / MANIFEST).open("w") as file:
+    with (directory / store.MANIFEST).open("w") as file:
         json.dump(manifest, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
@@ -220,6 +211,6 @@ def _write_manifest(directory: Path, now: datetime, files: list[DumpFile], withh
 @contextmanager
 def _writer_lock(*, waits: bool) -> Iterator[bool]:
     """Take the lock of dumps: publishing one removes unfinished ones, also those of a second writer."""
-    dumps_directory().mkdir(mode=0o750, parents=True, exist_ok=True)
-    with file_lock(dumps_directory() / "lock", waits=waits) as is_ours:
+    store.dumps_directory().mkdir(mode=0o750, parents=True, exist_ok=True)
+    with file_lock(store.dumps_directory() / "lock", waits=waits) as is_ours:
         yield is_ours
