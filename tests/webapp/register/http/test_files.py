@@ -48,4 +48,5 @@ def test_an_interval_of_a_day_takes_72_bytes():
     intervals = telemetry.Intervals((float(second), rows) for second in range(1, 86_401))
     size_bytes = sum(column.itemsize * len(column) for column in (intervals.ends, *intervals._columns))
     assert size_bytes == 86_400 * 8 * (1 + len(telemetry.QUANTITIES))
-    assert (intervals.reported(), intervals.values(0)[:2], intervals.values(1)[:2]) == ([0], [1.5, 1.5], [None, None])
+    values = [list(intervals.values(place))[:2] for place in (0, 1)]
+    assert (intervals.reported(), values) == ([0], [[1.5, 1.5], [None, None]])
