@@ -3,7 +3,7 @@ import {billionths} from '../limits.js';
 import {escape, fill as part} from '../parts.js';
 import {shareHtml} from '../your-limits.js';
 
-const RUN = 'RUN'; // in the cell of a tier, for the id of the run that it links to
+const RUN = '\0'; // in the cell of a tier, for the id of the run that it links to; no stored text contains it
 const TIERS = ['published', 'vendor-reported', 'reviewed', 'lab-verified'];
 const places = printed => printed.includes('.') ? printed.length - printed.indexOf('.') - 1 : 0;
 

@@ -17,7 +17,7 @@ from webapp.register.tables.parameters import FASTEST_FIRST, ListQuery, Sort
 from webapp.register.tables.parts import fill
 from webapp.templatetags import units
 
-RUN = "RUN"  # in the cell of a tier, for the id of the run that it links to
+RUN = "\0"  # in the cell of a tier, for the id of the run that it links to; no stored text contains it
 CATEGORY_LABELS = dict(Category.choices)
 ORDERS = {False: "ascending", True: "descending"}  # of a sort, in `aria-sort`
 PART_OF_KIND = {"category": "text", "notes": "text", "tier": "text"}
