@@ -7,8 +7,9 @@ WORKSPACE := runners/drivetest
 DRIVETEST := $(WORKSPACE)/target/release/drivetest
 # One target directory for all; nothing is built here twice, so keeping intermediate states would only cost disk.
 export CARGO_INCREMENTAL := 0
-# The side file of a run tells the commit that its program was built from; an archive without history has none.
-export DRIVETEST_REVISION := $(shell git rev-parse HEAD 2>/dev/null)$(if $(shell git status --porcelain -- $(WORKSPACE) 2>/dev/null),-dirty)
+# The side file of a run names the last commit that changed its program, so that no other commit compiles the program
+# again; an archive without history has none.
+export DRIVETEST_REVISION := $(shell git rev-list -1 HEAD -- $(WORKSPACE) 2>/dev/null)$(if $(shell git status --porcelain -- $(WORKSPACE) 2>/dev/null),-dirty)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The checks need no server: addresses of a developer's shell must not reach them.
 OFFLINE := env -u DATABASE_URL -u REDIS_URL

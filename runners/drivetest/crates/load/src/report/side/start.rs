@@ -14,7 +14,7 @@ use crate::host::Host;
 use crate::run::LoadRun;
 use crate::schedule::stream::ActHistogram;
 
-/// The commit that this program was built from; None if the builder did not set it.
+/// The last commit that changed this program, with `-dirty` after uncommitted changes; None if the builder did not set it.
 const REVISION: Option<&str> = option_env!("DRIVETEST_REVISION");
 
 /// The start record.
