@@ -237,9 +237,9 @@ def test_a_table_with_selected_runs_fits_a_phone(phone_page, path):
 
 def test_the_meaning_of_a_head_is_reached_with_the_keyboard(page):
     page.goto("/drives/nvme-flash/")
-    page.locator("table.runs thead a", has_text="Per TB").focus()
+    page.locator("table.runs thead a", has_text="Speed per TB").focus()
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "What Per TB means"
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "What Speed per TB means"
     page.keyboard.press("Enter")
     page.wait_for_url("**/explain/#tps_per_tb")
 

@@ -8,10 +8,12 @@ from django.conf import settings
 
 from results.catalogue.claims import import_claims, import_figures
 from tests.webapp.register.runs.charts.test_telemetry import interval, make_run
-from webapp.register.tables.meanings import meaning_address
+from webapp.register.tables.categories import SPECS
+from webapp.register.tables.meanings import ALL, meaning_address
 
 __all__ = ["make_run"]
 pytestmark = pytest.mark.django_db
+PERCENTILES = ("p50", "p90", "p95", "p99", "p99.9", "p99.99", "p99.999")
 TEMPLATES = settings.BASE_DIR / "webapp/templates/register"
 
 
@@ -107,8 +109,8 @@ def test_every_head_of_the_answer_of_a_fleet_check_links_to_its_meaning(client, 
 def test_a_sorting_head_keeps_its_link_and_the_meaning_is_a_second_link(client, catalogue):
     text = client.get("/drives/nvme-flash/").text
     head = text.split('data-column="tps_per_tb">')[1].split("</th>")[0]
-    assert head.startswith('<a href="?sort=-tps_per_tb">Per TB</a>')
-    assert head.endswith('<a class="means sign" href="/explain/#tps_per_tb" aria-label="What Per TB means">?</a>')
+    assert head.startswith('<a href="?sort=-tps_per_tb">Speed per TB</a>')
+    assert head.endswith('<a class="means sign" href="/explain/#tps_per_tb" aria-label="What Speed per TB means">?</a>')
 
 
 def test_no_template_of_the_register_has_a_head_without_a_meaning():
@@ -117,6 +119,23 @@ def test_no_template_of_the_register_has_a_head_without_a_meaning():
         heads = re.findall(r'<th scope="col"(?:[^>]|%}[^>])*?>(?:(?!</th>).)*</th>', path.read_text())
         found += [f"{path.name}: {head}" for head in heads if "{% meaning " not in head]
     assert found == []
+
+
+def test_every_fixed_head_of_a_template_is_a_name_of_its_column():
+    names = {meaning.code: meaning.head.split(", ") for meaning in ALL} | {"percentile": PERCENTILES}
+    heads = [
+        (code, head)
+        for path in TEMPLATES.rglob("*.html")
+        for code, head in re.findall(r"{% meaning '(\w+)' %}\">([^<{]+)</a>", path.read_text())
+    ]
+    assert len(heads) > 100
+    assert [(code, head) for code, head in heads if head not in names[code]] == []
+
+
+@pytest.mark.parametrize("spec", SPECS.values(), ids=lambda spec: spec.code)
+def test_every_head_of_a_table_of_drives_is_a_name_of_its_column(spec):
+    names = {meaning.code: meaning.head.split(", ") for meaning in ALL}
+    assert [column.head for column in spec.columns if column.head not in names[column.code]] == []
 
 
 def test_a_head_without_a_meaning_is_refused():

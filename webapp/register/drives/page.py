@@ -151,7 +151,7 @@ class DrivesPage:
         }
 
     def _head(self, column: Column) -> SafeString:
-        return head_html(column, self.query.sort, self.limits.by_threshold, self._sorted_address)
+        return head_html(column, self.query.sort, self.limits.by_threshold, self._sorted_address, has_code=True)
 
     def _sorted_address(self, sort: Sort) -> str:
         """Return the address of the same rows in another order, made from one address, because a page has twenty."""

@@ -29,10 +29,10 @@ STATES_NOTE = (
     "incompressible."
 )
 COMPUTED_NOTE = (
-    "Rating sustains is the highest speed at which one device can run day and night without exceeding its DWPD; at "
-    "3,000 tps (1x), ACT writes 266 GB a day. Per TB is the speed of one device divided by its capacity in TB. Rating "
-    "sustains and Per TB are computed with three significant digits; a publication without a number of devices counts "
-    "as one device."
+    "Rating sustains is the highest speed at which one device can run day and night without exceeding its DWPD. At "
+    "3,000 tps (1x), ACT writes 266 GB a day. Speed per TB is the speed of one device divided by its capacity in TB. "
+    "Both columns are computed with three significant digits. A publication without a number of devices counts as one "
+    "device."
 )
 COMMON_NOTES = (MARKS_NOTE, OVER_NOTE, SOURCE_NOTE)
 DRIVE_NOTES = (*COMMON_NOTES, ENDURANCE_NOTE, COMPUTED_NOTE, STATES_NOTE)

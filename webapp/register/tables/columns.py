@@ -193,10 +193,10 @@ DEVICE_SPEED = value_column(
     "device_tps", "One device", "computed", whole_device_tps, units.count, "tps, computed", "size", falls_first=True
 )
 OVER_256US = share_column(256, "Over 256 us", group="fast")
-OVER_512US = share_column(512, "512 us", group="fast")
+OVER_512US = share_column(512, "Over 512 us", group="fast")
 OVER_1MS = share_column(1_000, "Over 1 ms")
-OVER_8MS = share_column(8_000, "8 ms")
-OVER_64MS = share_column(64_000, "64 ms")
+OVER_8MS = share_column(8_000, "Over 8 ms")
+OVER_64MS = share_column(64_000, "Over 64 ms")
 CAPACITY = product_column("capacity_gb", "Capacity", units.capacity, "", "size")
 CATEGORY = Column(
     "category",
@@ -219,7 +219,7 @@ NEEDED_DWPD = computed_column(
     "needed_dwpd", "Speed needs", lambda run: needed_dwpd(device_tps(run), product_of(run).capacity_gb), "DWPD", "end"
 )
 PER_TB = computed_column(
-    "tps_per_tb", "Per TB", lambda run: tps_per_tb(device_tps(run), product_of(run).capacity_gb), "tps", "size"
+    "tps_per_tb", "Speed per TB", lambda run: tps_per_tb(device_tps(run), product_of(run).capacity_gb), "tps", "size"
 )
 PCIE_GEN = Column(
     "pcie_gen", "PCIe", "number", pcie_generation, lambda run: product_of(run).pcie_gen, "generation", "size"
@@ -230,12 +230,12 @@ STORAGE = Column(
 NOTES = Column(
     "notes", "Notes", "notes", lambda _: None, lambda run: "\n".join(notes_of(run)), "OP, CP", "end", is_sortable=False
 )
-BACKING_DEVICE = text_column("backing_device", "Device", "backing_device", "size")
+BACKING_DEVICE = text_column("backing_device", "Backing device", "backing_device", "size")
 PROTOCOL = text_column("protocol", "Protocol", "protocol", "size")
 SOLE_TENANT = value_column(
     "sole_tenant", "Sole tenant", "text", attrgetter("sole_tenant"), YES_OR_NO.__getitem__, "", "size", falls_first=True
 )
-OBSERVED = text_column("backing_device", "Device observed", "backing_device", "ev")
+OBSERVED = text_column("backing_device", "Backing device", "backing_device", "ev")
 REGION = text_column("region", "Region", "region", "ev")
 ZONE = text_column("zone", "Zone", "zone", "ev")
 FIRMWARE = text_column("firmware", "Firmware", "firmware", "ev")

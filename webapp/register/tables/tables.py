@@ -56,10 +56,13 @@ class TableSpec:
         return self.source_notes + self.reading_notes
 
 
-def head_html(column: Column, sort: Sort, limits: Mapping[int, Decimal], address: Callable[[Sort], str]) -> SafeString:
+def head_html(
+    column: Column, sort: Sort, limits: Mapping[int, Decimal], address: Callable[[Sort], str], has_code: bool = False
+) -> SafeString:
     """Return the head of a column as HTML; `address` returns the address of the same rows in another order.
 
-    A page has twenty heads, and a template takes ten times as long for them.
+    With `has_code`, the head has the column's code, by which the script of the drive tables finds it. A page has
+    twenty heads, and a template takes ten times as long for them.
     """
     name, unit = escape(column.head), escape(_unit(column, limits))
     classes = " ".join(filter(None, ("n" * column.is_number, column.group and f"g-{column.group}")))
@@ -67,10 +70,12 @@ def head_html(column: Column, sort: Sort, limits: Mapping[int, Decimal], address
     if sort.code == column.code:
         attributes += f' aria-sort="{ORDERS[sort.falls]}"'
         falls = not sort.falls
+    if has_code:
+        attributes += f' data-column="{column.code}"'
     if column.is_sortable:
         label = f'<a href="{escape(address(Sort(column.code, falls)))}">{name}</a>'
     return SafeString(
-        f'<th scope="col"{attributes} data-column="{column.code}">{label}'
+        f'<th scope="col"{attributes}>{label}'
         + (f'<span class="u">{unit}</span>' if unit else "")
         + f'<a class="means sign" href="{meaning_address(column.code)}" aria-label="What {name} means">?</a></th>'
     )
