@@ -29,7 +29,7 @@ from simulated_register import simulated_register
 
 from results.catalogue.importer import import_catalogue
 from tests.register import ROOT, free_port, wait_for
-from webapp.register.pagecache import store, updates
+from webapp.register.snapshots import store, updates
 from webapp.supervisor.supervisor import MAX_WEB_PROCESSES, WEB_THREADS
 
 PAGES = ("/drives/nvme-flash/", "/drive/sandisk-dc-sn861-6400gb/", "/drive/sandisk-dc-sn861-6400gb/badge.svg")

@@ -1,4 +1,7 @@
-"""Celery tasks of the lab: short, with ids only. Each may arrive twice, late or never. results/tasks.py reads logs."""
+"""Celery tasks of the lab: short, with ids only. Each may arrive twice, late or never. results/tasks.py reads logs.
+
+Some names of tasks say `watch`, because messages of earlier releases use these names.
+"""
 
 from celery import shared_task
 
@@ -8,7 +11,7 @@ from runners.retention.maintenance import check_pool
 
 
 @shared_task(name="runners.watch_dispatches")
-def watch_dispatches() -> None:
+def poll_dispatches() -> None:
     """Poll every dispatch that is due. Several workers share them."""
     run_due()
 
@@ -20,7 +23,7 @@ def advance_dispatch(dispatch_id: int) -> None:
 
 
 @shared_task(name="runners.watch_campaigns")
-def watch_campaigns() -> None:
+def advance_campaigns() -> None:
     """Make the next step of every campaign that has one due."""
     campaign_scheduler.run_due()
 

@@ -5,7 +5,7 @@ import os
 from django.core.wsgi import get_wsgi_application
 
 from webapp.database.base import ANSWER_MOST_S, BoundedConnection
-from webapp.register.pagecache.serving import serve_snapshots_first
+from webapp.register.snapshots.serving import serve_snapshots_first
 from webapp.supervisor.launch import end_with_main_program
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")

@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 PAUSES_S = (30, 300)  # after the first and the second attempt that count: a busy machine is often past its peak by then
 OWN_FAULT_PAUSE_S = 60
 FILE_UNREADABLE = "file-unreadable"  # of docs/reference/findings.md: the one error that is never the log's
-SWEEP_S = 10  # a sweep that took longer leaves the rest to the next one: the same workers also watch the dispatches
+SWEEP_S = 10  # a sweep that took longer leaves the rest to the next one: the same workers also poll the dispatches
 
 
 # Not tried again: the same bytes would be read the same.

@@ -236,8 +236,11 @@ class LoadStopper:
 load_stopper = cache(LoadStopper)
 
 
-def stop_remote_load(dispatch_id: int, connect_host: Connect) -> bool:
-    """Stop the load of a cancelled dispatch on its second host. Return whether it has ended; if not, repeat."""
+def stop_cancelled_load(dispatch_id: int, connect_host: Connect) -> bool:
+    """Stop the load of a cancelled dispatch on its second host. Return whether it has ended; if not, repeat.
+
+    dispatch/steps.py stops all other programs.
+    """
     cancelled = Dispatch.objects.filter(state=State.RUNNING, cancel_requested_at__isnull=False)
     dispatch = cancelled.select_related("device__host", "load_host").filter(pk=dispatch_id).first()
     if dispatch is None or dispatch.load_host is None or current_stage(dispatch).role is not Role.LOAD:
@@ -253,7 +256,7 @@ def _stop_in_thread(dispatch_id: int, connect_host: Connect) -> bool:
     """Stop a load as the outermost frame of a thread: log every failure; the stop is repeated."""
     close_old_connections()
     try:
-        return stop_remote_load(dispatch_id, connect_host)
+        return stop_cancelled_load(dispatch_id, connect_host)
     except Exception:
         log.exception("the load of dispatch %s was not stopped", dispatch_id)
         return False

@@ -21,14 +21,14 @@ def telemetry_run(run: str) -> str:
 class HostPair:
     """A LabHost of two: `load_runs` are on the load host, all other runs on the database host.
 
-    While a load run is active, telemetry of the drive runs on the drive's own host and holds the drive there. `watch`
-    are its arguments. The pair sends a stop to the load host first: the other one may not answer.
+    While a load run is active, telemetry of the drive runs on the drive's own host and holds the drive there.
+    `telemetry_argv` are its arguments. The pair sends a stop to the load host first: the other one may not answer.
     """
 
     database: LabHost
     load: LabHost
     load_runs: frozenset[str]
-    watch: tuple[str, ...]
+    telemetry_argv: tuple[str, ...]
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """Return a method of one host: calls with a run go to the run's host, all others to the database host."""
@@ -44,7 +44,7 @@ class HostPair:
         if run not in self.load_runs:
             return self.database.start(run, drive_key, generation, argv)
         self.database.put(telemetry_run(run), {})
-        telemetry = self.database.start(telemetry_run(run), drive_key, generation, self.watch)
+        telemetry = self.database.start(telemetry_run(run), drive_key, generation, self.telemetry_argv)
         if telemetry.state is not ProgramState.RUNNING and self.load.status(run).state is ProgramState.ABSENT:
             raise StartFailedError(f"{run}: not started: drive telemetry {telemetry_end_message(telemetry)}")
         started = self.load.start(run, drive_key, generation, argv)

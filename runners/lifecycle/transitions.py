@@ -11,7 +11,7 @@ from runners.models import Dispatch, Step
 from runners.models.dispatch_rows import refresh
 from runners.models.postgres import storable
 from runners.models.states import FINAL, ON_HOST, TRANSITIONS, WORKER, State
-from runners.monitoring.connectivity import close_unwatched_outages
+from runners.monitoring.connectivity import close_outages_of_ended
 
 
 def transition(dispatch: Dispatch, from_state: State, to_state: State, reason: str, **columns: Any) -> bool:
@@ -35,7 +35,7 @@ def transition(dispatch: Dispatch, from_state: State, to_state: State, reason: s
         )
         if moved:
             if from_state in ON_HOST and to_state in FINAL:
-                close_unwatched_outages(dispatch)
+                close_outages_of_ended(dispatch)
             states = {"from_state": from_state, "to_state": to_state}
             Step.objects.create(dispatch=dispatch, **states, actor=WORKER, reason=reason)
             if to_state in FINAL:

@@ -122,7 +122,7 @@ def record_heartbeat(dispatch: Dispatch, **columns: Any) -> None:
     dispatch.heartbeat_at, dispatch.silent_since, dispatch.reason = now, None, ""
 
 
-def close_unwatched_outages(dispatch: Dispatch) -> None:
+def close_outages_of_ended(dispatch: Dispatch) -> None:
     """Close the open outages on which only a dispatch that ends depended: no request will find their end."""
     others = Dispatch.objects.filter(outages=OuterRef("pk"), state__in=ON_HOST).exclude(pk=dispatch.pk)
     open_outages = dispatch.outages.filter(until=None)

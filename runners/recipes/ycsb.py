@@ -65,7 +65,9 @@ def _before(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
         make = [f"mkfs-{plan.file_system}", "-f", DEVICE]
         yield Stage("format", _overwrite(dispatch, make), resets_drive=True)
         options = ["-o", plan.mount_options] if plan.mount_options else []
-        yield Stage("mount", _watch(dispatch, ["mount", "-t", plan.file_system, *options, DEVICE, plan.mount_point]))
+        yield Stage(
+            "mount", _watch_argv(dispatch, ["mount", "-t", plan.file_system, *options, DEVICE, plan.mount_point])
+        )
     if plan.binding == AEROSPIKE:
         start = _overwrite(dispatch, ["aerospike-start", f"../{CONFIGURATION_FILE}"])
         # A namespace on a raw device is wiped by its first start.
@@ -85,9 +87,9 @@ def _measured(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
 
 def _after(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
     if setup.plan.binding == AEROSPIKE:
-        yield Stage("stop", _watch(dispatch, ["aerospike-stop"]), is_cleanup=True)
+        yield Stage("stop", _watch_argv(dispatch, ["aerospike-stop"]), is_cleanup=True)
     if setup.plan.file_system:
-        yield Stage("unmount", _watch(dispatch, ["unmount", setup.plan.mount_point]), is_cleanup=True)
+        yield Stage("unmount", _watch_argv(dispatch, ["unmount", setup.plan.mount_point]), is_cleanup=True)
 
 
 def _client(dispatch: Dispatch, setup: Setup, name: str, line: list[str], workload: str) -> Stage:
@@ -96,7 +98,7 @@ def _client(dispatch: Dispatch, setup: Setup, name: str, line: list[str], worklo
     if setup.plan.binding == ROCKSDB:
         files |= _configuration(setup)
     is_alone = dispatch.load_host is None
-    argv = _watch(dispatch, [PROGRAMS[setup.client], *line], host=dispatch.load_host)
+    argv = _watch_argv(dispatch, [PROGRAMS[setup.client], *line], host=dispatch.load_host)
     return Stage(name, argv, files, Role.DATABASE if is_alone else Role.LOAD, is_measured=True)
 
 
@@ -104,7 +106,7 @@ def _configuration(setup: Setup) -> dict[str, bytes]:
     return {CONFIGURATION_FILE: setup.configuration.encode()} if setup.configuration else {}
 
 
-def _watch(dispatch: Dispatch, command: Iterable[str], host: Host | None = None) -> tuple[str, ...]:
+def _watch_argv(dispatch: Dispatch, command: Iterable[str], host: Host | None = None) -> tuple[str, ...]:
     """Return drivetest's arguments for a program with telemetry; of the drive, unless it is on another host."""
     head = ("watch", "--side-file", SIDE_FILE) if host else telemetry_argv(dispatch)
     return (*head, *_programs(host or dispatch.device.host), "--", *command)
@@ -112,7 +114,7 @@ def _watch(dispatch: Dispatch, command: Iterable[str], host: Host | None = None)
 
 def _overwrite(dispatch: Dispatch, command: Iterable[str]) -> tuple[str, ...]:
     """Return drivetest's arguments for a program that overwrites the drive, which is checked as before a load."""
-    head, *rest = _watch(dispatch, command)
+    head, *rest = _watch_argv(dispatch, command)
     return (head, "--will-overwrite", *consent(dispatch.options), *rest)
 
 

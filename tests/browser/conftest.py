@@ -29,7 +29,7 @@ def site(tmp_path_factory):
     """A register as `make run` starts it, without snapshots.
 
     With snapshots, its worker would regenerate hundreds of pages after each change of a test, and a test could get
-    either a page or its snapshot. tests/webapp/register/pagecache compares the bytes of both.
+    either a page or its snapshot. tests/webapp/register/snapshots compares the bytes of both.
     """
     register = Register(tmp_path_factory.mktemp("site") / "var", **WITHOUT_SNAPSHOTS)
     copy_prepared_data(tmp_path_factory, register.data_dir)

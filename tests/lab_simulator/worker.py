@@ -85,9 +85,9 @@ def work(path, kill_at=0, until_idle=True, **own_settings):
     reach_simulated_hosts(path)
     KillPoints(kill_at).watch()
     while not until_idle or is_work_left():
-        tasks.watch_dispatches()
+        tasks.poll_dispatches()
         sweep_readings()
-        tasks.watch_campaigns()
+        tasks.advance_campaigns()
         for host in Host.objects.filter(kind=KIND):
             cleanup.remove_old_run_dirs(host, hosts.connect)
         time.sleep(PAUSE_S)

@@ -13,4 +13,4 @@ class RegisterConfig(AppConfig):
 
     def ready(self) -> None:
         """Connect the signal that purges outdated pages after an event."""
-        import_module("webapp.register.pagecache.updates")
+        import_module("webapp.register.snapshots.updates")

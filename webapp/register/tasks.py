@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from webapp.register.dumps.writer import write_due
-from webapp.register.pagecache import updates
+from webapp.register.snapshots import updates
 
 
 @shared_task(name="register.keep_snapshot")

@@ -6,7 +6,7 @@ import pytest
 
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import cancel
-from runners.dispatch.poll_scheduler import LoadStopper, stop_remote_load
+from runners.dispatch.poll_scheduler import LoadStopper, stop_cancelled_load
 from runners.hosts.protocol import stop_and_seal
 from runners.lifecycle.stages import lab_host
 from runners.lifecycle.transitions import transition
@@ -156,17 +156,17 @@ def test_a_cancelled_load_is_stopped_while_a_poll_waits_for_the_drive_s_host(
 ):
     """The drive's host gets no request: the poll waits for its answer."""
     fake.is_silent = True
-    assert not stop_remote_load(loading.pk, connect_both)
+    assert not stop_cancelled_load(loading.pk, connect_both)
     assert sender.programs[load_of(loading)].is_running
     cancel(loading, staff)
-    assert stop_remote_load(loading.pk, connect_both)
+    assert stop_cancelled_load(loading.pk, connect_both)
     assert not sender.programs[load_of(loading)].is_running
 
 
 def test_the_load_stopper_stops_no_stage_on_the_drive_s_host(sweep_of_two, connect_both, fake, staff):
     assert see(sweep_of_two, connect_both) == State.RUNNING
     cancel(sweep_of_two, staff)
-    assert not stop_remote_load(sweep_of_two.pk, connect_both)
+    assert not stop_cancelled_load(sweep_of_two.pk, connect_both)
     assert fake.stops_count == 0
 
 

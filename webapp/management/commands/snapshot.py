@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from webapp.register.pagecache import updates
+from webapp.register.snapshots import updates
 
 
 class Command(BaseCommand):

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from webapp.register.dumps.writer import write_dump
-from webapp.register.pagecache import stamps
+from webapp.register.snapshots import stamps
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 
 from results.models import Product, Visibility
-from tests.webapp.register.pagecache.conftest import entry_bytes
-from webapp.register.pagecache import store, updates
+from tests.webapp.register.snapshots.conftest import entry_bytes
+from webapp.register.snapshots import store, updates
 from webapp.register.syndication.public_addresses import public_addresses
 
 # Most tests make a snapshot, 1 s of processor time.

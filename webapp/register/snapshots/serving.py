@@ -19,9 +19,9 @@ from django.http.request import split_domain_port, validate_host
 from django.utils.http import parse_etags
 
 from webapp.middleware import without_marks
-from webapp.register.pagecache import store
-from webapp.register.pagecache.database_down import DATABASE_DOWN_HEADER
-from webapp.register.pagecache.store import Entry, Form, Snapshot
+from webapp.register.snapshots import store
+from webapp.register.snapshots.database_down import DATABASE_DOWN_HEADER
+from webapp.register.snapshots.store import Entry, Form, Snapshot
 
 TRUSTED_S = 60  # a withdrawal shows within a minute, even if the worker is down
 POLL_S = 0.5

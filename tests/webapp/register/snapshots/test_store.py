@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from webapp.register.pagecache import store
-from webapp.register.pagecache.store import Entry, Writer
+from webapp.register.snapshots import store
+from webapp.register.snapshots.store import Entry, Writer
 
 HEADERS = (("Content-Type", "text/html"),)
 

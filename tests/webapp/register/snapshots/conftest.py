@@ -8,8 +8,8 @@ import pytest
 from django.db import OperationalError
 from django.test.client import Client
 
-from webapp.register.pagecache import database_down, rendering, serving, store, updates
-from webapp.register.pagecache.serving import SnapshotMiddleware
+from webapp.register.snapshots import database_down, rendering, serving, store, updates
+from webapp.register.snapshots.serving import SnapshotMiddleware
 from webapp.register.syndication.public_addresses import EVERYTHING, public_addresses
 
 

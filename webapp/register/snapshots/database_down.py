@@ -9,7 +9,7 @@ from django.utils.deprecation import MiddlewareMixin
 from psycopg.errors import QueryCanceled
 
 from webapp.health import OK, ask_database
-from webapp.register.pagecache import store
+from webapp.register.snapshots import store
 from webapp.templatetags import units
 
 DATABASE_DOWN_HEADER = "X-Drivecert-Database"  # seeing it, `serving` sends the page of the snapshot instead

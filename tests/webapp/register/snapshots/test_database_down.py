@@ -2,7 +2,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.test import RequestFactory
 
-from webapp.register.pagecache.database_down import DatabaseAwayMiddleware
+from webapp.register.snapshots.database_down import DatabaseAwayMiddleware
 
 pytestmark = pytest.mark.django_db
 

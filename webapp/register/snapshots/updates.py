@@ -14,10 +14,10 @@ from django.dispatch import receiver
 from results.lifecycle.embargo import disclose_due
 from results.locks import file_lock
 from results.models import Certificate, Event, Run
-from webapp.register.pagecache import store
-from webapp.register.pagecache.rendering import NotPublicError, render
-from webapp.register.pagecache.stamps import current_stamps, slugs_of_model
-from webapp.register.pagecache.store import Entry, Snapshot, Writer
+from webapp.register.snapshots import store
+from webapp.register.snapshots.rendering import NotPublicError, render
+from webapp.register.snapshots.stamps import current_stamps, slugs_of_model
+from webapp.register.snapshots.store import Entry, Snapshot, Writer
 from webapp.register.syndication.public_addresses import EVERYTHING, PublicAddress, public_addresses
 
 logger = logging.getLogger(__name__)

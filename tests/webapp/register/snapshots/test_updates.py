@@ -11,8 +11,8 @@ from results.catalogue.claims import import_figures
 from results.lifecycle import visibility
 from results.lifecycle.embargo import disclose_due
 from results.models import Companion, Evidence, Product, PublishedFigure, Run, Submission, Visibility
-from tests.webapp.register.pagecache.conftest import entry_bytes
-from webapp.register.pagecache import rendering, stamps, store, updates
+from tests.webapp.register.snapshots.conftest import entry_bytes
+from webapp.register.snapshots import rendering, stamps, store, updates
 
 # Most tests make a snapshot, 1 s of processor time.
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses"), pytest.mark.long]

@@ -8,7 +8,7 @@ from django.db import connections
 
 from results.lifecycle import visibility
 from webapp.health import OK
-from webapp.register.pagecache import database_down, rendering, serving, store, updates
+from webapp.register.snapshots import database_down, rendering, serving, store, updates
 
 # Most tests make a snapshot, 1 s of processor time.
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses"), pytest.mark.long]
