@@ -1,15 +1,22 @@
-"""Rows of a run from the JSON of `drivetest read`, and the product that matches its stated identity."""
+"""Rows of a run from the JSON of `drivetest read`, its lab record, and the product that matches its stated identity.
+
+A submission stores the lab record of its drives. Each run that is read from its log gets a copy.
+"""
 
 import base64
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from decimal import Decimal
 from typing import Any, TypedDict, cast
 
 from django.db.models import Q
 
-from results.ingest.lab_record import started_at, write_drives
 from results.ingest.ycsb import decimal_of, duration_s, write_ycsb
 from results.models import (
     YCSB,
+    DriveInRun,
     Evidence,
     Finding,
     Histogram,
@@ -215,3 +222,60 @@ def _share(run: Run, share: Document) -> Share:
         slice_number=share["slice"],
         **{name: share[name] for name in ("statistic", "threshold_us", "read_at_us", "over_count", "ops_count")},
     )
+
+
+MOMENTS = ("before", "after")
+
+
+@dataclass(frozen=True)
+class RecordedState:
+    """A drive before or after a run; None means not recorded. `never_reset`: not since its preparation began."""
+
+    firmware: str | None = None
+    over_provisioning_pct: Decimal | None = None
+    reset_at: datetime | None = None
+    never_reset: bool | None = None
+
+
+@dataclass(frozen=True)
+class RecordedDrive:
+    """One physical drive, the preparation it had (its row's number), and its states."""
+
+    key: str
+    preparation_id: int | None
+    before: RecordedState
+    after: RecordedState
+
+
+@dataclass(frozen=True)
+class LabRecord:
+    """The start time of the run by the register's own clock, and the drives that it ran on."""
+
+    started_at: datetime | None
+    drives: tuple[RecordedDrive, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record as the submission stores it: times as ISO 8601, decimals as text."""
+        document: dict[str, Any] = json.loads(json.dumps(asdict(self), default=_as_text))
+        return document
+
+
+def _as_text(value: datetime | Decimal) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def started_at(record: Mapping[str, Any]) -> datetime | None:
+    """Return when the run was started, None of a log that no lab of the register ran."""
+    at = record.get("started_at")
+    return None if at is None else datetime.fromisoformat(at)
+
+
+def write_drives(run: Run, record: Mapping[str, Any]) -> None:
+    """Write the drives of a run; the caller holds the transaction."""
+    DriveInRun.objects.bulk_create(_row(run, drive) for drive in record.get("drives", []))
+
+
+def _row(run: Run, drive: Mapping[str, Any]) -> DriveInRun:
+    # The columns convert the texts of times and decimals.
+    states = {f"{name}_{moment}": value for moment in MOMENTS for name, value in drive[moment].items()}
+    return DriveInRun(run=run, key=drive["key"], preparation_id=drive["preparation_id"], **states)

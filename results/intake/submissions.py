@@ -36,7 +36,7 @@ class SubmissionMetadata:
 
     `embargo_until` is a request; results/lifecycle/embargo.py decides about it once the bytes are known.
     `is_virtual` is no statement of a sender: only the lab knows that it ran on a device that is no drive. Nor is
-    `lab_record`, what the lab recorded of the drives (results/ingest/lab_record.py).
+    `lab_record`, what the lab recorded of the drives (results/ingest/rows.py).
     """
 
     vendor: str = ""

@@ -71,7 +71,7 @@ class Submission(models.Model):
     """A log from an organisation: its evidence, the stated facts about the product, and options of the reading.
 
     `is_virtual`: the lab ran it on a virtual device (Device.IdentityKind.VIRTUAL); such a run never certifies.
-    `lab_record` is the lab's record of the drives (results/ingest/lab_record.py); it is empty for other senders.
+    `lab_record` is the lab's record of the drives (results/ingest/rows.py); it is empty for other senders.
     `embargo_until` is a whole minute: none of its runs is public before it (results/lifecycle/embargo.py).
     """
 

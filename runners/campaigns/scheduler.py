@@ -16,11 +16,10 @@ from runners.campaigns.terms import Purpose, parse_terms
 from runners.dispatch.orders import Order, order
 from runners.inventory.safety import is_signature_reported, signature_of
 from runners.inventory.service_state import OutOfServiceError, lock_in_service
-from runners.locks import CAMPAIGN
 from runners.models import LOST_UNCONFIRMED, Dispatch, DriveState
 from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.dispatch import CONSENT_OPTION
-from runners.models.postgres import storable
+from runners.models.postgres import CAMPAIGN_LOCK, storable
 from runners.models.states import FINAL, WORKER
 
 log = logging.getLogger(__name__)
@@ -51,7 +50,7 @@ def due() -> QuerySet[Campaign]:
 
 def poll(campaign_id: int) -> None:
     """Make the step that is due, unless another worker polls the campaign."""
-    with try_lock(CAMPAIGN, campaign_id) as is_locked:
+    with try_lock(CAMPAIGN_LOCK, campaign_id) as is_locked:
         if is_locked:
             campaign = Campaign.objects.select_related("device__host", "organisation", "ordered_by", "profile")
             advance(campaign.get(pk=campaign_id))

@@ -21,11 +21,10 @@ from runners.hosts.protocol import (
 from runners.inventory.health import no_work_message
 from runners.lifecycle.stages import advance_stage, current_run, current_stage, is_last_stage, lab_host, machines_count
 from runners.lifecycle.transitions import transition, update_reason
-from runners.locks import lock_drive, lock_host
 from runners.models import LOST_UNCONFIRMED, Dispatch, Host
 from runners.models.campaign import Campaign
 from runners.models.dispatch_rows import read
-from runners.models.postgres import violates
+from runners.models.postgres import lock_drive, lock_host, violates
 from runners.models.states import LIVE, State
 
 log = logging.getLogger(__name__)

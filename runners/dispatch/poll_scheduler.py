@@ -4,8 +4,8 @@
 threads of their own. A poll of a slow host may outlast a round: it goes on, and the next round leaves that host alone.
 
 Several workers share the due dispatches. Taking a batch postpones its next poll by a period, in one statement. That is
-neither a claim nor a lock (runners/locks.py is); it only prevents two workers from taking the same rows. If a worker
-dies with a batch, its dispatches are late by one period.
+neither a claim nor a lock of a dispatch; it only prevents two workers from taking the same rows. If a worker dies with
+a batch, its dispatches are late by one period.
 """
 
 import logging

@@ -17,13 +17,13 @@ from django.utils import timezone
 from results.evidence.store import TooLargeError
 from runners.dispatch.claim import claim, settle_lost
 from runners.dispatch.failures import handle_host_error, schedule_retry
-from runners.dispatch.remote_telemetry import poll_telemetry, telemetry_message
 from runners.errors import HostError, HostUnavailableError
 from runners.evidence import drive_states
 from runners.hosts.protocol import Connect, LabHost, ProgramState, ProgramStatus, stop_and_seal, was_never_started
 from runners.inventory import safety
 from runners.inventory.device_lookup import identify_device, ordered_path
 from runners.lifecycle import stages
+from runners.lifecycle.stages import poll_telemetry, telemetry_message
 from runners.lifecycle.transitions import transition
 from runners.models import Dispatch, DriveState, exit_codes
 from runners.models.states import FINAL, State

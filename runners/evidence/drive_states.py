@@ -4,7 +4,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, TypeGuard
 
-from results.ingest.lab_record import LabRecord, RecordedDrive, RecordedState
+from results.ingest.rows import LabRecord, RecordedDrive, RecordedState
 from runners.errors import DeviceUnknownError
 from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import Identity, LabHost

@@ -13,9 +13,17 @@ from typing import Any, BinaryIO
 from django.conf import settings
 
 from runners import errors
-from runners.hosts.documents import expecting, parse_drives, parse_identity, parse_removal, parse_status
 from runners.hosts.drive_keys import keys_of
-from runners.hosts.protocol import FoundDrive, Identity, ProgramStatus
+from runners.hosts.protocol import (
+    FoundDrive,
+    Identity,
+    ProgramStatus,
+    expecting,
+    parse_drives,
+    parse_identity,
+    parse_removal,
+    parse_status,
+)
 
 # Exit statuses of docs/reference/formats.md.
 SUCCESS, REFUSED, USAGE = 0, 2, 64

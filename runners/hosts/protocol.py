@@ -1,11 +1,22 @@
-"""The protocol of a lab host, however it is reached. Run directories have names; callers never pass their paths."""
+"""The protocol of a lab host, however it is reached. Run directories have names; callers never pass their paths.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+After the protocol follow the response times of a host, and the parsers of the JSON documents that drivetest prints on
+any host (docs/reference/formats.md).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
 from enum import StrEnum
+from time import monotonic
+from types import NoneType
 from typing import Any, BinaryIO, Protocol
 
-from runners.models.exit_codes import EndCause
+from django.utils import timezone
+
+from runners.errors import HostUnavailableError
+from runners.models.exit_codes import EndCause, end_cause_of
 from runners.models.host import Host
 
 
@@ -138,3 +149,141 @@ def status_or_seal(host: LabHost, run: str) -> ProgramStatus:
     """
     status = host.status(run)
     return stop_and_seal(host, run) if status.state is ProgramState.ABSENT else status
+
+
+@dataclass(frozen=True)
+class WaitPeriod:
+    """A period in which a request was open and the host sent nothing."""
+
+    since: datetime
+    length_s: float
+
+    @property
+    def until(self) -> datetime:
+        return self.since + timedelta(seconds=self.length_s)
+
+
+class ResponseTimer:
+    """Times the answers of a host since the last `reset`. The thread of the connections reports the bytes.
+
+    One call may take several exchanges. `longest` is the longest wait of the current exchange. `worked_s` is how long
+    the host itself worked on its answers there: that it sent nothing meanwhile is no outage. `reports_work` is False
+    for a host whose program is too old to report that.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all times: the next call begins."""
+        self.first_byte_at: datetime | None = None
+        self.last_byte_at: datetime | None = None
+        self.reports_work = True
+        self._earlier: WaitPeriod | None = None
+        self._accepted: tuple[float, datetime] | None = None
+        self._start_exchange()
+
+    def request_sent(self) -> None:
+        """Start a new exchange: the wait for its answer begins now."""
+        self._earlier = self.longest_unexplained()
+        self._start_exchange()
+
+    def _start_exchange(self) -> None:
+        self.longest: WaitPeriod | None = None
+        self.worked_s = 0.0
+        self._since_s = monotonic()
+
+    def bytes_received(self) -> None:
+        """Record that bytes came from the host now."""
+        self._received_at(monotonic(), timezone.now())
+
+    def connection_accepted(self) -> None:
+        """Record that a connection was accepted now. Only the host key shows whether by the host or by a gateway."""
+        self._accepted = monotonic(), timezone.now()
+
+    def signed_in(self) -> None:
+        """Record a successful login: the host was reachable since it accepted the connection."""
+        if self._accepted:
+            self._received_at(*self._accepted)
+        self.last_byte_at, self._since_s = timezone.now(), monotonic()
+
+    def _received_at(self, now_s: float, now: datetime) -> None:
+        length_s = now_s - self._since_s
+        if self.longest is None or length_s > self.longest.length_s:
+            self.longest = WaitPeriod(now - timedelta(seconds=length_s), length_s)
+        self.first_byte_at, self.last_byte_at, self._since_s = self.first_byte_at or now, now, now_s
+
+    def add_work(self, worked_ms: int | None) -> None:
+        """Add the time that the host worked on an answer, or None if its program does not report it."""
+        self.reports_work = self.reports_work and worked_ms is not None
+        self.worked_s += (worked_ms or 0) / 1000
+
+    def longest_unexplained(self) -> WaitPeriod | None:
+        """Return the longest wait of all exchanges, each less the work in that exchange. Return None if none ended."""
+        if self.longest is None:
+            return self._earlier
+        length_s = self.longest.length_s - self.worked_s
+        current = WaitPeriod(self.longest.until - timedelta(seconds=length_s), length_s)
+        return max(filter(None, [self._earlier, current]), key=lambda wait: wait.length_s)
+
+
+# The types of a drive's fields, unless the field is plain text.
+TYPES_OF_DRIVE: Mapping[str, set[type]] = {"size_bytes": {int}, "model": {str, NoneType}, "serial": {str, NoneType}}
+
+
+@contextmanager
+def expecting(schema: str, document: object) -> Iterator[None]:
+    """Raise HostUnavailableError if reading a document shows that a field is missing or has another type."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise HostUnavailableError(f"drivetest: expected {schema}, got {document!r:.500} ({error})") from error
+
+
+def parse_identity(path: str, document: Mapping[str, Any]) -> Identity:
+    """Parse a drivecert.identity/1. Raise HostUnavailableError if a field is missing."""
+    with expecting("drivecert.identity/1", document):
+        return Identity(
+            path=path,
+            kind=document["kind"],
+            drive_key=document["drive_key"],
+            size_bytes=document["size_bytes"],
+            refusals=tuple(refusal["sentence"] for refusal in document["refusals"]),
+            document=document,
+        )
+
+
+def parse_drives(document: Mapping[str, Any]) -> list[FoundDrive]:
+    """Parse a drivecert.drives/1. Raise HostUnavailableError if a field is missing or has another type."""
+    with expecting("drivecert.drives/1", document):
+        return [_found_drive(drive) for drive in document["drives"]]
+
+
+def _found_drive(document: Mapping[str, Any]) -> FoundDrive:
+    """Return one drive. Raise KeyError, or TypeError that names a field of another type."""
+    drive = FoundDrive(**{each.name: document[each.name] for each in fields(FoundDrive)})
+    for name, value in vars(drive).items():
+        if type(value) not in TYPES_OF_DRIVE.get(name, {str}):
+            raise TypeError(f"{name}: {value!r:.40}")
+    return drive
+
+
+def parse_status(document: Mapping[str, Any]) -> ProgramStatus:
+    """Parse a drivecert.detached/1. Raise HostUnavailableError if a field is missing."""
+    with expecting("drivecert.detached/1", document):
+        return ProgramStatus(
+            state=ProgramState(document["state"]),
+            generation=document["generation"] or 0,
+            **{name: document[name] for name in ("pid", "exit_status", "log_bytes", "side_file_bytes", "reason")},
+            end_cause=end_cause_of(document),
+            boot_ids=(document["boot_id"],) if document.get("boot_id") else (),
+        )
+
+
+def parse_removal(document: Mapping[str, Any]) -> str:
+    """Return from a drivecert.removal/1 why a directory was not removed.
+
+    Raises HostUnavailableError for other documents.
+    """
+    with expecting("drivecert.removal/1", document):
+        return "" if document["removed"] else document["reason"] or "not removed; its host gave no reason"

@@ -1,6 +1,7 @@
 """Persistent connections to lab hosts: one per host and process, opened on first use and reopened after a loss.
 
-All asynchronous code runs on one thread of the process, so callers stay plain functions.
+All asynchronous code runs on one thread of the process, so callers stay plain functions. The register has one key pair
+for all hosts, in its data directory; runners/inventory/enrolment.py reads and replaces the keys of the hosts.
 """
 
 import asyncio
@@ -9,13 +10,45 @@ import re
 import threading
 from concurrent.futures import TimeoutError as NoAnswerInTimeError
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import asyncssh
+from django.conf import settings
 
 from runners.errors import HostUnavailableError
-from runners.hosts.keys import private_key
-from runners.hosts.response_timer import ResponseTimer
+from runners.hosts.machine import create_once
+from runners.hosts.protocol import ResponseTimer
+
+KIND = "ssh-ed25519"
+
+
+def private_key() -> asyncssh.SSHKey:
+    """Return the register's key. The first process that needs it creates it."""
+    path = key_path()
+    if not path.exists():
+        key = asyncssh.generate_private_key(KIND, comment="drivecert register")
+        create_once(path, key.export_private_key())
+    return asyncssh.read_private_key(path)
+
+
+def public_key() -> str:
+    """Return the public key for a host: type, key and comment."""
+    return private_key().export_public_key().decode().strip()
+
+
+def key_path() -> Path:
+    """Return the path of the private key. Only the register's account can read it."""
+    return Path(settings.LAB_DIR) / "ssh_key"
+
+
+def fingerprint(key: str) -> str:
+    """Return the fingerprint of a public key. Raise ValueError for any other text."""
+    try:
+        return asyncssh.import_public_key(key).get_fingerprint()
+    except asyncssh.KeyImportError as error:
+        raise ValueError(f"expected a public key such as ssh-ed25519 AAAA..., got {key[:60]!r}") from error
+
 
 # The only command that the key may run and that sudo allows. Requests go to its standard input.
 COMMAND = "sudo -n /usr/local/sbin/drivetest host"

@@ -11,8 +11,8 @@ from runners.hosts.machine import machine_id
 from runners.hosts.protocol import Identity, LabHost
 from runners.inventory.device_lookup import identify_device, is_bound
 from runners.inventory.service_state import RETURNED, blocking_work, lock_host_in_service, record_service_event
-from runners.locks import lock_drive
 from runners.models import LOST_UNCONFIRMED, Device, Dispatch, Host
+from runners.models.postgres import lock_drive
 from runners.models.states import LIVE
 
 BOUND = "device-bound"

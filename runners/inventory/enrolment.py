@@ -16,11 +16,10 @@ from django.db.models.functions import Now
 
 from results.history import record_event
 from runners.hosts.drive_keys import is_among
-from runners.hosts.keys import fingerprint, public_key
-from runners.hosts.ssh_connection import COMMAND
+from runners.hosts.ssh_connection import COMMAND, fingerprint, public_key
 from runners.inventory.service_state import SUBJECT_ID_CHARS, retired_message
-from runners.locks import lock_host
 from runners.models import LOST_UNCONFIRMED, Dispatch, Host
+from runners.models.postgres import lock_host
 from runners.models.states import LIVE
 
 PROGRAM = "/usr/local/sbin/drivetest"

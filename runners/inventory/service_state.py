@@ -9,10 +9,9 @@ from django.db.models import Q
 from results.history import record_event
 from results.models import Event
 from runners.errors import RequestRefusedError
-from runners.locks import lock_drive, lock_host
 from runners.models import LOST_UNCONFIRMED, Device, Dispatch, Host
 from runners.models.campaign import Campaign
-from runners.models.postgres import storable
+from runners.models.postgres import lock_drive, lock_host, storable
 from runners.models.states import FINAL
 
 RETIRED, RETURNED = "retired", "back-in-service"

@@ -6,10 +6,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from runners.locks import lock_drive
 from runners.models import Dispatch, Step
 from runners.models.dispatch_rows import refresh
-from runners.models.postgres import storable
+from runners.models.postgres import lock_drive, storable
 from runners.models.states import FINAL, ON_HOST, TRANSITIONS, WORKER, State
 from runners.monitoring.connectivity import close_outages_of_ended
 

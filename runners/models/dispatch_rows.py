@@ -12,8 +12,8 @@ from typing import Any, cast
 from django.db import connection, models
 
 from results.locks import keys_of, unlock
-from runners.locks import DISPATCH
 from runners.models import Device, Dispatch, Host
+from runners.models.postgres import DISPATCH_LOCK
 
 # Documents that polls of a running program do not need. Django loads them on access.
 LEFT_OUT = frozenset({"facts", "health", "identity"})
@@ -97,14 +97,14 @@ def lock_dispatch(dispatch_id: int) -> Iterator[Dispatch | None]:
 
     Raise Dispatch.DoesNotExist without a lock if there is no such dispatch.
     """
-    is_locked, *values = _one(joined().lock, [*keys_of(DISPATCH, dispatch_id), dispatch_id])
+    is_locked, *values = _one(joined().lock, [*keys_of(DISPATCH_LOCK, dispatch_id), dispatch_id])
     if not is_locked:
         yield None
         return
     try:
         yield joined().dispatch(values)
     finally:
-        unlock(DISPATCH, dispatch_id)
+        unlock(DISPATCH_LOCK, dispatch_id)
 
 
 def _one(statement: str, params: Sequence[Any]) -> Sequence[Any]:

@@ -14,8 +14,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from runners.errors import HostError, HostFaultError, HostUnavailableError
-from runners.hosts.protocol import Connect, LabHost
-from runners.hosts.response_timer import ResponseTimer
+from runners.hosts.protocol import Connect, LabHost, ResponseTimer
 from runners.models import Dispatch, Host, HostOutage
 from runners.models.dispatch_rows import update_columns
 from runners.models.states import ON_HOST

@@ -15,8 +15,8 @@ from django.utils import timezone
 from results.rules.plural import counted
 from runners.errors import RequestRefusedError
 from runners.inventory.service_state import RETIRED, RETURNED, blocking_work, record_service_event
-from runners.locks import lock_drive, lock_host
 from runners.models import Device, Host
+from runners.models.postgres import lock_drive, lock_host
 from runners.retention.leftover_archive import unarchived_on
 
 

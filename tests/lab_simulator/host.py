@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any
 
 from runners.errors import DeviceUnknownError, FileMissingError, StartRefusedError
-from runners.hosts.documents import parse_identity
-from runners.hosts.protocol import ProgramState, ProgramStatus
+from runners.hosts.protocol import ProgramState, ProgramStatus, parse_identity
 from tests.lab_simulator.act_log import RunLog, parse_config
 from tests.lab_simulator.prep_log import PrepLog
 from tests.lab_simulator.watch_log import WatchLog

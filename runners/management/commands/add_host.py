@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from runners.hosts.keys import fingerprint
+from runners.hosts.ssh_connection import fingerprint
 from runners.inventory.enrolment import Pins, enrol, own_program_sha256, setup_steps
 from runners.models import Host
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
-from results.ingest.lab_record import write_drives
+from results.ingest.rows import write_drives
 from results.models import Evidence, Finding, Preparation, Reading, Run, Share, Submission
 from runners.campaigns.commands import CampaignOrder, start
 from runners.campaigns.scheduler import poll

@@ -9,10 +9,10 @@ from runners.campaigns import commands, scheduler
 from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.requirements import missing_for_certificate
 from runners.dispatch.poll_scheduler import poll as dispatch_look
-from runners.locks import lock_drive
 from runners.models import Device, Dispatch, DriveState
 from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.dispatch import CONSENT_OPTION
+from runners.models.postgres import lock_drive
 from runners.models.states import State
 from tests.runners.campaigns.lab import (
     SHORT,

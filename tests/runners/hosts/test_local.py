@@ -24,9 +24,8 @@ from runners.errors import (
 )
 from runners.hosts import connect
 from runners.hosts import local as local_host
-from runners.hosts.documents import parse_drives
 from runners.hosts.local import LocalHost
-from runners.hosts.protocol import FoundDrive, ProgramState
+from runners.hosts.protocol import FoundDrive, ProgramState, parse_drives
 from runners.inventory.devices import add_local_host, bind
 from runners.models import Dispatch, Host
 from runners.models.states import State

@@ -6,7 +6,7 @@ import asyncssh
 import pytest
 
 from runners.errors import HostUnavailableError
-from runners.hosts.response_timer import ResponseTimer
+from runners.hosts.protocol import ResponseTimer
 from runners.hosts.ssh_connection import Address, Connections, _silent_error
 
 LAB = Address("lab-1", "192.0.2.1", 22, "drivecert", "key")

@@ -7,8 +7,8 @@ import pytest
 from runners.errors import DeviceUnknownError, StartFailedError, StartRefusedError
 from runners.hosts import connect
 from runners.hosts.drive_keys import keys_of
-from runners.hosts.keys import fingerprint, key_path, public_key
 from runners.hosts.ssh import SshHost
+from runners.hosts.ssh_connection import fingerprint, key_path, public_key
 from tests.lab_hosts.enrolled import enrol_host
 from tests.lab_hosts.namespaces import PROGRAM
 from tests.lab_hosts.network import run

@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from results.models import Event
-from runners.hosts.keys import fingerprint, key_path, public_key
 from runners.hosts.protocol import FoundDrive, Identity
+from runners.hosts.ssh_connection import fingerprint, key_path, public_key
 from runners.inventory.devices import bind
 from runners.inventory.enrolment import Pins, enrol, setup_steps, sshd_rule, sudo_line
 from runners.models import Device, Host

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from runners.errors import FileMissingError, HostFaultError, HostUnavailableError
-from runners.hosts.response_timer import ResponseTimer, WaitPeriod
+from runners.hosts.protocol import ResponseTimer, WaitPeriod
 from runners.hosts.ssh import SshHost
 from runners.lifecycle.transitions import transition
 from runners.models import Dispatch, Host, HostOutage

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from runners.hosts.response_timer import ResponseTimer, WaitPeriod
+from runners.hosts.protocol import ResponseTimer, WaitPeriod
 from runners.models.states import State
 from tests.runners.lab import add_outage, see
 from webapp.lab.shared.outages import LISTED_COUNT, format_seconds, outage_lines, outage_total_message

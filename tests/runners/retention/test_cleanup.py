@@ -8,8 +8,8 @@ from results.evidence.store import EvidenceDamagedError, open_evidence
 from results.models import Event, Evidence
 from runners.dispatch.orders import Order, cancel, order
 from runners.errors import HostUnavailableError, StartRefusedError
-from runners.locks import DISPATCH
 from runners.models import Device, Dispatch, Host
+from runners.models.postgres import DISPATCH_LOCK
 from runners.models.states import State
 from runners.retention.cleanup import remove_old_run_dirs
 from tests.results.builders import other_session
@@ -238,11 +238,11 @@ def test_a_dispatch_that_another_worker_archives_is_left_to_it(running, connect,
     cancel(running, staff)
     see(running, connect)
     with other_session() as worker:
-        worker.execute("SELECT pg_advisory_lock(%s, %s)", [DISPATCH, running.pk])
+        worker.execute("SELECT pg_advisory_lock(%s, %s)", [DISPATCH_LOCK, running.pk])
         assert not remove(age(running), connect)
         assert running.public_id in fake.files
         assert not Evidence.objects.exists()
-        worker.execute("SELECT pg_advisory_unlock(%s, %s)", [DISPATCH, running.pk])
+        worker.execute("SELECT pg_advisory_unlock(%s, %s)", [DISPATCH_LOCK, running.pk])
     assert remove(running, connect)
 
 

@@ -6,8 +6,8 @@ from django.utils import timezone
 from results.models import Event, Evidence, Submission
 from runners.dispatch.orders import cancel, declare_ended
 from runners.errors import HostUnavailableError
-from runners.locks import DISPATCH
 from runners.models import Device, Dispatch, Host
+from runners.models.postgres import DISPATCH_LOCK
 from runners.models.states import State
 from runners.retention import cleanup
 from runners.retention.cleanup import remove_old_run_dirs
@@ -88,7 +88,7 @@ def test_a_fetch_waits_while_a_run_may_be_measured_on_its_host(requested, new_di
 
 def test_a_dispatch_that_another_worker_archives_is_left_to_it(requested, connect):
     with other_session() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s, %s)", [DISPATCH, requested.pk])
+        cursor.execute("SELECT pg_advisory_lock(%s, %s)", [DISPATCH_LOCK, requested.pk])
         assert not fetched(requested, connect)
     assert fetched(requested, connect)
 

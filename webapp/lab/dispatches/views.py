@@ -11,8 +11,7 @@ from django.shortcuts import get_object_or_404, redirect
 from results.models import Organisation
 from runners.campaigns.commands import open_on
 from runners.dispatch import orders
-from runners.dispatch.orders import Order
-from runners.dispatch.preflight import expected_refusal
+from runners.dispatch.orders import Order, expected_refusal
 from runners.errors import RequestRefusedError
 from runners.inventory.service_state import out_of_service
 from runners.inventory.ycsb_requirements import missing_programs

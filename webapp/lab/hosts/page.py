@@ -9,14 +9,13 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from runners.dispatch.preflight import is_listed
+from runners.dispatch.orders import is_listed
 from runners.errors import HostError
 from runners.hosts import connect
-from runners.hosts.documents import parse_drives
 from runners.hosts.drive_keys import is_same_drive
 from runners.hosts.local import LocalHost
 from runners.hosts.machine import is_this_machine
-from runners.hosts.protocol import FoundDrive
+from runners.hosts.protocol import FoundDrive, parse_drives
 from runners.inventory.enrolment import own_program_sha256
 from runners.inventory.health import reported_at
 from runners.inventory.ycsb_requirements import allowed_programs, missing_programs, programs_path

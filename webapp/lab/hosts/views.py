@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect
 from results.models.evidence import PLACE_CHARS
 from runners.campaigns.outcomes import with_readings
 from runners.errors import RequestRefusedError
-from runners.hosts.keys import fingerprint
+from runners.hosts.ssh_connection import fingerprint
 from runners.inventory import health
 from runners.inventory.devices import add_local_host
 from runners.inventory.enrolment import Pins, enrol, own_program_sha256, set_location, setup_steps, teardown_steps

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from runners.campaigns import commands
 from runners.dispatch.orders import Order, order
-from runners.hosts.response_timer import ResponseTimer, WaitPeriod
+from runners.hosts.protocol import ResponseTimer, WaitPeriod
 from runners.inventory.devices import bind
 from runners.models import Dispatch, HostOutage
 from runners.models.states import State

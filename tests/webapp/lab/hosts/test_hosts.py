@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event
-from runners.hosts.keys import public_key
 from runners.hosts.local import LocalHost
 from runners.hosts.protocol import FoundDrive, Identity
+from runners.hosts.ssh_connection import public_key
 from runners.inventory import ycsb_requirements
 from runners.inventory.devices import bind
 from runners.models import Host

@@ -5,9 +5,9 @@ import time
 import pytest
 from django.utils import timezone
 
-from runners.dispatch import remote_telemetry
 from runners.hosts.local import LocalHost
 from runners.hosts.protocol import ProgramState
+from runners.lifecycle import stages
 from runners.models import Dispatch
 from runners.models.states import State
 from tests.runners.hosts.test_host_pair import telemetry_run_of
@@ -32,20 +32,20 @@ def requested(fake, monkeypatch):
 
 @pytest.mark.parametrize(("period_s", "count"), [(3600, 1), (0, 5)])
 def test_telemetry_is_polled_once_a_period(loading, connect_both, requested, monkeypatch, period_s, count):
-    monkeypatch.setattr(remote_telemetry, "TELEMETRY_PERIOD_S", period_s)
+    monkeypatch.setattr(stages, "TELEMETRY_PERIOD_S", period_s)
     for _ in range(5):
         assert see(loading, connect_both) == State.RUNNING
     assert requested.count(telemetry_run_of(loading)) == count
 
 
 def test_runs_that_are_no_longer_polled_are_forgotten(loading, connect_both, monkeypatch):
-    monkeypatch.setattr(remote_telemetry, "_polled_at_s", {"d-long-ago.load": float("-inf")})
+    monkeypatch.setattr(stages, "_polled_at_s", {"d-long-ago.load": float("-inf")})
     see(loading, connect_both)
-    assert list(remote_telemetry._polled_at_s) == [f"{loading.public_id}.load"]
+    assert list(stages._polled_at_s) == [f"{loading.public_id}.load"]
 
 
 def test_telemetry_that_ended_during_a_load_is_recorded_once(loading, connect_both, fake, monkeypatch):
-    monkeypatch.setattr(remote_telemetry, "TELEMETRY_PERIOD_S", 0)
+    monkeypatch.setattr(stages, "TELEMETRY_PERIOD_S", 0)
     fake.end(telemetry_run_of(loading), 3)
     for _ in range(3):
         assert see(loading, connect_both) == State.RUNNING
@@ -97,7 +97,7 @@ def test_the_real_program_ends_only_telemetry_on_request(drivetest, tmp_path):
         time.sleep(0.05)
     while host.stop(run).state is ProgramState.RUNNING:
         time.sleep(0.05)
-    assert host.status(run).exit_status in remote_telemetry.EXPECTED_ENDS
+    assert host.status(run).exit_status in stages.EXPECTED_ENDS
 
 
 def test_progress_from_the_load_host_does_not_end_an_outage_of_the_drive_s_host(loading, connect_both, fake, sender):

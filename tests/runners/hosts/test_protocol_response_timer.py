@@ -2,14 +2,14 @@
 
 import pytest
 
-from runners.hosts import response_timer as listening
-from runners.hosts.response_timer import ResponseTimer
+from runners.hosts import protocol
+from runners.hosts.protocol import ResponseTimer
 
 
 @pytest.fixture
 def clock(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(listening, "monotonic", lambda: now[0])
+    monkeypatch.setattr(protocol, "monotonic", lambda: now[0])
 
     def pass_s(seconds):
         now[0] += seconds

@@ -6,8 +6,7 @@ import pytest
 from django.conf import settings as django_settings
 
 from runners.errors import HostUnavailableError
-from runners.hosts.documents import parse_identity, parse_removal, parse_status
-from runners.hosts.protocol import ProgramState
+from runners.hosts.protocol import ProgramState, parse_identity, parse_removal, parse_status
 
 
 def test_the_documented_detached_record_is_parsed():
