@@ -1,11 +1,16 @@
-"""The append-only history: recording an event, reading the history of a run, and the labels of event kinds."""
+"""The append-only history: recording events, reading the history of a run, and the labels of event kinds.
 
+The public part of a history hides that a result was under embargo, and since when.
+"""
+
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.fields.json import KeyTextTransform
 
-from results.models import Event, Run
+from results.models import Event, Run, Submission, Visibility
 
 
 def displaced_by(run: Run) -> QuerySet[Run]:
@@ -70,3 +75,43 @@ EVENT_LABELS = {
 def event_label(kind: str) -> str:
     """Return the label of an event kind; for an unknown kind, its name."""
     return EVENT_LABELS.get(kind, kind.replace("-", " "))
+
+
+EMBARGO_CHANGED = "submission-embargo-changed"
+ACCEPTED_WARNINGS = "in_spite_of"  # the key of these sentences in the details of a publication
+HIDDEN_KINDS = ("run-embargoed", "run-recalled")
+OPENED, PUBLISHED = "product-created", "run-published"
+
+
+def for_everyone(events: QuerySet[Event]) -> QuerySet[Event]:
+    """Return the events without those before publication, which would reveal how long a result waited.
+
+    Earlier corrections are in the columns of the run, earlier annotations on its page.
+    """
+    visible = events.exclude(kind__in=HIDDEN_KINDS).alias(entered_for=KeyTextTransform("from", "details"))
+    # Products that were entered for a submission that is or was under embargo.
+    changed = Event.objects.filter(subject_type="submission", subject_id=OuterRef("public_id"), kind=EMBARGO_CHANGED)
+    senders = Submission.objects.filter(public_id=OuterRef("entered_for"))
+    embargoed = senders.filter(Q(embargo_until__isnull=False) | Exists(changed))
+    visible = visible.exclude(Q(kind=OPENED) & Exists(embargoed))
+    published_later = Run.objects.filter(public_id=OuterRef("subject_id"), published_at__gt=OuterRef("at"))
+    return visible.exclude(~Q(kind=PUBLISHED) & Q(subject_type="run") & Exists(published_later))
+
+
+def details_for_everyone(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the details of an event without the state "embargoed": it becomes "unreviewed"."""
+    visible = dict(details)
+    if visible.get("before") == Visibility.EMBARGOED:
+        visible["before"] = Visibility.UNREVIEWED.value
+    return visible
+
+
+def is_by_reviewer(event: Event) -> bool:
+    """Return whether a person decided it; what the register discloses, a reviewer had let through before."""
+    return event.actor_id is not None or event.details.get("before") == Visibility.EMBARGOED
+
+
+def accepted_warnings(events: Iterable[Event]) -> list[str]:
+    """Return the warnings that a reviewer accepted for a run, from the newest event of an approval."""
+    let_through = [event for event in events if event.kind in {"run-embargoed", "run-published"}]
+    return list(let_through[-1].details.get(ACCEPTED_WARNINGS, [])) if let_through else []

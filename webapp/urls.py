@@ -10,4 +10,4 @@ urlpatterns = [
     path("lab/", include("webapp.lab.urls")),
 ]
 
-handler404 = "webapp.register.http.error_pages.page_not_found"
+handler404 = "webapp.register.http.responses.page_not_found"

@@ -13,9 +13,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from results.access.public_history import EMBARGO_CHANGED
 from results.errors import ReviewRefusedError
-from results.history import record_event
+from results.history import EMBARGO_CHANGED, record_event
 from results.lifecycle import visibility
 from results.models import Run, Submission, Visibility
 

@@ -14,10 +14,9 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
-from results.access.public_history import ACCEPTED_WARNINGS, accepted_warnings
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
-from results.history import history_of, record_event, run_subject
+from results.history import ACCEPTED_WARNINGS, accepted_warnings, history_of, record_event, run_subject
 from results.models import Run, Tier, Verdict, Visibility, YcsbRun
 
 

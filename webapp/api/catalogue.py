@@ -8,9 +8,8 @@ from drf_spectacular.utils import extend_schema, extend_schema_field, extend_sch
 from rest_framework import serializers
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 
-from results.access.public_history import details_for_everyone, for_everyone, is_by_reviewer
 from results.access.withholding import visible_events, visible_verdict
-from results.history import displaced_by, event_label, history_of
+from results.history import details_for_everyone, displaced_by, event_label, for_everyone, history_of, is_by_reviewer
 from results.models import Annotation, Certificate, Event, Product, Run, Share, Statistic, Verdict
 from webapp.api.authentication import ReadThrottle
 from webapp.api.serializers import ProductSerializer, RunSerializer

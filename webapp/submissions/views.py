@@ -23,8 +23,16 @@ from webapp.accounts.requests import UserRequest, mark_private, members_only, or
 from webapp.register.http.access import is_public
 from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, is_owner_or_staff, slices_form
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
-from webapp.submissions.pages import members_of, run_parts, shared_findings, sweep_rows
-from webapp.submissions.progress import attempts_sentences, entries_of, product_sentence, steps_of
+from webapp.submissions.page import (
+    attempts_sentences,
+    entries_of,
+    members_of,
+    product_sentence,
+    run_parts,
+    shared_findings,
+    steps_of,
+    sweep_rows,
+)
 from webapp.submissions.review_warnings import review_warnings, size_sentences, with_virtual_device_flag
 from webapp.submissions.uploads import LEFT_OUT, MOVED, is_too_large, size_complaint
 

@@ -9,7 +9,7 @@ from django.db.models import F, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Greatest
 
 from results import models as register
-from results.access.public_history import details_for_everyone, for_everyone
+from results.history import details_for_everyone, for_everyone
 from webapp.register.dumps.redaction import redact_facts, redact_text
 
 SCHEMA = "drivecert.dump/1"

@@ -16,10 +16,9 @@ from rest_framework.views import APIView
 from webapp.api.authentication import ReadThrottle
 from webapp.register.fleet.answers import FleetAnswer, answers, counts
 from webapp.register.fleet.drives import FleetError, read_drives
-from webapp.register.http.error_pages import bad_request
 from webapp.register.http.files import Value, rows_response
 from webapp.register.http.query_params import given_of
-from webapp.register.http.responses import public_page
+from webapp.register.http.responses import bad_request, public_page
 from webapp.register.products.model_index import register_index
 
 # More than 500 drives with the full output of smartctl; settings.py has the same limit for pasted text.

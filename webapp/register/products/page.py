@@ -5,13 +5,12 @@ from typing import Any
 
 from django.db.models import Q
 
-from results.access.public_history import for_everyone
 from results.access.withholding import missing_sentences, visible_events
 from results.certification.certificates import attempts
-from results.history import event_label
+from results.history import event_label, for_everyone
 from results.models import Certificate, Event, Product, Run
 from results.rules.act.limits import Limit
-from webapp.register.runs.lifecycle import public_line
+from webapp.register.runs.page import public_line
 from webapp.register.tables.columns import ranked_tps
 from webapp.register.tables.sentences import HOW
 from webapp.templatetags import units

@@ -1,4 +1,4 @@
-"""Facts on a run page: title, set-up, product, configuration, files, minutes and the order of findings."""
+"""Facts on a run page: title, set-up, product, configuration, files, minutes, order of findings, and lifecycle."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -6,10 +6,12 @@ from typing import Any
 
 from django.urls import reverse
 
-from results.access.mirrors import is_mirrored
-from results.access.withholding import is_withheld
-from results.models import YCSB, Category, Companion, Event, Evidence, Finding, Run, Tier, Visibility
+from results.access.withholding import is_mirrored, is_withheld, visible_events, visible_verdict
+from results.history import displaced_by, event_label, for_everyone, history_of, is_by_reviewer
+from results.models import YCSB, Category, Certificate, Companion, Event, Evidence, Finding, Run, Tier, Visibility
+from webapp.register.http.access import is_public
 from webapp.register.runs.side_file import Pair, filled
+from webapp.register.runs.verdict import reason_text
 from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 
@@ -207,3 +209,53 @@ def shared_by_all(runs: Sequence[Sequence[Finding]]) -> set[tuple[str, str]]:
     """Return rule and sentence of the findings that all of several runs have; empty for a single run."""
     of_each = [{(finding.rule_id, finding.sentence) for finding in findings} for findings in runs]
     return set.intersection(*of_each) if len(of_each) > 1 else set()
+
+
+SHOWN_EARLIER = 100
+
+
+HistoryLine = dict[str, str]  # one event: at, what, by (the role of the actor: names are not public), reason, details
+
+
+def life_of(run: Run) -> dict[str, object]:
+    """Return the lifecycle context of a run page. For a run that is not public it includes internal events."""
+    history = history_of(run).filter(subject_type="run")
+    events = visible_events(for_everyone(history) if is_public(run) else history)
+    verdicts = run.verdicts.select_related("profile", "earlier_result")[1 : SHOWN_EARLIER + 1]  # without the newest
+    earlier = [visible_verdict(run, verdict) for verdict in verdicts]
+    return {
+        "supersession": next((event for event in reversed(events) if event.kind == "run-superseded"), None),
+        "supersedes": list(displaced_by(run)),
+        "annotations": list(run.annotations.current()),
+        "history": [public_line(event) for event in events],
+        "earlier_verdicts": [(verdict, reason_text(verdict)) for verdict in earlier],
+        "certificates": list(Certificate.objects.filter(runs=run)),
+    }
+
+
+def line_of(event: Event) -> HistoryLine:
+    """Return a line of an event with the role of the actor: a reviewer, or the register itself."""
+    by = "a reviewer" if event.actor_id else "the register"
+    line = {"at": units.moment(event.at), "what": event_label(event.kind), "by": by}
+    return line | {"reason": event.reason, "details": _details(event)}
+
+
+def public_line(event: Event) -> HistoryLine:
+    """Return a line of an event for the public history."""
+    return line_of(event) | {"by": "a reviewer"} if is_by_reviewer(event) else line_of(event)
+
+
+def _details(event: Event) -> str:
+    """Return the values that an event changed, as text."""
+    details = event.details
+    if event.kind in {"run-corrected", "correction-taken-back"}:
+        changes = details["changes"].items()
+        changed = [f"{name}: {_value_text(before)} -> {_value_text(after)}" for name, (before, after) in changes]
+        return "; ".join(changed)
+    if event.kind == "run-judged-anew":
+        return f"{details['before']} -> {details['after']}" if details["after"] else ""
+    return f"run {details['successor']}" if "successor" in details else ""
+
+
+def _value_text(value: object) -> object:
+    return "not reported" if value in {None, ""} else value

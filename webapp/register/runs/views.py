@@ -9,8 +9,15 @@ from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from results.access.mirrors import is_mirrored, missing_log_message, origin
-from results.access.withholding import has_withheld_file, is_withheld, visible_findings, visible_verdict
+from results.access.withholding import (
+    has_withheld_file,
+    is_mirrored,
+    is_withheld,
+    missing_log_message,
+    origin,
+    visible_findings,
+    visible_verdict,
+)
 from results.models import YCSB, Profile, Run
 from results.rules.act.limits import parse_limits
 from webapp.register.http.access import LINK_KEY, holds_link, is_public, require_access
@@ -23,14 +30,12 @@ from webapp.register.limits.virtual_devices import (
 )
 from webapp.register.runs import page as runs_page
 from webapp.register.runs.charts.page import charts_of
-from webapp.register.runs.devices import devices_view
 from webapp.register.runs.histograms import times_view
-from webapp.register.runs.lifecycle import life_of
 from webapp.register.runs.log_lines import has_lines, log_view
-from webapp.register.runs.page import in_order, minutes_of
+from webapp.register.runs.page import in_order, life_of, minutes_of
 from webapp.register.runs.reproduce import reproduction_of
 from webapp.register.runs.side_file import side_file_view
-from webapp.register.runs.slices import counts_of, slice_table
+from webapp.register.runs.slices import counts_of, devices_view, slice_table
 from webapp.register.runs.verdict import (
     figures,
     limits_context,

@@ -11,8 +11,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
-from results.access.public_history import for_everyone
-from results.history import event_label
+from results.history import event_label, for_everyone
 from results.models import Category, Certificate, Event, Product, Run
 from results.models.querysets import RunQuerySet
 from webapp.register.http.responses import public_page

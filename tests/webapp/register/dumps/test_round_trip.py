@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from results.access.mirrors import Origin, origin
+from results.access.withholding import Origin, origin
 from results.catalogue.importer import import_catalogue
 from results.lifecycle import visibility
 from results.lifecycle.corrections import annotate

@@ -197,7 +197,7 @@ def test_devices_are_shown_side_by_side_with_their_worst_slice(client, run_of_tw
 
 
 def test_the_worst_slice_of_each_device_is_not_searched_among_very_many(client, run_of_two_devices, monkeypatch):
-    monkeypatch.setattr("webapp.register.runs.devices.ROWS_MAX", 2)
+    monkeypatch.setattr("webapp.register.runs.slices.ROWS_MAX", 2)
     text = client.get(f"/runs/{run_of_two_devices.public_id}/").text
     assert "too many slices to show each device" in text
     assert '<span class="over">6.00</span>' not in text
