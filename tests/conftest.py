@@ -127,7 +127,7 @@ def pytest_collection_modifyitems(items):
 
 
 # Two workers share the browser tests, each with its own register. These take as long as all others.
-SECOND_BROWSER = {"test_compare", "test_pages", "test_rooms", "test_user_tasks"}
+SECOND_BROWSER = {"test_compare", "test_pages", "test_other_pages", "test_user_tasks"}
 
 
 def group_of(item):

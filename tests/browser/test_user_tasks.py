@@ -1,6 +1,6 @@
 """The main tasks of users, each done from its beginning with the keyboard only, in a real browser.
 
-Sizing a cluster and checking a fleet by keyboard are in test_rooms.py, the same tasks without JavaScript in
+Sizing a cluster and checking a fleet by keyboard are in test_other_pages.py, the same tasks without JavaScript in
 test_drive_tables.py and test_compare.py.
 """
 

@@ -14,7 +14,7 @@ from webapp.register.ycsb import claims_page
 from webapp.register.ycsb import views as ycsb_views
 from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS
 
-ROOMS = (settings.BASE_DIR / "docs/reference/exports.md").read_text().split("## Other pages")[1]
+OTHER_PAGES = (settings.BASE_DIR / "docs/reference/exports.md").read_text().split("## Other pages")[1]
 EXPORTED = {
     ycsb_views.FIGURES_SCHEMA: FIGURE_FIELDS,
     ycsb_views.POINTS_SCHEMA: (*POINT_FIELDS, "of", "against", "hold", "at", "statistic"),
@@ -27,6 +27,6 @@ EXPORTED = {
 
 @pytest.mark.parametrize("schema", EXPORTED)
 def test_every_field_and_parameter_is_documented(schema):
-    (part,) = [part for part in re.split(r"\n(?=\| `|\n)", ROOMS) if f"`{schema}`" in part]
+    (part,) = [part for part in re.split(r"\n(?=\| `|\n)", OTHER_PAGES) if f"`{schema}`" in part]
     words = set(re.findall(r"`([a-z0-9_]+)`", part)) | {"format"}
     assert [name for name in EXPORTED[schema] if name not in words] == []

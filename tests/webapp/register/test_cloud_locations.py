@@ -20,7 +20,7 @@ def instance(make_product):
 
 
 @pytest.fixture
-def placed(instance, make_published_run):
+def located(instance, make_published_run):
     at = parse_datetime("2026-11-20T09:12:00Z")
     stated = {"region": "us-east-1", "zone": "us-east-1a", "started_at": at, "backing_device": "PM1733"}
     return make_published_run(product=instance, firmware="FW7", **stated)
@@ -32,9 +32,17 @@ def listed(client):
     return " ".join(part.split())
 
 
-def test_the_cloud_page_lists_the_location_and_hardware_of_each_run(client, placed):
+def test_the_cloud_page_lists_the_location_and_hardware_of_each_run(client, located):
     cells = listed(client)
-    for said in ("AWS i9", placed.public_id, "us-east-1", "us-east-1a", "20 November 2026, 09:12 UTC", "PM1733", "FW7"):
+    for said in (
+        "AWS i9",
+        located.public_id,
+        "us-east-1",
+        "us-east-1a",
+        "20 November 2026, 09:12 UTC",
+        "PM1733",
+        "FW7",
+    ):
         assert f">{said}<" in cells
 
 
@@ -46,7 +54,7 @@ def test_a_run_without_a_location_is_not_listed_and_missing_values_are_named(cli
     assert (some.public_id in cells, silent.public_id in cells, cells.count("not reported")) == (True, False, 4)
 
 
-def test_regions_and_zones_are_counted(client, placed, instance, make_published_run):
+def test_regions_and_zones_are_counted(client, located, instance, make_published_run):
     make_published_run(product=instance, region="us-west-2")
     text = client.get("/drives/cloud/").text
     assert "<dt>region</dt><dd>reported by 2 of 2</dd>" in text
@@ -62,7 +70,7 @@ def test_only_the_first_of_very_many_runs_are_listed_and_the_page_states_so(
     assert "The first 2 of 3 runs that report a place or a device." in listed(client)
 
 
-def test_the_columns_can_be_selected_and_sorted(client, placed, instance, make_published_run):
+def test_the_columns_can_be_selected_and_sorted(client, located, instance, make_published_run):
     make_published_run(product=instance, region="eu-west-3", tps=900_000)
     assert "<td" in client.get("/drives/cloud/").text
     assert 'data-column="region"' not in shown_html(client.get("/drives/cloud/"))
@@ -72,7 +80,7 @@ def test_the_columns_can_be_selected_and_sorted(client, placed, instance, make_p
     assert rows.index(">us-east-1<") < rows.index(">eu-west-3<")
 
 
-def test_the_page_links_to_the_table_with_these_columns(client, placed):
+def test_the_page_links_to_the_table_with_these_columns(client, located):
     text = client.get("/drives/cloud/").text
     address = (
         text.split("Show the columns of places and devices in the table above")[0].rsplit('href="', 1)[1].split('"')[0]
@@ -82,8 +90,8 @@ def test_the_page_links_to_the_table_with_these_columns(client, placed):
     assert all(f'data-column="{code}"' in shown for code in [*COLUMNS.split("~"), "tps", "storage", "tier"])
 
 
-def test_the_page_of_a_cloud_run_has_its_location(client, placed):
-    text = client.get(f"/runs/{placed.public_id}/").text
+def test_the_page_of_a_cloud_run_has_its_location(client, located):
+    text = client.get(f"/runs/{located.public_id}/").text
     assert "<dt>Region</dt><dd>us-east-1</dd><dt>Zone</dt><dd>us-east-1a</dd>" in text
     assert "<dt>Started</dt><dd>20 November 2026, 09:12 UTC</dd>" in text
 
@@ -106,7 +114,7 @@ def test_a_location_is_escaped(client, instance, make_published_run, hostile):
         assert "<script>alert" not in text
 
 
-def test_exports_have_the_location_or_null(client, placed, instance, make_published_run):
+def test_exports_have_the_location_or_null(client, located, instance, make_published_run):
     make_published_run(product=instance, tps=1)
     first, second = client.get("/drives/cloud/?format=json").json()["rows"]
     assert (first["region"], first["zone"], second["region"]) == ("us-east-1", "us-east-1a", None)
@@ -114,9 +122,9 @@ def test_exports_have_the_location_or_null(client, placed, instance, make_publis
     assert [line["zone"] for line in lines] == ["us-east-1a", ""]
 
 
-def test_comparisons_have_the_location_of_each_run(client, placed, instance, make_published_run):
+def test_comparisons_have_the_location_of_each_run(client, located, instance, make_published_run):
     other = make_published_run(product=instance, region="eu-west-3")
-    rows = client.get(f"/compare/?run={placed.public_id}&run={other.public_id}&format=json").json()["rows"]
+    rows = client.get(f"/compare/?run={located.public_id}&run={other.public_id}&format=json").json()["rows"]
     (region,) = [row for row in rows if row["row"] == "region"]
     assert (region["values"], region["differs"]) == (["us-east-1", "eu-west-3"], True)
 
