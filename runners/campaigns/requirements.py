@@ -20,7 +20,7 @@ from runners.campaigns.messages import nx, step_name
 from runners.campaigns.outcomes import Rung
 from runners.campaigns.terms import STRESS_FACTOR, Purpose, Result, parse_terms
 from runners.campaigns.voting import certified_nx
-from runners.evidence.drive_states import last_preparation_attempt
+from runners.evidence.submit import last_preparation_attempt
 from runners.models import Dispatch, DriveState
 from runners.models.campaign import Campaign
 

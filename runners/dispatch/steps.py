@@ -18,10 +18,9 @@ from results.evidence.store import TooLargeError
 from runners.dispatch.claim import claim, settle_lost
 from runners.dispatch.failures import handle_host_error, schedule_retry
 from runners.errors import HostError, HostUnavailableError
-from runners.evidence import drive_states
+from runners.evidence.submit import record_drive_state, store_drive_state
 from runners.hosts.protocol import Connect, LabHost, ProgramState, ProgramStatus, stop_and_seal, was_never_started
-from runners.inventory import safety
-from runners.inventory.device_lookup import identify_device, ordered_path
+from runners.inventory.safety import identify_device, objections_to_start, ordered_path
 from runners.lifecycle import stages
 from runners.lifecycle.stages import poll_telemetry, telemetry_message
 from runners.lifecycle.transitions import transition
@@ -78,7 +77,7 @@ def _check_drive(dispatch: Dispatch, host: LabHost) -> bool:
     """Check the claimed device at the path before anything is written anywhere."""
     if dispatch.cancel_requested_at:
         return transition(dispatch, State.CLAIMED, State.CANCELLED, "before anything was sent to the host")
-    objections = safety.objections_to_start(dispatch, identify_device(dispatch.device, host))
+    objections = objections_to_start(dispatch, identify_device(dispatch.device, host))
     if objections:
         return transition(dispatch, State.CLAIMED, State.REFUSED, "; ".join(objections))
     ordered, now = ordered_path(dispatch), dispatch.device.path
@@ -93,10 +92,10 @@ def _start(dispatch: Dispatch, host: LabHost) -> bool:
             return _close_start(dispatch, host)
         # Identify again: hours may have passed between the two steps.
         identity = identify_device(dispatch.device, host)
-        objections = safety.objections_to_start(dispatch, identity)
+        objections = objections_to_start(dispatch, identity)
         if objections:
             return _close_start(dispatch, host, refusal="; ".join(objections))
-        drive_states.store_state(dispatch, DriveState.Moment.BEFORE, identity)
+        store_drive_state(dispatch, DriveState.Moment.BEFORE, identity)
     return _save_start(dispatch, host, _start_stage(dispatch, host))
 
 
@@ -269,7 +268,7 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
     A run that failed leaves evidence too. The dispatch then fails, with its log stored. If drivetest refused the drive,
     there is no run to be read.
     """
-    drive_states.record(dispatch, host, DriveState.Moment.AFTER)
+    record_drive_state(dispatch, host, DriveState.Moment.AFTER)
     reason, is_refused = _end_reason(dispatch, host), stages.was_refused(dispatch, dispatch.exit_status)
     left: dict[str, Any] = {}
     try:

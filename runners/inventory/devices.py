@@ -9,7 +9,7 @@ from runners.errors import RequestRefusedError
 from runners.hosts.drive_keys import keys_of, unmarked
 from runners.hosts.machine import machine_id
 from runners.hosts.protocol import Identity, LabHost
-from runners.inventory.device_lookup import identify_device, is_bound
+from runners.inventory.safety import identify_device, is_bound
 from runners.inventory.service_state import RETURNED, blocking_work, lock_host_in_service, record_service_event
 from runners.models import LOST_UNCONFIRMED, Device, Dispatch, Host
 from runners.models.postgres import lock_drive
@@ -113,7 +113,7 @@ def objection_to_path_change(device: Device, identity: Identity) -> str:
     """Return why a bound device cannot become what a path names now; empty if it can.
 
     All partitions and namespaces of a drive have its key, but an order is for the one that the page showed. The
-    register finds a drive that its host renamed at each start (runners/inventory/device_lookup.py).
+    register finds a drive that its host renamed at each start (runners/inventory/safety.py).
     """
     if (device.path, device.size_bytes) == (identity.path, identity.size_bytes):
         return ""

@@ -16,7 +16,7 @@ from runners.errors import HostError, StartFailedError
 from runners.hosts.drive_keys import is_among
 from runners.hosts.machine import UNASSIGNED, is_this_machine, machine_id_error
 from runners.hosts.ssh import SshHost
-from runners.inventory.device_lookup import follow_drive
+from runners.inventory.safety import follow_drive
 from runners.inventory.service_state import retired_message
 from runners.models import Device, Host
 

@@ -9,8 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from results.models import Evidence, Preparation
-from runners.evidence.drive_states import begun_at
-from runners.evidence.submit import LOG_FILE, SIDE_FILE, store_evidence
+from runners.evidence.submit import LOG_FILE, SIDE_FILE, begun_at, store_evidence
 from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, exit_codes

@@ -13,7 +13,7 @@ from results.models import Evidence, Finding, Preparation, Reading, Run, Share, 
 from runners.campaigns.commands import CampaignOrder, start
 from runners.campaigns.scheduler import poll
 from runners.campaigns.terms import Terms
-from runners.evidence.drive_states import begun_at, lab_record
+from runners.evidence.submit import begun_at, lab_record
 from runners.models import Dispatch, Step
 from runners.models.campaign import Campaign
 from runners.models.states import State

@@ -1,10 +1,9 @@
 import pytest
 
-from runners.evidence.drive_states import store_state
+from runners.evidence.submit import store_drive_state
 from runners.hosts.drive_keys import keys_of
-from runners.inventory.device_lookup import identify_device
 from runners.inventory.devices import bind
-from runners.inventory.safety import objections_to_start
+from runners.inventory.safety import identify_device, objections_to_start
 from runners.models import Device, DriveState, Host
 from tests.runners.drive_key_table import rows
 
@@ -49,7 +48,7 @@ def test_a_device_that_was_bound_earlier_keeps_its_key(bound_before, new_dispatc
     dispatch = new_dispatch()
     identity = identify_device(bound_before, fake)
     assert objections_to_start(dispatch, identity) == []
-    store_state(dispatch, DriveState.Moment.BEFORE, fake.identify(bound_before.path))
+    store_drive_state(dispatch, DriveState.Moment.BEFORE, fake.identify(bound_before.path))
     assert not dispatch.drive_states.get().reason
 
 

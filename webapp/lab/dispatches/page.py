@@ -9,7 +9,7 @@ from results.rules.act.loads import READS_PER_S
 from runners.campaigns.messages import step_name
 from runners.campaigns.terms import Purpose
 from runners.dispatch.orders import may_be_retried
-from runners.evidence.drive_states import begun_at
+from runners.evidence.submit import begun_at
 from runners.inventory.enrolment import STATE_DIR
 from runners.inventory.health import no_work_message
 from runners.inventory.service_state import out_of_service

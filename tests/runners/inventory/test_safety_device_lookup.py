@@ -9,8 +9,7 @@ import pytest
 from runners.dispatch.poll_scheduler import poll
 from runners.errors import DeviceUnknownError, HostError, StartRefusedError
 from runners.hosts.protocol import Identity
-from runners.inventory.device_lookup import follow_drive, identify_device, is_same_part
-from runners.inventory.safety import objections_to_start
+from runners.inventory.safety import follow_drive, identify_device, is_same_part, objections_to_start
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
 from runners.recipes.act import STORAGE
