@@ -49,7 +49,7 @@ STATE_DIR = "/var/lib/drivecert"
 DISK_MIB = 2048
 BEFORE_S, AFTER_S = 10, 20  # of the run, before the cut and after it
 START_S, END_S = 60, 120  # time limits for the start of a run, and for its intake after its duration
-CLEAN = (State.DONE, "finished")
+CLEAN = (State.DONE, "the program finished")
 
 
 @dataclass

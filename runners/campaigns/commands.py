@@ -65,9 +65,10 @@ def start(device: Device, organisation: Organisation, order: CampaignOrder, acto
     except IntegrityError as error:
         if not violates(error, DRIVE_TAKEN_CONSTRAINT):
             raise
-        other = open_on(device.drive_key) or "that has just ended"
+        other = open_on(device.drive_key)
+        name = f"campaign {other}" if other else "a campaign that has just ended"
         raise DriveTakenError(
-            f"Drive {device.drive_key}: campaign {other} is open on it; wait for its end, or cancel it"
+            f"Drive {device.drive_key} is used by {name}. Wait until that campaign has ended, or cancel it."
         ) from error
 
 
@@ -78,7 +79,8 @@ def open_on(drive_key: str) -> Campaign | None:
 
 def pause(campaign: Campaign, actor: AbstractBaseUser) -> bool:
     """Pause a campaign: it orders nothing more, and an active run goes on. Return False if it is not active."""
-    return _transition(campaign, [State.ACTIVE], Kind.PAUSED, actor, state=State.PAUSED, reason="paused by a person")
+    columns = {"state": State.PAUSED, "reason": f"{actor.get_username()} paused the campaign"}
+    return _transition(campaign, [State.ACTIVE], Kind.PAUSED, actor, **columns)
 
 
 def resume(campaign: Campaign, actor: AbstractBaseUser) -> bool:
@@ -116,11 +118,12 @@ def cancel(campaign: Campaign, actor: AbstractBaseUser, reason: str = "") -> boo
     `reason` is the person's reason for the history. It may be empty.
     """
     why = storable(reason.strip())[:REASON_CHARS_MAX]
-    columns = {"state": State.CANCELLING, "reason": f"cancel requested: {why}" if why else "cancel requested"}
+    sentence = f"{actor.get_username()} requested the cancellation{f': {why}' if why else ''}"
+    columns = {"state": State.CANCELLING, "reason": sentence}
     with transaction.atomic():
         if is_requested := _transition(campaign, MAY_ORDER, Kind.CANCEL_REQUESTED, actor, why, **columns):
             for dispatch in campaign.dispatches.filter(ended_at__isnull=True):
-                cancel_dispatch(dispatch, actor, f"with its campaign {campaign}")
+                cancel_dispatch(dispatch, actor, f"campaign {campaign} was cancelled")
     return is_requested
 
 

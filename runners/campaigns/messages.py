@@ -36,29 +36,31 @@ def waiting_message(outcome: Outcome) -> str:
 def screening_reason(rung: int, screened: Judged, terms: Terms) -> str:
     """Return the reason for a screening run at this load."""
     if rung in screened:
-        return f"again at {nx(terms.nx(rung))}: the result was near a limit"
+        return f"the result at {nx(terms.nx(rung))} was near a limit, so the campaign repeats the run"
     passing = max((units for units, passes in screened.items() if passes and units < rung), default=None)
     failing = min((units for units, passes in screened.items() if passes is False and units > rung), default=None)
     if passing is None and failing is None:
-        return "the first rung"
+        return "this is the first load of the search"
     if failing is None:
-        return f"up from {nx(terms.nx(passing or 0))}, which passed"
+        return f"{nx(terms.nx(passing or 0))} passed, so the campaign tests a higher load"
     if passing is None:
-        return f"down from {nx(terms.nx(failing))}, which failed"
-    return f"between {nx(terms.nx(passing))}, which passed, and {nx(terms.nx(failing))}, which failed"
+        return f"{nx(terms.nx(failing))} failed, so the campaign tests a lower load"
+    between = "so the campaign tests a load between them"
+    return f"{nx(terms.nx(passing))} passed and {nx(terms.nx(failing))} failed, {between}"
 
 
 def load_reason(units: int, confirmed: Judged, terms: Terms) -> str:
     """Return the reason for a load test at this load."""
     if units in confirmed:
-        return f"again at {nx(terms.nx(units))}: the result was near a limit"
+        return f"the result at {nx(terms.nx(units))} was near a limit, so the campaign repeats the test"
     failing = min((each for each, passes in confirmed.items() if passes is False), default=None)
     if failing is None:
-        return "the highest load that passed screening"
+        return "this is the highest load that passed screening"
     passing = max((each for each, passes in confirmed.items() if passes), default=None)
     if passing is None:
-        return f"down from {nx(terms.nx(failing))}, which was not confirmed"
-    return f"between {nx(terms.nx(passing))}, confirmed, and {nx(terms.nx(failing))}, not confirmed"
+        return f"{nx(terms.nx(failing))} was not confirmed, so the campaign tests a lower load"
+    between = "so the campaign tests a load between them"
+    return f"{nx(terms.nx(passing))} was confirmed and {nx(terms.nx(failing))} was not, {between}"
 
 
 def repeat_reason(doubted: Outcome) -> str:
@@ -66,7 +68,7 @@ def repeat_reason(doubted: Outcome) -> str:
 
     It does not name the findings: they come from a side file, which may be sequestered after this is in a history.
     """
-    return f"again: {doubted.id} failed, and the host may be the cause; it counts once a second run agrees"
+    return f"{doubted.id} failed, and the host may be the cause; the failure counts only if a second run also fails"
 
 
 def stress_reason(load: Decimal) -> str:
@@ -77,11 +79,11 @@ def stress_reason(load: Decimal) -> str:
 
 def rest_message(after: Outcome, purpose: Purpose, load: Decimal | None) -> str:
     """Return why the drive rests."""
+    past, coming = step_name(after.purpose, after.nx), f"the next step is: {step_name(purpose, load)}"
     if after.result is Result.UNUSABLE:
-        return f"waits briefly after {after.id}, which gave no result; then {step_name(purpose, load)}"
+        return f"the campaign waits briefly, because {after.id} gave no result; {coming}"
     cause = "overloaded" if after.result is Result.OVERLOADED else after.result
-    past, coming = step_name(after.purpose, after.nx), step_name(purpose, load)
-    return f"the drive rests after {after.id} ({past}, {cause}); then {coming}"
+    return f"the drive rests after {after.id} ({past}: {cause}); {coming}"
 
 
 def limit_message(load: Decimal, terms: Terms) -> str:
@@ -94,17 +96,18 @@ def limit_message(load: Decimal, terms: Terms) -> str:
 
 def spent_message(load: Decimal | None, decided_count: int) -> str:
     """Return that the campaign ended before the search did."""
-    found = "none is confirmed" if load is None else f"{nx(load)} is the highest confirmed"
-    tested = f"{counted(decided_count, 'load')} {'was' if decided_count == 1 else 'were'} tested at length"
-    return f"{tested}, as many as allowed; {found}"
+    found = "it confirmed no load" if load is None else f"the highest confirmed load is {nx(load)}"
+    tested = f"the campaign tested {counted(decided_count, 'load')} with load tests, which is the maximum"
+    return f"{tested}; {found}"
 
 
 def host_doubt_message(outcomes: Iterable[Outcome]) -> str:
     """Return the addition that the host, not the drive, may have failed; empty if no run says so."""
     failed = [outcome for outcome in outcomes if outcome.result in {Result.FAILED, Result.OVERLOADED}]
     doubted_count = sum(bool(outcome.host_doubts) for outcome in failed)
-    share = f" of {doubted_count} of the {len(failed)} runs that failed" if len(failed) > 1 else ""
-    return f"; the host may be the cause{share}: see the findings of these runs" if doubted_count else ""
+    share = f"{doubted_count} of the {len(failed)} failed runs: see their findings"
+    runs = share if len(failed) > 1 else "the failed run: see its findings"
+    return f"; the host may be the cause of {runs}" if doubted_count else ""
 
 
 def no_load_message(terms: Terms) -> str:

@@ -133,7 +133,7 @@ def _judge(
 
 def _lost(dispatch: Dispatch) -> _Judged:
     if dispatch.ended_at is None:
-        return _Judged(Result.OPEN, f"{dispatch} was lost; its host has not confirmed yet that nothing of it runs")
+        return _Judged(Result.OPEN, f"{dispatch} was lost; its host has not confirmed yet that its program has ended")
     return _Judged(Result.UNUSABLE, dispatch.reason)
 
 
@@ -142,7 +142,9 @@ def _of_prep(dispatch: Dispatch) -> _Judged:
     if dispatch.exit_status != exit_codes.FINISHED:
         return _Judged(Result.UNUSABLE, dispatch.reason)
     if dispatch.preparation_id is None:
-        unproven = f"its record does not show that the whole drive was prepared in one go ({dispatch.reason})"
+        unproven = (
+            f"its record does not show that the whole drive was prepared without interruption ({dispatch.reason})"
+        )
         return _Judged(Result.UNUSABLE, unproven)
     return _Judged(Result.PASSED, dispatch.reason)
 
@@ -154,9 +156,9 @@ def _of_run(
     if inconclusive := _untrusted(run, verdict):
         return inconclusive
     if any(finding.rule_id == RATE_NOT_SUSTAINED for finding in run.findings.all()):
-        return _Judged(Result.OVERLOADED, "the load was not sustained: see the findings of its run")
+        return _Judged(Result.OVERLOADED, "the load was not sustained: see the findings of the run")
     if dispatch.purpose == Purpose.STRESS:
-        return _Judged(Result.PASSED, "ran to completion")
+        return _Judged(Result.PASSED, "the run completed")
     has_failed = verdict is not None and verdict.outcome == Verdict.Outcome.FAIL
     return _by_limits(shares, limits, verdict.headline if verdict and has_failed else "")
 
@@ -164,11 +166,11 @@ def _of_run(
 def _untrusted(run: Run, verdict: Verdict | None) -> _Judged | None:
     """Return why a run says nothing about the drive; None if it does."""
     if verdict is None or verdict.outcome == Verdict.Outcome.VOID:
-        return _Judged(Result.UNUSABLE, verdict.headline if verdict else "its log was not judged")
+        return _Judged(Result.UNUSABLE, verdict.headline if verdict else "the log was not judged")
     stop = (run.facts.get("stop") or {}).get("kind")
     if stop != "finished":
-        seen = stop or "its end is not reported"
-        return _Judged(Result.UNUSABLE, f"its log does not end as that of a finished run ({seen})")
+        seen = f"its end is: {stop}" if stop else "it does not report its end"
+        return _Judged(Result.UNUSABLE, f"the log is not that of a finished run; {seen}")
     return None
 
 
@@ -176,7 +178,7 @@ def _without_run(dispatch: Dispatch) -> _Judged:
     readings = list(dispatch.submission.log.readings.all()) if dispatch.submission else []
     if any(reading.state in UNREAD for reading in readings):
         return _Judged(Result.OPEN, f"{dispatch} has ended, and its log is being read")
-    return _Judged(Result.UNUSABLE, "its log could not be read as a run")
+    return _Judged(Result.UNUSABLE, "the log could not be read as a run")
 
 
 def _by_limits(shares: Sequence[Share], limits: Sequence[Limit], why_it_fails: str) -> _Judged:
@@ -188,7 +190,7 @@ def _by_limits(shares: Sequence[Share], limits: Sequence[Limit], why_it_fails: s
     }
     missing = [limit for limit in limits if limit.threshold_us not in counted]
     if missing or not limits:
-        return _Judged(Result.UNUSABLE, "its log has no complete slice to judge")
+        return _Judged(Result.UNUSABLE, "the log has no complete slice to judge")
     found = nearest_limit(counted.values(), limits)
     is_within = all(
         is_count_within(counted[each.threshold_us].over_count, counted[each.threshold_us].ops_count, each.limit_pct)

@@ -191,13 +191,13 @@ def _person_needed(terms: Terms, outcomes: Outcomes) -> Pause | None:
     attempts = takewhile(lambda each: each.result is Result.UNUSABLE and not each.is_excused, reversed(outcomes))
     attempts_count = len(list(attempts))
     if attempts_count >= terms.attempts_max:
-        return Pause(f"{counted(attempts_count, 'attempt')} gave no result, the last one {last.id}: {last.reason}")
+        return Pause(f"{counted(attempts_count, 'attempt')} gave no result; the last one was {last.id}: {last.reason}")
     return None
 
 
 def _next_run(terms: Terms, outcomes: Outcomes) -> Run | Finish:
     if needs_prep(terms, outcomes):
-        return Run(Purpose.PREP, None, None, "every certificate begins with a prepared drive")
+        return Run(Purpose.PREP, None, None, "a certificate requires a prepared drive")
     found = screened(outcomes, terms)
     rung = next_rung(found, terms)
     if rung is not None:
@@ -224,7 +224,9 @@ def _confirm(terms: Terms, outcomes: Outcomes, ladder: Bracket) -> Run | Finish:
     """Run the load test of the highest load, and its stress test once that has passed."""
     if ladder.passing is None:
         lowest = messages.nx(terms.nx(ladder.failing or 1))
-        return Finish(End.NOTHING_PASSES, None, f"the drive fails at {lowest}, and no step below {lowest} is tried")
+        return Finish(
+            End.NOTHING_PASSES, None, f"the drive failed at {lowest}, and the campaign tests no load below {lowest}"
+        )
     top = min(ladder.passing, terms.cap_units)
     loads, stresses = judged(outcomes, Purpose.LOAD, terms), judged(outcomes, Purpose.STRESS, terms)
     # Both tests confirm a load. One failed test is enough for False; None is undecided.
@@ -246,12 +248,14 @@ def _confirm(terms: Terms, outcomes: Outcomes, ladder: Bracket) -> Run | Finish:
 
 def _finish(terms: Terms, best: Bracket, ladder: Bracket) -> Finish:
     if best.passing is None:
-        return Finish(End.NOTHING_PASSES, None, "no load that screening passed was confirmed by its tests")
+        return Finish(
+            End.NOTHING_PASSES, None, "load tests and stress tests confirmed none of the loads that passed screening"
+        )
     failing = min((each for each in (best.failing, ladder.failing) if each is not None), default=None)
     nx = terms.nx(best.passing)
     if failing is None or best.passing >= terms.cap_units:
         return Finish(End.AT_LIMIT, nx, messages.limit_message(nx, terms))
-    reason = f"{messages.nx(nx)} is the highest load that passes; {messages.nx(terms.nx(failing))} does not"
+    reason = f"{messages.nx(nx)} is the highest load that passes; {messages.nx(terms.nx(failing))} does not pass"
     return Finish(End.CONFIRMED, nx, reason)
 
 
@@ -278,4 +282,6 @@ def _as_retry(step: Run, outcomes: Outcomes) -> Run:
     last = outcomes[-1] if outcomes else None
     if last is None or last.result is not Result.UNUSABLE or (last.purpose, last.nx) != (step.purpose, step.nx):
         return step
-    return replace(step, retry_of=last.id, reason=f"again, because {last.id} gave no result: {last.reason}")
+    return replace(
+        step, retry_of=last.id, reason=f"the campaign repeats {last.id}, which gave no result: {last.reason}"
+    )

@@ -130,9 +130,9 @@ def test_fault(campaign: Campaign, purpose: Purpose, rung: Rung) -> str:
     test = f"a {step_name(purpose, rung.outcome.nx)}"
     if rung.outcome.duration_s is None or rung.outcome.duration_s < required:
         ran = counted(rung.outcome.duration_s or 0, "second")
-        return f"{test} of {counted(required, 'second')}{wanted}: {rung.dispatch} was of {ran}{had}"
+        return f"{test} of {counted(required, 'second')}{wanted}: {rung.dispatch} ran for {ran}{had}"
     if has_short_slices:
-        return f"{test}{wanted}: {rung.dispatch} was{had}"
+        return f"{test}{wanted}: {rung.dispatch} ran{had}"
     if purpose is Purpose.LOAD and rung.verdict is not None and rung.verdict.outcome != Verdict.Outcome.PASS:
         return f"{test} that the profile accepts: {rung.verdict.headline}"
     return ""
@@ -202,7 +202,7 @@ def _test(campaign: Campaign, purpose: Purpose, pair: Pair) -> Condition:
         what = "a load test" if purpose is Purpose.LOAD else "a stress test at twice that load"
         return Condition(f"{what} {required}", False, f"none that passes{at}")
     fault = test_fault(campaign, purpose, rung)
-    ran = f"{rung.dispatch} was of {counted(rung.outcome.duration_s or 0, 'second')}"
+    ran = f"{rung.dispatch} ran for {counted(rung.outcome.duration_s or 0, 'second')}"
     return Condition(f"{step_name(purpose, rung.outcome.nx)} {required}", not fault, fault or ran)
 
 

@@ -140,10 +140,10 @@ def _confirm_cancel(campaign: Campaign) -> None:
     """Complete the cancellation when no dispatch can have a program on the host."""
     left = campaign.dispatches.filter(~Q(state__in=FINAL) | LOST_UNCONFIRMED).first()
     if left is not None:
-        _update_reason(campaign, f"cancel requested; waits until the host confirms that {left} has ended")
+        _update_reason(campaign, f"the campaign waits until the host confirms that {left} has ended")
         return
     cancelled = {"state": State.CANCELLED, "ended_at": timezone.now()}
-    _change(campaign, Kind.CANCELLED, "nothing of it runs on the host", **cancelled)
+    _change(campaign, Kind.CANCELLED, "no program of the campaign runs on the host", **cancelled)
 
 
 def _change(campaign: Campaign, kind: str, reason: str, **columns: object) -> None:

@@ -42,13 +42,15 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     """
     for host in filter(None, [dispatch.device.host, dispatch.load_host]):
         if unfit := no_work_message(host):
-            return _leave_queued(dispatch, WaitsFor.HOST, f"{host} gets no work: {unfit}{_checked_message(host)}")
+            reason = f"host {host} gets no work: {unfit}{_checked_message(host)}"
+            return _leave_queued(dispatch, WaitsFor.HOST, reason)
     campaign = Campaign.objects.filter(drive_key=dispatch.drive_key, state__in=Campaign.OPEN_STATES).first()
     if campaign is not None and campaign.pk != dispatch.campaign_id:
-        reason = f"drive busy: campaign {campaign} uses it; waiting until that has ended"
+        reason = f"campaign {campaign} uses the drive; the run waits until the campaign has ended"
         return _leave_queued(dispatch, WaitsFor.DRIVE, reason)
     if campaign is not None and campaign.state == Campaign.State.PAUSED:
-        return _leave_queued(dispatch, WaitsFor.CAMPAIGN, f"campaign {campaign} is paused; waiting until it is resumed")
+        reason = f"campaign {campaign} is paused; the run waits until a person resumes the campaign"
+        return _leave_queued(dispatch, WaitsFor.CAMPAIGN, reason)
     # Each lost dispatch frees the drive once its host confirms that nothing of it runs.
     answers = [settle_lost(lost, connect) for lost in unconfirmed_dispatches(dispatch.drive_key)]
     if not all(answers):
@@ -59,9 +61,8 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     except IntegrityError as error:
         if not violates(error, DRIVE_BUSY_CONSTRAINT):
             raise
-    user = Dispatch.objects.filter(drive_key=dispatch.drive_key, state__in=LIVE).first()
-    busy = f"drive busy with {user or 'a dispatch that has just ended'}; waiting until it has ended"
-    return _leave_queued(dispatch, WaitsFor.DRIVE, busy)
+    user = Dispatch.objects.filter(drive_key=dispatch.drive_key, state__in=LIVE).first() or "another dispatch"
+    return _leave_queued(dispatch, WaitsFor.DRIVE, f"{user} uses the drive; the run waits until {user} has ended")
 
 
 def _checked_message(host: Host) -> str:
@@ -75,11 +76,11 @@ def _claim_free_drive(dispatch: Dispatch) -> bool:
     lock_drive(dispatch.drive_key)
     lost = next(unconfirmed_dispatches(dispatch.drive_key), None)
     if lost is not None:
-        state = f"{lost} was lost and may still run on {lost.device.host}"
-        remedy = "waiting until its host confirms that nothing of it runs, or a person declares that on its page"
-        return _leave_queued(dispatch, WaitsFor.DRIVE, f"drive busy: {state}; {remedy}")
+        reason = f"{lost} was lost, and its program may still use the drive on {lost.device.host}; the run waits until "
+        reason += f"the host confirms that this program has ended, or a person declares it on the page of {lost}"
+        return _leave_queued(dispatch, WaitsFor.DRIVE, reason)
     if other := host_user(dispatch):
-        return _leave_queued(dispatch, WaitsFor.HOST, f"host busy with {other}; waiting until it has ended")
+        return _leave_queued(dispatch, WaitsFor.HOST, f"{other} uses the host; the run waits until {other} has ended")
     newest = Dispatch.objects.filter(drive_key=dispatch.drive_key).aggregate(newest=Max("generation"))["newest"]
     return transition(dispatch, State.QUEUED, State.CLAIMED, "", generation=newest + 1)
 
@@ -125,7 +126,11 @@ def _runs_nothing(lost: Dispatch, host: LabHost) -> bool:
     has_ended = not was_seen or has_left_trace or _were_restarted(lost, host)
     if has_ended and not is_last_stage(lost):
         # A drive that stays mounted cannot take another run: the next poll starts the cleanup.
-        advance_stage(lost, status if has_left_trace else None, "lost; nothing of it runs any more")
+        advance_stage(
+            lost,
+            status if has_left_trace else None,
+            "the run was lost; the program of this stage does not run any more",
+        )
         return False
     return has_ended
 

@@ -24,9 +24,10 @@ def handle_host_error(dispatch: Dispatch, error: HostError) -> bool:
     silent_since = dispatch.silent_since or timezone.now()
     if timezone.now() - silent_since >= timedelta(seconds=settings.HOST_SILENCE_S):
         since = min([silent_since, *dispatch.outages.filter(until=None).values_list("since", flat=True)])
-        return transition(dispatch, state, State.LOST, f"no answer since {since:%Y-%m-%d %H:%M:%S} UTC: {error}")
+        reason = f"the host has given no usable answer since {since:%Y-%m-%d %H:%M:%S} UTC: {error}"
+        return transition(dispatch, state, State.LOST, reason)
     schedule_retry(dispatch)
-    update_reason(dispatch, f"no answer, retrying: {error}")
+    update_reason(dispatch, f"a request to the host failed, and the register repeats it: {error}")
     return False
 
 
@@ -37,10 +38,10 @@ def record_internal_error(dispatch: Dispatch, error: Exception) -> None:
     """
     sentence = f"{type(error).__name__}: {error}"
     if dispatch.state == State.COLLECTING and dispatch.cancel_requested_at:
-        reason = f"its log could not be collected ({sentence}), and is still on the host"
+        reason = f"the register could not collect the log ({sentence}); the log is still on the host"
         transition(dispatch, State.COLLECTING, State.CANCELLED, reason)
         return
-    update_reason(dispatch, f"internal error, retrying: {sentence}")
+    update_reason(dispatch, f"an internal error occurred, and the register tries again: {sentence}")
 
 
 def schedule_retry(dispatch: Dispatch) -> None:

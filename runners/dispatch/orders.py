@@ -137,7 +137,7 @@ def cancel(dispatch: Dispatch, actor: AbstractBaseUser, reason: str = "") -> boo
         is_requested = row.update(cancel_requested_at=timezone.now(), next_poll_at=Now())
         if is_requested:
             why = storable(reason.strip())[:REASON_CHARS_MAX]
-            sentence = f"cancel requested: {why}" if why else "cancel requested"
+            sentence = f"{actor.get_username()} requested the cancellation{f': {why}' if why else ''}"
             _add_step(dispatch, actor, Step.Kind.CANCEL_REQUESTED, sentence, why)
             _record(dispatch, actor, "dispatch-cancel-asked", {"reason": why} if why else {})
             transaction.on_commit(partial(enqueue_dispatch, dispatch.pk))
@@ -150,13 +150,13 @@ def declare_ended(dispatch: Dispatch, actor: AbstractBaseUser, reason: str) -> b
     Raise ValueError without a reason: the history shows it in place of the host's confirmation.
     """
     if not reason.strip():
-        raise ValueError(f"{dispatch}: expected a reason why nothing of it runs, got nothing")
+        raise ValueError(f"{dispatch}: expected the reason why its program has ended, got none")
     with transaction.atomic():
         lost = Dispatch.objects.filter(LOST_UNCONFIRMED, pk=dispatch.pk)
         if not lost.update(ended_at=timezone.now()):
             return False
         why = storable(reason.strip())
-        sentence = f"nothing of it runs: {why}"
+        sentence = f"{actor.get_username()} declared that the program has ended: {why}"
         _add_step(dispatch, actor, Step.Kind.DECLARED_ENDED, sentence, why)
         _record(dispatch, actor, "dispatch-declared-ended", {"reason": sentence})
     return True

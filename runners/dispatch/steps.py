@@ -46,7 +46,7 @@ def advance(dispatch: Dispatch, connect: Connect) -> bool:
             schedule_retry(dispatch)
         return False
     if dispatch.state == State.QUEUED and dispatch.cancel_requested_at:
-        return transition(dispatch, State.QUEUED, State.CANCELLED, "before it was claimed")
+        return transition(dispatch, State.QUEUED, State.CANCELLED, "the run was still queued")
     if dispatch.state == State.QUEUED:
         return claim(dispatch, connect)
     try:
@@ -76,12 +76,12 @@ def _step(dispatch: Dispatch, host: LabHost) -> bool:
 def _check_drive(dispatch: Dispatch, host: LabHost) -> bool:
     """Check the claimed device at the path before anything is written anywhere."""
     if dispatch.cancel_requested_at:
-        return transition(dispatch, State.CLAIMED, State.CANCELLED, "before anything was sent to the host")
+        return transition(dispatch, State.CLAIMED, State.CANCELLED, "nothing was sent to the host")
     objections = objections_to_start(dispatch, identify_device(dispatch.device, host))
     if objections:
         return transition(dispatch, State.CLAIMED, State.REFUSED, "; ".join(objections))
     ordered, now = ordered_path(dispatch), dispatch.device.path
-    moved = "" if ordered == now else f"the drive was {ordered} when this was ordered, and is {now} now"
+    moved = "" if ordered == now else f"the drive was at {ordered} when the run was ordered, and is at {now} now"
     return transition(dispatch, State.CLAIMED, State.PREPARING, moved)
 
 
@@ -108,7 +108,7 @@ def _close_start(dispatch: Dispatch, host: LabHost, refusal: str = "") -> bool:
     if closed.state is ProgramState.RUNNING:
         return False
     never = was_never_started(closed)
-    end = "its program was not started" if never else "its program was started, and has ended on the host"
+    end = "the program was not started" if never else "the program was started, and has ended on the host"
     state, reason = (State.REFUSED, refusal) if refusal else (State.CANCELLED, end)
     return transition(dispatch, State.PREPARING, state, reason, is_never_started=never)
 
@@ -125,7 +125,7 @@ def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
 
 def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bool:
     columns = {"pid": started.pid, "boot_ids": list(started.boot_ids), "started_at": timezone.now()}
-    process = f"pid {started.pid}" if started.pid else "ended before the first poll"
+    process = f"process id: {started.pid}" if started.pid else "the program ended before the first poll"
     has_changed = transition(dispatch, State.PREPARING, State.RUNNING, process, **columns)
     if not has_changed and dispatch.state in FINAL:
         # Another worker ended it while this one was cut off from the database: no worker would poll the program.
@@ -144,12 +144,12 @@ def _poll_running(dispatch: Dispatch, host: LabHost) -> bool:
         status = host.stop(run)
         is_unstoppable = timezone.now() - since >= timedelta(seconds=settings.HOST_SILENCE_S)
         if status.state is ProgramState.RUNNING and is_unstoppable:
-            stuck = f"still runs, although its stop was requested at {since:%Y-%m-%d %H:%M:%S} UTC"
+            stuck = f"the program still runs, although its stop was requested at {since:%Y-%m-%d %H:%M:%S} UTC"
             return transition(dispatch, State.RUNNING, State.LOST, stuck)
     if status.state is ProgramState.ABSENT and dispatch.stage > 0 and dispatch.pid is None:
         return _start_next_stage(dispatch, host)
     if status.state is ProgramState.ABSENT:
-        lost = f"{dispatch.device.host} no longer has the run directory of pid {dispatch.pid}"
+        lost = f"host {dispatch.device.host} no longer has the run directory of process {dispatch.pid}"
         return transition(dispatch, State.RUNNING, State.LOST, lost)
     has_changed = status.state is ProgramState.ENDED and _ended(dispatch, host, status)
     # Last: neither the live page nor a silent second host may delay the steps above.
@@ -170,11 +170,12 @@ def _record_end_request(dispatch: Dispatch, stage: Stage) -> None:
 def _start_next_stage(dispatch: Dispatch, host: LabHost) -> bool:
     """Start the stage that is due. If it cannot start, go on to cleanup."""
     if dispatch.cancel_requested_at and not stages.current_stage(dispatch).is_cleanup:
-        return _skip_stage(dispatch, host, "not started: cancelled")
+        return _skip_stage(dispatch, host, "the stage was not started, because the run was cancelled")
     try:
         identity = identify_device(dispatch.device, host)
         if identity.drive_key != dispatch.drive_key:
-            found = f"{identity.path}: expected drive {dispatch.drive_key}, found {identity.drive_key}; not started"
+            found = f"the stage was not started: expected drive {dispatch.drive_key} at {identity.path}, "
+            found += f"found drive {identity.drive_key}"
             return _skip_stage(dispatch, host, found)
         started = _start_stage(dispatch, host)
     except HostError as error:
@@ -198,7 +199,7 @@ def _stage_ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bo
     reason += stages.overdue_message(dispatch, status.exit_status) + telemetry_message(dispatch, host)
     is_measured = stages.current_stage(dispatch).is_measured
     if status.exit_status == exit_codes.FINISHED and is_measured and not status.log_bytes:
-        status, reason = replace(status, exit_status=exit_codes.PROGRAM_FAILED), f"{reason}; it wrote no log"
+        status, reason = replace(status, exit_status=exit_codes.PROGRAM_FAILED), f"{reason}; the program wrote no log"
     return stages.advance_stage(dispatch, status, reason) or _last_stage_ended(dispatch)
 
 
@@ -208,7 +209,7 @@ def _last_stage_ended(dispatch: Dispatch) -> bool:
     if dispatch.state != State.RUNNING:
         return False
     if dispatch.cancel_requested_at:
-        return transition(dispatch, State.RUNNING, State.CANCELLED, "its programs have ended on the host")
+        return transition(dispatch, State.RUNNING, State.CANCELLED, "the programs have ended on the host")
     exit_status = exit_codes.FINISHED if dispatch.exit_status is None else dispatch.exit_status
     reason = stages.first_failure_message(dispatch)
     return transition(dispatch, State.RUNNING, State.COLLECTING, reason, exit_status=exit_status)
@@ -218,7 +219,7 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     if len(stages.stages_of(dispatch)) > 1:
         return _stage_ended(dispatch, host, status)
     if dispatch.cancel_requested_at and exit_codes.was_stopped(status.exit_status):
-        return transition(dispatch, State.RUNNING, State.CANCELLED, "its program has ended on the host")
+        return transition(dispatch, State.RUNNING, State.CANCELLED, "the program has ended on the host")
     reason = stages.end_message(dispatch, host, status)
     reason += stages.overdue_message(dispatch, status.exit_status)
     if status.log_bytes == 0:
@@ -231,7 +232,11 @@ def _ended_without_log(dispatch: Dispatch, exit_status: int | None, reason: str)
     columns = {"exit_status": exit_status, "collected_at": None if dispatch.log_bytes else timezone.now()}
     if stages.was_refused(dispatch, exit_status):
         return transition(dispatch, State.RUNNING, State.REFUSED, reason, **columns)
-    seen = f"its log is empty now, but had {dispatch.log_bytes} bytes" if dispatch.log_bytes else "it wrote no log"
+    seen = (
+        f"the log is empty now, but had {dispatch.log_bytes} bytes"
+        if dispatch.log_bytes
+        else "the program wrote no log"
+    )
     return transition(dispatch, State.RUNNING, State.FAILED, f"{reason}; {seen}", **columns)
 
 
@@ -277,8 +282,8 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
         else:
             left = RECIPES[dispatch.recipe].collect(dispatch, host)
     except TooLargeError as error:
-        remedy = "order a shorter run, or raise UPLOAD_MAX_BYTES before the next"
-        failure = f"{reason}; its log was not collected and is still on the host: {error}; {remedy}"
+        remedy = "order a shorter run, or raise UPLOAD_MAX_BYTES before the next run"
+        failure = f"{reason}; the register did not collect the log, which is still on the host: {error}; {remedy}"
         return transition(dispatch, State.COLLECTING, State.FAILED, failure)
     cut = _truncation_message(dispatch, left)
     end = State.DONE if dispatch.exit_status in exit_codes.DID_ITS_JOB and not cut else State.FAILED
@@ -288,7 +293,7 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
 
 def _end_reason(dispatch: Dispatch, host: LabHost) -> str:
     if len(stages.stages_of(dispatch)) > 1:
-        return stages.first_failure_message(dispatch) or exit_codes.REASONS[exit_codes.FINISHED]
+        return stages.first_failure_message(dispatch) or "all stages finished"
     status = ProgramStatus(ProgramState.ENDED, exit_status=dispatch.exit_status)
     if dispatch.exit_status is None:
         status = host.status(stages.current_run(dispatch))
@@ -304,7 +309,7 @@ def _truncation_message(dispatch: Dispatch, left: Mapping[str, Any]) -> str:
     if submission is None or len(stages.stages_of(dispatch)) > 1 or submission.log.size_bytes >= dispatch.log_bytes:
         return ""
     before, now = dispatch.log_bytes, submission.log.size_bytes
-    return f"; its log was truncated on the host: it had {before} bytes and has {now}"
+    return f"; the log was truncated on the host: it had {before} bytes and has {now} bytes now"
 
 
 STEPS: dict[State, Callable[[Dispatch, LabHost], bool]] = {

@@ -46,7 +46,7 @@ class HostPair:
         self.database.put(telemetry_run(run), {})
         telemetry = self.database.start(telemetry_run(run), drive_key, generation, self.telemetry_argv)
         if telemetry.state is not ProgramState.RUNNING and self.load.status(run).state is ProgramState.ABSENT:
-            raise StartFailedError(f"{run}: not started: drive telemetry {telemetry_end_message(telemetry)}")
+            raise StartFailedError(f"{run} was not started: {telemetry_end_message(telemetry)}")
         started = self.load.start(run, drive_key, generation, argv)
         return replace(started, boot_ids=both_boot_ids(telemetry.boot_ids, started.boot_ids))
 
@@ -81,8 +81,8 @@ def both_boot_ids(database: tuple[str, ...], load: tuple[str, ...]) -> tuple[str
     return (*database, *load) if database and load else ()
 
 
-def telemetry_end_message(telemetry: ProgramStatus) -> str:
+def telemetry_end_message(telemetry: ProgramStatus, subject: str = "the drive telemetry") -> str:
     """Return how telemetry ended that should still run."""
     if telemetry.pid is None:
-        return "left no files on its host"
-    return exit_codes.end_message(telemetry.exit_status, telemetry.end_cause, telemetry.reason)
+        return f"{subject} left no files on the host"
+    return exit_codes.end_message(telemetry.exit_status, telemetry.end_cause, telemetry.reason, subject=subject)

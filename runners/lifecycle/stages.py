@@ -88,7 +88,7 @@ def first_failure_message(dispatch: Dispatch) -> str:
     """Return the reason of the first stage that failed; empty if none did."""
     ends = dispatch.stage_ends.exclude(exit_status=exit_codes.FINISHED)
     first = ends.order_by("ordinal").first()
-    return "" if first is None else f"{first.name}: {first.reason}"
+    return "" if first is None else f"stage {first.name}: {first.reason}"
 
 
 def was_refused(dispatch: Dispatch, exit_status: int | None) -> bool:
@@ -165,7 +165,7 @@ def overdue_message(dispatch: Dispatch, exit_status: int | None) -> str:
     limit_s = current_stage(dispatch).limit_s
     is_ordered = limit_s == dispatch.duration_s
     time = f"the ordered {limit_s} s" if is_ordered else f"its limit of {limit_s} s"
-    return f"; it was stopped {settings.RUN_OVERDUE_S} s after {time}"
+    return f"; the register stopped the program {settings.RUN_OVERDUE_S} s after {time}"
 
 
 def end_message(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> str:
@@ -175,7 +175,7 @@ def end_message(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> str
         unseen_cause = _unseen_cause(set(dispatch.boot_ids), set(host.boot_ids()))
         end = exit_codes.end_message(None, status.end_cause, reason, unseen_cause)
         last_line = last_error_line(host, run)
-        return f"{end}; its last message: {last_line}" if last_line else end
+        return f"{end}; the last message of the program: {last_line}" if last_line else end
     if exit_status not in exit_codes.DID_ITS_JOB:
         reason = last_error_line(host, run) or reason
     if exit_status == exit_codes.REFUSED:
@@ -187,7 +187,7 @@ def _unseen_cause(known: set[str], now: set[str]) -> str:
     """Return why an end was unobserved, from the boots of its machines during the run and now."""
     if not known or not now:
         return exit_codes.UNSEEN_CAUSE
-    return "killed" if known <= now else "the host was restarted"
+    return "it was killed" if known <= now else "the host was restarted"
 
 
 TELEMETRY_PERIOD_S = 60
@@ -219,7 +219,7 @@ def telemetry_message(dispatch: Dispatch, host: LabHost) -> str:
         return ""
     telemetry = host.telemetry_status(run)
     is_expected = telemetry.pid is not None and telemetry.exit_status in EXPECTED_ENDS
-    return "" if is_expected else f"; but drive telemetry {telemetry_end_message(telemetry)}"
+    return "" if is_expected else f"; {telemetry_end_message(telemetry)}"
 
 
 def _is_due(dispatch: Dispatch, run: str) -> bool:
@@ -242,6 +242,6 @@ def _record_end_once(dispatch: Dispatch, telemetry: ProgramStatus) -> None:
     stage = current_stage(dispatch).name
     if dispatch.steps.filter(kind=Step.Kind.TELEMETRY_ENDED, details__stage=stage).exists():
         return
-    end = telemetry_end_message(telemetry)
-    reason = f"drive telemetry of stage {stage} on {dispatch.device.host} {end}; {stage} continues without it"
+    end = telemetry_end_message(telemetry, f"the drive telemetry of stage {stage} on {dispatch.device.host}")
+    reason = f"{end}; the stage continues without telemetry"
     add_step(dispatch, dispatch.state, Step.Kind.TELEMETRY_ENDED, WORKER, reason, {"stage": stage})

@@ -54,7 +54,7 @@ def _row_reason(dispatch: Dispatch, to_state: State, reason: str) -> str:
     if requested is None:
         return reason
     why = requested.details.get("reason", "")
-    return f"by {requested.actor}{f': {why}' if why else ''}; {reason}"
+    return f"{requested.actor} cancelled the run{f': {why}' if why else ''}; {reason}"
 
 
 def add_step(dispatch: Dispatch, state: str, kind: Step.Kind, actor: str, reason: str, details: dict[str, Any]) -> None:

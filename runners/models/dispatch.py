@@ -145,6 +145,12 @@ class Dispatch(models.Model):
         """The state for people: `starting` until the program has passed drivetest's own checks."""
         return "starting" if self.is_starting else str(self.state)
 
+    @property
+    def shows_progress(self) -> bool:
+        """Whether pages show how much of the ordered time has passed: once started, and at the end if reported."""
+        is_active = self.started_at is not None and self.state not in FINAL
+        return self.duration_s is not None and (is_active or self.last_label_s > 0)
+
 
 class Step(models.Model):
     """One line of a dispatch's history: append-only, shown on its page.

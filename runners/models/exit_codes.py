@@ -12,16 +12,17 @@ FINISHED, REFUSED, IO_ERROR, OVERLOADED, INTERRUPTED, USAGE = 0, 2, 3, 4, 5, 64
 PROGRAM_FAILED = 1
 # Stored for a stage whose program ended unobserved. No program exits with it.
 UNSEEN = -1
-UNSEEN_CAUSE = "killed, or the host was restarted"
+UNSEEN_CAUSE = "it was killed, or the host was restarted"
 
+# How a program ended, as the rest of a sentence that begins with the program.
 REASONS: dict[int | None, str] = {
     FINISHED: "finished",
-    REFUSED: "refused by drivetest, which wrote nothing",
+    REFUSED: "refused the drive and wrote nothing",
     IO_ERROR: "ended by an I/O error",
     OVERLOADED: "ended because the drive could not keep up",
-    INTERRUPTED: "interrupted on the host",
-    USAGE: "drivetest did not accept the configuration",
-    PROGRAM_FAILED: "the program reported a failure",
+    INTERRUPTED: "was interrupted on the host",
+    USAGE: "did not accept its configuration",
+    PROGRAM_FAILED: "reported a failure",
 }
 
 # The run gave a result: a drive that cannot keep up is one.
@@ -59,19 +60,24 @@ def end_cause_of(document: Mapping[str, Any]) -> EndCause | None:
 
 
 def end_message(
-    exit_status: int | None, end_cause: EndCause | None, host_reason: str, unseen_cause: str = UNSEEN_CAUSE
+    exit_status: int | None,
+    end_cause: EndCause | None,
+    host_reason: str,
+    unseen_cause: str = UNSEEN_CAUSE,
+    subject: str = "the program",
 ) -> str:
-    """Return how a program ended, with what the host adds. `exit_status` is None if the program left no status.
+    """Return how `subject` ended, with what the host adds. `exit_status` is None if the program left no status.
 
     `unseen_cause` is what is known of an unobserved end. An end by signal was observed: the host names the signal.
     """
     if exit_status in {None, UNSEEN} and end_cause is EndCause.SIGNAL:
-        return host_reason
+        return f"a signal ended {subject}: {host_reason}"
     if exit_status in {None, UNSEEN}:
-        message = f"ended unobserved: {unseen_cause}"
+        message = f"{subject} ended unobserved, because {unseen_cause}"
         host_reason = "" if end_cause is EndCause.UNOBSERVED else host_reason
     else:
-        message = REASONS.get(exit_status, f"ended with exit status {exit_status}, which drivetest does not use")
+        end = REASONS.get(exit_status, f"ended with exit status {exit_status}, which drivetest does not use")
+        message = f"{subject} {end}"
     return f"{message}: {host_reason}" if host_reason else message
 
 

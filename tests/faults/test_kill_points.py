@@ -36,7 +36,7 @@ def test_a_worker_killed_at_any_commit_leaves_one_load_and_one_run(new_lab, new_
 def check_one_of_everything(dispatch, lab, moment):
     """Check that every order so far made one load, one submission, one evidence file, one reading and one run."""
     dispatch.refresh_from_db()
-    assert (dispatch.state, dispatch.reason) == (State.DONE, "finished"), moment
+    assert (dispatch.state, dispatch.reason) == (State.DONE, "the program finished"), moment
     counts = [model.objects.count() for model in (Dispatch, Submission, Reading, Run)]
     assert counts == [moment] * 4
     truth = lab.truth()

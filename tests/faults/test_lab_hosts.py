@@ -91,21 +91,21 @@ def loads(there):
 def test_an_sshd_killed_in_mid_run_is_waited_for(there, running):
     there.stop_sshd()
     assert loads(there) == 2
-    poll_until(running, lambda: "no answer, retrying" in running.reason)
+    poll_until(running, lambda: "the register repeats it" in running.reason)
     there.start_sshd()
     poll_until(running, lambda: running.state in FINAL)
-    assert (running.state, running.reason) == (State.DONE, "finished")
+    assert (running.state, running.reason) == (State.DONE, "the program finished")
     check_all_bytes_are_stored(there, running)
 
 
 def test_a_link_cut_in_mid_run_is_waited_for(there, running, settings):
     ours, settings.HOST_ANSWER_TIMEOUT_S = settings.HOST_ANSWER_TIMEOUT_S, QUICK_S
     there.cut()
-    poll_until(running, lambda: "no answer, retrying" in running.reason)
+    poll_until(running, lambda: "the register repeats it" in running.reason)
     there.restore()
     settings.HOST_ANSWER_TIMEOUT_S = ours  # a new login may take a busy machine longer
     poll_until(running, lambda: running.state in FINAL)
-    assert (running.state, running.reason) == (State.DONE, "finished")
+    assert (running.state, running.reason) == (State.DONE, "the program finished")
     check_all_bytes_are_stored(there, running)
 
 
@@ -115,7 +115,7 @@ def test_a_link_cut_for_longer_than_the_limit_loses_the_dispatch_and_keeps_its_d
     there.cut()
     poll_until(running, lambda: running.state in FINAL)
     assert running.state == State.LOST
-    assert "no answer since" in running.reason
+    assert "has given no usable answer since" in running.reason
     assert running.ended_at is None
     assert loads(there) == 2
 
@@ -126,7 +126,7 @@ def test_a_rebooted_host_fails_the_dispatch_with_all_its_bytes(there, running):
     there.reboot()
     poll_until(running, lambda: running.state in FINAL)
     assert (running.state, running.pid) == (State.FAILED, pid)
-    assert "ended unobserved: the host was restarted" in running.reason
+    assert "ended unobserved, because the host was restarted" in running.reason
     assert loads(there) == 0
     check_all_bytes_are_stored(there, running)
 

@@ -24,7 +24,7 @@ def test_a_sweep_whose_workers_are_killed_at_each_commit_starts_each_stage_once(
     names = [stage.name for stage in stages_of(sweep)]
     assert kill_one_after_the_other(new_worker(lab)) > LEAST_DEATHS
     sweep.refresh_from_db()
-    assert (sweep.state, sweep.reason) == (State.DONE, "finished")
+    assert (sweep.state, sweep.reason) == (State.DONE, "all stages finished")
     assert list(sweep.stage_ends.values_list("name", "exit_status")) == [(name, 0) for name in names]
     truth = lab.truth()
     assert (truth["starts_count"], truth["most_loads"], truth["overlaps"]) == (len(names), 1, [])

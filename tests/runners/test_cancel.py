@@ -52,7 +52,7 @@ def test_a_dispatch_is_cancelled_only_when_the_host_confirms_that_nothing_runs(r
     assert see(running, connect) == State.RUNNING
     fake.ignores_stop = False
     assert see(running, connect) == State.CANCELLED
-    assert running.reason == f"by {staff.get_username()}; its program has ended on the host"
+    assert running.reason == f"{staff.get_username()} cancelled the run; the program has ended on the host"
     assert not Evidence.objects.exists()
     assert fake.files[running.public_id]["log"] == REAL_LOG
 
@@ -127,15 +127,15 @@ def test_the_history_shows_a_cancel_request_at_once(in_state, staff, state):
     cancel(dispatch, staff)
     (step,) = dispatch.steps.all()
     assert (step.from_state, step.to_state, step.actor) == (state, state, staff.get_username())
-    assert step.reason == "cancel requested: wrong drive"
+    assert step.reason == f"{staff.get_username()} requested the cancellation: wrong drive"
 
 
 def test_the_reason_of_a_cancelled_dispatch_names_who_requested_it_and_why(in_state, connect, staff):
     dispatch = in_state(State.QUEUED)
     cancel(dispatch, staff, "wrong drive")
     assert see(dispatch, connect) == State.CANCELLED
-    assert dispatch.reason == f"by {staff.get_username()}: wrong drive; before it was claimed"
-    assert dispatch.steps.last().reason == "before it was claimed"
+    assert dispatch.reason == f"{staff.get_username()} cancelled the run: wrong drive; the run was still queued"
+    assert dispatch.steps.last().reason == "the run was still queued"
 
 
 def test_the_confirmation_of_the_worker_is_a_separate_entry(running, connect, staff):

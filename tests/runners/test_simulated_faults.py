@@ -86,7 +86,7 @@ def test_without_faults_all_bytes_are_stored(running, see, lab, clock):
 def test_an_outage_shorter_than_the_limit_leaves_one_whole_run(running, see, lab, clock, cut_s):
     lab.silence("sim-0", cut_s)
     assert see(running) == State.RUNNING
-    assert "no answer, retrying" in running.reason
+    assert "the register repeats it" in running.reason
     clock.advance(cut_s)
     assert see(running) == State.RUNNING
     assert running.reason == ""
@@ -104,7 +104,7 @@ def test_an_outage_beyond_the_limit_loses_the_dispatch_and_its_drive_stays_locke
     assert see(running) == State.LOST
     neighbour = order_on("sim-1")  # it has the same drive
     assert see(neighbour) == State.QUEUED
-    assert f"{running.public_id} was lost and may still run" in neighbour.reason
+    assert f"{running.public_id} was lost, and its program may still use the drive" in neighbour.reason
     clock.advance(10 * RUN_S)
     assert see(neighbour) == State.RUNNING
     assert lab.truth()["overlaps"] == []
@@ -113,7 +113,7 @@ def test_an_outage_beyond_the_limit_loses_the_dispatch_and_its_drive_stays_locke
 def test_a_rebooted_host_fails_the_dispatch_and_its_log_is_stored(running, see, lab):
     lab.change("sim-0", "reboot")
     assert see(running) == State.FAILED
-    assert "ended unobserved: the host was restarted" in running.reason
+    assert "ended unobserved, because the host was restarted" in running.reason
     assert kept_bytes(running) == len(host_bytes(lab, running.public_id))
 
 
@@ -155,7 +155,7 @@ def test_a_log_truncated_to_nothing_is_not_reported_as_never_written(running, se
     lab.change("sim-0", "reboot")
     lab.change("sim-0", "truncate", running.public_id, 0)
     assert see(running) == State.FAILED
-    assert f"its log is empty now, but had {running.log_bytes} bytes" in running.reason
+    assert f"the log is empty now, but had {running.log_bytes} bytes" in running.reason
 
 
 @pytest.mark.parametrize("step_s", [-600, 600])
@@ -217,7 +217,7 @@ def test_a_program_beyond_its_limit_is_stopped_and_its_reason_names_that(running
     assert see(running) == State.RUNNING
     Dispatch.objects.update(started_at=overdue)
     assert see(running) == State.FAILED
-    assert f"it was stopped {settings.RUN_OVERDUE_S} s after the ordered {RUN_S} s" in running.reason
+    assert f"the register stopped the program {settings.RUN_OVERDUE_S} s after the ordered {RUN_S} s" in running.reason
 
 
 def test_a_program_that_does_not_end_loses_the_dispatch_and_keeps_its_drive(

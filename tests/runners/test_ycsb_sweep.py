@@ -104,7 +104,7 @@ def has_ended(dispatch):
 def test_a_sweep_ends_as_comparable_runs(sweep, real_reader):
     dispatch = sweep()
     wait(dispatch, has_ended)
-    assert (dispatch.state, dispatch.reason) == (State.DONE, "finished")
+    assert (dispatch.state, dispatch.reason) == (State.DONE, "all stages finished")
     ingest_queue.sweep()
     load, one, four = YcsbRun.objects.select_related("run").order_by("run__ordinal")
     assert (load.phase, one.phase, one.threads_count, four.threads_count) == ("load", "run", 1, 4)

@@ -38,7 +38,7 @@ def test_an_order_that_was_not_begun_waits_while_its_campaign_is_paused(campaign
     dispatch = newest(campaign)
     commands.pause(campaign, staff)
     assert not claim(dispatch, connect)
-    assert dispatch.reason == f"campaign {campaign} is paused; waiting until it is resumed"
+    assert dispatch.reason == f"campaign {campaign} is paused; the run waits until a person resumes the campaign"
     commands.resume(campaign, staff)
     assert claim(dispatch, connect)
 
@@ -47,7 +47,7 @@ def test_a_run_ordered_before_the_campaign_waits_for_its_end(campaign, staff, co
     before = new_dispatch()
     for command in (commands.pause, commands.resume, commands.cancel):
         assert not claim(before, connect)
-        assert before.reason == f"drive busy: campaign {campaign} uses it; waiting until that has ended"
+        assert before.reason == f"campaign {campaign} uses the drive; the run waits until the campaign has ended"
         command(campaign, staff)
     assert not claim(before, connect)
     poll_campaign(campaign)

@@ -121,7 +121,7 @@ def test_a_lowered_limit_applies_at_once():
 def test_a_drive_that_passes_nothing_gets_that_reason():
     end, _ = climb(SMALL, steady(0))
     assert (end.end, end.nx) == (End.NOTHING_PASSES, None)
-    assert end.reason == "the drive fails at 1x, and no step below 1x is tried"
+    assert end.reason == "the drive failed at 1x, and the campaign tests no load below 1x"
 
 
 def test_an_end_names_runs_whose_failure_the_host_may_have_caused():
@@ -130,7 +130,7 @@ def test_an_end_names_runs_whose_failure_the_host_may_have_caused():
     first = replace(past[0], host_doubts=("host-busy", "host-stolen"))
     assert "may be the cause of 1 of the" in step(first, *past[1:]).reason
     twice = [outcome("screening", 1, "failed", number, host_doubts=("host-busy",)) for number in (1, 2)]
-    reason = "the host may be the cause of 2 of the 2 runs that failed: see the findings of these runs"
+    reason = "the host may be the cause of 2 of the 2 failed runs: see their findings"
     assert step(*twice).reason.endswith(reason)
 
 

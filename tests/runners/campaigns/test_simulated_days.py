@@ -139,7 +139,7 @@ def test_a_load_test_whose_last_hour_is_over_a_limit_certifies_nothing_and_names
     lab.drives[0].slow_hours = frozenset({23})
     campaign = carry_out(new_campaign(TERMS.changed(confirmations_max=1)))
     assert (campaign.end, campaign.confirmed_nx) == ("spent", None)
-    assert "1 load was tested at length" in campaign.reason
+    assert "the campaign tested 1 load with load tests" in campaign.reason
     assert campaign.missing == ["a load that passes both tests"]
     assert publish() == []
     load = rungs_of(campaign)[-1].outcome

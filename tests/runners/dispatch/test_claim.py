@@ -46,7 +46,7 @@ def test_a_busy_drive_leaves_the_second_queued_with_the_reason(in_state, new_dis
     assert not claim(second, connect)
     second.refresh_from_db()
     assert (second.state, second.generation) == (State.QUEUED, 0)
-    assert second.reason.startswith(f"drive busy with {first.public_id}")
+    assert second.reason.startswith(f"{first.public_id} uses the drive; ")
 
 
 @pytest.mark.django_db
@@ -102,7 +102,7 @@ def test_a_missing_run_directory_does_not_prove_that_nothing_runs(vanished, new_
     second = new_dispatch()
     for _ in range(3):  # the first polls of the lost dispatch close its directory
         assert not claim(second, connect)
-    assert f"{vanished.public_id} was lost and may still run" in second.reason
+    assert f"{vanished.public_id} was lost, and its program may still use the drive" in second.reason
     vanished.refresh_from_db()
     assert vanished.ended_at is None
 
@@ -163,13 +163,16 @@ def test_a_person_who_confirms_the_end_frees_the_drive_and_is_named(vanished, ne
     assert declare_ended(vanished, staff, "powered off by hand")
     assert claim(new_dispatch(), connect)
     step = vanished.steps.last()
-    assert (step.actor, step.reason) == (staff.get_username(), "nothing of it runs: powered off by hand")
+    assert (step.actor, step.reason) == (
+        staff.get_username(),
+        f"{staff.get_username()} declared that the program has ended: powered off by hand",
+    )
     assert not declare_ended(vanished, staff, "once more")
 
 
 @pytest.mark.django_db
 def test_a_person_must_state_how_they_know(vanished, staff):
-    with pytest.raises(ValueError, match="expected a reason why"):
+    with pytest.raises(ValueError, match="expected the reason why"):
         declare_ended(vanished, staff, " ")
 
 
@@ -201,7 +204,10 @@ def test_one_of_many_claims_of_a_drive_succeeds(new_dispatch, connect):
     won = in_threads(lambda dispatch: claim(dispatch, connect), dispatches)
     assert sorted(won) == [False] * (THREADS - 1) + [True]
     assert Dispatch.objects.filter(state__in=LIVE).count() == 1
-    assert Dispatch.objects.filter(state=State.QUEUED, reason__startswith="drive busy").count() == THREADS - 1
+    assert (
+        Dispatch.objects.filter(state=State.QUEUED, reason__contains=" uses the drive; the run waits ").count()
+        == THREADS - 1
+    )
 
 
 @pytest.mark.django_db(transaction=True)

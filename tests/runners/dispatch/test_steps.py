@@ -40,7 +40,7 @@ def test_a_running_dispatch_shows_the_figures_of_its_log(running, connect):
 
 
 def test_a_poll_of_a_running_program_makes_three_statements(running, connect, django_assert_num_queries):
-    Dispatch.objects.update(reason="internal error, retrying", heartbeat_at=timezone.now())
+    Dispatch.objects.update(reason="an internal error occurred", heartbeat_at=timezone.now())
     with django_assert_num_queries(3):  # lock and row, update, unlock
         assert poll_reachable(running.pk, connect, has_open_outage=False)
     running.refresh_from_db()
@@ -58,7 +58,7 @@ def test_the_log_of_a_finished_run_is_submitted_through_the_intake(running, conn
 @pytest.mark.parametrize(
     ("exit_status", "end", "word"),
     [
-        (0, State.DONE, "finished"),
+        (0, State.DONE, "the program finished"),
         (4, State.DONE, "could not keep up"),
         (3, State.FAILED, "I/O error"),
         (5, State.FAILED, "interrupted"),
@@ -173,7 +173,7 @@ def test_a_lost_dispatch_names_the_last_answer_and_not_the_poll_that_failed(in_s
     add_outage(dispatch, last_answer)
     fake.is_silent = True
     assert see(dispatch, connect) == State.LOST
-    assert f"no answer since {last_answer:%Y-%m-%d %H:%M:%S} UTC: " in dispatch.reason
+    assert f"the host has given no usable answer since {last_answer:%Y-%m-%d %H:%M:%S} UTC: " in dispatch.reason
 
 
 def test_an_answer_ends_the_outage_of_a_host(running, connect, fake):
@@ -218,7 +218,7 @@ def test_a_failure_of_the_evidence_store_is_retried(running, connect, fake, sett
     assert "internal error" in running.reason
     settings.EVIDENCE_DIR = tmp_path / "evidence"
     assert see(running, connect) == State.DONE
-    assert running.reason == "finished"
+    assert running.reason == "the program finished"
 
 
 def test_an_internal_error_in_one_dispatch_does_not_stop_the_others(dispatch, other_drive, a_lab, staff, connect, fake):

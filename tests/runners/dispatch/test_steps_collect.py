@@ -29,27 +29,32 @@ def ended(in_state, fake):
 @pytest.mark.parametrize(
     ("known", "now", "cause"),
     [
-        (["first start"], "first start", "killed"),
+        (["first start"], "first start", "it was killed"),
         (["first start"], "second start", "the host was restarted"),
         (["of the drive's host", "first start"], "first start", "the host was restarted"),
-        ([], "first start", "killed, or the host was restarted"),
+        ([], "first start", "it was killed, or the host was restarted"),
     ],
 )
 def test_an_unobserved_end_names_its_cause_by_the_boots_of_the_host(ended, fake, known, now, cause):
     ended.boot_ids, fake.boot_id = known, now
-    assert end_message(ended, fake, UNSEEN) == f"ended unobserved: {cause}"
+    assert end_message(ended, fake, UNSEEN) == f"the program ended unobserved, because {cause}"
 
 
 def test_a_signal_that_ended_a_program_is_named(ended, fake):
-    assert end_message(ended, fake, ended_by("signal", "ended by signal 11")) == "ended by signal 11"
+    assert (
+        end_message(ended, fake, ended_by("signal", "ended by signal 11"))
+        == "a signal ended the program: ended by signal 11"
+    )
 
 
 def test_the_last_message_of_a_program_is_shown_as_such_and_not_as_the_cause(ended, fake):
     fake.put(ended.public_id, {"stderr": b"assertion failed\n" + WARNED})
-    assert end_message(ended, fake, UNSEEN).endswith(": killed; its last message: assertion failed")
+    assert end_message(ended, fake, UNSEEN).endswith(
+        ", because it was killed; the last message of the program: assertion failed"
+    )
 
 
 def test_the_collection_requests_the_signal_from_the_host(ended, fake):
     fake.start(ended.public_id, ended.drive_key, 1, [])
     fake.end(ended.public_id, None, reason="ended by signal 9")
-    assert _end_reason(ended, fake) == "ended by signal 9"
+    assert _end_reason(ended, fake) == "a signal ended the program: ended by signal 9"

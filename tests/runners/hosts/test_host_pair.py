@@ -54,7 +54,7 @@ def test_requests_do_not_begin_if_telemetry_ended_at_once(sweep_of_two, connect_
     assert go_through(sweep_of_two, connect_both, fake) == ["format", "mount", "unmount"]
     assert sender.starts_count == 0
     reason = sweep_of_two.stage_ends.get(name="load").reason
-    assert "not started: drive telemetry ended by an I/O error" in reason
+    assert "was not started: the drive telemetry ended by an I/O error" in reason
 
 
 def test_a_running_load_is_reported_although_its_telemetry_has_ended(loading, connect_both, fake, sender):

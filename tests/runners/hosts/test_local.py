@@ -249,7 +249,7 @@ def test_an_order_runs_on_this_machine_from_start_to_submission(local, drive, st
     wait_until(lambda: local.status(dispatch.public_id).state is ProgramState.ENDED)
     poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
-    assert (dispatch.state, dispatch.reason) == (State.DONE, "finished")
+    assert (dispatch.state, dispatch.reason) == (State.DONE, "the program finished")
     assert dispatch.progress["reads_count"] == 200
     submission = Submission.objects.get()
     assert (dispatch.submission, submission.side_file is not None) == (submission, True)

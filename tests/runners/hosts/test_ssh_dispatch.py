@@ -51,7 +51,7 @@ def run_to_its_end(dispatch, for_s=180):
 def test_a_dispatch_leaves_the_host_s_log_as_evidence(enrolled, ordered):
     there, _ = enrolled
     run_to_its_end(ordered)
-    assert (ordered.state, ordered.reason) == (State.DONE, "finished")
+    assert (ordered.state, ordered.reason) == (State.DONE, "the program finished")
     log = there.path(f"/var/lib/drivecert/{ordered.public_id}/log").read_bytes()
     assert Submission.objects.get().log.sha256 == hashlib.sha256(log).hexdigest()
     assert ordered.progress["tail"]
@@ -90,7 +90,7 @@ def prep_ordered(enrolled, staff, a_lab):
 
 def test_a_drive_is_prepared_over_ssh_with_evidence(enrolled, prep_ordered, loop_drives):
     dispatch = run_to_its_end(prep_ordered())
-    assert (dispatch.state, dispatch.reason) == (State.DONE, "finished")
+    assert (dispatch.state, dispatch.reason) == (State.DONE, "the program finished")
     assert dispatch.preparation.evidence.kind == Evidence.Kind.PREP
     assert len(set(content_of(loop_drives, enrolled[0].devices["nvme0n1"]))) == 256, "random data holds every byte"
 

@@ -260,4 +260,4 @@ def test_objections_of_a_check_are_shown_with_its_time(dispatch, connect):
     )
     dispatch.device.save()
     assert not claim(dispatch, connect)
-    assert dispatch.reason == "lab-1 gets no work: its clock is slow (checked on 22 November 2026, 09:05 UTC)"
+    assert dispatch.reason == "host lab-1 gets no work: its clock is slow (checked on 22 November 2026, 09:05 UTC)"

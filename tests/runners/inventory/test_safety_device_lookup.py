@@ -178,7 +178,7 @@ def test_a_dispatch_whose_drive_was_renamed_since_the_order_names_both_paths(dis
         follow_drive(dispatch.device, ["/dev/fake7"])
     poll(dispatch.pk, connect)
     reason = dispatch.steps.get(to_state=State.PREPARING).reason
-    assert reason == "the drive was /dev/fake0 when this was ordered, and is /dev/fake7 now"
+    assert reason == "the drive was at /dev/fake0 when the run was ordered, and is at /dev/fake7 now"
 
 
 def test_a_dispatch_whose_drive_kept_its_name_names_no_paths(new_dispatch, device, connect, fake):

@@ -30,7 +30,7 @@ def members(dispatch):
 
 def test_a_sweep_goes_through_its_stages_each_started_once(sweep, connect, fake):
     assert go_through(sweep, connect, fake) == ALL
-    assert (sweep.state, sweep.reason, sweep.exit_status) == (State.DONE, "finished", 0)
+    assert (sweep.state, sweep.reason, sweep.exit_status) == (State.DONE, "all stages finished", 0)
     assert (fake.starts_count, fake.most_loads, sweep.generation) == (len(ALL), 1, len(ALL))
     assert list(sweep.stage_ends.values_list("name", "exit_status")) == [(name, 0) for name in ALL]
 
@@ -53,7 +53,7 @@ def test_hdr_files_are_collected_below_their_log(sweep, connect, fake):
 def test_a_stage_that_failed_leads_to_cleanup_and_its_outputs_are_stored(sweep, connect, fake):
     assert go_through(sweep, connect, fake, failing="load") == ["format", "mount", "load", "unmount"]
     assert sweep.state == State.FAILED
-    assert sweep.reason.startswith("load: the program reported a failure")
+    assert sweep.reason.startswith("stage load: the program reported a failure")
     assert "load.log" in members(sweep)
 
 
@@ -102,7 +102,7 @@ def test_a_drive_that_became_another_one_between_stages_is_left_alone(sweep, con
     finish(sweep, fake)
     see(sweep, connect)
     assert fake.starts_count == 1
-    assert "expected drive loop:1:2, found loop:9:9" in sweep.stage_ends.get(name="mount").reason
+    assert "expected drive loop:1:2 at /dev/fake0, found drive loop:9:9" in sweep.stage_ends.get(name="mount").reason
 
 
 def test_a_late_start_of_a_skipped_stage_starts_nothing(sweep, connect, fake):
@@ -130,13 +130,13 @@ def test_a_stage_whose_start_is_refused_is_named_and_cleanup_still_runs(sweep, c
     fake.refused_stages = (stage,)
     ended = go_through(sweep, connect, fake)
     assert ended == [*ALL[: ALL.index(stage)], "unmount"]
-    assert (sweep.state, sweep.reason) == (State.FAILED, f"{stage}: {sweep.public_id}.{stage}: refused")
+    assert (sweep.state, sweep.reason) == (State.FAILED, f"stage {stage}: {sweep.public_id}.{stage}: refused")
 
 
 def test_a_cleanup_that_is_refused_ends_the_sweep_and_is_named(sweep, connect, fake):
     fake.refused_stages = ("unmount",)
     assert go_through(sweep, connect, fake) == ALL[:-1]
-    assert (sweep.state, sweep.reason) == (State.FAILED, f"unmount: {sweep.public_id}.unmount: refused")
+    assert (sweep.state, sweep.reason) == (State.FAILED, f"stage unmount: {sweep.public_id}.unmount: refused")
 
 
 @pytest.mark.parametrize("role", ["drive", "load"])
@@ -218,7 +218,7 @@ def test_a_sweep_waits_for_its_hosts_and_blocks_them_for_others(sweep, connect, 
     act = order(other_drive, a_lab, Order(1, 60, 10), staff)
     assert see(act, connect) == State.RUNNING
     assert see(sweep, connect) == State.QUEUED
-    assert f"host busy with {act}" in sweep.reason
+    assert f"{act} uses the host" in sweep.reason
     fake.write_log(act.public_id)
     fake.end(act.public_id, 0)
     see(act, connect)
@@ -244,4 +244,4 @@ def test_a_stage_end_is_never_changed(sweep, connect, fake):
 def test_a_client_that_wrote_nothing_failed_with_any_exit_status(sweep, connect, fake):
     while see(sweep, connect) == State.RUNNING:
         finish(sweep, fake, output=b"")
-    assert (sweep.state, sweep.reason) == (State.FAILED, "load: finished; it wrote no log")
+    assert (sweep.state, sweep.reason) == (State.FAILED, "stage load: the program finished; the program wrote no log")

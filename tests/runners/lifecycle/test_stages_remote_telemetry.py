@@ -49,17 +49,17 @@ def test_telemetry_that_ended_during_a_load_is_recorded_once(loading, connect_bo
     fake.end(telemetry_run_of(loading), 3)
     for _ in range(3):
         assert see(loading, connect_both) == State.RUNNING
-    reason = "drive telemetry of stage load on local ended by an I/O error; load continues without it"
+    reason = "the drive telemetry of stage load on local ended by an I/O error; the stage continues without telemetry"
     assert loading.steps.filter(reason=reason).count() == 1
 
 
 @pytest.mark.parametrize(
     ("exit_status", "message"),
     [
-        (3, "finished; but drive telemetry ended by an I/O error"),
+        (3, "the program finished; the drive telemetry ended by an I/O error"),
         (
             None,
-            "finished; but drive telemetry ended unobserved: killed, or the host was",
+            "the program finished; the drive telemetry ended unobserved, because it was killed, or the host was",
         ),
     ],
 )
@@ -74,7 +74,7 @@ def test_the_end_of_a_stage_reports_telemetry_that_is_gone(loading, connect_both
     fake.lose(telemetry_run_of(loading))
     finish(loading, sender)
     see(loading, connect_both)
-    assert loading.stage_ends.get(name="load").reason.endswith("drive telemetry left no files on its host")
+    assert loading.stage_ends.get(name="load").reason.endswith("the drive telemetry left no files on the host")
 
 
 @pytest.mark.parametrize("exit_status", [0, 5])
@@ -82,7 +82,7 @@ def test_telemetry_that_ended_on_request_is_not_reported(loading, connect_both, 
     fake.end(telemetry_run_of(loading), exit_status)
     finish(loading, sender)
     see(loading, connect_both)
-    assert loading.stage_ends.get(name="load").reason == "finished"
+    assert loading.stage_ends.get(name="load").reason == "the program finished"
 
 
 def test_the_real_program_ends_only_telemetry_on_request(drivetest, tmp_path):

@@ -39,21 +39,24 @@ def test_a_run_that_ended_while_the_register_was_down_was_not_stopped(overdue, c
     fake.end(overdue.public_id, exit_status)
     state, reason = end_of(overdue, connect)
     assert state == end
-    assert "it was stopped" not in reason
-    assert not any("it was stopped" in step.reason for step in overdue.steps.all())
+    assert "the register stopped the program" not in reason
+    assert not any("the register stopped the program" in step.reason for step in overdue.steps.all())
 
 
 def test_the_reason_of_a_stopped_run_names_the_stop(overdue, connect, settings):
     state, reason = end_of(overdue, connect)
     assert state == State.FAILED
-    assert f"it was stopped {settings.RUN_OVERDUE_S} s after the ordered {overdue.duration_s} s" in reason
+    assert (
+        f"the register stopped the program {settings.RUN_OVERDUE_S} s after the ordered {overdue.duration_s} s"
+        in reason
+    )
 
 
 def test_a_run_that_ended_by_itself_after_a_stop_request_was_not_stopped(overdue, connect, fake):
     fake.ignores_stop = True
     assert end_of(overdue, connect)[0] == State.RUNNING
     fake.end(overdue.public_id, 0)
-    assert end_of(overdue, connect) == (State.DONE, "finished")
+    assert end_of(overdue, connect) == (State.DONE, "the program finished")
 
 
 @pytest.fixture
@@ -102,7 +105,7 @@ def test_a_stage_beyond_its_limit_is_stopped_also_a_cleanup_stage(ordered, conne
     end = sweep.stage_ends.get(name=stage) if stage == "load" else None
     sweep.refresh_from_db()
     reason = end.reason if end else sweep.reason
-    assert "it was stopped" in reason
+    assert "the register stopped the program" in reason
     assert fake.programs[f"{sweep.public_id}.{stage}"].exit_status == 5
 
 

@@ -82,7 +82,6 @@ def dispatch_context(dispatch: Dispatch) -> dict[str, Any]:
         "retry": getattr(dispatch, "retry", None),
         "meaning": _meaning(dispatch, state),
         "is_final": state in FINAL,
-        "shows_progress": state not in FINAL or dispatch.last_label_s > 0,
         "is_settled": state in FINAL and not is_ending and not is_archiving and not _is_being_read(dispatch),
         "is_bad_end": state in BAD_ENDS,
         "is_orphaned": is_orphaned,

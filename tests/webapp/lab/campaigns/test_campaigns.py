@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from results.models import Share
 from runners.campaigns import commands
@@ -69,7 +70,7 @@ def test_staff_without_a_lab_see_what_is_missing(device, staff):
 
 def test_a_drive_of_another_campaign_is_refused(lab_client, campaign):  # noqa: F811
     text = lab_client.post(f"/lab/devices/{campaign.device.pk}/campaign/", ORDER).text
-    assert f"campaign {campaign.public_id} is open on it" in text
+    assert f"is used by campaign {campaign.public_id}." in text
 
 
 @pytest.mark.parametrize(
@@ -206,7 +207,7 @@ def test_a_campaign_is_paused_resumed_and_cancelled(lab_client, campaign):  # no
     assert "Cancellation requested" in deed(lab_client, campaign, "cancel").text
     assert "Not cancelled" in deed(lab_client, campaign, "cancel").text
     poll_campaign(campaign)
-    assert "nothing of it runs on the host" in page(lab_client, campaign).text
+    assert "no program of the campaign runs on the host" in page(lab_client, campaign).text
 
 
 def test_a_cancellation_is_confirmed_and_recorded_with_person_and_reason(lab_client, campaign, staff):  # noqa: F811
@@ -216,7 +217,7 @@ def test_a_cancellation_is_confirmed_and_recorded_with_person_and_reason(lab_cli
     assert f'action="{address}"' in question
     assert 'name="reason"' in question
     shown = lab_client.post(address, {"reason": " the drive is needed "}, follow=True).text
-    assert "cancel requested: the drive is needed" in shown
+    assert "requested the cancellation: the drive is needed" in shown
     entry = campaign.entries.get(kind="cancel-asked")
     assert (entry.actor, entry.reason) == (staff.get_username(), "the drive is needed")
 
@@ -292,3 +293,13 @@ def test_no_run_is_ordered_again_during_a_campaign(lab_client, dispatch, a_lab, 
     text = lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", follow=True).text
     assert f"Campaign {open_one.public_id} uses this drive" in text
     assert Dispatch.objects.count() == 1
+
+
+def test_progress_is_shown_only_once_the_run_has_started(lab_client, campaign):  # noqa: F811
+    poll_campaign(campaign)
+    dispatch = newest(campaign)
+    text = page(lab_client, campaign).text
+    assert f"{dispatch.public_id}</a> is queued</span>" in text
+    assert "<progress" not in text
+    Dispatch.objects.filter(pk=dispatch.pk).update(state="running", started_at=timezone.now(), duration_s=4)
+    assert "0 of 4 s</label> <progress" in page(lab_client, campaign).text

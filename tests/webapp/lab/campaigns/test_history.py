@@ -74,7 +74,10 @@ def test_the_history_names_the_person_of_a_request(lab_client, campaign, staff):
 def test_the_run_shows_the_cancellation_of_its_campaign(campaign, running_rung, staff):  # noqa: F811
     commands.cancel(campaign, staff)
     step = running_rung.steps.get()
-    assert (step.actor, step.reason) == (staff.get_username(), f"cancel requested: with its campaign {campaign}")
+    assert (step.actor, step.reason) == (
+        staff.get_username(),
+        f"{staff.get_username()} requested the cancellation: campaign {campaign} was cancelled",
+    )
 
 
 @pytest.mark.parametrize(

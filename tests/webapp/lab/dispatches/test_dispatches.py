@@ -152,7 +152,14 @@ def test_a_running_dispatch_is_shown_live(lab_client, dispatch, connect, fake):
     fake.write_log(dispatch.public_id)
     poll(dispatch.pk, connect)
     text = page(lab_client, dispatch, "live/").text
-    for shown in ('max="60" value="60"', "480,006", "limit", "measured at 1,024 us", "large-block-writes", "pid 4001"):
+    for shown in (
+        'max="60" value="60"',
+        "480,006",
+        "limit",
+        "measured at 1,024 us",
+        "large-block-writes",
+        "process id: 4001",
+    ):
         assert shown in text.lower()
 
 
@@ -304,7 +311,7 @@ def test_a_person_frees_the_drive_of_a_lost_dispatch_with_a_reason(lab_client, i
     lab_client.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": "powered off by hand"})
     shown = page(lab_client, lost).text
     assert f"{staff.get_username()} confirmed on" in shown
-    assert "nothing of it runs: powered off by hand" in shown
+    assert "declared that the program has ended: powered off by hand" in shown
 
 
 def test_a_visitor_frees_no_drive(visitor, in_state):
@@ -357,7 +364,7 @@ def test_a_lost_run_that_has_ended_cannot_be_cancelled(lab_client, in_state):
 def test_the_history_shows_the_reason_of_a_cancellation_and_its_requester(lab_client, dispatch, staff):
     lab_client.post(f"/lab/dispatches/{dispatch.public_id}/cancel/", {"reason": " wrong\0 drive " + "x" * 600})
     text = page(lab_client, dispatch).text
-    assert "cancel requested: wrong" in text
+    assert "requested the cancellation: wrong" in text
     assert "x" * 500 not in text
 
 
@@ -371,7 +378,7 @@ def test_the_requester_of_a_cancellation_is_not_shown_as_freeing_the_drive(lab_c
     orders.cancel(lost, staff)
     Dispatch.objects.update(ended_at=timezone.now())
     text = page(lab_client, lost).text
-    assert "cancel requested" in text
+    assert "requested the cancellation" in text
     assert "The host confirmed on" in text
 
 

@@ -20,7 +20,12 @@ FROZEN = pytest.mark.usefixtures("frozen_clock")
 @FROZEN
 def test_a_run_is_not_shown_as_running_during_an_outage(lab_client, in_state):
     last = timezone.now() - timedelta(seconds=42)
-    dispatch = in_state(State.RUNNING, silent_since=last, heartbeat_at=last, reason="no answer, retrying: cut")
+    dispatch = in_state(
+        State.RUNNING,
+        silent_since=last,
+        heartbeat_at=last,
+        reason="a request to the host failed, and the register repeats it: cut",
+    )
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
     assert "no answer from local for 42 s; the program may still run" in text
     assert "the program runs on the host" not in text
