@@ -6,7 +6,7 @@ from django.conf import settings
 from scripts import structure
 
 FLAT_MODULES = {
-    "runners": {"apps", "errors", "locks", "tasks"},
+    "runners": {"apps", "errors", "tasks"},
     "results": {"apps", "errors", "history", "locks", "tasks"},
     "webapp.register": {"apps", "tasks", "urls"},
 }
