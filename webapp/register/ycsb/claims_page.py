@@ -83,19 +83,21 @@ def _row(row: CheckedRow) -> dict[str, Any]:
     check, claim = row.check, row.check.claim
     stated = (claim.publication, claim.claim, claim.workload, claim.device, claim.against, claim.stated_value)
     read_off = _possible_span(row, f"{READ_OFF}, good to 1 digit:")
-    found = (check.printed, check.status.value, _recorded_status(row), read_off, check.reason)
+    recorded = _recorded_status(row, check.printed_status)
+    found = (check.printed, check.status.value, recorded, read_off, check.reason)
     texts = dict(zip(FIELDS, (*stated, claim.unit, claim.computation, *found), strict=True))
     from_chart = _possible_span(row, f"{READ_FROM_CHART}, {CHART_ACCURACY}")
     is_contradicted = check.status is Status.CONTRADICTS
-    return texts | {"label": LABELS[check.status], "from_chart": from_chart, "is_contradicted": is_contradicted}
+    labels = {"label": LABELS[check.status], "recorded_label": _recorded_status(row, LABELS[check.printed_status])}
+    return texts | labels | {"from_chart": from_chart, "is_contradicted": is_contradicted}
 
 
-def _recorded_status(row: CheckedRow) -> str:
-    """Return the status of the rounded value if it differs from that of the exact value."""
+def _recorded_status(row: CheckedRow, name: str) -> str:
+    """Return the status of the rounded value under this name, if it differs from that of the exact value."""
     if not row.is_exactly_another:
         return ""
     exact = ", ".join(printed_decimal(value, 4) for value in row.check.values)
-    return f"exactly {exact}; rounded to {row.check.printed} first: {row.check.printed_status}"
+    return f"exactly {exact}; rounded to {row.check.printed} first: {name}"
 
 
 def _possible_span(row: CheckedRow, words: str) -> str:

@@ -9,7 +9,9 @@ from typing import Any
 from results.models import PublishedClaim
 from results.rules.ycsb import sweeps
 from results.rules.ycsb.gains import better, gain
+from results.rules.ycsb.statements import Status
 from webapp.register.ycsb import publications
+from webapp.register.ycsb.claims_page import LABELS
 from webapp.register.ycsb.curves import Panel, curve
 from webapp.register.ycsb.fixed_points import FixedRow, fixed_points
 from webapp.register.ycsb.gains import DIRECTIONS, MetricRow, improvement_table, percent
@@ -94,7 +96,7 @@ def _table(figures: Figures, letter: str, claims: Sequence[PublishedClaim]) -> d
         figures.sweep(letter, drive),
         figures.sweep(letter, base),
         [
-            f"The check of the published claim “{each.stated_value} % {each.claim}” has the status: {each.status}."
+            f"Status of the published claim “{each.stated_value} % {each.claim}”: {LABELS[Status(each.status)]}."
             for each in claims
             if each.workload == letter and each.recomputed_value
         ],

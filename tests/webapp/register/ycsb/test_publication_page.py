@@ -46,8 +46,8 @@ def test_the_7400_brief_has_its_44_and_49_per_cent(client, published):
     first = response.text.split("</table>")[0]
     assert re.search(r"peak</th>.*?29,195.*?42,012.*?<b>\+43\.9</b>", first, re.DOTALL)
     assert re.search(r"mean</th>.*?<b>\+48\.6</b>", first, re.DOTALL)
-    assert "published claim “44 % peak throughput improvement” has the status: reproduces." in response.text
-    assert "published claim “49 % mean improvement over thread counts” has the status: reproduces." in response.text
+    assert "Status of the published claim “44 % peak throughput improvement”: reproduced." in response.text
+    assert "Status of the published claim “49 % mean improvement over thread counts”: reproduced." in response.text
 
 
 def test_the_improvement_is_listed_by_thread_count_with_both_peaks_marked(client, published):
@@ -59,7 +59,7 @@ def test_the_improvement_is_listed_by_thread_count_with_both_peaks_marked(client
 
 def test_a_wrong_claim_of_a_brief_is_shown_next_to_its_table(client, published):
     assert (
-        "published claim “24 % mean improvement over thread counts” has the status: contradicts itself."
+        "Status of the published claim “24 % mean improvement over thread counts”: contradicts itself."
         in client.get("/ycsb/micron-7400-brief/").text
     )
 
