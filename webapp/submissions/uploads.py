@@ -1,6 +1,6 @@
 """Upload limits by sender and size. They apply while a file arrives: a refused file is not even spooled.
 
-They count the received bytes. drivetest limits the content of an archive (crates/cli/src/input/bomb_limits.rs).
+They count the received bytes. drivetest limits the content of an archive (crates/cli/src/input/limits.rs).
 """
 
 from collections.abc import Mapping

@@ -1,25 +1,54 @@
-//! drivetest: the native test program of Drivecert. `commands/` has its subcommands, `input/` unpacks logs and archives.
+//! drivetest: the native test program of Drivecert, its subcommands and their modules.
 
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
+use drivetest_load::config::Model;
 
-mod commands;
+/// The subcommands, one file each, or one file for those that belong together.
+mod commands {
+    pub mod check;
+    pub mod detached;
+    pub mod identify;
+    pub mod latency;
+    pub mod load;
+    pub mod manual;
+    pub mod prep;
+    pub mod read;
+    pub mod watch;
+}
 mod export;
-mod input;
+/// Input files and archives of logs: opened, decompressed, hashed, and read within limits (`limits.rs`).
+mod input {
+    mod archive;
+    mod background;
+    mod content;
+    mod decompress;
+    mod digest;
+    pub mod limits;
+    pub mod read_log;
+    mod source;
+}
 mod output;
-mod render;
+/// Terminal texts: summaries, verdicts, tables and findings.
+mod render {
+    pub mod findings;
+    pub mod side_file;
+    pub mod tables;
+    pub mod verdict;
+    pub mod ycsb;
+}
 
-use crate::render::exit_codes::EXIT_USAGE;
+use crate::output::EXIT_USAGE;
 
 /// Put test loads on drives, and read and judge the logs of ACT, drivetest and YCSB.
 #[derive(Parser)]
 #[command(name = "drivetest", version)]
 struct Program {
     #[command(subcommand)]
-    command: commands::Command,
+    command: Command,
 }
 
 fn main() -> ExitCode {
@@ -32,6 +61,88 @@ fn main() -> ExitCode {
                 return ExitCode::from(EXIT_USAGE);
             }
             ExitCode::SUCCESS
+        }
+    }
+}
+
+/// The subcommand to run.
+#[derive(Subcommand)]
+enum Command {
+    /// Print what logs of ACT, drivetest and YCSB contain: settings, histograms, slices and findings.
+    Read(commands::read::Args),
+    /// Print the table of slices that ACT's script act_latency.py prints for a log.
+    Latency(commands::latency::Args),
+    /// Print the verdict on each run of a log; runs of ACT and drivetest need a profile with limits.
+    ///
+    /// The exit status of `drivetest check` is 0 for pass, 1 for fail, 2 for undecided or void, and 3 if a log cannot be read.
+    Check(commands::check::Args),
+    /// Overwrite whole devices with zeros and then with random data; ALL DATA ON THE DEVICES IS LOST.
+    ///
+    /// Before `drivetest prep` writes anything, it checks that every device is safe to use. With --state, a preparation
+    /// that a signal or a crash interrupted continues where it stopped, and the devices get the same data. With
+    /// --steady-state, `drivetest prep` finally overwrites random blocks in rounds until the write rate is steady. By
+    /// SNIA's Performance Test Specification, a write rate is steady if the rates of five rounds differ by at most 20 % of
+    /// their average, and if their best linear fit changes by at most 10 %.
+    Prep(commands::prep::Args),
+    /// Run the load that an act_storage configuration describes, and write its log in ACT's format.
+    ///
+    /// A configuration needs three lines: `device-names: /dev/...`, `test-duration-sec: 86400`, and `read-reqs-per-sec: 2000` or
+    /// `write-reqs-per-sec: 1000`. `drivetest keys` and `man drivetest-storage` describe all keys of a configuration. Exit
+    /// status 0 means that the load ran for its whole duration; the side file states whether its rates were sustained.
+    Storage(commands::load::Args),
+    /// Run the load that an act_index configuration describes, and write its log in ACT's format.
+    ///
+    /// A configuration needs three lines: `device-names: /dev/...`, `test-duration-sec: 86400`, and `read-reqs-per-sec: 2000` or
+    /// `write-reqs-per-sec: 1000`. `drivetest keys` and `man drivetest-index` describe all keys of a configuration. Exit
+    /// status 0 means that the load ran for its whole duration; the side file states whether its rates were sustained.
+    Index(commands::load::Args),
+    /// List the keys of a load configuration, with the values and the default of each key.
+    Keys(commands::manual::KeysArgs),
+    /// Print a script that lets a shell complete drivetest's commands and options.
+    Completions(commands::manual::CompletionsArgs),
+    /// Write the manual pages into a directory.
+    #[command(hide = true)]
+    Man(commands::manual::Args),
+    /// Print what a device is and whether it is safe to overwrite, or list all drives.
+    Identify(commands::identify::Args),
+    /// Start a drivetest command in the background; a repeated start only reports the run that exists.
+    Start(commands::detached::Start),
+    /// Print whether a background run is running or has ended, and how it ended.
+    Status(commands::detached::Existing),
+    /// Stop a background run with the signal SIGTERM.
+    Stop(commands::detached::Existing),
+    /// Delete the directory of a finished background run.
+    Remove(commands::detached::Remove),
+    /// Record telemetry of a drive and its host, alone or while a program runs that the host's operator allows.
+    Watch(commands::watch::Args),
+    /// Carry out the requests that a register sends to this lab host, as JSON lines on standard input.
+    ///
+    /// The sudo rule of a lab host allows the register to run `drivetest host`, and no other command. `drivetest host`
+    /// loads only drives that /etc/drivecert/host.toml lists, writes only into the directory that this file names, and
+    /// accepts no command line from the register.
+    Host(commands::detached::HostArgs),
+}
+
+impl Command {
+    /// Runs the command and returns its exit code (docs/reference/formats.md).
+    fn run(self) -> ExitCode {
+        match self {
+            Self::Read(args) => args.run(),
+            Self::Latency(args) => args.run(),
+            Self::Check(args) => args.run(),
+            Self::Prep(args) => args.run(),
+            Self::Storage(args) => args.run(Model::Storage),
+            Self::Index(args) => args.run(Model::Index),
+            Self::Keys(args) => args.run(),
+            Self::Completions(args) => args.run(),
+            Self::Man(args) => args.run(),
+            Self::Identify(args) => args.run(),
+            Self::Start(args) => args.run(),
+            Self::Status(args) => args.run(drivetest_detached::status),
+            Self::Stop(args) => args.run(drivetest_detached::stop),
+            Self::Remove(args) => args.run(),
+            Self::Watch(args) => args.run(),
+            Self::Host(args) => args.run(),
         }
     }
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::error::DetachError;
+use crate::DetachError;
 use crate::lock;
-use crate::records::{self, DriveRecord};
+use crate::run_dir::{self, DriveRecord};
 
 /// How long to wait for the lock. Another launcher holds it for milliseconds while it checks the record; a load holds it
 /// much longer.
@@ -165,7 +165,7 @@ fn recorded(path: &Path, file: &File) -> Result<Option<DriveRecord>, DetachError
     if line.iter().all(|&byte| byte == 0) {
         return Ok(None);
     }
-    records::parse(path, line).map(Some)
+    run_dir::parse_record(path, line).map(Some)
 }
 
 /// Writes the record in place, with one call: a new file under the same name would be a second lock.
@@ -180,7 +180,7 @@ fn write(path: &Path, file: &File, run: &DriveRecord) -> Result<(), DetachError>
 
 /// Waits until the record is on disk. A stalled disk takes seconds.
 pub(crate) fn sync(path: &Path, file: &File) -> Result<(), DetachError> {
-    let synced = file.sync_all().and_then(|()| records::sync_parent(path));
+    let synced = file.sync_all().and_then(|()| run_dir::sync_parent(path));
     synced.map_err(|source| record_error(path, source))
 }
 

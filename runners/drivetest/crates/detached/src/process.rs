@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::error::DetachError;
-use crate::records::PidRecord;
+use crate::DetachError;
+use crate::run_dir::PidRecord;
 
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
@@ -82,7 +82,7 @@ mod tests {
     use std::process::{Child, Command};
 
     use super::*;
-    use crate::fork_lock;
+    use crate::lock::fork_lock;
 
     fn own_record() -> PidRecord {
         record_of(std::process::id())

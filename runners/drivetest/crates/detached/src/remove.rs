@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::DetachError;
 use crate::drive_lock;
-use crate::error::DetachError;
-use crate::records;
+use crate::run_dir;
 use crate::run_dir::RunDir;
 
 /// The result of a removal. Its JSON is `drivecert.removal/1`.
@@ -125,7 +125,7 @@ fn mounted_in(directory: &Path) -> io::Result<Option<PathBuf>> {
 fn empty_trash(trash: &Path) -> Result<(), DetachError> {
     match DetachError::unless_missing(fs::remove_dir_all(trash), trash, "remove")? {
         None => Ok(()),
-        Some(()) => records::sync_parent(trash)
+        Some(()) => run_dir::sync_parent(trash)
             .map_err(|source| DetachError::file(trash, "sync the directory of", source)),
     }
 }
@@ -145,8 +145,8 @@ const fn removal(removed: bool, reason: String) -> Removal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fork_lock;
-    use crate::records::DriveRecord;
+    use crate::lock::fork_lock;
+    use crate::run_dir::DriveRecord;
 
     /// A state directory with the run `d-a` and the lock of a drive with a newest generation.
     struct State {

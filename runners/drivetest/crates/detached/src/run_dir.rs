@@ -1,13 +1,15 @@
-//! The directory of a run: its files and its lock.
+//! The directory of a run: its lock, its files, and the records in `pid`, in `exit` and in the lock file of a drive.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::DetachError;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::DetachError;
 use crate::lock;
-use crate::records::{self, ExitRecord, PidRecord};
 
 /// A run directory with its canonical path.
 pub(crate) struct RunDir {
@@ -33,12 +35,12 @@ impl RunDir {
 
     /// Returns the record of the program's process, or None before the start.
     pub fn pid(&self) -> Result<Option<PidRecord>, DetachError> {
-        records::read(&self.file("pid"))
+        read_record(&self.file("pid"))
     }
 
     /// Returns how the program ended. None while it runs, or if the monitor was killed as well.
     pub fn exit(&self) -> Result<Option<ExitRecord>, DetachError> {
-        records::read(&self.file("exit"))
+        read_record(&self.file("exit"))
     }
 
     /// Returns whether the run was started, or stopped before its start.
@@ -101,4 +103,60 @@ impl RunDir {
         };
         write().map_err(|source| DetachError::file(&path, "write", source))
     }
+}
+
+/// `pid`: the process that executes the program. It writes the file once, before the load begins.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct PidRecord {
+    /// The process id.
+    pub pid: i32,
+    /// Clock ticks from boot to its start.
+    pub start_ticks: u64,
+    /// The generation of the start on its drive.
+    pub generation: u64,
+    /// The boot of the host.
+    pub boot_id: String,
+}
+
+/// `exit`: how the program ended, written by the monitor, or that the run was stopped before its start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ExitRecord {
+    /// The exit status, if the program exited.
+    pub exit_status: Option<i32>,
+    /// The signal, if one ended the program.
+    pub signal: Option<i32>,
+    /// An explanation, or empty.
+    pub reason: String,
+}
+
+/// The content of a drive's lock file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DriveRecord {
+    /// The newest generation that got the drive.
+    pub generation: u64,
+    /// The run directory of that generation.
+    pub run_dir: PathBuf,
+}
+
+/// Reads a record. Returns None if the file does not exist.
+pub(crate) fn read_record<Record: DeserializeOwned>(path: &Path) -> Result<Option<Record>, DetachError> {
+    let bytes = DetachError::unless_missing(fs::read(path), path, "read")?;
+    bytes.map(|bytes| parse_record(path, &bytes)).transpose()
+}
+
+/// Parses the bytes of the record at `path`.
+pub(crate) fn parse_record<Record: DeserializeOwned>(
+    path: &Path,
+    bytes: &[u8],
+) -> Result<Record, DetachError> {
+    serde_json::from_slice(bytes).map_err(|_| DetachError::Record {
+        path: path.to_path_buf(),
+        got: String::from_utf8_lossy(bytes).chars().take(60).collect(),
+    })
+}
+
+/// Waits until the name of a file is on disk, or its removal.
+pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
 }

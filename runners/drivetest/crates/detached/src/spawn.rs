@@ -1,6 +1,6 @@
 //! Spawning of a background run: forks the monitor and the program, and records how the program ends.
 //!
-//! All code here runs in a child of a process that may have had threads. Locks that those threads held stay locked in the
+//! All code here, except the parsing of a [`SpawnError`], runs in a child of a process that may have had threads. Locks that those threads held stay locked in the
 //! child. Therefore the code does not allocate, print or panic: it uses only system calls and memory that the launcher
 //! prepared before the fork.
 
@@ -14,7 +14,6 @@ use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Pid, WaitOptions, WaitStatus, fchdir, getpid, setsid, waitpid};
 
 use crate::process::parse_stat;
-use crate::spawn_error::{SpawnError, SpawnStage};
 
 /// Signals that a shutdown or a terminal sends to every process. The monitor ignores them, because it must record the end
 /// of the program.
@@ -293,6 +292,54 @@ fn exit(status: c_int) -> ! {
     unsafe { libc::_exit(status) }
 }
 
+/// The step at which the new process failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum SpawnStage {
+    /// Setting up the session, the streams and the descriptors.
+    Detach = 1,
+    /// The second fork.
+    Fork = 2,
+    /// Writing `pid`.
+    Record = 3,
+    /// Executing the program.
+    Exec = 4,
+}
+
+impl SpawnStage {
+    const ALL: [Self; 4] = [Self::Detach, Self::Fork, Self::Record, Self::Exec];
+
+    /// Returns the step as a verb whose object is the program.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Detach => "set up a session for",
+            Self::Fork => "fork for",
+            Self::Record => "record the process of",
+            Self::Exec => "execute",
+        }
+    }
+}
+
+/// The failed step and its error, small enough for one atomic write to a pipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SpawnError(pub SpawnStage, pub Errno);
+
+impl SpawnError {
+    /// Returns the bytes for the pipe.
+    pub fn to_bytes(self) -> [u8; 5] {
+        let [a, b, c, d] = self.1.raw_os_error().to_le_bytes();
+        [self.0 as u8, a, b, c, d]
+    }
+
+    /// Parses the bytes from the pipe. None if there are none: the program was executed.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (&first, rest) = bytes.split_first()?;
+        let stage = SpawnStage::ALL.into_iter().find(|stage| *stage as u8 == first)?;
+        let errno = i32::from_le_bytes(rest.try_into().ok()?);
+        Some(Self(stage, Errno::from_raw_os_error(errno)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::fd::AsFd;
@@ -316,5 +363,18 @@ mod tests {
         assert!(!folder.path().join("a.tmp").exists());
         assert_eq!(write(&"x".repeat(255)), Ok(()));
         assert_eq!(std::fs::read(folder.path().join("a")).unwrap().len(), 256);
+    }
+
+    #[test]
+    fn an_error_survives_the_pipe_unchanged() {
+        for stage in SpawnStage::ALL {
+            let error = SpawnError(stage, Errno::NOSPC);
+            assert_eq!(SpawnError::from_bytes(&error.to_bytes()), Some(error));
+        }
+    }
+
+    #[test]
+    fn an_empty_pipe_is_no_error() {
+        assert_eq!(SpawnError::from_bytes(b""), None);
     }
 }

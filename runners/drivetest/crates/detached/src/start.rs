@@ -9,13 +9,13 @@ use std::path::Path;
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use crate::DetachError;
 use crate::drive_lock::{self, Refusal};
-use crate::error::DetachError;
 use crate::process;
-use crate::records::DriveRecord;
+use crate::run_dir::DriveRecord;
 use crate::run_dir::RunDir;
+use crate::spawn::SpawnError;
 use crate::spawn::{self, Program, SpawnContext};
-use crate::spawn_error::SpawnError;
 use crate::status::{self, State, Status};
 
 /// A request to start a run.
@@ -167,7 +167,7 @@ fn c_string(word: &OsStr) -> Result<CString, DetachError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fork_lock;
+    use crate::lock::fork_lock;
 
     fn stdout_of(words: &[&str]) -> &'static str {
         stdout_name(&words.iter().map(OsString::from).collect::<Vec<_>>())

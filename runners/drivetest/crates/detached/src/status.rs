@@ -1,4 +1,4 @@
-//! `drivetest status`: the status of a run, from its lock and the identity of its process.
+//! `drivetest status` and `stop`: the status of a run, from its lock and the identity of its process, and how to end it.
 
 use std::path::Path;
 use std::thread;
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::error::DetachError;
+use crate::DetachError;
 use crate::process;
-use crate::records::{ExitRecord, PidRecord};
 use crate::run_dir::RunDir;
+use crate::run_dir::{ExitRecord, PidRecord};
 
 /// Maximum time between the launcher's lock and the program's `pid`, and between the end of the program and the monitor's
 /// `exit`. Both take milliseconds, or seconds if a disk stalls in fsync.
@@ -182,10 +182,55 @@ fn ended(
     })
 }
 
+/// Sends SIGTERM to the program of a run and to no other, and returns the status. The program may need time to end.
+///
+/// A run that was not started yet is marked as ended. A start that arrives later, because it was in progress when the run
+/// was cancelled, then starts nothing.
+///
+/// # Errors
+/// If the directory cannot be read or written, or the program cannot be signalled. It may still be running.
+pub fn stop(run_dir: &Path) -> Result<Status, DetachError> {
+    let Some(found) = RunDir::find(run_dir)? else {
+        return status(run_dir);
+    };
+    poll(&found, || {
+        let status = settled(&found)?;
+        match status.state {
+            State::Ended => Ok(Some(status)),
+            State::Running => terminate(&found).map(Some),
+            State::Absent if mark_stopped(&found)? => settled(&found).map(Some),
+            State::Absent => Ok(None),
+        }
+    })
+}
+
+fn terminate(run_dir: &RunDir) -> Result<Status, DetachError> {
+    if let Some(record) = run_dir.pid()? {
+        process::terminate(&record)?;
+    }
+    settled(run_dir)
+}
+
+/// Marks a run as stopped before its start. Returns false if a launcher has the lock.
+fn mark_stopped(run_dir: &RunDir) -> Result<bool, DetachError> {
+    let Some(_lock) = run_dir.try_lock()? else {
+        return Ok(false);
+    };
+    if !run_dir.is_used()? {
+        let reason = "stopped before it was started".to_owned();
+        run_dir.write_exit(&ExitRecord {
+            exit_status: None,
+            signal: None,
+            reason,
+        })?;
+    }
+    Ok(true)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fork_lock;
+    use crate::lock::fork_lock;
 
     #[test]
     fn a_start_in_progress_is_neither_absent_nor_running() {

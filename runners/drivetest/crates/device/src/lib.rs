@@ -7,17 +7,33 @@
 mod error;
 mod gate;
 mod identity;
-mod open;
-mod state;
+/// Access to a path: its type, exclusive opening, and recognised data.
+mod open {
+    pub(crate) mod path_probe;
+    pub mod signature;
+}
+/// The current state of a device: mounts, open files, I/O activity, request queue, health and trims.
+mod state {
+    pub(crate) mod health;
+    pub(crate) mod io_counters;
+    pub(crate) mod mounts;
+    pub(crate) mod open_files;
+    pub(crate) mod queue;
+}
 mod system;
-mod topology;
+/// Block devices and how they are stacked: partitions, volumes, loop devices.
+mod topology {
+    pub(crate) mod block;
+    pub(crate) mod inventory;
+    pub(crate) mod resolve;
+}
 
 #[cfg(test)]
 mod fake_host;
 
 pub use error::DeviceError;
-pub use gate::fd_handoff::{HandedOffDevice, open_for_handoff};
 pub use gate::guard::{DeviceGuard, Guard};
+pub use gate::opening::{Buffer, HandedOffDevice, open_for_handoff};
 pub use gate::warnings::{Warning, warnings};
 pub use gate::{Refusal, opening};
 pub use identity::drive::{DriveKind, is_same_drive};
@@ -25,7 +41,6 @@ pub use identity::hardware::{Hardware, Pcie};
 pub use identity::host::Host;
 pub use identity::locate::{Drives, ListedDrive, list, locate};
 pub use identity::{Identity, MountPoint, identify, identify_all, identify_in_use};
-pub use open::buffer::Buffer;
 pub use open::signature;
 pub use state::health::Health;
 pub use state::io_counters::TrimCounters;

@@ -14,7 +14,7 @@ use fuser::{
 };
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use crate::capacity::Servers;
+use crate::drive::Servers;
 use crate::faults::{Operation, Outcome, Rules};
 use crate::ground_truth::Counters;
 use crate::replies::{PendingReply, Reply, ReplyQueue};

@@ -5,7 +5,6 @@
 //! these counts with what a load generator reports. The crate uses no clock, histogram or random generator of drivetest,
 //! because those are under test.
 
-pub mod capacity;
 pub mod command;
 pub mod drive;
 pub mod faults;

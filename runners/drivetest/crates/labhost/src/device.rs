@@ -7,7 +7,7 @@ use drivetest_device::{DeviceError, Drives, Identity};
 use drivetest_load::config::{Config, Model};
 
 use crate::error::{HostError, Kind};
-use crate::serve::retryable;
+use crate::retryable;
 
 /// Checks that a path is a block device under /dev. A lab host accepts no plain file as a drive.
 pub(crate) fn block_device(path: &str) -> Result<PathBuf, HostError> {

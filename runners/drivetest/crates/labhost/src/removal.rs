@@ -2,10 +2,10 @@
 
 use drivetest_detached::Removal;
 
+use crate::Removal as Request;
 use crate::error::HostError;
-use crate::request::Removal as Request;
+use crate::retryable;
 use crate::run_store::RunStore;
-use crate::serve::retryable;
 use crate::settings::Settings;
 use crate::start::check_generation;
 

@@ -1,4 +1,5 @@
 //! The state directory: directories of runs, their files, and the locks of drives. The service writes nowhere else.
+//! A name in a request with a slash, with a leading dot, or too long never becomes part of a path.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,7 +11,6 @@ use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
 use crate::error::HostError;
-use crate::validated_name;
 
 /// Maximum size of `config`, the only file that the register may send. Programs on the host write all others.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
@@ -38,7 +38,7 @@ impl<'a> RunStore<'a> {
 
     /// Returns the directory of a run.
     pub fn run_dir(&self, run: &str) -> Result<PathBuf, HostError> {
-        Ok(self.root.join(validated_name::run(run)?))
+        Ok(self.root.join(run_name(run)?))
     }
 
     /// Returns the lock file of a drive. Its name is a hash, because a key can contain characters that a file name cannot.
@@ -70,7 +70,7 @@ impl<'a> RunStore<'a> {
 
     /// Reads a part of a file of a run.
     pub fn read(&self, run: &str, file: &str, offset: u64, limit: u64) -> Result<Vec<u8>, HostError> {
-        let path = self.run_dir(run)?.join(validated_name::file(file)?);
+        let path = self.run_dir(run)?.join(file_name(file)?);
         let read = || -> io::Result<Vec<u8>> {
             let mut opened = open_plain(&path)?;
             opened.seek(SeekFrom::Start(offset))?;
@@ -138,6 +138,41 @@ fn write_atomically(directory: &Path, file: &str, bytes: u64, content: &mut impl
     opened.sync_all()?;
     fs::rename(&temporary, directory.join(file))?;
     File::open(directory)?.sync_all()
+}
+
+const RUN_BYTES_MAX: usize = 64;
+const FILE_BYTES_MAX: usize = 48;
+
+/// Checks the name of a run: `d-`, then lower-case letters and digits. A dot and the name of a part can follow.
+fn run_name(name: &str) -> Result<&str, HostError> {
+    let is_run = name.strip_prefix("d-").is_some_and(|rest| {
+        let parts: Vec<_> = rest.split('.').collect();
+        parts.len() <= 2 && parts.iter().all(|part| is_word(part))
+    });
+    checked(
+        name,
+        is_run && name.len() <= RUN_BYTES_MAX,
+        "the name of a run, such as d-7kd2m9qp",
+    )
+}
+
+/// Checks the name of a file in a run directory.
+fn file_name(name: &str) -> Result<&str, HostError> {
+    let is_file = name.split('.').all(is_word) && name.len() <= FILE_BYTES_MAX;
+    checked(name, is_file, "the name of a file of a run, such as side.jsonl")
+}
+
+fn is_word(part: &str) -> bool {
+    let allowed =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
+    !part.is_empty() && !part.starts_with('-') && part.bytes().all(allowed)
+}
+
+fn checked<'a>(name: &'a str, is_valid: bool, expected: &str) -> Result<&'a str, HostError> {
+    match is_valid {
+        true => Ok(name),
+        false => Err(HostError::usage(format!("{name:?}: expected {expected}"))),
+    }
 }
 
 #[cfg(test)]
@@ -224,5 +259,45 @@ mod tests {
             store.drive_lock("../x").unwrap().parent().unwrap(),
             root.join("locks")
         );
+    }
+
+    #[test]
+    fn names_of_runs_and_their_parts_are_valid() {
+        for good in ["d-7kd2m9qp", "d-7kd2m9qp.load-2"] {
+            assert!(run_name(good).is_ok(), "{good}");
+        }
+    }
+
+    #[test]
+    fn no_name_of_a_run_is_a_path() {
+        for bad in [
+            "", "d-", "locks", "d-a/b", "d-..", "d-a..b", "../d-a", "d-A", "d-a\0", "d-a b", "d-a.b.c",
+            "d--a", "/d-a",
+        ] {
+            assert!(run_name(bad).is_err(), "{bad:?}");
+        }
+        assert!(run_name(&format!("d-{}", "a".repeat(62))).is_ok());
+        assert!(run_name(&format!("d-{}", "a".repeat(63))).is_err());
+    }
+
+    #[test]
+    fn no_name_of_a_file_is_a_path() {
+        for bad in [
+            "",
+            ".",
+            "..",
+            "a/b",
+            "/etc/shadow",
+            ".hidden",
+            "a.",
+            "a\n",
+            "-a",
+            "\u{e9}",
+        ] {
+            assert!(file_name(bad).is_err(), "{bad:?}");
+        }
+        for good in ["log", "side.jsonl", "prep.state"] {
+            assert!(file_name(good).is_ok(), "{good}");
+        }
     }
 }

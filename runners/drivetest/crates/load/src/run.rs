@@ -7,12 +7,12 @@ use drivetest_device::opening::OpenRefusal;
 use drivetest_device::{Guard, Warning};
 use serde_json::{Value, json};
 
+use crate::Outcome;
 use crate::config::Config;
 use crate::device::{self, Device, OpenRequest};
 use crate::engine::workers::RunContext;
 use crate::engine::{self, Engine, EngineSelection};
 use crate::host::Host;
-use crate::outcome::Outcome;
 use crate::report::header;
 use crate::report::output::Outputs;
 use crate::report::side::{End, RunTotals, Start};

@@ -7,7 +7,6 @@ pub mod allowlist;
 pub mod child;
 mod idle_wait;
 mod monitor;
-mod record;
 
 pub use idle_wait::IdleCondition;
 pub use monitor::{Ended, OverwriteOptions, Watch, WatchError};

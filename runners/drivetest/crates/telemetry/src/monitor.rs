@@ -1,23 +1,24 @@
-//! The monitor: finds the drive, runs the program, and records telemetry until the end.
+//! The monitor: finds the drive, runs the program, and records telemetry until the end, with the schema of a load
+//! (`drivecert.side/1`), but without the figures of a load.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+use std::{io, thread};
 
 use drivetest_device::opening::OpenRefusal;
 use drivetest_device::{Guard, HandedOffDevice, Identity, open_for_handoff};
-use drivetest_load::clock::{Instant, Nanos};
+use drivetest_load::clock::{Instant, Nanos, rfc3339};
+use drivetest_load::host::Host;
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
-use drivetest_load::telemetry::{LoadedDevice, Root, Telemetry};
+use drivetest_load::telemetry::{LoadedDevice, Record, Root, Telemetry};
 use nix::sys::signal::Signal;
+use serde_json::{Value, json};
 
 use crate::allowlist::{self, AllowedCommand, ProgramsError};
 use crate::child::{self, describe_exit};
 use crate::idle_wait::{DriveActivity, IdleCondition, IdleDetector};
-use crate::record;
 
 /// Interval of checking the program and the signals. A cancel takes effect within it; its cost is not measurable.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -128,7 +129,7 @@ impl Watch {
         let devices: Vec<_> = path.into_iter().map(loaded).collect();
         let program = self.command.as_ref().map(|(name, _)| name.as_str());
         let argv = command.as_ref().map_or(&[][..], |command| &command.argv);
-        outputs.side(&record::start(drive, program, argv))?;
+        outputs.side(&start_record(drive, program, argv))?;
         let started = Instant::now();
         let mut recording = Recording {
             telemetry: Telemetry::of(&Root::host(), &devices),
@@ -275,7 +276,7 @@ impl Recording<'_> {
         let telemetry = self.telemetry.sample(length);
         let label_s = elapsed.0 / Nanos::from_s(1).0;
         self.outputs
-            .side(&record::interval(label_s, elapsed, length, &telemetry))
+            .side(&interval_record(label_s, elapsed, length, &telemetry))
     }
 
     fn finish(self, program: &str, outcome: Result<Outcome, WatchError>) -> Result<Ended, WatchError> {
@@ -290,10 +291,43 @@ impl Recording<'_> {
             Err(error) => ("refused", error.to_string(), None),
         };
         let elapsed = Instant::now().since(self.started);
-        self.outputs.side(&record::end(reason, &text, elapsed, status))?;
+        self.outputs.side(&end_record(reason, &text, elapsed, status))?;
         outcome.map(|(ended, _)| match ended {
             Ended::Failed(_) => Ended::Failed(text),
             other => other,
         })
     }
+}
+
+/// Returns the start record: the drive, and the program. `argv` is empty without a program.
+fn start_record(device: Option<(&Path, &Identity)>, program: Option<&str>, argv: &[String]) -> Value {
+    let devices: Vec<&Identity> = device.iter().map(|(_, identity)| *identity).collect();
+    json!({
+        "record": "start", "schema": "drivecert.side/1", "program_version": env!("CARGO_PKG_VERSION"),
+        "started_at": rfc3339(SystemTime::now()), "host": Host::here(), "devices": devices,
+        "watch": {"program": program, "argv": argv},
+    })
+}
+
+/// Returns the record of an interval, `label_s` after the start.
+fn interval_record(label_s: u64, elapsed: Nanos, length: Nanos, telemetry: &Record) -> Value {
+    json!({
+        "record": "interval", "memory": memory(), "label_s": label_s, "at": rfc3339(SystemTime::now()), "elapsed_ns": elapsed.0,
+        "length_ns": length.0, "telemetry": telemetry,
+    })
+}
+
+/// Returns the host's total, available and cached memory in bytes. Null if unknown.
+fn memory() -> Value {
+    let bytes = |name: &str| Root::host().line_bytes("proc/meminfo", name);
+    json!({"total_bytes": bytes("MemTotal:"), "available_bytes": bytes("MemAvailable:"),
+           "cached_bytes": bytes("Cached:")})
+}
+
+/// Returns the end record. `status` is the exit status of the program.
+fn end_record(reason: &str, text: &str, elapsed: Nanos, status: Option<i32>) -> Value {
+    json!({
+        "record": "end", "reason": reason, "text": text, "at": rfc3339(SystemTime::now()), "elapsed_ns": elapsed.0,
+        "program_status": status,
+    })
 }

@@ -1,4 +1,4 @@
-//! `drivetest check`: the verdict of each run, its reasons and remedies.
+//! `drivetest check`: the verdict on each run, which the module `judge` of the crate logs decides, its reasons and remedies.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,10 +9,10 @@ use drivetest_logs::judge::profile::Profile;
 use drivetest_logs::judge::verdict::Outcome;
 use drivetest_logs::ycsb::run::{self as ycsb_run, Outcome as Validity};
 
-use crate::input::options::{Logs, ReadOptions};
 use crate::input::read_log::LogFile;
+use crate::input::read_log::{Logs, ReadOptions};
 use crate::output::print_and_exit;
-use crate::render::exit_codes::{EXIT_ERROR, EXIT_FAILED, EXIT_USAGE};
+use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_USAGE};
 use crate::render::findings::findings_text;
 use crate::render::{side_file, verdict, ycsb};
 

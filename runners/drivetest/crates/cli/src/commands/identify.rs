@@ -8,7 +8,7 @@ use drivetest_device::{DeviceError, Drives, Identity, ListedDrive};
 use serde::Serialize;
 
 use crate::output;
-use crate::render::code;
+use crate::output::code;
 
 /// Arguments of `identify`.
 #[derive(clap::Args)]

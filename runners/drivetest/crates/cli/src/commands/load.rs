@@ -1,4 +1,4 @@
-//! `drivetest storage` and `drivetest index`: the loads of act_storage and act_index.
+//! Loads in the foreground: `drivetest storage` and `drivetest index` put the load of act_storage or act_index on drives.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,9 +13,7 @@ use drivetest_load::signals::Signals;
 use drivetest_load::{LoadRun, Outcome};
 
 use crate::output::print_diagnostic;
-use crate::render::exit_codes::{
-    EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OVERLOADED, EXIT_REFUSED, EXIT_USAGE,
-};
+use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OVERLOADED, EXIT_REFUSED, EXIT_USAGE};
 
 /// Options of both loads.
 #[derive(clap::Args)]

@@ -1,4 +1,4 @@
-//! `drivetest read`: the content of a log, as a JSON document, a summary or tables.
+//! `drivetest read`: the content of a log, as a JSON document (`--json`), a summary or tables.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use drivetest_logs::series::SeriesRequest;
 use serde::Serialize;
 
 use crate::export::{Export, Format};
-use crate::input::options::{Logs, ReadOptions};
 use crate::input::read_log::{Input, LogFile};
+use crate::input::read_log::{Logs, ReadOptions};
+use crate::output::{EXIT_ERROR, EXIT_USAGE};
 use crate::output::{output_failed, print, print_diagnostic};
-use crate::render::exit_codes::{EXIT_ERROR, EXIT_USAGE};
 use crate::render::findings::findings_text;
 use crate::render::tables::run_summary;
 use crate::render::ycsb;

@@ -12,7 +12,7 @@ use drivetest_telemetry::allowlist::DEFAULT_FILE;
 use drivetest_telemetry::{Ended, IdleCondition, OverwriteOptions, Watch, WatchError};
 
 use crate::output::print_diagnostic;
-use crate::render::exit_codes::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE};
+use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE};
 
 /// Arguments of `watch`.
 #[derive(clap::Args)]

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::bomb_limits::LimitExceeded;
 use super::decompress::{Compression, Decoder};
 use super::digest::{StreamDigest, StreamHasher};
+use super::limits::LimitExceeded;
 use super::source::{CHUNK_BYTES, Inner, Source};
 
 /// Usual compression ratio of logs, to estimate the length of the content.

@@ -7,14 +7,8 @@ use lzma_rust2::XzReader;
 use serde::Serialize;
 use zstd::stream::raw::{self, Operation};
 
-use super::bomb_limits::LimitExceeded;
+use super::limits::{LimitExceeded, WINDOW_BYTES_MAX, XZ_MEMORY_KIB_MAX};
 use super::source::Source;
-
-/// Maximum window of zstd in bytes: level 20 of 22. `zstd --long` needs 128 MiB, a decompression bomb gigabytes.
-const WINDOW_BYTES_MAX: u64 = 32 << 20;
-
-/// Maximum memory of xz in KiB: the 64 MiB dictionary of `xz -9`, and 2 MiB for the decoder.
-const XZ_MEMORY_KIB_MAX: u32 = (64 << 10) + 2048;
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 

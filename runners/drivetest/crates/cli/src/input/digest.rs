@@ -5,7 +5,7 @@ use std::io;
 use sha2::{Digest, Sha256};
 
 use super::background::{Background, LONG_BYTES};
-use super::bomb_limits::LimitExceeded;
+use super::limits::LimitExceeded;
 
 /// Counts and hashes the bytes of a stream.
 pub struct StreamHasher {

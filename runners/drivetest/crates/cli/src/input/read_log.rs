@@ -1,23 +1,29 @@
-//! Reading of a log, or of an archive of logs, from a file or standard input.
+//! Reading of a log or of an archive of logs: the options that all commands on logs share, the profile that judges the log,
+//! the log itself, and the files given with --with.
 
-use std::fs::File;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use drivetest_logs::act::slices::sinks::SinkOptions;
 use drivetest_logs::finding::rule;
+use drivetest_logs::judge;
+use drivetest_logs::judge::profile::Profile;
 use drivetest_logs::read_error::{
     ARCHIVE_IN_A_PIPE, COMPANION_ARCHIVE, COMPRESSION_UNREADABLE, FILE_UNREADABLE, ReadError,
 };
-use drivetest_logs::reader::{LogReader, Options, Reading};
+use drivetest_logs::reader::{LogReader, Options, Part, Reading, Role, SLICE_S_DEFAULT};
 use serde::Serialize;
 
-use super::archive::{self, Archive, Kind, Member};
-use super::attachments;
-use super::background::Background;
-use super::content::{Content, End};
-use super::decompress::Compression;
-use super::digest::StreamDigest;
+use crate::input::archive::{self, Archive, Kind, Member, role_of};
+use crate::input::background::Background;
+use crate::input::content::{Content, End};
+use crate::input::decompress::Compression;
+use crate::input::digest::StreamDigest;
+use crate::input::limits::{CONTENT_LIMIT_BYTES, LimitExceeded};
+use crate::output::EXIT_USAGE;
+use crate::output::print_diagnostic;
 
 /// The file in the JSON document. Hashes are null if the file could not be read to its end.
 #[derive(Serialize)]
@@ -136,7 +142,7 @@ impl LogFileReader<'_> {
         };
         let is_content_complete = matches!(ended, Ok(End::Complete | End::Trailing(_)));
         let mut reader = reader.finish();
-        let (companions, error) = attachments::read(self.attachments, &mut reader, self.limit_bytes);
+        let (companions, error) = read_attachments(self.attachments, &mut reader, self.limit_bytes);
         let reading = match error {
             Some(error) => refused(reader, |_| error),
             None => finish(reader, ended, content.size_bytes()),
@@ -226,4 +232,155 @@ fn refused(reader: LogReader, why: impl FnOnce(Option<u64>) -> ReadError) -> Rea
         encoding: reading.encoding,
         ..Reading::default()
     }
+}
+
+/// First bytes of a file that show its role if its name does not.
+const HEAD_BYTES: usize = 4096;
+
+/// Passes files to the reader of their log. Returns them up to the first that cannot be read, and the reason.
+fn read_attachments(
+    paths: &[PathBuf],
+    reader: &mut LogReader,
+    limit_bytes: u64,
+) -> (Vec<Member>, Option<ReadError>) {
+    let mut members = Vec::new();
+    for path in paths {
+        let error = match read_attachment(path, reader, limit_bytes) {
+            Ok(Some(member)) => {
+                members.push(member);
+                continue;
+            }
+            Ok(None) => COMPANION_ARCHIVE.at(None, format!("{}: an archive", path.display())),
+            Err(error) => attachment_error(path, &error),
+        };
+        return (members, Some(error));
+    }
+    (members, None)
+}
+
+fn attachment_error(path: &Path, error: &io::Error) -> ReadError {
+    match LimitExceeded::of(error) {
+        Some(limit) => limit.error(None),
+        None => FILE_UNREADABLE.at(None, format!("{}: {error}", path.display())),
+    }
+}
+
+/// Reads one attachment. Returns None for an archive, because its files could belong to several logs.
+fn read_attachment(path: &Path, reader: &mut LogReader, limit_bytes: u64) -> io::Result<Option<Member>> {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let name = name.to_string_lossy().into_owned();
+    let mut content = Content::open(path, limit_bytes)?;
+    if archive::kind(&mut content)?.is_some() {
+        return Ok(None);
+    }
+    let head = content.head(HEAD_BYTES)?;
+    let role = match role_of(&name, &head) {
+        // The LOG argument names the log. A second log is some other output.
+        Role::Log => Role::Other,
+        role => role,
+    };
+    reader.begin(Part { name: &name, role });
+    match content.pump(|bytes| reader.push(bytes))? {
+        End::Complete | End::Trailing(_) => {}
+        End::Damaged(error) => return Err(error),
+        End::Stopped(limit) => return Err(limit.into()),
+    }
+    let (received, _) = content.finish();
+    Ok(Some(Member {
+        name,
+        size_bytes: received.size_bytes,
+        sha256: Some(received.sha256),
+        role,
+    }))
+}
+
+/// Maximum size of a profile.
+const PROFILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The logs that a command reads.
+#[derive(clap::Args)]
+pub struct Logs {
+    /// Logs to read: plain files, files compressed with gzip, zstd or xz, or tar or zip archives of such files; `-` reads
+    /// standard input
+    #[arg(required = true, value_name = "LOG")]
+    pub paths: Vec<PathBuf>,
+}
+
+/// How a command reads logs.
+#[derive(clap::Args)]
+pub struct ReadOptions {
+    /// Length of a slice in seconds, rounded up to whole report intervals [default: the slice length of the profile, or 3600
+    /// without a profile]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    slice_sec: Option<u64>,
+    /// Maximum size of a log's decompressed content in bytes; a larger log is refused
+    #[arg(long, value_name = "BYTES", default_value_t = CONTENT_LIMIT_BYTES)]
+    content_limit_bytes: u64,
+    /// File that belongs to the only LOG: its standard error, command line, configuration, .hdr file or side file; repeat
+    /// --with for several files
+    #[arg(long = "with", value_name = "FILE")]
+    attachments: Vec<PathBuf>,
+}
+
+impl ReadOptions {
+    /// Checks the options, and returns the profile that `--profile` requests.
+    ///
+    /// # Errors
+    /// The exit code for a usage error; the reason is printed.
+    pub fn prepare(&self, logs: &Logs, profile: Option<&Path>) -> Result<Option<Profile>, ExitCode> {
+        let refuse = |reason: String| {
+            print_diagnostic(&reason);
+            ExitCode::from(EXIT_USAGE)
+        };
+        // An attachment belongs to one log.
+        let count = logs.paths.len();
+        if !self.attachments.is_empty() && count != 1 {
+            let needed = "--with FILE needs exactly one LOG";
+            return Err(refuse(format!(
+                "{needed}, got {count}; read each log with a command of its own"
+            )));
+        }
+        profile.map(load_profile).transpose().map_err(refuse)
+    }
+
+    /// Reads a log, with the requested series and rows. Judges its runs if a profile is given.
+    pub fn read(&self, path: &Path, profile: Option<&Profile>, extras: SinkOptions) -> LogFile {
+        let profile_slice_s = profile.map(|profile| profile.rules.slice_length_s);
+        let slice_s = self.slice_sec.or(profile_slice_s).unwrap_or(SLICE_S_DEFAULT);
+        let reader = LogFileReader {
+            options: Options { slice_s },
+            extras,
+            limit_bytes: self.content_limit_bytes,
+            attachments: &self.attachments,
+        };
+        let mut log = reader.read(path);
+        if let Some(profile) = profile {
+            let runs = log.reading.runs.iter_mut();
+            runs.for_each(|run| judge::apply(run, profile));
+        }
+        log
+    }
+}
+
+/// Returns the compiled-in profile of that name, or else the profile in that file.
+fn load_profile(requested: &Path) -> Result<Profile, String> {
+    let known: Vec<&str> = Profile::known_names().collect();
+    let (shown, known) = (requested.display(), known.join(", "));
+    let unreadable = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            format!("{shown}: not a profile and not a file; compiled-in profiles: {known}")
+        }
+        _ => format!("{shown}: expected a profile ({known}) or a profile file; got: {error}"),
+    };
+    let mut document = Vec::new();
+    match requested.to_str().and_then(Profile::known) {
+        Some(known) => document.extend_from_slice(known),
+        None => {
+            let mut file = fs::File::open(requested)
+                .map_err(unreadable)?
+                .take(PROFILE_BYTES_MAX);
+            file.read_to_end(&mut document).map_err(unreadable)?;
+        }
+    }
+    Profile::parse(&document).map_err(|error| format!("{shown}: {error}"))
 }

@@ -7,9 +7,9 @@ use drivetest_logs::act::stop::StopKind;
 use drivetest_logs::finding::{counted, rule};
 use drivetest_logs::judge::share::Share;
 
-use super::code;
 use super::findings::findings_text;
 use super::side_file;
+use crate::output::code;
 
 /// Findings that say that the load in the log differs from the header.
 const RATE_FINDINGS: [&str; 3] = [

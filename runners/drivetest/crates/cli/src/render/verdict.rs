@@ -5,8 +5,8 @@ use drivetest_logs::finding::counted;
 use drivetest_logs::judge::margin::Margin;
 use drivetest_logs::judge::verdict::{FoundShare, Statistic, Verdict, time};
 
-use super::code;
 use super::findings::findings_text;
+use crate::output::code;
 
 /// Returns the lines below a verdict's headline: what was judged, the shares, violations and findings.
 pub fn details(run: &Run, verdict: &Verdict) -> String {

@@ -3,9 +3,9 @@
 use drivetest_logs::finding::counted;
 use drivetest_logs::ycsb::run::{Operation, Run};
 
-use super::code;
 use super::findings::ycsb_findings_text;
 use super::side_file;
+use crate::output::code;
 
 /// Percentiles with a column. The JSON document lists all.
 const SHARES: [&str; 5] = ["50", "95", "99", "99.9", "99.99"];

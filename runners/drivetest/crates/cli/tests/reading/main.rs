@@ -7,7 +7,12 @@
 mod archives;
 mod documents;
 mod export;
-mod latency;
+/// `latency` compared with the tables of the original scripts for the same real logs.
+mod latency {
+    mod agreement;
+    mod case;
+    mod differences;
+}
 mod messages;
 mod rules_fire;
 mod series;

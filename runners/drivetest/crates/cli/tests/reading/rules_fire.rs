@@ -2,7 +2,7 @@
 //!
 //! crates/logs/tests/reading/clean_logs.rs shows that no rule fires for a clean log.
 
-#[path = "../../../logs/tests/reading/edited/mod.rs"]
+#[path = "../../../logs/tests/reading/edited.rs"]
 mod edited;
 
 use std::collections::BTreeSet;

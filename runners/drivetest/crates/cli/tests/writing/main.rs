@@ -9,5 +9,24 @@ mod detached;
 #[path = "../support/drive.rs"]
 mod drive;
 mod gate;
-mod prep;
-mod storage;
+/// `drivetest prep` through the real program: its writes, reports, state and refusals.
+mod prep {
+    mod bench;
+    mod faults;
+    mod reports;
+    mod resumed;
+    mod steady;
+    mod written;
+}
+/// `drivetest storage` and `drivetest index` through the real program: runs, refusals and stops.
+mod storage {
+    #[allow(dead_code, reason = "the parts that tests of a known drive need")]
+    mod bench;
+    mod block_device;
+    mod config;
+    mod modes;
+    mod refused;
+    mod reports;
+    mod runs;
+    mod stopped;
+}

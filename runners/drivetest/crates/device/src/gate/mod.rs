@@ -1,6 +1,5 @@
 //! The gate: the reasons for which a device must not be written to.
 
-pub(crate) mod fd_handoff;
 pub(crate) mod guard;
 pub mod opening;
 pub(crate) mod warnings;

@@ -1,13 +1,15 @@
-//! Opening a device to write to it: the checks of the opened file, and the refusals.
+//! Opening a device to write to it: the checks of the opened file, the refusals, aligned memory for direct I/O, and the
+//! handoff of a checked device to a foreign program, by descriptor.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Seek};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 
 use rustix::fs::{FlockOperation, OFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, FdFlags};
 
-use crate::open::buffer::Buffer;
+use crate::gate::guard::Guard;
 use crate::open::path_probe::DeviceNumber;
 use crate::open::signature;
 
@@ -222,4 +224,100 @@ pub fn found_data(file: &File, size_bytes: u64) -> io::Result<Option<&'static st
         file.read_exact_at(buffer.bytes(), offset)?;
         Ok(buffer.bytes().to_vec())
     })
+}
+
+/// Direct I/O requires memory that is aligned to the device's block size; ACT's largest is 4096.
+const ALIGNMENT_BYTES: usize = 4096;
+
+/// A buffer that is aligned to 4096 bytes.
+#[derive(Debug)]
+pub struct Buffer {
+    memory: Vec<u8>,
+    offset: usize,
+    size: usize,
+}
+
+impl Buffer {
+    /// Creates a buffer of zeros.
+    pub fn new(size: usize) -> Self {
+        let memory = vec![0; size + ALIGNMENT_BYTES];
+        let offset = memory.as_ptr().align_offset(ALIGNMENT_BYTES);
+        Self { memory, offset, size }
+    }
+
+    /// Returns the bytes.
+    pub fn bytes(&mut self) -> &mut [u8] {
+        &mut self.memory[self.offset..self.offset + self.size]
+    }
+}
+
+/// An open device that passed all checks. Its path may change at any time; the open descriptor cannot.
+#[derive(Debug)]
+pub struct HandedOffDevice(File);
+
+impl HandedOffDevice {
+    /// Returns a path for a child process that inherits the descriptor. It always names the checked device.
+    pub fn path(&self) -> String {
+        descriptor(&self.0)
+    }
+}
+
+/// Checks the guard's first device, opens it and writes nothing.
+///
+/// The device does not stay open exclusively, because programs that overwrite a whole device open it so themselves.
+///
+/// # Errors
+/// [`OpenRefusal`], also for recognised data unless `may_destroy` is set.
+pub fn open_for_handoff(
+    guard: &dyn Guard,
+    name: &str,
+    may_destroy: bool,
+) -> Result<HandedOffDevice, OpenRefusal> {
+    guard.check(0)?;
+    let mut file = open_alone(name)?;
+    guard.check_opened(0, &file)?;
+    let failed = |error| Reason::Open(error).of(name);
+    if !may_destroy {
+        let size_bytes = file.seek(io::SeekFrom::End(0)).map_err(failed)?;
+        refuse_data(name, &file, size_bytes)?;
+    }
+    inheritable(&file).map(HandedOffDevice).map_err(failed)
+}
+
+/// Opens for reading only. Closing a descriptor for writing would make udev probe the drive again.
+fn open_alone(name: &str) -> Result<File, OpenRefusal> {
+    let failed = |error| Reason::of_open_error(error).of(name);
+    let found = std::fs::metadata(name).map_err(failed)?;
+    match found.file_type() {
+        of if of.is_block_device() => {
+            open(name, false, OFlags::EXCL | OFlags::DIRECT | OFlags::NONBLOCK).map_err(failed)
+        }
+        of if of.is_file() => claim(name, open(name, false, OFlags::NONBLOCK).map_err(failed)?),
+        _ => Err(Reason::WrongKind(kind(&found)).of(name)),
+    }
+}
+
+/// Opens the same device again. While it is open, the kernel assigns its number to no other device.
+fn inheritable(file: &File) -> io::Result<File> {
+    let handle = open(&descriptor(file), false, OFlags::NONBLOCK)?;
+    rustix::io::fcntl_setfd(&handle, FdFlags::empty())?;
+    Ok(handle)
+}
+
+fn descriptor(file: &File) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_aligned_for_direct_io() {
+        for size in [512, 1_536, 131_072] {
+            let mut buffer = Buffer::new(size);
+            assert_eq!(buffer.bytes().as_ptr() as usize % ALIGNMENT_BYTES, 0);
+            assert_eq!(buffer.bytes().len(), size);
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! The configuration of a load: the keys of ACT 6.6's two programs with their defaults and ranges, and additional
 //! keys.
 //!
-//! `parse` returns the keys of a file. [`Config`] has every value that the program needs.
+//! `parse` returns the keys of a file. [`Config`] has every value that the program needs. [`echo`] writes them as a log
+//! contains them.
 
 mod check;
 mod derived;
@@ -9,7 +10,6 @@ mod enums;
 mod error;
 mod keys;
 mod lexer;
-mod log_echo;
 mod parse;
 
 pub use derived::Derived;
@@ -17,7 +17,6 @@ pub use enums::{Arrivals, EngineChoice, Model};
 pub use error::{ConfigError, ConfigWarning};
 pub use keys::{Config, KEYS, Key};
 pub use lexer::{MOST_BYTES, text};
-pub use log_echo::echo;
 
 use parse::ParsedKeys;
 
@@ -78,6 +77,47 @@ impl Config {
         };
         let existing = |(operation, rate): (Operation, Option<Rate>)| Some((operation, rate?));
         rates.into_iter().filter_map(existing).collect()
+    }
+}
+
+/// Returns the two configuration sections of a log, as act_storage and act_index 6.6 print them, and an empty line.
+pub fn echo(config: &Config) -> String {
+    let mut text = format!("ACT-{} CONFIGURATION\n", config.model.name().to_uppercase());
+    let of_model = KEYS.iter().zip(config.values());
+    let of_model = of_model.filter(|(key, _)| key.model.is_none_or(|model| model == config.model));
+    // Keys of ours begin with `arrivals`. The opening line of the log has them.
+    for (key, value) in of_model.take_while(|(key, _)| key.name != "arrivals") {
+        match (key.name, value.as_str()) {
+            // ACT 6.0 to 6.3 print commit-min-bytes; 6.6 has no such key.
+            ("file-size-mbytes" | "commit-min-bytes", "0") => {}
+            (name, value) => text += &format!("{name}: {value}\n"),
+        }
+        if key.name == "device-names" {
+            text += &format!("num-devices: {}\n", config.device_names.len());
+        }
+    }
+    text + "\nDERIVED CONFIGURATION\n" + &derived(config) + "\n"
+}
+
+fn derived(config: &Config) -> String {
+    let derived = &config.derived;
+    match config.model {
+        Model::Storage => {
+            let (least, most) = derived.record_stored_bytes;
+            let (large_reads, large_writes) = derived.large_blocks_as_printed(config);
+            format!(
+                "record-stored-bytes: {least} ... {most}\n\
+                 internal-read-reqs-per-sec: {}\n\
+                 internal-write-reqs-per-sec: {}\n\
+                 large-block-reads-per-sec: {large_reads:.2}\n\
+                 large-block-writes-per-sec: {large_writes:.2}\n",
+                derived.internal_reads_per_s, derived.internal_writes_per_s
+            )
+        }
+        Model::Index => format!(
+            "service-thread-reads-per-sec: {}\ncache-thread-reads-and-writes-per-sec: {}\n",
+            derived.service_reads_per_s, derived.cache_per_s
+        ),
     }
 }
 

@@ -1,19 +1,23 @@
-//! Opening a device of a load. All checks are before the first write.
+//! Opening a device of a load. All checks are before the first write. A plain file is preallocated, so that its reads reach
+//! the disk.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Seek};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use drivetest_device::Guard;
 use drivetest_device::opening::{
     self, OpenRefusal, Reason, claim, is_read_only, kind, minimum_io, refuse_data,
 };
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, SeekFrom, seek};
+use rustix::io::Errno;
 
-use super::{Device, Offsets, preallocate};
 use crate::config::{Config, Model};
+use crate::device::{Device, Offsets};
+use crate::engine::buffer::Payload;
+use crate::schedule::rng::RequestRng;
 
 /// A device to open, with the permissions of the load.
 pub struct OpenRequest<'a> {
@@ -144,7 +148,7 @@ fn fill(request: &OpenRequest<'_>, name: &str, file: &File, wanted_bytes: u64) -
     if file.metadata().map_err(fill_error)?.len() != wanted_bytes {
         file.set_len(wanted_bytes).map_err(fill_error)?;
     }
-    preallocate::fill(file, wanted_bytes, || (request.signal)().is_some()).map_err(fill_error)
+    fill_holes(file, wanted_bytes, || (request.signal)().is_some()).map_err(fill_error)
 }
 
 fn measure(request: &OpenRequest<'_>, name: &str, mut file: File) -> Result<Device, OpenRefusal> {
@@ -170,4 +174,90 @@ fn measure(request: &OpenRequest<'_>, name: &str, mut file: File) -> Result<Devi
         minimum_io_bytes,
         offsets,
     })
+}
+
+/// Bytes per write.
+const PIECE_BYTES: u64 = 1024 * 1024;
+
+/// Writes random data into every hole in the first `size_bytes`. Checks `stop` between the writes.
+fn fill_holes(file: &File, size_bytes: u64, mut stop: impl FnMut() -> bool) -> io::Result<()> {
+    let mut payload = Payload::new(PIECE_BYTES as usize, 100, RequestRng::new(0, u64::MAX, 0));
+    let mut at = 0;
+    while let Some((begin, end)) = next_hole(file, at, size_bytes)? {
+        at = begin;
+        while at < end {
+            if stop() {
+                return Err(io::Error::from(Errno::INTR));
+            }
+            let length = PIECE_BYTES.min(end - at);
+            payload.stamp(RequestRng::new(0, u64::MAX, at));
+            file.write_all_at(&payload.bytes()[..length as usize], at)?;
+            at += length;
+        }
+    }
+    file.sync_all()
+}
+
+/// Returns the next hole at or after `at`, or None.
+fn next_hole(file: &File, at: u64, size_bytes: u64) -> io::Result<Option<(u64, u64)>> {
+    if at >= size_bytes {
+        return Ok(None);
+    }
+    let begin = seek(file, SeekFrom::Hole(at))?;
+    if begin >= size_bytes {
+        return Ok(None);
+    }
+    let end = match seek(file, SeekFrom::Data(begin)) {
+        Ok(end) => end.min(size_bytes),
+        Err(Errno::NXIO) => size_bytes, // no data after the hole
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Some((begin, end)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: u64 = 3 * PIECE_BYTES + 4_096;
+
+    fn sparse() -> File {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(SIZE).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_filled_file_has_all_its_blocks() {
+        let file = sparse();
+        assert_eq!(file.metadata().unwrap().blocks(), 0);
+        fill_holes(&file, SIZE, || false).unwrap();
+        assert!(file.metadata().unwrap().blocks() * 512 >= SIZE);
+        assert_eq!(file.metadata().unwrap().len(), SIZE);
+    }
+
+    #[test]
+    fn existing_data_is_not_changed() {
+        let file = sparse();
+        file.write_all_at(&[7; 4_096], PIECE_BYTES).unwrap();
+        fill_holes(&file, SIZE, || false).unwrap();
+        let mut content = [0; 4_096];
+        file.read_exact_at(&mut content, PIECE_BYTES).unwrap();
+        assert_eq!(content, [7; 4_096]);
+    }
+
+    #[test]
+    fn filling_stops_on_request() {
+        let file = sparse();
+        let mut calls = 0;
+        let stopped = fill_holes(&file, SIZE, || {
+            calls += 1;
+            calls > 1
+        });
+        assert_eq!(
+            stopped.unwrap_err().raw_os_error(),
+            Some(Errno::INTR.raw_os_error())
+        );
+        assert!(file.metadata().unwrap().blocks() * 512 < SIZE);
+    }
 }

@@ -9,8 +9,8 @@ use super::device::PrepDevice;
 use super::progress::{ProgressReporter, bytes_per_s};
 use super::state::State;
 use super::steady_state::DeviceRounds;
+use crate::Outcome;
 use crate::clock::Nanos;
-use crate::outcome::Outcome;
 
 /// Upstream counts devices in blocks of this size. Source: src/prep/act_prep.c.
 const LARGE_BLOCK_BYTES: u64 = 128 * 1024;

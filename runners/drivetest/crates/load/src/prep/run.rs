@@ -14,8 +14,8 @@ use super::state::{self, State, StateError, StateProblem};
 use super::steady_state::{self, DeviceRounds};
 use super::workers::{self, StopFlag};
 use super::{PassKind, PrepOptions, SteadyStateOptions, record};
+use crate::Outcome;
 use crate::clock::{Instant, Nanos};
-use crate::outcome::Outcome;
 use crate::report::output::Outputs;
 use crate::signals::Signals;
 

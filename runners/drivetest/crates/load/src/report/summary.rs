@@ -3,8 +3,7 @@
 use std::fmt::{Display, Formatter, Result};
 
 use super::rounded::{Rounded, rate};
-use super::side::ErrorCount;
-use super::side::times::Percentiles;
+use super::side::{ErrorCount, Percentiles};
 use super::worst::{Hottest, Slowest, Worst};
 use crate::clock::Nanos;
 use crate::stats::collector::RunEnd;

@@ -1,4 +1,5 @@
-//! How a run ended, from the messages of the program and from the missing parts of the log.
+//! How a run ended (finished, short, cut, interrupted, crashed), from the messages of the program and from the missing
+//! parts of the log.
 
 use serde::Serialize;
 

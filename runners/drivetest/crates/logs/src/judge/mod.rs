@@ -1,10 +1,9 @@
-//! Judgement of a run with a profile: shares of reads in every slice are compared with limits, in integers.
+//! The verdict on a run (pass, fail, undecided, void): the shares of reads in every slice are compared with the limits of a
+//! profile, in integers. `reasons` makes a short or damaged run void, and `act::stop` determines how a run ended.
 
-pub mod ambiguity;
 pub mod decimal;
 
 pub mod bucket_edges;
-pub mod headline;
 pub mod margin;
 pub mod profile;
 pub mod reasons;
@@ -12,17 +11,21 @@ pub mod share;
 pub mod verdict;
 pub mod views;
 
-use crate::act::blocks::histogram::Tally;
-use crate::act::run::Run;
-use crate::act::semantics::{self, Edges, judged};
-use crate::finding::{Finding, Findings};
+use crate::act::blocks::histogram::{Counts, Tally};
+use crate::act::run::{Histogram, Run};
+use crate::act::semantics::{self, Edges, Role, judged};
+use crate::act::slices::Slice;
+use crate::act::stop::StopKind;
+use crate::finding::{Finding, Findings, counted, rule};
 use crate::judge::bucket_edges::Edge;
-use crate::judge::headline::headline;
+use crate::judge::decimal::Decimal;
 use crate::judge::margin::Margin;
 use crate::judge::profile::{Limit, Profile};
 use crate::judge::reasons::Reasons;
 use crate::judge::share::Share;
-use crate::judge::verdict::{Strict, Verdict, Violation, read_at};
+use crate::judge::verdict::{
+    FoundShare, Outcome, Statistic, Strict, Verdict, Violation, listed, read_at, time, when,
+};
 use crate::judge::views::{LimitEdge, Part, pairs};
 
 /// Judge a run, and store the verdict in it.
@@ -40,14 +43,14 @@ pub fn judge(run: &Run, profile: &Profile) -> (Verdict, Vec<Finding>) {
     let parts = views::parts(run, reads);
     let violations = violations(&limit_edges, &parts);
     let mut differences = reasons::differences(run, rules, limit_edges.len());
-    differences.extend(ambiguity::devices_over_limit(run, &limit_edges, &parts));
+    differences.extend(devices_over_limit(run, &limit_edges, &parts));
     let reasons = Reasons::of(run, &differences);
     let strict = strict(&limit_edges, &parts, &reasons);
     let outcome = strict.least;
     // A log of many slices may have a rounding finding for each of them: the limit per rule applies.
     let ambiguous =
-        pairs(&limit_edges, &parts).filter_map(|(limit_edge, part)| ambiguity::rounding(limit_edge, part));
-    let ambiguous = Findings::bounded(ambiguous.chain(ambiguity::edges(&limit_edges, &parts, outcome)));
+        pairs(&limit_edges, &parts).filter_map(|(limit_edge, part)| rounding_decides(limit_edge, part));
+    let ambiguous = Findings::bounded(ambiguous.chain(edge_decides(&limit_edges, &parts, outcome)));
     let shares = views::shares(&limit_edges, &parts, reads);
     let verdict = Verdict {
         outcome,
@@ -119,4 +122,188 @@ fn violation(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> Option<Violation> {
         start_s: slice.start_s,
         end_s: slice.end_s,
     })
+}
+
+/// Findings about a slow host.
+const OF_HOST: [&str; 3] = [rule::HOST_BUSY.id, rule::HOST_STOLEN.id, rule::GENERATOR_LATE.id];
+
+/// Return a verdict in one sentence. The register finds the shares of `passes: at most ...` and `fails: slice ...` in it by
+/// their text.
+fn headline(
+    outcome: Outcome,
+    violations: &[Violation],
+    shares: &[FoundShare],
+    reasons: &Reasons,
+    run: &Run,
+) -> String {
+    match outcome {
+        Outcome::Pass => format!("passes: {} in {}", at_most(shares), slices_text(run)),
+        Outcome::Fail => failed(violations, reasons, run),
+        Outcome::Undecided if shares.is_empty() => format!("undecided: {}", first_of(&reasons.undecided)),
+        Outcome::Undecided => {
+            format!(
+                "undecided: no limit is exceeded, but {}",
+                first_of(&reasons.undecided)
+            )
+        }
+        Outcome::Void if reasons.untrusted.is_empty() => format!("void: {}", first_of(&reasons.incomplete)),
+        Outcome::Void => format!("void: {}", first_of(&reasons.untrusted)),
+    }
+}
+
+fn first_of(reasons: &[String]) -> String {
+    match reasons {
+        [] => String::new(),
+        [first] => first.clone(),
+        [first, _] => format!("{first} (and 1 more reason)"),
+        [first, others @ ..] => format!("{first} (and {} more reasons)", others.len()),
+    }
+}
+
+fn at_most(shares: &[FoundShare]) -> String {
+    let worst = shares
+        .iter()
+        .filter(|share| share.statistic == Statistic::WorstSlice);
+    let parts = worst.map(|share| format!("{} % over {}", share.share_pct, time(share.threshold_us)));
+    format!("at most {} of reads", listed(&parts.collect::<Vec<_>>()))
+}
+
+fn slices_text(run: &Run) -> String {
+    let (slices, length_s) = (
+        counted(run.slices.len() as u64, "slice"),
+        run.slice_length_s.unwrap_or(0),
+    );
+    format!("{slices} of {length_s} s")
+}
+
+fn failed(violations: &[Violation], reasons: &Reasons, run: &Run) -> String {
+    let stopped = reasons
+        .failed
+        .first()
+        .filter(|_| run.stop.kind == StopKind::Overload);
+    let host = host_text(run);
+    let Some(first) = violations.first() else {
+        let reason = stopped.cloned().unwrap_or_default();
+        return format!("fails: could not keep up; {reason}{host}");
+    };
+    let mut others: Vec<u64> = violations.iter().map(|other| other.threshold_us).collect();
+    others.sort_unstable();
+    others.dedup();
+    others.retain(|&threshold_us| threshold_us != first.threshold_us);
+    let others: Vec<String> = others.into_iter().map(time).collect();
+    let also = match others.is_empty() {
+        true => String::new(),
+        false => format!("; also over {}", listed(&others)),
+    };
+    let stopped = stopped.map_or("", |_| "; and could not keep up");
+    format!("fails: {}{also}{stopped}{host}", first.sentence())
+}
+
+/// Return a note if the side file shows a slow host: the figures are correct, but may not be due to the drive.
+fn host_text(run: &Run) -> String {
+    let ids = run.findings.iter().map(|finding| finding.id);
+    let ids: Vec<String> = ids.filter(|id| OF_HOST.contains(id)).map(str::to_owned).collect();
+    match ids.is_empty() {
+        true => String::new(),
+        false => format!("; the host may be the cause: {}", listed(&ids)),
+    }
+}
+
+/// Return a finding for a slice in which the rounded percentage and the counts disagree about a limit.
+fn rounding_decides(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> Option<Finding> {
+    let limit_pct = limit_edge.limit.limit_pct;
+    let found = limit_edge.edge.over(part.tally);
+    let printed = Decimal::parse(&found.printed())?;
+    if printed.is_above(limit_pct) != found.is_within(limit_pct) {
+        return None;
+    }
+    let relation = if found.is_within(limit_pct) {
+        "within"
+    } else {
+        "over"
+    };
+    let sentence = format!(
+        "{}: {} of {} is {} % rounded; by the counts, the share is {relation} the limit of {limit_pct} %",
+        place(limit_edge, part),
+        found.over_count,
+        found.ops_count,
+        found.printed()
+    );
+    Some(rule::ROUNDING_DECIDES.at(None, sentence))
+}
+
+/// Return a finding if a microsecond log passes at 1024 us and could fail at 1000 us.
+fn edge_decides(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], outcome: Outcome) -> Option<Finding> {
+    if !matches!(outcome, Outcome::Pass | Outcome::Undecided) {
+        return None;
+    }
+    let (limit_edge, part) = pairs(limit_edges, parts).find(|(limit_edge, part)| {
+        let most = limit_edge.edge.at_most(part.tally);
+        !most.is_within(limit_edge.limit.limit_pct)
+    })?;
+    let (at_least, at_most) = limit_edge.shares(part.tally);
+    let sentence = format!(
+        "{}: the nearest bucket edge of the log is {} us; the share is between {} % and {} %",
+        place(limit_edge, part),
+        limit_edge.edge.read_at_us,
+        at_least.printed(),
+        at_most.printed()
+    );
+    Some(rule::EDGE_DECIDES.at(None, sentence))
+}
+
+/// Return `slice 2 (10-20 s), reads over 64 ms`.
+fn place(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> String {
+    let slice = part.slice;
+    let (when, time) = (
+        when(slice.start_s, slice.end_s),
+        time(limit_edge.limit.threshold_us),
+    );
+    format!("slice {} ({when}), reads over {time}", slice.number)
+}
+
+/// Return a finding for the first slice whose device histograms exceed a limit that the total meets.
+///
+/// Both count the same reads, so this happens only if the devices do not add up to the total.
+fn devices_over_limit(run: &Run, limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>]) -> Option<Finding> {
+    let is_of_device_sums = |finding: &Finding| finding.id == rule::DEVICE_SUMS_DIFFER.id;
+    if !run.findings.iter().any(is_of_device_sums) {
+        return None;
+    }
+    let is_of_device = |histogram: &&Histogram| histogram.meaning.role == Role::ReadsOfDevice;
+    let of_devices = run.histograms.iter().filter(is_of_device);
+    let of_devices: Vec<usize> = of_devices.map(|histogram| histogram.ordinal).collect();
+    parts.iter().find_map(|part| {
+        let devices = together(part.slice, &of_devices)?;
+        let mut limit_edges = limit_edges.iter();
+        limit_edges.find_map(|limit_edge| exceeded(limit_edge, part, &devices, of_devices.len()))
+    })
+}
+
+fn exceeded(
+    limit_edge: &LimitEdge<'_>,
+    part: &Part<'_>,
+    devices: &Tally,
+    devices_count: usize,
+) -> Option<Finding> {
+    let limit_pct = limit_edge.limit.limit_pct;
+    let (of_all, of_devices) = (limit_edge.edge.over(part.tally), limit_edge.edge.over(devices));
+    let is_passed = of_all.is_within(limit_pct) && !of_devices.is_within(limit_pct);
+    is_passed.then(|| {
+        let (place, total, sum) = (place(limit_edge, part), of_all.printed(), of_devices.shown_over(limit_pct));
+        let sentence = format!(
+            "{place}: {total} % in the total, {sum} % in the {devices_count} devices together; the limit is {limit_pct} %"
+        );
+        rule::DEVICES_OVER_LIMIT.at(None, sentence)
+    })
+}
+
+fn together(slice: &Slice, of_devices: &[usize]) -> Option<Tally> {
+    let mut sums = Counts::default();
+    for &ordinal in of_devices {
+        for (bucket, count) in slice.tally(ordinal)?.counts().iter().enumerate() {
+            sums.set(bucket, sums.at(bucket).checked_add(*count)?);
+        }
+    }
+    Tally::of(&sums)
 }

@@ -1,4 +1,5 @@
-//! Reasons against a pass besides the limits: damage, early ends, and differences from the profile.
+//! Reasons for a verdict besides the limits: short, cut or damaged runs are void, and differences from the profile leave a
+//! run undecided.
 
 use crate::act::blocks::histogram::Tally;
 use crate::act::run::Run;

@@ -2,7 +2,22 @@
 
 use memchr::memchr2;
 
-use crate::text::LINE_BYTES_MAX;
+/// Maximum length of a line in bytes; longer lines are cut. The longest line that ACT prints names
+/// 128 devices of 127 characters: 16 KiB.
+pub const LINE_BYTES_MAX: usize = 65_536;
+
+/// One line without its line end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Line number, from 1.
+    pub number: u64,
+    /// Bytes without line end, carriage return, trailing blanks and NULs.
+    pub text: &'a [u8],
+    /// Whether a line end follows; false only for the last line.
+    pub ended: bool,
+    /// Whether NUL bytes were in or around the line.
+    pub has_nuls: bool,
+}
 
 /// Maximum number of consecutive empty pieces that are passed on; further ones are only counted.
 const BLANKS_PASSED_MAX: u64 = 1024;

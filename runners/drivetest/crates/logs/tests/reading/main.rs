@@ -16,4 +16,17 @@ mod noise_limit;
 mod per_device;
 mod properties;
 mod transformed;
-mod ycsb;
+/// Runs of YCSB: real outputs (tests/data/ycsb) and cases made by hand.
+mod ycsb {
+    mod attachments;
+    mod clean;
+    mod go;
+    mod handwritten;
+    mod hdr;
+    mod raw;
+    mod real;
+    mod rules;
+    mod sound;
+    mod support;
+    mod transformed;
+}

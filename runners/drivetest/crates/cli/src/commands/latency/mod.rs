@@ -1,9 +1,8 @@
 //! `drivetest latency`: the slice table of act_latency.py for the log's version. Equal byte for byte where that script is
-//! correct.
+//! correct; standard error says where the two differ.
 //!
 //! Source: aerospike/act 5.0 to 6.6, analysis/act_latency.py; before 5.0 latency_calc/act_latency.py.
 
-mod differences;
 mod heading;
 mod old_table;
 mod rounding;
@@ -14,17 +13,20 @@ use std::process::ExitCode;
 
 use clap::ArgAction;
 use drivetest_logs::act::grammar::family::Family;
-use drivetest_logs::act::run::Run;
+use drivetest_logs::act::run::{Histogram, Run};
+use drivetest_logs::act::slices::Slice;
+use drivetest_logs::act::stop::StopKind;
+use drivetest_logs::finding::{Finding, Severity, rule};
 use drivetest_logs::reader::{Options, Reading};
 
-use self::heading::{heading, old_heading};
-use self::old_table::{OldTable, Sources};
-use self::rounding::Rounding;
-use self::table::{Column, Table};
-use crate::input::options::CONTENT_LIMIT_BYTES;
+use crate::commands::latency::heading::{heading, old_heading};
+use crate::commands::latency::old_table::{OldTable, Sources};
+use crate::commands::latency::rounding::Rounding;
+use crate::commands::latency::table::{Column, Table};
+use crate::input::limits::CONTENT_LIMIT_BYTES;
 use crate::input::read_log::LogFileReader;
+use crate::output::EXIT_ERROR;
 use crate::output::{print_and_exit, print_diagnostic};
-use crate::render::exit_codes::EXIT_ERROR;
 
 /// Number of thresholds in act_latency.py: 1 to 65536 units.
 const EDGES_COUNT: usize = 17;
@@ -117,7 +119,7 @@ impl Args {
             found_all &= self.add_run(&path, run, &mut text);
             hint(&path, run);
         }
-        differences::print(&path, &log.reading);
+        print_differences(&path, &log.reading);
         print_and_exit(&text, if found_all { 0 } else { EXIT_ERROR })
     }
 
@@ -132,7 +134,7 @@ impl Args {
             return false;
         };
         let columns = self.columns(run);
-        differences::print_columns(&columns, run);
+        print_column_warnings(&columns, run);
         let powers = self.powers();
         let table = Table {
             unit: run.unit,
@@ -213,4 +215,61 @@ impl Args {
         let all = (u32::from(self.start)..EDGES_COUNT as u32).step_by(usize::from(self.every));
         all.take(usize::from(self.thresholds)).collect()
     }
+}
+
+/// Prints the findings of the log, and where the table of act_latency.py differs.
+fn print_differences(log: &Path, reading: &Reading) {
+    let log = log.display();
+    let runs = reading.runs.iter().flat_map(|run| &run.findings);
+    let findings = runs
+        .chain(&reading.findings)
+        .filter(|finding| finding.severity != Severity::Note)
+        // The type of the devices does not affect the table.
+        .filter(|finding| finding.id != rule::DEVICE_VIRTUAL.id);
+    for finding in findings {
+        let line = finding.line.map_or_else(String::new, |line| format!("{line}: "));
+        print_diagnostic(&format_args!("{log}:{line}{}", finding.sentence));
+    }
+    for sentence in reading.runs.iter().flat_map(differences) {
+        print_diagnostic(&format_args!("{log}: {sentence}"));
+    }
+    if reading.runs.len() > 1 {
+        print_diagnostic(&format_args!("{log}: act_latency.py prints only the first run"));
+    }
+}
+
+/// Prints warnings about the requested histograms.
+fn print_column_warnings(columns: &[Column], run: &Run) {
+    for (at, Column { name, ordinal }) in columns.iter().enumerate() {
+        let is_damaged = |slice: &Slice| ordinal.is_some_and(|ordinal| slice.tally(ordinal).is_none());
+        let warning = if ordinal.is_none() {
+            "no block has this histogram; its zeros are meaningless"
+        } else if columns[..at].iter().any(|earlier| earlier.name == *name) {
+            "act_latency.py cannot distinguish two histograms with the same name"
+        } else if run.slices.iter().any(is_damaged) {
+            "act_latency.py repeats older figures in damaged slices"
+        } else {
+            continue;
+        };
+        print_diagnostic(&format_args!("{name}: {warning}"));
+    }
+}
+
+fn differences(run: &Run) -> Vec<&'static str> {
+    let has = |id: &str| run.findings.iter().any(|finding: &Finding| finding.id == id);
+    let differences = [
+        has(rule::SLICE_MISSING.id).then_some("act_latency.py stops at the first slice that cannot be read"),
+        has(rule::NOISE_INSIDE_BLOCK.id)
+            .then_some("act_latency.py may lose buckets after other lines inside a block"),
+        has(rule::OLD_BUCKETS.id).then_some("act_latency.py of 1.x prints half of each threshold"),
+        loses_slow(run).then_some("act_latency.py of this version omits buckets 17 and above"),
+        (run.stop.kind == StopKind::Cut).then_some("act_latency.py treats a truncated block as complete"),
+    ];
+    differences.into_iter().flatten().collect()
+}
+
+/// Returns whether a script that adds the percentages of its 17 buckets loses operations of the run.
+fn loses_slow(run: &Run) -> bool {
+    let has_more = |histogram: &Histogram| histogram.tally.counts().len() > EDGES_COUNT;
+    run.origin.family == Some(Family::A) && run.histograms.iter().any(has_more)
 }

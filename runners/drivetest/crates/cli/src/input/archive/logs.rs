@@ -9,11 +9,8 @@ use drivetest_logs::reader::{LogReader, Part, Reading, Role};
 use super::Archive;
 use super::member::{Member, owner};
 use super::read_archive::Begin;
-use crate::input::bomb_limits::LimitExceeded;
 use crate::input::content::{Content, End};
-
-/// Maximum number of logs that are read.
-pub const LOGS_MAX: usize = 64;
+use crate::input::limits::{LOGS_MAX, LimitExceeded};
 
 /// A log and the state of its reading.
 struct Log {

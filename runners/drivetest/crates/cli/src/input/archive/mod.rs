@@ -17,10 +17,10 @@ pub use self::read_archive::read;
 use self::entry::Entry;
 use self::tar::Tar;
 use self::zip::Zip;
-use crate::input::bomb_limits::LimitExceeded;
 use crate::input::content::{Content, End};
 use crate::input::decompress::Compression;
 use crate::input::digest::StreamDigest;
+use crate::input::limits::LimitExceeded;
 
 /// An archive format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

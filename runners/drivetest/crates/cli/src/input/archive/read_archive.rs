@@ -11,12 +11,9 @@ use super::entry::{Entry, EntryType, label, oddity};
 use super::logs::Logs;
 use super::member::{Member, resolve_roles, role_of};
 use super::{Archive, Pass, kind};
-use crate::input::bomb_limits::LimitExceeded;
 use crate::input::content::{Content, End};
 use crate::input::digest::StreamDigest;
-
-/// Maximum number of files that are listed and read. More files are only counted.
-pub const MEMBERS_MAX: usize = 1000;
+use crate::input::limits::{LimitExceeded, MEMBERS_MAX};
 
 /// First bytes of a file that show its role.
 const HEAD_BYTES: usize = 4096;

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use super::arena::Arena;
 use super::backlog::Backlog;
-use super::queue_depth::max_in_flight;
+use super::stream_state::max_in_flight;
 use super::stream_state::{NextRequest, StreamState};
 use super::uring::{Ring, Transfer};
 use crate::clock::{Instant, Nanos};

@@ -6,9 +6,9 @@ use std::time::SystemTime;
 use serde::Serialize;
 
 use super::Totals;
-use super::times::{Over, Percentiles, over};
+use super::{Over, Percentiles, over};
+use crate::Outcome;
 use crate::clock::{Nanos, rfc3339};
-use crate::outcome::Outcome;
 use crate::report::rounded::{Rounded, rate};
 use crate::schedule::stream::ActHistogram;
 use crate::stats::operation_stats::{OperationStats, times_of};

@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
+use super::Percentiles;
 use super::Totals;
-use super::times::Percentiles;
 use crate::clock::{Nanos, rfc3339};
 use crate::report::rounded::{Rounded, rate};
 use crate::schedule::stream::ActHistogram;

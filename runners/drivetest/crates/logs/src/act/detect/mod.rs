@@ -15,7 +15,7 @@ use crate::act::detect::request_rates::{Pacing, request_rate, threads};
 use crate::act::detect::stalls::{Ended, StallDetector};
 use crate::act::header::Header;
 use crate::act::header::settings::whole;
-use crate::act::run_summary::owned;
+use crate::act::run_reader::owned;
 use crate::finding::{Finding, Findings};
 
 /// Histograms of all devices, with the suffix that a device name has in the name of its own histogram.

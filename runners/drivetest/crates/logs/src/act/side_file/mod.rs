@@ -3,7 +3,6 @@
 //! Its end record counts reads at each threshold, independent of bucket edges. It also contains facts that the log
 //! lacks: whether the rates were sustained, and response times from the due time of requests.
 
-mod fields;
 mod records;
 pub mod summary;
 pub mod telemetry;
@@ -15,7 +14,7 @@ use crate::act::run::Run;
 use crate::act::semantics::judged;
 use crate::finding::{Finding, rule};
 use crate::judge::share::{ExactCounts, Share};
-use fields::{text, whole};
+use records::{text, whole};
 use summary::{Over, SideFileSummary};
 use telemetry::Telemetry;
 

@@ -1,9 +1,8 @@
-//! The start record and the end record of a side file.
+//! The start record and the end record of a side file. A missing or malformed field does not affect the others.
 
 use serde_json::Value;
 
-use super::fields::{list, text, whole};
-use super::summary::{Drive, Host, Operation, Program, SideFileSummary, Times, Warning};
+use crate::act::side_file::summary::{Drive, Host, Operation, Program, SideFileSummary, Times, Warning};
 
 /// Maximum number of stored drives, the limit of ACT.
 const DRIVES_MAX: usize = 128;
@@ -90,7 +89,7 @@ fn warning(record: &Value) -> Warning {
 fn operation_of(name: &str, record: &Value) -> Operation {
     let times_of = |key: &str| record.get(key).map(times).unwrap_or_default();
     Operation {
-        name: super::fields::bounded(name),
+        name: super::records::bounded(name),
         requested_per_s: text(record, "asked_per_s"),
         achieved_per_s: text(record, "achieved_per_s"),
         done_count: whole(record, "count"),
@@ -113,5 +112,49 @@ fn times(record: &Value) -> Times {
         p9999: us("p9999_ns"),
         p99999: us("p99999_ns"),
         max: us("max_ns"),
+    }
+}
+
+/// Maximum stored length of a text.
+const TEXT_MAX: usize = 1_000;
+
+/// Return a text, cut to the maximum length.
+pub fn bounded(text: &str) -> String {
+    text.chars().take(TEXT_MAX).collect()
+}
+
+/// Return a text field; `None` if missing.
+pub fn text(record: &Value, key: &str) -> Option<String> {
+    record.get(key)?.as_str().map(bounded)
+}
+
+/// Return a whole number; `None` if missing.
+pub fn whole(record: &Value, key: &str) -> Option<u64> {
+    record.get(key)?.as_u64()
+}
+
+/// Return a decimal that is stored as text; `None` if missing.
+pub fn decimal(record: &Value, key: &str) -> Option<f64> {
+    let number: f64 = record.get(key)?.as_str()?.parse().ok()?;
+    number.is_finite().then_some(number)
+}
+
+/// Return the entries of a list; empty if missing.
+pub fn list<'a>(record: &'a Value, key: &str) -> &'a [Value] {
+    let entries = record.get(key).and_then(Value::as_array);
+    entries.map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_malformed_field_is_none() {
+        let record = serde_json::json!({"text": 1, "whole": "1", "decimal": "NaN", "list": {}});
+        assert_eq!(text(&record, "text"), None);
+        assert_eq!((whole(&record, "whole"), whole(&record, "none")), (None, None));
+        assert_eq!(decimal(&record, "decimal"), None);
+        assert!(list(&record, "list").is_empty());
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::fields::{decimal, list, text};
+use super::records::{decimal, list, text};
 
 /// Maximum number of stored disks.
 const DISKS_MAX: usize = 64;
@@ -183,7 +183,7 @@ impl Telemetry {
             let devices = list(record, "devices").iter().filter_map(Value::as_str);
             self.disks.push(Disk {
                 disk: name,
-                devices: devices.take(DEVICES_MAX).map(super::fields::bounded).collect(),
+                devices: devices.take(DEVICES_MAX).map(super::records::bounded).collect(),
                 ..Disk::default()
             });
         }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::fields::{bounded, decimal, whole};
+use super::records::{bounded, decimal, whole};
 use super::summary::{Drive, SideFileSummary};
 use super::telemetry::Telemetry;
 use crate::finding::{Finding, Rule, rule};

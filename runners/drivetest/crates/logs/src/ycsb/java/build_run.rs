@@ -6,7 +6,7 @@ use crate::ycsb::extra_operations;
 use crate::ycsb::fragment::{Place, shown};
 use crate::ycsb::java::checks;
 use crate::ycsb::java::fragment::Fragment;
-use crate::ycsb::java::measurement_type::{self, MeasurementType};
+use crate::ycsb::java::measurement::{self, MeasurementType};
 use crate::ycsb::java::metric::Metric;
 use crate::ycsb::java::operations::{self, Rows};
 use crate::ycsb::java::output::without_twins;
@@ -22,7 +22,7 @@ pub fn run(mut fragment: Fragment, configs: &[ConfigFile]) -> Run {
     let mut findings = std::mem::take(&mut fragment.span.findings);
     without_twins(&mut fragment.statuses);
     let rows = operation_rows(&fragment, &mut findings);
-    let kind = measurement_type::of(&rows, &settings, fragment.own.version.as_deref());
+    let kind = measurement::type_of(&rows, &settings, fragment.own.version.as_deref());
     let operations = operations(&rows, &kind, &settings);
     let phase = command.map(|command| command.phase);
     let mut run = Run::configured("ycsb", &fragment.span, command, &settings, phase);

@@ -9,7 +9,7 @@ use crate::finding::Findings;
 use crate::ycsb::checks;
 use crate::ycsb::common::number;
 use crate::ycsb::java::fragment::Fragment;
-use crate::ycsb::java::measurement_type::MeasurementType;
+use crate::ycsb::java::measurement::MeasurementType;
 use crate::ycsb::java::status;
 use crate::ycsb::rules;
 use crate::ycsb::run::{Run, StopKind, Time};

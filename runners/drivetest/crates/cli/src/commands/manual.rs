@@ -1,18 +1,16 @@
-//! `drivetest man`: the manual pages, generated from the definition of the command line.
+//! What the program documents about itself: `drivetest keys`, `completions`, and `man`, which writes the manual pages.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{fs, io};
 
 use clap::CommandFactory;
+use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, italic, roman};
-use drivetest_load::config::KEYS;
+use drivetest_load::config::{KEYS, Key};
 
-use super::keys::values_and_default;
-use crate::output::print_diagnostic;
-use crate::render::exit_codes::{EXIT_CODES, EXIT_USAGE};
+use crate::output::{self, EXIT_CODES, EXIT_USAGE, print_and_exit, print_diagnostic};
 
 /// Arguments of `man`.
 #[derive(clap::Args)]
@@ -142,6 +140,63 @@ fn see_also(page: &mut Roff, name: &str) {
     page.text([roman(others)]);
 }
 
+/// Arguments of `completions`.
+#[derive(clap::Args)]
+pub struct CompletionsArgs {
+    /// Shell for which the script is
+    shell: Shell,
+}
+
+impl CompletionsArgs {
+    /// Prints the completions.
+    pub fn run(self) -> ExitCode {
+        let (mut command, mut script) = (crate::Program::command(), Vec::new());
+        generate(self.shell, &mut command, "drivetest", &mut script);
+        print_and_exit(&String::from_utf8_lossy(&script), 0)
+    }
+}
+
+/// Arguments of `keys`.
+#[derive(clap::Args)]
+pub struct KeysArgs {
+    /// Text in the name of each key to list [default: list all keys]
+    #[arg(value_name = "TEXT")]
+    text: Option<String>,
+}
+
+impl KeysArgs {
+    /// Prints the keys.
+    pub fn run(self) -> ExitCode {
+        let text = self.text.as_deref().unwrap_or_default();
+        let keys = KEYS.iter().filter(|key| key.name.contains(text));
+        let keys: String = keys.map(paragraph).collect();
+        if keys.is_empty() {
+            let message = format!("no key contains '{text}'; run `drivetest keys` for all keys");
+            return output::fail(&message);
+        }
+        match output::print(&keys) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => output::fail(&format_args!("standard output: cannot write the keys: {error}")),
+        }
+    }
+}
+
+/// Returns the values, the default and the loads of a key, in one line.
+fn values_and_default(key: &Key) -> String {
+    let default = key.default.map(|default| format!("default {default}"));
+    let default = default.unwrap_or_else(|| "mandatory".to_owned());
+    format!("{}; {default} ({})", key.values, key.loads())
+}
+
+fn paragraph(key: &Key) -> String {
+    format!(
+        "{}: {}\n    {}\n",
+        key.name,
+        values_and_default(key),
+        key.description
+    )
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
@@ -234,6 +289,19 @@ mod tests {
                 .filter(|(commands, _)| commands.contains(&command.get_name()))
                 .count();
             assert_eq!(count, 1, "{}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn completions_contain_subcommands_and_options() {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            let mut script = Vec::new();
+            generate(shell, &mut crate::Program::command(), "drivetest", &mut script);
+            let script = String::from_utf8(script).unwrap();
+            assert!(
+                script.contains("identify") && script.contains("slice-sec"),
+                "{shell}"
+            );
         }
     }
 }

@@ -1,10 +1,26 @@
-//! Limits on the content of compressed files and archives, which protect against decompression (zip) bombs.
+//! Limits on compressed uploads and archives: how much content they may expand to, which protects against decompression
+//! (zip) bombs, and how many of their files are read.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 
 use drivetest_logs::read_error::{CONTENT_TOO_LARGE, ReadError, WINDOW_TOO_LARGE};
+
+/// Default limit of decompressed content: a compressed file of a few KiB can expand to any size.
+pub const CONTENT_LIMIT_BYTES: u64 = 16 << 30;
+
+/// Maximum window of zstd in bytes: level 20 of 22. `zstd --long` needs 128 MiB, a decompression bomb gigabytes.
+pub const WINDOW_BYTES_MAX: u64 = 32 << 20;
+
+/// Maximum memory of xz in KiB: the 64 MiB dictionary of `xz -9`, and 2 MiB for the decoder.
+pub const XZ_MEMORY_KIB_MAX: u32 = (64 << 10) + 2048;
+
+/// Maximum number of files that are listed and read. More files are only counted.
+pub const MEMBERS_MAX: usize = 1000;
+
+/// Maximum number of logs that are read.
+pub const LOGS_MAX: usize = 64;
 
 /// Maximum ratio of content to received bytes, checked above [`DENSE_BYTES`]. Logs of ACT compress up to 60 times; gzip
 /// reaches at most 1032 times.
