@@ -2,5 +2,6 @@
 
 import shutil
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+# The headless shell is the same engine without the windows of a desktop, which take a quarter of the processor time.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for path in map(shutil.which, NAMES) if path), None)

@@ -5,6 +5,7 @@ import importlib
 import os
 import time
 from collections import Counter
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -14,6 +15,9 @@ from tests.chromium import CHROMIUM
 from tests.cluster import Cluster
 from tests.lab_hosts.namespaces import missing
 
+STARTUP = str(Path(__file__).parent / "startup")
+if STARTUP not in (paths := os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [STARTUP, *paths]))
 # On import and not in a hook: the conftest files below may import models, which reads the settings.
 Cluster().provide()
 own_network.take(os.environ.get("PYTEST_XDIST_WORKER", ""))
@@ -107,7 +111,7 @@ def pytest_collection_finish():
 
 
 FIRST = ("browser", "lab_hosts", "faults", "long")
-NO_CHROMIUM = "no Chromium on this machine: install the package chromium"
+NO_CHROMIUM = "no Chromium on this machine: install the package chromium-headless-shell"
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
