@@ -124,14 +124,6 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Return the reviewed runs that are not public before the embargo of their submission ends."""
         return self.filter(visibility="embargoed")
 
-    def withdrawn(self) -> RunQuerySet:
-        """Return the runs that were published and then withdrawn."""
-        return self.public().filter(visibility="withdrawn")
-
-    def superseded(self) -> RunQuerySet:
-        """Return the published runs that another run of the product superseded."""
-        return self.public().filter(visibility="superseded")
-
     def rated(self) -> RunQuerySet:
         """Return the runs of the workload by which the tables of drives rate."""
         return self.filter(workload="act-storage")

@@ -7,7 +7,6 @@ The true share over the threshold is between the share at that edge and the shar
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import takewhile
 
 US_PER_UNIT = {"us": 1, "ms": 1000}
 BUCKETS_COUNT = 65  # aerospike/act histogram.h: 0 to 64
@@ -33,17 +32,6 @@ def edge_not_below(threshold_us: int, unit: str, *, is_first_version: bool = Fal
         if edge.us >= threshold_us:
             return edge
     raise ValueError(f"threshold: expected one that a histogram in {unit} reaches, got {threshold_us} us")
-
-
-def edge_not_above(threshold_us: int, unit: str, *, is_first_version: bool = False) -> Edge:
-    """Return the greatest edge that is not above a threshold: what is over it bounds what is over the threshold.
-
-    >>> edge_not_above(1000, "us")
-    Edge(bucket=10, us=512)
-    """
-    if threshold_us < 0:
-        raise ValueError(f"threshold: expected 0 or more, got {threshold_us} us")
-    return list(takewhile(lambda edge: edge.us <= threshold_us, _edges(unit, is_first_version)))[-1]
 
 
 @cache
