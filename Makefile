@@ -22,7 +22,8 @@ HEEDING := env --default-signal=INT,HUP
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
-run: $(VENV)/run.stamp drivetest ## start the register on this machine (PORT, HOST, DRIVECERT_DATA)
+run: ## start the register on this machine (PORT, HOST, DRIVECERT_DATA)
+	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/run.stamp drivetest
 	@exec $(BIN)/python manage.py up
 
 # Nothing is built while the tests of drivetest run: they measure, and builds made reads late.
