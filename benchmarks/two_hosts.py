@@ -118,7 +118,7 @@ class Cut:
         return loads.filter(last_label_s__gte=CUT_AFTER_S).exists()
 
 
-def watch(campaigns: list[Campaign], cut: Cut, began_s: float) -> None:
+def follow_campaigns(campaigns: list[Campaign], cut: Cut, began_s: float) -> None:
     """Print each change in the register's tables until every campaign has ended."""
     printed: set[str] = set()
     ids = [campaign.pk for campaign in campaigns]
@@ -239,7 +239,7 @@ def main() -> None:
         campaigns = start_campaigns(organisation, staff)
         began_s = time.monotonic()
         cut = Cut(hosts[HOSTS[0]])
-        watch(campaigns, cut, began_s)
+        follow_campaigns(campaigns, cut, began_s)
         wrong = report(campaigns, hosts, staff) + ([] if cut.is_over else ["no link was cut"])
         print(f"\n{since(began_s)} in all; dispatches at once: {most_concurrent(campaigns)} on {len(campaigns)} drives")
     sys.exit("\n".join(wrong) or 0)

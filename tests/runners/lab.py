@@ -126,7 +126,7 @@ def in_state(dispatch):
     return put
 
 
-def see(dispatch, connect):
+def poll_state(dispatch, connect):
     """Poll a dispatch and return its state."""
     poll(dispatch.pk, connect)
     dispatch.refresh_from_db()
@@ -136,7 +136,7 @@ def see(dispatch, connect):
 @pytest.fixture
 def running(dispatch, connect, fake):
     """Return a dispatch whose program runs and has written a whole log."""
-    assert see(dispatch, connect) == State.RUNNING
+    assert poll_state(dispatch, connect) == State.RUNNING
     fake.write_log(dispatch.public_id)
     return dispatch
 

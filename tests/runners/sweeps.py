@@ -6,7 +6,7 @@ from runners.dispatch.orders import Order, order
 from runners.models import Host
 from runners.models.states import State
 from tests.runners.fake_host import FakeHost
-from tests.runners.lab import see
+from tests.runners.lab import poll_state
 
 OPTIONS = {"preset": "micron-7450-rocksdb", "record_count": 10, "operation_count": 20, "threads": [1, 2]}
 ALL = ["format", "mount", "load", "settle", "run-a-t001", "run-a-t002", "unmount"]
@@ -22,7 +22,7 @@ def finish(dispatch, fake, exit_status=0, output=b"[OVERALL], RunTime(ms), 10\n"
 
 def go_through(dispatch, connect, fake, failing="", exit_status=1):
     ended = []
-    while see(dispatch, connect) == State.RUNNING:
+    while poll_state(dispatch, connect) == State.RUNNING:
         name = next(run for run, program in fake.programs.items() if program.is_running).partition(".")[2]
         ended.append(finish(dispatch, fake, exit_status if name == failing else 0))
     return ended
@@ -49,6 +49,6 @@ def sweep_of_two(device, a_lab, staff):
 @pytest.fixture
 def loading(sweep_of_two, connect_both, fake):
     """Return the same sweep while its load runs on the second host and telemetry on the drive's host."""
-    while see(sweep_of_two, connect_both) == State.RUNNING and sweep_of_two.stage < ALL.index("load"):
+    while poll_state(sweep_of_two, connect_both) == State.RUNNING and sweep_of_two.stage < ALL.index("load"):
         finish(sweep_of_two, fake)
     return sweep_of_two

@@ -10,7 +10,7 @@ from runners.models import Host
 from runners.models.exit_codes import REFUSED, REMEDIES_BY_HAND, with_lab_remedy
 from runners.models.states import State
 from runners.retention.leftover_archive import archive_event
-from tests.runners.lab import see
+from tests.runners.lab import poll_state
 from tests.runners.ssh_host import PINNED
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_path_that_names_another_drive_now_is_refused(dispatch, connect, fake):
     fake.add_drive(drive_key="loop:1:99")
-    assert see(dispatch, connect) == State.REFUSED
+    assert poll_state(dispatch, connect) == State.REFUSED
     assert "expected drive loop:1:2, found loop:1:99" in dispatch.reason
     assert fake.starts_count == 0
 
@@ -26,19 +26,19 @@ def test_a_path_that_names_another_drive_now_is_refused(dispatch, connect, fake)
 def test_a_drive_that_was_exchanged_between_the_check_and_the_start_is_refused(in_state, connect, fake):
     dispatch = in_state(State.PREPARING)
     fake.add_drive(drive_key="loop:1:99")
-    assert see(dispatch, connect) == State.REFUSED
+    assert poll_state(dispatch, connect) == State.REFUSED
     assert fake.starts_count == 0
 
 
 def test_a_refusal_of_the_host_is_shown(dispatch, connect, fake):
     fake.add_drive(refusals=["/dev/fake0: mounted at /mnt; unmount it", "/dev/fake0: swap"])
-    assert see(dispatch, connect) == State.REFUSED
+    assert poll_state(dispatch, connect) == State.REFUSED
     assert dispatch.reason == "/dev/fake0: mounted at /mnt; unmount it; /dev/fake0: swap"
 
 
 def test_a_busy_drive_lock_on_the_host_refuses_the_start(dispatch, connect, fake):
     fake.start("of-another-register", "loop:1:2", 7, [])
-    assert see(dispatch, connect) == State.REFUSED
+    assert poll_state(dispatch, connect) == State.REFUSED
     assert "drive busy" in dispatch.reason
     assert fake.most_loads == 1
 
@@ -47,7 +47,7 @@ def test_a_program_that_was_refused_gives_its_own_reason(running, connect, fake)
     sentence = "/dev/fake0: holds an ext4 file system, which the load would overwrite; wipe it"
     fake.files[running.public_id]["stderr"] = f"a warning\ndrivetest: {sentence}\n".encode()
     fake.end(running.public_id, 2)
-    see(running, connect)
+    poll_state(running, connect)
     running.refresh_from_db()
     assert running.reason.endswith(sentence)
 
@@ -59,7 +59,7 @@ def test_a_refusal_names_what_the_orderer_can_do_and_no_flag(running, connect, f
     sentence = f"/dev/fake0: holds ext4, which the load would overwrite; {by_hand}"
     fake.files[running.public_id]["stderr"] = f"drivetest: {sentence}\n".encode()
     fake.end(running.public_id, 2)
-    assert see(running, connect) == State.REFUSED
+    assert poll_state(running, connect) == State.REFUSED
     assert "holds ext4" in running.reason
     assert ways in running.reason
     assert by_hand not in running.reason
@@ -92,7 +92,7 @@ def refused(drivetest, command, drive):
 
 def test_the_log_of_a_run_that_drivetest_refused_is_stored_and_is_no_submission(running, connect, fake):
     fake.end(running.public_id, 2)
-    assert see(running, connect) == State.REFUSED
+    assert poll_state(running, connect) == State.REFUSED
     assert (running.submission, running.exit_status) == (None, 2)
     assert not Submission.objects.exists()
     assert archive_event(running) is not None
@@ -100,9 +100,9 @@ def test_the_log_of_a_run_that_drivetest_refused_is_stored_and_is_no_submission(
 
 
 def test_a_run_that_drivetest_refuses_before_its_log_begins_is_refused(dispatch, connect, fake):
-    see(dispatch, connect)
+    poll_state(dispatch, connect)
     fake.end(dispatch.public_id, 2)
-    assert see(dispatch, connect) == State.REFUSED
+    assert poll_state(dispatch, connect) == State.REFUSED
     assert dispatch.reason == "the program refused the drive and wrote nothing"
 
 
@@ -116,7 +116,7 @@ def sweep(device, a_lab, staff):
 
 @pytest.mark.parametrize(("stage", "end"), [("format", State.REFUSED), ("mount", State.FAILED)])
 def test_a_sweep_is_refused_if_nothing_of_it_has_run(sweep, connect, fake, stage, end):
-    while see(sweep, connect) == State.RUNNING:
+    while poll_state(sweep, connect) == State.RUNNING:
         (run,) = [name for name, program in fake.programs.items() if program.is_running]
         fake.files[run] |= {"log": b"a line\n", "stderr": b""}
         fake.end(run, 2 if run.endswith(stage) else 0)

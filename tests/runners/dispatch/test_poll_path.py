@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 
 from runners.models import Dispatch
-from tests.runners.lab import see
+from tests.runners.lab import poll_state
 
 pytestmark = pytest.mark.django_db
 RUNNERS = Path(settings.BASE_DIR) / "runners"
@@ -49,7 +49,7 @@ def calls_with_a_dispatch():
 def test_a_poll_passes_the_dispatch_through_six_modules_and_never_upwards(running, connect, fake):
     fake.write_log(running.public_id, b"another line\n")
     with calls_with_a_dispatch() as calls:
-        see(running, connect)
+        poll_state(running, connect)
     assert {module for module, _, _ in calls} == {
         "dispatch/poll_scheduler.py",
         "dispatch/steps.py",

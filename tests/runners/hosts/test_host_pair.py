@@ -13,7 +13,7 @@ from runners.lifecycle.transitions import transition
 from runners.models import Dispatch
 from runners.models.states import State
 from tests.runners.fake_host import Program
-from tests.runners.lab import see
+from tests.runners.lab import poll_state
 from tests.runners.sweeps import ALL, finish, go_through
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +37,7 @@ def test_the_second_host_sends_requests_while_the_drive_s_host_records_telemetry
     assert list(sender.programs) == [load_of(loading)]
     assert fake.programs[telemetry_run_of(loading)].is_running
     finish(loading, sender)
-    see(loading, connect_both)
+    poll_state(loading, connect_both)
     assert not fake.programs[telemetry_run_of(loading)].is_running
     assert fake.programs[f"{loading.public_id}.settle"].is_running
 
@@ -77,18 +77,18 @@ def test_a_sealed_stage_refuses_a_late_start_on_both_hosts(loading, connect_both
 def test_a_cancel_reaches_the_load_while_the_drives_host_is_silent(loading, connect_both, fake, sender, staff):
     fake.is_silent = True
     cancel(loading, staff)
-    assert see(loading, connect_both) == State.RUNNING
+    assert poll_state(loading, connect_both) == State.RUNNING
     assert not sender.programs[load_of(loading)].is_running
     assert "no answer" in loading.reason
     fake.is_silent = False
-    see(loading, connect_both)
+    poll_state(loading, connect_both)
     assert fake.programs[f"{loading.public_id}.unmount"].is_running
 
 
 def test_a_limit_reaches_the_load_while_the_drives_host_is_silent(loading, connect_both, fake, sender, settings):
     fake.is_silent = True
     settings.CLIENT_LIMIT_S, settings.RUN_OVERDUE_S = 1, -2
-    see(loading, connect_both)
+    poll_state(loading, connect_both)
     assert sender.programs[load_of(loading)].exit_status == 5
     assert loading.end_requested_at is not None
 
@@ -97,7 +97,7 @@ def test_the_load_of_a_lost_sweep_is_ended_while_the_drives_host_is_silent(loadi
     lose(loading)
     fake.is_silent = True
     cancel(loading, staff)
-    see(loading, connect_both)
+    poll_state(loading, connect_both)
     assert not sender.programs[load_of(loading)].is_running
     assert loading.ended_at is None
 
@@ -110,14 +110,14 @@ def test_a_load_on_a_second_host_is_identified_by_the_boots_of_both_hosts(loadin
 @pytest.mark.parametrize("known", [{"pid": None, "boot_ids": []}, {"boot_ids": ["sender's start"]}])
 def test_missing_boots_of_either_host_are_requested(loading, connect_both, known):
     Dispatch.objects.filter(pk=loading.pk).update(**known)
-    see(loading, connect_both)
+    poll_state(loading, connect_both)
     assert (loading.pid is not None, loading.boot_ids) == (True, BOTH)
 
 
 def test_the_boots_are_unknown_if_one_of_two_hosts_reports_none(loading, connect_both, fake):
     Dispatch.objects.filter(pk=loading.pk).update(pid=None, boot_ids=[])
     fake.programs[telemetry_run_of(loading)].boot_id = ""
-    see(loading, connect_both)
+    poll_state(loading, connect_both)
     assert (loading.pid is not None, loading.boot_ids) == (True, [])
 
 
@@ -164,7 +164,7 @@ def test_a_cancelled_load_is_stopped_while_a_poll_waits_for_the_drive_s_host(
 
 
 def test_the_load_stopper_stops_no_stage_on_the_drive_s_host(sweep_of_two, connect_both, fake, staff):
-    assert see(sweep_of_two, connect_both) == State.RUNNING
+    assert poll_state(sweep_of_two, connect_both) == State.RUNNING
     cancel(sweep_of_two, staff)
     assert not stop_cancelled_load(sweep_of_two.pk, connect_both)
     assert fake.stops_count == 0

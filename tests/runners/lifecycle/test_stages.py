@@ -11,7 +11,7 @@ from runners.lifecycle.transitions import transition
 from runners.models import Host, StageEnd
 from runners.models.states import State
 from tests.runners.fake_host import WorkerKilledError
-from tests.runners.lab import see
+from tests.runners.lab import poll_state
 from tests.runners.ssh_host import ssh_host
 from tests.runners.sweeps import ALL, OPTIONS, finish, go_through
 
@@ -44,7 +44,7 @@ def test_all_outputs_are_one_submission(sweep, connect, fake):
 
 
 def test_hdr_files_are_collected_below_their_log(sweep, connect, fake):
-    while see(sweep, connect) == State.RUNNING:
+    while poll_state(sweep, connect) == State.RUNNING:
         name = finish(sweep, fake)
         fake.files[f"{sweep.public_id}.{name}"]["out/hdr-READ.hdr"] = b"#[Logging for: READ]\n"
     assert "run-a-t001/READ.hdr" in members(sweep)
@@ -70,15 +70,15 @@ def test_an_unobserved_end_of_a_program_ends_the_sweep(sweep, connect, fake):
 
 
 def test_a_cancel_stops_the_stage_and_cleans_up(sweep, connect, fake, staff):
-    see(sweep, connect)
+    poll_state(sweep, connect)
     finish(sweep, fake)
-    see(sweep, connect)
+    poll_state(sweep, connect)
     cancel(sweep, staff)
-    assert see(sweep, connect) == State.RUNNING
+    assert poll_state(sweep, connect) == State.RUNNING
     assert list(sweep.stage_ends.values_list("name", flat=True)) == ["format", "mount"]
     assert fake.programs[f"{sweep.public_id}.unmount"].is_running
     finish(sweep, fake)
-    assert see(sweep, connect) == State.CANCELLED
+    assert poll_state(sweep, connect) == State.CANCELLED
 
 
 @pytest.mark.parametrize("call", ["identify", "put", "start", "status", "fetch", "hand in"])
@@ -86,10 +86,10 @@ def test_a_worker_killed_after_any_call_of_any_stage_starts_none_twice(sweep, co
     for _ in range(60):
         fake.dies_after = call
         try:
-            state = see(sweep, connect)
+            state = poll_state(sweep, connect)
         except WorkerKilledError:
             fake.dies_after = ""
-            state = see(sweep, connect)
+            state = poll_state(sweep, connect)
         if state != State.RUNNING:
             break
         finish(sweep, fake)
@@ -97,31 +97,31 @@ def test_a_worker_killed_after_any_call_of_any_stage_starts_none_twice(sweep, co
 
 
 def test_a_drive_that_became_another_one_between_stages_is_left_alone(sweep, connect, fake):
-    see(sweep, connect)
+    poll_state(sweep, connect)
     fake.add_drive(drive_key="loop:9:9")
     finish(sweep, fake)
-    see(sweep, connect)
+    poll_state(sweep, connect)
     assert fake.starts_count == 1
     assert "expected drive loop:1:2 at /dev/fake0, found drive loop:9:9" in sweep.stage_ends.get(name="mount").reason
 
 
 def test_a_late_start_of_a_skipped_stage_starts_nothing(sweep, connect, fake):
-    see(sweep, connect)
+    poll_state(sweep, connect)
     fake.add_drive(drive_key="loop:9:9")
     finish(sweep, fake)
-    see(sweep, connect)
+    poll_state(sweep, connect)
     assert fake.start(f"{sweep.public_id}.mount", sweep.drive_key, 2, []).state == "ended"
     assert fake.starts_count == 1
 
 
 def test_a_stage_that_was_cancelled_before_its_start_is_sealed(sweep, connect, fake, staff):
-    see(sweep, connect)
+    poll_state(sweep, connect)
     finish(sweep, fake)
     fake.dies_after = "identify"
     with pytest.raises(WorkerKilledError):  # the next stage is due, and not begun
         poll(sweep.pk, connect)
     cancel(sweep, staff)
-    see(sweep, connect)
+    poll_state(sweep, connect)
     assert fake.start(f"{sweep.public_id}.mount", sweep.drive_key, 99, []).pid is None
 
 
@@ -156,13 +156,13 @@ def test_a_sweep_of_two_hosts_is_refused(device, a_lab, staff):
 
 
 def test_a_stage_that_runs_though_its_start_was_not_saved_is_seen(sweep, connect, fake):
-    see(sweep, connect)
+    poll_state(sweep, connect)
     finish(sweep, fake)
     fake.dies_after = "start"
     with pytest.raises(WorkerKilledError):
         poll(sweep.pk, connect)
     for _ in range(2):
-        see(sweep, connect)
+        poll_state(sweep, connect)
     assert (sweep.pid, sweep.boot_ids) == (4002, ["first start"])
 
 
@@ -180,7 +180,7 @@ def settle(sweep, connect):
 
 
 def test_a_sweep_that_was_lost_is_unmounted_before_its_drive_is_free(sweep, connect, fake):
-    while see(sweep, connect) == State.RUNNING and sweep.stage < ALL.index("load"):
+    while poll_state(sweep, connect) == State.RUNNING and sweep.stage < ALL.index("load"):
         finish(sweep, fake)
     lose(sweep)
     assert not settle(sweep, connect)
@@ -195,7 +195,7 @@ def test_a_sweep_that_was_lost_is_unmounted_before_its_drive_is_free(sweep, conn
 
 
 def test_a_cleanup_that_the_host_refuses_still_frees_the_drive(sweep, connect, fake):
-    see(sweep, connect)
+    poll_state(sweep, connect)
     lose(sweep)
     finish(sweep, fake)
     fake.refused_stages = ("unmount",)
@@ -204,7 +204,7 @@ def test_a_cleanup_that_the_host_refuses_still_frees_the_drive(sweep, connect, f
 
 
 def test_a_worker_killed_before_the_cleanup_of_a_lost_sweep_leaves_it_to_the_next(sweep, connect, fake):
-    see(sweep, connect)
+    poll_state(sweep, connect)
     lose(sweep)
     finish(sweep, fake)
     fake.dies_after = "put"
@@ -216,32 +216,32 @@ def test_a_worker_killed_before_the_cleanup_of_a_lost_sweep_leaves_it_to_the_nex
 
 def test_a_sweep_waits_for_its_hosts_and_blocks_them_for_others(sweep, connect, fake, other_drive, a_lab, staff):
     act = order(other_drive, a_lab, Order(1, 60, 10), staff)
-    assert see(act, connect) == State.RUNNING
-    assert see(sweep, connect) == State.QUEUED
+    assert poll_state(act, connect) == State.RUNNING
+    assert poll_state(sweep, connect) == State.QUEUED
     assert f"{act} uses the host" in sweep.reason
     fake.write_log(act.public_id)
     fake.end(act.public_id, 0)
-    see(act, connect)
-    assert see(sweep, connect) == State.RUNNING
+    poll_state(act, connect)
+    assert poll_state(sweep, connect) == State.RUNNING
     late = order(other_drive, a_lab, Order(1, 60, 10), staff)
-    assert see(late, connect) == State.QUEUED
+    assert poll_state(late, connect) == State.QUEUED
 
 
 def test_act_loads_share_a_host(dispatch, connect, other_drive, a_lab, staff):
     other = order(other_drive, a_lab, Order(1, 60, 10), staff)
-    assert {see(dispatch, connect), see(other, connect)} == {State.RUNNING}
+    assert {poll_state(dispatch, connect), poll_state(other, connect)} == {State.RUNNING}
 
 
 def test_a_stage_end_is_never_changed(sweep, connect, fake):
-    see(sweep, connect)
+    poll_state(sweep, connect)
     finish(sweep, fake)
-    see(sweep, connect)
+    poll_state(sweep, connect)
     assert StageEnd.objects.get().name == "format"
     with pytest.raises(DatabaseError, match="append-only"):
         StageEnd.objects.update(exit_status=9)
 
 
 def test_a_client_that_wrote_nothing_failed_with_any_exit_status(sweep, connect, fake):
-    while see(sweep, connect) == State.RUNNING:
+    while poll_state(sweep, connect) == State.RUNNING:
         finish(sweep, fake, output=b"")
     assert (sweep.state, sweep.reason) == (State.FAILED, "stage load: the program finished; the program wrote no log")

@@ -11,7 +11,7 @@ from runners.lifecycle import stages
 from runners.models import Dispatch
 from runners.models.states import State
 from tests.runners.hosts.test_host_pair import telemetry_run_of
-from tests.runners.lab import see
+from tests.runners.lab import poll_state
 from tests.runners.sweeps import finish
 
 pytestmark = pytest.mark.django_db
@@ -34,13 +34,13 @@ def requested(fake, monkeypatch):
 def test_telemetry_is_polled_once_a_period(loading, connect_both, requested, monkeypatch, period_s, count):
     monkeypatch.setattr(stages, "TELEMETRY_PERIOD_S", period_s)
     for _ in range(5):
-        assert see(loading, connect_both) == State.RUNNING
+        assert poll_state(loading, connect_both) == State.RUNNING
     assert requested.count(telemetry_run_of(loading)) == count
 
 
 def test_runs_that_are_no_longer_polled_are_forgotten(loading, connect_both, monkeypatch):
     monkeypatch.setattr(stages, "_polled_at_s", {"d-long-ago.load": float("-inf")})
-    see(loading, connect_both)
+    poll_state(loading, connect_both)
     assert list(stages._polled_at_s) == [f"{loading.public_id}.load"]
 
 
@@ -48,7 +48,7 @@ def test_telemetry_that_ended_during_a_load_is_recorded_once(loading, connect_bo
     monkeypatch.setattr(stages, "TELEMETRY_PERIOD_S", 0)
     fake.end(telemetry_run_of(loading), 3)
     for _ in range(3):
-        assert see(loading, connect_both) == State.RUNNING
+        assert poll_state(loading, connect_both) == State.RUNNING
     reason = "the drive telemetry of stage load on local ended by an I/O error; the stage continues without telemetry"
     assert loading.steps.filter(reason=reason).count() == 1
 
@@ -66,14 +66,14 @@ def test_telemetry_that_ended_during_a_load_is_recorded_once(loading, connect_bo
 def test_the_end_of_a_stage_reports_telemetry_that_had_ended(loading, connect_both, fake, sender, exit_status, message):
     fake.end(telemetry_run_of(loading), exit_status)
     finish(loading, sender)
-    see(loading, connect_both)
+    poll_state(loading, connect_both)
     assert loading.stage_ends.get(name="load").reason.startswith(message)
 
 
 def test_the_end_of_a_stage_reports_telemetry_that_is_gone(loading, connect_both, fake, sender):
     fake.lose(telemetry_run_of(loading))
     finish(loading, sender)
-    see(loading, connect_both)
+    poll_state(loading, connect_both)
     assert loading.stage_ends.get(name="load").reason.endswith("the drive telemetry left no files on the host")
 
 
@@ -81,7 +81,7 @@ def test_the_end_of_a_stage_reports_telemetry_that_is_gone(loading, connect_both
 def test_telemetry_that_ended_on_request_is_not_reported(loading, connect_both, fake, sender, exit_status):
     fake.end(telemetry_run_of(loading), exit_status)
     finish(loading, sender)
-    see(loading, connect_both)
+    poll_state(loading, connect_both)
     assert loading.stage_ends.get(name="load").reason == "the program finished"
 
 
@@ -101,10 +101,10 @@ def test_the_real_program_ends_only_telemetry_on_request(drivetest, tmp_path):
 
 
 def test_progress_from_the_load_host_does_not_end_an_outage_of_the_drive_s_host(loading, connect_both, fake, sender):
-    see(loading, connect_both)
+    poll_state(loading, connect_both)
     sender.files[f"{loading.public_id}.load"]["log"] = b"a line\n"  # the load's host has files to archive
     Dispatch.objects.filter(pk=loading.pk).update(silent_since=timezone.now())
     fake.is_silent = True
-    see(loading, connect_both)
+    poll_state(loading, connect_both)
     assert loading.progress["tail"] == ["a line"]
     assert loading.silent_since is not None

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from runners.hosts.protocol import ResponseTimer, WaitPeriod
 from runners.models.states import State
-from tests.runners.lab import add_outage, see
+from tests.runners.lab import add_outage, poll_state
 from webapp.lab.shared.outages import LISTED_COUNT, format_seconds, outage_lines, outage_total_message
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ def delay_status(monkeypatch):
 @pytest.mark.parametrize(("seconds", "is_late"), [(0.99, False), (1.0, True), (12, True)])
 def test_a_late_answer_is_an_outage_although_no_poll_failed(running, connect, fake, delay_status, seconds, is_late):
     delay_status(fake, seconds)
-    assert see(running, connect) == State.RUNNING
+    assert poll_state(running, connect) == State.RUNNING
     assert [outage.cause for outage in running.outages.all()] == (["late-answer"] if is_late else [])
     if is_late:
         length = format_seconds(timedelta(seconds=seconds))
@@ -42,10 +42,10 @@ def test_a_late_answer_is_an_outage_although_no_poll_failed(running, connect, fa
 
 def test_failed_polls_and_the_late_answer_after_them_are_one_outage(running, connect, fake, delay_status):
     fake.is_silent = True
-    see(running, connect)
+    poll_state(running, connect)
     fake.is_silent = False
     delay_status(fake, 3)
-    see(running, connect)
+    poll_state(running, connect)
     assert [outage.cause for outage in running.outages.all()] == ["no-answer"]
 
 
@@ -53,9 +53,9 @@ def test_the_page_of_a_flapping_link_lists_a_few_outages_and_the_total(running, 
     steps_count = running.steps.count()
     for _ in range(60):
         fake.is_silent = True
-        see(running, connect)
+        poll_state(running, connect)
         fake.is_silent = False
-        see(running, connect)
+        poll_state(running, connect)
     assert outage_total_message(running).startswith("60 outages, ")
     assert len(outage_lines(running)) == LISTED_COUNT
     assert running.steps.count() == steps_count

@@ -14,7 +14,7 @@ from runners.models.states import State
 from runners.retention.cleanup import remove_old_run_dirs
 from tests.results.builders import other_session
 from tests.runners.fake_host import REAL_LOG, Program, WorkerKilledError
-from tests.runners.lab import see
+from tests.runners.lab import poll_state
 
 pytestmark = pytest.mark.django_db
 KEPT_S = 1000
@@ -28,14 +28,14 @@ def kept_s(settings):
 @pytest.fixture
 def done(running, connect, fake):
     fake.end(running.public_id, 0)
-    assert see(running, connect) == State.DONE
+    assert poll_state(running, connect) == State.DONE
     return age(running)
 
 
 @pytest.fixture
 def followed(done, new_dispatch, connect):
     """Return a run with a later run on the same drive."""
-    see(new_dispatch(), connect)
+    poll_state(new_dispatch(), connect)
     return done
 
 
@@ -91,7 +91,7 @@ def left_of(dispatch):
 
 def test_leftover_files_of_a_cancelled_run_are_archived_before_they_are_removed(running, connect, staff, fake):
     cancel(running, staff)
-    assert see(running, connect) == State.CANCELLED
+    assert poll_state(running, connect) == State.CANCELLED
     assert remove(age(running), connect)
     assert running.public_id not in fake.files
     assert left_of(running)[f"{running.public_id}/log"] == REAL_LOG
@@ -115,7 +115,7 @@ def test_a_lost_run_that_a_person_has_freed_stays_while_its_program_runs(running
 
 def test_leftover_files_are_archived_once_if_the_worker_is_killed_at_any_point(running, connect, staff, fake):
     cancel(running, staff)
-    see(running, connect)
+    poll_state(running, connect)
     age(running)
     fake.dies_after = "remove"
     with pytest.raises(WorkerKilledError):
@@ -126,7 +126,7 @@ def test_leftover_files_are_archived_once_if_the_worker_is_killed_at_any_point(r
 
 def test_a_cancelled_run_that_left_nothing_leaves_no_evidence(running, connect, staff, fake):
     cancel(running, staff)
-    see(running, connect)
+    poll_state(running, connect)
     fake.files[running.public_id] = {}
     assert remove(age(running), connect)
     assert not Evidence.objects.exists()
@@ -135,7 +135,7 @@ def test_a_cancelled_run_that_left_nothing_leaves_no_evidence(running, connect, 
 def test_leftover_files_that_are_too_large_stay(running, connect, staff, fake, settings):
     settings.UPLOAD_MAX_BYTES = 10
     cancel(running, staff)
-    see(running, connect)
+    poll_state(running, connect)
     assert not remove(age(running), connect)
     assert running.public_id in fake.files
 
@@ -143,7 +143,7 @@ def test_leftover_files_that_are_too_large_stay(running, connect, staff, fake, s
 def test_a_log_too_large_for_the_intake_stays_until_the_limit_is_raised(running, connect, fake, settings):
     may_be_kept, settings.UPLOAD_MAX_BYTES = settings.UPLOAD_MAX_BYTES, 10
     fake.end(running.public_id, 0)
-    assert see(running, connect) == State.FAILED
+    assert poll_state(running, connect) == State.FAILED
     assert not remove(age(running), connect)
     settings.UPLOAD_MAX_BYTES = may_be_kept
     assert remove(running, connect)
@@ -151,10 +151,10 @@ def test_a_log_too_large_for_the_intake_stays_until_the_limit_is_raised(running,
 
 
 def test_a_run_that_wrote_no_log_is_removed(dispatch, connect, fake, new_dispatch):
-    see(dispatch, connect)
+    poll_state(dispatch, connect)
     fake.end(dispatch.public_id, 3)
-    assert see(dispatch, connect) == State.FAILED
-    see(new_dispatch(), connect)
+    assert poll_state(dispatch, connect) == State.FAILED
+    poll_state(new_dispatch(), connect)
     assert remove(age(dispatch), connect)
 
 
@@ -190,7 +190,7 @@ def test_a_host_that_does_not_answer_gets_no_more_requests_in_this_turn(
     Dispatch.objects.filter(state=State.RUNNING).update(state=State.FAILED, collected_at=timezone.now())
     for dispatch in Dispatch.objects.exclude(pk=followed.pk):
         age(dispatch)
-    see(new_dispatch(), connect)
+    poll_state(new_dispatch(), connect)
     assert not remove(followed, connect)
     assert len(requests) == 1
 
@@ -198,12 +198,12 @@ def test_a_host_that_does_not_answer_gets_no_more_requests_in_this_turn(
 def test_every_stage_of_a_sweep_is_removed(device, a_lab, staff, connect, fake, new_dispatch):
     options = {"preset": "micron-7450-rocksdb", "record_count": 10, "operation_count": 20, "threads": [1]}
     sweep = order(device, a_lab, Order(recipe="ycsb", options=options), staff)
-    while see(sweep, connect) == State.RUNNING:
+    while poll_state(sweep, connect) == State.RUNNING:
         (run,) = [name for name, program in fake.programs.items() if program.is_running]
         fake.files[run] |= {"log": b"[OVERALL], RunTime(ms), 10\n", "stderr": b"", "side.jsonl": b""}
         fake.end(run, 0)
     assert sweep.state == State.DONE
-    see(new_dispatch(), connect)
+    poll_state(new_dispatch(), connect)
     assert remove(age(sweep), connect)
     assert not [run for run in fake.files if run.startswith(sweep.public_id)]
 
@@ -212,12 +212,12 @@ def test_every_stage_of_a_sweep_is_removed(device, a_lab, staff, connect, fake, 
 def cancelled_and_done(running, connect, staff, fake, new_dispatch):
     """Return two dispatches: the files of one are to be archived, those of the other are stored."""
     cancel(running, staff)
-    assert see(running, connect) == State.CANCELLED
+    assert poll_state(running, connect) == State.CANCELLED
     second = new_dispatch()
-    see(second, connect)
+    poll_state(second, connect)
     fake.write_log(second.public_id)
     fake.end(second.public_id, 0)
-    assert see(second, connect) == State.DONE
+    assert poll_state(second, connect) == State.DONE
     return age(running), age(second)
 
 
@@ -236,7 +236,7 @@ def test_a_dispatch_that_cannot_be_archived_is_named_and_stops_no_other(
 
 def test_a_dispatch_that_another_worker_archives_is_left_to_it(running, connect, staff, fake):
     cancel(running, staff)
-    see(running, connect)
+    poll_state(running, connect)
     with other_session() as worker:
         worker.execute("SELECT pg_advisory_lock(%s, %s)", [DISPATCH_LOCK, running.pk])
         assert not remove(age(running), connect)
@@ -264,9 +264,9 @@ def test_a_directory_that_another_worker_has_removed_is_not_requested_again(
 def test_a_turn_archives_the_leftover_files_of_one_dispatch(connect, staff, new_dispatch):
     for _ in range(2):
         dispatch = new_dispatch()
-        see(dispatch, connect)
+        poll_state(dispatch, connect)
         cancel(dispatch, staff)
-        assert see(dispatch, connect) == State.CANCELLED
+        assert poll_state(dispatch, connect) == State.CANCELLED
         age(dispatch)
     for removed_count in (1, 2):
         remove(dispatch, connect)
@@ -276,11 +276,11 @@ def test_a_turn_archives_the_leftover_files_of_one_dispatch(connect, staff, new_
 def test_nothing_is_fetched_from_a_host_under_a_load(cancelled_and_done, new_dispatch, connect, fake):
     cancelled, done = cancelled_and_done
     under_load = new_dispatch()
-    assert see(under_load, connect) == State.RUNNING
+    assert poll_state(under_load, connect) == State.RUNNING
     assert remove(done, connect)
     assert not remove(cancelled, connect)
     fake.end(under_load.public_id, 3)
-    see(under_load, connect)
+    poll_state(under_load, connect)
     assert remove(cancelled, connect)
 
 

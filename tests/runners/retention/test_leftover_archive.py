@@ -8,7 +8,7 @@ from runners.dispatch.orders import Order, cancel, order
 from runners.evidence.submit import build_archive
 from runners.models.states import State
 from tests.runners.hosts.test_host_pair import load_of, lose, telemetry_run_of
-from tests.runners.lab import see
+from tests.runners.lab import poll_state
 from tests.runners.retention.test_cleanup import KEPT_S, age, left_of, remove
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ def old_after_s(settings):
 @pytest.fixture
 def cancelled(running, connect, staff):
     cancel(running, staff)
-    assert see(running, connect) == State.CANCELLED
+    assert poll_state(running, connect) == State.CANCELLED
     return age(running)
 
 
@@ -63,7 +63,7 @@ def test_directories_on_both_hosts_must_be_gone_and_a_request_creates_none(
 ):
     settings.UPLOAD_MAX_BYTES = 10
     cancel(loading, staff)
-    while see(loading, connect_both) == State.RUNNING:
+    while poll_state(loading, connect_both) == State.RUNNING:
         for host in (fake, sender):
             for run, program in host.programs.items():
                 if program.is_running:
@@ -134,10 +134,10 @@ def test_all_files_of_a_run_on_the_host_are_archived(cancelled, connect, fake):
 
 def test_the_state_of_a_preparation_is_archived(device, a_lab, staff, connect, fake):
     prep = order(device, a_lab, Order(recipe="prep"), staff)
-    see(prep, connect)
+    poll_state(prep, connect)
     fake.files[prep.public_id] |= {"prep.state": b"half way"}
     cancel(prep, staff)
-    assert see(prep, connect) == State.CANCELLED
+    assert poll_state(prep, connect) == State.CANCELLED
     assert remove(age(prep), connect)
     assert left_of(prep) == {f"{prep.public_id}/prep.state": b"half way"}
 

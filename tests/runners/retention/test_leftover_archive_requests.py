@@ -23,7 +23,7 @@ from runners.retention.leftover_archive import (
 )
 from tests.results.builders import other_session
 from tests.runners.fake_host import REAL_LOG
-from tests.runners.lab import see
+from tests.runners.lab import poll_state
 from tests.runners.retention.test_cleanup import KEPT_S, age, left_of
 from tests.runners.ssh_host import ssh_host
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def cancelled(running, connect, staff):
     cancel(running, staff)
-    assert see(running, connect) == State.CANCELLED
+    assert poll_state(running, connect) == State.CANCELLED
     return running
 
 
@@ -129,10 +129,10 @@ def test_a_fetch_that_waits_for_a_silent_host_delays_no_other_removal(
     requested, new_dispatch, connect, fake, settings, monkeypatch
 ):
     old = new_dispatch()
-    see(old, connect)
+    poll_state(old, connect)
     fake.write_log(old.public_id)
     fake.end(old.public_id, 0)
-    assert see(old, connect) == State.DONE
+    assert poll_state(old, connect) == State.DONE
     settings.RUN_DIR_RETENTION_S = KEPT_S
     age(old)
 

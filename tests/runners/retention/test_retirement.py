@@ -18,7 +18,7 @@ from runners.models import Device, Dispatch, Host
 from runners.models.campaign import Campaign
 from runners.models.states import State
 from runners.retention.retirement import RetireError, retire_device, retire_host, return_to_service
-from tests.runners.lab import see
+from tests.runners.lab import poll_state
 from tests.runners.ssh_host import HEALTH, ssh_host
 from tests.runners.threads import in_threads, wait_for_blocked_session
 
@@ -88,7 +88,7 @@ def test_a_host_that_sends_requests_to_a_live_sweep_stays(in_state, device, staf
 
 def test_leftover_files_of_a_cancelled_run_block_retirement_unless_given_up(running, connect, device, staff):
     cancel(running, staff)
-    assert see(running, connect) == State.CANCELLED
+    assert poll_state(running, connect) == State.CANCELLED
     with pytest.raises(RetireError, match=f"leftover files of 1 run there .{running}. are not archived yet"):
         retire_host(device.host, staff, "scrapped")
     retire_host(device.host, staff, "scrapped", abandons_leftovers=True)
@@ -98,7 +98,7 @@ def test_leftover_files_of_a_cancelled_run_block_retirement_unless_given_up(runn
 def test_a_log_too_large_for_the_intake_blocks_retirement_too(running, connect, fake, device, staff, settings):
     settings.UPLOAD_MAX_BYTES = 10
     fake.end(running.public_id, 0)
-    assert see(running, connect) == State.FAILED
+    assert poll_state(running, connect) == State.FAILED
     with pytest.raises(RetireError, match=f"leftover files of 1 run there .{running}. are not archived yet"):
         retire_host(device.host, staff, "scrapped")
 
@@ -117,7 +117,7 @@ def test_leftover_files_of_a_sweep_block_retirement_of_its_second_host_too(loadi
 
 def test_a_run_that_was_refused_before_anything_was_sent_left_nothing(dispatch, connect, fake, device, staff):
     fake.add_drive(refusals=["mounted"])
-    assert see(dispatch, connect) == State.REFUSED
+    assert poll_state(dispatch, connect) == State.REFUSED
     retire_host(device.host, staff, "scrapped")
 
 
@@ -127,14 +127,14 @@ def test_a_submission_of_an_earlier_version_without_a_time_blocks_no_retirement(
     )
     made = Preparation.objects.create(drive_key=running.drive_key, evidence=evidence)
     cancel(running, staff)
-    assert see(running, connect) == State.CANCELLED
+    assert poll_state(running, connect) == State.CANCELLED
     Dispatch.objects.update(preparation=made)
     retire_host(device.host, staff, "scrapped")
 
 
 def test_a_run_that_was_cancelled_before_its_start_left_nothing(dispatch, connect, device, staff):
     cancel(dispatch, staff)
-    assert see(dispatch, connect) == State.CANCELLED
+    assert poll_state(dispatch, connect) == State.CANCELLED
     retire_host(device.host, staff, "scrapped")
 
 

@@ -7,7 +7,7 @@ from runners.dispatch.orders import cancel
 from runners.models import Device, Host
 from runners.models.states import State
 from runners.retention.retirement import retire_device, retire_host
-from tests.runners.lab import see
+from tests.runners.lab import poll_state
 from tests.runners.retention.test_cleanup import KEPT_S, age, remove
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
 
@@ -100,7 +100,7 @@ def test_the_page_of_a_host_asks_for_confirmation_to_discard_leftover_files(lab_
     address, box = "/lab/hosts/local/", 'name="gives_up_what_is_there"'
     assert box not in lab_client.get(address).text
     cancel(running, staff)
-    assert see(running, connect) == State.CANCELLED
+    assert poll_state(running, connect) == State.CANCELLED
     assert box in lab_client.get(address).text
     assert "are not archived yet" in lab_client.post(f"{address}retire/", WHY, follow=True).text
     lab_client.post(f"{address}retire/", WHY | {"gives_up_what_is_there": "yes"})
@@ -109,7 +109,7 @@ def test_the_page_of_a_host_asks_for_confirmation_to_discard_leftover_files(lab_
 
 def test_discarded_files_that_were_archived_after_all_are_not_listed(lab_client, running, connect, staff, settings):
     cancel(running, staff)
-    assert see(running, connect) == State.CANCELLED
+    assert poll_state(running, connect) == State.CANCELLED
     retire_host(running.device.host, staff, "scrapped", abandons_leftovers=True)
     expected = f"were discarded and not archived: {running}."
     assert expected in lab_client.get("/lab/hosts/local/").text

@@ -9,7 +9,7 @@ from django.utils import timezone
 from results.models import Event
 from runners.models.states import State
 from runners.monitoring.connectivity import recording_connect
-from tests.runners.lab import add_outage, see
+from tests.runners.lab import add_outage, poll_state
 from webapp.lab.dispatches.page import history_of, version_of_dispatch
 from webapp.templatetags.units import size
 
@@ -33,12 +33,12 @@ def test_a_run_is_not_shown_as_running_during_an_outage(lab_client, in_state):
 
 def test_a_run_is_starting_until_its_program_has_written_a_line(lab_client, in_state, dispatch, connect, fake):
     address = f"/lab/dispatches/{dispatch.public_id}/"
-    assert see(dispatch, connect) == State.RUNNING
+    assert poll_state(dispatch, connect) == State.RUNNING
     in_state(State.RUNNING, heartbeat_at=None)  # a slow test must not pass for a silent host
     assert "<b>starting</b>: the program was started and checks the drive" in lab_client.get(address).text
     assert "<span>starting" in lab_client.get("/lab/").text
     fake.write_log(dispatch.public_id, b"a line\n")
-    see(dispatch, connect)
+    poll_state(dispatch, connect)
     in_state(State.RUNNING, heartbeat_at=None)
     assert "<b>running</b>: the program runs on the host" in lab_client.get(address).text
 
@@ -85,7 +85,7 @@ def test_an_outage_in_which_the_program_ended_is_listed_before_its_end(running, 
     last = timezone.now() - timedelta(seconds=31)
     add_outage(running, last)
     fake.end(running.public_id, 0)
-    see(running, connect)
+    poll_state(running, connect)
     labels = [line.label for line in history_of(running)]
     assert labels.index("outage") < labels.index(State.COLLECTING)
 
