@@ -2,12 +2,15 @@
 
 #![forbid(unsafe_code)]
 
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use drivetest_labhost::{SETTINGS_FILE, Settings};
 use drivetest_load::config::Model;
 
-/// The subcommands, one file each, or one file for those that belong together.
+/// The subcommands, one file each, or one file for those that belong together. `host` is in the crate labhost.
 mod commands {
     pub mod check;
     pub mod detached;
@@ -120,7 +123,7 @@ enum Command {
     /// The sudo rule of a lab host allows the register to run `drivetest host`, and no other command. `drivetest host`
     /// loads only drives that /etc/drivecert/host.toml lists, writes only into the directory that this file names, and
     /// accepts no command line from the register.
-    Host(commands::detached::HostArgs),
+    Host,
 }
 
 impl Command {
@@ -142,7 +145,19 @@ impl Command {
             Self::Stop(args) => args.run(drivetest_detached::stop),
             Self::Remove(args) => args.run(),
             Self::Watch(args) => args.run(),
-            Self::Host(args) => args.run(),
+            Self::Host => serve_register(),
         }
+    }
+}
+
+/// Serves the requests on standard input, one JSON object per line, until it ends.
+fn serve_register() -> ExitCode {
+    let settings = match Settings::read(Path::new(SETTINGS_FILE)) {
+        Ok(settings) => settings,
+        Err(error) => return output::fail(&error),
+    };
+    match drivetest_labhost::serve(&settings, io::stdin().lock(), io::stdout().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => output::fail(&format_args!("the connection to the register broke: {error}")),
     }
 }

@@ -1,15 +1,13 @@
 //! The lock of a drive: one run at a time, and never an older generation after a newer one.
 
 use std::fs::File;
-use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
-use crate::DetachError;
-use crate::lock;
 use crate::run_dir::{self, DriveRecord};
+use crate::{DetachError, lock};
 
 /// How long to wait for the lock. Another launcher holds it for milliseconds while it checks the record; a load holds it
 /// much longer.

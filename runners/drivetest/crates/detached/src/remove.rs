@@ -10,8 +10,7 @@ use serde::Serialize;
 
 use crate::DetachError;
 use crate::drive_lock;
-use crate::run_dir;
-use crate::run_dir::RunDir;
+use crate::run_dir::{self, RunDir};
 
 /// The result of a removal. Its JSON is `drivecert.removal/1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::DetachError;
-use crate::lock;
+use crate::{DetachError, lock};
 
 /// A run directory with its canonical path.
 pub(crate) struct RunDir {

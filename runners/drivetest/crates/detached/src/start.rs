@@ -9,14 +9,11 @@ use std::path::Path;
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::DetachError;
 use crate::drive_lock::{self, Refusal};
-use crate::process;
-use crate::run_dir::DriveRecord;
-use crate::run_dir::RunDir;
-use crate::spawn::SpawnError;
-use crate::spawn::{self, Program, SpawnContext};
+use crate::run_dir::{DriveRecord, RunDir};
+use crate::spawn::{self, Program, SpawnContext, SpawnError};
 use crate::status::{self, State, Status};
+use crate::{DetachError, process};
 
 /// A request to start a run.
 pub struct StartRequest<'a> {

@@ -6,10 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::DetachError;
-use crate::process;
-use crate::run_dir::RunDir;
-use crate::run_dir::{ExitRecord, PidRecord};
+use crate::run_dir::{ExitRecord, PidRecord, RunDir};
+use crate::{DetachError, process};
 
 /// Maximum time between the launcher's lock and the program's `pid`, and between the end of the program and the monitor's
 /// `exit`. Both take milliseconds, or seconds if a disk stalls in fsync.

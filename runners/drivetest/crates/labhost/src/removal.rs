@@ -2,12 +2,11 @@
 
 use drivetest_detached::Removal;
 
-use crate::Removal as Request;
 use crate::error::HostError;
-use crate::retryable;
 use crate::run_store::RunStore;
 use crate::settings::Settings;
 use crate::start::check_generation;
+use crate::{Removal as Request, retryable};
 
 /// Removes the directory of a run after making sure that a delayed start of the run would be refused.
 ///

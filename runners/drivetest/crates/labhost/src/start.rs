@@ -8,13 +8,11 @@ use std::{fs, iter};
 use drivetest_detached::{StartOutcome, StartRequest};
 use serde_json::Value;
 
-use crate::Start;
 use crate::command_line::{self, Command};
 use crate::error::{HostError, Kind};
-use crate::retryable;
 use crate::run_store::RunStore;
 use crate::settings::Settings;
-use crate::{device, health};
+use crate::{Start, device, health, retryable};
 
 const THIS: &str = "/proc/self/exe";
 /// Maximum generation. Generations count starts, and the register stores them in 31 bits. It never gets this far, but a

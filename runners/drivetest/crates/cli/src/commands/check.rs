@@ -9,10 +9,8 @@ use drivetest_logs::judge::profile::Profile;
 use drivetest_logs::judge::verdict::Outcome;
 use drivetest_logs::ycsb::run::{self as ycsb_run, Outcome as Validity};
 
-use crate::input::read_log::LogFile;
-use crate::input::read_log::{Logs, ReadOptions};
-use crate::output::print_and_exit;
-use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_USAGE};
+use crate::input::read_log::{LogFile, Logs, ReadOptions};
+use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_USAGE, print_and_exit};
 use crate::render::findings::findings_text;
 use crate::render::{side_file, verdict, ycsb};
 

@@ -1,16 +1,14 @@
 //! Background runs: `drivetest start` runs another command, such as a load of `load.rs`, as a detached process. `status`,
-//! `stop` and `remove` manage it, and `drivetest host` serves the register, which uses them on a lab host.
+//! `stop` and `remove` manage it. The crate labhost does the same for a register.
 
 use std::ffi::OsString;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{io, iter};
 
 use drivetest_detached::{DetachError, StartOutcome, StartRequest, Status};
-use drivetest_labhost::{SETTINGS_FILE, Settings};
 
-use crate::output;
-use crate::output::EXIT_REFUSED;
+use crate::output::{self, EXIT_REFUSED};
 
 /// Arguments of `start`.
 #[derive(clap::Args)]
@@ -96,22 +94,4 @@ impl Remove {
 /// Prints a record. Its exit code says whether the request was refused.
 fn print_unless_refused(record: &impl serde::Serialize, is_done: bool) -> ExitCode {
     output::print_json(record, ExitCode::from(if is_done { 0 } else { EXIT_REFUSED }))
-}
-
-/// No arguments: requests come on standard input.
-#[derive(clap::Args)]
-pub struct HostArgs {}
-
-impl HostArgs {
-    /// Answers the requests on standard input, one JSON object per line, until it ends.
-    pub fn run(self) -> ExitCode {
-        let settings = match Settings::read(Path::new(SETTINGS_FILE)) {
-            Ok(settings) => settings,
-            Err(error) => return output::fail(&error),
-        };
-        match drivetest_labhost::serve(&settings, io::stdin().lock(), io::stdout().lock()) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => output::fail(&format_args!("the connection to the register broke: {error}")),
-        }
-    }
 }

@@ -7,8 +7,7 @@ use std::process::ExitCode;
 use drivetest_device::{DeviceError, Drives, Identity, ListedDrive};
 use serde::Serialize;
 
-use crate::output;
-use crate::output::code;
+use crate::output::{self, code};
 
 /// Arguments of `identify`.
 #[derive(clap::Args)]

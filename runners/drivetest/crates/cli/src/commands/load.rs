@@ -12,8 +12,9 @@ use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 use drivetest_load::{LoadRun, Outcome};
 
-use crate::output::print_diagnostic;
-use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OVERLOADED, EXIT_REFUSED, EXIT_USAGE};
+use crate::output::{
+    EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OVERLOADED, EXIT_REFUSED, EXIT_USAGE, print_diagnostic,
+};
 
 /// Options of both loads.
 #[derive(clap::Args)]

@@ -12,8 +12,7 @@ use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 
 use super::load::{UsageError, check_expected, end_of, random_seed};
-use crate::output::EXIT_REFUSED;
-use crate::output::print_diagnostic;
+use crate::output::{EXIT_REFUSED, print_diagnostic};
 
 /// Arguments of `prep`.
 #[derive(clap::Args)]

@@ -13,10 +13,8 @@ use drivetest_logs::series::SeriesRequest;
 use serde::Serialize;
 
 use crate::export::{Export, Format};
-use crate::input::read_log::{Input, LogFile};
-use crate::input::read_log::{Logs, ReadOptions};
-use crate::output::{EXIT_ERROR, EXIT_USAGE};
-use crate::output::{output_failed, print, print_diagnostic};
+use crate::input::read_log::{Input, LogFile, Logs, ReadOptions};
+use crate::output::{EXIT_ERROR, EXIT_USAGE, output_failed, print, print_diagnostic};
 use crate::render::findings::findings_text;
 use crate::render::tables::run_summary;
 use crate::render::ycsb;

@@ -11,8 +11,7 @@ use drivetest_load::signals::Signals;
 use drivetest_telemetry::allowlist::DEFAULT_FILE;
 use drivetest_telemetry::{Ended, IdleCondition, OverwriteOptions, Watch, WatchError};
 
-use crate::output::print_diagnostic;
-use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE};
+use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE, print_diagnostic};
 
 /// Arguments of `watch`.
 #[derive(clap::Args)]

@@ -2,8 +2,7 @@
 //! (zip) bombs, and how many of their files are read.
 
 use std::error::Error;
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use drivetest_logs::read_error::{CONTENT_TOO_LARGE, ReadError, WINDOW_TOO_LARGE};
 

@@ -22,8 +22,7 @@ use crate::input::content::{Content, End};
 use crate::input::decompress::Compression;
 use crate::input::digest::StreamDigest;
 use crate::input::limits::{CONTENT_LIMIT_BYTES, LimitExceeded};
-use crate::output::EXIT_USAGE;
-use crate::output::print_diagnostic;
+use crate::output::{EXIT_USAGE, print_diagnostic};
 
 /// The file in the JSON document. Hashes are null if the file could not be read to its end.
 #[derive(Serialize)]

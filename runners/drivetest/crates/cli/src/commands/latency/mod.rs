@@ -25,8 +25,7 @@ use crate::commands::latency::rounding::Rounding;
 use crate::commands::latency::table::{Column, Table};
 use crate::input::limits::CONTENT_LIMIT_BYTES;
 use crate::input::read_log::LogFileReader;
-use crate::output::EXIT_ERROR;
-use crate::output::{print_and_exit, print_diagnostic};
+use crate::output::{EXIT_ERROR, print_and_exit, print_diagnostic};
 
 /// Number of thresholds in act_latency.py: 1 to 65536 units.
 const EDGES_COUNT: usize = 17;

@@ -9,8 +9,7 @@ use rustix::io::Errno;
 
 use super::arena::Arena;
 use super::backlog::Backlog;
-use super::stream_state::max_in_flight;
-use super::stream_state::{NextRequest, StreamState};
+use super::stream_state::{NextRequest, StreamState, max_in_flight};
 use super::uring::{Ring, Transfer};
 use crate::clock::{Instant, Nanos};
 use crate::engine::buffer::Pattern;

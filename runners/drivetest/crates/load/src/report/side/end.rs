@@ -5,8 +5,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use super::Totals;
-use super::{Over, Percentiles, over};
+use super::{Over, Percentiles, Totals, over};
 use crate::Outcome;
 use crate::clock::{Nanos, rfc3339};
 use crate::report::rounded::{Rounded, rate};

@@ -5,8 +5,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use super::Percentiles;
-use super::Totals;
+use super::{Percentiles, Totals};
 use crate::clock::{Nanos, rfc3339};
 use crate::report::rounded::{Rounded, rate};
 use crate::schedule::stream::ActHistogram;

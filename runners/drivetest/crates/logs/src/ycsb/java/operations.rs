@@ -3,8 +3,7 @@
 use crate::finding::Findings;
 use crate::ycsb::common::number;
 use crate::ycsb::java::fragment::{Cell, MetricRows, NamedRow};
-use crate::ycsb::java::measurement::MeasurementType;
-use crate::ycsb::java::measurement::{self, Measurement, Unit};
+use crate::ycsb::java::measurement::{self, Measurement, MeasurementType, Unit};
 use crate::ycsb::java::metric::{OperationName, Recorder};
 use crate::ycsb::rules;
 use crate::ycsb::run::{Buckets, Operation, Time};

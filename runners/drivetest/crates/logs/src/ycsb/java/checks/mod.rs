@@ -6,14 +6,13 @@ mod result;
 mod setup;
 
 use crate::finding::Findings;
-use crate::ycsb::checks;
 use crate::ycsb::common::number;
 use crate::ycsb::java::fragment::Fragment;
 use crate::ycsb::java::measurement::MeasurementType;
 use crate::ycsb::java::status;
-use crate::ycsb::rules;
 use crate::ycsb::run::{Run, StopKind, Time};
 use crate::ycsb::settings::Settings;
+use crate::ycsb::{checks, rules};
 
 /// Sources of a run.
 pub struct Evidence<'a> {
