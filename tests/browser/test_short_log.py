@@ -2,10 +2,9 @@
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import expect
 
 from tests.browser.page_checks import faults_of
-from tests.browser.test_submit_a_log import READ_WITHIN_MS, shown_rows, upload
+from tests.browser.test_submit_a_log import READ_WITHIN_MS, shown_rows, upload, wait_until_read
 
 pytestmark = pytest.mark.browser
 
@@ -14,9 +13,7 @@ TWO_SLICES = settings.BASE_DIR / "tests/data/act/6.5/commit-us.log"
 
 
 def assert_fits(page):
-    # The page refreshes until all is read: the expected element may be there before the page is complete.
-    expect(page.locator("meta[http-equiv=refresh]")).to_have_count(0, timeout=READ_WITHIN_MS)
-    page.wait_for_load_state()
+    wait_until_read(page)
     assert faults_of(page, fits=(320, 390, 1280), accessible=(320,)) == {}
 
 
@@ -34,6 +31,7 @@ def test_the_page_of_an_old_run_explains_its_times_at_every_width(staff_page):
     upload(staff_page, OLD_LOG, slice_length_s="3600")
     link = staff_page.locator("a[href^='/runs/']").first
     link.wait_for(timeout=READ_WITHIN_MS)
+    wait_until_read(staff_page)
     link.click()
     staff_page.wait_for_url("**/runs/**")
     assert staff_page.get_by_text("time in queue and service").count() > 1
