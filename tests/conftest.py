@@ -1,4 +1,4 @@
-"""The test session: its own servers, no access to outside networks, and users who can sign in."""
+"""The test session: separate servers, no access to other networks, and users who can sign in."""
 
 import gc
 import importlib
@@ -104,7 +104,7 @@ def pytest_runtest_makereport(item, call):
 
 
 def pytest_collection_finish():
-    """Keep the garbage collector from searching modules and collected tests: a tenth of all processor time."""
+    """Exclude modules and collected tests from garbage collection, which took a tenth of all processor time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -125,12 +125,12 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason=reason))
         if group := group_of(item):
             item.add_marker(pytest.mark.xdist_group(group))
-    yield  # plugins reorder them
-    # Long tests must not come last, when other workers have nothing to do.
+    yield  # other plugins reorder the tests here
+    # Long tests start first. Otherwise one worker would run them at the end, while the others are idle.
     items.sort(key=lambda item: [not item.get_closest_marker(mark) for mark in FIRST])
 
 
-# Two workers share the browser tests, each with its own register. These take as long as all others.
+# Two workers share the browser tests, each with its own register. These modules take half of the time.
 SECOND_BROWSER = {"test_compare", "test_pages", "test_other_pages", "test_user_tasks"}
 
 
@@ -149,7 +149,7 @@ def group_of(item):
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session, exitstatus):
-    """Drop the template, and with CI=true fail a session that left out tests: CI has every part that tests need."""
+    """Drop the template. With CI=true, fail a session that skipped tests: CI has every part that tests need."""
     controller = session.config.pluginmanager.get_plugin("dsession")
     if nodes := getattr(controller, "nodemanager", None):
         template = template_name(nodes.testrunuid)

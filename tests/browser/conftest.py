@@ -49,7 +49,7 @@ def browser():
 
 
 def failure_messages(request):
-    """Return what failed to load; requests that the browser aborted for the next page are left out."""
+    """Return the requests that failed, except those that the browser aborted to open the next page."""
     return [] if "ERR_ABORTED" in request.failure else [f"not loaded: {request.url} {request.failure}"]
 
 
@@ -75,13 +75,13 @@ def new_page(browser, site):
 
 @pytest.fixture
 def page(new_page):
-    """A desktop browser with JavaScript, signed in nowhere."""
+    """A desktop browser with JavaScript, without a login."""
     return new_page(viewport=DESKTOP)
 
 
 @pytest.fixture
 def phone_page(new_page):
-    """The narrowest browser that a page has to fit, signed in nowhere."""
+    """A browser with the smallest supported width, without a login."""
     return new_page(viewport=PHONE)
 
 

@@ -2,7 +2,7 @@
 
 from tests.browser.axe import broken_rules
 
-PATIENCE_MS = 90_000  # a page may take long on two busy cores; this is a limit, not a measurement
+PATIENCE_MS = 90_000  # a page may load slowly on two busy cores; this limit measures nothing
 HEIGHT = 800
 PHONE = {"width": 320, "height": HEIGHT}
 DESKTOP = {"width": 1280, "height": 900}
@@ -59,9 +59,9 @@ def faults_of(page, fits, accessible):
 
 
 def print_faults_of(page, width, kind):
-    """Return what is wrong with the sheet of the page that is open, `width` px wide: {what: where}; empty if nothing.
+    """Return the faults of the open page when it is printed `width` px wide: {fault: elements}; empty without faults.
 
-    The sheet is of the page kind that CSS names, has nothing to click, cuts nothing and shows nothing of phones.
+    Expected: the page format that CSS names, no element to click, no cut content, and no content for phones only.
     """
     page.set_viewport_size({"width": width, "height": 1000})
     page.emulate_media(media="print", color_scheme=THEMES[0])

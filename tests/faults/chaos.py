@@ -1,4 +1,4 @@
-"""Random kills of workers and random faults of hosts from one seed; the hosts record the true course."""
+"""Random kills of workers and random faults of hosts from one seed; the hosts record what really happened."""
 
 import os
 import random

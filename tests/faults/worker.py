@@ -49,7 +49,7 @@ class Worker:
         self.group.write_text(f"{self.process.pid}\n")
 
     def kill(self):
-        """kill -9 the worker, its pool and its clock, if they live."""
+        """Kill the worker, its pool and its scheduler with SIGKILL if they run."""
         if self.process is None:
             return
         try:

@@ -1,1 +1,1 @@
-"""Lab hosts that answer like real ones, in virtual time; they themselves count the loads on each physical drive."""
+"""Simulated lab hosts in virtual time. Each simulated drive counts its concurrent loads itself."""

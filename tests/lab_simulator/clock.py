@@ -1,4 +1,4 @@
-"""Clocks of the simulated hosts, in seconds: one runs faster than real time, one advances only by calls."""
+"""Clocks of the simulated hosts, in seconds: one is faster than real time, one advances only when a test calls it."""
 
 import time
 

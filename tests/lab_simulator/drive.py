@@ -41,7 +41,7 @@ class Drive:
         return self.programs
 
     def take_load(self, program):
-        """Add a load; a drive cannot refuse one. Overlapping loads are recorded permanently."""
+        """Add a load, which a drive cannot refuse. Record it permanently if it overlaps another load."""
         others = self.loaded_by()
         if others:
             self.overlaps.append((program.run, [other.run for other in others]))

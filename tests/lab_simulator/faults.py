@@ -37,7 +37,7 @@ class Faults:
         self.dice = random.Random(self.seed)  # noqa: S311 - no secret
 
     def strikes(self, kind):
-        """Draw whether a fault happens now, and count it."""
+        """Decide at random whether a fault happens now, and count it if it does."""
         if self.dice.random() >= getattr(self, kind):
             return False
         self.happened[kind] = self.happened.get(kind, 0) + 1
@@ -97,7 +97,7 @@ class FaultyHost:
         self.late.append((self.faults.dice.randint(1, 30), method, arguments))
 
     def _deliver_late_calls(self):
-        """Deliver late calls, whatever the state of the run is meanwhile; their responses are dropped."""
+        """Deliver late calls in any state of the run, and drop their responses."""
         due = [call for call in self.late if call[0] <= 0]
         self.late = [(calls - 1, *rest) for calls, *rest in self.late if calls > 0]
         for _, method, arguments in due:

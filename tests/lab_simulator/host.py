@@ -29,7 +29,7 @@ class Program:
         self.files = new_files(drive, self.started_s, host.clock_offset_s)
 
     def is_running(self):
-        """Write the due output, end if the duration is over, and return whether it still runs."""
+        """Write the output that is due, end the load after its duration, and return whether it still runs."""
         if not self.has_ended:
             elapsed_s = self.host.now_s() - self.started_s
             self.files.grow(elapsed_s)
@@ -63,7 +63,7 @@ class Stopped:
 
 @dataclass
 class SimulatedHost:
-    """A host of the lab; `drives` maps paths to drives. The faults are separate (faults.py)."""
+    """A simulated host; `drives` maps paths to drives. faults.py adds faults on the way to it."""
 
     name: str
     clock: object

@@ -1,4 +1,4 @@
-"""All simulated hosts with their drives, and the true course of events."""
+"""All simulated hosts with their drives, and a record of what really happened on them."""
 
 import threading
 import time

@@ -19,7 +19,7 @@ BACKLOG = 256
 
 
 def serve(lab, path):
-    """Answer each connection in a separate thread, without end."""
+    """Answer each connection in a separate thread until the process is killed."""
     listener = Listener(path, "AF_UNIX", backlog=BACKLOG)
     while True:
         threading.Thread(target=_answer_all, args=(lab, listener.accept()), daemon=True).start()

@@ -7,7 +7,7 @@ CLIENT_LINES = b"[OVERALL], RunTime(ms), 20000\n[OVERALL], Throughput(ops/sec), 
 
 
 class WatchLog:
-    """The files of a stage, written at its end. Each stage has a client's log, which must not be empty."""
+    """The files of a stage, written at its end. Each stage has the log of a client, which must not be empty."""
 
     duration_s = STAGE_S
 

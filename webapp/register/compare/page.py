@@ -76,9 +76,9 @@ class Comparison:
             missing, total = len(self.unreported.labels), self.unreported.conditions
             start = "The comparison is weak: for" if self.is_weak else "For"
             count = f"{start} {missing} of {total} conditions, at least one run reports no value."
-            return f"{count} {names} compare: all reported conditions match. {self.unreported_by_run}"
+            return f"{count} {names} can be compared: all reported conditions match. {self.unreported_by_run}"
         if self.is_comparable:
-            return f"{names} compare: all conditions match."
+            return f"{names} can be compared: all conditions match."
         labels = get_text_list([condition.label.lower() for condition in self.differing], "and")
         return f"{names} cannot be compared: {labels} {'differs' if len(self.differing) == 1 else 'differ'}."
 

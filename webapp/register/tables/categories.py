@@ -11,22 +11,22 @@ SHARES = (columns.OVER_1MS, columns.OVER_8MS, columns.OVER_64MS)
 EVIDENCE = (columns.ACT, columns.SOURCE, columns.TIER)
 
 MARKS_NOTE = (
-    "The bar of a share shows how close the share is to its limit, the vertical line. Above 90 % of the limit, the "
-    "bar is darker."
+    "The bar next to a share shows how close the share is to its limit. The vertical line is the limit. Above 90 % of "
+    "the limit, the bar is darker."
 )
 OVER_NOTE = "A share with a frame and an open box is over its limit: the result does not qualify for a certificate."
 SOURCE_NOTE = (
-    "The column Source names who ran a published test, if known. Aerospike ran its own tests; if the source is the "
-    "maker of a drive, the maker supplied the result."
+    "The column Source names the organisation that ran a published test, if it is known. Aerospike ran its own tests. "
+    "If the source is the maker of the drive, the maker supplied the result."
 )
 ENDURANCE_NOTE = (
     "Endurance comes from the makers' data sheets; the register does not verify it. DWPD means drive writes per day: "
     "how often the whole drive may be written each day over its warranty."
 )
 STATES_NOTE = (
-    "OP means over-provisioning: spare capacity, in percent of the capacity that users see, or the size that is left "
-    "for users. CP means compression: the written data compresses to this percentage of its size; 100 means "
-    "incompressible."
+    "OP means over-provisioning: spare capacity in percent of the capacity that users see, or the size that is left "
+    "for users. CP means compression: the written data compresses to this percentage of its size. 100 means that the "
+    "data cannot be compressed."
 )
 COMPUTED_NOTE = (
     "Rating sustains is the highest speed at which one device can run day and night without exceeding its DWPD. At "

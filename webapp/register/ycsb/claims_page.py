@@ -66,11 +66,11 @@ def _sentence(counts: Counter[Status]) -> str:
     odd = counts[Status.TRUNCATED] + counts[Status.ROUNDED_UP]
     charts = counts[Status.AS_READ] + counts[Status.AT_POINTS] + counts[Status.NOT_DECIDABLE]
     unchecked = counts[Status.IN_WORDS] + counts[Status.CANNOT_BE_CHECKED]
-    rounding = f" ({odd} with odd rounding)" if odd else ""
+    rounding = f" (in {odd} cases with unusual rounding)" if odd else ""
     return (
-        f"Of {counts.total()} claims: {counts[Status.REPRODUCES] + odd} hold{rounding}, "
-        f"{counts[Status.CONTRADICTS]} contradicted by the publication's own figures, "
-        f"{charts} based on chart readings, {unchecked} cannot be checked."
+        f"The register has {counts.total()} claims. The figures of the same publication confirm "
+        f"{counts[Status.REPRODUCES] + odd} of them{rounding} and contradict {counts[Status.CONTRADICTS]}. "
+        f"Another {charts} depend on values that were read from charts, and {unchecked} cannot be checked."
     )
 
 

@@ -15,7 +15,7 @@ from webapp.register.syndication.public_addresses import EVERYTHING, public_addr
 
 @pytest.fixture(autouse=True)
 def root(tmp_path, settings, monkeypatch):
-    """Separate the snapshots of a test from those of the machine."""
+    """Give each test a snapshot directory of its own."""
     settings.SNAPSHOT_DIR = tmp_path / "snapshots"
     monkeypatch.setattr(serving, "POLL_S", 0)
     return settings.SNAPSHOT_DIR
@@ -23,7 +23,7 @@ def root(tmp_path, settings, monkeypatch):
 
 @pytest.fixture
 def make_old(root):
-    """Return a function that dates the last check back, as if no worker runs."""
+    """Return a function that makes the last check look old, as if no worker ran."""
 
     def make():
         past = time.time() - serving.TRUSTED_S - 5
@@ -100,7 +100,7 @@ def few_addresses(monkeypatch):
 
 @pytest.fixture
 def database_away(monkeypatch):
-    """Every query fails from now on, as where the server is stopped."""
+    """Make every query fail from now on, as if the database server were stopped."""
 
     def fail(*_, **__):
         raise OperationalError("connection refused")

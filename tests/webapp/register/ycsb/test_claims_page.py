@@ -46,8 +46,9 @@ def test_the_claims_are_counted_by_status(client):
     counts = Counter(expected(row) for row in recorded())
     text = client.get("/ycsb/claims/").text
     assert (
-        "Of 62 claims: 37 hold (15 with odd rounding), 1 contradicted by the publication&#x27;s own figures, "
-        "4 based on chart readings, 20 cannot be checked." in text
+        "The register has 62 claims. The figures of the same publication confirm 37 of them (in 15 cases with unusual "
+        "rounding) and contradict 1. Another 4 depend on values that were read from charts, and 20 cannot be checked."
+        in text
     )
     for status, number in counts.items():
         assert f"<dt>{LABELS[Status(status)]} <b>{number}</b></dt>" in text
