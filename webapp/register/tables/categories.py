@@ -24,7 +24,7 @@ ENDURANCE_NOTE = (
     "how often the whole drive may be written each day over its warranty."
 )
 STATES_NOTE = (
-    "OP means over-provisioning: spare capacity in percent of the capacity that users see, or the size that is left "
+    "OP means over-provisioning: spare capacity, in percent of the capacity that users see, or the size that is left "
     "for users. CP means compression: the written data compresses to this percentage of its size. 100 means that the "
     "data cannot be compressed."
 )

@@ -19,7 +19,7 @@ LABELS = {
     Status.AS_READ: "consistent with the chart",
     Status.AT_POINTS: "chart too imprecise",
     Status.NOT_DECIDABLE: "not decidable from the chart",
-    Status.CONTRADICTS: "contradicts itself",
+    Status.CONTRADICTS: "contradicted",
     Status.IN_WORDS: "not a number",
     Status.CANNOT_BE_CHECKED: "cannot be checked",
 }

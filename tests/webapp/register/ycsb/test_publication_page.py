@@ -59,7 +59,7 @@ def test_the_improvement_is_listed_by_thread_count_with_both_peaks_marked(client
 
 def test_a_wrong_claim_of_a_brief_is_shown_next_to_its_table(client, published):
     assert (
-        "Status of the published claim “24 % mean improvement over thread counts”: contradicts itself."
+        "Status of the published claim “24 % mean improvement over thread counts”: contradicted."
         in client.get("/ycsb/micron-7400-brief/").text
     )
 
