@@ -4,21 +4,30 @@ All asynchronous code runs on one thread of the process, so callers stay plain f
 for all hosts, in its data directory; runners/inventory/enrolment.py reads and replaces the keys of the hosts.
 """
 
+from __future__ import annotations  # annotations must not import asyncssh
+
 import asyncio
 import os
 import re
 import threading
 from concurrent.futures import TimeoutError as NoAnswerInTimeError
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import asyncssh
 from django.conf import settings
+from django.utils.functional import SimpleLazyObject
 
 from runners.errors import HostUnavailableError
 from runners.hosts.machine import create_once
 from runners.hosts.protocol import ResponseTimer
+
+if TYPE_CHECKING:
+    import asyncssh
+else:
+    # Its import takes 0.2 s of a processor, as it starts a compiler to find libraries; most processes do not use SSH.
+    asyncssh = SimpleLazyObject(lambda: import_module("asyncssh"))
 
 KIND = "ssh-ed25519"
 
@@ -166,14 +175,14 @@ class Connections:
         self._open.clear()
 
 
-class HandshakeObserver(asyncssh.SSHClient):
-    """Reports to the timer that a connection was accepted, before the login."""
+def _handshake_observer(timer: ResponseTimer) -> asyncssh.SSHClient:
+    """Return a client that reports to the timer that a connection was accepted, before the login."""
 
-    def __init__(self, timer: ResponseTimer) -> None:
-        self._timer = timer
+    class HandshakeObserver(asyncssh.SSHClient):
+        def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
+            timer.connection_accepted()
 
-    def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
-        self._timer.connection_accepted()
+    return HandshakeObserver()
 
 
 async def _connect(address: Address, timer: ResponseTimer) -> asyncssh.SSHClientConnection:
@@ -189,7 +198,7 @@ async def _connect(address: Address, timer: ResponseTimer) -> asyncssh.SSHClient
         preferred_auth="publickey",
         keepalive_interval=KEEPALIVE_S,
         compression_algs=None,
-        client_factory=lambda: HandshakeObserver(timer),
+        client_factory=lambda: _handshake_observer(timer),
     )
 
 
