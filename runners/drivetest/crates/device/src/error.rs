@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::open::path_probe::DeviceNumber;
+use crate::probe::path::DeviceNumber;
 
 /// A device that cannot be identified.
 #[derive(Debug, thiserror::Error)]

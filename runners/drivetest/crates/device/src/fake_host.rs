@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::open::path_probe::{DeviceNumber, Exclusive, FileId, Node, PathProbe};
+use crate::probe::path::{DeviceNumber, Exclusive, FileId, Node, PathProbe};
 use crate::system::System;
 
 const DISK_BYTES: u64 = 1 << 30;

@@ -7,9 +7,9 @@
 mod error;
 mod gate;
 mod identity;
-/// Access to a path: its type, exclusive opening, and recognised data.
-mod open {
-    pub(crate) mod path_probe;
+/// Probes that change nothing: the type of a path, who uses it, and the data that is recognised on it.
+mod probe {
+    pub(crate) mod path;
     pub mod signature;
 }
 /// The current state of a device: mounts, open files, I/O activity, request queue, health and trims.
@@ -41,7 +41,7 @@ pub use identity::hardware::{Hardware, Pcie};
 pub use identity::host::Host;
 pub use identity::locate::{Drives, ListedDrive, list, locate};
 pub use identity::{Identity, MountPoint, identify, identify_all, identify_in_use};
-pub use open::signature;
+pub use probe::signature;
 pub use state::health::Health;
 pub use state::io_counters::TrimCounters;
 pub use state::queue::Queue;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use crate::error::DeviceError;
-use crate::open::path_probe::{HostProbe, PathProbe};
+use crate::probe::path::{HostProbe, PathProbe};
 
 /// The directories of a host. Tests use fake hosts.
 pub(crate) struct System {

@@ -10,7 +10,7 @@ use std::thread;
 use serde::Serialize;
 
 use crate::error::DeviceError;
-use crate::open::path_probe::{Exclusive, Node};
+use crate::probe::path::{Exclusive, Node};
 use crate::state::io_counters::Activity;
 use crate::state::mounts;
 use crate::state::open_files::{self, OpeningProcess};

@@ -10,8 +10,8 @@ use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::{Errno, FdFlags};
 
 use crate::gate::guard::Guard;
-use crate::open::path_probe::DeviceNumber;
-use crate::open::signature;
+use crate::probe::path::DeviceNumber;
+use crate::probe::signature;
 
 /// A device that is refused. Nothing was written to it.
 #[derive(Debug, thiserror::Error)]

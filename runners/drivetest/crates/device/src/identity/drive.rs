@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::error::DeviceError;
-use crate::open::path_probe::{FileId, Node};
+use crate::probe::path::{FileId, Node};
 use crate::system::{self, MACHINE_HASH_DIGITS, MACHINE_HASH_SEPARATOR, System, is_lower_hex};
 use crate::topology::block::Block;
 use crate::topology::inventory::Inventory;

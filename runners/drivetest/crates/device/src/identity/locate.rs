@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::DeviceError;
 use crate::identity::drive::{self, DriveKind};
-use crate::open::path_probe::Node;
+use crate::probe::path::Node;
 use crate::system::System;
 use crate::topology::block::Block;
 use crate::topology::inventory::Inventory;

@@ -15,7 +15,7 @@ use crate::gate::{self, Refusal};
 use crate::identity::drive::DriveKind;
 use crate::identity::hardware::Hardware;
 use crate::identity::host::Host;
-use crate::open::path_probe::Node;
+use crate::probe::path::Node;
 use crate::state::health::Health;
 use crate::state::io_counters::{Activity, TrimCounters};
 use crate::state::mounts;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::DeviceError;
-use crate::open::path_probe::{DeviceNumber, Node};
+use crate::probe::path::{DeviceNumber, Node};
 use crate::state::open_files::process_numbers;
 use crate::system::{self, System, unescaped};
 

@@ -3,7 +3,7 @@
 use std::thread;
 
 use crate::error::DeviceError;
-use crate::open::path_probe::Node;
+use crate::probe::path::Node;
 use crate::system::{self, System};
 
 /// A short access by udev is over after a few samples; a user of the device remains.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::error::DeviceError;
-use crate::open::path_probe::Node;
+use crate::probe::path::Node;
 use crate::topology::block::Block;
 use crate::topology::resolve::ResolvedDevice;
 

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::DeviceError;
-use crate::open::path_probe::{DeviceNumber, Node};
+use crate::probe::path::{DeviceNumber, Node};
 use crate::system::{self, System};
 
 /// sysfs counts sizes in units of 512 bytes, regardless of the drive's blocks. Source: Linux, block/genhd.c.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::DeviceError;
-use crate::open::path_probe::{DeviceNumber, Node};
+use crate::probe::path::{DeviceNumber, Node};
 use crate::system::{self, System};
 use crate::topology::block::Block;
 

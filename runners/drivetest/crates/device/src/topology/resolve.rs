@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::DeviceError;
 use crate::identity::drive::{self, Drive};
-use crate::open::path_probe::{DeviceNumber, FileId, Node};
+use crate::probe::path::{DeviceNumber, FileId, Node};
 use crate::system::System;
 use crate::topology::block::Block;
 use crate::topology::inventory::Inventory;

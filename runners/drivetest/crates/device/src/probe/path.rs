@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::fs::{self, Access, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::open::signature;
+use crate::probe::signature;
 use crate::state::health;
 
 /// The number of a block device, which the kernel uses regardless of names.
