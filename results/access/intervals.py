@@ -10,7 +10,8 @@ import zstandard
 from django.db import connection
 
 from results import locks
-from results.access.withholding import is_mirrored, missing_log_message, refuse_withheld
+from results.access.mirrored_runs import is_mirrored, missing_log_message
+from results.access.withholding import refuse_withheld
 from results.evidence.store import EvidenceDamagedError, companion_paths, open_evidence, path_of
 from results.ingest.rows import MEMBER_CHARS, series_of
 from results.models import Run, Series, Slice

@@ -2,19 +2,16 @@
 
 The rows do not record which file a value came from. If one file is sequestered, everything that may come from a
 companion file is hidden from all readers. The figures of the log itself stay.
-
-A mirrored run came with the dump of another register: its figures and verdicts are here, its log is not.
 """
 
 import copy
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from results.history import ACCEPTED_WARNINGS, record_event
-from results.models import Event, Evidence, Finding, Reading, Run, Statistic, Submission, Tier, Verdict, YcsbRun
+from results.history import ACCEPTED_WARNINGS
+from results.models import Event, Evidence, Finding, Reading, Run, Statistic, Submission, Verdict, YcsbRun
 
 # Values that YCSB prints on standard error or in its properties. Workload, phase, binding and threads stay: they
 # identify the load of the figures.
@@ -176,47 +173,3 @@ def visible_ycsb(run: Run) -> YcsbRun:
     for name, empty in YCSB_REDACTIONS.items():
         setattr(visible, name, empty)
     return visible
-
-
-DUMP_IMPORTED, HERE = "dump-taken-in", ("register", "here")
-WEB = ("https://", "http://")
-
-
-@dataclass(frozen=True)
-class Origin:
-    """The origin of a dump: address of the register and day; empty if not reported."""
-
-    address: str
-    day: str
-
-    def run_address(self, run: Run) -> str:
-        """Return the address of the run there; empty if the dump names no web site."""
-        return f"{self.address.rstrip('/')}/runs/{run.public_id}/" if self.address.startswith(WEB) else ""
-
-
-def is_mirrored(run: Run) -> bool:
-    """Return whether a run was read from a log that this register never had."""
-    return run.submission_id is None and run.reading_id is None and run.tier != Tier.PUBLISHED
-
-
-def record_dump_origin(address: str, written_at: str) -> None:
-    """Record which dump this register imported."""
-    record_event(None, DUMP_IMPORTED, HERE, details={"source": address, "written_at": written_at})
-
-
-def origin() -> Origin:
-    """Return the origin of the imported dump. A register imports at most one dump, while it is empty."""
-    event = Event.objects.filter(kind=DUMP_IMPORTED, subject_type=HERE[0], subject_id=HERE[1]).last()
-    details = event.details if event else {}
-    return Origin(details.get("source", ""), details.get("written_at", "").partition("T")[0])
-
-
-def missing_log_message(run: Run) -> str:
-    """Return the reason why this register has no log of a run."""
-    if not is_mirrored(run):
-        return f"Run {run.public_id} has no log, because it comes from a publication."
-    came = origin()
-    dump = f"a dump of {came.address}" if came.address else "a dump"
-    address = came.run_address(run)
-    there = f" See the original run: {address}" if address else ""
-    return f"The register has no log of run {run.public_id}: the run came with {dump}, which has no logs.{there}"

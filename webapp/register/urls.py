@@ -4,7 +4,7 @@ from django.urls import URLPattern, path
 
 from webapp.register.compare.views import compare
 from webapp.register.drives import views as drives_views
-from webapp.register.dumps import views as page
+from webapp.register.dumps import views as dumps_views
 from webapp.register.explain import views as explain_views
 from webapp.register.fleet import views as fleet_views
 from webapp.register.home import views as home_views
@@ -31,8 +31,8 @@ urlpatterns: list[URLPattern] = [
     path("drive/<slug:slug>/picture.png", badge_images.picture, name="product-picture"),
     path("id/<str:public_id>", citations.permanent_id, name="permanent-id"),
     # Pages and files.
-    path("data/", page.data, name="data"),
-    path("data/<str:day>/<str:name>", page.dump_file, name="dump-file"),
+    path("data/", dumps_views.data, name="data"),
+    path("data/<str:day>/<str:name>", dumps_views.dump_file, name="dump-file"),
     path("", home_views.home, name="home"),
     path("drives/", drives_views.all_categories, name="drives"),
     path("drives/historical/", drives_views.historical, name="historical"),

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from django.db import models, transaction
 
-from results.access.withholding import record_dump_origin
+from results.access.mirrored_runs import record_dump_origin
 from results.models import Product, Profile, Run, Share, Statistic, Verdict
 from results.models.row_operations import copy_rows
 from results.rules.act.limits import parse_limits

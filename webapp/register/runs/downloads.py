@@ -5,7 +5,8 @@ from tempfile import SpooledTemporaryFile
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 
-from results.access.withholding import has_withheld_file, is_file_withheld, is_withheld, missing_log_message
+from results.access.mirrored_runs import missing_log_message
+from results.access.withholding import has_withheld_file, is_file_withheld, is_withheld
 from results.evidence.store import open_evidence
 from results.models import YCSB, Companion, Evidence, Run
 from webapp.register.http.files import long_csv_response, plain

@@ -6,7 +6,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from results.access.withholding import is_mirrored, is_withheld, visible_events, visible_verdict
+from results.access.mirrored_runs import is_mirrored
+from results.access.withholding import is_withheld, visible_events, visible_verdict
 from results.history import displaced_by, event_label, for_everyone, history_of, is_by_reviewer
 from results.models import YCSB, Category, Certificate, Companion, Event, Evidence, Finding, Run, Tier, Visibility
 from webapp.register.http.access import is_public

@@ -9,15 +9,8 @@ from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from results.access.withholding import (
-    has_withheld_file,
-    is_mirrored,
-    is_withheld,
-    missing_log_message,
-    origin,
-    visible_findings,
-    visible_verdict,
-)
+from results.access.mirrored_runs import dump_origin, is_mirrored, missing_log_message
+from results.access.withholding import has_withheld_file, is_withheld, visible_findings, visible_verdict
 from results.models import YCSB, Profile, Run
 from results.rules.act.limits import parse_limits
 from webapp.register.http.access import LINK_KEY, holds_link, is_public, require_access
@@ -143,7 +136,7 @@ def _published_context(request: HttpRequest, run: Run) -> dict[str, Any]:
 
 
 def _evidence_context(request: HttpRequest, run: Run) -> dict[str, Any]:
-    mirror = origin() if is_mirrored(run) else None  # the register from whose dump the run was imported
+    mirror = dump_origin() if is_mirrored(run) else None  # the register from whose dump the run was imported
     return {
         "findings": in_order(visible_findings(run)),
         "has_withheld_file": has_withheld_file(run),

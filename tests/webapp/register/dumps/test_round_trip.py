@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from results.access.withholding import Origin, origin
+from results.access.mirrored_runs import DumpOrigin, dump_origin
 from results.catalogue.importer import import_catalogue
 from results.lifecycle import visibility
 from results.lifecycle.corrections import annotate
@@ -81,7 +81,7 @@ def test_an_imported_dump_is_exported_unchanged(full_register, data_dir, setting
     call_command("flush", interactive=False)
     imported = import_dump(elsewhere)
     assert imported.contradictions == []
-    assert origin() == Origin("https://register.example", read_dump(elsewhere).written_at[:10])
+    assert dump_origin() == DumpOrigin("https://register.example", read_dump(elsewhere).written_at[:10])
     assert imported.rows["runs"] == Run.objects.count() == 103 + 4
     shown = [each for each in before if each[0] != hidden]
     assert sorted(verdicts(), key=str) == shown

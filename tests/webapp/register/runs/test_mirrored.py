@@ -2,7 +2,7 @@
 
 import pytest
 
-from results.access.withholding import record_dump_origin
+from results.access.mirrored_runs import record_dump_origin
 from results.models import Run, YcsbRun
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from tests.webapp.register.runs.test_side_file import SIDE_FILE
