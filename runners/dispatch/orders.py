@@ -1,12 +1,14 @@
-"""Orders: ordering, retrying, cancelling and enqueueing runs. Refusals are predicted before anything is queued.
+"""Orders: ordering, retrying, cancelling and enqueueing runs.
 
 The row is the queue: a lost message delays a dispatch by one polling period.
+
+The pages that order, retry or plan a campaign call `expected_refusal` first: it predicts refusals from the host's last
+report. `order` does not call it, nor do the later steps of a campaign. drivetest decides on the host.
 """
 
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -14,23 +16,22 @@ from typing import Any
 from celery import current_app
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
-from django.db.models import CharField, F, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Cast, Coalesce, Now
+from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from results.history import record_event
-from results.models import Event, Organisation
+from results.models import Organisation
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from runners.errors import RequestRefusedError
-from runners.hosts.drive_keys import is_among
-from runners.inventory.devices import BOUND, IDENTITY_REFRESHED
-from runners.inventory.health import reported_at
+from runners.inventory.devices import last_identified
+from runners.inventory.health import is_listed, reported_at
 from runners.inventory.safety import may_consent_on_page, signature_of
-from runners.inventory.service_state import lock_in_service, returns_of
+from runners.inventory.service_state import lock_in_service
 from runners.inventory.ycsb_requirements import objection_to_hosts, objection_to_programs
 from runners.lifecycle.transitions import add_step
-from runners.models import LOST_UNCONFIRMED, Device, Dispatch, DriveState, Host, Step
+from runners.models import LOST_UNCONFIRMED, Device, Dispatch, Host, Step
 from runners.models.dispatch import CONSENT_OPTION
 from runners.models.postgres import storable
 from runners.models.states import FINAL, State
@@ -179,40 +180,6 @@ def expected_refusal(device: Device, requested: Order) -> str:
     """
     refusals = [*_refusal_by_last_check(device), *_refusal_for_data(device, requested)]
     return " ".join([*refusals, *_refusal_for_programs(device, requested)])
-
-
-def last_identified(device: Device) -> tuple[dict[str, Any], datetime]:
-    """Return the latest identity of a drive and its time: from its binding, a refresh, or a run."""
-    return all_last_identified(Device.objects.filter(pk=device.pk))[device.pk]
-
-
-def all_last_identified(devices: QuerySet[Device]) -> dict[int, tuple[dict[str, Any], datetime]]:
-    """Return the same for many devices by their keys, in one query."""
-    about = Event.objects.filter(subject_type="device", subject_id=Cast(OuterRef("pk"), CharField()))
-    requests = about.filter(kind__in=[BOUND, IDENTITY_REFRESHED]).order_by("-at")
-    of_drive = DriveState.objects.filter(drive_key=OuterRef("drive_key"), dispatch__device=OuterRef("pk"))
-    seen = of_drive.filter(at__gt=OuterRef("identified_at")).exclude(document={}).order_by("-at", "-pk")
-    found = devices.annotate(identified_at=Coalesce(Subquery(requests.values("at")[:1]), F("added_at")))
-    latest = found.annotate(document=Subquery(seen.values("document")[:1]), seen_at=Subquery(seen.values("at")[:1]))
-    return {
-        each.pk: (each.identity, each.identified_at) if each.document is None else (each.document, each.seen_at)
-        for each in latest
-    }
-
-
-def in_service_since(device: Device) -> datetime:
-    """Return when a device was last bound or returned to service: others may have used it before."""
-    bindings = Q(kind=BOUND, subject_type="device", subject_id=str(device.pk))
-    times = Event.objects.filter(bindings | returns_of(device)).order_by("-at").values_list("at", flat=True)
-    return times.first() or device.added_at
-
-
-def is_listed(host: Host, drive_key: str) -> bool | None:
-    """Return whether a host's operator lists a drive as loadable; None if not reported, and on hosts without a list."""
-    listed = host.health.get("drives")
-    if host.kind != Host.Kind.SSH or listed is None:
-        return None
-    return is_among(drive_key, listed)
 
 
 def _refusal_by_last_check(device: Device) -> Iterator[str]:

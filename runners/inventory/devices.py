@@ -1,22 +1,32 @@
-"""Devices: binding a drive to a host, and refreshing its identity after a person changed the drive."""
+"""Devices: binding a drive to a host, refreshing its identity, and when it was last identified or bound."""
+
+from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import CharField, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Cast, Coalesce
 
 from results.history import record_event
+from results.models import Event
 from runners.errors import RequestRefusedError
 from runners.hosts.drive_keys import keys_of, unmarked
 from runners.hosts.machine import machine_id
 from runners.hosts.protocol import Identity, LabHost
 from runners.inventory.safety import identify_device, is_bound
-from runners.inventory.service_state import RETURNED, blocking_work, lock_host_in_service, record_service_event
-from runners.models import LOST_UNCONFIRMED, Device, Dispatch, Host
+from runners.inventory.service_state import (
+    RETURNED,
+    blocking_work,
+    lock_host_in_service,
+    record_service_event,
+    returns_of,
+)
+from runners.models import LOST_UNCONFIRMED, Device, Dispatch, DriveState, Host
 from runners.models.postgres import lock_drive
 from runners.models.states import LIVE
 
 BOUND = "device-bound"
-
 IDENTITY_REFRESHED = "device-looked-at-again"
 
 
@@ -124,3 +134,29 @@ def objection_to_path_change(device: Device, identity: Identity) -> str:
         f"{device} is {device.path} of {device.size_bytes} bytes in open orders, and cannot become "
         f"{identity.path} of {identity.size_bytes} bytes before they have ended: {ordered}"
     )
+
+
+def last_identified(device: Device) -> tuple[dict[str, Any], datetime]:
+    """Return the latest identity of a drive and its time: from its binding, a refresh, or a run."""
+    return all_last_identified(Device.objects.filter(pk=device.pk))[device.pk]
+
+
+def all_last_identified(devices: QuerySet[Device]) -> dict[int, tuple[dict[str, Any], datetime]]:
+    """Return the same for many devices by their keys, in one query."""
+    about = Event.objects.filter(subject_type="device", subject_id=Cast(OuterRef("pk"), CharField()))
+    requests = about.filter(kind__in=[BOUND, IDENTITY_REFRESHED]).order_by("-at")
+    of_drive = DriveState.objects.filter(drive_key=OuterRef("drive_key"), dispatch__device=OuterRef("pk"))
+    seen = of_drive.filter(at__gt=OuterRef("identified_at")).exclude(document={}).order_by("-at", "-pk")
+    found = devices.annotate(identified_at=Coalesce(Subquery(requests.values("at")[:1]), F("added_at")))
+    latest = found.annotate(document=Subquery(seen.values("document")[:1]), seen_at=Subquery(seen.values("at")[:1]))
+    return {
+        each.pk: (each.identity, each.identified_at) if each.document is None else (each.document, each.seen_at)
+        for each in latest
+    }
+
+
+def in_service_since(device: Device) -> datetime:
+    """Return when a device was last bound or returned to service: others may have used it before."""
+    bindings = Q(kind=BOUND, subject_type="device", subject_id=str(device.pk))
+    times = Event.objects.filter(bindings | returns_of(device)).order_by("-at").values_list("at", flat=True)
+    return times.first() or device.added_at

@@ -174,8 +174,8 @@ def _own_room() -> dict[str, Any]:
 def _device(lab_host: SshHost, device: Device, listed: list[str]) -> dict[str, Any]:
     """Return the current paths of a bound device and whether it may be loaded. A missing drive affects only itself."""
     paths = lab_host.find(device.drive_key, device.size_bytes)
-    is_listed = is_among(device.drive_key, listed)
-    return {"label": device.label, "drive_key": device.drive_key, "paths": paths, "listed": is_listed}
+    may_be_loaded = is_among(device.drive_key, listed)
+    return {"label": device.label, "drive_key": device.drive_key, "paths": paths, "listed": may_be_loaded}
 
 
 def _found(lab_host: SshHost) -> list[dict[str, Any]] | None:
@@ -190,6 +190,14 @@ def reported_at(report: dict[str, Any]) -> datetime | None:
     """Return the host's own clock at its last check; None if it never reported."""
     clock_unix_ns = report.get("clock_unix_ns")
     return None if clock_unix_ns is None else datetime.fromtimestamp(clock_unix_ns / NS_PER_S, UTC)
+
+
+def is_listed(host: Host, drive_key: str) -> bool | None:
+    """Return whether a host's operator lists a drive as loadable; None if not reported, and on hosts without a list."""
+    listed = host.health.get("drives")
+    if host.kind != Host.Kind.SSH or listed is None:
+        return None
+    return is_among(drive_key, listed)
 
 
 def _period() -> timedelta:

@@ -1,8 +1,7 @@
 import pytest
 
 from results.models import Event
-from runners.dispatch.orders import in_service_since, last_identified
-from runners.inventory.devices import RefreshRefusedError, refresh_identity
+from runners.inventory.devices import RefreshRefusedError, in_service_since, last_identified, refresh_identity
 from runners.models import Device
 from runners.models.states import LIVE, State
 

@@ -9,7 +9,6 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from runners.dispatch.orders import is_listed
 from runners.errors import HostError
 from runners.hosts import connect
 from runners.hosts.drive_keys import is_same_drive
@@ -17,7 +16,7 @@ from runners.hosts.local import LocalHost
 from runners.hosts.machine import is_this_machine
 from runners.hosts.protocol import FoundDrive, parse_drives
 from runners.inventory.enrolment import own_program_sha256
-from runners.inventory.health import reported_at
+from runners.inventory.health import is_listed, reported_at
 from runners.inventory.ycsb_requirements import allowed_programs, missing_programs, programs_path
 from runners.models import Dispatch, Host
 from runners.models.states import ON_HOST

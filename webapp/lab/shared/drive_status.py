@@ -14,9 +14,9 @@ from django.utils import timezone
 from runners.campaigns.commands import open_on
 from runners.campaigns.outcomes import rung_of, with_readings
 from runners.campaigns.terms import Result, Terms
-from runners.dispatch.orders import all_last_identified, in_service_since, is_listed, last_identified
 from runners.errors import RequestRefusedError
-from runners.inventory.health import reported_at
+from runners.inventory.devices import all_last_identified, in_service_since, last_identified
+from runners.inventory.health import is_listed, reported_at
 from runners.inventory.safety import (
     SIGNATURE_ERROR,
     holds_file,
