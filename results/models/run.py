@@ -250,7 +250,7 @@ class Verdict(models.Model):
     """drivetest's judgement of a run under a profile; `document` is its full JSON (docs/reference/formats.md).
 
     `is_decided_by_limits`: only shares over limits prevent a pass, so that it may pass
-    under wider limits. A run that was too short or could not keep up has further reasons.
+    under wider limits. A run that is shorter than the profile demands, or could not keep up, has further reasons.
     """
 
     class Outcome(models.TextChoices):

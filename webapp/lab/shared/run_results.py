@@ -25,7 +25,7 @@ def with_results(dispatches: Iterable[Dispatch]) -> list[tuple[Dispatch, str, bo
 
 
 def _result_of(dispatch: Dispatch, limits: tuple[Limit, ...]) -> tuple[str, bool]:
-    """Return the outcome of the verdict; if the run is too short for a verdict, compare it with the limits."""
+    """Return the outcome of the verdict; if it is undecided or missing, compare the run with the limits."""
     if dispatch.recipe not in ACT_RECIPES:
         return "", False
     rung = rung_of(dispatch, limits)

@@ -143,7 +143,8 @@ class LimitEvaluation:
 def passes_limits(verdict: Verdict | None, *, is_over: bool) -> bool:
     """Return whether a result passes a reader's limits, given whether one of its shares is over them.
 
-    A log passes no limits if its verdict has other reasons than shares: too short, damaged, or could not keep up.
+    A log passes no limits if its verdict has other reasons than shares: it is cut, damaged or shorter than the profile
+    demands, or the program could not keep up.
     A published result, which has no verdict, is decided by its shares.
     """
     return not is_over and (verdict is None or bool(verdict.is_decided_by_limits))

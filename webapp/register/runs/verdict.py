@@ -94,7 +94,7 @@ HOUR_S, MINUTE_S = 3600, 60
 def verdict_view(run: Run, verdict: Verdict) -> dict[str, Any]:
     """Return the verdict with its first word separate, because the page frames a fail.
 
-    `short_run` explains why a short run has no verdict.
+    `short_run` explains why a run that is shorter than the profile demands is undecided.
     """
     violations = verdict.document["violations"]
     shown = violations[:SHOWN_VIOLATIONS]
@@ -111,14 +111,14 @@ def verdict_view(run: Run, verdict: Verdict) -> dict[str, Any]:
 
 
 def short_run_sentence(run: Run, verdict: Verdict) -> str:
-    """Return why a run that is shorter than its profile requires has no verdict; empty for any other run."""
+    """Return why a run is undecided that is shorter than its profile demands; empty for any other run."""
     required = json.loads(verdict.profile.document)
     required_s, slice_s = required["duration_s"], required["slice_length_s"]
     if verdict.outcome != Verdict.Outcome.UNDECIDED or run.duration_s is None or run.duration_s >= required_s:
         return ""
     by = "hour by hour" if slice_s == HOUR_S else f"in slices of {_in_words(slice_s)}"
     lasted, needed = _in_words(run.duration_s), _in_words(required_s)
-    return f"No verdict: the test ran {lasted}, and a verdict needs {needed}, judged {by}."
+    return f"Shorter than the profile demands: the test ran {lasted} and needs {needed}, judged {by}."
 
 
 def _in_words(duration_s: int) -> str:

@@ -1,5 +1,6 @@
 //! The verdict on a run (pass, fail, undecided, void): the shares of reads in every slice are compared with the limits of a
-//! profile, in integers. `reasons` makes a short or damaged run void, and `act::stop` determines how a run ended.
+//! profile, in integers. `reasons` makes a cut or damaged run void, and leaves a run undecided that is shorter than the
+//! profile demands. `act::stop` determines how a run ended.
 
 pub mod decimal;
 

@@ -1,5 +1,5 @@
-//! Reasons for a verdict besides the limits: short, cut or damaged runs are void, and differences from the profile leave a
-//! run undecided.
+//! Reasons for a verdict besides the limits. Cut runs (findings `short` and `cut`) and damaged runs are void. Differences
+//! from the profile leave a run undecided, for example if it is shorter than the profile demands.
 
 use crate::act::blocks::histogram::Tally;
 use crate::act::run::Run;
