@@ -96,6 +96,7 @@ class Connections:
 
     def exchange(self, address: Address, payload: bytes, within_s: float, timer: ResponseTimer) -> bytes:
         """Return the host's answer, timed by `timer`. Raise HostUnavailableError if it does not come in time."""
+        import_module("asyncssh")  # the first import takes time, which must not count as the host's
         timer.request_sent()
         future = asyncio.run_coroutine_threadsafe(self._timed(address, payload, within_s, timer), self._running_loop())
         try:

@@ -1,6 +1,8 @@
 import asyncio
 import errno
 import socket
+import subprocess
+import sys
 
 import asyncssh
 import pytest
@@ -65,3 +67,25 @@ def test_a_request_is_repeated_at_most_once_while_other_requests_open_connection
     with pytest.raises(HostUnavailableError, match="Connection lost"):
         asyncio.run(connections._timed(LAB, b"{}", 5, ResponseTimer()))
     assert connections.sent_count == 2
+
+
+SCRIPT = """
+import sys
+import webapp.wsgi  # sets Django up
+import runners.tasks
+from runners.hosts.protocol import ResponseTimer
+from runners.hosts.ssh_connection import Address, Connections
+
+print("asyncssh" in sys.modules)
+
+class Timer(ResponseTimer):
+    def request_sent(self):
+        sys.exit(print("asyncssh" in sys.modules))
+
+Connections().exchange(Address("lab-1", "127.0.0.1", 1, "drivecert", "key"), b"", 1, Timer())
+"""
+
+
+def test_asyncssh_is_imported_before_the_first_request_and_not_in_the_time_of_the_host():
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["False", "True"]
