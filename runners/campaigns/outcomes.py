@@ -133,7 +133,7 @@ def _judge(
 
 def _lost(dispatch: Dispatch) -> _Judged:
     if dispatch.ended_at is None:
-        return _Judged(Result.OPEN, f"{dispatch} was lost; its host has not confirmed yet that its program has ended")
+        return _Judged(Result.OPEN, f"{dispatch} was lost; the host has not confirmed yet that the program has ended")
     return _Judged(Result.UNUSABLE, dispatch.reason)
 
 

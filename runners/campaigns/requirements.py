@@ -129,13 +129,19 @@ def test_fault(campaign: Campaign, purpose: Purpose, rung: Rung) -> str:
     )
     test = f"a {step_name(purpose, rung.outcome.nx)}"
     if rung.outcome.duration_s is None or rung.outcome.duration_s < required:
-        ran = counted(rung.outcome.duration_s or 0, "second")
-        return f"{test} of {counted(required, 'second')}{wanted}: {rung.dispatch} ran for {ran}{had}"
+        return f"{test} of {counted(required, 'second')}{wanted}: {_ordered(rung)}{had}"
     if has_short_slices:
-        return f"{test}{wanted}: {rung.dispatch} ran{had}"
+        return f"{test}{wanted}: {rung.dispatch} was ordered{had}"
     if purpose is Purpose.LOAD and rung.verdict is not None and rung.verdict.outcome != Verdict.Outcome.PASS:
         return f"{test} that the profile accepts: {rung.verdict.headline}"
     return ""
+
+
+def _ordered(rung: Rung) -> str:
+    duration_s = rung.outcome.duration_s
+    return f"{rung.dispatch} was ordered " + (
+        f"for {counted(duration_s, 'second')}" if duration_s else "without a time"
+    )
 
 
 def pair_at(nx: Decimal, rungs: Sequence[Rung]) -> dict[Purpose, Rung]:
@@ -202,8 +208,7 @@ def _test(campaign: Campaign, purpose: Purpose, pair: Pair) -> Condition:
         what = "a load test" if purpose is Purpose.LOAD else "a stress test at twice that load"
         return Condition(f"{what} {required}", False, f"none that passes{at}")
     fault = test_fault(campaign, purpose, rung)
-    ran = f"{rung.dispatch} ran for {counted(rung.outcome.duration_s or 0, 'second')}"
-    return Condition(f"{step_name(purpose, rung.outcome.nx)} {required}", not fault, fault or ran)
+    return Condition(f"{step_name(purpose, rung.outcome.nx)} {required}", not fault, fault or _ordered(rung))
 
 
 def _same(what: str, values: Sequence[str | None]) -> Condition:

@@ -61,8 +61,10 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     except IntegrityError as error:
         if not violates(error, DRIVE_BUSY_CONSTRAINT):
             raise
-    user = Dispatch.objects.filter(drive_key=dispatch.drive_key, state__in=LIVE).first() or "another dispatch"
-    return _leave_queued(dispatch, WaitsFor.DRIVE, f"{user} uses the drive; the run waits until {user} has ended")
+    user = Dispatch.objects.filter(drive_key=dispatch.drive_key, state__in=LIVE).first()
+    ended = "another dispatch used the drive and has just ended; the run waits for the next poll"
+    reason = f"{user} uses the drive; the run waits until {user} has ended" if user else ended
+    return _leave_queued(dispatch, WaitsFor.DRIVE, reason)
 
 
 def _checked_message(host: Host) -> str:

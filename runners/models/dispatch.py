@@ -147,7 +147,7 @@ class Dispatch(models.Model):
 
     @property
     def shows_progress(self) -> bool:
-        """Whether pages show how much of the ordered time has passed: once started, and at the end if reported."""
+        """True if pages show how much of the ordered time has passed: once started, and at the end if reported."""
         is_active = self.started_at is not None and self.state not in FINAL
         return self.duration_s is not None and (is_active or self.last_label_s > 0)
 

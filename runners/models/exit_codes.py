@@ -17,7 +17,7 @@ UNSEEN_CAUSE = "it was killed, or the host was restarted"
 # How a program ended, as the rest of a sentence that begins with the program.
 REASONS: dict[int | None, str] = {
     FINISHED: "finished",
-    REFUSED: "refused the drive and wrote nothing",
+    REFUSED: "refused to start and wrote nothing to the drive",
     IO_ERROR: "ended by an I/O error",
     OVERLOADED: "ended because the drive could not keep up",
     INTERRUPTED: "was interrupted on the host",
@@ -71,7 +71,7 @@ def end_message(
     `unseen_cause` is what is known of an unobserved end. An end by signal was observed: the host names the signal.
     """
     if exit_status in {None, UNSEEN} and end_cause is EndCause.SIGNAL:
-        return f"a signal ended {subject}: {host_reason}"
+        return f"{subject} was {host_reason or 'ended by a signal'}"
     if exit_status in {None, UNSEEN}:
         message = f"{subject} ended unobserved, because {unseen_cause}"
         host_reason = "" if end_cause is EndCause.UNOBSERVED else host_reason

@@ -1,6 +1,6 @@
 """PostgreSQL details: text that its columns can store, violated constraints, and locks.
 
-The server releases all locks of a process when it dies.
+The server releases all locks of a process when that process ends.
 """
 
 import re

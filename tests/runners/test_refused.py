@@ -103,7 +103,7 @@ def test_a_run_that_drivetest_refuses_before_its_log_begins_is_refused(dispatch,
     poll_state(dispatch, connect)
     fake.end(dispatch.public_id, 2)
     assert poll_state(dispatch, connect) == State.REFUSED
-    assert dispatch.reason == "the program refused the drive and wrote nothing"
+    assert dispatch.reason == "the program refused to start and wrote nothing to the drive"
 
 
 SWEEP = {"preset": "micron-7450-rocksdb", "record_count": 10, "operation_count": 20, "threads": [1]}

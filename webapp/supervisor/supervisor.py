@@ -35,7 +35,7 @@ def running_message(database_url: str) -> str:
         connections["default"].close()
     if not running:
         return ""
-    return f"these lab runs continue, and the next start watches them again: {', '.join(running)}"
+    return f"these lab runs continue, and the next start polls them again: {', '.join(running)}"
 
 
 MAX_WEB_PROCESSES = 4

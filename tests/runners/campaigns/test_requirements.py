@@ -51,7 +51,7 @@ def full(to_full_length):
 def test_shortened_runs_on_a_virtual_device_lack_all(campaign):
     found = unmet(drive_to_end(campaign, limit_nx=30))
     assert set(found) == ALL
-    assert found["stress test at 60x"].endswith("ran for 120 seconds")
+    assert found["stress test at 60x"].endswith("was ordered for 120 seconds")
     assert found["firmware"] == "reported 0 times of 4: it cannot be shown"
 
 

@@ -89,7 +89,7 @@ def test_an_end_names_the_missing_full_length_runs(campaign):
     virtual, load, stress = campaign.missing
     assert "virtual" in virtual
     assert "load test at 30x of 86,400 seconds in slices of 3,600 seconds: " in load
-    assert load.endswith("ran for 120 seconds in slices of 120 seconds")
+    assert load.endswith("was ordered for 120 seconds in slices of 120 seconds")
     assert "stress test at 60x of 86,400 seconds" in stress
 
 

@@ -163,7 +163,8 @@ def test_a_host_that_is_silent_for_too_long_loses_the_dispatch(in_state, connect
     dispatch = in_state(state, silent_since=timezone.now() - timedelta(seconds=silent_s) if silent_s else None)
     fake.is_silent = True
     assert poll_state(dispatch, connect) == (State.LOST if is_lost else state)
-    assert "no answer" in dispatch.reason
+    retried = "a request to the host failed, and the register repeats it: fake: "
+    assert dispatch.reason.startswith("the host has given no usable answer since " if is_lost else retried)
 
 
 def test_a_lost_dispatch_names_the_last_answer_and_not_the_poll_that_failed(in_state, connect, fake):

@@ -41,10 +41,7 @@ def test_an_unobserved_end_names_its_cause_by_the_boots_of_the_host(ended, fake,
 
 
 def test_a_signal_that_ended_a_program_is_named(ended, fake):
-    assert (
-        end_message(ended, fake, ended_by("signal", "ended by signal 11"))
-        == "a signal ended the program: ended by signal 11"
-    )
+    assert end_message(ended, fake, ended_by("signal", "ended by signal 11")) == "the program was ended by signal 11"
 
 
 def test_the_last_message_of_a_program_is_shown_as_such_and_not_as_the_cause(ended, fake):
@@ -57,4 +54,4 @@ def test_the_last_message_of_a_program_is_shown_as_such_and_not_as_the_cause(end
 def test_the_collection_requests_the_signal_from_the_host(ended, fake):
     fake.start(ended.public_id, ended.drive_key, 1, [])
     fake.end(ended.public_id, None, reason="ended by signal 9")
-    assert _end_reason(ended, fake) == "a signal ended the program: ended by signal 9"
+    assert _end_reason(ended, fake) == "the program was ended by signal 9"

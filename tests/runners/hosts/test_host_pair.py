@@ -79,7 +79,7 @@ def test_a_cancel_reaches_the_load_while_the_drives_host_is_silent(loading, conn
     cancel(loading, staff)
     assert poll_state(loading, connect_both) == State.RUNNING
     assert not sender.programs[load_of(loading)].is_running
-    assert "no answer" in loading.reason
+    assert loading.reason.startswith("a request to the host failed, and the register repeats it: fake: ")
     fake.is_silent = False
     poll_state(loading, connect_both)
     assert fake.programs[f"{loading.public_id}.unmount"].is_running

@@ -33,4 +33,4 @@ def test_an_unknown_text_is_shown_as_stored():
     )
     unobserved = "the drive telemetry ended unobserved, because it was killed, or the host was restarted"
     assert end_message(None, EndCause.UNOBSERVED, UNSEEN, subject="the drive telemetry") == unobserved
-    assert end_message(None, EndCause.SIGNAL, "ended by signal 9") == "a signal ended the program: ended by signal 9"
+    assert end_message(None, EndCause.SIGNAL, "ended by signal 9") == "the program was ended by signal 9"
