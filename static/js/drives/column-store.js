@@ -2,7 +2,7 @@
 import {billionths} from '../limits.js';
 
 export const UNSTATED = 'unstated';
-export const SYSTEMS = new Set(['networked', 'cloud']); // ranked as a whole: results/models/product.py
+export const SYSTEMS = new Set(['networked', 'cloud']); // ranked as a whole: results/models/categories.py
 
 // The number in a word: '1,728,000' as it is, shares ('4.98') in billionths of a percent, exactly.
 const numberIn = (word, isShare) => isShare ? billionths(word) : Number(word.replaceAll(',', ''));
