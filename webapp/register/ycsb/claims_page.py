@@ -12,7 +12,7 @@ from webapp.register.http.files import Value
 from webapp.register.ycsb.gains import CHART_ACCURACY, READ_FROM_CHART, span
 from webapp.register.ycsb.publications import publication_of
 
-LABELS = {
+LABELS: dict[str, str] = {
     Status.REPRODUCES: "reproduced",
     Status.TRUNCATED: "truncated",
     Status.ROUNDED_UP: "rounded up",

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from results.catalogue.claims import import_claims, import_figures
-from results.models import PublishedFigure
+from results.models import PublishedClaim, PublishedFigure
 from tests.webapp.register.pages import read_rows
 
 pytestmark = pytest.mark.django_db
@@ -48,6 +48,12 @@ def test_the_7400_brief_has_its_44_and_49_per_cent(client, published):
     assert re.search(r"mean</th>.*?<b>\+48\.6</b>", first, re.DOTALL)
     assert "Status of the published claim “44 % peak throughput improvement”: reproduced." in response.text
     assert "Status of the published claim “49 % mean improvement over thread counts”: reproduced." in response.text
+
+
+def test_a_status_of_another_release_is_shown_as_stored(client, published):
+    PublishedClaim.objects.filter(status="reproduces").update(status="half right")
+    text = client.get("/ycsb/micron-7400-brief/").text
+    assert "Status of the published claim “44 % peak throughput improvement”: half right." in text
 
 
 def test_the_improvement_is_listed_by_thread_count_with_both_peaks_marked(client, published):
