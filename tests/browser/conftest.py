@@ -26,7 +26,7 @@ expect.set_options(timeout=PATIENCE_MS)
 
 @pytest.fixture(scope="package")
 def site(tmp_path_factory):
-    """A register as `make run` starts it, without snapshots.
+    """A register as `make run` starts it, without snapshots and with fewer garbage collections (tests/startup).
 
     With snapshots, its worker would regenerate hundreds of pages after each change of a test, and a test could get
     either a page or its snapshot. tests/webapp/register/snapshots compares the bytes of both.

@@ -114,6 +114,8 @@ def test_an_unchanged_live_part_is_not_sent_again(staff_page, drive):
     start_campaign(page, drive)
     page.get_by_role("button", name="Pause").click()
     page.wait_for_selector(".verdict >> text=paused", timeout=PATIENCE_MS)
+    # A run that has started changes the part until it ends; a queued one shows no progress.
+    page.wait_for_selector("#reached", state="detached", timeout=PATIENCE_MS)
     with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 204, timeout=PATIENCE_MS):
         pass
     page.get_by_role("link", name="Cancel the campaign").click()

@@ -13,7 +13,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.register import GIVEN_BY_THE_SESSION, PATIENCE_S, ROOT, copy_prepared_data, free_port, wait_for
+from tests.register import (
+    GIVEN_BY_THE_SESSION,
+    PATIENCE_S,
+    ROOT,
+    WITH_USUAL_COLLECTIONS,
+    copy_prepared_data,
+    free_port,
+    wait_for,
+)
 from webapp.embedded import Postgres, Redis
 from webapp.supervisor.data_directory import DataDirectory
 
@@ -59,7 +67,7 @@ class Site:
         inherited = {name: value for name, value in os.environ.items() if name not in GIVEN_BY_THE_SESSION}
         own = {"PORT": str(self.port), "DRIVECERT_DATA": str(self.data_dir), "SNAPSHOT_PERIOD_S": "2"}
         own |= {"DATABASE_URL": self.postgres.url, "REDIS_URL": self.redis.url}
-        return inherited | own | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
+        return inherited | own | WITH_USUAL_COLLECTIONS | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
 
     def command(self, *arguments):
         done = subprocess.run(

@@ -10,7 +10,16 @@ import psycopg
 import pytest
 import redis
 
-from tests.register import WITHOUT_SNAPSHOTS, Register, command_of, copy_prepared_data, opened_by, parent_of, wait_for
+from tests.register import (
+    WITH_USUAL_COLLECTIONS,
+    WITHOUT_SNAPSHOTS,
+    Register,
+    command_of,
+    copy_prepared_data,
+    opened_by,
+    parent_of,
+    wait_for,
+)
 
 pytestmark = pytest.mark.faults
 NOBODY_UID = 65534
@@ -21,7 +30,7 @@ def register_under(directory):
     # The path is longer than a socket path may be, and private.
     parent = directory / ("long" * 25)
     parent.mkdir(mode=0o700)
-    return Register(parent / "var", **WITHOUT_SNAPSHOTS)
+    return Register(parent / "var", **WITHOUT_SNAPSHOTS, **WITH_USUAL_COLLECTIONS)
 
 
 @pytest.fixture
