@@ -8,7 +8,8 @@ DRIVETEST := $(WORKSPACE)/target/release/drivetest
 # One target directory for all; nothing is built here twice, so keeping intermediate states would only cost disk.
 export CARGO_INCREMENTAL := 0
 # The side file of a run names the last commit that changed its program, so that no other commit compiles the program
-# again; an archive without history has none.
+# again. A shallow clone without that commit names the oldest one that it has, usually HEAD. The suffix -dirty stands
+# for changes that are not committed. An archive without history has no revision.
 export DRIVETEST_REVISION := $(shell git rev-list -1 HEAD -- $(WORKSPACE) 2>/dev/null)$(if $(shell git status --porcelain -- $(WORKSPACE) 2>/dev/null),-dirty)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The checks need no server: addresses of a developer's shell must not reach them.

@@ -13,7 +13,7 @@ from webapp.supervisor.supervisor import Supervisor
 
 class Command(BaseCommand):
     help = "Start PostgreSQL and Redis unless given, the web server, the Celery worker and beat; Ctrl-C stops them."
-    requires_system_checks: list[str] = []  # they run in the processes below, once there is a database
+    requires_system_checks: list[str] = []  # they run in `manage.py prepare`, once there is a database
 
     def handle(self, *args: Any, **options: Any) -> None:
         supervisor = Supervisor(settings.DATA_DIR, Address.from_environment(), self.report)

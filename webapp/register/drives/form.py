@@ -90,8 +90,7 @@ def boxes(name: str, options: Iterable[Option]) -> SafeString:
 
 
 def _label(column: Column) -> str:
-    head = f"Over {column.head}" if column.threshold_us and not column.head.startswith("Over") else column.head
-    return f"{head} (computed)" if column.kind == "computed" else head
+    return f"{column.head} (computed)" if column.kind == "computed" else column.head
 
 
 def _section_data(spec: TableSpec, layout: PageLayout) -> dict[str, Any]:

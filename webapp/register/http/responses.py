@@ -1,6 +1,6 @@
 """Caching and errors of public pages: the same response for everyone, with an ETag that caches can check.
 
-Error pages name the parameter that was not understood, and what was expected.
+The page of status 400 names the parameter that was not understood, and what was expected.
 """
 
 import hashlib

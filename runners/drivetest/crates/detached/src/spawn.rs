@@ -1,8 +1,8 @@
 //! Spawning of a background run: forks the monitor and the program, and records how the program ends.
 //!
-//! All code here, except the parsing of a [`SpawnError`], runs in a child of a process that may have had threads. Locks that those threads held stay locked in the
-//! child. Therefore the code does not allocate, print or panic: it uses only system calls and memory that the launcher
-//! prepared before the fork.
+//! The functions after the fork run in a child of a process that may have had threads. Locks that those threads held
+//! stay locked in the child. Therefore these functions do not allocate, print or panic: they use only system calls and
+//! memory that the launcher prepared before the fork.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fmt;
