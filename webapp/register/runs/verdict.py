@@ -118,7 +118,7 @@ def short_run_sentence(run: Run, verdict: Verdict) -> str:
         return ""
     by = "hour by hour" if slice_s == HOUR_S else f"in slices of {_in_words(slice_s)}"
     lasted, needed = _in_words(run.duration_s), _in_words(required_s)
-    return f"Shorter than the profile demands: the test ran {lasted} and needs {needed}, judged {by}."
+    return f"No verdict: the test ran {lasted}. A verdict needs {needed}, judged {by}."
 
 
 def _in_words(duration_s: int) -> str:

@@ -1,9 +1,12 @@
-"""Links from the shares in the sentence of a verdict to their slices."""
+"""Links from the shares in the sentence of a verdict to their slices, and the sentence on a short run."""
+
+import json
 
 import pytest
 
+from results.models import Profile, Run, Verdict
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
-from webapp.register.runs.verdict import parts_of
+from webapp.register.runs.verdict import parts_of, short_run_sentence
 
 
 def share(share_pct, number, statistic="worst-slice", over_count=1):
@@ -56,3 +59,30 @@ def test_links_of_verdict_and_figures_are_answered(client, make_log_run, path):
     assert f'<a href="{page}slices/2/" title="Slice 2">0.33\N{NO-BREAK SPACE}%</a>' in text
     assert f'<a class="quiet" href="{address}">' in text
     assert client.get(address).status_code == 200
+
+
+def sentence_on(duration_s, outcome=Verdict.Outcome.UNDECIDED, required_s=86_400, slice_s=3_600):
+    profile = Profile(document=json.dumps({"duration_s": required_s, "slice_length_s": slice_s}))
+    return short_run_sentence(Run(duration_s=duration_s), Verdict(outcome=outcome, profile=profile))
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "sentence"),
+    [
+        (60, "No verdict: the test ran 1 minute. A verdict needs 24 hours, judged hour by hour."),
+        (86_399, "No verdict: the test ran 86,399 seconds. A verdict needs 24 hours, judged hour by hour."),
+        (86_400, ""),
+        (None, ""),
+    ],
+)
+def test_a_run_shorter_than_its_profile_demands_has_a_sentence(duration_s, sentence):
+    assert sentence_on(duration_s) == sentence
+
+
+def test_the_sentence_on_a_short_run_names_the_slices_of_the_profile():
+    sentence = sentence_on(7_200, required_s=10_800, slice_s=600)
+    assert sentence == "No verdict: the test ran 2 hours. A verdict needs 3 hours, judged in slices of 10 minutes."
+
+
+def test_a_short_run_that_fails_has_no_such_sentence():
+    assert sentence_on(60, outcome=Verdict.Outcome.FAIL) == ""
