@@ -101,7 +101,7 @@ def test_a_run_continues_while_the_register_is_away_and_is_resumed(register, goe
     getattr(register, goes)()
     wait_for(lambda: register.processes() == run_processes(register), lambda: str(register.processes()))
     assert before["pid"] in run_processes(register)
-    message = f"these lab runs continue, and the next start watches them again: {before['public_id']}"
+    message = f"these lab runs continue, and the next start polls them again: {before['public_id']}"
     assert (message in register.output_summary()) == (goes == "stop")
     register.start_and_wait()
     wait_for_more_of(register, before)
