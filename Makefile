@@ -80,28 +80,28 @@ drivetest-static: drivetest ## check that the native test program is statically 
 man: drivetest ## write the manual of the native test program
 	@$(DRIVETEST) man $(WORKSPACE)/target/man && ls -d $(WORKSPACE)/target/man/*
 
-checks: $(VENV)/test.stamp ## format, lint, types, arrows, templates (missing migrations are a test)
+checks: $(VENV)/test.stamp ## check format, lint, types, imports and templates, without tests
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(OFFLINE) $(BIN)/lint-imports
 	find webapp/templates -name '*.html' -print0 | xargs -0 $(BIN)/djade --check
 	$(BIN)/mypy .
 
-rust-checks: rust-lint rust-tests rust-docs ## format, clippy, tests and documentation of drivetest
+rust-checks: rust-lint rust-tests rust-docs ## run rust-lint, rust-tests and rust-docs
 
-rust-lint:
+rust-lint: ## check format and lint (clippy) of drivetest
 	cd $(WORKSPACE) && $(CARGO) fmt --check
 	cd $(WORKSPACE) && $(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 
 # Several programs at a time; those that measure run alone at the end (docs/decisions/0012).
 RUST_TESTS = $(HEEDING) $(BIN)/python scripts/rust_tests.py
-rust-tests: $(VENV)/test.stamp ## the tests of drivetest
+rust-tests: $(VENV)/test.stamp ## run all tests of drivetest
 	$(RUST_TESTS)
 
-rust-quick: $(VENV)/test.stamp
+rust-quick: $(VENV)/test.stamp ## run the fast tests of drivetest
 	$(RUST_TESTS) --quick
 
-rust-docs:
+rust-docs: ## build the code documentation of drivetest; warnings are errors
 	cd $(WORKSPACE) && RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
 
 # Two more than there are processors, as tests of whole registers wait for pages, loads and restarts; and no more than
@@ -125,14 +125,14 @@ trace: $(VENV)/run.stamp ## print every published number of RUN back to log line
 	@test -n "$(RUN)" || { echo "RUN=id: expected the public id of a run"; exit 1; }
 	@$(BIN)/python manage.py trace "$(RUN)"
 
-lint: checks rust-lint ## what can be said without running anything
+lint: checks rust-lint ## check all sources without tests: checks and rust-lint
 
-format: $(VENV)/test.stamp ## rewrite the sources in the house's form
+format: $(VENV)/test.stamp ## format Python, Rust and templates
 	$(BIN)/ruff check --quiet --fix-only .
 	$(BIN)/ruff format --quiet .
 	find webapp/templates -name '*.html' -print0 | xargs -0 $(BIN)/djade
 	cd $(WORKSPACE) && $(CARGO) fmt
 
-requirements: $(VENV)/test.stamp ## pin what requirements*.in ask for
+requirements: $(VENV)/test.stamp ## pin the versions of the packages in requirements*.in
 	$(BIN)/pip-compile --quiet $(PIN) --output-file requirements.txt requirements.in
 	$(BIN)/pip-compile --quiet $(PIN) --output-file requirements-dev.txt requirements-dev.in
