@@ -67,7 +67,10 @@ def embargo_form(submission: StatedSubmission) -> EmbargoForm | None:
     """Return the form for the embargo; None once a run of the submission was public."""
     if submission.state == SubmissionState.FAILED or not may_change_embargo(submission):
         return None
-    return EmbargoForm(initial={"embargo_until": submission.embargo_until})
+    form = EmbargoForm(initial={"embargo_until": submission.embargo_until})
+    if submission.embargo_until is None:
+        form.fields["embargo_until"].help_text = ""  # no embargo to end
+    return form
 
 
 def embargo_sentence(submission: Submission) -> str:

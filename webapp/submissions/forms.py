@@ -112,7 +112,7 @@ class SlicesForm(forms.Form):
             ("required", "invalid", "min_value", "max_value"),
             f"Expected a slice length of 1 to {SLICE_LENGTH_MAX_S} s.",
         ),
-        help_text="The profile judges slices of 3600 s. With shorter slices a run can fail, but never pass.",
+        help_text="The profile judges slices of 3,600 s. With shorter slices a run can fail, but never pass.",
     )
 
 

@@ -16,6 +16,7 @@ from django.db.models.functions import Coalesce
 from results.access.intervals import histogram_slices
 from results.access.withholding import visible_findings, visible_verdict, visible_ycsb
 from results.history import EMBARGO_CHANGED
+from results.ingest.rows import identity_of
 from results.lifecycle.submission_states import DECLINED_KIND, UNFINISHED, StatedSubmission, SubmissionState
 from results.models import Event, Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.act.latency_table import LatencyRow, latency_table
@@ -186,16 +187,21 @@ class Step:
     at: datetime | None = None
 
 
-def steps_of(submission: StatedSubmission, reading: Reading | None, events: list[Event]) -> list[Step]:
+PAST_REVIEW = frozenset({SubmissionState.EMBARGOED, SubmissionState.PUBLISHED, SubmissionState.WITHDRAWN})
+
+
+def steps_of(
+    submission: StatedSubmission, reading: Reading | None, events: list[Event], *, is_publishable: bool
+) -> list[Step]:
     """Return the steps in their order; a decision is shown with its reason."""
     state = SubmissionState(submission.state)
-    return [
+    steps = [
         Step("Stored", "done", f"{submission.log.filename}, hash recorded", submission.received_at),
         _reading_step(state, reading),
         _identity_step(state, submission),
         _review_step(state, events),
-        _publication_step(state, submission, events),
     ]
+    return [*steps, _publication_step(state, submission, events)] if is_publishable or state in PAST_REVIEW else steps
 
 
 def _reading_step(state: SubmissionState, reading: Reading | None) -> Step:
@@ -211,29 +217,37 @@ def _reading_step(state: SubmissionState, reading: Reading | None) -> Step:
 def _identity_step(state: SubmissionState, submission: StatedSubmission) -> Step:
     if submission.product is not None:
         return Step("Identified", "done", str(submission.product))
-    return Step("Identity", "now" if state == SubmissionState.AWAITING_IDENTITY else "", _unidentified(state))
+    return Step(
+        "Identity", "now" if state == SubmissionState.AWAITING_IDENTITY else "", _unidentified(state, submission)
+    )
 
 
-def _unidentified(state: SubmissionState) -> str:
+def _unidentified(state: SubmissionState, submission: StatedSubmission) -> str:
     """Return the reason for a missing product: the register searches for it only after the reading."""
     if state == SubmissionState.FAILED:
         return "no product: the log could not be read"
     if state in UNFINISHED:
         return "the product is identified after the log is read"
+    if not any(identity_of(submission).values()):
+        return "no identity was stated; a reviewer assigns a product"
     return "no product of the register has exactly the stated identity; a reviewer assigns one"
 
 
 def product_sentence(submission: StatedSubmission) -> str:
     """Return the text that is shown for a submission without a product."""
     state = SubmissionState(submission.state)
-    return _unidentified(state) if state == SubmissionState.FAILED or state in UNFINISHED else "awaiting identity"
+    return (
+        _unidentified(state, submission)
+        if state == SubmissionState.FAILED or state in UNFINISHED
+        else "awaiting identity"
+    )
 
 
 def _review_step(state: SubmissionState, events: list[Event]) -> Step:
     if state == SubmissionState.DECLINED:
         declined = next(event for event in reversed(events) if event.kind == DECLINED_KIND)
         return Step("Declined", "now", declined.reason, declined.at)
-    if state in {SubmissionState.EMBARGOED, SubmissionState.PUBLISHED, SubmissionState.WITHDRAWN}:
+    if state in PAST_REVIEW:
         return Step("Reviewed", "done")
     return Step("Review by staff of the register", "now" if state == SubmissionState.IN_REVIEW else "")
 

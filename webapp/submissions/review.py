@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
@@ -22,8 +23,10 @@ from webapp.accounts.requests import UserRequest, staff_only
 from webapp.submissions import forms
 from webapp.submissions.changes import embargo_sentence, refusals_shown
 from webapp.submissions.review_warnings import review_warnings, with_virtual_device_flag
+from webapp.templatetags import units
 
 PAGE_ROWS = 50
+WITHDRAWN_PAGE = f"page stays and shows a notice within about {units.duration(settings.SNAPSHOT_PERIOD_S)}."
 KEY_DIGITS = 19  # of the largest key; beyond some thousands Python refuses to read a number at all
 Row = TypeVar("Row", Annotation, Event)
 Decision = Callable[[UserRequest, Submission], str]
@@ -88,7 +91,7 @@ def _withdraw(request: UserRequest, submission: Submission) -> str:
     if run is None:
         raise ReviewRefusedError("No run of this submission was named.")
     visibility.withdraw(run, request.user, _reason(request))
-    return f"{run.public_id} is withdrawn. The page of the run stays, with a notice."
+    return f"{run.public_id} is withdrawn. Its {WITHDRAWN_PAGE}"
 
 
 def _read_again(request: UserRequest, submission: Submission) -> str:
@@ -206,7 +209,7 @@ def _take_back(request: UserRequest, run: Run) -> str:
 
 
 ACTS: dict[str, Act] = {
-    "withdraw": _with_reason(visibility.withdraw, "The run is withdrawn. Its page stays, with a notice."),
+    "withdraw": _with_reason(visibility.withdraw, f"The run is withdrawn. Its {WITHDRAWN_PAGE}"),
     "reinstate": _with_reason(visibility.reinstate, "Reinstated."),
     "supersede": _supersede,
     "unsupersede": _with_reason(visibility.unsupersede, "The run is listed again."),

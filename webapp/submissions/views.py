@@ -115,6 +115,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
     about = about_runs | Q(subject_type="submission", subject_id=submission.public_id)
     events = visible_events(Event.objects.filter(about).select_related("actor").order_by("at", "id"))
     is_own = is_owner_or_staff(request, submission)
+    is_publishable = not submission.is_virtual and not (all_runs and all(run.is_virtual for run in all_runs))
     return {
         "section": "submit",
         "submission": submission,
@@ -131,12 +132,12 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "is_virtual": submission.is_virtual or any(run.is_virtual for run in all_runs),
         "public_runs": [run for run in all_runs if is_public(run)],
         "members": members_of(reading),
-        "steps": steps_of(submission, reading, events),
+        "steps": steps_of(submission, reading, events, is_publishable=is_publishable),
         "may_share_link": is_own,
         "history": entries_of(events) if is_own else [],
         "has_slices": any(run.workload != YCSB for run in all_runs) or not runs,
         "product_sentence": product_sentence(submission),
-        "embargo_form": embargo_form(submission) if is_own else None,
+        "embargo_form": embargo_form(submission) if is_own and is_publishable else None,
         "embargo_sentence": embargo_sentence(submission),
         "slices_form": slices_form(submission) if is_own else None,
         "is_reviewer": bool(getattr(request.user, "is_staff", False)),

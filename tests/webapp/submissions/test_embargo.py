@@ -60,6 +60,14 @@ def test_a_sender_states_the_embargo_with_the_log_and_sees_it_immediately(as_use
     page = as_user(vera).get(f"/submissions/{submission.public_id}/").text
     assert f"No run of this submission is public before {units.moment(submission.embargo_until)}" in page
     assert f'value="{typed(submission.embargo_until)}"' in page
+    assert "An empty field ends the embargo at once." in page
+
+
+def test_the_form_without_an_embargo_does_not_say_how_to_end_it(as_user, vera, submission):
+    Submission.objects.update(embargo_until=None)
+    page = as_user(vera).get(f"/submissions/{submission.public_id}/").text
+    assert "Set an embargo" in page
+    assert "ends the embargo" not in page
 
 
 @pytest.mark.parametrize("until", ["soon", "2020-01-01T00:00", "9999-01-01T00:00"])

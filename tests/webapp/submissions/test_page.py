@@ -5,7 +5,7 @@ import pytest
 
 from results.ingest.queue import sweep
 from results.intake.submissions import SubmissionMetadata
-from results.models import Slice
+from results.models import Slice, Submission
 from tests.results.builders import LOGS, log_bytes, send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, answer_with, document_of
 
@@ -225,3 +225,10 @@ def test_several_devices_of_another_size_are_listed_in_one_box(as_user, vera, su
     assert page.count("<b>Size differs from the stated capacity.</b>") == 1
     assert "/dev/sda, /dev/sdb have " in page
     assert "/dev/sdc has " in page
+
+
+def test_a_submission_without_a_stated_identity_says_so(as_user, vera, submission):
+    Submission.objects.update(category="", vendor="", model="", part_number="", capacity_gb=None)
+    page = as_user(vera).get(address(submission)).text
+    assert "no identity was stated; a reviewer assigns a product" in page
+    assert "exactly the stated identity" not in page

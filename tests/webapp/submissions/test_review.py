@@ -132,11 +132,14 @@ def test_a_dispatch_is_not_reviewed_by_the_person_who_ordered_it(as_user, submis
 def test_a_submission_of_a_virtual_device_states_so_and_cannot_be_published(as_user, rita, submission):
     client = as_user(rita)
     decide(client, submission, "new-product", **NEW_PRODUCT)
-    assert "/publish/" in client.get(f"/submissions/{submission.public_id}/").text
+    page = client.get(f"/submissions/{submission.public_id}/").text
+    assert all(text in page for text in ("/publish/", "Published at a permanent address", 'id="embargo"'))
     Submission.objects.update(is_virtual=True)
     page = client.get(f"/submissions/{submission.public_id}/").text
     assert "Virtual device: never certifies" in page
     assert "/publish/" not in page
+    assert "Published at a permanent address" not in page
+    assert 'id="embargo"' not in page
     assert "never certifies, so the run cannot be published" in decide(client, submission, "publish").text
 
 

@@ -26,7 +26,8 @@ def test_only_reviewers_see_or_decide(client, as_user, vera, run, path):
 
 def test_a_reviewer_withdraws_and_reinstates_a_published_result(as_user, rita, run):
     client = as_user(rita)
-    assert "The run is withdrawn. Its page stays" in act(client, run, "withdraw", reason="wrong firmware").text
+    withdrawn = act(client, run, "withdraw", reason="wrong firmware").text
+    assert "The run is withdrawn. Its page stays and shows a notice within about " in withdrawn
     page = act(client, run, "reinstate", reason="the right one")
     assert "Reinstated." in page.text
     assert "wrong firmware" in page.text
