@@ -79,7 +79,8 @@ def _claim_free_drive(dispatch: Dispatch) -> bool:
     lost = next(unconfirmed_dispatches(dispatch.drive_key), None)
     if lost is not None:
         reason = f"{lost} was lost, and its program may still use the drive on {lost.device.host}; the run waits until "
-        reason += f"the host confirms that this program has ended, or a person declares it on the page of {lost}"
+        reason += "the host confirms that this program has ended, or a person declares on the page of "
+        reason += f"{lost} that it has ended"
         return _leave_queued(dispatch, WaitsFor.DRIVE, reason)
     if other := host_user(dispatch):
         return _leave_queued(dispatch, WaitsFor.HOST, f"{other} uses the host; the run waits until {other} has ended")

@@ -190,7 +190,7 @@ def _refusal_by_last_check(device: Device) -> Iterator[str]:
     when = f"as reported on {at:%-d %B %Y, %H:%M} UTC" if at else "as reported at its last check"
     if is_listed(host, device.drive_key) is False:
         yield (
-            f"Host {host} would refuse it: its operator has not listed drive {device.drive_key}, {when}. List it "
+            f"Host {host} would refuse the run: its operator has not listed drive {device.drive_key}, {when}. List it "
             "in /etc/drivecert/host.toml there, check the host on its page, and order again."
         )
     elif device.is_missing:
@@ -208,7 +208,10 @@ def _refusal_for_data(device: Device, requested: Order) -> Iterator[str]:
         return
     holds = f"{device.path} holds {signature}, as its host reported on {at:%-d %B %Y, %H:%M} UTC"
     if may_consent_on_page(device):
-        yield f"{holds}: order on the device's page and type its label to confirm that the data is overwritten."
+        yield (
+            f"{holds}: order on the device's page and type the label of the device to confirm that the load may "
+            "overwrite the data."
+        )
     else:
         yield (
             f"{holds}, and refuses to overwrite it. Its operator wipes it there with the command on the device's "

@@ -103,6 +103,7 @@ def test_a_missing_run_directory_does_not_prove_that_nothing_runs(vanished, new_
     for _ in range(3):  # the first polls of the lost dispatch close its directory
         assert not claim(second, connect)
     assert f"{vanished.public_id} was lost, and its program may still use the drive" in second.reason
+    assert f"or a person declares on the page of {vanished.public_id} that it has ended" in second.reason
     vanished.refresh_from_db()
     assert vanished.ended_at is None
 

@@ -17,6 +17,7 @@ WHY = {"reason": "sent back"}
 
 def test_a_retired_device_is_in_no_list_and_its_page_shows_why(lab_client, device, dispatch):
     address = f"/lab/devices/{device.pk}/"
+    assert "Its published runs stay public." in lab_client.get(address).text
     assert (
         f"dispatch {dispatch} on fake drive on local is queued"
         in lab_client.post(f"{address}retire/", WHY, follow=True).text

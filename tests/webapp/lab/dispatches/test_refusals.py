@@ -52,7 +52,7 @@ def test_an_invalid_list_of_programs_is_named(lab_client, device, settings, tmp_
 def test_a_drive_that_is_not_listed_or_was_not_found_accepts_no_order(lab_client, device, part, form_data):
     over_ssh(device, drives=["nvme:M:S1"])
     message, is_ordered = ordered(lab_client, device, part, form_data)
-    assert "its operator has not listed drive file:lab1:8:5" in message
+    assert "would refuse the run: its operator has not listed drive file:lab1:8:5" in message
     seen = {"label": "fake drive", "drive_key": "file:lab1:8:5", "paths": [], "listed": True}
     over_ssh(device, drives=["file:lab1:8:5"], devices=[seen])
     message, was_ordered = ordered(lab_client, device, part, form_data)
