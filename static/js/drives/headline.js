@@ -4,8 +4,9 @@ import {SYSTEMS, count, decimal, devicesOf, nameOf} from './column-store.js';
 const numberOf = (number, one, more) => `${count(number)} ${number === 1 ? one : more}`;
 
 function resultsText(published, stored) {
+  if (!published && !stored) return 'No results.';
   return [
-    published || !stored ? numberOf(published, 'result from a publication', 'results from publications') : '',
+    published ? numberOf(published, 'result from a publication', 'results from publications') : '',
     stored ? numberOf(stored, 'result from a log in the register', 'results from logs in the register') : '',
   ].filter(Boolean).join(' and ') + '.';
 }

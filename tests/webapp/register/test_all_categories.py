@@ -167,7 +167,7 @@ def test_the_headline_counts_the_matching_results(client, fast_and_slow, query, 
 
 
 def test_the_headline_of_an_empty_result_names_no_limits(client, fast_and_slow):
-    assert lede(client.get("/drives/?q=nosuch&limit_1ms=3")) == "0 results from publications match."
+    assert lede(client.get("/drives/?q=nosuch&limit_1ms=3")) == "No results match."
 
 
 def test_the_notes_name_only_shown_columns(client, fast_and_slow):

@@ -46,11 +46,15 @@ def number_of(number: int, one: str, more: str) -> str:
 
 
 def results_words(published: int, stored: int) -> str:
-    """Return how many results are published ones and how many are from stored logs."""
+    """Return how many results are published ones and how many are from stored logs.
+
+    >>> results_words(0, 0), results_words(2, 1)
+    ('No results.', '2 results from publications and 1 result from a log in the register.')
+    """
+    if not published and not stored:
+        return "No results."
     parts = [
-        number_of(published, "result from a publication", "results from publications")
-        if published or not stored
-        else "",
+        number_of(published, "result from a publication", "results from publications") if published else "",
         number_of(stored, "result from a log in the register", "results from logs in the register") if stored else "",
     ]
     return " and ".join(part for part in parts if part) + "."

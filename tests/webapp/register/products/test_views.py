@@ -40,6 +40,7 @@ def test_a_withdrawn_run_is_struck_through_in_its_product(client, make_product, 
     make_log_run(product=product, visibility=Visibility.WITHDRAWN)
     response = client.get(f"/drive/{product.slug}/")
     assert '<tr class="withdrawn">' in response.text
+    assert "No results." in response.text
     assert "withdrawn" in read_rows(response)[0][0]
 
 

@@ -282,4 +282,6 @@ def test_a_run_on_a_virtual_device_is_hidden_from_strangers_with_the_reason(
 ):
     address = f"/runs/{make_log_run(is_virtual=is_virtual).public_id}/"
     assert client.get(address).status_code == (404 if is_virtual else 200)
-    assert ("Virtual device: never certifies" in admin_client.get(address).text) is is_virtual
+    page = admin_client.get(address).text
+    assert ("Virtual device: never certifies" in page) is is_virtual
+    assert ("a file, or a disk without its own identity, not a known drive" in page) is is_virtual
