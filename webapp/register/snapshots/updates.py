@@ -96,10 +96,9 @@ def _write(root: Path, stamps: dict[str, str], current: Snapshot | None, reusabl
         store.purge(writer.directory, _changed_groups(writer.entries, current_stamps()))
         writer.publish()
         purge_outdated(root)
-    except BaseException:
+    finally:
         if (root / store.CURRENT).resolve() != writer.directory.resolve():
             writer.discard()
-        raise
     return result
 
 
