@@ -137,7 +137,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "history": entries_of(events) if is_own else [],
         "has_slices": any(run.workload != YCSB for run in all_runs) or not runs,
         "product_sentence": product_sentence(submission),
-        "embargo_form": embargo_form(submission) if is_own and is_publishable else None,
+        "embargo_form": embargo_form(submission) if is_own and (is_publishable or submission.embargo_until) else None,
         "embargo_sentence": embargo_sentence(submission),
         "slices_form": slices_form(submission) if is_own else None,
         "is_reviewer": bool(getattr(request.user, "is_staff", False)),

@@ -70,6 +70,13 @@ def test_the_form_without_an_embargo_does_not_say_how_to_end_it(as_user, vera, s
     assert "ends the embargo" not in page
 
 
+@pytest.mark.parametrize("is_embargoed", [True, False])
+def test_a_virtual_device_has_a_form_only_to_end_its_embargo(as_user, vera, submission, is_embargoed):
+    Submission.objects.update(is_virtual=True, **({} if is_embargoed else {"embargo_until": None}))
+    page = as_user(vera).get(f"/submissions/{submission.public_id}/").text
+    assert (f"/submissions/{submission.public_id}/embargo/" in page) == is_embargoed
+
+
 @pytest.mark.parametrize("until", ["soon", "2020-01-01T00:00", "9999-01-01T00:00"])
 def test_an_invalid_date_keeps_the_form(as_user, vera, until):
     answer = send(as_user(vera), until)
