@@ -16,6 +16,7 @@ from typing import BinaryIO, Protocol
 
 from django.conf import settings
 
+from results.evidence.durable import sync_directory
 from results.models import Evidence, Submission
 
 CHUNK_BYTES = 1024 * 1024
@@ -130,7 +131,7 @@ def _give_name(temporary: Path, stored: Stored) -> None:
         if path.stat().st_size != stored.size_bytes:
             raise EvidenceDamagedError(f"{path}: expected {stored.size_bytes} bytes; restore a backup") from None
     # Also if the file existed: another process may have linked it without reaching this line.
-    _sync_directory(path.parent)
+    sync_directory(path.parent)
 
 
 def _make_directory(directory: Path) -> None:
@@ -139,15 +140,7 @@ def _make_directory(directory: Path) -> None:
         return
     _make_directory(directory.parent)
     directory.mkdir(mode=0o750, exist_ok=True)
-    _sync_directory(directory.parent)
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_directory(directory.parent)
 
 
 def companion_paths(submission: Submission) -> list[Path]:

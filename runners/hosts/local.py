@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 
+from results.evidence.durable import sync_directory, write_file
 from runners import errors
 from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import (
@@ -86,7 +87,7 @@ class LocalHost:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name, content in files.items():
                 _write_atomically(directory / name, content)
-            _sync(directory)
+            sync_directory(directory)
         except OSError as error:
             raise errors.HostFaultError(f"{directory}: cannot be written: {error.strerror}") from error
 
@@ -246,16 +247,5 @@ def _open_regular_file(directory: Path, parts: Sequence[str]) -> BinaryIO:
 def _write_atomically(path: Path, content: bytes) -> None:
     """Write under a temporary name and rename: a reader sees the whole file or none."""
     temporary = path.with_name(f"{path.name}.new")
-    with temporary.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
+    write_file(temporary, content)
     temporary.replace(path)
-
-
-def _sync(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -18,6 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from results.evidence.durable import sync_directory, write_file
+
 FORMAT = 1
 INDEX, PURGED, CURRENT, COMPARED_AT, LOCK = "index.json", "purged", "current", "looked-at", "lock"
 MEMORY_MAX_BYTES = 32 * 2**20  # in each process that serves: pages of some 5,000 products, packed
@@ -142,7 +144,7 @@ class Writer:
     def add(self, path: str, entry: Entry, forms: Iterable[bytes]) -> None:
         """Write a page, and give its entry the name of the file."""
         name = f"{len(self.entries):06d}"
-        _write(self.directory / name, b"".join(forms))
+        write_file(self.directory / name, b"".join(forms))
         self.entries[path] = replace(entry, file=name)
 
     def reuse(self, path: str, entry: Entry, before: Snapshot) -> bool:
@@ -166,12 +168,12 @@ class Writer:
             for path, entry in self.entries.items()
         }
         index = {"format": FORMAT, "written_at": self.written_at, "headers": list(numbers), "entries": entries}
-        _write(self.directory / INDEX, json.dumps(index).encode())
-        _sync(self.directory)
+        write_file(self.directory / INDEX, json.dumps(index).encode())
+        sync_directory(self.directory)
         link = self.root / f"{CURRENT}.{secrets.token_hex(3)}"
         link.symlink_to(self.directory.name)
         link.replace(self.root / CURRENT)
-        _sync(self.root)
+        sync_directory(self.root)
         remove_old(self.root)
         return Snapshot(self.directory, self.written_at, self.entries)
 
@@ -198,18 +200,3 @@ def remove_unfinished(root: Path) -> None:
                 path.unlink()
             elif path.is_dir() and not path.is_symlink() and path.name > current_name != CURRENT:
                 shutil.rmtree(path, ignore_errors=True)
-
-
-def _write(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
