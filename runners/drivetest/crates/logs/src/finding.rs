@@ -183,8 +183,8 @@ mod tests {
 
     const DOCUMENT: &str = include_str!("../../../../../docs/reference/findings.md");
 
-    /// Return id, severity and effect of each row.
-    fn documented_rows() -> Vec<[String; 3]> {
+    /// Return id, severity, effect and remedy of each row.
+    fn documented_rows() -> Vec<[String; 4]> {
         let table = DOCUMENT.split("## YCSB").next().unwrap();
         let rows = table.lines().filter(|line| line.starts_with("| `"));
         let cell = |row: &str, at: usize| {
@@ -195,17 +195,18 @@ mod tests {
                 .trim_matches('`')
                 .to_owned()
         };
-        rows.map(|row| [1, 2, 3].map(|at| cell(row, at))).collect()
+        rows.map(|row| [1, 2, 3, 5].map(|at| cell(row, at))).collect()
     }
 
     #[test]
-    fn every_rule_is_documented_with_severity_and_effect_and_nothing_else_is() {
+    fn every_rule_is_documented_with_severity_effect_and_remedy_and_nothing_else_is() {
         let written = |word: String| word.to_lowercase().replace("nothing", "");
         let row = |rule: &Rule| {
             [
                 rule.id.to_owned(),
                 written(format!("{:?}", rule.severity)),
                 written(format!("{:?}", rule.effect)),
+                rule.remedy.to_owned(),
             ]
         };
         let mut in_code: Vec<_> = RULES.iter().map(row).collect();
