@@ -8,6 +8,7 @@ from typing import Any
 from results.evidence.lines import NOT_LOOKED_UP, numbered_lines
 from results.models import YCSB, Evidence, Run, Share, Verdict, YcsbOperation, YcsbRun
 from results.provenance.ycsb_rows import GO_RUN, OVERALL, Rows, rows_of
+from results.rules.act.limits import shown_share
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,12 @@ def trace(run: Run) -> Iterator[TracedValue]:
         yield TracedValue("duration_s", str(run.duration_s), origin)
     for share in run.shares.order_by("statistic", "threshold_us"):
         name = f"share {share.statistic} over {share.threshold_us} us"
-        yield TracedValue(name, f"{share.printed} %", _share_origin(run, share))
+        yield TracedValue(name, f"{shown_share(share.printed, share.over_count)} %", _share_origin(run, share))
     verdict = run.verdicts.first()
     for violation in verdict.document["violations"] if verdict else []:
         name = f"violation in slice {violation['slice']} over {violation['threshold_us']} us"
-        yield TracedValue(name, f"{violation['share_pct']} %", _slice_origin(run, violation["slice"], verdict))
+        value = f"{shown_share(violation['share_pct'], violation['over_count'])} %"
+        yield TracedValue(name, value, _slice_origin(run, violation["slice"], verdict))
 
 
 def _stated(row: Run | YcsbRun | YcsbOperation, columns: Iterable[str]) -> Iterator[tuple[str, Any]]:

@@ -7,8 +7,10 @@ from decimal import Decimal
 from django import template
 
 from results.rules import plural
+from results.rules.act import limits
 
 register = template.Library()
+share = register.filter("share", limits.shown_share)
 
 NBSP = "\N{NO-BREAK SPACE}"
 FIGURE_SPACE = "\N{FIGURE SPACE}"  # as wide as a digit
@@ -43,19 +45,6 @@ def count(number: int | None) -> str:
 def counted(number: int | None, thing: str) -> str:
     """Return a number with what it counts: 1 device, 4 devices."""
     return "" if number is None else plural.counted(number, thing)
-
-
-@register.filter
-def share(printed: str, over_count: int | None) -> str:
-    """Return a share's digits as printed; one that rounding made zero becomes "less than the last digit".
-
-    A published share has no count, so its digits stay.
-
-    >>> share("0.00", 1), share("0.00", 0), share("0.00", None), share("0.01", 7)
-    ('<0.01', '0.00', '0.00', '0.01')
-    """
-    is_hidden = bool(over_count) and "." in printed and not printed.strip("0.")
-    return f"<{printed[:-1]}1" if is_hidden else printed
 
 
 @register.filter

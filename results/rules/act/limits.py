@@ -58,6 +58,18 @@ def act_share_pct(over_count: int, ops_count: int) -> Decimal | None:
     return Decimal(f"{round(over_count * 100.0 / ops_count, 2):.2f}")
 
 
+def shown_share(printed: str, over_count: int | None) -> str:
+    """Return a share's digits as printed; one that rounding made zero becomes "less than the last digit".
+
+    A published share has no count, so its digits stay.
+
+    >>> shown_share("0.00", 1), shown_share("0.00", 0), shown_share("0.00", None), shown_share("0.01", 7)
+    ('<0.01', '0.00', '0.00', '0.01')
+    """
+    is_hidden = bool(over_count) and "." in printed and not printed.strip("0.")
+    return f"<{printed[:-1]}1" if is_hidden else printed
+
+
 def excess_ratio(over_count: int, ops_count: int, limit_pct: Decimal) -> Fraction | None:
     """Return share / limit, exactly: above 1 a limit is broken. None without operations, or where the limit is 0.
 
