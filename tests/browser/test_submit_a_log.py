@@ -12,7 +12,8 @@ pytestmark = pytest.mark.browser
 LOGS = settings.BASE_DIR / "tests/data/act/6.6"
 READ_WITHIN_MS = PATIENCE_MS
 # In one step: a page that is just being replaced by the next one has no refresh either.
-READ = "document.readyState === 'complete' && !document.querySelector('meta[http-equiv=refresh]')"
+# A function: Playwright evaluates an expression again at each look, which the pages' Content-Security-Policy forbids.
+READ = "() => document.readyState === 'complete' && !document.querySelector('meta[http-equiv=refresh]')"
 UPSTREAM_ROW = re.compile(r"^ *(?:\d+|avg|max) +\d")
 
 
