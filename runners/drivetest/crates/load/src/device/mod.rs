@@ -1,10 +1,12 @@
-//! The devices of a load: opening for direct I/O, offsets of requests, and the error lines of act_storage.
+//! The devices of a load: opening for direct I/O, inspection without a change, offsets of requests, and the error lines
+//! of act_storage.
 
 mod offsets;
 mod open;
+mod preallocation;
 
 pub use offsets::Offsets;
-pub use open::{OpenRequest, open};
+pub use open::{OpenRequest, inspect, open};
 
 use std::fs::File;
 use std::io;
