@@ -58,12 +58,14 @@ fn main() -> ExitCode {
     match Program::try_parse() {
         Ok(program) => program.command.run(),
         Err(error) => {
+            let is_printed = match error.print() {
+                // A reader such as `head` has read enough of the help.
+                Err(failure) => failure.kind() == io::ErrorKind::BrokenPipe,
+                Ok(()) => true,
+            };
             // clap's own exit code for a usage error is 2, which means "refused" here.
             let is_help = !error.use_stderr();
-            if error.print().is_err() || !is_help {
-                return ExitCode::from(EXIT_USAGE);
-            }
-            ExitCode::SUCCESS
+            ExitCode::from(if is_help && is_printed { 0 } else { EXIT_USAGE })
         }
     }
 }

@@ -17,12 +17,9 @@ pub const EXIT_INTERRUPTED: u8 = 5;
 /// The command line or the configuration is invalid, in every command.
 pub const EXIT_USAGE: u8 = 64;
 
-/// Prints a record as one line of JSON and returns `code`, or the code for an error if standard output fails.
-pub fn print_json(record: &impl serde::Serialize, code: ExitCode) -> ExitCode {
-    match write_json(record) {
-        Ok(()) => code,
-        Err(error) => fail(&format_args!("standard output: cannot write the record: {error}")),
-    }
+/// Prints a record as one line of JSON and returns the exit code.
+pub fn print_json(record: &impl serde::Serialize, code: u8) -> ExitCode {
+    write_json(record).map_or_else(|error| output_failed(&error, code), |()| ExitCode::from(code))
 }
 
 fn write_json(record: &impl serde::Serialize) -> io::Result<()> {

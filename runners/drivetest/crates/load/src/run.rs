@@ -48,10 +48,16 @@ impl LoadRun<'_> {
     }
 
     fn run(self, host: &Host, signals: &Signals, outputs: &mut Outputs) -> io::Result<Outcome> {
-        outputs.log(&header::opening(&self.config, host.cpus_count))?;
+        if let Err(error) = outputs.log(&header::opening(&self.config, host.cpus_count)) {
+            // Without a log nothing is run. The exit status still says whether the devices would be refused.
+            return match self.inspect_devices() {
+                Err(refusal) => Ok(Outcome::Refused(refusal.to_string())),
+                Ok(_) => Err(error),
+            };
+        }
         let devices = match self.open_devices(signals) {
             Ok(devices) => devices,
-            Err(refusal) => return self.refuse(&refusal, host, outputs),
+            Err(refusal) => return Ok(self.refuse(&refusal, host, outputs)),
         };
         let context = Arc::new(RunContext::new(
             self.config.clone(),
@@ -76,7 +82,7 @@ impl LoadRun<'_> {
             .and_then(|tomb_raiders| Ok((engine::start(&context, &streams, choice.engine)?, tomb_raiders)));
         let (start, tomb_raiders) = match started {
             Ok(started) => started,
-            Err(error) => return self.cannot_start(choice.engine, &error, outputs),
+            Err(error) => return Ok(self.cannot_start(choice.engine, &error, outputs)),
         };
         tomb_raiders.begin(start);
         let mut end = Collector::new(&context, &streams, signals, start, telemetry).run(outputs);
@@ -85,14 +91,9 @@ impl LoadRun<'_> {
     }
 
     fn open_devices(&self, signals: &Signals) -> Result<Vec<Device>, OpenRefusal> {
-        let request = OpenRequest {
-            config: &self.config,
-            may_destroy: self.may_destroy,
-            guard: self.guard,
-            signal: &|| signals.first(),
-        };
-        // Check all devices before opening any, because plain files are filled when they are opened.
-        (0..self.config.device_names.len()).try_for_each(|ordinal| self.guard.check(ordinal))?;
+        let signal = || signals.first();
+        let request = self.open_request(&signal);
+        self.check_devices()?;
         let mut devices: Vec<Device> = Vec::new();
         for (ordinal, name) in self.config.device_names.iter().enumerate() {
             // Like upstream, accept a name twice. A second exclusive open of the same device would fail.
@@ -103,6 +104,36 @@ impl LoadRun<'_> {
             });
         }
         Ok(devices)
+    }
+
+    /// Returns the devices that the load would open, without changing anything. None is a plain file that the load would
+    /// create or resize.
+    fn inspect_devices(&self) -> Result<Vec<Option<Device>>, OpenRefusal> {
+        let request = self.open_request(&|| None);
+        self.check_devices()?;
+        let mut devices: Vec<Option<Device>> = Vec::new();
+        for (ordinal, name) in self.config.device_names.iter().enumerate() {
+            let same = devices.iter().flatten().find(|device| device.name == *name);
+            devices.push(match same {
+                Some(device) => Some(device.duplicate()?),
+                None => device::inspect(&request, ordinal, name)?,
+            });
+        }
+        Ok(devices)
+    }
+
+    fn open_request<'a>(&'a self, signal: &'a dyn Fn() -> Option<&'static str>) -> OpenRequest<'a> {
+        OpenRequest {
+            config: &self.config,
+            may_destroy: self.may_destroy,
+            guard: self.guard,
+            signal,
+        }
+    }
+
+    /// Checks all devices before any is opened, because plain files are filled when they are opened.
+    fn check_devices(&self) -> Result<(), OpenRefusal> {
+        (0..self.config.device_names.len()).try_for_each(|ordinal| self.guard.check(ordinal))
     }
 
     /// Selects the engine that suits the devices at the total rate of all streams.
@@ -122,10 +153,11 @@ impl LoadRun<'_> {
         devices.iter().enumerate().map(identity).collect()
     }
 
-    fn refuse(&self, refusal: &OpenRefusal, host: &Host, outputs: &mut Outputs) -> io::Result<Outcome> {
+    /// Records a refusal, which is the result even if an output cannot be written.
+    fn refuse(&self, refusal: &OpenRefusal, host: &Host, outputs: &mut Outputs) -> Outcome {
         let names = self.config.device_names.iter();
         let devices: Vec<Value> = names.map(|name| json!({"path": name})).collect();
-        outputs.side(&Start::new(self, None, host, &devices, &[]))?;
+        let started = outputs.side(&Start::new(self, None, host, &devices, &[]));
         let (log_lines, outcome) = match refusal {
             OpenRefusal::Interrupted(signal) => (
                 header::stopped(StopReason::Signal(signal)),
@@ -133,12 +165,13 @@ impl LoadRun<'_> {
             ),
             _ => (header::refused(refusal), Outcome::Refused(refusal.to_string())),
         };
-        outputs.log(&log_lines)?;
-        outputs.side(&End::new(&outcome, &RunTotals::default()))?;
-        Ok(outcome)
+        let logged = outputs.log(&log_lines);
+        let ended = outputs.side(&End::new(&outcome, &RunTotals::default()));
+        outputs.warn_unless_written(started.and(logged).and(ended));
+        outcome
     }
 
-    fn cannot_start(&self, engine: Engine, error: &io::Error, outputs: &mut Outputs) -> io::Result<Outcome> {
+    fn cannot_start(&self, engine: Engine, error: &io::Error, outputs: &mut Outputs) -> Outcome {
         let threads = self.config.service_threads;
         let text = match engine {
             Engine::Threads => {
@@ -150,12 +183,13 @@ impl LoadRun<'_> {
                 format!("this host provides no io_uring for {workers} workers: {error}; try engine: threads")
             }
         };
-        outputs.log(&format!(
+        let logged = outputs.log(&format!(
             "ERROR: create service thread\ndrivetest: refused: {text}\n"
-        ))?;
+        ));
         let outcome = Outcome::Refused(text);
-        outputs.side(&End::new(&outcome, &RunTotals::default()))?;
-        Ok(outcome)
+        let ended = outputs.side(&End::new(&outcome, &RunTotals::default()));
+        outputs.warn_unless_written(logged.and(ended));
+        outcome
     }
 }
 
@@ -201,6 +235,12 @@ fn finish(end: &RunEnd, context: &RunContext, outputs: &mut Outputs) -> io::Resu
         limit_celsius: limit_celsius(&context.config).map(f64::from),
     };
     outputs.print_status(&summary.to_string());
-    recorded.and(logged)?;
-    Ok(outcome)
+    match recorded.and(logged) {
+        Err(error) if matches!(end.stop_reason, None | Some(StopReason::Output)) => Err(error),
+        // The stop is the result.
+        written => {
+            outputs.warn_unless_written(written);
+            Ok(outcome)
+        }
+    }
 }

@@ -61,7 +61,7 @@ impl Existing {
     /// process and to no other.
     pub fn run(self, query: fn(&Path) -> Result<Status, DetachError>) -> ExitCode {
         match query(&self.run_dir) {
-            Ok(status) => output::print_json(&status, ExitCode::SUCCESS),
+            Ok(status) => output::print_json(&status, 0),
             Err(error) => output::fail(&error),
         }
     }
@@ -93,5 +93,5 @@ impl Remove {
 
 /// Prints a record. Its exit code says whether the request was refused.
 fn print_unless_refused(record: &impl serde::Serialize, is_done: bool) -> ExitCode {
-    output::print_json(record, ExitCode::from(if is_done { 0 } else { EXIT_REFUSED }))
+    output::print_json(record, if is_done { 0 } else { EXIT_REFUSED })
 }

@@ -39,12 +39,9 @@ fn print<Record: Serialize>(
         Err(error) => return output::fail(&error),
     };
     if is_json || !io::stdout().is_terminal() {
-        return output::print_json(&record, ExitCode::SUCCESS);
+        return output::print_json(&record, 0);
     }
-    match output::print(&text_of(&record)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => output::fail(&format_args!("standard output: cannot be written: {error}")),
-    }
+    output::print_and_exit(&text_of(&record), 0)
 }
 
 fn drives_text(drives: &Drives) -> String {

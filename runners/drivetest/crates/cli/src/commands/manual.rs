@@ -174,10 +174,7 @@ impl KeysArgs {
             let message = format!("no key contains '{text}'; run `drivetest keys` for all keys");
             return output::fail(&message);
         }
-        match output::print(&keys) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => output::fail(&format_args!("standard output: cannot write the keys: {error}")),
-        }
+        print_and_exit(&keys, 0)
     }
 }
 

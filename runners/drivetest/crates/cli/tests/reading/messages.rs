@@ -1,8 +1,9 @@
 //! Texts of `read`, `check` and `latency` apart from the figures: the log, what is missing, remedies.
 
 use std::fs;
-use std::process::Output;
+use std::process::{Command, Output};
 
+use crate::support::closed_output::with_closed_output;
 use crate::support::{Scratch, drivetest, drivetest_in, log, logs, read, tar, text};
 use tempfile::TempDir;
 
@@ -132,6 +133,36 @@ fn check_of_an_act_log_requires_a_profile() {
         printed.contains("not judged: a run of act_storage needs a profile"),
         "{printed}"
     );
+}
+
+#[test]
+fn a_closed_pipe_does_not_change_the_exit_status() {
+    let file = Scratch::new("messages-identify", b"");
+    for (args, status) in [
+        (&["--help"][..], 0),
+        (&["storage", "--help"], 0),
+        (&["--version"], 0),
+        (&["keys"], 0),
+        (&["identify", file.arg()], 0),
+        (&["read", FOUR], 0),
+        (
+            &[
+                "check",
+                "6.6/slow-disk-ms.log",
+                "--slice-sec",
+                "10",
+                CHECK[0],
+                CHECK[1],
+            ],
+            1,
+        ),
+        (&["check", FOUR, CHECK[0], CHECK[1]], 2),
+        (&["check", "6.6/no-header.log", CHECK[0], CHECK[1]], 3),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_drivetest"));
+        let output = with_closed_output(command.current_dir(logs()).args(args));
+        assert_eq!(output.status.code(), Some(status), "{args:?}");
+    }
 }
 
 #[test]

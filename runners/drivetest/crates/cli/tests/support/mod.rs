@@ -5,6 +5,9 @@
     reason = "each test file uses a part; a test that cannot go on fails"
 )]
 
+#[path = "closed_output.rs"]
+pub mod closed_output;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

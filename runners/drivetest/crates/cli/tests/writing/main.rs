@@ -5,6 +5,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose bench cannot be set up fails")]
 
+#[path = "../support/closed_output.rs"]
+mod closed_output;
+mod closed_pipe;
 mod detached;
 #[path = "../support/drive.rs"]
 mod drive;
@@ -21,7 +24,7 @@ mod prep {
 /// `drivetest storage` and `drivetest index` through the real program: runs, refusals and stops.
 mod storage {
     #[allow(dead_code, reason = "the parts that tests of a known drive need")]
-    mod bench;
+    pub mod bench;
     mod block_device;
     mod config;
     mod modes;

@@ -58,9 +58,17 @@ impl Prep<'_> {
             .run(signals, &mut reporter, &mut written_bytes)
             .unwrap_or_else(|ended| ended);
         reporter.clear_bar();
-        match record::end(&mut reporter, &ended, written_bytes, Instant::now().since(start)) {
-            Ok(()) => ended,
-            Err(error) => Outcome::Interrupted(format!("the log or side file cannot be written: {error}")),
+        let elapsed = Instant::now().since(start);
+        let recorded = record::end(&mut reporter, &ended, written_bytes, elapsed);
+        match (&ended, recorded) {
+            (Outcome::Finished | Outcome::NotSteady(_), Err(error)) => {
+                Outcome::Interrupted(format!("the log or side file cannot be written: {error}"))
+            }
+            // A refusal or a stop is the result, even if it cannot be written.
+            (_, recorded) => {
+                reporter.outputs.warn_unless_written(recorded);
+                ended
+            }
         }
     }
 
@@ -100,9 +108,10 @@ impl Prep<'_> {
         match opened.collect::<Result<Vec<_>, _>>() {
             Ok(devices) => Ok(devices),
             Err(unfit) => {
-                record::head(reporter, &self.options)?;
                 let devices = self.names.iter().map(|name| json!({"path": name})).collect();
-                record::start_record(reporter, &self.options, false, devices)?;
+                let started = record::head(reporter, &self.options);
+                // The refusal is the result. If it cannot be written, the end of the preparation warns.
+                let _ = started.and(record::start_record(reporter, &self.options, false, devices));
                 Err(Outcome::Refused(unfit.to_string()))
             }
         }

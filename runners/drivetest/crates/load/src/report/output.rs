@@ -78,6 +78,15 @@ impl Outputs {
         // The text is also in the log and the side file, so a closed terminal does not end the run.
         let _ = io::stderr().write_all(text.as_bytes());
     }
+
+    /// Warns about the outputs of a run whose result is known without them.
+    pub fn warn_unless_written(&self, written: io::Result<()>) {
+        if let Err(error) = written {
+            self.print_status(&format!(
+                "drivetest: warning: the log or side file cannot be written: {error}\n"
+            ));
+        }
+    }
 }
 
 fn stdout() -> Result<File, OutputError> {

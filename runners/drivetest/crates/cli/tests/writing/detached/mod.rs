@@ -1,6 +1,6 @@
 //! Background runs through the real binary and real processes.
 
-mod lab;
+pub mod lab;
 
 use std::fs;
 use std::os::unix::process::CommandExt;
