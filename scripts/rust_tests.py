@@ -24,7 +24,7 @@ CARGO = os.environ.get("CARGO", "cargo")
 # They compare measured times with what a drive did; another program on the processors would make reads late.
 MEASURING = {"truth"}
 # They wait for loads of seconds. Programs that compute give way to them.
-LOADING = {"writing", "watch", "engines", "io_path", *MEASURING}
+LOADING = {"writing", "terminal", "watch", "engines", "io_path", *MEASURING}
 PROGRAMS_AT_ONCE = 3
 GIVE_WAY = 10  # nice
 # A test prints such a line past the test harness, so that dots may precede it.

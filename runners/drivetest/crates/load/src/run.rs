@@ -48,7 +48,11 @@ impl LoadRun<'_> {
     }
 
     fn run(self, host: &Host, signals: &Signals, outputs: &mut Outputs) -> io::Result<Outcome> {
-        if let Err(error) = outputs.log(&header::opening(&self.config, host.cpus_count)) {
+        let opening = header::opening(&self.config, host.cpus_count);
+        // A person at a terminal sees a refusal alone. A file gets its header first, which a killed run leaves in it.
+        if !outputs.is_at_terminal()
+            && let Err(error) = outputs.log(&opening)
+        {
             // Without a log nothing is run. The exit status still says whether the devices would be refused.
             return match self.inspect_devices() {
                 Err(refusal) => Ok(Outcome::Refused(refusal.to_string())),
@@ -59,6 +63,9 @@ impl LoadRun<'_> {
             Ok(devices) => devices,
             Err(refusal) => return Ok(self.refuse(&refusal, host, outputs)),
         };
+        if outputs.is_at_terminal() {
+            outputs.log(&opening)?;
+        }
         let context = Arc::new(RunContext::new(
             self.config.clone(),
             devices,
@@ -165,7 +172,7 @@ impl LoadRun<'_> {
             ),
             _ => (header::refused(refusal), Outcome::Refused(refusal.to_string())),
         };
-        let logged = outputs.log(&log_lines);
+        let logged = log_refusal(&log_lines, outputs);
         let ended = outputs.side(&End::new(&outcome, &RunTotals::default()));
         outputs.warn_unless_written(started.and(logged).and(ended));
         outcome
@@ -183,13 +190,20 @@ impl LoadRun<'_> {
                 format!("this host provides no io_uring for {workers} workers: {error}; try engine: threads")
             }
         };
-        let logged = outputs.log(&format!(
-            "ERROR: create service thread\ndrivetest: refused: {text}\n"
-        ));
+        let log_lines = format!("ERROR: create service thread\ndrivetest: refused: {text}\n");
+        let logged = log_refusal(&log_lines, outputs);
         let outcome = Outcome::Refused(text);
         let ended = outputs.side(&End::new(&outcome, &RunTotals::default()));
         outputs.warn_unless_written(logged.and(ended));
         outcome
+    }
+}
+
+/// Logs a refusal, except at a terminal, where the caller prints it on standard error.
+fn log_refusal(log_lines: &str, outputs: &mut Outputs) -> io::Result<()> {
+    match outputs.is_at_terminal() {
+        true => Ok(()),
+        false => outputs.log(log_lines),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `drivetest prep`: prepares drives for a load.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 
 use super::load::{UsageError, check_expected, end_of, random_seed};
-use crate::output::{EXIT_REFUSED, print_diagnostic};
+use crate::output::{EXIT_REFUSED, EXIT_USAGE, print_diagnostic};
 
 /// Arguments of `prep`.
 #[derive(clap::Args)]
@@ -95,9 +95,16 @@ impl Args {
     /// Prepares the devices and returns the exit code.
     pub fn run(self) -> ExitCode {
         let is_recorded = matches!(self.live(), LiveOutput::Records);
+        let is_logged_here = self.log.is_none() && io::stdout().is_terminal() && io::stderr().is_terminal();
         let (code, message) = end_of(self.execute());
-        // If it is recorded, the end record and the log already contain the message of a refusal.
-        if code != 0 && !(is_recorded && code == EXIT_REFUSED) {
+        let is_shown = match code {
+            0 => true,
+            // If there are records, the end record and the log contain the refusal. The log at a terminal omits it.
+            EXIT_REFUSED => is_recorded,
+            EXIT_USAGE => false,
+            _ => is_logged_here,
+        };
+        if !is_shown {
             print_diagnostic(&message);
         }
         ExitCode::from(code)
@@ -126,7 +133,7 @@ impl Args {
     }
 
     fn live(&self) -> LiveOutput {
-        match (std::io::stderr().is_terminal(), &self.side_file) {
+        match (io::stderr().is_terminal(), &self.side_file) {
             (true, _) => LiveOutput::Bar,
             (false, None) => LiveOutput::Records,
             (false, Some(_)) => LiveOutput::Nothing,

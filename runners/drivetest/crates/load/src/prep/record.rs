@@ -96,7 +96,11 @@ pub(super) fn end(
         "" => format!("{reason}: {}", rate(written_bytes, elapsed)),
         _ => format!("drivetest: {reason}: {text}\n{}", rate(written_bytes, elapsed)),
     };
-    let logged = reporter.log(&line);
+    let logged = match ended {
+        // The caller prints it on standard error.
+        Outcome::Refused(_) if reporter.outputs.is_at_terminal() => Ok(()),
+        _ => reporter.log(&line),
+    };
     // The side file may be on another disk than the log, so it is written even if the log is full.
     let fields = json!({"reason": reason, "text": text, "written_bytes": written_bytes, "elapsed_ns": elapsed.0,
                         "bytes_per_s": bytes_per_s(written_bytes, elapsed)});

@@ -109,7 +109,11 @@ impl Prep<'_> {
             Ok(devices) => Ok(devices),
             Err(unfit) => {
                 let devices = self.names.iter().map(|name| json!({"path": name})).collect();
-                let started = record::head(reporter, &self.options);
+                // A person at a terminal sees a refusal alone.
+                let started = match reporter.outputs.is_at_terminal() {
+                    true => Ok(()),
+                    false => record::head(reporter, &self.options),
+                };
                 // The refusal is the result. If it cannot be written, the end of the preparation warns.
                 let _ = started.and(record::start_record(reporter, &self.options, false, devices));
                 Err(Outcome::Refused(unfit.to_string()))

@@ -1,7 +1,7 @@
 //! The output files of a run. Each block is one write, so that a reader never sees half of it.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +41,7 @@ pub enum OutputError {
 pub struct Outputs {
     log: File,
     side: Option<File>,
+    is_at_terminal: bool,
 }
 
 impl Outputs {
@@ -51,7 +52,17 @@ impl Outputs {
     pub fn open(log: Option<&Path>, side: Option<&Path>) -> Result<Self, OutputError> {
         let log = log.map_or_else(stdout, create)?;
         let side = side.map(create).transpose()?;
-        Ok(Self { log, side })
+        let is_at_terminal = log.is_terminal() && io::stderr().is_terminal();
+        Ok(Self {
+            log,
+            side,
+            is_at_terminal,
+        })
+    }
+
+    /// Returns whether a person sees both the log and standard error. Such a person needs to read each message only once.
+    pub fn is_at_terminal(&self) -> bool {
+        self.is_at_terminal
     }
 
     /// Appends to the log.

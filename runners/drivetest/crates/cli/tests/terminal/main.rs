@@ -1,0 +1,11 @@
+//! What a person sees at a terminal, through the real program.
+//!
+//! One test program for all, because each program costs another link.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../support/drive.rs"]
+mod drive;
+mod refusals;
+#[path = "../support/terminal.rs"]
+mod terminal;
