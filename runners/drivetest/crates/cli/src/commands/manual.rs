@@ -9,6 +9,7 @@ use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, italic, roman};
 use drivetest_load::config::{KEYS, Key};
+use serde::Serialize;
 
 use crate::output::{self, EXIT_CODES, EXIT_USAGE, print_and_exit, print_diagnostic};
 
@@ -162,19 +163,57 @@ pub struct KeysArgs {
     /// Text in the name of each key to list [default: list all keys]
     #[arg(value_name = "TEXT")]
     text: Option<String>,
+    /// Print one line of JSON, as docs/reference/formats.md describes
+    #[arg(long)]
+    json: bool,
+}
+
+/// The keys as `drivecert.keys/1`.
+#[derive(Serialize)]
+struct KeysDocument {
+    schema: &'static str,
+    keys: Vec<KeyDocument>,
+}
+
+#[derive(Serialize)]
+struct KeyDocument {
+    name: &'static str,
+    values: &'static str,
+    /// None if the key is mandatory.
+    default: Option<&'static str>,
+    loads: Vec<&'static str>,
+    description: &'static str,
+}
+
+impl KeyDocument {
+    fn of(key: &Key) -> Self {
+        Self {
+            name: key.name,
+            values: key.values,
+            default: key.default,
+            loads: key.loads().split(", ").collect(),
+            description: key.description,
+        }
+    }
 }
 
 impl KeysArgs {
     /// Prints the keys.
     pub fn run(self) -> ExitCode {
         let text = self.text.as_deref().unwrap_or_default();
-        let keys = KEYS.iter().filter(|key| key.name.contains(text));
-        let keys: String = keys.map(paragraph).collect();
+        let keys: Vec<&Key> = KEYS.iter().filter(|key| key.name.contains(text)).collect();
         if keys.is_empty() {
             let message = format!("no key contains '{text}'; run `drivetest keys` for all keys");
             return output::fail(&message);
         }
-        print_and_exit(&keys, 0)
+        if self.json {
+            let document = KeysDocument {
+                schema: "drivecert.keys/1",
+                keys: keys.into_iter().map(KeyDocument::of).collect(),
+            };
+            return output::print_json(&document, 0);
+        }
+        print_and_exit(&keys.into_iter().map(paragraph).collect::<String>(), 0)
     }
 }
 

@@ -7,6 +7,7 @@
 mod archives;
 mod documents;
 mod export;
+mod json;
 /// `latency` compared with the tables of the original scripts for the same real logs.
 mod latency {
     mod agreement;

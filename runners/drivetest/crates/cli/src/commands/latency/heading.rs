@@ -5,6 +5,7 @@ use std::path::Path;
 use drivetest_logs::act::grammar::family::Family;
 use drivetest_logs::act::header::Section;
 use drivetest_logs::act::run::Run;
+use serde::Serialize;
 
 use super::old_table::has_old_buckets;
 
@@ -12,16 +13,30 @@ use super::old_table::has_old_buckets;
 pub struct Heading {
     /// The lines, as the script prints them.
     pub text: String,
-    /// The length of a slice. None if the log lacks something that the table needs; the last line of the text names it.
-    pub slice_length_s: Option<u64>,
+    /// The length of a slice, or what the log lacks, which the last line of the text names.
+    pub slice_length_s: Result<u64, Missing>,
+}
+
+/// Part of a log without which there is no table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    /// The report interval.
+    ReportInterval,
+    /// The derived configuration or the names of the histograms.
+    HeaderSection,
+    /// Writes, which were requested.
+    Writes,
+    /// A complete slice of the requested histograms.
+    Slices,
 }
 
 impl Heading {
-    fn end(text: String, missing: &str) -> Self {
-        let text = format!("{text}{missing}\n");
+    fn end(text: String, missing: Missing, line: &str) -> Self {
+        let text = format!("{text}{line}\n");
         Self {
             text,
-            slice_length_s: None,
+            slice_length_s: Err(missing),
         }
     }
 }
@@ -31,7 +46,7 @@ pub fn heading(log: &Path, run: &Run, requested_slice_s: u64) -> Heading {
     let printed = &run.printed;
     let mut text = format!("{} is ACT version {}\n\n", log.display(), run.printed.version);
     let Some(slice_length_s) = slice_length_s(run, requested_slice_s) else {
-        return Heading::end(text, "can't find report interval");
+        return Heading::end(text, Missing::ReportInterval, "can't find report interval");
     };
     text.push_str(&scale_and_slices(run, requested_slice_s, slice_length_s));
     text.push_str(&echo(&printed.config));
@@ -42,13 +57,13 @@ pub fn heading(log: &Path, run: &Run, requested_slice_s: u64) -> Heading {
     ];
     for (section, name) in sections {
         if has_titles && section.title.is_empty() {
-            return Heading::end(text, &format!("can't find {name}"));
+            return Heading::end(text, Missing::HeaderSection, &format!("can't find {name}"));
         }
         text.push_str(&echo(section));
     }
     Heading {
         text,
-        slice_length_s: Some(slice_length_s),
+        slice_length_s: Ok(slice_length_s),
     }
 }
 
@@ -60,11 +75,11 @@ pub fn old_heading(run: &Run, requested_slice_s: u64, writes: bool) -> Heading {
         true => String::new(),
         false => format!("data is act version {}\n", run.origin.tool_version),
     };
-    if let Some(missing) = without_writes(run).filter(|_| writes) {
-        return Heading::end(text, missing);
+    if let Some(line) = without_writes(run).filter(|_| writes) {
+        return Heading::end(text, Missing::Writes, line);
     }
     let Some(slice_length_s) = slice_length_s(run, requested_slice_s) else {
-        return Heading::end(text, "can't find report interval");
+        return Heading::end(text, Missing::ReportInterval, "can't find report interval");
     };
     let lines = scale_and_slices(run, requested_slice_s, slice_length_s);
     text.push_str(if is_1 {
@@ -74,7 +89,7 @@ pub fn old_heading(run: &Run, requested_slice_s: u64, writes: bool) -> Heading {
     });
     Heading {
         text,
-        slice_length_s: Some(slice_length_s),
+        slice_length_s: Ok(slice_length_s),
     }
 }
 

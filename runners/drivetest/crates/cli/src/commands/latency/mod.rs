@@ -3,6 +3,7 @@
 //!
 //! Source: aerospike/act 5.0 to 6.6, analysis/act_latency.py; before 5.0 latency_calc/act_latency.py.
 
+mod document;
 mod heading;
 mod old_table;
 mod rounding;
@@ -17,15 +18,17 @@ use drivetest_logs::act::run::{Histogram, Run};
 use drivetest_logs::act::slices::Slice;
 use drivetest_logs::act::stop::StopKind;
 use drivetest_logs::finding::{Finding, Severity, rule};
+use drivetest_logs::read_error::ReadError;
 use drivetest_logs::reader::{Options, Reading};
 
-use crate::commands::latency::heading::{heading, old_heading};
+use crate::commands::latency::document::{Document, RunDocument};
+use crate::commands::latency::heading::{Missing, heading, old_heading};
 use crate::commands::latency::old_table::{OldTable, Sources};
 use crate::commands::latency::rounding::Rounding;
 use crate::commands::latency::table::{Column, Table};
 use crate::input::limits::CONTENT_LIMIT_BYTES;
 use crate::input::read_log::LogFileReader;
-use crate::output::{EXIT_ERROR, print_and_exit, print_diagnostic};
+use crate::output::{EXIT_ERROR, print_and_exit, print_diagnostic, print_json};
 
 /// Number of thresholds in act_latency.py: 1 to 65536 units.
 const EDGES_COUNT: usize = 17;
@@ -69,13 +72,27 @@ pub struct Args {
     /// Analyse the writes instead of the reads, as act_latency_w.py of ACT 3.1 and 4.0 does
     #[arg(short = 'w', long, conflicts_with = "histograms")]
     writes: bool,
+    /// Print one line of JSON instead of the tables, as docs/reference/formats.md describes
+    #[arg(long)]
+    json: bool,
 }
 
 /// Returns why a log has no table: it cannot be read, or it is not from ACT.
-fn refusal(reading: &Reading) -> Option<&str> {
-    let is_ycsb = "expected an ACT log, got a YCSB output; use drivetest read";
-    let error = reading.error.as_ref().map(|error| error.sentence.as_str());
-    error.or_else(|| reading.runs.is_empty().then_some(is_ycsb))
+fn refusal(reading: &Reading) -> Option<ReadError> {
+    let is_ycsb = || ReadError {
+        id: "not-an-act-log",
+        sentence: "expected an ACT log, got a YCSB output; use drivetest read".to_owned(),
+        line: None,
+        expected: "an ACT log",
+        got: "a YCSB output".to_owned(),
+        remedy: "use drivetest read",
+    };
+    let error = reading.error.clone();
+    error.or_else(|| reading.runs.is_empty().then(is_ycsb))
+}
+
+fn no_slices(slice_length_s: u64) -> String {
+    format!("could not find {slice_length_s} seconds of data\n")
 }
 
 /// Suggests a slice length if the run is shorter than one slice.
@@ -104,33 +121,43 @@ impl Args {
         let typed: Vec<String> = typed.map(|arg| arg.to_string_lossy().into_owned()).collect();
         let echo = format!("act_latency.py {}\n", typed.join(" "));
         let log = LogFileReader::plain(Options { slice_s: self.slice }, CONTENT_LIMIT_BYTES).read(&path);
-        if let Some(why) = refusal(&log.reading) {
-            print_diagnostic(&format_args!("{}: {why}", path.display()));
-            return print_and_exit(&echo, EXIT_ERROR);
+        let document = |error, runs| Document::new(path.display().to_string(), error, runs);
+        if let Some(error) = refusal(&log.reading) {
+            print_diagnostic(&format_args!("{}: {}", path.display(), error.sentence));
+            return match self.json {
+                true => print_json(&document(Some(&error), Vec::new()), EXIT_ERROR),
+                false => print_and_exit(&echo, EXIT_ERROR),
+            };
         }
         let is_first_old = log.reading.runs.first().is_some_and(|run| self.is_old(run));
         let mut text = if is_first_old { String::new() } else { echo };
-        let mut found_all = true;
+        let mut documents = Vec::new();
         for run in &log.reading.runs {
             if run.ordinal > 0 {
                 text.push('\n');
             }
-            found_all &= self.add_run(&path, run, &mut text);
+            documents.push(self.add_run(&path, run, &mut text));
             hint(&path, run);
         }
         print_differences(&path, &log.reading);
-        print_and_exit(&text, if found_all { 0 } else { EXIT_ERROR })
+        let has_all = documents.iter().all(RunDocument::has_table);
+        let code = if has_all { 0 } else { EXIT_ERROR };
+        match self.json {
+            true => print_json(&document(None, documents), code),
+            false => print_and_exit(&text, code),
+        }
     }
 
-    /// Adds the table of a run. Returns false if it has no complete slice.
-    fn add_run(&self, path: &Path, run: &Run, text: &mut String) -> bool {
+    /// Adds the table of a run to the text, and returns it as a document.
+    fn add_run(&self, path: &Path, run: &Run, text: &mut String) -> RunDocument {
         if self.is_old(run) {
             return self.add_old_run(run, text);
         }
         let heading = heading(path, run, self.slice);
         text.push_str(&heading.text);
-        let Some(slice_length_s) = heading.slice_length_s else {
-            return false;
+        let slice_length_s = match heading.slice_length_s {
+            Ok(slice_length_s) => slice_length_s,
+            Err(missing) => return RunDocument::without_table(run, None, missing),
         };
         let columns = self.columns(run);
         print_column_warnings(&columns, run);
@@ -146,11 +173,14 @@ impl Args {
         text.push_str(&table.heading());
         let any_appears = columns.iter().any(|column| column.ordinal.is_some());
         if run.slices.is_empty() || !any_appears {
-            text.push_str(&format!("could not find {slice_length_s} seconds of data\n"));
-            return false;
+            text.push_str(&no_slices(slice_length_s));
+            return RunDocument::without_table(run, Some(slice_length_s), Missing::Slices);
         }
-        text.push_str(&table.body(&run.slices));
-        true
+        let figures = table.figures(&run.slices);
+        text.push_str(&table.body(&run.slices, &figures));
+        let thresholds = powers.iter().map(|power| 1 << power).collect();
+        let columns = columns.iter().map(|column| (column.name.clone(), column.ordinal));
+        RunDocument::of(run, slice_length_s, thresholds, columns, figures)
     }
 
     /// Returns whether the scripts of 1.x to 4.0 apply, which accept no names and do not echo their arguments.
@@ -158,12 +188,13 @@ impl Args {
         run.origin.family == Some(Family::A) && self.histograms.is_empty()
     }
 
-    /// Adds the table of a run of 1.x to 4.0. Returns false if it has no complete slice.
-    fn add_old_run(&self, run: &Run, text: &mut String) -> bool {
+    /// Adds the table of a run of 1.x to 4.0 to the text, and returns it as a document.
+    fn add_old_run(&self, run: &Run, text: &mut String) -> RunDocument {
         let heading = old_heading(run, self.slice, self.writes);
         text.push_str(&heading.text);
-        let Some(slice_length_s) = heading.slice_length_s else {
-            return false;
+        let slice_length_s = match heading.slice_length_s {
+            Ok(slice_length_s) => slice_length_s,
+            Err(missing) => return RunDocument::without_table(run, None, missing),
         };
         let buckets = self.powers();
         let table = OldTable {
@@ -174,10 +205,22 @@ impl Args {
             sources: Sources::of(run, self.writes),
         };
         text.push_str(&table.heading());
-        let body = table.body();
-        let no_slices = || format!("could not find {slice_length_s} seconds of data\n");
-        text.push_str(&body.clone().unwrap_or_else(no_slices));
-        body.is_some()
+        let Some(body) = table.body() else {
+            text.push_str(&no_slices(slice_length_s));
+            return RunDocument::without_table(run, Some(slice_length_s), Missing::Slices);
+        };
+        text.push_str(&body);
+        let sources = [("trans", table.sources.trans), ("device", table.sources.device)];
+        let columns = sources
+            .into_iter()
+            .map(|(name, histogram)| (name.to_owned(), histogram));
+        RunDocument::of(
+            run,
+            slice_length_s,
+            table.labels().collect(),
+            columns,
+            table.figures(),
+        )
     }
 
     /// Returns the default histograms of the script for the log's version.

@@ -9,7 +9,7 @@ use drivetest_logs::act::slices::Slice;
 use drivetest_logs::finding::rule;
 
 use super::rounding::Rounding;
-use super::table::{average, maximum};
+use super::table::{Cell, Figures, average, maximum};
 
 const GAP: &str = "  ";
 const PREFIX: &str = "slice";
@@ -19,8 +19,10 @@ const THRESHOLD_CHARS: usize = 7;
 
 /// The four histograms of a slice line, as ordinals. None if no block has one.
 pub struct Sources {
-    trans: Option<usize>,
-    device: Option<usize>,
+    /// Requests with their queue time.
+    pub trans: Option<usize>,
+    /// Requests of the device.
+    pub device: Option<usize>,
     large_block_reads: Option<usize>,
     large_block_writes: Option<usize>,
 }
@@ -100,8 +102,23 @@ impl OldTable<'_> {
         Some(text)
     }
 
+    /// Returns the figures of the slices, with a rate at the end of each column. The table omits slices without figures.
+    pub fn figures(&self) -> Figures {
+        let row = |slice: &Slice| -> Vec<Cell> {
+            let cell = |ordinal: Option<usize>| {
+                let tally = slice.tally(ordinal?)?;
+                Some([self.overs(tally), vec![self.rate(tally)]].concat())
+            };
+            match (cell(self.sources.trans), cell(self.sources.device)) {
+                (Some(trans), Some(device)) => vec![Some(trans), Some(device)],
+                _ => vec![None, None],
+            }
+        };
+        Figures::of(self.run.slices.iter().map(row).collect())
+    }
+
     /// Returns the thresholds in units. What is above bucket b of 1.x is above 2^(b+1), which its script labels 2^b.
-    fn labels(&self) -> impl Iterator<Item = u64> {
+    pub fn labels(&self) -> impl Iterator<Item = u64> {
         let more = u32::from(has_old_buckets(self.run));
         self.buckets.iter().map(move |bucket| 1 << (bucket + more))
     }
@@ -135,13 +152,14 @@ impl OldTable<'_> {
         overs.map(|over| Rounding::HalfAway.round(over, 2)).collect()
     }
 
+    fn rate(&self, tally: &Tally) -> f64 {
+        Rounding::HalfAway.round(tally.ops_count() as f64 / self.slice_length_s as f64, 1)
+    }
+
     fn rates(&self, slice: &Slice) -> String {
         let rate = |ordinal: Option<usize>| {
             let tally = ordinal.and_then(|ordinal| slice.tally(ordinal));
-            tally.map_or("-".to_owned(), |tally| {
-                let per_s = tally.ops_count() as f64 / self.slice_length_s as f64;
-                format!("{:.1}", Rounding::HalfAway.round(per_s, 1))
-            })
+            tally.map_or("-".to_owned(), |tally| format!("{:.1}", self.rate(tally)))
         };
         let sources = &self.sources;
         let large_blocks = [sources.large_block_reads, sources.large_block_writes].map(rate);

@@ -39,7 +39,36 @@ pub struct Table<'a> {
 }
 
 /// The figures of a slice in one column: a percentage for each threshold, then the rate. None if the slice is damaged.
-type Cell = Option<Vec<f64>>;
+pub type Cell = Option<Vec<f64>>;
+
+/// The figures of a table, by column.
+pub struct Figures {
+    /// The figures of each slice.
+    pub rows: Vec<Vec<Cell>>,
+    /// The means of the slices.
+    pub average: Vec<Cell>,
+    /// The maxima of the slices.
+    pub maximum: Vec<Cell>,
+}
+
+impl Figures {
+    /// Adds the averages and the maxima of rows.
+    pub fn of(rows: Vec<Vec<Cell>>) -> Self {
+        let columns = |fold: fn(&[&[f64]]) -> Vec<f64>| -> Vec<Cell> {
+            let folded = |at: usize| {
+                let known: Vec<&[f64]> = rows.iter().filter_map(|row| row[at].as_deref()).collect();
+                (!known.is_empty()).then(|| fold(&known))
+            };
+            (0..rows.first().map_or(0, Vec::len)).map(folded).collect()
+        };
+        let (average, maximum) = (columns(average), columns(maximum));
+        Self {
+            rows,
+            average,
+            maximum,
+        }
+    }
+}
 
 impl Table<'_> {
     /// Returns the four lines above the figures.
@@ -61,23 +90,20 @@ impl Table<'_> {
         format!("{names}\n{units}\n{thresholds}\n{}\n", self.underline())
     }
 
-    /// Returns the slices, their averages and maxima.
-    pub fn body(&self, slices: &[Slice]) -> String {
-        let rows: Vec<Vec<Cell>> = slices.iter().map(|slice| self.row(slice)).collect();
+    /// Returns the figures of slices.
+    pub fn figures(&self, slices: &[Slice]) -> Figures {
+        Figures::of(slices.iter().map(|slice| self.row(slice)).collect())
+    }
+
+    /// Returns the lines of slices, their averages and maxima.
+    pub fn body(&self, slices: &[Slice], figures: &Figures) -> String {
         let mut text = String::new();
-        for (slice, row) in slices.iter().zip(&rows) {
+        for (slice, row) in slices.iter().zip(&figures.rows) {
             text.push_str(&self.line(&slice.number.to_string(), row));
         }
         text.push_str(&format!("{}\n", self.underline()));
-        let columns = |fold: fn(&[&[f64]]) -> Vec<f64>| -> Vec<Cell> {
-            let folded = |at: usize| {
-                let known: Vec<&[f64]> = rows.iter().filter_map(|row| row[at].as_deref()).collect();
-                (!known.is_empty()).then(|| fold(&known))
-            };
-            (0..self.columns.len()).map(folded).collect()
-        };
-        text.push_str(&self.line("avg", &columns(average)));
-        text.push_str(&self.line("max", &columns(maximum)));
+        text.push_str(&self.line("avg", &figures.average));
+        text.push_str(&self.line("max", &figures.maximum));
         text
     }
 
@@ -102,12 +128,12 @@ impl Table<'_> {
     fn row(&self, slice: &Slice) -> Vec<Cell> {
         let cell = |column: &Column| match column.ordinal {
             None => Some(vec![0.0; self.powers.len() + 1]),
-            Some(ordinal) => slice.tally(ordinal).map(|tally| self.figures(tally)),
+            Some(ordinal) => slice.tally(ordinal).map(|tally| self.cell(tally)),
         };
         self.columns.iter().map(cell).collect()
     }
 
-    fn figures(&self, tally: &Tally) -> Vec<f64> {
+    fn cell(&self, tally: &Tally) -> Vec<f64> {
         let ops_count = tally.ops_count();
         let share = |power: u32| Share {
             over_count: tally.over_count(power),
