@@ -138,6 +138,7 @@ impl Worker {
                     due: request.due,
                     submitted,
                     completed,
+                    backlog: Nanos(0),
                 };
                 self.recorder.record(request.device, stamps);
                 self.is_fast &= completed.since(submitted) < FAST_DEVICE;

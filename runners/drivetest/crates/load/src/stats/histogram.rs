@@ -74,19 +74,25 @@ impl AtomicHistogram {
         }
     }
 
-    /// Moves the counts since the last call to `times`.
-    pub fn drain_into(&self, times: &mut Histogram) {
-        times.shortest = times
-            .shortest
-            .min(Nanos(self.shortest_ns.swap(u64::MAX, Relaxed)));
-        times.longest = times.longest.max(Nanos(self.longest_ns.swap(0, Relaxed)));
+    /// Moves the counts since the last call to each of `all`. Returns their sum.
+    pub fn drain_into<const N: usize>(&self, mut all: [&mut Histogram; N]) -> u64 {
+        let shortest = Nanos(self.shortest_ns.swap(u64::MAX, Relaxed));
+        let longest = Nanos(self.longest_ns.swap(0, Relaxed));
         let octaves = self.octaves.load(Relaxed);
+        let mut sum = 0;
         for cell in cells_of(octaves) {
             if self.counts[cell].load(Relaxed) > 0 {
-                times.add(cell, u64::from(self.counts[cell].swap(0, Relaxed)));
+                let count = u64::from(self.counts[cell].swap(0, Relaxed));
+                all.iter_mut().for_each(|times| times.add(cell, count));
+                sum += count;
             }
         }
-        times.widen_to_counted_cells();
+        for times in all {
+            times.shortest = times.shortest.min(shortest);
+            times.longest = times.longest.max(longest);
+            times.widen_to_counted_cells();
+        }
+        sum
     }
 }
 
@@ -147,7 +153,15 @@ impl Histogram {
 
     /// Counts one time.
     pub fn record(&mut self, time: Nanos) {
-        self.add(cell_of(time), 1);
+        self.record_many(time, 1);
+    }
+
+    /// Counts `count` equal times.
+    pub fn record_many(&mut self, time: Nanos, count: u64) {
+        if count == 0 {
+            return;
+        }
+        self.add(cell_of(time), count);
         self.shortest = self.shortest.min(time);
         self.longest = self.longest.max(time);
     }
@@ -233,7 +247,7 @@ mod tests {
             cells.record(Nanos(*ns));
         }
         let mut times = Histogram::default();
-        cells.drain_into(&mut times);
+        cells.drain_into([&mut times]);
         times
     }
 
@@ -333,14 +347,40 @@ mod tests {
         let cells = AtomicHistogram::default();
         let (mut first, mut second) = (Histogram::default(), Histogram::default());
         cells.record(Nanos(5_000_000));
-        cells.drain_into(&mut first);
+        cells.drain_into([&mut first]);
         cells.record(Nanos(3_000));
-        cells.drain_into(&mut second);
+        cells.drain_into([&mut second]);
         assert_eq!((second.count(), second.longest()), (1, Nanos(3_000)));
         first.merge(&second);
         assert_eq!(first, times(&[5_000_000, 3_000]));
         first.clear();
         assert_eq!(first, Histogram::default());
+    }
+
+    #[test]
+    fn a_drain_adds_the_same_times_to_several_histograms_and_returns_their_number() {
+        let cells = AtomicHistogram::default();
+        [5_000_000, 3_000, 3_001]
+            .into_iter()
+            .for_each(|ns| cells.record(Nanos(ns)));
+        let (mut one, mut other) = (Histogram::default(), times(&[7]));
+        assert_eq!(cells.drain_into([&mut one, &mut other]), 3);
+        assert_eq!(
+            (one, other),
+            (
+                times(&[5_000_000, 3_000, 3_001]),
+                times(&[7, 5_000_000, 3_000, 3_001])
+            )
+        );
+        assert_eq!(cells.drain_into([]), 0);
+    }
+
+    #[test]
+    fn equal_times_are_counted_at_once() {
+        let mut found = times(&[9_000]);
+        found.record_many(Nanos(0), 3);
+        found.record_many(Nanos(u64::MAX), 0);
+        assert_eq!(found, times(&[0, 9_000, 0, 0]));
     }
 
     #[test]
@@ -361,10 +401,10 @@ mod tests {
                 .map(|_| scope.spawn(|| (0..50_000).for_each(|ns| cells.record(Nanos(ns)))))
                 .collect();
             while threads.iter().any(|thread| !thread.is_finished()) {
-                cells.drain_into(&mut found);
+                cells.drain_into([&mut found]);
             }
         });
-        cells.drain_into(&mut found);
+        cells.drain_into([&mut found]);
         assert_eq!(
             (found.count(), found.shortest(), found.longest()),
             (150_000, Some(Nanos(0)), Nanos(49_999))

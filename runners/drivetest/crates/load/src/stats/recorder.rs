@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::clock::Instant;
+use crate::clock::{Instant, Nanos};
 use crate::stats::act_buckets::{BUCKETS_COUNT, Buckets, Counts, Unit, add_one};
 use crate::stats::histogram::{AtomicHistogram, Histogram};
 
-/// The three timestamps of a request.
+/// The three timestamps of a request, and its time in the backlog.
 #[derive(Debug, Clone, Copy)]
 pub struct Stamps {
     /// Due time.
@@ -16,6 +16,8 @@ pub struct Stamps {
     pub submitted: Instant,
     /// Completion.
     pub completed: Instant,
+    /// The part of `submitted - due` in which the device had no free slot; 0 if the request found one.
+    pub backlog: Nanos,
 }
 
 /// Histograms that the threads of a stream share. Sharing limits the memory, and so few threads per set rarely meet.
@@ -32,11 +34,45 @@ pub struct Recorder {
     drains_histograms: bool,
 }
 
+/// High-resolution times. A request without backlog is added to three histograms, as many as without the division of
+/// the lateness, because all of its lateness is the generator's.
 #[derive(Debug, Default)]
 struct Precise {
     service: AtomicHistogram,
     response: AtomicHistogram,
-    lateness: AtomicHistogram,
+    /// Lateness of the requests without backlog.
+    unqueued_lateness: AtomicHistogram,
+    /// These three are of the requests with backlog.
+    queued_lateness: AtomicHistogram,
+    queued_backlog: AtomicHistogram,
+    queued_generator: AtomicHistogram,
+}
+
+impl Precise {
+    fn record(&self, stamps: Stamps) {
+        let lateness = stamps.submitted.since(stamps.due);
+        self.service.record(stamps.completed.since(stamps.submitted));
+        self.response.record(stamps.completed.since(stamps.due));
+        if stamps.backlog == Nanos(0) {
+            return self.unqueued_lateness.record(lateness);
+        }
+        let backlog = stamps.backlog.min(lateness);
+        self.queued_lateness.record(lateness);
+        self.queued_backlog.record(backlog);
+        self.queued_generator.record(Nanos(lateness.0 - backlog.0));
+    }
+
+    fn drain_into(&self, times: &mut RequestTimes) {
+        self.service.drain_into([&mut times.service]);
+        self.response.drain_into([&mut times.response]);
+        let unqueued_count = self
+            .unqueued_lateness
+            .drain_into([&mut times.lateness, &mut times.generator_lateness]);
+        times.backlog.record_many(Nanos(0), unqueued_count);
+        self.queued_lateness.drain_into([&mut times.lateness]);
+        self.queued_backlog.drain_into([&mut times.backlog]);
+        self.queued_generator.drain_into([&mut times.generator_lateness]);
+    }
 }
 
 impl Recorder {
@@ -59,9 +95,7 @@ impl Recorder {
     pub fn record(&self, device: usize, stamps: Stamps) {
         let service = stamps.completed.since(stamps.submitted);
         self.by_device[device].add(self.unit.bucket(service));
-        self.precise.service.record(service);
-        self.precise.response.record(stamps.completed.since(stamps.due));
-        self.precise.lateness.record(stamps.submitted.since(stamps.due));
+        self.precise.record(stamps);
     }
 
     /// Counts a failed request, which is in no histogram. Only the thread that owns the recorder may call this.
@@ -78,14 +112,13 @@ impl Recorder {
             *count += failed.load(Relaxed);
         }
         if self.drains_histograms {
-            self.precise.service.drain_into(&mut tally.times.service);
-            self.precise.response.drain_into(&mut tally.times.response);
-            self.precise.lateness.drain_into(&mut tally.times.lateness);
+            self.precise.drain_into(&mut tally.times);
         }
     }
 }
 
-/// The three times of requests, in high resolution.
+/// The times of requests, in high resolution. For each request, the response time is the lateness plus the service
+/// time, and the lateness is the backlog plus the generator lateness.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RequestTimes {
     /// Submission to completion.
@@ -94,6 +127,10 @@ pub struct RequestTimes {
     pub response: Histogram,
     /// Due time to submission.
     pub lateness: Histogram,
+    /// Wait for a free slot of the device.
+    pub backlog: Histogram,
+    /// The rest of the lateness: the delay of the generator itself.
+    pub generator_lateness: Histogram,
 }
 
 impl RequestTimes {
@@ -102,6 +139,8 @@ impl RequestTimes {
         self.service.clear();
         self.response.clear();
         self.lateness.clear();
+        self.backlog.clear();
+        self.generator_lateness.clear();
     }
 
     /// Adds the times of an interval.
@@ -109,6 +148,8 @@ impl RequestTimes {
         self.service.merge(&interval.service);
         self.response.merge(&interval.response);
         self.lateness.merge(&interval.lateness);
+        self.backlog.merge(&interval.backlog);
+        self.generator_lateness.merge(&interval.generator_lateness);
     }
 }
 
@@ -160,7 +201,6 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Nanos;
 
     fn stamps(due: u64, submitted: u64, completed: u64) -> Stamps {
         let start = Instant::now();
@@ -169,7 +209,16 @@ mod tests {
             due: at(due),
             submitted: at(submitted),
             completed: at(completed),
+            backlog: Nanos(0),
         }
+    }
+
+    fn times_of(all: &[Stamps]) -> RequestTimes {
+        let recorders = Recorder::of_threads(Unit::Microsecond, 1, 1);
+        let mut tally = Tally::new(1);
+        all.iter().for_each(|stamps| recorders[0].record(0, *stamps));
+        recorders[0].drain_into(&mut tally);
+        tally.times
     }
 
     #[test]
@@ -182,12 +231,67 @@ mod tests {
             service,
             response,
             lateness,
+            ..
         } = &tally.times;
         assert_eq!(
             [service, response, lateness].map(Histogram::longest),
             [Nanos(2_000_000), Nanos(5_000_000), Nanos(3_000_000)]
         );
         assert_eq!((tally.by_device[0][11], tally.by_device[1][11]), (0, 1));
+    }
+
+    #[test]
+    fn all_lateness_of_a_request_without_backlog_is_the_generators() {
+        let times = times_of(&[stamps(0, 3_000, 5_000)]);
+        assert_eq!(
+            (times.generator_lateness.longest(), times.backlog.longest()),
+            (Nanos(3_000_000), Nanos(0))
+        );
+        assert_eq!(times.generator_lateness, times.lateness);
+    }
+
+    #[test]
+    fn each_of_the_five_times_counts_requests_with_and_without_backlog() {
+        let queued = Stamps {
+            backlog: Nanos(2_000_000),
+            ..stamps(0, 3_000, 5_000)
+        };
+        let times = times_of(&[queued, stamps(0, 7, 9), queued]);
+        let all = [
+            &times.service,
+            &times.response,
+            &times.lateness,
+            &times.backlog,
+            &times.generator_lateness,
+        ];
+        assert_eq!(all.map(Histogram::count), [3; 5]);
+        let extremes = |times: &Histogram| (times.shortest(), times.longest());
+        assert_eq!(
+            [extremes(&times.backlog), extremes(&times.generator_lateness)],
+            [
+                (Some(Nanos(0)), Nanos(2_000_000)),
+                (Some(Nanos(7_000)), Nanos(1_000_000))
+            ]
+        );
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(32))]
+        #[test]
+        fn the_parts_of_a_response_time_add_up_to_the_nanosecond(
+            lateness in 0u64..1 << 40,
+            backlog in 0u64..1 << 41,
+            service in 0u64..1 << 40,
+        ) {
+            let due = Instant::now();
+            let submitted = due.after(Nanos(lateness));
+            let completed = submitted.after(Nanos(service));
+            let times = times_of(&[Stamps { due, submitted, completed, backlog: Nanos(backlog) }]);
+            let [backlog, own] = [&times.backlog, &times.generator_lateness].map(|times| times.longest().0);
+            proptest::prop_assert_eq!(backlog + own, times.lateness.longest().0);
+            proptest::prop_assert_eq!(backlog + own + times.service.longest().0, times.response.longest().0);
+            proptest::prop_assert_eq!((times.backlog.count(), times.generator_lateness.count()), (1, 1));
+        }
     }
 
     #[test]

@@ -182,6 +182,7 @@ impl Worker {
                         due,
                         submitted: slot.submitted,
                         completed: now,
+                        backlog: Nanos(0),
                     };
                     state.recorder.record(device, stamps);
                 }
