@@ -29,6 +29,9 @@ impl Nanos {
 pub struct Instant(u64);
 
 impl Instant {
+    /// The zero of the clock: the boot, on Linux.
+    pub const ZERO: Self = Self(0);
+
     /// Returns the current time.
     pub fn now() -> Self {
         let time = clock_gettime(ClockId::Monotonic);

@@ -1,4 +1,9 @@
 //! The backlog: due requests that wait for a free slot of their device, in one FIFO queue for each device.
+//!
+//! The backlog of a request begins when this worker queues it, not when it was due: until then the worker was late. It
+//! ends when the device has a free slot for it. What follows until the submission is the worker's delay again.
+
+use crate::clock::{Instant, Nanos};
 
 /// Index of no node.
 const NONE: u32 = u32::MAX;
@@ -25,11 +30,73 @@ impl BacklogQueue {
     }
 }
 
+/// A due request that waits for a free slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub(super) k: u64,
+    pub(super) due: Instant,
+    /// When the worker found it due and its device full.
+    pub(super) queued: Instant,
+}
+
+impl Waiting {
+    /// Returns how long it waited for a slot that has been free since then.
+    pub(super) fn backlog(self, free_since: Instant) -> Nanos {
+        free_since.since(self.queued)
+    }
+}
+
+/// A limited number of outstanding requests.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InFlight {
+    pub(super) count: usize,
+    most: usize,
+    /// When the limit was last left. The slot that became free then may have been taken since.
+    free_since: Instant,
+}
+
+impl InFlight {
+    pub(super) fn new(most: usize, now: Instant) -> Self {
+        Self {
+            count: 0,
+            most,
+            free_since: now,
+        }
+    }
+
+    pub(super) fn is_full(self) -> bool {
+        self.count >= self.most
+    }
+
+    pub(super) fn add(&mut self) {
+        self.count += 1;
+    }
+
+    pub(super) fn remove(&mut self, now: Instant) {
+        if self.is_full() {
+            self.free_since = now;
+        }
+        self.count -= 1;
+    }
+
+    /// Returns since when all of these limits have been left. None may be full.
+    pub(super) fn free_since(all: [Self; 3]) -> Instant {
+        let [one, other, third] = all.map(|limit| limit.free_since);
+        one.max(other).max(third)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    waiting: Waiting,
+    /// Index of the next node.
+    next: u32,
+}
+
 /// The nodes of all queues of a worker, with a fixed capacity.
 #[derive(Debug)]
 pub(super) struct Backlog {
-    /// Request number and index of the next node.
-    nodes: Vec<(u64, u32)>,
+    nodes: Vec<Node>,
     free: u32,
     capacity: usize,
     count: usize,
@@ -56,45 +123,46 @@ impl Backlog {
     }
 
     /// Appends a request to a queue. The backlog must not be full.
-    pub(super) fn push(&mut self, queue: &mut BacklogQueue, k: u64) {
-        let node = self.take_node(k);
+    pub(super) fn push(&mut self, queue: &mut BacklogQueue, waiting: Waiting) {
+        let node = self.take_node(waiting);
         match queue.last {
             NONE => queue.first = node,
-            last => self.nodes[last as usize].1 = node,
+            last => self.nodes[last as usize].next = node,
         }
         queue.last = node;
         self.count += 1;
     }
 
-    fn take_node(&mut self, k: u64) -> u32 {
+    fn take_node(&mut self, waiting: Waiting) -> u32 {
+        let next = NONE;
         if self.free == NONE {
             assert!(self.nodes.len() < self.capacity, "the backlog is full");
-            self.nodes.push((k, NONE));
+            self.nodes.push(Node { waiting, next });
             return self.nodes.len() as u32 - 1;
         }
         let node = self.free;
-        self.free = self.nodes[node as usize].1;
-        self.nodes[node as usize] = (k, NONE);
+        self.free = self.nodes[node as usize].next;
+        self.nodes[node as usize] = Node { waiting, next };
         node
     }
 
-    /// Returns the number of the first request, or None if the queue is empty.
-    pub(super) fn first(&self, queue: BacklogQueue) -> Option<u64> {
-        self.nodes.get(queue.first as usize).map(|(k, _)| *k)
+    /// Returns the first request, or None if the queue is empty.
+    pub(super) fn first(&self, queue: BacklogQueue) -> Option<Waiting> {
+        self.nodes.get(queue.first as usize).map(|node| node.waiting)
     }
 
     /// Removes the first request of a queue.
-    pub(super) fn pop(&mut self, queue: &mut BacklogQueue) -> Option<u64> {
+    pub(super) fn pop(&mut self, queue: &mut BacklogQueue) -> Option<Waiting> {
         let node = queue.first;
-        let (k, next) = *self.nodes.get(node as usize)?;
+        let Node { waiting, next } = *self.nodes.get(node as usize)?;
         queue.first = next;
         if next == NONE {
             queue.last = NONE;
         }
-        self.nodes[node as usize].1 = self.free;
+        self.nodes[node as usize].next = self.free;
         self.free = node;
         self.count -= 1;
-        Some(k)
+        Some(waiting)
     }
 }
 
@@ -102,18 +170,37 @@ impl Backlog {
 mod tests {
     use super::*;
 
+    /// Returns request `k`, due at a time of its own, so that a mix-up shows.
+    fn waiting(k: u64) -> Waiting {
+        let due = Instant::ZERO.after(Nanos(7 * k));
+        Waiting {
+            k,
+            due,
+            queued: due.after(Nanos(k)),
+        }
+    }
+
     #[test]
     fn each_queue_is_in_order() {
         let mut backlog = Backlog::new(6);
         let mut queues = [BacklogQueue::default(); 2];
         for k in 0..6 {
-            backlog.push(&mut queues[k as usize % 2], k);
+            backlog.push(&mut queues[k as usize % 2], waiting(k));
         }
-        assert_eq!((backlog.is_full(), backlog.first(queues[1])), (true, Some(1)));
+        assert_eq!(
+            (backlog.is_full(), backlog.first(queues[1])),
+            (true, Some(waiting(1)))
+        );
         let mut taken = |queue: usize| backlog.pop(&mut queues[queue]);
         assert_eq!(
             [taken(0), taken(1), taken(0), taken(0), taken(0)],
-            [Some(0), Some(1), Some(2), Some(4), None]
+            [
+                Some(waiting(0)),
+                Some(waiting(1)),
+                Some(waiting(2)),
+                Some(waiting(4)),
+                None
+            ]
         );
         assert_eq!(backlog.count(), 2);
     }
@@ -123,11 +210,11 @@ mod tests {
         let mut backlog = Backlog::new(3);
         let mut queue = BacklogQueue::default();
         for k in 0..1_000 {
-            backlog.push(&mut queue, k);
-            backlog.push(&mut queue, k);
+            backlog.push(&mut queue, waiting(k));
+            backlog.push(&mut queue, waiting(k));
             assert_eq!(
                 (backlog.pop(&mut queue), backlog.pop(&mut queue)),
-                (Some(k), Some(k))
+                (Some(waiting(k)), Some(waiting(k)))
             );
         }
         assert_eq!(
@@ -136,16 +223,50 @@ mod tests {
         );
     }
 
+    #[test]
+    fn backlog_ends_when_the_last_of_three_limits_is_left() {
+        let at = |us: u64| Instant::ZERO.after(Nanos(us * 1_000));
+        let mut all = [InFlight::new(1, at(0)); 3];
+        all.iter_mut().for_each(InFlight::add);
+        for (limit, us) in [(2, 20), (0, 30), (1, 10)] {
+            assert!(all[limit].is_full());
+            all[limit].remove(at(us));
+        }
+        let queued = |us| Waiting {
+            queued: at(us),
+            ..waiting(1)
+        };
+        let backlog = |us| queued(us).backlog(InFlight::free_since(all));
+        assert_eq!(
+            [backlog(5), backlog(29), backlog(30), backlog(40)],
+            [Nanos(25_000), Nanos(1_000), Nanos(0), Nanos(0)]
+        );
+    }
+
+    #[test]
+    fn a_slot_is_free_since_the_limit_was_left_and_not_since_the_last_completion() {
+        let at = |us: u64| Instant::ZERO.after(Nanos(us));
+        let mut limit = InFlight::new(2, at(0));
+        limit.add();
+        limit.remove(at(1));
+        assert_eq!(limit.free_since, at(0));
+        limit.add();
+        limit.add();
+        limit.remove(at(2));
+        limit.remove(at(3));
+        assert_eq!((limit.free_since, limit.count), (at(2), 0));
+    }
+
     proptest::proptest! {
         #[test]
         fn it_behaves_as_queues_do(steps in proptest::collection::vec((0usize..3, proptest::bool::ANY), 0..200)) {
             let mut backlog = Backlog::new(8);
             let mut queues = [BacklogQueue::default(); 3];
-            let mut model: [std::collections::VecDeque<u64>; 3] = Default::default();
+            let mut model: [std::collections::VecDeque<Waiting>; 3] = Default::default();
             for (k, (queue, is_push)) in steps.into_iter().enumerate() {
                 if is_push && !backlog.is_full() {
-                    backlog.push(&mut queues[queue], k as u64);
-                    model[queue].push_back(k as u64);
+                    backlog.push(&mut queues[queue], waiting(k as u64));
+                    model[queue].push_back(waiting(k as u64));
                 } else {
                     proptest::prop_assert_eq!(backlog.pop(&mut queues[queue]), model[queue].pop_front());
                 }

@@ -1,7 +1,7 @@
 //! The state of a stream on a ring: the next request, the slots of outstanding requests, and the waiting requests.
 //!
 //! The kernel passes requests for which a device has no slot to threads of its own, which wait there: hundreds of them, at
-//! twice the cost of the request itself (measured on a loop device with 128 slots). So they wait here and count as lag.
+//! twice the cost of the request itself (measured on a loop device with 128 slots). So they wait here and count as backlog.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::clock::{Instant, Nanos};
 use crate::device::Device;
-use crate::engine::ring::backlog::BacklogQueue;
+use crate::engine::ring::backlog::{BacklogQueue, InFlight};
 use crate::engine::workers::RunContext;
 use crate::schedule::stream::Stream;
 use crate::stats::recorder::Recorder;
@@ -89,13 +89,15 @@ impl Size {
 pub(super) struct NextRequest {
     pub(super) k: u64,
     pub(super) due: Instant,
+    /// When it would have been queued, if the backlog was full.
+    pub(super) queued: Option<Instant>,
 }
 
 /// The state of one device in a stream.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct DeviceState {
-    /// Number of outstanding requests.
-    pub(super) in_flight_count: usize,
+    /// Outstanding requests.
+    pub(super) in_flight: InFlight,
     /// Waiting requests.
     pub(super) queue: BacklogQueue,
     /// Time of the last progress: a completion, or a submission while none was outstanding.
@@ -113,6 +115,8 @@ pub(super) struct StreamState {
     pub(super) memory_offset: usize,
     pub(super) next: Option<NextRequest>,
     pub(super) devices: Box<[DeviceState]>,
+    /// Outstanding requests of all devices.
+    pub(super) in_flight: InFlight,
     /// Free slots. Those of writes contain data that was never written.
     pub(super) free: Vec<u32>,
     /// Free slots with data that was written and must be renewed.
@@ -142,6 +146,12 @@ impl StreamState {
             devices.len(),
             workers,
         );
+        let now = Instant::now();
+        let device_state = DeviceState {
+            in_flight: InFlight::new(size.quota, now),
+            queue: BacklogQueue::default(),
+            last_progress: None,
+        };
         let slots = first_slot as u32..(first_slot + size.slots_count) as u32;
         Self {
             stream: Arc::clone(stream),
@@ -150,7 +160,8 @@ impl StreamState {
             first_slot,
             memory_offset,
             next: None,
-            devices: vec![DeviceState::default(); devices.len()].into(),
+            devices: vec![device_state; devices.len()].into(),
+            in_flight: InFlight::new(size.slots_count, now),
             free: slots.collect(),
             stale: Vec::with_capacity(size.slots_count),
             period: Nanos((workers as f64 / per_s * 1e9) as u64),
@@ -167,18 +178,14 @@ impl StreamState {
         self.memory_offset + ordinal * self.size.stride_bytes
     }
 
-    /// Takes the next request.
-    pub(super) fn advance(&mut self, start: Instant) {
-        self.next = self.stream.take().map(|k| NextRequest {
-            k,
-            due: start.after(self.stream.due(k)),
+    /// Takes the next request. If the previous one found the backlog full, so did this one when it became due.
+    pub(super) fn advance(&mut self, start: Instant, now: Instant) {
+        let previous = self.next.and_then(|next_request| next_request.queued);
+        self.next = self.stream.take().map(|k| {
+            let due = start.after(self.stream.due(k));
+            let queued = previous.filter(|_| due <= now).map(|queued| queued.max(due));
+            NextRequest { k, due, queued }
         });
-    }
-
-    /// Returns whether a request to that device can be submitted immediately.
-    pub(super) fn has_free_slot(&self, device: usize) -> bool {
-        self.devices[device].in_flight_count < self.size.quota
-            && !(self.free.is_empty() && self.stale.is_empty())
     }
 
     /// Returns the last time up to `limit` at which a request is due according to the rate, or None.
@@ -222,6 +229,32 @@ fn slots(drive: &Path, workers: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
+    use crate::schedule::stream::streams;
+    use crate::stop::StopSignal;
+
+    #[test]
+    fn requests_behind_a_full_backlog_were_queued_when_they_became_due() {
+        let text = "device-names: a\ntest-duration-sec: 1\nread-reqs-per-sec: 1000";
+        let config = Config::read(text, 1).unwrap().0;
+        let stream = &streams(&config, Nanos::from_s(1), 1, Some(1))[0];
+        let context = RunContext::new(config, Vec::new(), 1, StopSignal::new().unwrap());
+        let mut state = StreamState::new(&context, stream, 0, 0, 0);
+        let at = |us: u64| Instant::ZERO.after(Nanos(us * 1_000));
+        let mut advance = |found_full, now| {
+            if let Some(next_request) = &mut state.next {
+                next_request.queued = found_full;
+            }
+            state.advance(at(0), now);
+            state.next.unwrap().queued
+        };
+        // One request is due each millisecond, and the backlog is full from 1.5 ms to 3.2 ms.
+        assert_eq!(advance(None, at(0)), None);
+        assert_eq!(advance(None, at(100)), None);
+        assert_eq!(advance(Some(at(1_500)), at(3_200)), Some(at(2_000)));
+        assert_eq!(advance(Some(at(2_000)), at(3_200)), Some(at(3_000)));
+        assert_eq!(advance(Some(at(3_000)), at(3_200)), None);
+    }
 
     #[test]
     fn each_write_has_memory_of_its_own() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::arena::Arena;
-use super::backlog::Backlog;
+use super::backlog::{Backlog, InFlight, Waiting};
 use super::stream_state::{NextRequest, StreamState, max_in_flight};
 use super::uring::{Ring, Transfer};
 use crate::clock::{Instant, Nanos};
@@ -48,6 +48,7 @@ const MAX_WAITING: usize = 1 << 20;
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     request: Request,
+    backlog: Nanos,
     submitted: Instant,
     state: usize,
 }
@@ -64,8 +65,8 @@ pub(crate) struct Worker {
     /// Slots to submit rejected, because the kernel was out of resources.
     rejected: Vec<u32>,
     in_flight_count: usize,
-    /// For each device: outstanding requests and their maximum.
-    in_flight_by_device: Box<[(usize, usize)]>,
+    /// Outstanding requests of each device, of all streams.
+    in_flight_by_device: Box<[InFlight]>,
     /// Whether more requests can be submitted immediately.
     has_more: bool,
     /// Whether a request was submitted since the last sleep.
@@ -115,7 +116,7 @@ impl Worker {
             in_flight_count: 0,
             in_flight_by_device: files
                 .iter()
-                .map(|file| (0, max_in_flight(file, workers)))
+                .map(|file| InFlight::new(max_in_flight(file, workers), now))
                 .collect(),
             has_more: false,
             has_sent: false,
@@ -140,7 +141,7 @@ impl Worker {
         }
         (self.start, self.end, self.next_stall_check) = (start, self.context.start_barrier.end(), start);
         for state in &mut self.states {
-            state.advance(start);
+            state.advance(start, start);
         }
         self.run_loop();
         self.drain();
@@ -182,7 +183,7 @@ impl Worker {
                         due,
                         submitted: slot.submitted,
                         completed: now,
-                        backlog: Nanos(0),
+                        backlog: slot.backlog,
                     };
                     state.recorder.record(device, stamps);
                 }
@@ -193,9 +194,10 @@ impl Worker {
             }
             self.slots[number as usize] = None;
             self.in_flight_count -= 1;
-            self.in_flight_by_device[device].0 -= 1;
+            self.in_flight_by_device[device].remove(now);
+            state.in_flight.remove(now);
             let device_state = &mut state.devices[device];
-            device_state.in_flight_count -= 1;
+            device_state.in_flight.remove(now);
             device_state.last_progress = Some(now);
             match state.is_write() {
                 true => state.stale.push(number),
@@ -213,7 +215,7 @@ impl Worker {
         for state in &self.states {
             let is_stalled = |last_progress| self.context.is_too_late(now.since(last_progress));
             let is_stuck = |device_state: &super::stream_state::DeviceState| {
-                device_state.in_flight_count > 0 && device_state.last_progress.is_some_and(is_stalled)
+                device_state.in_flight.count > 0 && device_state.last_progress.is_some_and(is_stalled)
             };
             if state.devices.iter().any(is_stuck) {
                 self.context.stop.raise(StopReason::Lag(state.stream.operation));
@@ -221,7 +223,8 @@ impl Worker {
         }
     }
 
-    /// Submits rejected, waiting and due requests, in this order, as long as there is room.
+    /// Submits rejected, waiting and due requests, in this order, as long as there is room. Queues all due requests that
+    /// find their device full, even without room, because their backlog begins with that.
     fn submit_due(&mut self, now: Instant) {
         let mut room = self.ring.room().min(BATCH);
         while room > 0
@@ -233,12 +236,11 @@ impl Worker {
         if self.waiting.count() > 0 {
             room = self.submit_backlog(now, room);
         }
-        while room > 0
-            && let Some(index) = self.earliest(now)
+        while let Some(index) = self.earliest(now)
             && let Some(next_request) = self.states[index].next
             && self.submit_or_queue(index, next_request, now, &mut room)
         {
-            self.states[index].advance(self.start);
+            self.states[index].advance(self.start, now);
         }
         self.has_more = room == 0;
     }
@@ -269,24 +271,43 @@ impl Worker {
             next_request.k,
             next_request.due,
         );
-        let state = &self.states[index];
-        if state.devices[request.device].queue.is_empty() && self.has_free_slot(index, request.device) {
-            self.submit(index, request, now);
-            *room -= 1;
-            return true;
+        let has_free_slot = self.has_free_slot(index, request.device);
+        let state = &mut self.states[index];
+        let queue = &mut state.devices[request.device].queue;
+        if queue.is_empty() && has_free_slot {
+            let has_room = *room > 0;
+            if has_room {
+                self.submit(index, request, Nanos(0), now);
+                *room -= 1;
+            }
+            return has_room;
         }
+        let queued = next_request.queued.unwrap_or(now);
         if self.waiting.is_full() {
+            state.next = Some(NextRequest {
+                queued: Some(queued),
+                ..next_request
+            });
             return false;
         }
-        let device_state = &mut self.states[index].devices[request.device];
-        self.waiting.push(&mut device_state.queue, next_request.k);
+        let NextRequest { k, due, .. } = next_request;
+        self.waiting.push(queue, Waiting { k, due, queued });
         true
     }
 
-    /// Returns whether another request can be submitted to a device immediately.
+    /// Returns whether another request of a stream can be submitted to a device immediately.
     fn has_free_slot(&self, index: usize, device: usize) -> bool {
-        let (in_flight_count, most) = self.in_flight_by_device[device];
-        in_flight_count < most && self.states[index].has_free_slot(device)
+        !self.limits(index, device).iter().any(|limit| limit.is_full())
+    }
+
+    /// Returns the limits of outstanding requests that a request of a stream to a device must not exceed.
+    fn limits(&self, index: usize, device: usize) -> [InFlight; 3] {
+        let state = &self.states[index];
+        [
+            self.in_flight_by_device[device],
+            state.in_flight,
+            state.devices[device].in_flight,
+        ]
     }
 
     /// Returns whether a request is too late to be sent: its lag stops the run, or the run has ended.
@@ -305,9 +326,9 @@ impl Worker {
     fn submit_backlog(&mut self, now: Instant, mut room: usize) -> usize {
         for device in 0..self.context.devices.len() {
             while room > 0
-                && let Some((due, index)) = self.oldest_waiting(device, now)
+                && let Some((_, index)) = self.oldest_waiting(device, now)
             {
-                room -= usize::from(self.submit_first_waiting(index, device, due, now));
+                room -= usize::from(self.submit_first_waiting(index, device, now));
             }
         }
         room
@@ -316,9 +337,7 @@ impl Worker {
     /// Returns the waiting request of a device that may be submitted and has been due for the longest time.
     fn oldest_waiting(&self, device: usize, now: Instant) -> Option<(Instant, usize)> {
         let first = |index: usize| {
-            let state = &self.states[index];
-            let k = self.waiting.first(state.devices[device].queue)?;
-            let due = self.start.after(state.stream.due(k));
+            let Waiting { due, .. } = self.waiting.first(self.states[index].devices[device].queue)?;
             let may_go = self.is_too_late(index, due, now) || self.has_free_slot(index, device);
             may_go.then_some((due, index))
         };
@@ -326,15 +345,17 @@ impl Worker {
     }
 
     /// Submits the first waiting request, or leaves it out. Returns whether it was submitted.
-    fn submit_first_waiting(&mut self, index: usize, device: usize, due: Instant, now: Instant) -> bool {
-        let Some(k) = self.waiting.pop(&mut self.states[index].devices[device].queue) else {
+    fn submit_first_waiting(&mut self, index: usize, device: usize, now: Instant) -> bool {
+        let Some(waiting) = self.waiting.pop(&mut self.states[index].devices[device].queue) else {
             return false;
         };
+        let Waiting { k, due, .. } = waiting;
         if self.is_too_late(index, due, now) {
             return false;
         }
         let request = request::draw(&self.context, &self.states[index].stream, k, due).0;
-        self.submit(index, request, now);
+        let backlog = waiting.backlog(InFlight::free_since(self.limits(index, device)));
+        self.submit(index, request, backlog, now);
         true
     }
 
@@ -342,27 +363,29 @@ impl Worker {
     ///
     /// Each request has a system call of its own. With several in one call, all but the first would appear slower
     /// than the device is, by the time that the kernel needs for the earlier ones.
-    fn submit(&mut self, index: usize, request: Request, now: Instant) {
+    fn submit(&mut self, index: usize, request: Request, backlog: Nanos, now: Instant) {
         let state = &mut self.states[index];
         let free = state.free.pop();
         let Some(number) = free.or_else(|| state.stale.pop()) else {
             return;
         };
         let device_state = &mut state.devices[request.device];
-        if device_state.in_flight_count == 0 {
+        if device_state.in_flight.count == 0 {
             device_state.last_progress = Some(now);
         }
-        device_state.in_flight_count += 1;
+        device_state.in_flight.add();
+        state.in_flight.add();
         if free.is_none() {
             self.renew(index, number);
         }
         self.slots[number as usize] = Some(Slot {
             request,
+            backlog,
             submitted: Instant::now(),
             state: index,
         });
         self.in_flight_count += 1;
-        self.in_flight_by_device[request.device].0 += 1;
+        self.in_flight_by_device[request.device].add();
         self.push(number);
         self.has_sent = true;
         self.ring.submit();
