@@ -44,6 +44,11 @@ impl Instant {
         Self(self.0.saturating_add(length.0))
     }
 
+    /// Returns the time `length` earlier.
+    pub fn before(self, length: Nanos) -> Self {
+        Self(self.0.saturating_sub(length.0))
+    }
+
     /// Returns the time since `earlier`, or 0 if that is in the future.
     pub fn since(self, earlier: Self) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))

@@ -1,6 +1,8 @@
-//! Scheduling of worker threads: exact timers and priority.
+//! Scheduling of worker threads: exact timers, priority, and the time without a processor.
 
+use std::fs::File;
 use std::num::NonZeroU64;
+use std::os::unix::fs::FileExt;
 
 use crate::clock::Nanos;
 
@@ -59,9 +61,82 @@ fn set(nice: i32) -> bool {
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) == 0 }
 }
 
+/// The time that a thread was ready to run but had no processor, as the kernel counts it.
+#[derive(Debug, Default)]
+pub(super) struct RunQueueWait {
+    /// None if the kernel does not count it.
+    file: Option<File>,
+    previous: Option<Nanos>,
+}
+
+impl RunQueueWait {
+    pub(super) fn of_this_thread() -> Self {
+        Self {
+            file: File::open("/proc/thread-self/schedstat").ok(),
+            previous: None,
+        }
+    }
+
+    /// Returns the time without a processor since the last call, or 0 if it is unknown.
+    pub(super) fn since_last_call(&mut self) -> Nanos {
+        let wait = self.file.as_ref().and_then(read_wait);
+        let previous = std::mem::replace(&mut self.previous, wait);
+        let both = previous.zip(wait);
+        both.map_or(Nanos(0), |(previous, wait)| {
+            Nanos(wait.0.saturating_sub(previous.0))
+        })
+    }
+
+    /// Makes the next call of [`since_last_call`](Self::since_last_call) the first one.
+    pub(super) fn reset(&mut self) {
+        self.previous = None;
+    }
+}
+
+/// Reads the second of three numbers, in ns, without an allocation. Source: Documentation/scheduler/sched-stats.rst.
+fn read_wait(schedstat: &File) -> Option<Nanos> {
+    let mut text = [0; 80];
+    let length = schedstat.read_at(&mut text, 0).ok()?;
+    let mut numbers = str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace();
+    numbers.nth(1)?.parse().ok().map(Nanos)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_without_a_processor_is_the_difference_of_two_readings() {
+        let file = tempfile::tempfile().unwrap();
+        let mut wait = RunQueueWait {
+            file: file.try_clone().ok(),
+            previous: None,
+        };
+        let mut after = |text: &str, is_reset| {
+            file.write_all_at(text.as_bytes(), 0).unwrap();
+            if is_reset {
+                wait.reset();
+            }
+            wait.since_last_call()
+        };
+        assert_eq!(after("100 2000 3\n", false), Nanos(0));
+        assert_eq!(after("900 2500 4\n", false), Nanos(500));
+        assert_eq!(after("900 3500 4\n", true), Nanos(0));
+        assert_eq!(after("900 3501 4\n", false), Nanos(1));
+        assert_eq!(after("not a number ", false), Nanos(0));
+    }
+
+    #[test]
+    fn without_a_file_the_time_without_a_processor_is_0() {
+        let mut wait = RunQueueWait::default();
+        assert_eq!([wait.since_last_call(), wait.since_last_call()], [Nanos(0); 2]);
+    }
+
+    #[test]
+    fn this_kernel_counts_the_time_without_a_processor() {
+        let file = File::open("/proc/thread-self/schedstat");
+        assert!(file.is_err() || read_wait(&file.unwrap()).is_some());
+    }
 
     /// Returns field 19 of a thread's stat, the 17th after the name in parentheses. Source: proc_pid_stat(5).
     fn nice() -> String {

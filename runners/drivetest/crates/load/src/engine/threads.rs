@@ -1,4 +1,7 @@
 //! A thread of the `threads` engine: takes the next request, waits until it is due, sends it and counts it.
+//!
+//! A free slot is a free thread here. A request that is due before a thread takes it has a backlog: all threads were
+//! busy with earlier requests. The time in which its thread overslept, or was ready but had no processor, is no backlog.
 
 use std::sync::Arc;
 
@@ -8,8 +11,9 @@ use crate::clock::{Instant, Nanos};
 use crate::device::Device;
 use crate::engine::buffer::{Buffer, Payload};
 use crate::engine::request::{self, Request};
+use crate::engine::thread_scheduling::{self, RunQueueWait};
 use crate::engine::workers::RunContext;
-use crate::engine::{GRACE, LONGEST_SLEEP, thread_scheduling};
+use crate::engine::{GRACE, LONGEST_SLEEP};
 use crate::schedule::rng::RequestRng;
 use crate::schedule::stream::{Operation, Stream};
 use crate::stats::io_errors::Failure;
@@ -26,6 +30,12 @@ const FAST_DEVICE: Nanos = Nanos(10_000);
 /// Maximum number of requests per wake-up if the load exceeds the device's capacity.
 const MAX_BATCH_SIZE: u64 = 16;
 
+/// A request that takes as long as this may have waited for a processor. Reading for how long costs a thousandth of it.
+const SLOW_REQUEST: Nanos = Nanos::from_ms(1);
+
+/// Number of threads of an operation that read it: each needs an open file, and a process may have few of them.
+const RUN_QUEUE_READERS: usize = 64;
+
 /// A worker. All its memory is allocated here.
 pub(crate) struct Worker {
     context: Arc<RunContext>,
@@ -35,6 +45,24 @@ pub(crate) struct Worker {
     /// Maximum number of requests per wake-up: those due within the window.
     max_batch_size: u64,
     is_fast: bool,
+    number: usize,
+    availability: Availability,
+    run_queue_wait: RunQueueWait,
+}
+
+/// When a thread was last back from sleeping, and when it was last done with a request.
+#[derive(Debug, Clone, Copy)]
+struct Availability {
+    awake_since: Instant,
+    free_since: Instant,
+}
+
+impl Availability {
+    /// Returns how long a request that this thread serves next has waited for it. A thread that slept after its last
+    /// request was free.
+    fn backlog(self, due: Instant) -> Nanos {
+        self.free_since.since(due.max(self.awake_since))
+    }
 }
 
 /// The state of a request after waiting.
@@ -52,11 +80,18 @@ enum Memory {
 
 impl Worker {
     pub(crate) fn new(context: &Arc<RunContext>, stream: &Arc<Stream>, number: usize) -> Self {
+        let now = Instant::now();
         let in_window = stream.schedule.rate().per_s() * COALESCE_WINDOW.0 as f64 / 1e9;
         Self {
             memory: memory(context, stream.operation, number),
             max_batch_size: (1 + in_window as u64).min(MAX_BATCH_SIZE),
             is_fast: false,
+            number,
+            availability: Availability {
+                awake_since: now,
+                free_since: now,
+            },
+            run_queue_wait: RunQueueWait::default(),
             context: Arc::clone(context),
             stream: Arc::clone(stream),
             recorder: Arc::clone(&stream.recorders[number]),
@@ -66,6 +101,9 @@ impl Worker {
     /// Works until all requests are sent or the run stops.
     pub(crate) fn work(mut self) {
         thread_scheduling::minimize_timer_slack();
+        if self.number < RUN_QUEUE_READERS {
+            self.run_queue_wait = RunQueueWait::of_this_thread();
+        }
         let Some(start) = self.context.start_barrier.wait() else {
             return;
         };
@@ -105,13 +143,18 @@ impl Worker {
     }
 
     /// Waits until a request is due or the run stops.
-    fn wait(&self, due: Instant) -> Readiness {
+    fn wait(&mut self, due: Instant) -> Readiness {
+        let mut has_slept = false;
         loop {
             if self.context.stop.is_raised() {
                 return Readiness::Stopped;
             }
             let now = Instant::now();
             if now >= due {
+                if has_slept {
+                    self.availability.awake_since = now;
+                    self.run_queue_wait.reset();
+                }
                 let is_left_out = now > self.context.start_barrier.end() && now.since(due) > GRACE;
                 return if is_left_out {
                     Readiness::LeftOut
@@ -120,6 +163,7 @@ impl Worker {
                 };
             }
             due.min(now.after(LONGEST_SLEEP)).sleep_until();
+            has_slept = true;
         }
     }
 
@@ -130,15 +174,17 @@ impl Worker {
             self.context.stop.raise(StopReason::Lag(self.stream.operation));
             return false;
         }
+        let backlog = self.availability.backlog(request.due);
         let moved = self.transfer(request);
         let completed = Instant::now();
+        self.availability.free_since = completed.before(self.wait_for_processor(completed.since(submitted)));
         match Failure::of(moved, request.extent.length) {
             None => {
                 let stamps = Stamps {
                     due: request.due,
                     submitted,
                     completed,
-                    backlog: Nanos(0),
+                    backlog,
                 };
                 self.recorder.record(request.device, stamps);
                 self.is_fast &= completed.since(submitted) < FAST_DEVICE;
@@ -149,6 +195,16 @@ impl Worker {
             }
         }
         true
+    }
+
+    /// Returns how long this thread was ready but had no processor in a request of this length. Only the time between two
+    /// slow requests in a row is read, so that fast ones cost nothing.
+    fn wait_for_processor(&mut self, service: Nanos) -> Nanos {
+        if service < SLOW_REQUEST {
+            self.run_queue_wait.reset();
+            return Nanos(0);
+        }
+        self.run_queue_wait.since_last_call().min(service)
     }
 
     /// Transfers the extent in one call, again if a signal interrupts it.
@@ -175,5 +231,30 @@ fn memory(context: &RunContext, operation: Operation, number: usize) -> Memory {
             let rng = RequestRng::new(context.seed ^ number as u64, u64::MAX, 0);
             Memory::Write(Payload::new(size, context.config.compress_pct, rng))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backlog_is_the_time_in_which_the_thread_was_awake_and_busy() {
+        let at = |us: u64| Instant::ZERO.after(Nanos(us * 1_000));
+        let backlog = |awake_us, free_us, due_us| {
+            let availability = Availability {
+                awake_since: at(awake_us),
+                free_since: at(free_us),
+            };
+            availability.backlog(at(due_us)).0 / 1_000
+        };
+        // Due while the thread was busy; due before it was back from its sleep; due after its last request; slept since.
+        let all = [
+            backlog(10, 50, 20),
+            backlog(30, 50, 20),
+            backlog(10, 50, 60),
+            backlog(80, 50, 70),
+        ];
+        assert_eq!(all, [30, 20, 0, 0]);
     }
 }
