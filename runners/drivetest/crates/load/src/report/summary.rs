@@ -16,6 +16,9 @@ const QUEUE_RATIO: u64 = 2;
 /// Shorter response times are wake-up delays of the host.
 const QUEUE_LEAST: Nanos = Nanos::from_ms(1);
 
+/// Width of the longest row name: `large-block-writes generator lateness`.
+const NAME_WIDTH: usize = 38;
+
 /// The summary of a run.
 pub struct Summary<'a> {
     /// Reason and text of the end record.
@@ -49,7 +52,7 @@ impl Summary<'_> {
     }
 
     fn times(&self, out: &mut Formatter<'_>) -> Result {
-        write!(out, "\n{:<30}", "microseconds")?;
+        write!(out, "\n{:<NAME_WIDTH$}", "microseconds")?;
         for heading in ["p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "max", "mean"] {
             write!(out, "{heading:>11}")?;
         }
@@ -60,6 +63,8 @@ impl Summary<'_> {
                 ("service", &total.service),
                 ("response", &total.response),
                 ("lateness", &total.lateness),
+                ("backlog", &total.backlog),
+                ("generator lateness", &total.generator_lateness),
             ];
             rows.iter()
                 .try_for_each(|(name, times)| time_row(out, operation, name, times))?;
@@ -99,7 +104,7 @@ impl Display for Summary<'_> {
 
 fn time_row(out: &mut Formatter<'_>, operation: &str, name: &str, times: &Histogram) -> Result {
     let found = Percentiles::of(times);
-    write!(out, "{:<30}", format!("{operation} {name}"))?;
+    write!(out, "{:<NAME_WIDTH$}", format!("{operation} {name}"))?;
     let all = [
         found.p50_ns,
         found.p90_ns,
@@ -144,16 +149,21 @@ fn slowest(slowest: Slowest) -> String {
     )
 }
 
-/// Describes requests that waited before submission: for the drive, behind others, or for the host.
+/// Describes requests that waited before submission, and the main part of that wait.
 fn queue(stats: &OperationStats) -> Option<String> {
     let p999 = |times: &Histogram| times.percentile(99_900);
     let (service, response) = (p999(&stats.total.service)?, p999(&stats.total.response)?);
     let is_queue = response >= QUEUE_LEAST && response.0 >= service.0.saturating_mul(QUEUE_RATIO);
     let late = |times: &Histogram| times.at_or_over(Nanos::from_ms(64));
+    let mean = |times: &Histogram| times.mean().unwrap_or_default();
+    let main_part = match mean(&stats.total.backlog) > mean(&stats.total.generator_lateness) {
+        true => "backlog: the device had no free slot",
+        false => "generator lateness: the program submitted them late",
+    };
     is_queue.then(|| {
         format!(
             "QUEUE: {}: the p99.9 of the response time is {:.3} ms, that of the service time {:.3} ms; {} requests \
-             had a response time of 64 ms or more, {} a service time of 64 ms or more",
+             had a response time of 64 ms or more, {} a service time of 64 ms or more; most of the wait is {main_part}",
             stats.operation.name(),
             response.0 as f64 / 1e6,
             service.0 as f64 / 1e6,
@@ -192,10 +202,10 @@ mod tests {
         for _ in 0..1_000 {
             stats.total.service.record(Nanos(service_us * 1_000));
             stats.total.response.record(Nanos(response_us * 1_000));
-            stats
-                .total
-                .lateness
-                .record(Nanos((response_us - service_us) * 1_000));
+            let lateness = Nanos((response_us - service_us) * 1_000);
+            stats.total.lateness.record(lateness);
+            stats.total.backlog.record(Nanos(0));
+            stats.total.generator_lateness.record(lateness);
         }
         stats.done_count = 1_000;
         stats
@@ -241,9 +251,9 @@ mod tests {
             reads                       1000.000        1000.000            1000\n\
             the rates were sustained\n\n";
         assert!(text.starts_with(expected), "{text}");
-        let response = "reads response                       90.0       90.0       90.0       90.0          -          -       90.0       90.0\n";
+        let response = "reads response                               90.0       90.0       90.0       90.0          -          -       90.0       90.0\n";
         assert!(text.contains(response), "{text}");
-        assert!(text.ends_with('\n') && text.lines().count() == 10, "{text}");
+        assert!(text.ends_with('\n') && text.lines().count() == 12, "{text}");
     }
 
     #[test]
@@ -262,6 +272,22 @@ mod tests {
         assert_eq!(
             [has_queue(600, 1_100), has_queue(100, 900), has_queue(500, 1_010)],
             [false, false, true]
+        );
+    }
+
+    #[test]
+    fn a_queue_has_the_larger_part_of_the_lateness_as_its_cause() {
+        let mut end = run_end(reads(500, 3_000), true);
+        assert!(
+            summary(&end)
+                .contains("most of the wait is generator lateness: the program submitted them late\n")
+        );
+        let total = &mut end.totals.operation_stats[0].total;
+        std::mem::swap(&mut total.backlog, &mut total.generator_lateness);
+        let text = summary(&end);
+        assert!(
+            text.contains("most of the wait is backlog: the device had no free slot\n"),
+            "{text}"
         );
     }
 

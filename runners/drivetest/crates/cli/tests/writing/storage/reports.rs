@@ -16,7 +16,7 @@ fn intervals(records: &[Value]) -> impl Iterator<Item = &Value> {
 }
 
 #[test]
-fn every_operation_has_three_times() {
+fn every_operation_has_five_times_that_add_up() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;
@@ -36,12 +36,19 @@ fn every_operation_has_three_times() {
         assert_eq!(record["count"].as_u64(), Some(counts.sum()), "{operation}");
         assert_eq!(record["asked_per_s"], asked);
         assert_eq!(record["count"], record["asked_count"], "{operation}");
-        for time in ["lateness", "service", "response"] {
+        for time in ["lateness", "backlog", "generator_lateness", "service", "response"] {
             let [min, p50, max] =
                 ["min_ns", "p50_ns", "max_ns"].map(|field| record[time][field].as_u64().unwrap());
             assert!(min <= p50 && p50 <= max, "{operation} {time}: {record}");
         }
     }
+    let mean = |time: &str| end["operations"]["reads"][time]["mean_ns"].as_f64().unwrap();
+    let parts = mean("backlog") + mean("generator_lateness") + mean("service");
+    // Each mean is within 0.1 % or 8 ns of the truth.
+    assert!(
+        (parts - mean("response")).abs() <= mean("response") * 0.003 + 32.0,
+        "{end}"
+    );
     // 1,000 reads: one is above p99.9, none above p99.99.
     assert!(end["service"]["p999_ns"].is_u64() && end["service"]["p9999_ns"].is_null());
 }
@@ -141,7 +148,10 @@ fn requests_that_waited_are_a_finding_with_the_side_file() {
     if !takes_direct_io(&bench) {
         return;
     }
-    bench.run(TOO_MUCH);
+    let output = bench.run(TOO_MUCH);
+    // One thread that is always busy: the requests waited for it.
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("most of the wait is backlog"), "{text}");
     let side = bench.path("side.jsonl").display().to_string();
     assert_eq!(count_of(&ids(&bench, &[]), "response-above-service"), 0);
     let with = ids(&bench, &["--with", &side]);

@@ -43,6 +43,8 @@ struct OperationEnd {
     service_over: Over,
     response_over: Over,
     lateness: Percentiles,
+    backlog: Percentiles,
+    generator_lateness: Percentiles,
     service: Percentiles,
     response: Percentiles,
 }
@@ -59,6 +61,8 @@ impl OperationEnd {
             service_over: over(&total.service),
             response_over: over(&total.response),
             lateness: Percentiles::of(&total.lateness),
+            backlog: Percentiles::of(&total.backlog),
+            generator_lateness: Percentiles::of(&total.generator_lateness),
             service: Percentiles::of(&total.service),
             response: Percentiles::of(&total.response),
         }

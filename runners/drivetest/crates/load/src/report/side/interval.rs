@@ -22,6 +22,10 @@ pub struct OperationInterval {
     achieved_per_s: String,
     /// Due time to submission.
     lateness: Percentiles,
+    /// Wait for a free slot of the device.
+    backlog: Percentiles,
+    /// The rest of the lateness: the delay of the generator itself.
+    generator_lateness: Percentiles,
     /// Submission to completion.
     service: Percentiles,
     /// Due time to completion.
@@ -35,6 +39,8 @@ impl OperationInterval {
             requested_per_s: Rounded::new(stats.requested_per_s, 6),
             achieved_per_s: rate(stats.interval_count, length),
             lateness: Percentiles::of(&stats.interval.lateness),
+            backlog: Percentiles::of(&stats.interval.backlog),
+            generator_lateness: Percentiles::of(&stats.interval.generator_lateness),
             service: Percentiles::of(&stats.interval.service),
             response: Percentiles::of(&stats.interval.response),
         }
