@@ -87,12 +87,13 @@ impl LoadRun<'_> {
         let telemetry = Telemetry::of(&Root::host(), &loaded_devices(&context.devices));
         let started = TombRaiders::prepare(&context)
             .and_then(|tomb_raiders| Ok((engine::start(&context, &streams, choice.engine)?, tomb_raiders)));
-        let (start, tomb_raiders) = match started {
+        let ((start, engine_counters), tomb_raiders) = match started {
             Ok(started) => started,
             Err(error) => return Ok(self.cannot_start(choice.engine, &error, outputs)),
         };
         tomb_raiders.begin(start);
-        let mut end = Collector::new(&context, &streams, signals, start, telemetry).run(outputs);
+        let mut end =
+            Collector::new(&context, &streams, signals, start, telemetry, engine_counters).run(outputs);
         end.totals.tomb_raider_reads_count = tomb_raiders.reads_count();
         finish(&end, &context, outputs)
     }

@@ -87,6 +87,50 @@ fn no_request_is_submitted_before_it_is_due() {
 }
 
 #[test]
+fn engine_counters_add_up() {
+    for engine in ENGINES {
+        let Some(bench) = Bench::new() else { return };
+        let text = "test-duration-sec: 1\nread-reqs-per-sec: 2000\nwrite-reqs-per-sec: 1000\n";
+        assert_eq!(bench.run(engine, text), Outcome::Finished, "{engine}");
+        let end = bench.end();
+        let counters = &end["engine_counters"];
+        let count = |name: &str| counters[name].as_u64();
+        // Each size counts as the smallest and the largest of its range.
+        let sizes = [
+            ("1", 1, 1),
+            ("2", 2, 2),
+            ("3-4", 3, 4),
+            ("5-8", 5, 8),
+            ("9-16", 9, 16),
+        ];
+        let batches = sizes.map(|(size, ..)| counters["batch_sizes"][size].as_u64().unwrap());
+        let sum = |of: fn((&str, u64, u64)) -> u64| -> u64 {
+            sizes
+                .into_iter()
+                .map(of)
+                .zip(batches)
+                .map(|(size, count)| size * count)
+                .sum()
+        };
+        let operations = end["operations"].as_object().unwrap().values();
+        let requests: u64 = operations.map(|one| one["count"].as_u64().unwrap()).sum();
+        assert!(
+            (sum(|(_, least, _)| least)..=sum(|(_, _, most)| most)).contains(&requests),
+            "{engine}: {requests} {counters}"
+        );
+        let (timer_wakes, completion_wakes) = (count("timer_wakes_count"), count("completion_wakes_count"));
+        assert!(timer_wakes > Some(0), "{engine}: {counters}");
+        match engine {
+            "io_uring" => {
+                let wakes = timer_wakes.unwrap() + completion_wakes.unwrap();
+                assert!(count("enters_count") >= Some(requests.max(wakes)), "{counters}");
+            }
+            _ => assert_eq!((completion_wakes, count("enters_count")), (None, None)),
+        }
+    }
+}
+
+#[test]
 fn writes_reach_the_file_and_all_blocks_differ() {
     for engine in ENGINES {
         let Some(bench) = Bench::new() else { return };

@@ -1,6 +1,7 @@
 //! The engines that send the requests: io_uring rings or threads, depending on the devices.
 
 pub mod buffer;
+pub mod counters;
 mod probe;
 pub(crate) mod request;
 /// The `io_uring` engine: one ring for each worker, with as many outstanding requests as the load needs.
@@ -26,6 +27,7 @@ use std::sync::Arc;
 pub use probe::select;
 
 use crate::clock::{Instant, Nanos};
+use counters::EngineCounters;
 use workers::{RunContext, Task};
 
 use crate::schedule::stream::Stream;
@@ -91,32 +93,46 @@ pub fn workers(requested: usize, per_s: f64, cpus_count: usize) -> usize {
     wanted.clamp(1, (cpus_count / 2).clamp(1, MOST_WORKERS))
 }
 
-/// Starts the workers of all streams and returns when the first requests are due.
+/// Starts the workers of all streams. Returns when the first requests are due, and the workers' counters.
 ///
 /// # Errors
 /// If the system provides too few threads or rings. No request was sent then.
-pub fn start(context: &Arc<RunContext>, streams: &[Arc<Stream>], engine: Engine) -> io::Result<Instant> {
+pub fn start(
+    context: &Arc<RunContext>,
+    streams: &[Arc<Stream>],
+    engine: Engine,
+) -> io::Result<(Instant, EngineCounters)> {
+    let threads_count = streams.iter().map(|stream| stream.recorders.len()).sum();
+    let counters = EngineCounters::new(
+        engine.workers().unwrap_or(threads_count),
+        engine.workers().is_some(),
+    );
     let tasks = match engine {
-        Engine::IoUring { workers } => ring_tasks(context, streams, workers)?,
-        Engine::Threads => thread_tasks(context, streams),
+        Engine::IoUring { workers } => ring_tasks(context, streams, workers, &counters)?,
+        Engine::Threads => thread_tasks(context, streams, &counters),
     };
-    workers::start(context, tasks)
+    Ok((workers::start(context, tasks)?, counters))
 }
 
-fn ring_tasks(context: &Arc<RunContext>, streams: &[Arc<Stream>], workers: usize) -> io::Result<Vec<Task>> {
+fn ring_tasks(
+    context: &Arc<RunContext>,
+    streams: &[Arc<Stream>],
+    workers: usize,
+    counters: &EngineCounters,
+) -> io::Result<Vec<Task>> {
     let task = |number| {
-        let worker = ring::Worker::new(context, streams, number, workers)?;
+        let worker = ring::Worker::new(context, streams, number, workers, counters.of_worker(number))?;
         let work: Box<dyn FnOnce() + Send> = Box::new(move || worker.work());
         Ok((format!("ring-{number}"), work))
     };
     (0..workers).map(task).collect()
 }
 
-fn thread_tasks(context: &Arc<RunContext>, streams: &[Arc<Stream>]) -> Vec<Task> {
+fn thread_tasks(context: &Arc<RunContext>, streams: &[Arc<Stream>], counters: &EngineCounters) -> Vec<Task> {
     let mut tasks = Vec::new();
     for stream in streams {
         for number in 0..stream.recorders.len() {
-            let worker = threads::Worker::new(context, stream, number);
+            let worker = threads::Worker::new(context, stream, number, counters.of_worker(tasks.len()));
             let work: Box<dyn FnOnce() + Send> = Box::new(move || worker.work());
             tasks.push((format!("load-{number}"), work));
         }

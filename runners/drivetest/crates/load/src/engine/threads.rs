@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use crate::clock::{Instant, Nanos};
 use crate::device::Device;
 use crate::engine::buffer::{Buffer, Payload};
+use crate::engine::counters::WorkerCounters;
 use crate::engine::request::{self, Request};
 use crate::engine::thread_scheduling::{self, RunQueueWait};
 use crate::engine::workers::RunContext;
@@ -48,6 +49,7 @@ pub(crate) struct Worker {
     number: usize,
     availability: Availability,
     run_queue_wait: RunQueueWait,
+    counters: Arc<WorkerCounters>,
 }
 
 /// When a thread was last back from sleeping, and when it was last done with a request.
@@ -79,7 +81,12 @@ enum Memory {
 }
 
 impl Worker {
-    pub(crate) fn new(context: &Arc<RunContext>, stream: &Arc<Stream>, number: usize) -> Self {
+    pub(crate) fn new(
+        context: &Arc<RunContext>,
+        stream: &Arc<Stream>,
+        number: usize,
+        counters: Arc<WorkerCounters>,
+    ) -> Self {
         let now = Instant::now();
         let in_window = stream.schedule.rate().per_s() * COALESCE_WINDOW.0 as f64 / 1e9;
         Self {
@@ -92,6 +99,7 @@ impl Worker {
                 free_since: now,
             },
             run_queue_wait: RunQueueWait::default(),
+            counters,
             context: Arc::clone(context),
             stream: Arc::clone(stream),
             recorder: Arc::clone(&stream.recorders[number]),
@@ -110,6 +118,7 @@ impl Worker {
         while let Some(taken) = self.stream.take_several(self.batch_size()) {
             // Fast only if all of them are, because the next thread waits for the slowest.
             self.is_fast = true;
+            self.counters.count_batch((taken.end - taken.start) as usize);
             let last_due = start.after(self.stream.due(taken.end - 1));
             for k in taken {
                 let request = self.prepare(k, start.after(self.stream.due(k)));
@@ -164,6 +173,7 @@ impl Worker {
             }
             due.min(now.after(LONGEST_SLEEP)).sleep_until();
             has_slept = true;
+            self.counters.count_wake(false);
         }
     }
 

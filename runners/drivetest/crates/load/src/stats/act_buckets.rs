@@ -56,9 +56,14 @@ impl Buckets {
     }
 }
 
-/// Adds 1 to a counter with a single writer. A load and a store avoid the bus lock of fetch_add.
+/// Adds 1 to a counter with a single writer.
 pub(crate) fn add_one(count: &AtomicU64) {
-    count.store(count.load(Relaxed) + 1, Relaxed);
+    add(count, 1);
+}
+
+/// Adds to a counter with a single writer. A load and a store avoid the bus lock of fetch_add.
+pub(crate) fn add(count: &AtomicU64, more: u64) {
+    count.store(count.load(Relaxed) + more, Relaxed);
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clock::{Instant, Nanos};
 use crate::device::Device;
+use crate::engine::counters::EngineCounters;
 use crate::engine::workers::RunContext;
 use crate::report::block::{block, histograms};
 use crate::report::header::failed;
@@ -47,6 +48,7 @@ pub struct Collector<'a> {
     tallies: Vec<(Operation, Tally)>,
     operation_stats: Vec<OperationStats>,
     telemetry: Telemetry,
+    engine_counters: EngineCounters,
     worst: Worst,
     drained: Instant,
     interval_start: Nanos,
@@ -72,6 +74,7 @@ impl<'a> Collector<'a> {
         signals: &'a Signals,
         start: Instant,
         telemetry: Telemetry,
+        engine_counters: EngineCounters,
     ) -> Self {
         let tally = |stream: &Arc<Stream>| (stream.operation, Tally::new(context.devices.len()));
         Self {
@@ -82,6 +85,7 @@ impl<'a> Collector<'a> {
             tallies: streams.iter().map(tally).collect(),
             operation_stats: streams.iter().map(|stream| OperationStats::of(stream)).collect(),
             telemetry,
+            engine_counters,
             worst: Worst::default(),
             drained: start,
             interval_start: Nanos(0),
@@ -221,6 +225,7 @@ impl<'a> Collector<'a> {
             elapsed,
             length,
             &self.operation_stats,
+            self.engine_counters.close_interval(),
             telemetry,
         ))?;
         self.interval_start = elapsed;
@@ -254,6 +259,7 @@ impl<'a> Collector<'a> {
             rate_check: RateCheck::of(&self.operation_stats, extent),
             operation_stats: self.operation_stats,
             tomb_raider_reads_count: None,
+            engine_counters: Some(self.engine_counters.totals()),
             errors: errors(self.context),
             disks: self
                 .telemetry

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
 
 use io_uring::{Builder, IoUring, cqueue, opcode, squeue, types};
 use rustix::io::Errno;
@@ -10,6 +11,7 @@ use rustix::io::Errno;
 use super::arena::Arena;
 use crate::clock::Nanos;
 use crate::device::Extent;
+use crate::engine::counters::WorkerCounters;
 
 /// Size of the submission queue.
 pub(super) const ENTRIES: u32 = 64;
@@ -37,6 +39,7 @@ pub(super) struct Transfer {
 pub(super) struct Ring {
     uring: IoUring,
     has_fixed_memory: bool,
+    counters: Arc<WorkerCounters>,
 }
 
 impl Ring {
@@ -44,7 +47,12 @@ impl Ring {
     ///
     /// # Errors
     /// If the kernel has no io_uring, cannot wait with a timeout (before 5.11), or refuses the set-up.
-    pub(super) fn new(requests_count: usize, arena: &Arena, files: &[&File]) -> io::Result<Self> {
+    pub(super) fn new(
+        requests_count: usize,
+        arena: &Arena,
+        files: &[&File],
+        counters: Arc<WorkerCounters>,
+    ) -> io::Result<Self> {
         let completions = (2 * requests_count).clamp(2 * ENTRIES as usize, MOST_COMPLETIONS) as u32;
         let uring = build(completions.next_power_of_two())?;
         if !uring.params().is_feature_ext_arg() || !uring.params().is_feature_nodrop() {
@@ -65,6 +73,7 @@ impl Ring {
         Ok(Self {
             uring,
             has_fixed_memory,
+            counters,
         })
     }
 
@@ -113,6 +122,7 @@ impl Ring {
     /// Submits the queued requests without processing completions. The next [`wait`](Self::wait) submits what the
     /// kernel does not accept now, and returns the error.
     pub(super) fn submit(&mut self) {
+        self.counters.count_enter();
         let pushed = self.uring.submission().len() as u32;
         // SAFETY: every queued entry was pushed under the terms of `push`; the call has no argument.
         let _ = unsafe { self.uring.submitter().enter::<()>(pushed, 0, 0, None) };
@@ -123,6 +133,7 @@ impl Ring {
     /// # Errors
     /// If the kernel accepts no more requests from this ring.
     pub(super) fn wait(&mut self, timeout: Option<Nanos>) -> io::Result<()> {
+        self.counters.count_enter();
         let pushed = self.uring.submission().len() as u32;
         let submitter = self.uring.submitter();
         let entered = match timeout {
@@ -135,6 +146,9 @@ impl Ring {
                 submitter.submit_with_args(1, &types::SubmitArgs::new().timespec(&time))
             }
         };
+        if timeout.is_some() {
+            self.counters.count_wake(!self.uring.completion().is_empty());
+        }
         match entered {
             Err(error) if !is_temporary(&error) => Err(error),
             _ => Ok(()),

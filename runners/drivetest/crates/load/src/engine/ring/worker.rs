@@ -13,6 +13,7 @@ use super::stream_state::{NextRequest, StreamState, max_in_flight};
 use super::uring::{Ring, Transfer};
 use crate::clock::{Instant, Nanos};
 use crate::engine::buffer::Pattern;
+use crate::engine::counters::WorkerCounters;
 use crate::engine::request::{self, Request};
 use crate::engine::workers::RunContext;
 use crate::engine::{GRACE, LONGEST_SLEEP, thread_scheduling};
@@ -56,6 +57,7 @@ struct Slot {
 /// A worker with one ring. All its memory is allocated here.
 pub(crate) struct Worker {
     context: Arc<RunContext>,
+    counters: Arc<WorkerCounters>,
     ring: Ring,
     /// Freed last, and only without outstanding requests.
     arena: ManuallyDrop<Arena>,
@@ -88,6 +90,7 @@ impl Worker {
         streams: &[Arc<Stream>],
         number: usize,
         workers: usize,
+        counters: Arc<WorkerCounters>,
     ) -> io::Result<Self> {
         let states = states(context, streams, number);
         let slots_count = states.iter().map(|state| state.size.slots_count).sum();
@@ -103,10 +106,11 @@ impl Worker {
             );
         }
         let files: Vec<&File> = context.devices.iter().map(|device| &device.file).collect();
-        let ring = Ring::new(slots_count, &arena, &files)?;
+        let ring = Ring::new(slots_count, &arena, &files, Arc::clone(&counters))?;
         let now = Instant::now();
         Ok(Self {
             context: Arc::clone(context),
+            counters,
             ring,
             arena: ManuallyDrop::new(arena),
             states,
@@ -227,6 +231,7 @@ impl Worker {
     /// find their device full, even without room, because their backlog begins with that.
     fn submit_due(&mut self, now: Instant) {
         let mut room = self.ring.room().min(BATCH);
+        let room_at_start = room;
         while room > 0
             && let Some(number) = self.rejected.pop()
         {
@@ -242,6 +247,7 @@ impl Worker {
         {
             self.states[index].advance(self.start, now);
         }
+        self.counters.count_batch(room_at_start - room);
         self.has_more = room == 0;
     }
 
@@ -436,7 +442,7 @@ impl Worker {
             self.renew_one();
         }
         let entered = match idle_time {
-            Some(time) if time <= WAKE_LEAD && self.rejected.is_empty() => self.spin_until(now.after(time)),
+            Some(time) if time <= WAKE_LEAD && self.rejected.is_empty() => self.spin(now, now.after(time)),
             Some(time) => self.ring.wait(Some(Nanos(time.0.saturating_sub(WAKE_LEAD.0)))),
             None => self.ring.wait(None),
         };
@@ -449,15 +455,18 @@ impl Worker {
         }
     }
 
-    /// Spins until a time, or until there is a completion.
-    fn spin_until(&mut self, until: Instant) -> io::Result<()> {
-        while Instant::now() < until {
-            if self.ring.has_completions() {
-                return self.ring.wait(None);
-            }
+    /// Spins from now until a time, or until there is a completion.
+    fn spin(&mut self, begin: Instant, until: Instant) -> io::Result<()> {
+        let mut now = begin;
+        while now < until && !self.ring.has_completions() {
             std::hint::spin_loop();
+            now = Instant::now();
         }
-        Ok(())
+        self.counters.count_spin(now.since(begin));
+        match now < until {
+            true => self.ring.wait(None),
+            false => Ok(()),
+        }
     }
 
     /// Returns the time until the next request is due, or None if there is one to submit now.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::{Over, Percentiles, Totals, over};
 use crate::Outcome;
 use crate::clock::{Nanos, rfc3339};
+use crate::engine::counters::EngineCounts;
 use crate::report::rounded::{Rounded, rate};
 use crate::schedule::stream::ActHistogram;
 use crate::stats::operation_stats::{OperationStats, times_of};
@@ -80,6 +81,8 @@ pub struct RunTotals {
     pub rate_check: Option<RateCheck>,
     /// Large blocks that the tomb raiders read; None without tomb raiders.
     pub tomb_raider_reads_count: Option<u64>,
+    /// None if the run did not start.
+    pub engine_counters: Option<EngineCounts>,
     /// Failed requests.
     pub errors: Vec<ErrorCount>,
     /// The disks at the end.
@@ -110,6 +113,7 @@ pub struct End {
     response: Percentiles,
     operations: BTreeMap<&'static str, OperationEnd>,
     tomb_raider_reads_count: Option<u64>,
+    engine_counters: Option<EngineCounts>,
     rate: Option<RateCheck>,
     errors: Vec<ErrorCount>,
     disks: Vec<DeviceEnd>,
@@ -143,6 +147,7 @@ impl End {
             response: Percentiles::of(&response),
             operations: run_totals.operation_stats.iter().map(operation).collect(),
             tomb_raider_reads_count: run_totals.tomb_raider_reads_count,
+            engine_counters: run_totals.engine_counters.clone(),
             rate: run_totals.rate_check.clone(),
             errors: run_totals.errors.clone(),
             disks: run_totals.disks.iter().map(disk).collect(),

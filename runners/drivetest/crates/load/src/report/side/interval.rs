@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{Percentiles, Totals};
 use crate::clock::{Nanos, rfc3339};
+use crate::engine::counters::EngineCounts;
 use crate::report::rounded::{Rounded, rate};
 use crate::schedule::stream::ActHistogram;
 use crate::stats::operation_stats::{OperationStats, of, times_of};
@@ -62,6 +63,7 @@ pub struct Interval {
     service: Percentiles,
     response: Percentiles,
     operations: BTreeMap<&'static str, OperationInterval>,
+    engine_counters: EngineCounts,
     telemetry: telemetry::Record,
 }
 
@@ -72,6 +74,7 @@ impl Interval {
         elapsed: Nanos,
         length: Nanos,
         operation_stats: &[OperationStats],
+        engine_counters: EngineCounts,
         telemetry: telemetry::Record,
     ) -> Self {
         let reads = |pick| Percentiles::of(&times_of(operation_stats, ActHistogram::Reads, pick));
@@ -96,6 +99,7 @@ impl Interval {
             service: reads(|stats| &stats.interval.service),
             response: reads(|stats| &stats.interval.response),
             operations: operation_stats.iter().map(operation).collect(),
+            engine_counters,
             telemetry,
         }
     }

@@ -1,0 +1,171 @@
+//! Counters of what the workers of an engine do to submit requests on time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use serde::Serialize;
+
+use crate::clock::Nanos;
+use crate::stats::act_buckets::add;
+
+/// Numbers of requests in a batch. The largest batch has 16.
+const BATCH_SIZES: [&str; 5] = ["1", "2", "3-4", "5-8", "9-16"];
+
+/// Indexes of the counters. The last ones are those of the batch sizes.
+const SPIN_NS: usize = 0;
+const TIMER_WAKES: usize = 1;
+const COMPLETION_WAKES: usize = 2;
+const ENTERS: usize = 3;
+const BATCHES: usize = 4;
+const COUNTERS_COUNT: usize = BATCHES + BATCH_SIZES.len();
+
+/// The counters of one worker, which alone adds to them. They have cache lines of their own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct WorkerCounters([AtomicU64; COUNTERS_COUNT]);
+
+impl WorkerCounters {
+    pub(super) fn count_spin(&self, length: Nanos) {
+        add(&self.0[SPIN_NS], length.0);
+    }
+
+    /// Counts the end of a sleep.
+    pub(super) fn count_wake(&self, has_completion: bool) {
+        let counter = if has_completion {
+            COMPLETION_WAKES
+        } else {
+            TIMER_WAKES
+        };
+        add(&self.0[counter], 1);
+    }
+
+    pub(super) fn count_enter(&self) {
+        add(&self.0[ENTERS], 1);
+    }
+
+    /// Counts requests that were submitted in one turn. A turn without any is no batch.
+    pub(super) fn count_batch(&self, requests_count: usize) {
+        if let Some(beyond_first) = requests_count.checked_sub(1) {
+            let size = (usize::BITS - beyond_first.leading_zeros()) as usize;
+            add(&self.0[BATCHES + size.min(BATCH_SIZES.len() - 1)], 1);
+        }
+    }
+}
+
+/// The counters of all workers.
+#[derive(Debug)]
+pub struct EngineCounters {
+    workers: Vec<Arc<WorkerCounters>>,
+    has_rings: bool,
+    /// Sums at the end of the previous interval.
+    previous: [u64; COUNTERS_COUNT],
+}
+
+/// Sums over all workers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EngineCounts {
+    /// Time in which workers polled until a request was due.
+    pub spin_ns: u64,
+    /// Sleeps that ended without a completion.
+    pub timer_wakes_count: u64,
+    /// Sleeps that ended with a completion. Threads wait for it in the call of the request itself.
+    pub completion_wakes_count: Option<u64>,
+    /// Calls of io_uring_enter.
+    pub enters_count: Option<u64>,
+    /// Number of batches by their number of requests.
+    pub batch_sizes: BTreeMap<&'static str, u64>,
+}
+
+impl EngineCounters {
+    pub(super) fn new(workers_count: usize, has_rings: bool) -> Self {
+        Self {
+            workers: (0..workers_count).map(|_| Arc::default()).collect(),
+            has_rings,
+            previous: [0; COUNTERS_COUNT],
+        }
+    }
+
+    pub(super) fn of_worker(&self, number: usize) -> Arc<WorkerCounters> {
+        Arc::clone(&self.workers[number])
+    }
+
+    /// Returns the counts since the last call.
+    pub fn close_interval(&mut self) -> EngineCounts {
+        let sums = self.sums();
+        let previous = std::mem::replace(&mut self.previous, sums);
+        self.counts(std::array::from_fn(|counter| sums[counter] - previous[counter]))
+    }
+
+    /// Returns the counts since the start.
+    pub fn totals(&self) -> EngineCounts {
+        self.counts(self.sums())
+    }
+
+    fn sums(&self) -> [u64; COUNTERS_COUNT] {
+        std::array::from_fn(|counter: usize| {
+            let values = self.workers.iter().map(|worker| worker.0[counter].load(Relaxed));
+            values.sum()
+        })
+    }
+
+    fn counts(&self, sums: [u64; COUNTERS_COUNT]) -> EngineCounts {
+        let of_rings = |counter| self.has_rings.then_some(sums[counter]);
+        EngineCounts {
+            spin_ns: sums[SPIN_NS],
+            timer_wakes_count: sums[TIMER_WAKES],
+            completion_wakes_count: of_rings(COMPLETION_WAKES),
+            enters_count: of_rings(ENTERS),
+            batch_sizes: BATCH_SIZES
+                .into_iter()
+                .zip(sums.into_iter().skip(BATCHES))
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_counts_in_the_range_of_its_size() {
+        let counters = EngineCounters::new(1, true);
+        (0..=17).for_each(|size| counters.of_worker(0).count_batch(size));
+        let expected = [("1", 1), ("2", 1), ("3-4", 2), ("5-8", 4), ("9-16", 9)];
+        assert_eq!(counters.totals().batch_sizes, BTreeMap::from(expected));
+    }
+
+    #[test]
+    fn an_interval_has_the_counts_of_all_workers_since_the_last_one() {
+        let mut counters = EngineCounters::new(2, true);
+        let count = |counters: &EngineCounters| {
+            for number in 0..2 {
+                let worker = counters.of_worker(number);
+                worker.count_spin(Nanos(7));
+                worker.count_wake(number == 0);
+                worker.count_enter();
+            }
+        };
+        count(&counters);
+        let first = counters.close_interval();
+        assert_eq!(
+            (
+                first.spin_ns,
+                first.timer_wakes_count,
+                first.completion_wakes_count,
+                first.enters_count
+            ),
+            (14, 1, Some(1), Some(2))
+        );
+        count(&counters);
+        assert_eq!(counters.close_interval(), first);
+        assert_eq!(counters.totals().spin_ns, 28);
+    }
+
+    #[test]
+    fn threads_have_no_calls_of_a_ring() {
+        let counts = EngineCounters::new(1, false).totals();
+        assert_eq!((counts.completion_wakes_count, counts.enters_count), (None, None));
+    }
+}
