@@ -14,6 +14,7 @@ use drivetest_load::config::Model;
 mod commands {
     pub mod check;
     pub mod detached;
+    pub mod dry_run;
     pub mod identify;
     pub mod latency;
     pub mod load;

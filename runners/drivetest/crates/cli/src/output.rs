@@ -89,6 +89,10 @@ exit_codes! {
         EXIT_OVERLOADED: "the load stopped because the drive or the host cannot sustain it",
         EXIT_INTERRUPTED: "a signal ended the load, or the log could not be written",
     }
+    "storage --dry-run", "index --dry-run" => {
+        0: "the load would start",
+        EXIT_REFUSED: "the load would be refused because a device is not safe to use",
+    }
     "prep" => {
         0: "all data was written and, with --steady-state, the write rate is steady",
         EXIT_FAILED: "all data was written, but the write rate did not become steady",

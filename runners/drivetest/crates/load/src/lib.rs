@@ -9,6 +9,7 @@ pub mod device;
 pub mod engine;
 pub mod host;
 pub mod prep;
+pub mod preview;
 /// Output of a run: the log in ACT's grammar, the side file for programs, and a summary for people.
 pub mod report {
     pub mod block;

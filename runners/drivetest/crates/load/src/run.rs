@@ -54,9 +54,9 @@ impl LoadRun<'_> {
             && let Err(error) = outputs.log(&opening)
         {
             // Without a log nothing is run. The exit status still says whether the devices would be refused.
-            return match self.inspect_devices() {
-                Err(refusal) => Ok(Outcome::Refused(refusal.to_string())),
-                Ok(_) => Err(error),
+            return match self.preview(host).refusal {
+                Some(refusal) => Ok(Outcome::Refused(refusal)),
+                None => Err(error),
             };
         }
         let devices = match self.open_devices(signals) {
@@ -101,7 +101,8 @@ impl LoadRun<'_> {
     fn open_devices(&self, signals: &Signals) -> Result<Vec<Device>, OpenRefusal> {
         let signal = || signals.first();
         let request = self.open_request(&signal);
-        self.check_devices()?;
+        // Check all devices before opening any, because plain files are filled when they are opened.
+        (0..self.config.device_names.len()).try_for_each(|ordinal| self.guard.check(ordinal))?;
         let mut devices: Vec<Device> = Vec::new();
         for (ordinal, name) in self.config.device_names.iter().enumerate() {
             // Like upstream, accept a name twice. A second exclusive open of the same device would fail.
@@ -114,23 +115,10 @@ impl LoadRun<'_> {
         Ok(devices)
     }
 
-    /// Returns the devices that the load would open, without changing anything. None is a plain file that the load would
-    /// create or resize.
-    fn inspect_devices(&self) -> Result<Vec<Option<Device>>, OpenRefusal> {
-        let request = self.open_request(&|| None);
-        self.check_devices()?;
-        let mut devices: Vec<Option<Device>> = Vec::new();
-        for (ordinal, name) in self.config.device_names.iter().enumerate() {
-            let same = devices.iter().flatten().find(|device| device.name == *name);
-            devices.push(match same {
-                Some(device) => Some(device.duplicate()?),
-                None => device::inspect(&request, ordinal, name)?,
-            });
-        }
-        Ok(devices)
-    }
-
-    fn open_request<'a>(&'a self, signal: &'a dyn Fn() -> Option<&'static str>) -> OpenRequest<'a> {
+    pub(crate) fn open_request<'a>(
+        &'a self,
+        signal: &'a dyn Fn() -> Option<&'static str>,
+    ) -> OpenRequest<'a> {
         OpenRequest {
             config: &self.config,
             may_destroy: self.may_destroy,
@@ -139,13 +127,8 @@ impl LoadRun<'_> {
         }
     }
 
-    /// Checks all devices before any is opened, because plain files are filled when they are opened.
-    fn check_devices(&self) -> Result<(), OpenRefusal> {
-        (0..self.config.device_names.len()).try_for_each(|ordinal| self.guard.check(ordinal))
-    }
-
     /// Selects the engine that suits the devices at the total rate of all streams.
-    fn select_engine(&self, devices: &[Device], host: &Host) -> EngineSelection {
+    pub(crate) fn select_engine(&self, devices: &[Device], host: &Host) -> EngineSelection {
         let per_s = self.config.rates().iter().map(|(_, rate)| rate.per_s()).sum();
         engine::select(&self.config, devices, per_s, host.cpus_count as usize)
     }
@@ -214,7 +197,7 @@ fn warning_lines(warnings: &[Warning]) -> String {
 }
 
 /// Returns the configured temperature limit. None means the limits of the drives.
-fn limit_celsius(config: &Config) -> Option<u32> {
+pub(crate) fn limit_celsius(config: &Config) -> Option<u32> {
     Some(config.temperature_limit_c).filter(|limit| *limit > 0)
 }
 

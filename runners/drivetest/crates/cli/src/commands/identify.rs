@@ -60,7 +60,8 @@ fn drives_text(drives: &Drives) -> String {
     drives.drives.iter().map(line).collect()
 }
 
-fn identity_text(identity: &Identity) -> String {
+/// Returns the identity of a device for people.
+pub fn identity_text(identity: &Identity) -> String {
     let kind = code(&identity.kind);
     let note = match kind.as_str() {
         "virtual" => ": not a physical drive; its runs cannot certify one",

@@ -8,12 +8,14 @@ use std::process::ExitCode;
 use drivetest_device::DeviceGuard;
 use drivetest_load::config::{self, Config, Model};
 use drivetest_load::host::Host;
-use drivetest_load::report::output::Outputs;
+use drivetest_load::report::output::{self, Outputs};
 use drivetest_load::signals::Signals;
 use drivetest_load::{LoadRun, Outcome};
 
+use super::dry_run::DryRun;
 use crate::output::{
-    EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OVERLOADED, EXIT_REFUSED, EXIT_USAGE, print_diagnostic,
+    EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OVERLOADED, EXIT_REFUSED, EXIT_USAGE, print_and_exit,
+    print_diagnostic, print_json,
 };
 
 /// Options of both loads.
@@ -39,6 +41,13 @@ pub struct Args {
     /// from file-size-mbytes
     #[arg(long)]
     i_know_this_destroys_data: bool,
+    /// Print the configuration, the devices with their safety checks, the rates and the engine, and stop; nothing is
+    /// written
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the dry run as one line of JSON, as docs/reference/formats.md describes
+    #[arg(long, requires = "dry_run")]
+    json: bool,
 }
 
 /// Why the command line or the configuration is invalid.
@@ -47,6 +56,12 @@ pub type UsageError = String;
 impl Args {
     /// Runs the load of a model and returns its exit code.
     pub fn run(self, model: Model) -> ExitCode {
+        if self.dry_run {
+            return self.show_dry_run(model).unwrap_or_else(|error| {
+                print_diagnostic(&error);
+                ExitCode::from(EXIT_USAGE)
+            });
+        }
         let (code, message) = end_of(self.execute(model));
         if code != 0 {
             print_diagnostic(&message);
@@ -56,7 +71,10 @@ impl Args {
 
     fn execute(self, model: Model) -> Result<Outcome, UsageError> {
         let host = Host::here();
-        let (config, config_file) = self.read_config(model, host.cpus_count)?;
+        let (config, config_file, warnings) = self.read_config(model, host.cpus_count)?;
+        for warning in warnings {
+            print_diagnostic(&warning);
+        }
         check_expected(&self.expect_drive, &config.device_names)?;
         let mut outputs =
             Outputs::open(self.log.as_deref(), self.side_file.as_deref()).map_err(|e| e.to_string())?;
@@ -73,16 +91,60 @@ impl Args {
         Ok(run.execute(&host, &signals, &mut outputs))
     }
 
-    fn read_config(&self, model: Model, cpus_count: u32) -> Result<(Config, Vec<u8>), UsageError> {
+    /// Prints what the load would do. The exit code is that of a refusal, or 0.
+    fn show_dry_run(&self, model: Model) -> Result<ExitCode, UsageError> {
+        let host = Host::here();
+        let (config, config_file, config_warnings) = self.read_config(model, host.cpus_count)?;
+        check_expected(&self.expect_drive, &config.device_names)?;
+        for path in [&self.log, &self.side_file].into_iter().flatten() {
+            output::check(path).map_err(|error| error.to_string())?;
+        }
+        let guard = DeviceGuard::observe(&config.device_names, config.has_writes(), &self.expect_drive);
+        let run = LoadRun {
+            config,
+            config_file: &config_file,
+            // No request is sent, so there are no random choices.
+            seed: 0,
+            may_destroy: self.i_know_this_destroys_data,
+            guard: &guard,
+        };
+        let preview = run.preview(&host);
+        let code = if preview.refusal.is_some() {
+            EXIT_REFUSED
+        } else {
+            0
+        };
+        let dry_run = DryRun {
+            config_path: &self.config,
+            config_warnings: &config_warnings,
+            config: &run.config,
+            preview: &preview,
+            host: &host,
+            log: self.log.as_deref(),
+            side_file: self.side_file.as_deref(),
+        };
+        if self.json {
+            return Ok(print_json(&dry_run.document(), code));
+        }
+        for warning in &config_warnings {
+            print_diagnostic(warning);
+        }
+        Ok(print_and_exit(&dry_run.text(), code))
+    }
+
+    /// Returns the configuration, its file byte for byte, and warnings about it.
+    fn read_config(
+        &self,
+        model: Model,
+        cpus_count: u32,
+    ) -> Result<(Config, Vec<u8>, Vec<String>), UsageError> {
         let path = self.config.display();
         let bytes = read_bounded(&self.config).map_err(|error| format!("{path}: cannot be read: {error}"))?;
         let text = config::text(&bytes).map_err(|error| format!("{path}: {error}"))?;
         let (config, warnings) =
             Config::read_of(model, &text, cpus_count).map_err(|error| format!("{path}: {error}"))?;
-        for warning in warnings {
-            print_diagnostic(&format_args!("{path}: {warning}"));
-        }
-        Ok((config, bytes))
+        let warnings = warnings.iter().map(|warning| format!("{path}: {warning}"));
+        Ok((config, bytes, warnings.collect()))
     }
 }
 

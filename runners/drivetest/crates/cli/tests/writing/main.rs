@@ -27,6 +27,7 @@ mod storage {
     pub mod bench;
     mod block_device;
     mod config;
+    mod dry_run;
     mod modes;
     mod refused;
     mod reports;

@@ -28,6 +28,10 @@ pub trait Guard {
     fn check_opened(&self, ordinal: usize, file: &File) -> Result<(), OpenRefusal>;
     /// Returns the identity of an opened device. None if it is only known by its path and size.
     fn identity(&self, ordinal: usize, file: &File) -> Option<Identity>;
+    /// Returns the identity of a device before it was opened. None if its path did not lead to a device or file.
+    fn observed(&self, _ordinal: usize) -> Option<&Identity> {
+        None
+    }
     /// Returns problems of devices and host that may distort the measurement but do not forbid it.
     /// `temperature_limit_c` replaces the drives' own limits.
     fn warnings(&self, _temperature_limit_c: Option<u32>) -> Vec<Warning> {
@@ -217,6 +221,10 @@ impl Guard for DeviceGuard {
 
     fn identity(&self, ordinal: usize, file: &File) -> Option<Identity> {
         self.0.get(ordinal)?.identity(file)
+    }
+
+    fn observed(&self, ordinal: usize) -> Option<&Identity> {
+        self.0.get(ordinal)?.identity.as_ref()
     }
 
     /// Returns the warnings of the devices as they were before the load opened them.

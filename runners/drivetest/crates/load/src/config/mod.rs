@@ -53,6 +53,18 @@ impl Config {
         Ok((config, warnings))
     }
 
+    /// Returns the keys of the model with their values.
+    pub fn entries(&self) -> Vec<(&'static str, String)> {
+        let keys = KEYS.iter().zip(self.values());
+        let of_model = keys.filter(|(key, _)| key.model.is_none_or(|model| model == self.model));
+        of_model.map(|(key, value)| (key.name, value)).collect()
+    }
+
+    /// Returns the duration in seconds. Like upstream, it is extended to a multiple of the report interval.
+    pub fn length_s(&self) -> u64 {
+        u64::from(self.duration_s).next_multiple_of(u64::from(self.report_interval_s))
+    }
+
     /// Returns whether the load writes to the devices.
     pub fn has_writes(&self) -> bool {
         self.writes_per_s > 0
@@ -83,16 +95,15 @@ impl Config {
 /// Returns the two configuration sections of a log, as act_storage and act_index 6.6 print them, and an empty line.
 pub fn echo(config: &Config) -> String {
     let mut text = format!("ACT-{} CONFIGURATION\n", config.model.name().to_uppercase());
-    let of_model = KEYS.iter().zip(config.values());
-    let of_model = of_model.filter(|(key, _)| key.model.is_none_or(|model| model == config.model));
+    let entries = config.entries().into_iter();
     // Keys of ours begin with `arrivals`. The opening line of the log has them.
-    for (key, value) in of_model.take_while(|(key, _)| key.name != "arrivals") {
-        match (key.name, value.as_str()) {
+    for (name, value) in entries.take_while(|(name, _)| *name != "arrivals") {
+        match (name, value.as_str()) {
             // ACT 6.0 to 6.3 print commit-min-bytes; 6.6 has no such key.
             ("file-size-mbytes" | "commit-min-bytes", "0") => {}
             (name, value) => text += &format!("{name}: {value}\n"),
         }
-        if key.name == "device-names" {
+        if name == "device-names" {
             text += &format!("num-devices: {}\n", config.device_names.len());
         }
     }

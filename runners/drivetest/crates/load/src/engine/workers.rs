@@ -39,9 +39,7 @@ pub struct RunContext {
 impl RunContext {
     /// Creates the context of a run that has not started.
     pub fn new(config: Config, devices: Vec<Device>, seed: u64, stop: StopSignal) -> Self {
-        // Like upstream, extend a duration to a multiple of the interval.
-        let interval_s = u64::from(config.report_interval_s);
-        let length = Nanos::from_s(u64::from(config.duration_s).next_multiple_of(interval_s));
+        let length = Nanos::from_s(config.length_s());
         let start_barrier = StartBarrier::new(length);
         let io_errors = IoErrors::new(config.max_errors);
         Self {

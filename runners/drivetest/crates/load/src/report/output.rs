@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
 use serde::Serialize;
 
 /// A refusal is shorter than this: a header for 128 devices, or a record with their names.
@@ -100,6 +101,34 @@ impl Outputs {
     }
 }
 
+/// Checks that a log or side file could be created or used again, without creating or truncating it.
+///
+/// # Errors
+/// [`OutputError`], as of [`Outputs::open`].
+pub fn check(path: &Path) -> Result<(), OutputError> {
+    let failed = |source| OutputError::Open {
+        path: path.to_owned(),
+        source,
+    };
+    match std::fs::metadata(path) {
+        // Opening a pipe would wait for its reader.
+        Ok(found) if !found.is_file() && !found.is_dir() => Ok(()),
+        Ok(_) => {
+            let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+            is_used_again(path, &file).map(|_| ())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let accessed = access(
+                folder.unwrap_or(Path::new(".")),
+                Access::WRITE_OK | Access::EXEC_OK,
+            );
+            accessed.map_err(|error| failed(error.into()))
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
 fn stdout() -> Result<File, OutputError> {
     io::stdout()
         .as_fd()
@@ -118,16 +147,23 @@ fn create(path: &Path) -> Result<File, OutputError> {
         .create(true)
         .open(path)
         .map_err(failed)?;
-    match file.metadata().map_err(failed)?.len() {
-        0 => Ok(file),
-        found_bytes if is_refusal(path, found_bytes) => {
-            file.set_len(0).map_err(failed)?;
-            Ok(file)
-        }
-        found_bytes => Err(OutputError::Taken {
-            path: path.to_owned(),
-            found_bytes,
+    if is_used_again(path, &file)? {
+        file.set_len(0).map_err(failed)?;
+    }
+    Ok(file)
+}
+
+/// Returns whether an opened file contains only the refusal of an earlier attempt. A file with a run is an error.
+fn is_used_again(path: &Path, file: &File) -> Result<bool, OutputError> {
+    let path = path.to_owned();
+    match file.metadata() {
+        Ok(found) if found.len() == 0 => Ok(false),
+        Ok(found) if is_refusal(&path, found.len()) => Ok(true),
+        Ok(found) => Err(OutputError::Taken {
+            path,
+            found_bytes: found.len(),
         }),
+        Err(source) => Err(OutputError::Open { path, source }),
     }
 }
 
