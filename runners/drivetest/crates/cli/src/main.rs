@@ -13,6 +13,7 @@ use drivetest_load::config::Model;
 /// The subcommands, one file each, or one file for those that belong together. `host` is in the crate labhost.
 mod commands {
     pub mod check;
+    pub mod check_document;
     pub mod detached;
     pub mod dry_run;
     pub mod identify;

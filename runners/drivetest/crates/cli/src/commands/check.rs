@@ -9,8 +9,9 @@ use drivetest_logs::judge::profile::Profile;
 use drivetest_logs::judge::verdict::Outcome;
 use drivetest_logs::ycsb::run::{self as ycsb_run, Outcome as Validity};
 
+use crate::commands::check_document::Document;
 use crate::input::read_log::{LogFile, Logs, ReadOptions};
-use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_USAGE, print_and_exit};
+use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_USAGE, fail, print_and_exit};
 use crate::render::findings::findings_text;
 use crate::render::{side_file, verdict, ycsb};
 
@@ -28,6 +29,9 @@ pub struct Args {
     /// (operational-database, or operational-database.1 with its version), or the path of a profile file
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<PathBuf>,
+    /// Print one line of JSON for each log, as docs/reference/formats.md describes
+    #[arg(long)]
+    json: bool,
 }
 
 impl Args {
@@ -40,13 +44,25 @@ impl Args {
         let (mut text, mut codes) = (String::new(), Vec::new());
         for path in &self.logs.paths {
             let log = self.options.read(path, profile.as_ref(), SinkOptions::default());
-            codes.extend(exit_codes(&log));
-            text.push_str(&verdicts(&log, profile.as_ref()));
+            let code = most_serious(&exit_codes(&log));
+            codes.push(code);
+            if self.json {
+                let document = Document::new(&log, code, profile.as_ref(), self.profile.is_none());
+                match serde_json::to_string(&document) {
+                    Ok(line) => text.push_str(&(line + "\n")),
+                    Err(error) => return fail(&format_args!("{}: {error}", log.path)),
+                }
+            } else {
+                text.push_str(&verdicts(&log, profile.as_ref()));
+            }
         }
-        let mut by_weight = [EXIT_USAGE, EXIT_ERROR, EXIT_FAILED, EXIT_UNDECIDED].into_iter();
-        let worst = by_weight.find(|code| codes.contains(code));
-        print_and_exit(&text, worst.unwrap_or(0))
+        print_and_exit(&text, most_serious(&codes))
     }
+}
+
+fn most_serious(codes: &[u8]) -> u8 {
+    let mut by_weight = [EXIT_USAGE, EXIT_ERROR, EXIT_FAILED, EXIT_UNDECIDED].into_iter();
+    by_weight.find(|code| codes.contains(code)).unwrap_or(0)
 }
 
 fn exit_codes(log: &LogFile) -> Vec<u8> {

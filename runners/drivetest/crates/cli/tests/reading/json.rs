@@ -1,4 +1,4 @@
-//! JSON of `keys` and `latency`, compared with the texts.
+//! JSON of `keys`, `latency` and `check`, compared with the texts and with `read --json`.
 
 use std::path::PathBuf;
 use std::process::Output;
@@ -188,4 +188,77 @@ fn the_json_of_a_log_without_a_table_says_what_is_missing() {
     );
     let of_ycsb = missing(&["../ycsb/ycsb-0.18.0-SNAPSHOT/status-merged.log"]);
     assert_eq!(of_ycsb["error"]["got"], "a YCSB output");
+}
+
+const PROFILE: [&str; 2] = ["--profile", "operational-database"];
+
+#[test]
+fn the_json_of_a_check_has_the_verdicts_of_read_and_the_status_of_each_log() {
+    let cases = [
+        ("6.6/slow-disk-ms.log", 1),
+        ("6.6/four-us.log", 2),
+        ("6.6/two-runs-appended.log", 2),
+    ];
+    for (case, status) in cases {
+        let options = [case, "--json", "--slice-sec", "10", PROFILE[0], PROFILE[1]];
+        let checked = drivetest(&[&["check"], &options[..]].concat());
+        let (check, read) = (
+            document(&checked),
+            document(&drivetest(&[&["read"], &options[..]].concat())),
+        );
+        assert_eq!(check["schema"], "drivecert.check/1");
+        assert_eq!(
+            (&check["log"], &check["exit_status"]),
+            (&json!(case), &json!(status))
+        );
+        assert_eq!(checked.status.code(), Some(status));
+        assert_eq!(check["profile"], check["runs"][0]["verdict"]["profile"]);
+        assert_eq!(
+            (&check["is_default_profile"], &check["error"]),
+            (&json!(false), &Value::Null)
+        );
+        assert_eq!(check["findings"], read["findings"]);
+        assert_eq!(list(&check["runs"]).len(), list(&read["runs"]).len());
+        for (of_check, of_read) in list(&check["runs"]).iter().zip(list(&read["runs"])) {
+            for field in [
+                "ordinal",
+                "member",
+                "first_line",
+                "last_line",
+                "verdict",
+                "findings",
+            ] {
+                assert_eq!(of_check[field], of_read[field], "{case}: {field}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_json_of_a_check_has_a_line_for_each_log_also_of_ycsb_and_of_an_error() {
+    let of_ycsb = "../ycsb/ycsb-0.18.0-SNAPSHOT/status-merged.log";
+    let logs = ["6.6/no-header.log", of_ycsb];
+    let output = drivetest(&[&["check", "--json"], &logs[..], &PROFILE[..]].concat());
+    assert_eq!(output.status.code(), Some(3));
+    let printed = text(&output.stdout);
+    let documents: Vec<Value> = printed
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [unreadable, valid] = &documents[..] else {
+        panic!("{printed}")
+    };
+    assert_eq!(
+        (&unreadable["error"]["id"], &unreadable["exit_status"]),
+        (&json!("header-missing"), &json!(3))
+    );
+    assert_eq!((&unreadable["runs"], &valid["runs"]), (&json!([]), &json!([])));
+    assert_eq!(
+        (&valid["error"], &valid["exit_status"]),
+        (&Value::Null, &json!(0))
+    );
+    assert_eq!(
+        valid["ycsb_runs"][0]["validity"],
+        json!({"outcome": "valid", "reasons": []})
+    );
 }
