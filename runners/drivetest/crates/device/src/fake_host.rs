@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::probe::path::{DeviceNumber, Exclusive, FileId, Node, PathProbe};
+use crate::probe::signature::Signature;
 use crate::system::System;
 
 const DISK_BYTES: u64 = 1 << 30;
@@ -23,7 +24,7 @@ pub(crate) struct FakeHost {
     pub health: fn() -> Option<crate::state::health::Page>,
     pub writable: fn() -> io::Result<()>,
     /// The data that is recognised on every device.
-    pub signature: fn() -> io::Result<Option<&'static str>>,
+    pub signature: fn() -> io::Result<Option<Signature>>,
 }
 
 impl FakeHost {
@@ -38,7 +39,7 @@ impl FakeHost {
             exclusive: |_| Exclusive::Free,
             health: || None,
             writable: || Ok(()),
-            signature: || Ok(Some("a partition table")),
+            signature: || Ok(Some(Signature::of("a partition table"))),
         };
         host.write("proc/sys/kernel/hostname", "lab1\n");
         host.write("proc/sys/kernel/osrelease", "6.18.44\n");
@@ -260,7 +261,7 @@ struct FakeProbe {
     exclusive: fn(&Path) -> Exclusive,
     health: fn() -> Option<crate::state::health::Page>,
     writable: fn() -> io::Result<()>,
-    signature: fn() -> io::Result<Option<&'static str>>,
+    signature: fn() -> io::Result<Option<Signature>>,
 }
 
 impl PathProbe for FakeProbe {
@@ -284,7 +285,7 @@ impl PathProbe for FakeProbe {
         (self.exclusive)(path)
     }
 
-    fn signature(&self, _: &Path, _: u64) -> io::Result<Option<&'static str>> {
+    fn signature(&self, _: &Path, _: u64) -> io::Result<Option<Signature>> {
         (self.signature)()
     }
 }

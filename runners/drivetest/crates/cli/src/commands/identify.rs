@@ -83,8 +83,8 @@ pub fn identity_text(identity: &Identity) -> String {
     for refusal in &identity.refusals {
         text.push_str(&format!("  refused ({}): {}\n", refusal.id, refusal.sentence));
     }
-    if identity.refusals.is_empty() {
-        text.push_str("  safe to write to\n");
+    if let Some(content) = content_text(identity) {
+        text.push_str(&format!("  {content}\n"));
     }
     for warning in &identity.warnings {
         text.push_str(&format!("  warning ({}): {}\n", warning.id, warning.sentence));
@@ -92,16 +92,42 @@ pub fn identity_text(identity: &Identity) -> String {
     text
 }
 
+/// Returns the result of reading the device; None if it was not read because it is in use.
+fn content_text(identity: &Identity) -> Option<String> {
+    match (identity.data, &identity.signature_error) {
+        (Some(data), _) => Some(format!(
+            "holds {data}; a load or prep overwrites it only with --i-know-this-destroys-data"
+        )),
+        (None, Some(error)) => Some(format!(
+            "its content cannot be read: {error}; a load or prep refuses it"
+        )),
+        (None, None) if identity.refusals.is_empty() => Some(UNUSED.to_owned()),
+        (None, None) => None,
+    }
+}
+
+/// A device without recognised data and without a known user.
+const UNUSED: &str = "no data was recognised; not in use";
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
     use super::*;
 
-    #[test]
-    fn the_text_shows_the_drive_key_and_whether_writing_is_safe() {
+    /// Returns the identity of a free file of 1 MiB with bytes at an offset.
+    fn identity_with(offset: u64, bytes: &[u8]) -> Identity {
         let file = tempfile::NamedTempFile::new().unwrap();
         file.as_file().set_len(1 << 20).unwrap();
-        let identity = drivetest_device::identify(file.path()).unwrap();
+        file.as_file().write_all_at(bytes, offset).unwrap();
+        let (_, path) = file.into_parts();
+        drivetest_device::identify(&path).unwrap()
+    }
+
+    #[test]
+    fn the_text_shows_the_kind_and_the_drive_key() {
+        let identity = identity_with(0, &[]);
         let text = identity_text(&identity);
         assert!(
             text.contains("1048576 bytes, virtual: not a physical drive"),
@@ -111,14 +137,66 @@ mod tests {
             text.contains(&format!("(for --expect-drive): {}\n", identity.drive_key)),
             "{text}"
         );
-        let refused = identity
-            .refusals
-            .iter()
-            .all(|refusal| text.contains(&refusal.sentence));
+    }
+
+    #[test]
+    fn the_text_of_a_free_device_names_its_data() {
+        let ext4 = [b"\x53\xef".as_slice(), &[0; 0x26], b"\x42\0\0\0"].concat();
+        for (offset, bytes, name, data) in [
+            (0, b"XFSB".as_slice(), "an XFS file system", "an XFS file system"),
+            (4_086, b"SWAPSPACE2", "swap space", "swap space"),
+            (
+                1_080,
+                &ext4,
+                "an ext2, ext3 or ext4 file system",
+                "an ext4 file system",
+            ),
+        ] {
+            let identity = identity_with(offset, bytes);
+            assert_eq!(identity.refusals, []);
+            assert_eq!(identity.signature, Some(name));
+            let text = identity_text(&identity);
+            assert!(
+                text.contains(&format!(
+                    "  holds {data}; a load or prep overwrites it only with --i-know-this-destroys-data\n"
+                )),
+                "{text}"
+            );
+            assert!(!text.contains(UNUSED), "{text}");
+        }
+        let text = identity_text(&identity_with(0, &[]));
         assert!(
-            refused && (!identity.refusals.is_empty() || text.contains("safe to write to")),
+            text.contains(&format!("  {UNUSED}\n")) && !text.contains("holds"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn the_text_of_a_refused_device_does_not_call_it_unused() {
+        let mut identity = identity_with(0, &[]);
+        let sentence = "/dev/x: mounted at /mnt; unmount it or choose another device";
+        identity.refusals = vec![drivetest_device::Refusal {
+            id: "mounted",
+            sentence: sentence.to_owned(),
+        }];
+        let text = identity_text(&identity);
+        assert!(
+            text.contains(&format!("  refused (mounted): {sentence}\n")),
+            "{text}"
+        );
+        assert!(!text.contains(UNUSED) && !text.contains("holds"), "{text}");
+    }
+
+    #[test]
+    fn the_text_of_a_device_that_cannot_be_read_has_the_error() {
+        let mut identity = identity_with(0, &[]);
+        identity.signature_error = Some("Input/output error".to_owned());
+        let text = identity_text(&identity);
+        assert!(
+            text.contains("  its content cannot be read: Input/output error; a load or prep refuses it\n"),
+            "{text}"
+        );
+        assert!(!text.contains(UNUSED), "{text}");
     }
 
     #[test]

@@ -198,6 +198,7 @@ impl ObservedDevice {
             path: self.path.clone(),
             refusals: before.map_or_else(Vec::new, |identity| identity.refusals.clone()),
             signature: before.and_then(|identity| identity.signature),
+            data: before.and_then(|identity| identity.data),
             signature_error: before.and_then(|identity| identity.signature_error.clone()),
             ..identify_open(file).ok()?
         })

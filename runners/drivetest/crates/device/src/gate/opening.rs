@@ -214,16 +214,17 @@ pub fn refuse_data(name: &str, file: &File, size_bytes: u64) -> Result<(), OpenR
     }
 }
 
-/// Returns the data that is recognised on a device or file that was opened for direct I/O.
+/// Returns the public name of the data that is recognised on a device or file that was opened for direct I/O.
 ///
 /// # Errors
 /// The system's error.
 pub fn found_data(file: &File, size_bytes: u64) -> io::Result<Option<&'static str>> {
-    signature::found(size_bytes, |length, offset| {
+    let found = signature::found(size_bytes, |length, offset| {
         let mut buffer = Buffer::new(length);
         file.read_exact_at(buffer.bytes(), offset)?;
         Ok(buffer.bytes().to_vec())
-    })
+    })?;
+    Ok(found.map(|signature| signature.name))
 }
 
 /// Direct I/O requires memory that is aligned to the device's block size; ACT's largest is 4096.

@@ -65,6 +65,9 @@ pub struct Identity {
     pub holders: Vec<PathBuf>,
     /// Recognised data; None also if the device is in use, because nothing is read from it then.
     pub signature: Option<&'static str>,
+    /// The exact type of this data, for people.
+    #[serde(skip)]
+    pub data: Option<&'static str>,
     /// Why the device could not be read; None if it was read or is in use.
     pub signature_error: Option<String>,
     /// Reasons for which it must not be written to; empty if there are none.
@@ -141,10 +144,13 @@ fn identify_with_refusals(
     } else {
         system.probe.signature(path, identity.size_bytes)
     };
+    let signature_error = read.as_ref().err().map(ToString::to_string);
+    let found = read.ok().flatten();
     Ok(Identity {
         refusals,
-        signature_error: read.as_ref().err().map(ToString::to_string),
-        signature: read.ok().flatten(),
+        signature_error,
+        signature: found.map(|signature| signature.name),
+        data: found.map(|signature| signature.exact),
         ..identity
     })
 }
@@ -183,6 +189,7 @@ fn describe(system: &System, device: &ResolvedDevice<'_>) -> Result<Identity, De
         mounts: mount_points(system, device)?,
         holders: paths(holders),
         signature: None,
+        data: None,
         signature_error: None,
         refusals: Vec::new(),
         warnings: Vec::new(),

@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::fs::{self, Access, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::probe::signature;
+use crate::probe::signature::{self, Signature};
 use crate::state::health;
 
 /// The number of a block device, which the kernel uses regardless of names.
@@ -92,7 +92,7 @@ pub(crate) trait PathProbe {
     /// writing would make udev probe the device again.
     fn open_exclusive(&self, path: &Path) -> Exclusive;
     /// Returns the data that is recognised on a device or file of that size.
-    fn signature(&self, path: &Path, size_bytes: u64) -> io::Result<Option<&'static str>>;
+    fn signature(&self, path: &Path, size_bytes: u64) -> io::Result<Option<Signature>>;
     /// Returns the health page of an NVMe drive; None if the drive has none or refuses the command.
     fn health_page(&self, path: &Path) -> Option<health::Page>;
 }
@@ -118,7 +118,7 @@ impl PathProbe for HostProbe {
         }
     }
 
-    fn signature(&self, path: &Path, size_bytes: u64) -> io::Result<Option<&'static str>> {
+    fn signature(&self, path: &Path, size_bytes: u64) -> io::Result<Option<Signature>> {
         let file = File::open(path)?;
         let read_at = |length: usize, offset| {
             let mut bytes = vec![0; length];

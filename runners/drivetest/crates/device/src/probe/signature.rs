@@ -2,6 +2,22 @@
 
 use std::io;
 
+/// Recognised data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signature {
+    /// The public name in `drivecert.identity/1`. It never changes, because the register compares consents with it.
+    pub name: &'static str,
+    /// The exact type for people, such as `an ext4 file system`.
+    pub exact: &'static str,
+}
+
+impl Signature {
+    /// Returns data whose public name is exact.
+    pub(crate) const fn of(name: &'static str) -> Self {
+        Self { name, exact: name }
+    }
+}
+
 /// Number of bytes at the start of a device that contain all signatures below.
 pub const SIGNATURES_BYTES: usize = 256 * 1024;
 
@@ -72,7 +88,7 @@ pub fn ends(size_bytes: u64) -> impl Iterator<Item = u64> {
 pub fn found(
     size_bytes: u64,
     mut read_at: impl FnMut(usize, u64) -> io::Result<Vec<u8>>,
-) -> io::Result<Option<&'static str>> {
+) -> io::Result<Option<Signature>> {
     let head_bytes = (SIGNATURES_BYTES as u64).min(size_bytes) as usize / END_BYTES * END_BYTES;
     if let Some(what) = recognise(&read_at(head_bytes, 0)?) {
         return Ok(Some(what));
@@ -86,23 +102,23 @@ pub fn found(
 }
 
 /// Returns what the block at an offset of [`ends`] is.
-pub fn recognise_end(block: &[u8]) -> Option<&'static str> {
+pub fn recognise_end(block: &[u8]) -> Option<Signature> {
     END_SIGNATURES
         .iter()
         .any(|bytes| has(block, 0, bytes))
-        .then_some("a member of a RAID")
+        .then_some(Signature::of("a member of a RAID"))
 }
 
 /// Returns what the first bytes of a device belong to; None for zeros and random data.
-pub fn recognise(head: &[u8]) -> Option<&'static str> {
+pub fn recognise(head: &[u8]) -> Option<Signature> {
     let listed = SIGNATURES
         .iter()
         .find(|(_, offset, bytes)| has(head, *offset, bytes))
-        .map(|(what, ..)| *what);
+        .map(|(what, ..)| Signature::of(what));
     listed
-        .or_else(|| is_ext(head).then_some("an ext2, ext3 or ext4 file system"))
-        .or_else(|| is_zfs(head).then_some("a ZFS pool"))
-        .or_else(|| is_mbr(head).then_some("a partition table"))
+        .or_else(|| is_ext(head).then(|| ext(head)))
+        .or_else(|| is_zfs(head).then_some(Signature::of("a ZFS pool")))
+        .or_else(|| is_mbr(head).then_some(Signature::of("a partition table")))
 }
 
 fn has(head: &[u8], offset: usize, bytes: &[u8]) -> bool {
@@ -113,6 +129,33 @@ fn has(head: &[u8], offset: usize, bytes: &[u8]) -> bool {
 /// size and state must be valid as well.
 fn is_ext(head: &[u8]) -> bool {
     has(head, 1_080, b"\x53\xef") && has(head, 1_049, b"\0\0\0") && has(head, 1_083, b"\0")
+}
+
+/// Incompatible features that ext3 has: filetype, recover and meta_bg.
+const EXT3_INCOMPATIBLE: u32 = 0x2 | 0x4 | 0x10;
+/// Read-only compatible features that ext3 has: sparse_super, large_file and btree_dir.
+const EXT3_READ_ONLY: u32 = 0x1 | 0x2 | 0x4;
+const EXT_HAS_JOURNAL: u32 = 0x4;
+
+/// Returns the type of an ext file system: ext4 has features that ext3 does not know, and ext3 has a journal.
+/// Source: util-linux, libblkid/src/superblocks/ext.c; Linux, fs/ext4/ext4.h, struct ext4_super_block.
+fn ext(head: &[u8]) -> Signature {
+    let features = |offset: usize| {
+        let field = head.get(1_024 + offset..).and_then(|rest| rest.first_chunk());
+        field.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    };
+    let (compatible, incompatible, read_only) = (features(0x5c), features(0x60), features(0x64));
+    let exact = match () {
+        () if incompatible & !EXT3_INCOMPATIBLE != 0 || read_only & !EXT3_READ_ONLY != 0 => {
+            "an ext4 file system"
+        }
+        () if compatible & EXT_HAS_JOURNAL != 0 => "an ext3 file system",
+        () => "an ext2 file system",
+    };
+    Signature {
+        name: "an ext2, ext3 or ext4 file system",
+        exact,
+    }
 }
 
 fn is_zfs(head: &[u8]) -> bool {
@@ -133,6 +176,10 @@ fn is_mbr(head: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    fn name_of(head: &[u8]) -> Option<&'static str> {
+        recognise(head).map(|found| found.name)
+    }
+
     fn with(parts: &[(usize, &[u8])]) -> Vec<u8> {
         let mut head = vec![0; SIGNATURES_BYTES];
         for (offset, bytes) in parts {
@@ -144,20 +191,20 @@ mod tests {
     #[test]
     fn every_listed_signature_is_found_where_it_belongs() {
         for (what, offset, bytes) in SIGNATURES {
-            assert_eq!(recognise(&with(&[(*offset, bytes)])), Some(*what));
-            assert_eq!(recognise(&with(&[(*offset + 8, bytes)])), None, "{what}");
+            assert_eq!(name_of(&with(&[(*offset, bytes)])), Some(*what));
+            assert_eq!(name_of(&with(&[(*offset + 8, bytes)])), None, "{what}");
         }
     }
 
     #[test]
     fn an_old_partition_table_needs_a_partition() {
         assert_eq!(
-            recognise(&with(&[(510, b"\x55\xaa"), (450, b"\x83")])),
+            name_of(&with(&[(510, b"\x55\xaa"), (450, b"\x83")])),
             Some("a partition table")
         );
-        assert_eq!(recognise(&with(&[(510, b"\x55\xaa")])), None);
+        assert_eq!(name_of(&with(&[(510, b"\x55\xaa")])), None);
         assert_eq!(
-            recognise(&with(&[(510, b"\x55\xaa"), (450, b"\x83"), (462, b"\x17")])),
+            name_of(&with(&[(510, b"\x55\xaa"), (450, b"\x83"), (462, b"\x17")])),
             None
         );
     }
@@ -165,11 +212,36 @@ mod tests {
     #[test]
     fn an_ext_superblock_must_be_valid() {
         let sound: [(usize, &[u8]); 2] = [(1_080, b"\x53\xef"), (1_048, b"\x02")];
-        assert!(recognise(&with(&sound)).is_some_and(|what| what.contains("ext4")));
+        assert_eq!(name_of(&with(&sound)), Some("an ext2, ext3 or ext4 file system"));
         assert_eq!(
-            recognise(&with(&[(1_080, b"\x53\xef"), (1_048, b"\x02\x07")])),
+            name_of(&with(&[(1_080, b"\x53\xef"), (1_048, b"\x02\x07")])),
             None
         );
+    }
+
+    /// The features are those that mke2fs 1.47 writes with `-t TYPE`.
+    #[test]
+    fn the_features_of_a_superblock_show_the_type_of_an_ext_file_system() {
+        for (compatible, incompatible, read_only, exact) in [
+            (0x38_u32, 0x2_u32, 0x3_u32, "an ext2 file system"),
+            (0x3c, 0x2, 0x3, "an ext3 file system"),
+            (0x3c, 0x2c2, 0x46b, "an ext4 file system"),
+            // Without extents, but with huge files.
+            (0x3c, 0x2, 0xb, "an ext4 file system"),
+            // Without a journal.
+            (0x38, 0x2c2, 0x46b, "an ext4 file system"),
+        ] {
+            let features: Vec<u8> = [compatible, incompatible, read_only]
+                .into_iter()
+                .flat_map(u32::to_le_bytes)
+                .collect();
+            let head = with(&[(1_080, b"\x53\xef"), (1_024 + 0x5c, &features)]);
+            let found = recognise(&head).unwrap();
+            assert_eq!(
+                (found.name, found.exact),
+                ("an ext2, ext3 or ext4 file system", exact)
+            );
+        }
     }
 
     #[test]
@@ -183,7 +255,7 @@ mod tests {
             (131_072 - 1_024, little, None),
             (131_072 + 512, little, None),
         ] {
-            assert_eq!(recognise(&with(&[(offset, bytes)])), expected, "{offset}");
+            assert_eq!(name_of(&with(&[(offset, bytes)])), expected, "{offset}");
         }
     }
 
@@ -196,7 +268,10 @@ mod tests {
         );
         assert_eq!(ends(65_536).collect::<Vec<_>>(), [0, 57_344]);
         assert_eq!(ends(4_096).count(), 0);
-        assert_eq!(recognise_end(END_SIGNATURES[0]), Some("a member of a RAID"));
+        assert_eq!(
+            recognise_end(END_SIGNATURES[0]),
+            Some(Signature::of("a member of a RAID"))
+        );
         assert_eq!(recognise_end(b"\xfc\x4e\x2b\xa9\x02\0\0\0"), None);
     }
 
@@ -213,7 +288,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            (recognise(&random), recognise(&with(&[])), recognise(&[])),
+            (name_of(&random), name_of(&with(&[])), name_of(&[])),
             (None, None, None)
         );
     }
