@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use drivetest_device::{DeviceError, Drives, Identity, ListedDrive};
+use drivetest_device::{DeviceError, DriveUse, Drives, Identity, ListedDrive};
 use serde::Serialize;
 
 use crate::output::{self, code};
@@ -22,10 +22,16 @@ pub struct Args {
 impl Args {
     /// Prints a `drivecert.identity/1` record, or without a device a `drivecert.drives/1` record. On a terminal, prints text.
     pub fn run(self) -> ExitCode {
-        match self.device {
-            Some(device) => print(drivetest_device::identify(&device), identity_text, self.json),
-            None => print(drivetest_device::list(), drives_text, self.json),
-        }
+        let Some(device) = self.device else {
+            // The register lists the drives of its own host without --json. Its list opens no drive.
+            let reads_content = self.json || io::stdout().is_terminal();
+            return print(
+                drivetest_device::list_with_use(reads_content),
+                drives_text,
+                self.json,
+            );
+        };
+        print(drivetest_device::identify(&device), identity_text, self.json)
     }
 }
 
@@ -51,13 +57,54 @@ fn drives_text(drives: &Drives) -> String {
             .flatten()
             .cloned()
             .collect();
-        let (path, size_bytes, names) = (drive.path.display(), drive.size_bytes, names.join(" "));
+        let comma = if names.is_empty() { "" } else { ", " };
         format!(
-            "{path}: {size_bytes} bytes {names}\n  drive key: {}\n",
+            "{}: {} bytes{comma}{}: {}\n  drive key: {}\n",
+            drive.path.display(),
+            drive.size_bytes,
+            names.join(" "),
+            drive
+                .usage
+                .as_ref()
+                .map_or_else(|| "its use is not known".to_owned(), use_text),
             drive.drive_key
         )
     };
     drives.drives.iter().map(line).collect()
+}
+
+/// Mounts that the list of drives shows for one drive.
+const MOUNTS_SHOWN: usize = 3;
+
+/// Returns the strongest use of a drive, or its data.
+fn use_text(usage: &DriveUse) -> String {
+    let mounts = &usage.mounts;
+    if !mounts.is_empty() {
+        let points = mounts.iter().take(MOUNTS_SHOWN);
+        let points: Vec<_> = points.map(|mount| mount.point.display().to_string()).collect();
+        let more = match mounts.len().saturating_sub(MOUNTS_SHOWN) {
+            0 => String::new(),
+            count => format!(" and {count} more"),
+        };
+        return format!("mounted at {}{more}", points.join(", "));
+    }
+    let holders: Vec<_> = usage
+        .holders
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    match usage {
+        _ if !holders.is_empty() => format!("used by {}", holders.join(", ")),
+        DriveUse { is_swap: true, .. } => "used as swap".to_owned(),
+        DriveUse { is_open: true, .. } => "open in another process".to_owned(),
+        DriveUse { data: Some(data), .. } => format!("holds {data}"),
+        DriveUse {
+            signature_error: Some(error),
+            ..
+        } => format!("its content cannot be read: {error}"),
+        _ if !usage.is_content_read => "its content was not read".to_owned(),
+        _ => UNUSED.to_owned(),
+    }
 }
 
 /// Returns the identity of a device for people.
@@ -199,22 +246,113 @@ mod tests {
         assert!(!text.contains(UNUSED), "{text}");
     }
 
+    const FREE: DriveUse = DriveUse {
+        mounts: Vec::new(),
+        holders: Vec::new(),
+        is_swap: false,
+        is_open: false,
+        is_content_read: true,
+        signature: None,
+        signature_error: None,
+        data: None,
+    };
+
     #[test]
-    fn the_list_shows_the_key_of_each_drive() {
-        let mut drives = drivetest_device::list().unwrap();
-        drives.drives.retain(|_| false);
-        assert_eq!(drives_text(&drives), "");
-        drives.drives.push(ListedDrive {
+    fn the_list_shows_the_key_and_the_use_of_each_drive() {
+        let drive = |model: Option<&str>, usage| ListedDrive {
             path: "/dev/nvme0n1".into(),
             kind: drivetest_device::DriveKind::Nvme,
             drive_key: "nvme:M:S1".into(),
-            model: Some("M".into()),
-            serial: Some("S1".into()),
+            model: model.map(str::to_owned),
+            serial: model.map(|_| "S1".to_owned()),
             size_bytes: 512,
-        });
+            usage,
+        };
+        let text = |drive| {
+            drives_text(&Drives {
+                schema: "drivecert.drives/1",
+                drives: vec![drive],
+            })
+        };
         assert_eq!(
-            drives_text(&drives),
-            "/dev/nvme0n1: 512 bytes M S1\n  drive key: nvme:M:S1\n"
+            text(drive(Some("M"), Some(FREE))),
+            format!("/dev/nvme0n1: 512 bytes, M S1: {UNUSED}\n  drive key: nvme:M:S1\n")
         );
+        assert_eq!(
+            text(drive(None, None)),
+            "/dev/nvme0n1: 512 bytes: its use is not known\n  drive key: nvme:M:S1\n"
+        );
+    }
+
+    #[test]
+    fn the_list_shows_the_strongest_use_of_a_drive() {
+        let mounts = |points: &[&str]| {
+            let points = points.iter().map(|point| drivetest_device::MountPoint {
+                device: "/dev/nvme0n1".into(),
+                point: point.into(),
+            });
+            points.collect()
+        };
+        let in_use = DriveUse {
+            is_content_read: false,
+            ..FREE
+        };
+        for (usage, text) in [
+            (
+                DriveUse {
+                    mounts: mounts(&["/", "/boot"]),
+                    holders: vec!["/dev/dm-0".into()],
+                    ..in_use.clone()
+                },
+                "mounted at /, /boot",
+            ),
+            (
+                DriveUse {
+                    mounts: mounts(&["/a", "/b", "/c", "/d", "/e"]),
+                    ..in_use.clone()
+                },
+                "mounted at /a, /b, /c and 2 more",
+            ),
+            (
+                DriveUse {
+                    holders: vec!["/dev/dm-0".into(), "/dev/md0".into()],
+                    is_open: true,
+                    ..in_use.clone()
+                },
+                "used by /dev/dm-0, /dev/md0",
+            ),
+            (
+                DriveUse {
+                    is_swap: true,
+                    ..in_use.clone()
+                },
+                "used as swap",
+            ),
+            (
+                DriveUse {
+                    is_open: true,
+                    ..in_use.clone()
+                },
+                "open in another process",
+            ),
+            (
+                DriveUse {
+                    data: Some("an ext4 file system"),
+                    ..FREE
+                },
+                "holds an ext4 file system",
+            ),
+            (
+                DriveUse {
+                    signature_error: Some("Input/output error".to_owned()),
+                    ..in_use.clone()
+                },
+                "its content cannot be read: Input/output error",
+            ),
+            (in_use, "its content was not read"),
+            (FREE, UNUSED),
+        ] {
+            assert_eq!(use_text(&usage), text);
+        }
     }
 }

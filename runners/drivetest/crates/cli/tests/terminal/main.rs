@@ -6,6 +6,7 @@
 
 #[path = "../support/drive.rs"]
 mod drive;
+mod identify;
 mod refusals;
 #[path = "../support/terminal.rs"]
 mod terminal;

@@ -127,9 +127,9 @@ impl Gate<'_> {
 
     fn check_open_files(&mut self) -> Result<(), DeviceError> {
         let openers = open_files::lasting(self.system, &|node| self.device.affects(node))?;
-        for OpeningProcess { number, name, node } in openers {
-            let block = match node {
-                Node::Block(number) => self.device.affected_numbered(number),
+        for OpeningProcess { number, name, nodes } in openers {
+            let block = match nodes.first() {
+                Some(Node::Block(number)) => self.device.affected_numbered(*number),
                 _ => None,
             };
             let subject = block.map(|block| self.subject(block)).unwrap_or_default();

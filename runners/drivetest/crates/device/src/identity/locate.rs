@@ -1,4 +1,4 @@
-//! Drives of the host from sysfs alone. No device is opened, and no command is sent to a drive.
+//! Drives of the host from sysfs alone, or with their use. No command is sent to a drive.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::error::DeviceError;
 use crate::identity::drive::{self, DriveKind};
+use crate::identity::usage::{DriveUse, add_use};
 use crate::probe::path::Node;
 use crate::system::System;
 use crate::topology::block::Block;
@@ -83,21 +84,41 @@ pub struct ListedDrive {
     pub serial: Option<String>,
     /// Size of the whole drive.
     pub size_bytes: u64,
+    /// Only of [`list_with_use`]; None also if the drive disappeared in the meantime.
+    #[serde(flatten)]
+    pub usage: Option<DriveUse>,
 }
 
-/// Lists the drives of this host by path, without stacked devices and devices of size 0.
+const SCHEMA: &str = "drivecert.drives/1";
+
+/// Lists the drives of this host by path, without stacked devices and devices of size 0. Opens no drive.
 ///
 /// # Errors
 /// If the kernel does not describe its block devices.
 pub fn list() -> Result<Drives, DeviceError> {
     let drives = list_among(&System::host(), nodes()?)?;
     Ok(Drives {
-        schema: "drivecert.drives/1",
+        schema: SCHEMA,
         drives,
     })
 }
 
-fn list_among(
+/// Lists the drives like [`list`], with their use. Opens a drive only if nothing uses it and `reads_content` is set, and
+/// then reads its first and last blocks.
+///
+/// # Errors
+/// If the kernel does not describe its block devices, mounts or processes.
+pub fn list_with_use(reads_content: bool) -> Result<Drives, DeviceError> {
+    let system = System::host();
+    let mut drives = list_among(&system, nodes()?)?;
+    add_use(&system, &mut drives, reads_content)?;
+    Ok(Drives {
+        schema: SCHEMA,
+        drives,
+    })
+}
+
+pub(super) fn list_among(
     system: &System,
     nodes: impl Iterator<Item = PathBuf>,
 ) -> Result<Vec<ListedDrive>, DeviceError> {
@@ -125,6 +146,7 @@ fn listed(system: &System, inventory: &Inventory, block: &Block, path: PathBuf) 
         model: drive.model,
         serial: drive.serial,
         size_bytes,
+        usage: None,
     })
 }
 
@@ -199,5 +221,6 @@ mod tests {
         host.exclusive = |path| panic!("{} was opened", path.display());
         host.nvme("nvme0n1", "S1");
         assert_eq!(listed(&host).len(), 1);
+        assert_eq!(listed(&host)[0].usage, None);
     }
 }

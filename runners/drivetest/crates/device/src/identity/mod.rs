@@ -4,7 +4,9 @@ pub(crate) mod drive;
 pub(crate) mod hardware;
 pub(crate) mod host;
 pub(crate) mod locate;
+pub(crate) mod usage;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -18,7 +20,7 @@ use crate::identity::host::Host;
 use crate::probe::path::Node;
 use crate::state::health::Health;
 use crate::state::io_counters::{Activity, TrimCounters};
-use crate::state::mounts;
+use crate::state::mounts::{self, Mount};
 use crate::state::queue::Queue;
 use crate::system::System;
 use crate::topology::block::Block;
@@ -186,7 +188,7 @@ fn describe(system: &System, device: &ResolvedDevice<'_>) -> Result<Identity, De
             .flatten(),
         backing: whole.and_then(|whole| whole.backing.clone()),
         same_drive: paths(same_drive),
-        mounts: mount_points(system, device)?,
+        mounts: mount_points(&mounts::mounts(system)?, device),
         holders: paths(holders),
         signature: None,
         data: None,
@@ -204,16 +206,16 @@ fn is_stacked(block: &&Block) -> bool {
     !block.slaves.is_empty() || matches!(block.backing_node, Some(Node::Block(_)))
 }
 
-fn mount_points(system: &System, device: &ResolvedDevice<'_>) -> Result<Vec<MountPoint>, DeviceError> {
-    let mounts = mounts::mounts(system)?.into_iter();
-    let ours = mounts.filter_map(|mount| {
+/// Returns the mounts of a drive and of the devices that are stacked on it.
+fn mount_points(mounts: &BTreeSet<Mount>, device: &ResolvedDevice<'_>) -> Vec<MountPoint> {
+    let ours = mounts.iter().filter_map(|mount| {
         let device = device.affected_numbered(mount.number)?.node();
         Some(MountPoint {
             device,
-            point: mount.point,
+            point: mount.point.clone(),
         })
     });
-    Ok(ours.collect())
+    ours.collect()
 }
 
 fn size_bytes(device: &ResolvedDevice<'_>) -> Result<u64, DeviceError> {

@@ -14,8 +14,8 @@ const SAMPLES: usize = 3;
 pub(crate) struct OpeningProcess {
     pub number: u32,
     pub name: String,
-    /// The first open node of the drive.
-    pub node: Node,
+    /// The open nodes that match; at least one.
+    pub nodes: Vec<Node>,
 }
 
 /// Returns the other processes that have a matching node open, and still have it open after a few samples.
@@ -43,11 +43,12 @@ fn now(system: &System, is_ours: &dyn Fn(&Node) -> bool) -> Result<Vec<OpeningPr
         .into_iter()
         .filter(|&number| Some(number) != own)
     {
-        if let Some(node) = open_in(system, number, is_ours) {
+        let nodes = open_in(system, number, is_ours);
+        if !nodes.is_empty() {
             openers.push(OpeningProcess {
                 number,
                 name: name_of(system, number),
-                node,
+                nodes,
             });
         }
     }
@@ -69,15 +70,15 @@ fn name_of(system: &System, number: u32) -> String {
     name.unwrap_or_default()
 }
 
-/// Returns a matching open node of a process. Nodes that cannot be resolved were closed in the meantime or belong to
+/// Returns the matching open nodes of a process. Nodes that cannot be resolved were closed in the meantime or belong to
 /// another user.
-fn open_in(system: &System, number: u32, is_ours: &dyn Fn(&Node) -> bool) -> Option<Node> {
+fn open_in(system: &System, number: u32, is_ours: &dyn Fn(&Node) -> bool) -> Vec<Node> {
     let descriptors = system.proc.join(number.to_string()).join("fd");
     let names = system::names(&descriptors).unwrap_or_default();
-    let mut nodes = names
+    let nodes = names
         .iter()
         .filter_map(|name| system.probe.resolve(&descriptors.join(name)).ok());
-    nodes.find(is_ours)
+    nodes.filter(is_ours).collect()
 }
 
 /// Returns the numbers of all processes.
