@@ -28,6 +28,8 @@ SUBCOMMANDS = [
     "storage",
     "index",
     "keys",
+    "completions",
+    "man",
     "identify",
     "start",
     "status",

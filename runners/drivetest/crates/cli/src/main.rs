@@ -2,11 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+use std::env;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use drivetest_labhost::{SETTINGS_FILE, Settings};
 use drivetest_load::config::Model;
 
@@ -16,6 +17,7 @@ mod commands {
     pub mod check_document;
     pub mod detached;
     pub mod dry_run;
+    pub mod help;
     pub mod identify;
     pub mod latency;
     pub mod load;
@@ -39,6 +41,7 @@ mod input {
 mod output;
 /// Terminal texts: summaries, verdicts, tables and findings.
 mod render {
+    pub mod exit_codes;
     pub mod findings;
     pub mod side_file;
     pub mod tables;
@@ -57,7 +60,7 @@ struct Program {
 }
 
 fn main() -> ExitCode {
-    match Program::try_parse() {
+    match parse() {
         Ok(program) => program.command.run(),
         Err(error) => {
             let is_printed = match error.print() {
@@ -70,6 +73,13 @@ fn main() -> ExitCode {
             ExitCode::from(if is_help && is_printed { 0 } else { EXIT_USAGE })
         }
     }
+}
+
+/// Parses the command line. The help texts have examples and exit statuses.
+fn parse() -> Result<Program, clap::Error> {
+    let mut command = commands::help::with_help(Program::command());
+    let mut matches = command.try_get_matches_from_mut(env::args_os())?;
+    Program::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
 /// The subcommand to run.
@@ -108,7 +118,6 @@ enum Command {
     /// Print a script that lets a shell complete drivetest's commands and options.
     Completions(commands::manual::CompletionsArgs),
     /// Write the manual pages into a directory.
-    #[command(hide = true)]
     Man(commands::manual::Args),
     /// Print what a device is and whether it is safe to overwrite, or list all drives.
     Identify(commands::identify::Args),

@@ -11,12 +11,9 @@ use drivetest_logs::ycsb::run::{self as ycsb_run, Outcome as Validity};
 
 use crate::commands::check_document::Document;
 use crate::input::read_log::{LogFile, Logs, ReadOptions};
-use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_USAGE, fail, print_and_exit};
+use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_UNDECIDED, EXIT_USAGE, fail, print_and_exit};
 use crate::render::findings::findings_text;
 use crate::render::{side_file, verdict, ycsb};
-
-/// Exit code for a run that is undecided or void.
-const EXIT_UNDECIDED: u8 = 2;
 
 /// Arguments of `check`.
 #[derive(clap::Args)]

@@ -11,7 +11,9 @@ use clap_mangen::roff::{Roff, bold, italic, roman};
 use drivetest_load::config::{KEYS, Key};
 use serde::Serialize;
 
-use crate::output::{self, EXIT_CODES, EXIT_USAGE, print_and_exit, print_diagnostic};
+use super::help;
+use crate::output::{self, EXIT_USAGE, print_and_exit};
+use crate::render::exit_codes;
 
 /// Arguments of `man`.
 #[derive(clap::Args)]
@@ -26,12 +28,13 @@ const LOADS: [&str; 2] = ["storage", "index"];
 impl Args {
     /// Writes the pages.
     pub fn run(self) -> ExitCode {
-        if let Err(error) = write_pages(&self.directory) {
-            let directory = self.directory.display();
-            print_diagnostic(&format_args!("{directory}: cannot write the manual: {error}"));
-            return ExitCode::FAILURE;
+        match write_pages(&self.directory) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                let directory = self.directory.display();
+                output::fail(&format_args!("{directory}: cannot write the manual: {error}"))
+            }
         }
-        ExitCode::SUCCESS
     }
 }
 
@@ -73,7 +76,8 @@ fn page(command: clap::Command, name: &str) -> io::Result<Vec<u8>> {
     if LOADS.contains(&name) {
         keys(&mut further);
     }
-    exit_codes(&mut further, name);
+    examples(&mut further, name);
+    exit_status(&mut further, name);
     see_also(&mut further, name);
     further.to_writer(&mut page)?;
     Ok(page)
@@ -118,16 +122,30 @@ fn keys(page: &mut Roff) {
     }
 }
 
-fn exit_codes(page: &mut Roff, name: &str) {
-    let Some((_, codes)) = EXIT_CODES.iter().find(|(commands, _)| commands.contains(&name)) else {
-        return;
-    };
-    page.control("SH", ["EXIT STATUS"]);
-    let usage = (EXIT_USAGE, "the command line or the configuration is invalid");
-    for (code, meaning) in codes.iter().copied().chain([usage]) {
+fn examples(page: &mut Roff, name: &str) {
+    page.control("SH", ["EXAMPLES"]);
+    for (purpose, line) in help::examples(name) {
         page.control("TP", []);
-        page.text([bold(code.to_string())]);
-        page.text([roman(meaning)]);
+        page.text([roman(format!("{purpose}:"))]);
+        page.text([bold(*line)]);
+    }
+}
+
+fn exit_status(page: &mut Roff, name: &str) {
+    page.control("SH", ["EXIT STATUS"]);
+    let mut item = |head: String, text: &str| {
+        page.control("TP", []);
+        page.text([bold(head)]);
+        page.text([roman(text)]);
+    };
+    for (code, text) in exit_codes::of_command(name) {
+        item(code.to_string(), text);
+    }
+    if name.is_empty() {
+        for (commands, codes) in exit_codes::rows() {
+            item(commands, &codes);
+        }
+        item(format!("{EXIT_USAGE} in every command"), exit_codes::USAGE);
     }
 }
 
@@ -151,10 +169,14 @@ pub struct CompletionsArgs {
 impl CompletionsArgs {
     /// Prints the completions.
     pub fn run(self) -> ExitCode {
-        let (mut command, mut script) = (crate::Program::command(), Vec::new());
-        generate(self.shell, &mut command, "drivetest", &mut script);
-        print_and_exit(&String::from_utf8_lossy(&script), 0)
+        print_and_exit(&completions(self.shell), 0)
     }
+}
+
+fn completions(shell: Shell) -> String {
+    let (mut program, mut script) = (help::without_hidden(&crate::Program::command()), Vec::new());
+    generate(shell, &mut program, "drivetest", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
 }
 
 /// Arguments of `keys`.
@@ -236,6 +258,8 @@ fn paragraph(key: &Key) -> String {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     fn shown_commands() -> Vec<clap::Command> {
@@ -320,8 +344,8 @@ mod tests {
     #[test]
     fn every_command_has_exit_codes() {
         for command in shown_commands() {
-            let count = EXIT_CODES
-                .iter()
+            let groups = exit_codes::EXIT_CODES.iter();
+            let count = groups
                 .filter(|(commands, _)| commands.contains(&command.get_name()))
                 .count();
             assert_eq!(count, 1, "{}", command.get_name());
@@ -329,15 +353,50 @@ mod tests {
     }
 
     #[test]
+    fn every_page_has_examples_and_exit_statuses() {
+        let folder = tempfile::tempdir().unwrap();
+        write_pages(folder.path()).unwrap();
+        for command in shown_commands() {
+            let name = command.get_name();
+            let page = read(folder.path(), &format!("drivetest-{name}.1"));
+            let (_, line) = help::examples(name)[0];
+            assert!(
+                page.contains(line) && page.contains(exit_codes::USAGE),
+                "{name}: {page}"
+            );
+        }
+        let page = read(folder.path(), "drivetest.1");
+        for (commands, codes) in exit_codes::rows() {
+            assert!(page.contains(&commands) && page.contains(&codes), "{commands}");
+        }
+    }
+
+    #[test]
     fn completions_contain_subcommands_and_options() {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-            let mut script = Vec::new();
-            generate(shell, &mut crate::Program::command(), "drivetest", &mut script);
-            let script = String::from_utf8(script).unwrap();
+            let script = completions(shell);
             assert!(
-                script.contains("identify") && script.contains("slice-sec"),
+                script.contains("identify") && script.contains("slice-sec") && script.contains("man"),
                 "{shell}"
             );
+        }
+    }
+
+    #[test]
+    fn completions_are_valid_scripts() {
+        let folder = tempfile::tempdir().unwrap();
+        for (shell, check) in [
+            (Shell::Bash, "-n"),
+            (Shell::Zsh, "-n"),
+            (Shell::Fish, "--no-execute"),
+        ] {
+            let script = folder.path().join(shell.to_string());
+            fs::write(&script, completions(shell)).unwrap();
+            let checked = Command::new(shell.to_string()).arg(check).arg(&script).output();
+            match checked {
+                Ok(output) => assert!(output.status.success() && output.stderr.is_empty(), "{output:?}"),
+                Err(error) => eprintln!("SKIPPED: {shell} cannot be run here: {error}"),
+            }
         }
     }
 }
