@@ -31,6 +31,7 @@ SUBCOMMANDS = [
     "completions",
     "man",
     "identify",
+    "run",
     "start",
     "status",
     "stop",

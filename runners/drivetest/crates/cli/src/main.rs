@@ -49,6 +49,7 @@ mod render {
     pub mod ycsb;
 }
 
+use crate::commands::detached::Form;
 use crate::output::EXIT_USAGE;
 
 /// Put test loads on drives, and read and judge the logs of ACT, drivetest and YCSB.
@@ -121,13 +122,19 @@ enum Command {
     Man(commands::manual::Args),
     /// Print what a device is and whether it is safe to overwrite, or list all drives.
     Identify(commands::identify::Args),
-    /// Start a drivetest command in the background; a repeated start only reports the run that exists.
+    /// Start, observe, stop and remove loads and preparations in the background.
+    Run(commands::detached::Args),
+    /// Earlier name of `drivetest run start`, which always prints JSON.
+    #[command(hide = true)]
     Start(commands::detached::Start),
-    /// Print whether a background run is running or has ended, and how it ended.
+    /// Earlier name of `drivetest run status`, which always prints JSON.
+    #[command(hide = true)]
     Status(commands::detached::Existing),
-    /// Stop a background run with the signal SIGTERM.
+    /// Earlier name of `drivetest run stop`, which always prints JSON.
+    #[command(hide = true)]
     Stop(commands::detached::Existing),
-    /// Delete the directory of a finished background run.
+    /// Earlier name of `drivetest run remove`, which always prints JSON.
+    #[command(hide = true)]
     Remove(commands::detached::Remove),
     /// Record telemetry of a drive and its host, alone or while a program runs that the host's operator allows.
     Watch(commands::watch::Args),
@@ -153,10 +160,11 @@ impl Command {
             Self::Completions(args) => args.run(),
             Self::Man(args) => args.run(),
             Self::Identify(args) => args.run(),
-            Self::Start(args) => args.run(),
-            Self::Status(args) => args.run(drivetest_detached::status),
-            Self::Stop(args) => args.run(drivetest_detached::stop),
-            Self::Remove(args) => args.run(),
+            Self::Run(args) => args.run(),
+            Self::Start(args) => args.run(Form::Json),
+            Self::Status(args) => args.status(Form::Json),
+            Self::Stop(args) => args.stop(Form::Json),
+            Self::Remove(args) => args.run(Form::Json),
             Self::Watch(args) => args.run(),
             Self::Host => serve_register(),
         }

@@ -1,7 +1,7 @@
 //! Standard output, standard error and exit codes: JSON records, text and diagnostics.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// `check`: fail; `prep`: not steady; `watch`: the program failed.
@@ -18,6 +18,11 @@ pub const EXIT_OVERLOADED: u8 = 4;
 pub const EXIT_INTERRUPTED: u8 = 5;
 /// The command line or the configuration is invalid, in every command.
 pub const EXIT_USAGE: u8 = 64;
+
+/// Returns whether a command prints JSON: on request, or if standard output is no terminal.
+pub fn prints_json(is_requested: bool) -> bool {
+    is_requested || !io::stdout().is_terminal()
+}
 
 /// Prints a record as one line of JSON and returns the exit code.
 pub fn print_json(record: &impl serde::Serialize, code: u8) -> ExitCode {

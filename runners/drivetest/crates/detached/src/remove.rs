@@ -1,4 +1,4 @@
-//! `drivetest remove`: deletes the directory of a run, but not while a process of the run lives or can still start.
+//! `drivetest run remove`: deletes the directory of a run, but not while a process of the run lives or can still start.
 
 use std::ffi::OsString;
 use std::fs;

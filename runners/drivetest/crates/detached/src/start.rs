@@ -1,4 +1,4 @@
-//! `drivetest start`: starts a run exactly once, however often it is repeated and wherever it is interrupted.
+//! `drivetest run start`: starts a run exactly once, however often it is repeated and wherever it is interrupted.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! `drivetest status` and `stop`: the status of a run, from its lock and the identity of its process, and how to end it.
+//! `drivetest run status` and `run stop`: the status of a run, from its lock and the identity of its process, and how to end it.
 
 use std::path::Path;
 use std::thread;

@@ -12,6 +12,13 @@ const LOAD_EXAMPLES: &[(&str, &str)] = &[(
     "drivetest storage load.conf --log load.log --side-file load.jsonl --expect-drive nvme:MODEL:SERIAL",
 )];
 
+const RUN_START: &str = "drivetest run start --run-dir /var/tmp/r1 --drive-lock /var/tmp/nvme1n1.lock --generation 1 \
+                         -- storage /etc/load.conf";
+const RUN_STATUS: &str = "drivetest run status --run-dir /var/tmp/r1";
+const RUN_STOP: &str = "drivetest run stop --run-dir /var/tmp/r1";
+const RUN_REMOVE: &str =
+    "drivetest run remove --run-dir /var/tmp/r1 --drive-lock /var/tmp/nvme1n1.lock --generation 1";
+
 const EXAMPLES: &[Examples] = &[
     (
         &[""],
@@ -111,26 +118,23 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
-        &["start"],
-        &[(
-            "Run a load that continues after a logout",
-            "drivetest start --run-dir /var/tmp/r1 --drive-lock /var/tmp/nvme1n1.lock --generation 1 -- storage load.conf",
-        )],
+        &["run"],
+        &[
+            ("Start a load that continues after a logout", RUN_START),
+            ("Print its state", RUN_STATUS),
+            ("Stop it", RUN_STOP),
+            ("Delete its files", RUN_REMOVE),
+        ],
     ),
     (
-        &["status"],
-        &[("Print how far a run is", "drivetest status --run-dir /var/tmp/r1")],
+        &["run start"],
+        &[("Start a load that continues after a logout", RUN_START)],
     ),
+    (&["run status"], &[("Print the state of a run", RUN_STATUS)]),
+    (&["run stop"], &[("Stop a run", RUN_STOP)]),
     (
-        &["stop"],
-        &[("Stop a run", "drivetest stop --run-dir /var/tmp/r1")],
-    ),
-    (
-        &["remove"],
-        &[(
-            "Delete the files of a finished run",
-            "drivetest remove --run-dir /var/tmp/r1 --drive-lock /var/tmp/nvme1n1.lock --generation 1",
-        )],
+        &["run remove"],
+        &[("Delete the files of a finished run", RUN_REMOVE)],
     ),
     (
         &["watch"],
@@ -154,43 +158,66 @@ pub fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
 /// Returns the command line with examples and exit statuses in each `--help`.
 pub fn with_help(program: Command) -> Command {
     let program = program.mut_subcommands(|command| {
-        let text = after_help(command.get_name());
-        command.after_long_help(text)
+        let group = command.get_name().to_owned();
+        let command = command.mut_subcommands(|command| {
+            let text = after_help(&format!("{group} {}", command.get_name()));
+            command.after_long_help(text)
+        });
+        command.after_long_help(after_help(&group))
     });
     program.after_long_help(after_help(""))
 }
 
+/// Returns the examples and exit statuses of a command. A hidden command has none.
 fn after_help(name: &str) -> String {
     let examples = examples(name)
         .iter()
         .map(|(purpose, line)| format!("  {purpose}:\n    {line}\n"));
     let examples: String = examples.collect();
-    let codes = match name {
-        "" => exit_codes::table(),
-        _ => {
-            let codes = exit_codes::of_command(name).into_iter();
-            let codes: String = codes
-                .map(|(code, text)| format!("  {code:<3} {text}\n"))
-                .collect();
-            format!("Exit status:\n{codes}")
-        }
-    };
-    format!("Examples:\n{examples}\n{}", codes.trim_end())
+    let codes = exit_codes::of_command(name).into_iter();
+    let codes: String = codes
+        .map(|(code, text)| format!("  {code:<3} {text}\n"))
+        .collect();
+    let mut sections = Vec::new();
+    if !examples.is_empty() {
+        sections.push(format!("Examples:\n{examples}"));
+    }
+    if name.is_empty() {
+        sections.push(exit_codes::table());
+    } else if !codes.is_empty() {
+        sections.push(format!("Exit status:\n{codes}"));
+    }
+    sections.join("\n").trim_end().to_owned()
 }
 
 /// Returns the command line without hidden commands. The scripts of clap_complete would complete them, and clap cannot
 /// remove a command.
 pub fn without_hidden(program: &Command) -> Command {
-    let shown = program
-        .get_subcommands()
-        .filter(|command| !command.is_hide_set())
-        .cloned();
     let about = program.get_about().cloned().unwrap_or_default();
     Command::new("drivetest")
         .version(env!("CARGO_PKG_VERSION"))
         .about(about)
         .subcommand_required(true)
-        .subcommands(shown)
+        .subcommands(shown(program).cloned())
+}
+
+/// Returns the shown commands and those of groups, each with its name, such as `run start`.
+pub fn shown_commands(program: &Command) -> Vec<(String, Command)> {
+    let mut found = Vec::new();
+    for command in shown(program) {
+        let group = command.get_name();
+        found.push((group.to_owned(), command.clone()));
+        let commands =
+            shown(command).map(|command| (format!("{group} {}", command.get_name()), command.clone()));
+        found.extend(commands);
+    }
+    found
+}
+
+/// Returns the direct subcommands without hidden ones and without `help`, which clap adds.
+fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+    let all = command.get_subcommands();
+    all.filter(|command| !command.is_hide_set() && command.get_name() != "help")
 }
 
 #[cfg(test)]
@@ -217,9 +244,8 @@ mod tests {
 
     #[test]
     fn every_shown_command_has_an_example_of_its_own() {
-        for command in without_hidden(&program()).get_subcommands() {
-            let name = command.get_name();
-            let line = examples(name).first().map_or("", |(_, line)| line);
+        for (name, _) in shown_commands(&program()) {
+            let line = examples(&name).first().map_or("", |(_, line)| line);
             let is_own = line.starts_with(&format!("drivetest {name}")) || name == "index";
             assert!(is_own, "{name}: {line}");
         }

@@ -44,7 +44,7 @@ fn print<Record: Serialize>(
         Ok(record) => record,
         Err(error) => return output::fail(&error),
     };
-    if is_json || !io::stdout().is_terminal() {
+    if output::prints_json(is_json) {
         return output::print_json(&record, 0);
     }
     output::print_and_exit(&text_of(&record), 0)

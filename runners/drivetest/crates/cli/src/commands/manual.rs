@@ -22,6 +22,8 @@ pub struct Args {
     directory: PathBuf,
 }
 
+/// The group of commands, whose commands have the exit codes.
+const GROUP: &str = "run";
 /// Commands that read a load configuration.
 const LOADS: [&str; 2] = ["storage", "index"];
 
@@ -41,12 +43,15 @@ impl Args {
 fn write_pages(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let program = shown_program();
-    for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
-        let name = command.get_name();
-        let file = directory.join(format!("drivetest-{name}.1"));
-        fs::write(file, page(command.clone(), name)?)?;
+    for (name, command) in help::shown_commands(&program) {
+        fs::write(directory.join(page_name(&name)), page(command, &name)?)?;
     }
     fs::write(directory.join("drivetest.1"), page(program.clone(), "")?)
+}
+
+/// Returns the file name of the page of a command, such as `run start`.
+fn page_name(name: &str) -> String {
+    format!("drivetest-{}.1", name.replace(' ', "-"))
 }
 
 /// Returns the command line without the `help` subcommand.
@@ -62,6 +67,7 @@ fn page(command: clap::Command, name: &str) -> io::Result<Vec<u8>> {
     let source = format!("drivetest {version}");
     let mut synopsis = Roff::new();
     synopsis_of(&mut synopsis, &command);
+    let has_commands = command.has_subcommands();
     let man = Man::new(command).source(source).manual("Drivecert");
     let mut page = Vec::new();
     man.render_title(&mut page)?;
@@ -69,7 +75,7 @@ fn page(command: clap::Command, name: &str) -> io::Result<Vec<u8>> {
     synopsis.to_writer(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
-    if name.is_empty() {
+    if has_commands {
         man.render_subcommands_section(&mut page)?;
     }
     let mut further = Roff::new();
@@ -132,6 +138,9 @@ fn examples(page: &mut Roff, name: &str) {
 }
 
 fn exit_status(page: &mut Roff, name: &str) {
+    if name == GROUP {
+        return;
+    }
     page.control("SH", ["EXIT STATUS"]);
     let mut item = |head: String, text: &str| {
         page.control("TP", []);
@@ -262,10 +271,8 @@ mod tests {
 
     use super::*;
 
-    fn shown_commands() -> Vec<clap::Command> {
-        let program = shown_program();
-        let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
-        shown.cloned().collect()
+    fn shown_commands() -> Vec<(String, clap::Command)> {
+        help::shown_commands(&shown_program())
     }
 
     /// Returns a page without the escapes of dashes.
@@ -279,8 +286,8 @@ mod tests {
     fn every_page_lists_every_option() {
         let folder = tempfile::tempdir().unwrap();
         write_pages(folder.path()).unwrap();
-        for command in shown_commands() {
-            let page = read(folder.path(), &format!("drivetest-{}.1", command.get_name()));
+        for (name, command) in shown_commands() {
+            let page = read(folder.path(), &page_name(&name));
             for option in command.get_arguments().filter(|option| !option.is_hide_set()) {
                 let long = option.get_long().map(|long| format!("--{long}"));
                 let value = || {
@@ -290,13 +297,9 @@ mod tests {
                         .map(ToString::to_string)
                 };
                 let shown = long.or_else(value).unwrap_or_default();
-                assert!(page.contains(&shown), "{}: no {shown}", command.get_name());
+                assert!(page.contains(&shown), "{name}: no {shown}");
                 let help = option.get_help().map(ToString::to_string).unwrap_or_default();
-                assert!(
-                    !help.is_empty(),
-                    "{} {shown} has no help text",
-                    command.get_name()
-                );
+                assert!(!help.is_empty(), "{name} {shown} has no help text");
             }
         }
     }
@@ -322,12 +325,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         write_pages(folder.path()).unwrap();
         let page = read(folder.path(), "drivetest.1");
-        for command in shown_commands() {
-            assert!(
-                page.contains(&format!("drivetest-{}(1)", command.get_name())),
-                "{}",
-                command.get_name()
-            );
+        for (name, _) in shown_commands().iter().filter(|(name, _)| !name.contains(' ')) {
+            assert!(page.contains(&format!("drivetest-{name}(1)")), "{name}");
+        }
+        assert!(!page.contains("drivetest-start"), "{page}");
+        let page = read(folder.path(), "drivetest-run.1");
+        for command in ["start", "status", "stop", "remove"] {
+            assert!(page.contains(&format!("drivetest-run-{command}(1)")), "{command}");
         }
     }
 
@@ -343,12 +347,12 @@ mod tests {
 
     #[test]
     fn every_command_has_exit_codes() {
-        for command in shown_commands() {
+        for (name, _) in shown_commands().iter().filter(|(name, _)| name != GROUP) {
             let groups = exit_codes::EXIT_CODES.iter();
             let count = groups
-                .filter(|(commands, _)| commands.contains(&command.get_name()))
+                .filter(|(commands, _)| commands.contains(&name.as_str()))
                 .count();
-            assert_eq!(count, 1, "{}", command.get_name());
+            assert_eq!(count, 1, "{name}");
         }
     }
 
@@ -356,12 +360,11 @@ mod tests {
     fn every_page_has_examples_and_exit_statuses() {
         let folder = tempfile::tempdir().unwrap();
         write_pages(folder.path()).unwrap();
-        for command in shown_commands() {
-            let name = command.get_name();
-            let page = read(folder.path(), &format!("drivetest-{name}.1"));
-            let (_, line) = help::examples(name)[0];
+        for (name, _) in shown_commands() {
+            let page = read(folder.path(), &page_name(&name));
+            let (_, line) = help::examples(&name)[0];
             assert!(
-                page.contains(line) && page.contains(exit_codes::USAGE),
+                page.contains(line) && page.contains(exit_codes::USAGE) == (name != GROUP),
                 "{name}: {page}"
             );
         }
@@ -380,6 +383,27 @@ mod tests {
                 "{shell}"
             );
         }
+    }
+
+    #[test]
+    fn hidden_names_are_not_completed() {
+        let mut script = Vec::new();
+        generate(
+            Shell::Bash,
+            &mut crate::Program::command(),
+            "drivetest",
+            &mut script,
+        );
+        let hidden = "drivetest,start)";
+        assert!(
+            String::from_utf8(script).unwrap().contains(hidden),
+            "clap_complete names it otherwise"
+        );
+        let script = completions(Shell::Bash);
+        assert!(
+            !script.contains(hidden) && script.contains("run,start)"),
+            "{script}"
+        );
     }
 
     #[test]

@@ -66,19 +66,19 @@ exit_codes! {
         EXIT_ERROR: "cannot run", "watch cannot start the program, or cannot read the host's telemetry";
         EXIT_INTERRUPTED: "interrupted", "a signal ended watch";
     }
-    "start" => {
+    "run start" => {
         0: "started", "the run was started, now or by an earlier command";
         EXIT_REFUSED: "refused (drive busy)", "the start was refused because the drive is busy or a newer start got \
             the drive";
         EXIT_ERROR: "cannot start", "the run cannot start";
     }
-    "remove" => {
+    "run remove" => {
         0: "removed", "the directory was removed, now or before";
         EXIT_REFUSED: "not removed", "the directory was not removed because a process of the run is alive or the \
             drive is locked";
         EXIT_ERROR: "cannot be removed", "the directory cannot be removed";
     }
-    "status", "stop", "identify", "keys", "completions", "man" => {
+    "run status", "run stop", "identify", "keys", "completions", "man" => {
         0: "printed", "the command printed its result, or wrote the manual";
         EXIT_ERROR: "no result", "the command has no result; standard error gives the reason";
     }
@@ -133,7 +133,7 @@ pub fn table() -> String {
     format!("Exit status ({EXIT_USAGE} in every command: {USAGE}):\n{lines}")
 }
 
-/// Returns the exit codes of a command, such as `storage`, with the code of all commands last. Empty for others.
+/// Returns the exit codes of a command, such as `run start`, with the code of all commands last. Empty for others.
 pub fn of_command(name: &str) -> Vec<(u8, &'static str)> {
     let found = EXIT_CODES.iter().find(|(commands, _)| commands.contains(&name));
     let own = found.map_or(&[][..], |(_, codes)| codes);

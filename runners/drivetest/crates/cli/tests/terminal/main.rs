@@ -8,5 +8,6 @@
 mod drive;
 mod identify;
 mod refusals;
+mod run;
 #[path = "../support/terminal.rs"]
 mod terminal;

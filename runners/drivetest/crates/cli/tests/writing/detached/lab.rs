@@ -73,6 +73,7 @@ impl Lab {
         let load = format!("{run_dir}/load");
         let generation = generation.to_string();
         let start = [
+            "run",
             "start",
             "--run-dir",
             &run_dir,
@@ -98,9 +99,18 @@ impl Lab {
     }
 
     pub fn status(&self, name: &str) -> Answer {
+        self.existing(&["run", "status"], name)
+    }
+
+    pub fn stop(&self, name: &str) -> Answer {
+        self.existing(&["run", "stop"], name)
+    }
+
+    /// Runs a command on an existing run.
+    pub fn existing(&self, command: &[&str], name: &str) -> Answer {
         answer(
             drivetest()
-                .arg("status")
+                .args(command)
                 .arg("--run-dir")
                 .arg(self.path(name))
                 .output()
@@ -108,12 +118,16 @@ impl Lab {
         )
     }
 
-    pub fn stop(&self, name: &str) -> Answer {
+    /// Deletes the directory of a run with a command.
+    pub fn remove(&self, command: &[&str], name: &str, generation: u64) -> Answer {
         answer(
             drivetest()
-                .arg("stop")
+                .args(command)
                 .arg("--run-dir")
                 .arg(self.path(name))
+                .arg("--drive-lock")
+                .arg(self.path("drive.lock"))
+                .args(["--generation", &generation.to_string()])
                 .output()
                 .unwrap(),
         )
@@ -137,7 +151,7 @@ impl Lab {
     /// Returns the processes of a run directory before exec: launchers, monitors and future loads.
     pub fn forks(&self, name: &str) -> Vec<i64> {
         let run_dir = self.path(name).display().to_string();
-        processes(|words| words.get(1).is_some_and(|word| word == "start") && words.contains(&run_dir))
+        processes(|words| words.get(2).is_some_and(|word| word == "start") && words.contains(&run_dir))
     }
 }
 

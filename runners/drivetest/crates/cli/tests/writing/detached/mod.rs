@@ -53,10 +53,60 @@ fn starting_in_a_missing_directory_cannot_be_done() {
 #[test]
 fn a_start_without_a_generation_is_a_usage_error() {
     let output = drivetest()
-        .args(["start", "--run-dir", "a", "--drive-lock", "b", "--", "status"])
+        .args([
+            "run",
+            "start",
+            "--run-dir",
+            "a",
+            "--drive-lock",
+            "b",
+            "--",
+            "keys",
+        ])
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(64));
+}
+
+#[test]
+fn both_names_of_a_command_print_the_same_record() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    let started = lab.start("a", 1);
+    // The words after `run`: the earlier name.
+    let again = answer(drivetest().args(&lab.starting("a", 1)[1..]).output().unwrap());
+    assert_eq!((again.code, &again.record), (Some(0), &started.record));
+    assert_eq!(lab.existing(&["status"], "a").record, lab.status("a").record);
+    let refused = lab.remove(&["run", "remove"], "a", 1);
+    assert_eq!(
+        (refused.code, &refused.record["removed"]),
+        (Some(2), &false.into())
+    );
+    assert_eq!(lab.remove(&["remove"], "a", 1).record, refused.record);
+    assert_eq!(lab.existing(&["stop"], "a").code, Some(0));
+    let ended = lab.ended("a");
+    assert_eq!(lab.existing(&["stop"], "a").record, ended.record);
+    let removed = lab.remove(&["run", "remove"], "a", 1);
+    assert_eq!(
+        (removed.code, &removed.record["removed"]),
+        (Some(0), &true.into())
+    );
+    assert_eq!(lab.remove(&["remove"], "a", 1).record, removed.record);
+}
+
+#[test]
+fn the_earlier_names_are_hidden() {
+    let shown = |words: &[&str]| {
+        let output = drivetest().args(words).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let is_listed = |help: &str, name: &str| help.lines().any(|line| line.starts_with(&format!("  {name} ")));
+    let (program, group) = (shown(&["--help"]), shown(&["run", "--help"]));
+    assert!(is_listed(&program, "run"), "{program}");
+    for name in ["start", "status", "stop", "remove"] {
+        assert!(!is_listed(&program, name), "{program}");
+        assert!(is_listed(&group, name), "{group}");
+    }
 }
 
 #[test]
