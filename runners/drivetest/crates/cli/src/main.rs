@@ -48,6 +48,7 @@ mod render {
     pub mod verdict;
     pub mod ycsb;
 }
+mod size;
 
 use crate::commands::detached::Form;
 use crate::output::EXIT_USAGE;

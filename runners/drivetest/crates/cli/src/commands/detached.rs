@@ -12,6 +12,7 @@ use drivetest_detached::{
 use serde::Serialize;
 
 use crate::output::{self, EXIT_REFUSED, prints_json};
+use crate::size;
 
 /// Arguments of `run`.
 #[derive(clap::Args)]
@@ -187,8 +188,8 @@ fn code(is_done: bool) -> u8 {
 }
 
 fn status_text(status: &Status, run_dir: &Path) -> String {
-    let (log_bytes, side_file_bytes) = (status.log_bytes, status.side_file_bytes);
-    let sizes = format!("the log has {log_bytes} bytes, the side file {side_file_bytes} bytes");
+    let (log, side_file) = (size::text(status.log_bytes), size::text(status.side_file_bytes));
+    let sizes = format!("the log has {log}, the side file {side_file}");
     let reason = &status.reason;
     let state = match (status.state, status.end_cause) {
         (State::Absent, _) if reason.is_empty() => {
@@ -274,7 +275,7 @@ mod tests {
                 "ended: the host was rebooted",
             ),
         ] {
-            let sizes = "the log has 12345 bytes, the side file 67 bytes";
+            let sizes = "the log has 12.1KiB, the side file 67B";
             assert_eq!(
                 status_text(&status, Path::new("/r1")),
                 format!("{state}; {sizes}\n")

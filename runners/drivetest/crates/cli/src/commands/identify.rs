@@ -8,6 +8,7 @@ use drivetest_device::{DeviceError, DriveUse, Drives, Identity, ListedDrive};
 use serde::Serialize;
 
 use crate::output::{self, code};
+use crate::size;
 
 /// Arguments of `identify`.
 #[derive(clap::Args)]
@@ -59,9 +60,9 @@ fn drives_text(drives: &Drives) -> String {
             .collect();
         let comma = if names.is_empty() { "" } else { ", " };
         format!(
-            "{}: {} bytes{comma}{}: {}\n  drive key: {}\n",
+            "{}: {}{comma}{}: {}\n  drive key: {}\n",
             drive.path.display(),
-            drive.size_bytes,
+            size::text(drive.size_bytes),
             names.join(" "),
             drive
                 .usage
@@ -122,9 +123,9 @@ pub fn identity_text(identity: &Identity) -> String {
     ];
     let facts: String = facts.into_iter().flatten().collect();
     let mut text = format!(
-        "{}: {} bytes, {kind}{note}{facts}\n  drive key (for --expect-drive): {}\n",
+        "{}: {}, {kind}{note}{facts}\n  drive key (for --expect-drive): {}\n",
         identity.path.display(),
-        identity.size_bytes,
+        size::text_with_bytes(identity.size_bytes),
         identity.drive_key
     );
     for refusal in &identity.refusals {
@@ -177,7 +178,7 @@ mod tests {
         let identity = identity_with(0, &[]);
         let text = identity_text(&identity);
         assert!(
-            text.contains("1048576 bytes, virtual: not a physical drive"),
+            text.contains(": 1MiB (1048576 bytes), virtual: not a physical drive"),
             "{text}"
         );
         assert!(
@@ -265,7 +266,7 @@ mod tests {
             drive_key: "nvme:M:S1".into(),
             model: model.map(str::to_owned),
             serial: model.map(|_| "S1".to_owned()),
-            size_bytes: 512,
+            size_bytes: 1_536,
             usage,
         };
         let text = |drive| {
@@ -276,11 +277,11 @@ mod tests {
         };
         assert_eq!(
             text(drive(Some("M"), Some(FREE))),
-            format!("/dev/nvme0n1: 512 bytes, M S1: {UNUSED}\n  drive key: nvme:M:S1\n")
+            format!("/dev/nvme0n1: 1.5KiB, M S1: {UNUSED}\n  drive key: nvme:M:S1\n")
         );
         assert_eq!(
             text(drive(None, None)),
-            "/dev/nvme0n1: 512 bytes: its use is not known\n  drive key: nvme:M:S1\n"
+            "/dev/nvme0n1: 1.5KiB: its use is not known\n  drive key: nvme:M:S1\n"
         );
     }
 

@@ -13,6 +13,7 @@ use drivetest_load::signals::Signals;
 
 use super::load::{UsageError, check_expected, end_of, random_seed};
 use crate::output::{EXIT_REFUSED, EXIT_USAGE, print_diagnostic};
+use crate::size;
 
 /// Arguments of `prep`.
 #[derive(clap::Args)]
@@ -50,8 +51,8 @@ pub struct Args {
     /// At the end, overwrite random blocks in rounds until the write rate is steady over five rounds
     #[arg(long)]
     steady_state: bool,
-    /// Size of each random block that --steady-state overwrites, in bytes; a multiple of 512
-    #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = parse_sector_bytes, requires = "steady_state")]
+    /// Size of each random block that --steady-state overwrites, a multiple of 512 bytes
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_sector_bytes, requires = "steady_state")]
     steady_block_bytes: u32,
     /// Number of overwrites that --steady-state has in flight on each device
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = value_parser!(u16).range(1..=4096),
@@ -78,16 +79,17 @@ pub struct Args {
 }
 
 fn parse_request_kib(text: &str) -> Result<u32, String> {
-    parse_multiple(text, 4, 16_384)
+    multiple(text.parse().ok(), 4, 16_384)
 }
 
 fn parse_sector_bytes(text: &str) -> Result<u32, String> {
-    parse_multiple(text, 512, 1 << 20)
+    let bytes = u32::try_from(size::parse(text)?).ok();
+    multiple(bytes, 512, 1 << 20)
 }
 
-fn parse_multiple(text: &str, of: u32, max: u32) -> Result<u32, String> {
+fn multiple(number: Option<u32>, of: u32, max: u32) -> Result<u32, String> {
     let is_allowed = |number: &u32| (of..=max).contains(number) && number.is_multiple_of(of);
-    let number = text.parse().ok().filter(is_allowed);
+    let number = number.filter(is_allowed);
     number.ok_or_else(|| format!("expected a multiple of {of} from {of} to {max}"))
 }
 
@@ -167,6 +169,29 @@ impl Args {
             round_s: u64::from(self.steady_round_sec),
             rounds_max: self.steady_rounds_max as usize,
             report: self.report.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_of_the_steady_state_is_a_multiple_of_512_bytes_up_to_1_mib() {
+        for (text, bytes) in [("512", 512), ("4096", 4_096), ("4KiB", 4_096), ("1MiB", 1 << 20)] {
+            assert_eq!(parse_sector_bytes(text), Ok(bytes), "{text}");
+        }
+        for text in ["0", "511", "4kB", "2MiB", "16GiB", "4 KiB", "many"] {
+            assert!(parse_sector_bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_a_number_of_kib() {
+        assert_eq!(parse_request_kib("1024"), Ok(1_024));
+        for text in ["0", "6", "1MiB", "32768"] {
+            assert!(parse_request_kib(text).is_err(), "{text}");
         }
     }
 }

@@ -12,6 +12,7 @@ use drivetest_telemetry::allowlist::DEFAULT_FILE;
 use drivetest_telemetry::{Ended, IdleCondition, OverwriteOptions, Watch, WatchError};
 
 use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE, print_diagnostic};
+use crate::size;
 
 /// Arguments of `watch`.
 #[derive(clap::Args)]
@@ -38,8 +39,8 @@ pub struct Args {
     /// File in which the operator of the host lists the programs that watch may run
     #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
     programs: PathBuf,
-    /// Run no program, and end when fewer than BYTES bytes per second are written to the drive
-    #[arg(long, value_name = "BYTES", requires_all = ["device", "for_sec", "at_most_sec"], conflicts_with = "command")]
+    /// Run no program, and end when less than SIZE per second is written to the drive
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, requires_all = ["device", "for_sec", "at_most_sec"], conflicts_with = "command")]
     until_writes_below: Option<u64>,
     /// Time in seconds for which the write rate must stay below --until-writes-below before watch ends
     #[arg(long, value_name = "SEC", value_parser = value_parser!(u64).range(1..=86_400))]

@@ -6,8 +6,13 @@ use std::{fmt, io};
 
 use drivetest_logs::read_error::{CONTENT_TOO_LARGE, ReadError, WINDOW_TOO_LARGE};
 
+use crate::size;
+
 /// Default limit of decompressed content: a compressed file of a few KiB can expand to any size.
 pub const CONTENT_LIMIT_BYTES: u64 = 16 << 30;
+
+/// [`CONTENT_LIMIT_BYTES`] as the command line shows it.
+pub const CONTENT_LIMIT: &str = "16GiB";
 
 /// Maximum window of zstd in bytes: level 20 of 22. `zstd --long` needs 128 MiB, a decompression bomb gigabytes.
 pub const WINDOW_BYTES_MAX: u64 = 32 << 20;
@@ -75,7 +80,9 @@ impl LimitExceeded {
 impl fmt::Display for LimitExceeded {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooLarge { limit_bytes } => write!(formatter, "more than {limit_bytes} bytes"),
+            Self::TooLarge { limit_bytes } => {
+                write!(formatter, "more than {}", size::exact_text(*limit_bytes))
+            }
             Self::TooDense => write!(formatter, "more than {DENSE_RATIO} times the bytes received"),
             Self::Window => formatter.write_str("a stream that needs more"),
         }
@@ -87,5 +94,22 @@ impl Error for LimitExceeded {}
 impl From<LimitExceeded> for io::Error {
     fn from(limit: LimitExceeded) -> Self {
         Self::new(io::ErrorKind::FileTooLarge, limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_limit_is_the_one_that_the_help_shows() {
+        assert_eq!(size::parse(CONTENT_LIMIT), Ok(CONTENT_LIMIT_BYTES));
+    }
+
+    #[test]
+    fn an_exceeded_limit_is_exact() {
+        let sentence = |limit_bytes| LimitExceeded::TooLarge { limit_bytes }.to_string();
+        assert_eq!(sentence(CONTENT_LIMIT_BYTES), "more than 16GiB");
+        assert_eq!(sentence(1_000_000), "more than 1000000 bytes");
     }
 }

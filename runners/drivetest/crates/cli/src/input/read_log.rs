@@ -21,8 +21,9 @@ use crate::input::background::Background;
 use crate::input::content::{Content, End};
 use crate::input::decompress::Compression;
 use crate::input::digest::StreamDigest;
-use crate::input::limits::{CONTENT_LIMIT_BYTES, LimitExceeded};
+use crate::input::limits::{CONTENT_LIMIT, LimitExceeded};
 use crate::output::{EXIT_USAGE, print_diagnostic};
+use crate::size;
 
 /// The file in the JSON document. Hashes are null if the file could not be read to its end.
 #[derive(Serialize)]
@@ -312,8 +313,8 @@ pub struct ReadOptions {
     /// without a profile]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     slice_sec: Option<u64>,
-    /// Maximum size of a log's decompressed content in bytes; a larger log is refused
-    #[arg(long, value_name = "BYTES", default_value_t = CONTENT_LIMIT_BYTES)]
+    /// Maximum size of a log's decompressed content; a larger log is refused
+    #[arg(long, value_name = "SIZE", default_value = CONTENT_LIMIT, value_parser = size::parse)]
     content_limit_bytes: u64,
     /// File that belongs to the only LOG: its standard error, command line, configuration, .hdr file or side file; repeat
     /// --with for several files

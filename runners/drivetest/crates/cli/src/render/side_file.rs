@@ -6,6 +6,8 @@ use drivetest_logs::act::side_file::telemetry::{Disk, Power, SpanTexts, Telemetr
 use drivetest_logs::finding::counted;
 use drivetest_logs::judge::verdict::time;
 
+use crate::size;
+
 /// Maximum number of drives and disks that are shown. The JSON document lists all.
 const SHOWN_MAX: usize = 16;
 
@@ -78,7 +80,9 @@ fn drive(drive: &Drive) -> String {
         of("serial", &drive.serial),
         of("firmware", &drive.firmware),
         of("key", &drive.drive_key),
-        drive.size_bytes.map(|size| format!(", {size} bytes")),
+        drive
+            .size_bytes
+            .map(|bytes| format!(", {}", size::text_with_bytes(bytes))),
         of("link", &drive.pcie_link),
     ];
     let parts: String = parts.into_iter().flatten().collect();

@@ -1,0 +1,153 @@
+//! Sizes on the command line and in texts, such as 16GiB and 4KiB.
+
+/// Units with their bytes, the largest first.
+const BINARY: [(&str, u64); 4] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+];
+/// Units that are only read, as manufacturers of drives use them.
+const DECIMAL: [(&str, u64); 4] = [
+    ("TB", 1_000_000_000_000),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("kB", 1_000),
+];
+
+/// Parses digits, with or without a unit. Fractions and blanks are refused.
+///
+/// # Errors
+/// A sentence with the expected form.
+pub fn parse(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit = &text[digits.len()..];
+    let mut units = BINARY.into_iter().chain(DECIMAL).chain([("B", 1), ("", 1)]);
+    let unit_bytes = units.find(|(name, _)| *name == unit).map(|(_, bytes)| bytes);
+    // `u64::from_str` accepts a sign.
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let count: Option<u64> = digits.parse().ok().filter(|_| is_number);
+    let bytes = count
+        .zip(unit_bytes)
+        .and_then(|(count, bytes)| count.checked_mul(bytes));
+    bytes.ok_or_else(|| "expected bytes or a size with a unit, such as 4096, 4KiB or 16GiB".to_owned())
+}
+
+/// Returns a size with the largest binary unit that it reaches, rounded to one decimal: 16GiB, 1788.5GiB, 512B.
+pub fn text(bytes: u64) -> String {
+    let Some((unit, unit_bytes)) = BINARY.into_iter().find(|(_, unit_bytes)| bytes >= *unit_bytes) else {
+        return format!("{bytes}B");
+    };
+    let unit_bytes = u128::from(unit_bytes);
+    let tenths = (u128::from(bytes) * 10 + unit_bytes / 2) / unit_bytes;
+    match (tenths / 10, tenths % 10) {
+        (whole, 0) => format!("{whole}{unit}"),
+        (whole, tenth) => format!("{whole}.{tenth}{unit}"),
+    }
+}
+
+/// Returns a size without rounding: with a binary unit if it is a multiple of one, otherwise in bytes.
+pub fn exact_text(bytes: u64) -> String {
+    let whole = BINARY
+        .into_iter()
+        .find(|(_, unit_bytes)| bytes > 0 && bytes.is_multiple_of(*unit_bytes));
+    match whole {
+        Some((unit, unit_bytes)) => format!("{}{unit}", bytes / unit_bytes),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+/// Returns a size for people and the exact number of bytes: `256GiB (274877906944 bytes)`.
+pub fn text_with_bytes(bytes: u64) -> String {
+    format!("{} ({bytes} bytes)", text(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_with_and_without_a_unit_are_read() {
+        for (text, bytes) in [
+            ("0", 0),
+            ("4096", 4_096),
+            ("512B", 512),
+            ("4KiB", 4_096),
+            ("16GiB", 17_179_869_184),
+            ("17179869184", 17_179_869_184),
+            ("2TiB", 2 << 40),
+            ("100MB", 100_000_000),
+            ("1kB", 1_000),
+            ("18446744073709551615", u64::MAX),
+        ] {
+            assert_eq!(parse(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_forms_are_refused_with_the_expected_one() {
+        for text in [
+            "",
+            "GiB",
+            "16 GiB",
+            " 16GiB",
+            "16gib",
+            "16Gib",
+            "16G",
+            "1.5GiB",
+            "-1",
+            "+1",
+            "1_000",
+            "16GiBs",
+            "16777216TiB",
+            "18446744073709551616",
+            "1\u{b5}B",
+        ] {
+            let error = parse(text);
+            assert!(
+                error
+                    .as_ref()
+                    .is_err_and(|error| error.contains("such as 4096, 4KiB or 16GiB")),
+                "{text}: {error:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_text_has_the_largest_unit_and_one_decimal() {
+        for (bytes, expected) in [
+            (0, "0B"),
+            (512, "512B"),
+            (1_023, "1023B"),
+            (1_024, "1KiB"),
+            (12_345, "12.1KiB"),
+            (17_179_869_184, "16GiB"),
+            (1_920_383_410_176, "1.7TiB"),
+            (960_197_124_096, "894.3GiB"),
+            (u64::MAX, "16777216TiB"),
+        ] {
+            assert_eq!(text(bytes), expected);
+        }
+    }
+
+    #[test]
+    fn an_exact_text_is_never_rounded() {
+        for (bytes, expected) in [
+            (0, "0 bytes"),
+            (1_000, "1000 bytes"),
+            (1_025, "1025 bytes"),
+            (1_536, "1536 bytes"),
+            (17_179_869_184, "16GiB"),
+            (1_536 << 20, "1536MiB"),
+        ] {
+            assert_eq!(exact_text(bytes), expected);
+        }
+    }
+
+    #[test]
+    fn a_text_of_whole_units_is_read_as_the_same_size() {
+        for bytes in [1, 4_096, 16 << 30, 3 << 40] {
+            assert_eq!(parse(&text(bytes)), Ok(bytes));
+        }
+    }
+}
