@@ -67,7 +67,7 @@ fn drives_text(drives: &Drives) -> String {
             drive
                 .usage
                 .as_ref()
-                .map_or_else(|| "its use is not known".to_owned(), use_text),
+                .map_or_else(|| "use not reported".to_owned(), use_text),
             drive.drive_key
         )
     };
@@ -281,7 +281,7 @@ mod tests {
         );
         assert_eq!(
             text(drive(None, None)),
-            "/dev/nvme0n1: 1.5KiB: its use is not known\n  drive key: nvme:M:S1\n"
+            "/dev/nvme0n1: 1.5KiB: use not reported\n  drive key: nvme:M:S1\n"
         );
     }
 

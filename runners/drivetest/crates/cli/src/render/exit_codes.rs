@@ -78,9 +78,13 @@ exit_codes! {
             drive is locked";
         EXIT_ERROR: "cannot be removed", "the directory cannot be removed";
     }
-    "run status", "run stop", "identify", "keys", "completions", "man" => {
-        0: "printed", "the command printed its result, or wrote the manual";
+    "run status", "run stop", "identify", "keys", "completions" => {
+        0: "printed", "the command printed its result";
         EXIT_ERROR: "no result", "the command has no result; standard error gives the reason";
+    }
+    "man" => {
+        0: "written", "the pages were written";
+        EXIT_ERROR: "cannot be written", "a page cannot be written";
     }
     "host" => {
         0: "input ended", "standard input ended";
