@@ -104,13 +104,16 @@ fn times(operations: &[Operation]) -> Vec<String> {
     }
     let heading = ["p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "max", "mean"];
     let heading: String = heading.iter().map(|name| format!("{name:>13}")).collect();
-    let mut lines = vec![format!("{:<29}{heading}", "microseconds")];
+    let mut lines = vec![format!("{:<38}{heading}", "microseconds")];
     for operation in operations {
         let rows = [
-            ("service", &operation.service_us),
-            ("response", &operation.response_us),
-            ("lateness", &operation.lateness_us),
+            ("service", Some(&operation.service_us)),
+            ("response", Some(&operation.response_us)),
+            ("lateness", Some(&operation.lateness_us)),
+            ("backlog", operation.backlog_us.as_ref()),
+            ("generator lateness", operation.generator_lateness_us.as_ref()),
         ];
+        let rows = rows.into_iter().filter_map(|(what, times)| Some((what, times?)));
         lines.extend(rows.map(|(what, times)| row(&format!("{} {what}", operation.name), times)));
     }
     lines
@@ -128,7 +131,7 @@ fn row(name: &str, times: &Times) -> String {
         &times.mean,
     ];
     let cells = cells.map(|cell| format!("{:>13}", cell.as_deref().unwrap_or("-")));
-    format!("{name:<29}{}", cells.concat())
+    format!("{name:<38}{}", cells.concat())
 }
 
 /// Returns the exact shares, which complement those from the buckets of the log.

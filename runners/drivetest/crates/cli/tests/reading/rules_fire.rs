@@ -275,8 +275,7 @@ const CASES: &[(&str, Seen)] = &[
         "generator-late",
         Made(|| {
             ours_with(&sound_end(
-                r#""reads": {"count": 480006,
-        "lateness": {"p99_ns": 4000000}, "service": {"max_ns": 90000}}"#,
+                r#""reads": {"count": 480006, "generator_lateness": {"p99_ns": 1000000}}"#,
             ))
         }),
     ),

@@ -98,3 +98,76 @@ fn the_summary_shows_the_side_file_and_that_the_host_may_be_the_cause() {
         "{check}"
     );
 }
+
+/// Returns the end record with the times of the reads: p99 of the generator's own delay, and mean backlog and response.
+fn end_with(own_p99_ns: u64, backlog_ns: u64, response_ns: u64) -> String {
+    let times = format!(
+        r#""generator_lateness":{{"p50_ns":13000,"p99_ns":{own_p99_ns}}},"backlog":{{"mean_ns":{backlog_ns}}},"response":{{"mean_ns":{response_ns}}},"service":"#
+    );
+    END.replace(r#""service":"#, &times)
+}
+
+#[test]
+fn the_headline_blames_the_host_only_if_the_backlog_of_the_device_is_not_the_main_part() {
+    for (case, end, findings, causes) in [
+        (
+            "overloaded drive, busy host",
+            end_with(40_000, 900, 1000),
+            "host-busy",
+            &[][..],
+        ),
+        (
+            "slow service, busy host",
+            end_with(40_000, 100, 1000),
+            "host-busy",
+            &["host-busy"],
+        ),
+        (
+            "both overloaded",
+            end_with(5_000_000, 900, 1000),
+            "generator-late",
+            &["generator-late", "host-busy"],
+        ),
+    ] {
+        let (log, side) = pair(&[START, BUSY, &end]);
+        let with = [log.arg(), "--with", side.arg(), "--slice-sec", "10"];
+        let check = [&["check", "--profile", "operational-database"][..], &with].concat();
+        let check = text(&drivetest(&check).stdout);
+        let headline = check.lines().next().unwrap();
+        assert!(check.contains(findings), "{case}: {check}");
+        let clause = headline.split_once("; the host may be the cause: ");
+        let named = (!causes.is_empty()).then(|| causes.join(" and "));
+        assert_eq!(clause.map(|(_, ids)| ids), named.as_deref(), "{case}: {headline}");
+        let (document, _) = read(log.arg(), &["--with", side.arg()]);
+        assert_eq!(
+            document["runs"][0]["side_file"]["host_causes"],
+            serde_json::json!(causes)
+        );
+    }
+}
+
+#[test]
+fn backlog_and_generator_lateness_are_shown_if_the_side_file_has_them() {
+    let shown = |end: &str| {
+        let (log, side) = pair(&[START, BUSY, end]);
+        let output = text(&drivetest(&["read", log.arg(), "--with", side.arg()]).stdout);
+        let (document, _) = read(log.arg(), &["--with", side.arg()]);
+        let times = document["runs"][0]["side_file"]["operations"][0]["generator_lateness_us"].clone();
+        (output, times)
+    };
+    let (new, times) = shown(&end_with(40_000, 900, 1000));
+    assert!(
+        new.contains("  reads generator lateness                     13.000"),
+        "{new}"
+    );
+    assert_eq!(
+        (new.contains("reads backlog"), &times["p99"]),
+        (true, &"40.000".into())
+    );
+    let (old, times) = shown(END);
+    assert!(
+        !old.contains("reads backlog") && !old.contains("generator lateness"),
+        "{old}"
+    );
+    assert!(old.contains("reads lateness") && times.is_null(), "{old}");
+}

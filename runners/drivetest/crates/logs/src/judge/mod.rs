@@ -125,9 +125,6 @@ fn violation(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> Option<Violation> {
     })
 }
 
-/// Findings about a slow host.
-const OF_HOST: [&str; 3] = [rule::HOST_BUSY.id, rule::HOST_STOLEN.id, rule::GENERATOR_LATE.id];
-
 /// Return a verdict in one sentence. The register finds the shares of `passes: at most ...` and `fails: slice ...` in it by
 /// their text.
 fn headline(
@@ -200,10 +197,11 @@ fn failed(violations: &[Violation], reasons: &Reasons, run: &Run) -> String {
     format!("fails: {}{also}{stopped}{host}", first.sentence())
 }
 
-/// Return a note if the side file shows a slow host: the figures are correct, but may not be due to the drive.
+/// Return a note if the side file shows that the host may be the cause: the figures are correct, but may not be due to
+/// the drive.
 fn host_text(run: &Run) -> String {
-    let ids = run.findings.iter().map(|finding| finding.id);
-    let ids: Vec<String> = ids.filter(|id| OF_HOST.contains(id)).map(str::to_owned).collect();
+    let causes = run.side_file.iter().flat_map(|side_file| &side_file.host_causes);
+    let ids: Vec<String> = causes.map(|&id| id.to_owned()).collect();
     match ids.is_empty() {
         true => String::new(),
         false => format!("; the host may be the cause: {}", listed(&ids)),

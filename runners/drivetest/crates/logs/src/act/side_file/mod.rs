@@ -81,7 +81,9 @@ impl SideFile {
     fn give(mut self, run: &mut Run) {
         self.summary.telemetry = self.telemetry.known();
         self.summary.over = self.counts.as_ref().map(over).unwrap_or_default();
-        add_unknown(run, warnings::of(self.end.as_ref(), &self.summary));
+        let found = warnings::of(self.end.as_ref(), &self.summary);
+        self.summary.host_causes = warnings::host_causes(&found, self.end.as_ref());
+        add_unknown(run, found);
         run.is_virtual_device = run.is_virtual_device.or(self.summary.is_virtual());
         let reads_count = reads_count_of(run);
         run.exact = self
@@ -252,20 +254,6 @@ mod tests {
     }
 
     #[test]
-    fn the_program_is_late_where_the_drive_is_faster_than_it() {
-        let end = |lateness: u64, service: u64| {
-            let times = format!(
-                r#""lateness": {{"p99_ns": {lateness}}}, "service": {{"max_ns": {service}}}, "count": 1000"#
-            );
-            format!(
-                r#"{{"record": "end", "reads_count": 1, "over": {{}}, "operations": {{"reads": {{{times}}}}}}}"#
-            )
-        };
-        assert_eq!(ids(&[&end(1_000_000, 999_999)]), ["generator-late"]);
-        assert!(ids(&[&end(999_999, 1)]).is_empty() && ids(&[&end(2_000_000, 2_000_000)]).is_empty());
-    }
-
-    #[test]
     fn a_drive_is_hot_where_it_warns() {
         let at = |celsius: &str| {
             format!(
@@ -313,6 +301,22 @@ mod tests {
         let service = &summary.operations[0].service_us;
         assert_eq!(service.p50.as_deref(), Some("34.749"));
         assert_eq!((service.max.as_deref(), &service.p99), (Some("0.005"), &None));
+    }
+
+    #[test]
+    fn backlog_and_generator_lateness_are_read_and_missing_in_an_old_side_file() {
+        let times_of = |operation: &str| {
+            let end = format!(r#"{{"record": "end", "operations": {{"reads": {{{operation}}}}}}}"#);
+            let operation = side(&[&end]).summary.operations.remove(0);
+            [operation.backlog_us, operation.generator_lateness_us]
+                .map(|times| times.and_then(|times| times.mean))
+        };
+        let new = r#""lateness": {"mean_ns": 9}, "backlog": {"mean_ns": 1234}, "generator_lateness": {"mean_ns": 5}"#;
+        assert_eq!(
+            times_of(new),
+            [Some("1.234".to_owned()), Some("0.005".to_owned())]
+        );
+        assert_eq!(times_of(r#""lateness": {"mean_ns": 9}"#), [None, None]);
     }
 
     /// Return the findings of an end record with 20,000 reads at 2,000 per second.

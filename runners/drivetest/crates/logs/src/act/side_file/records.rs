@@ -97,6 +97,8 @@ fn operation_of(name: &str, record: &Value) -> Operation {
         service_us: times_of("service"),
         response_us: times_of("response"),
         lateness_us: times_of("lateness"),
+        backlog_us: record.get("backlog").map(times),
+        generator_lateness_us: record.get("generator_lateness").map(times),
     }
 }
 
@@ -131,6 +133,11 @@ pub fn text(record: &Value, key: &str) -> Option<String> {
 /// Return a whole number; `None` if missing.
 pub fn whole(record: &Value, key: &str) -> Option<u64> {
     record.get(key)?.as_u64()
+}
+
+/// Return the mean of the times with this name; `None` if missing.
+pub fn mean_ns(operation: &Value, key: &str) -> Option<u64> {
+    whole(operation.get(key)?, "mean_ns")
 }
 
 /// Return a decimal that is stored as text; `None` if missing.

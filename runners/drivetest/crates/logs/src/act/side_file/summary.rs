@@ -105,6 +105,10 @@ pub struct Operation {
     pub response_us: Times,
     /// Lateness: from the due time to submission.
     pub lateness_us: Times,
+    /// Wait for a free slot of the device, a part of the lateness; `None` in side files of drivetest 0.3 or earlier.
+    pub backlog_us: Option<Times>,
+    /// Delay by the generator itself, the rest of the lateness; `None` like the backlog.
+    pub generator_lateness_us: Option<Times>,
 }
 
 /// Exact count of reads over a threshold.
@@ -160,6 +164,8 @@ pub struct SideFileSummary {
     pub over: Vec<Over>,
     /// Telemetry of host and drives; `None` without intervals.
     pub telemetry: Option<Telemetry>,
+    /// Findings that say that the host may be the cause if the run fails.
+    pub host_causes: Vec<&'static str>,
     /// Reason for the end: `finished`, ...; `None` for a killed run.
     pub end_reason: Option<String>,
     /// Sentence about the end.

@@ -1,8 +1,9 @@
-//! Findings from a side file about the host, the program and the drive, which the log cannot contain.
+//! Findings from a side file about the host, the program and the drive, which the log cannot contain, and which of them
+//! may explain a failed run.
 
 use serde_json::Value;
 
-use super::records::{bounded, decimal, whole};
+use super::records::{bounded, decimal, mean_ns, whole};
 use super::summary::{Drive, SideFileSummary};
 use super::telemetry::Telemetry;
 use crate::finding::{Finding, Rule, rule};
@@ -13,11 +14,17 @@ const LATE_US: &str = "64000";
 /// Minimum number of late requests per thousand for a finding; the requests of one second always suffice.
 const LATE_PER_MILLE: u64 = 1;
 
-/// Minimum lateness of the 99th percentile: it affects the share of response times over 1 ms.
+/// Minimum delay by the generator at the 99th percentile: it affects the share of response times over 1 ms.
 const LATENESS_LEAST_NS: u64 = 1_000_000;
 
 /// One busy interval of this number is not reported.
 const INTERVALS_TO_ONE: u64 = 100;
+
+/// Findings about a slow host.
+const OF_HOST: [&str; 3] = [rule::HOST_BUSY.id, rule::HOST_STOLEN.id, rule::GENERATOR_LATE.id];
+
+/// Operations that the log counts as reads.
+const READS: [&str; 3] = ["reads", "index-reads", "cache-reads"];
 
 /// Return the findings of the end record and of the summary with its telemetry.
 pub fn of(end: Option<&Value>, summary: &SideFileSummary) -> Vec<Finding> {
@@ -38,6 +45,42 @@ pub fn of(end: Option<&Value>, summary: &SideFileSummary) -> Vec<Finding> {
     found.extend(joined(rule::DRIVE_HOT, hot.map(hot_sentence).collect()));
     found.extend(virtual_drives(summary));
     found
+}
+
+/// Return the findings that say that the host may be the cause of a failed run.
+///
+/// A late generator always counts. Busy or stolen processors do not count if the requests mainly waited for a free slot
+/// of the device: such a load was too high for the device.
+pub fn host_causes(found: &[Finding], end: Option<&Value>) -> Vec<&'static str> {
+    let ids = found.iter().map(|finding| finding.id);
+    let ids: Vec<&'static str> = ids.filter(|id| OF_HOST.contains(id)).collect();
+    let is_late = ids.contains(&rule::GENERATOR_LATE.id);
+    if is_late || !is_backlog_main(end) {
+        ids
+    } else {
+        Vec::new()
+    }
+}
+
+/// Return whether backlog is more than half of the response time of the reads; without reads, of all operations.
+///
+/// False for side files that do not report backlog.
+fn is_backlog_main(end: Option<&Value>) -> bool {
+    let operations = end.and_then(|end| end.get("operations")?.as_object());
+    let sums = |is_counted: fn(&str) -> bool| {
+        let operations = operations.into_iter().flatten();
+        let counted = operations.filter(|(name, _)| is_counted(name));
+        counted.fold((0_u128, 0_u128), |(backlog, response), (_, operation)| {
+            let count = u128::from(whole(operation, "count").unwrap_or(0));
+            let total = |key: &str| count * u128::from(mean_ns(operation, key).unwrap_or(0));
+            (backlog + total("backlog"), response + total("response"))
+        })
+    };
+    let (backlog, response) = match sums(|name| READS.contains(&name)) {
+        (_, 0) => sums(|_| true),
+        of_reads => of_reads,
+    };
+    backlog * 2 > response
 }
 
 /// Return one finding for several sentences; `None` without any.
@@ -80,17 +123,33 @@ fn late(name: &str, operation: &Value) -> Option<String> {
     })
 }
 
-/// Describe a late program: one percent of the requests waited longer for it than any request for the drive.
-///
-/// If the drive stalls, the program is late because of the drive.
+/// Describe a late generator: it delayed one percent of the requests by itself.
 fn generator_late(name: &str, operation: &Value) -> Option<String> {
+    let Some(own) = operation.get("generator_lateness") else {
+        return late_of_old_side_file(name, operation);
+    };
+    let own = whole(own, "p99_ns")?;
+    (own >= LATENESS_LEAST_NS).then(|| {
+        let own_ms = own as f64 / 1e6;
+        format!(
+            "{name}: the generator itself delayed one percent of the requests by {own_ms:.3} ms or more, not counting the wait for a free \
+             slot of the device"
+        )
+    })
+}
+
+/// Describe a late program by a side file of drivetest 0.3 or earlier: one percent of the requests waited longer for
+/// the program than any request for the drive.
+///
+/// Its lateness includes the wait for a free slot of the device, so that a drive that stalls makes the program late.
+fn late_of_old_side_file(name: &str, operation: &Value) -> Option<String> {
     let lateness = whole(operation.get("lateness")?, "p99_ns")?;
     let slowest = whole(operation.get("service")?, "max_ns")?;
     let (late_ms, slowest_ms) = (lateness as f64 / 1e6, slowest as f64 / 1e6);
     (lateness >= LATENESS_LEAST_NS && lateness > slowest).then(|| {
         format!(
             "{name}: one percent of the requests was submitted {late_ms:.3} ms or more after the due time; the slowest request took \
-             {slowest_ms:.3} ms after submission"
+             {slowest_ms:.3} ms after submission; this side file does not report backlog and generator lateness separately"
         )
     })
 }
@@ -107,4 +166,110 @@ fn virtual_drives(summary: &SideFileSummary) -> Option<Finding> {
     let named = bounded(&named.join(", "));
     let sentence = format!("not physical drives, as the side file reports: {named}");
     (!named.is_empty()).then(|| rule::DEVICE_VIRTUAL.at(None, sentence))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const BUSY: &str = "host-busy";
+    const LATE: &str = "generator-late";
+
+    /// Return the findings, by id, and the causes at the host of a run with one busy or idle interval.
+    fn judged(is_busy: bool, operations: &Value) -> (Vec<&'static str>, Vec<&'static str>) {
+        let telemetry = Telemetry {
+            intervals_count: 1,
+            cpu_busy_count: u64::from(is_busy),
+            ..Telemetry::default()
+        };
+        let summary = SideFileSummary {
+            telemetry: Some(telemetry),
+            ..SideFileSummary::default()
+        };
+        let end = json!({"record": "end", "operations": operations});
+        let found = of(Some(&end), &summary);
+        let causes = host_causes(&found, Some(&end));
+        (found.iter().map(|finding| finding.id).collect(), causes)
+    }
+
+    /// Return an operation of 1000 requests: p99 of the delay by the generator, mean backlog and mean response time.
+    fn operation(own_p99_ns: u64, backlog_ns: u64, response_ns: u64) -> Value {
+        json!({
+            "count": 1000,
+            "lateness": {"p99_ns": backlog_ns + own_p99_ns}, "service": {"max_ns": 1},
+            "backlog": {"mean_ns": backlog_ns}, "generator_lateness": {"p99_ns": own_p99_ns},
+            "response": {"mean_ns": response_ns},
+        })
+    }
+
+    fn reads(operation: Value) -> Value {
+        json!({"reads": operation})
+    }
+
+    fn sentence(operation: &Value) -> Option<String> {
+        generator_late("reads", operation)
+    }
+
+    #[test]
+    fn only_the_delay_by_the_generator_itself_makes_it_late() {
+        let own = "reads: the generator itself delayed one percent of the requests by 1.000 ms or more, not counting the wait for a \
+                   free slot of the device";
+        assert_eq!(sentence(&operation(1_000_000, 0, 0)).as_deref(), Some(own));
+        assert_eq!(sentence(&operation(999_999, 0, 0)), None);
+        assert_eq!(sentence(&operation(40_000, 1_000_000_000, 0)), None);
+        assert_eq!(sentence(&json!({"generator_lateness": {"p99_ns": null}})), None);
+    }
+
+    #[test]
+    fn an_old_side_file_keeps_its_rule_and_the_finding_says_so() {
+        let old = |lateness: u64, service: u64| json!({"lateness": {"p99_ns": lateness}, "service": {"max_ns": service}});
+        let late = "reads: one percent of the requests was submitted 1.000 ms or more after the due time; the slowest request took \
+                    0.999 ms after submission; this side file does not report backlog and generator lateness separately";
+        assert_eq!(sentence(&old(1_000_000, 999_000)).as_deref(), Some(late));
+        assert_eq!(sentence(&old(999_999, 1)), None);
+        assert_eq!(sentence(&old(2_000_000, 2_000_000)), None);
+    }
+
+    #[test]
+    fn an_overloaded_drive_has_no_cause_at_an_idle_or_busy_host() {
+        let overloaded = reads(operation(40_000, 900_000_000, 1_000_000_000));
+        assert_eq!(judged(false, &overloaded), (vec![], vec![]));
+        assert_eq!(judged(true, &overloaded), (vec![BUSY], vec![]));
+    }
+
+    #[test]
+    fn a_late_generator_is_a_cause_with_and_without_backlog() {
+        let (spare, overloaded) = (operation(5_000_000, 0, 6_000_000), operation(5_000_000, 9, 10));
+        assert_eq!(judged(false, &reads(spare)), (vec![LATE], vec![LATE]));
+        assert_eq!(
+            judged(true, &reads(overloaded)),
+            (vec![LATE, BUSY], vec![LATE, BUSY])
+        );
+    }
+
+    #[test]
+    fn a_busy_host_is_a_cause_of_slow_service_until_backlog_is_more_than_half_of_the_response() {
+        assert_eq!(judged(true, &reads(operation(0, 500, 1000))).1, [BUSY]);
+        assert!(judged(true, &reads(operation(0, 501, 1000))).1.is_empty());
+    }
+
+    #[test]
+    fn backlog_of_the_reads_decides_and_without_reads_that_of_all_operations() {
+        let (slow, full) = (operation(0, 0, 1000), operation(0, 5000, 5000));
+        let causes = |operations: Value| judged(true, &operations).1;
+        assert_eq!(causes(json!({"reads": slow, "large-block-writes": full})), [BUSY]);
+        assert!(causes(json!({"reads": full, "large-block-writes": slow})).is_empty());
+        assert!(causes(json!({"writes": slow, "large-block-writes": full})).is_empty());
+        assert_eq!(causes(json!({"index-reads": slow, "cache-writes": full})), [BUSY]);
+    }
+
+    #[test]
+    fn a_busy_host_of_an_old_or_unfinished_side_file_is_a_cause() {
+        let old = json!({"count": 1000, "response": {"mean_ns": 1_000_000}});
+        assert_eq!(judged(true, &reads(old)).1, [BUSY]);
+        let found = [rule::HOST_STOLEN.at(None, String::new())];
+        assert_eq!(host_causes(&found, None), ["host-stolen"]);
+    }
 }
