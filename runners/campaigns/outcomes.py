@@ -17,7 +17,7 @@ from runners.models.states import FINAL, State
 
 RATE_NOT_SUSTAINED = "rate-below-asked"  # docs/reference/findings.md
 INCONCLUSIVE = {State.FAILED: Result.UNUSABLE, State.REFUSED: Result.REFUSED, State.CANCELLED: Result.CANCELLED}
-# Findings that say the host, not the drive, may be slow: as in the verdict's headline (docs/reference/findings.md).
+# Findings that say the host, not the drive, may be slow. Readings of drivetest 0.3 or earlier count each of them.
 HOST_FINDINGS = frozenset({"host-busy", "host-stolen", "generator-late"})
 REMEDY = "fix that at the host and resume the campaign, or cancel it and start one that may overwrite the data"
 UNREAD = {Reading.State.PENDING, Reading.State.READING}
@@ -78,7 +78,6 @@ def rung_of(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | 
     shares = tuple(share for share in run.shares.all() if share.statistic == Statistic.WORST_SLICE) if run else ()
     newest = next(iter(run.verdicts.all()), None) if run else None
     verdict = visible_verdict(run, newest) if run and newest else None
-    found = {finding.rule_id for finding in run.findings.all()} if run else set()
     judged = _judge(dispatch, run, verdict, shares, limits)
     outcome = Outcome(
         id=dispatch.public_id,
@@ -91,9 +90,17 @@ def rung_of(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | 
         is_excused=resumed_at is not None and dispatch.ordered_at < resumed_at,
         reason=judged.reason,
         has_run=dispatch.started_at is not None or dispatch.state == State.LOST,
-        host_doubts=tuple(sorted(found & HOST_FINDINGS)),
+        host_doubts=_host_doubts(run) if run else (),
     )
     return Rung(dispatch, run, shares, verdict, outcome)
+
+
+def _host_doubts(run: Run) -> tuple[str, ...]:
+    """Return the findings that say the host may have caused a failure, as in the verdict's headline."""
+    causes = (run.facts.get("side_file") or {}).get("host_causes")
+    if causes is None:
+        causes = {finding.rule_id for finding in run.findings.all()} & HOST_FINDINGS
+    return tuple(sorted(causes))
 
 
 def _purpose_of(dispatch: Dispatch) -> Purpose:

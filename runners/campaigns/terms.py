@@ -110,7 +110,7 @@ class Outcome:
     `margin` is the distance to the nearest limit as a part of it, below 0 if the limit is exceeded, None if no share
     decides. An outcome is excused if a person resumed the campaign after it: it no longer counts as an attempt.
     `has_run` is False if certainly no program was started. `host_doubts` are the findings that say the host, not the
-    drive, may be slow.
+    drive, may have caused a failure; empty if the drive had no free slot for most of the response time.
     """
 
     id: str

@@ -4,9 +4,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from results.models import Evidence, Run
+from results.models import Evidence, Finding, Run
 from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.terms import Result
+from runners.campaigns.voting import is_doubted
 from runners.models.states import State
 from tests.runners.campaigns.lab import SHORT, add_submission, drive_to_end, end, newest, poll_campaign, read_as
 
@@ -125,6 +126,28 @@ def test_a_ladder_makes_as_many_queries_for_many_rungs_as_for_few(new_campaign):
     assert len(many) == len(few)
 
 
-def test_findings_of_the_host_are_shown_with_the_result(dispatch):
-    read_as(dispatch, "2", "fail", finding="host-busy")
-    assert (outcome(dispatch).result, outcome(dispatch).host_doubts) == (Result.FAILED, ("host-busy",))
+@pytest.mark.parametrize(
+    ("side_file", "doubts"),
+    [
+        (None, ("host-busy",)),
+        ({"engine": "io_uring"}, ("host-busy",)),  # read by drivetest 0.3
+        ({"host_causes": ["host-busy", "generator-late"]}, ("generator-late", "host-busy")),
+        ({"host_causes": []}, ()),  # the drive was overloaded, and kept its host busy
+    ],
+)
+def test_causes_at_the_host_are_shown_with_the_result(dispatch, side_file, doubts):
+    run = read_as(dispatch, "2", "fail", finding="host-busy")
+    run.facts |= {"side_file": side_file}
+    run.save()
+    assert (outcome(dispatch).result, outcome(dispatch).host_doubts) == (Result.FAILED, doubts)
+
+
+def test_a_finding_about_the_host_casts_no_doubt_on_a_full_drive_that_was_not_sustained(dispatch):
+    run = read_as(dispatch, "0.5", finding="rate-below-asked")
+    Finding.objects.create(run=run, ordinal=1, rule_id="host-busy", severity="look", sentence="busy")
+    run.facts |= {"side_file": {"host_causes": []}}
+    run.save()
+    assert (outcome(dispatch).result, is_doubted(outcome(dispatch))) == (Result.OVERLOADED, False)
+    run.facts["side_file"]["host_causes"] = ["generator-late"]
+    run.save()
+    assert (outcome(dispatch).result, is_doubted(outcome(dispatch))) == (Result.OVERLOADED, True)

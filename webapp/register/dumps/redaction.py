@@ -16,7 +16,7 @@ RUN_FACTS = frozenset({
 SIDE_FILE_FIELDS = frozenset({
     "program", "engine", "engine_reason", "workers", "service_threads", "arrivals", "seed", "started_at", "host",
     "drives_count", "drives", "warnings", "is_rate_held", "rate_word", "rate_sentence", "operations", "over",
-    "telemetry", "end_reason", "end_text",
+    "telemetry", "host_causes", "end_reason", "end_text",
 })  # fmt: skip
 HOST_FIELDS = frozenset({"kernel", "cpu_model", "cpus_count", "memory_bytes", "virtual_machine"})
 DRIVE_FIELDS = frozenset({"name", "kind", "model", "firmware", "size_bytes", "pcie_link"})

@@ -9,7 +9,13 @@ from webapp.templatetags import units
 
 Record = Mapping[str, Any]
 Pair = tuple[str, str]  # name and value of a list on a page
-TIMES = (("service_us", "service"), ("response_us", "response"), ("lateness_us", "lateness"))
+TIMES = (
+    ("service_us", "service"),
+    ("response_us", "response"),
+    ("lateness_us", "lateness"),
+    ("backlog_us", "backlog"),
+    ("generator_lateness_us", "generator lateness"),
+)
 SHOWN_DRIVES = 16
 
 
@@ -18,9 +24,11 @@ def side_file_view(run: Run) -> dict[str, Any] | None:
     record = visible_facts(run, "side_file")
     if not record:
         return None
+    times = ((each["name"], word, each.get(key)) for each in record["operations"] for key, word in TIMES)
     return {
         **record,
-        "times": [(each["name"], word, each[key]) for each in record["operations"] for key, word in TIMES if each[key]],
+        # Readings of drivetest 0.3 or earlier have neither backlog nor generator lateness.
+        "times": [(operation, word, values) for operation, word, values in times if values],
         "exact": [_exact(each) for each in record["over"]],
         "setup": filled(*_generator(record), *_host(record["host"] or {}), *_drives(record)),
         "telemetry": telemetry_pairs(record["telemetry"] or {}),

@@ -97,6 +97,7 @@ def test_serial_numbers_and_names_of_hosts_are_in_no_file(make_log_run):
         "drives": drives,
         "warnings": [{"id": "busy", "sentence": "SN-4711 is mounted on lab-host-17."}],
         "environment": {"HOSTNAME": "lab-host-17"},
+        "host_causes": ["host-busy"],
     }
     facts = SLOW_DISK_FACTS | {"side_file": side_file, "devices": [{"name": by_id, "size_bytes": 10**12}]}
     facts |= {"config": [["device-names", f"{by_id},{by_id}-2"]], "operator": "lab-host-17"}
@@ -115,6 +116,7 @@ def test_serial_numbers_and_names_of_hosts_are_in_no_file(make_log_run):
     assert row["facts"]["stop"] == facts["stop"]
     assert [each["drive_key"] for each in row["facts"]["side_file"]["drives"]] == ["drive 1", "drive 1", "drive 2"]
     assert row["facts"]["side_file"]["telemetry"] == SIDE_FILE["telemetry"]
+    assert row["facts"]["side_file"]["host_causes"] == ["host-busy"]
     type(run).objects.filter(pk=run.pk).update(facts=row["facts"])
     run.refresh_from_db()
     assert side_file_view(run) is not None  # a mirror shows these facts

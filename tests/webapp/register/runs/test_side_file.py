@@ -77,6 +77,19 @@ def test_both_times_of_an_operation_are_shown_and_missing_ones_are_empty(client,
     assert service[2:] == ["80", "99.9", "300.1", "", "", "", "9001", "81.2"]
 
 
+def test_backlog_and_generator_lateness_are_shown_if_the_reading_has_them(client, make_run):
+    def shown(**times):
+        operation = SIDE_FILE["operations"][0] | {"lateness_us": TIMES} | times
+        rows = read_rows(client.get(f"/runs/{make_run(operations=[operation]).public_id}/"))
+        return {row[1]: row[2] for row in rows if len(row) == 10 and row[0] == "reads"}
+
+    own = TIMES | {"p50": "13.000"}
+    new = shown(backlog_us=TIMES | {"p50": "0.000"}, generator_lateness_us=own)
+    assert new == {"service": "80", "response": "80", "lateness": "80", "backlog": "0", "generator lateness": "13"}
+    assert list(shown()) == ["service", "response", "lateness"]
+    assert list(shown(backlog_us=None, generator_lateness_us=None)) == ["service", "response", "lateness"]
+
+
 @pytest.mark.parametrize(
     ("is_held", "said"), [(True, "The requested rates were sustained."), (None, "the side file has no end record")]
 )
