@@ -8,11 +8,17 @@ use drivetest_logs::judge::verdict::{FoundShare, Statistic, Verdict, time};
 use super::findings::findings_text;
 use crate::output::code;
 
+/// Mark of a share over a limit that decides the verdict.
+const DECISIVE: &str = "!";
+
+/// Mark of a share over a limit that does not decide the verdict.
+const NOT_JUDGED: &str = "(over)";
+
 /// Returns the lines below a verdict's headline: what was judged, the shares, violations and findings.
 pub fn details(run: &Run, verdict: &Verdict) -> String {
     let mut lines = vec![judged(run, verdict)];
     lines.extend(verdict.read_at.clone());
-    lines.extend(table(verdict));
+    lines.extend(table(run, verdict));
     lines.extend(verdict.margin.as_ref().map(margin_line));
     lines.extend(strict(verdict));
     lines.extend(verdict.violations.iter().map(|violation| {
@@ -43,8 +49,8 @@ fn judged(run: &Run, verdict: &Verdict) -> String {
     )
 }
 
-/// Returns one line per statistic with the share above each threshold.
-fn table(verdict: &Verdict) -> Vec<String> {
+/// Returns one line per statistic with the share above each threshold. Only the worst slice decides the verdict.
+fn table(run: &Run, verdict: &Verdict) -> Vec<String> {
     let steady = verdict
         .steady_state
         .as_ref()
@@ -54,27 +60,42 @@ fn table(verdict: &Verdict) -> Vec<String> {
         .as_ref()
         .map_or(&[][..], |compared| &compared.shares);
     let exact = verdict.exact.as_deref().unwrap_or_default();
-    let statistics: [(&str, Statistic, &[FoundShare]); 6] = [
-        ("worst slice", Statistic::WorstSlice, &verdict.shares),
-        ("steady state", Statistic::SteadyState, steady),
-        ("whole run", Statistic::Overall, &verdict.shares),
-        ("device, worst slice", Statistic::WorstSlice, compared),
-        ("device, whole run", Statistic::Overall, compared),
-        ("exact counts", Statistic::Overall, exact),
+    let statistics: [(&str, Statistic, &[FoundShare], &str); 6] = [
+        ("worst slice", Statistic::WorstSlice, &verdict.shares, DECISIVE),
+        ("steady state", Statistic::SteadyState, steady, NOT_JUDGED),
+        ("whole run", Statistic::Overall, &verdict.shares, NOT_JUDGED),
+        ("device, worst slice", Statistic::WorstSlice, compared, NOT_JUDGED),
+        ("device, whole run", Statistic::Overall, compared, NOT_JUDGED),
+        ("exact counts", Statistic::Overall, exact, NOT_JUDGED),
     ];
     let mut lines = Vec::new();
-    for (name, statistic, shares) in statistics {
+    for (name, statistic, shares, mark) in statistics {
         let shares = shares.iter().filter(|share| share.statistic == statistic);
-        let cells: Vec<String> = shares.map(cell).collect();
+        let cells: Vec<String> = shares.map(|share| cell(share, mark)).collect();
         if !cells.is_empty() {
             lines.push(format!("{name:<21} {}", cells.join("   ")));
         }
     }
+    if lines.iter().any(|line| line.contains(NOT_JUDGED)) {
+        lines.push(not_judged_note(run));
+    }
     lines
 }
 
-fn cell(share: &FoundShare) -> String {
-    let mark = if share.within { "" } else { " !" };
+/// Returns the meaning of the mark for shares over a limit that do not decide the verdict.
+fn not_judged_note(run: &Run) -> String {
+    let incomplete = match run.trailing_partial_s {
+        0 => String::new(),
+        length_s => format!("; the last {length_s} s are an incomplete slice"),
+    };
+    format!("{NOT_JUDGED}: above the limit, but only complete slices are judged{incomplete}")
+}
+
+fn cell(share: &FoundShare, mark: &str) -> String {
+    let mark = match share.within {
+        true => String::new(),
+        false => format!(" {mark}"),
+    };
     let (threshold, pct, limit_pct) = (time(share.threshold_us), &share.share_pct, share.limit_pct);
     format!("> {threshold} {pct:>6} %{mark} (limit {limit_pct} %)")
 }

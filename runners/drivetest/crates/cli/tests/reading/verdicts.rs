@@ -235,6 +235,90 @@ fn each_outcome_has_its_status() {
     }
 }
 
+/// Returns a log of 65 s with 8000 reads per second, of which 75 % are slow in these 5 s.
+fn with_slow_reads_after(slow_from_s: u64) -> String {
+    let header = log("6.6/four-us.log").replace("test-duration-sec: 60", "test-duration-sec: 65");
+    let block = |at: u64| {
+        let (all, slow) = (at * 8000, at.saturating_sub(slow_from_s).min(5) * 6000);
+        format!(
+            "after {at} sec:\nreads ({all} total)\n (05: {:010}) (11: {slow:010})\n\n",
+            all - slow
+        )
+    };
+    header.split("HISTOGRAM NAMES").next().unwrap().to_owned()
+        + "HISTOGRAM NAMES\nreads\n\n"
+        + &(1..=65).map(block).collect::<String>()
+}
+
+#[test]
+fn an_incomplete_slice_over_a_limit_is_named() {
+    let made = Scratch::new("incomplete-slice.log", with_slow_reads_after(60).as_bytes());
+    let (printed, status) = check(&[
+        made.arg(),
+        "--slice-sec",
+        "10",
+        "--profile",
+        "operational-database",
+    ]);
+    let headline = "undecided: no complete slice exceeds a limit, but the whole run has 5.77 % of reads over 1 ms (limit 5 %)";
+    assert_eq!(status, 2);
+    assert!(printed.lines().next().unwrap().contains(headline), "{printed}");
+    assert!(
+        printed.contains("> 1 ms   5.77 % (over) (limit 5 %)") && !printed.contains(" % ! "),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("(over): above the limit, but only complete slices are judged; the last 5 s are an incomplete slice\n"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn a_complete_slice_with_the_same_reads_fails() {
+    let made = Scratch::new("complete-slice.log", with_slow_reads_after(55).as_bytes());
+    let (printed, status) = check(&[
+        made.arg(),
+        "--slice-sec",
+        "10",
+        "--profile",
+        "operational-database",
+    ]);
+    assert_eq!(status, 1);
+    assert!(
+        printed.contains("worst slice           > 1 ms  37.50 % ! (limit 5 %)"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("whole run             > 1 ms   5.77 % (over) (limit 5 %)"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn a_log_without_a_complete_slice_says_so_if_the_whole_run_is_over_a_limit() {
+    let made = Scratch::new("without-slice.log", with_slow_reads_after(60).as_bytes());
+    let (printed, status) = check(&[made.arg(), "--profile", "operational-database"]);
+    assert_eq!(status, 2);
+    let headline =
+        "undecided: the log has no complete slice; the whole run has 5.77 % of reads over 1 ms (limit 5 %)";
+    assert!(printed.lines().next().unwrap().contains(headline), "{printed}");
+}
+
+#[test]
+fn a_run_without_a_share_over_a_limit_has_no_mark() {
+    let (printed, _) = check(&[
+        "6.6/four-us.log",
+        "--slice-sec",
+        "10",
+        "--profile",
+        "operational-database",
+    ]);
+    assert!(
+        !printed.contains("(over)") && !printed.contains(" % ! "),
+        "{printed}"
+    );
+}
+
 #[test]
 fn a_run_that_meets_the_profile_passes() {
     let profile = short_profile("passes", "5");

@@ -138,15 +138,42 @@ fn headline(
         Outcome::Pass => format!("passes: {} in {}", at_most(shares), slices_text(run)),
         Outcome::Fail => failed(violations, reasons, run),
         Outcome::Undecided if shares.is_empty() => format!("undecided: {}", first_of(&reasons.undecided)),
-        Outcome::Undecided => {
-            format!(
-                "undecided: no limit is exceeded, but {}",
-                first_of(&reasons.undecided)
-            )
-        }
+        Outcome::Undecided => undecided(shares, run, &first_of(&reasons.undecided)),
         Outcome::Void if reasons.untrusted.is_empty() => format!("void: {}", first_of(&reasons.incomplete)),
         Outcome::Void => format!("void: {}", first_of(&reasons.untrusted)),
     }
+}
+
+/// Return the headline of a run without a complete slice over a limit; the whole run may still be over it, because of an
+/// incomplete slice.
+fn undecided(shares: &[FoundShare], run: &Run, reason: &str) -> String {
+    let over = |share: &&FoundShare| share.statistic == Statistic::Overall && !share.within;
+    let over: Vec<String> = shares.iter().filter(over).map(excess_text).collect();
+    let over = listed(&over);
+    match (over.is_empty(), run.slices.is_empty()) {
+        (true, _) => format!("undecided: no limit is exceeded, but {reason}"),
+        (false, false) => {
+            format!(
+                "undecided: no complete slice exceeds a limit, but the whole run has {over}; also, {reason}"
+            )
+        }
+        (false, true) => {
+            format!("undecided: the log has no complete slice; the whole run has {over}; also, {reason}")
+        }
+    }
+}
+
+/// Return `5.77 % of reads over 1 ms (limit 5 %)`.
+fn excess_text(found: &FoundShare) -> String {
+    let share = Share {
+        over_count: found.over_count,
+        ops_count: found.ops_count,
+    };
+    let (pct, limit_pct) = (share.shown_over(found.limit_pct), found.limit_pct);
+    format!(
+        "{pct} % of reads over {} (limit {limit_pct} %)",
+        time(found.threshold_us)
+    )
 }
 
 fn first_of(reasons: &[String]) -> String {
