@@ -91,7 +91,7 @@ enum Command {
     Read(commands::read::Args),
     /// Print the table of slices that ACT's script act_latency.py prints for a log.
     Latency(commands::latency::Args),
-    /// Print the verdict on each run of a log; runs of ACT and drivetest need a profile with limits.
+    /// Print the verdict on each run of a log; a profile has the limits for runs of ACT and drivetest.
     ///
     /// The exit status of `drivetest check` is 0 for pass, 1 for fail, 2 for undecided or void, and 3 if a log cannot be read.
     Check(commands::check::Args),

@@ -1,17 +1,17 @@
 //! `drivetest check`: the verdict on each run, which the module `judge` of the crate logs decides, its reasons and remedies.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use drivetest_logs::act::run::Run;
 use drivetest_logs::act::slices::sinks::SinkOptions;
-use drivetest_logs::judge::profile::Profile;
+use drivetest_logs::judge::profile::{DEFAULT_PROFILE, Profile};
 use drivetest_logs::judge::verdict::Outcome;
 use drivetest_logs::ycsb::run::{self as ycsb_run, Outcome as Validity};
 
 use crate::commands::check_document::Document;
 use crate::input::read_log::{LogFile, Logs, ReadOptions};
-use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_UNDECIDED, EXIT_USAGE, fail, print_and_exit};
+use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_UNDECIDED, fail, print_and_exit};
 use crate::render::findings::findings_text;
 use crate::render::{side_file, verdict, ycsb};
 
@@ -23,7 +23,8 @@ pub struct Args {
     #[command(flatten)]
     options: ReadOptions,
     /// Profile with the limits for runs of ACT and drivetest: the name of a profile that drivetest contains
-    /// (operational-database, or operational-database.1 with its version), or the path of a profile file
+    /// (operational-database, or operational-database.1 with its version), or the path of a profile file [default:
+    /// operational-database]
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<PathBuf>,
     /// Print one line of JSON for each log, as docs/reference/formats.md describes
@@ -32,25 +33,27 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs the command. For several runs, the exit code is the first of 64, 3, 1 and 2 that any of them has.
+    /// Runs the command. For several runs, the exit code is the first of 3, 1 and 2 that any of them has.
     pub fn run(self) -> ExitCode {
-        let profile = match self.options.prepare(&self.logs, self.profile.as_deref()) {
+        let name = self.profile.as_deref().unwrap_or(Path::new(DEFAULT_PROFILE));
+        let profile = match self.options.prepare(&self.logs, Some(name)) {
             Ok(profile) => profile,
             Err(code) => return code,
         };
+        let requested = profile.as_ref().filter(|_| self.profile.is_some());
         let (mut text, mut codes) = (String::new(), Vec::new());
         for path in &self.logs.paths {
             let log = self.options.read(path, profile.as_ref(), SinkOptions::default());
             let code = most_serious(&exit_codes(&log));
             codes.push(code);
             if self.json {
-                let document = Document::new(&log, code, profile.as_ref(), self.profile.is_none());
+                let document = Document::new(&log, code, profile.as_ref(), requested.is_none());
                 match serde_json::to_string(&document) {
                     Ok(line) => text.push_str(&(line + "\n")),
                     Err(error) => return fail(&format_args!("{}: {error}", log.path)),
                 }
             } else {
-                text.push_str(&verdicts(&log, profile.as_ref()));
+                text.push_str(&verdicts(&log, requested));
             }
         }
         print_and_exit(&text, most_serious(&codes))
@@ -58,7 +61,7 @@ impl Args {
 }
 
 fn most_serious(codes: &[u8]) -> u8 {
-    let mut by_weight = [EXIT_USAGE, EXIT_ERROR, EXIT_FAILED, EXIT_UNDECIDED].into_iter();
+    let mut by_weight = [EXIT_ERROR, EXIT_FAILED, EXIT_UNDECIDED].into_iter();
     by_weight.find(|code| codes.contains(code)).unwrap_or(0)
 }
 
@@ -67,7 +70,7 @@ fn exit_codes(log: &LogFile) -> Vec<u8> {
         return vec![EXIT_ERROR];
     }
     let verdicts = log.reading.runs.iter().map(|run| run.verdict.as_ref());
-    let of_act = verdicts.map(|verdict| verdict.map_or(EXIT_USAGE, |verdict| exit_code(verdict.outcome)));
+    let of_act = verdicts.map(|verdict| verdict.map_or(EXIT_UNDECIDED, |verdict| exit_code(verdict.outcome)));
     let of_ycsb = log
         .reading
         .ycsb_runs
@@ -101,49 +104,42 @@ fn place(log: &LogFile, member: Option<&str>, ordinal: usize, lines: (u64, u64))
     }
 }
 
-fn act_verdict(log: &LogFile, run: &Run) -> String {
+fn act_verdict(log: &LogFile, run: &Run, is_default_profile: bool) -> String {
+    let Some(verdict) = &run.verdict else {
+        return String::new();
+    };
     let (member, lines) = (run.member.as_deref(), (run.first_line, run.last_line));
     let place = place(log, member, run.ordinal, lines);
-    match &run.verdict {
-        Some(verdict) => format!(
-            "{place}: {}\n{}{}",
-            verdict.headline,
-            verdict::details(run, verdict),
-            side_file::summary(run)
-        ),
-        None => {
-            let (tool, known) = (
-                run.origin.tool,
-                Profile::known_names().collect::<Vec<_>>().join(", "),
-            );
-            format!(
-                "{place}: not judged: a run of {tool} needs a profile; use --profile ({known}, or a profile file)\n"
-            )
-        }
-    }
+    let details = verdict::details(run, verdict, is_default_profile);
+    format!(
+        "{place}: {}\n{details}{}",
+        verdict.headline,
+        side_file::summary(run)
+    )
 }
 
-fn ycsb_verdict(log: &LogFile, run: &ycsb_run::Run, profile: Option<&Profile>) -> String {
+fn ycsb_verdict(log: &LogFile, run: &ycsb_run::Run, requested: Option<&Profile>) -> String {
     let (member, lines) = (run.member.as_deref(), (run.first_line, run.last_line));
     let place = place(log, member, run.ordinal, lines);
-    let unused = profile.map_or_else(String::new, |profile| {
+    let unused = requested.map_or_else(String::new, |profile| {
         let (name, tool) = (&profile.rules.name, run.tool);
         format!("  profile {name} is not used: its limits are for ACT, and runs of {tool} have rules of their own\n")
     });
     format!("{place}: {}{unused}", ycsb::validity(run).trim_start())
 }
 
-fn verdicts(log: &LogFile, profile: Option<&Profile>) -> String {
+/// Returns the verdicts on all runs of a log, by the requested profile or else by the default profile.
+fn verdicts(log: &LogFile, requested: Option<&Profile>) -> String {
     let reading = &log.reading;
     if let Some(error) = log.error_text() {
         return error;
     }
     let mut text = String::new();
     for run in &reading.runs {
-        text.push_str(&act_verdict(log, run));
+        text.push_str(&act_verdict(log, run, requested.is_none()));
     }
     for run in &reading.ycsb_runs {
-        text.push_str(&ycsb_verdict(log, run, profile));
+        text.push_str(&ycsb_verdict(log, run, requested));
     }
     text + &findings_text(&reading.findings)
 }

@@ -15,8 +15,8 @@ const DECISIVE: &str = "!";
 const NOT_JUDGED: &str = "(over)";
 
 /// Returns the lines below a verdict's headline: what was judged, the shares, violations and findings.
-pub fn details(run: &Run, verdict: &Verdict) -> String {
-    let mut lines = vec![judged(run, verdict)];
+pub fn details(run: &Run, verdict: &Verdict, is_default_profile: bool) -> String {
+    let mut lines = vec![judged(run, verdict, is_default_profile)];
     lines.extend(verdict.read_at.clone());
     lines.extend(table(run, verdict));
     lines.extend(verdict.margin.as_ref().map(margin_line));
@@ -31,7 +31,7 @@ pub fn details(run: &Run, verdict: &Verdict) -> String {
     text + &findings_text(&run.findings)
 }
 
-fn judged(run: &Run, verdict: &Verdict) -> String {
+fn judged(run: &Run, verdict: &Verdict, is_default_profile: bool) -> String {
     let time = verdict.time.map_or("", |time| time.words());
     let slices = match run.slice_length_s {
         Some(length_s) if !run.slices.is_empty() => {
@@ -43,8 +43,12 @@ fn judged(run: &Run, verdict: &Verdict) -> String {
         Some(length_s) => format!("not judged, because the log has no complete slice of {length_s} s"),
         None => "not judged, because the log has no slices".to_owned(),
     };
+    let (default, other) = match is_default_profile {
+        true => ("default ", "; --profile chooses another profile"),
+        false => ("", ""),
+    };
     format!(
-        "profile {}, rule version {}: its limits apply to the histogram '{}'{time}, which is {slices}",
+        "{default}profile {}, rule version {}: its limits apply to the histogram '{}'{time}, which is {slices}{other}",
         verdict.profile.name, verdict.profile.rule_version, verdict.histogram,
     )
 }

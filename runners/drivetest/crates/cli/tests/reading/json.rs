@@ -262,3 +262,16 @@ fn the_json_of_a_check_has_a_line_for_each_log_also_of_ycsb_and_of_an_error() {
         json!({"outcome": "valid", "reasons": []})
     );
 }
+
+#[test]
+fn the_json_of_a_check_without_a_profile_names_the_default() {
+    let check = document(&drivetest(&["check", "6.6/four-us.log", "--json"]));
+    assert_eq!(
+        (&check["profile"]["name"], &check["is_default_profile"]),
+        (&json!("operational-database"), &json!(true))
+    );
+    assert_eq!(
+        (&check["runs"][0]["verdict"]["profile"], &check["exit_status"]),
+        (&check["profile"], &json!(2))
+    );
+}

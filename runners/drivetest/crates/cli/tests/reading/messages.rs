@@ -125,12 +125,28 @@ fn check_reports_that_a_profile_does_not_apply_to_ycsb() {
 }
 
 #[test]
-fn check_of_an_act_log_requires_a_profile() {
+fn check_without_a_profile_uses_the_default_and_names_it() {
     let output = drivetest(&["check", FOUR]);
     let printed = text(&output.stdout);
-    assert_eq!(status(&output), 64);
+    assert_eq!(status(&output), 2);
+    let named = "  default profile operational-database, rule version 1: its limits apply";
+    assert!(printed.lines().nth(1).unwrap().starts_with(named), "{printed}");
+    let requested = drivetest(&["check", FOUR, CHECK[0], CHECK[1]]);
+    let as_requested = printed
+        .replace("default profile", "profile")
+        .replace("; --profile chooses another profile", "");
+    assert_eq!(
+        (as_requested, status(&output)),
+        (text(&requested.stdout), status(&requested))
+    );
+}
+
+#[test]
+fn check_does_not_call_a_requested_profile_the_default() {
+    let printed = text(&drivetest(&["check", FOUR, CHECK[0], CHECK[1]]).stdout);
     assert!(
-        printed.contains("not judged: a run of act_storage needs a profile"),
+        printed.contains("\n  profile operational-database, rule version 1")
+            && !printed.contains("--profile"),
         "{printed}"
     );
 }
@@ -163,6 +179,17 @@ fn a_closed_pipe_does_not_change_the_exit_status() {
         let output = with_closed_output(command.current_dir(logs()).args(args));
         assert_eq!(output.status.code(), Some(status), "{args:?}");
     }
+}
+
+#[test]
+fn the_slices_of_a_check_without_a_profile_are_those_of_the_default() {
+    let printed = text(&drivetest(&["check", FOUR, "--slice-sec", "10"]).stdout);
+    assert!(
+        printed.contains("judged in 6 slices of 10 s; --profile"),
+        "{printed}"
+    );
+    let printed = text(&drivetest(&["check", FOUR]).stdout);
+    assert!(printed.contains("no complete slice of 3600 s"), "{printed}");
 }
 
 #[test]

@@ -5,6 +5,9 @@ use sha2::{Digest, Sha256};
 
 use crate::judge::decimal::Decimal;
 
+/// Name of the profile that applies if none is requested.
+pub const DEFAULT_PROFILE: &str = "operational-database";
+
 /// Built-in profiles, newest version last.
 const KNOWN: &[(&str, &str)] = &[(
     "operational-database.1",
@@ -180,6 +183,7 @@ mod tests {
             Profile::known("operational-database"),
             Profile::known("operational-database.1")
         );
+        assert!(Profile::known(DEFAULT_PROFILE).is_some());
         assert_eq!(Profile::known("operational-database.2"), None);
         assert_eq!(Profile::known("operational"), None);
     }
