@@ -184,6 +184,7 @@ impl Worker {
             self.context.stop.raise(StopReason::Lag(self.stream.operation));
             return false;
         }
+        self.stream.note_submission(submitted);
         let backlog = self.availability.backlog(request.due);
         let moved = self.transfer(request);
         let completed = Instant::now();

@@ -34,6 +34,26 @@ pub struct Stream {
     pub recorders: Vec<Arc<Recorder>>,
     alternates_devices: bool,
     next: AtomicU64,
+    catch_up: Option<CatchUp>,
+}
+
+/// Counts catch-up requests: those submitted less than half a period after the previous one.
+#[derive(Debug, Default)]
+struct CatchUp {
+    half_period: Nanos,
+    /// Time of the last submission, from the zero of the clock.
+    previous_ns: AtomicU64,
+    count: AtomicU64,
+}
+
+impl CatchUp {
+    fn note(&self, submitted: Instant) {
+        let submitted = submitted.since(Instant::ZERO);
+        let previous_ns = self.previous_ns.swap(submitted.0, Relaxed);
+        if submitted.0.saturating_sub(previous_ns) < self.half_period.0 {
+            self.count.fetch_add(1, Relaxed);
+        }
+    }
 }
 
 impl Stream {
@@ -49,6 +69,10 @@ impl Stream {
             recorders: Recorder::of_threads(unit, config.device_names.len(), threads_count),
             alternates_devices: operation.is_block() && config.arrivals != Arrivals::Poisson,
             next: AtomicU64::new(0),
+            catch_up: (config.arrivals == Arrivals::Even).then(|| CatchUp {
+                half_period: Nanos(schedule.rate().begin(1).0 / 2),
+                ..CatchUp::default()
+            }),
         }
     }
 
@@ -88,8 +112,19 @@ impl Stream {
         (k < self.schedule.requests_count()).then(|| now.since(start.after(self.schedule.due(k))))
     }
 
+    /// Records the time of a submission, to count catch-up requests. They only exist with even arrivals.
+    pub fn note_submission(&self, submitted: Instant) {
+        if let Some(catch_up) = &self.catch_up {
+            catch_up.note(submitted);
+        }
+    }
+
     /// Adds up the counts of all threads.
     pub fn drain_into(&self, tally: &mut Tally) {
+        tally.catch_up_count = self
+            .catch_up
+            .as_ref()
+            .map(|catch_up| catch_up.count.load(Relaxed));
         for recorder in &self.recorders {
             recorder.drain_into(tally);
         }

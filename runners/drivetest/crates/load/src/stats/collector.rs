@@ -255,6 +255,7 @@ impl<'a> Collector<'a> {
             is_whole: stop_reason.is_none(),
         };
         let totals = RunTotals {
+            start: Some(self.start),
             elapsed,
             rate_check: RateCheck::of(&self.operation_stats, extent),
             operation_stats: self.operation_stats,

@@ -22,6 +22,10 @@ pub struct OperationStats {
     pub failed_count: u64,
     /// Completed in this interval.
     pub interval_count: u64,
+    /// Submitted less than half a period after the previous one, since the start; None if the arrivals are not even.
+    pub catch_up_count: Option<u64>,
+    /// The same in this interval.
+    pub interval_catch_up_count: Option<u64>,
     /// Times of this interval.
     pub interval: RequestTimes,
     /// Times of the run, up to the end of the interval.
@@ -39,6 +43,8 @@ impl OperationStats {
             done_count: 0,
             failed_count: 0,
             interval_count: 0,
+            catch_up_count: None,
+            interval_catch_up_count: None,
             interval: RequestTimes::default(),
             total: RequestTimes::default(),
         }
@@ -52,6 +58,9 @@ impl OperationStats {
         let done_count = tally.count();
         self.interval_count = done_count - self.done_count;
         self.done_count = done_count;
+        let earlier = self.catch_up_count.unwrap_or(0);
+        self.catch_up_count = tally.catch_up_count;
+        self.interval_catch_up_count = tally.catch_up_count.map(|count| count - earlier);
         self.failed_count = tally.failed_by_device.iter().sum();
     }
 

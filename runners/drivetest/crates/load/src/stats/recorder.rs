@@ -160,6 +160,8 @@ pub struct Tally {
     pub by_device: Vec<Counts>,
     /// Failed requests since the start of the run, by device. They are in no histogram.
     pub failed_by_device: Vec<u64>,
+    /// Catch-up requests since the start of the run; None if the arrivals are not even.
+    pub catch_up_count: Option<u64>,
     /// Times since the last reset.
     pub times: RequestTimes,
 }

@@ -384,10 +384,11 @@ impl Worker {
         if free.is_none() {
             self.renew(index, number);
         }
+        let submitted = Instant::now();
         self.slots[number as usize] = Some(Slot {
             request,
             backlog,
-            submitted: Instant::now(),
+            submitted,
             state: index,
         });
         self.in_flight_count += 1;
@@ -395,6 +396,7 @@ impl Worker {
         self.push(number);
         self.has_sent = true;
         self.ring.submit();
+        self.states[index].stream.note_submission(submitted);
     }
 
     fn push(&mut self, number: u32) {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Over, Percentiles, Totals, over};
 use crate::Outcome;
-use crate::clock::{Nanos, rfc3339};
+use crate::clock::{Instant, Nanos, rfc3339};
 use crate::engine::counters::EngineCounts;
 use crate::report::rounded::{Rounded, rate};
 use crate::schedule::stream::ActHistogram;
@@ -41,6 +41,7 @@ struct OperationEnd {
     #[serde(rename = "asked_per_s")]
     requested_per_s: Option<Rounded>,
     achieved_per_s: String,
+    catch_up_count: Option<u64>,
     service_over: Over,
     response_over: Over,
     lateness: Percentiles,
@@ -59,6 +60,7 @@ impl OperationEnd {
             failed_count: stats.failed_count,
             requested_per_s: Rounded::new(stats.requested_per_s, 6),
             achieved_per_s: rate(stats.done_count, elapsed),
+            catch_up_count: stats.catch_up_count,
             service_over: over(&total.service),
             response_over: over(&total.response),
             lateness: Percentiles::of(&total.lateness),
@@ -73,6 +75,8 @@ impl OperationEnd {
 /// The totals of a run. The default is that of a run that did not start.
 #[derive(Debug, Default)]
 pub struct RunTotals {
+    /// Start of the run; None if it did not start.
+    pub start: Option<Instant>,
     /// Length of the run.
     pub elapsed: Nanos,
     /// Statistics of every operation.
@@ -104,6 +108,7 @@ pub struct End {
     reason: &'static str,
     text: String,
     at: String,
+    start_monotonic_ns: Option<u64>,
     elapsed_ns: u64,
     #[serde(flatten)]
     totals: Totals,
@@ -139,6 +144,7 @@ impl End {
             reason,
             text: text.to_owned(),
             at: rfc3339(SystemTime::now()),
+            start_monotonic_ns: run_totals.start.map(|start| start.since(Instant::ZERO).0),
             elapsed_ns: elapsed.0,
             totals,
             achieved_reads_per_s: rate(totals.reads_count, elapsed),

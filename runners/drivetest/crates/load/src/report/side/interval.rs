@@ -21,6 +21,8 @@ pub struct OperationInterval {
     #[serde(rename = "asked_per_s")]
     requested_per_s: Option<Rounded>,
     achieved_per_s: String,
+    /// Submitted less than half a period after the previous request; null if the arrivals are not even.
+    catch_up_count: Option<u64>,
     /// Due time to submission.
     lateness: Percentiles,
     /// Wait for a free slot of the device.
@@ -39,6 +41,7 @@ impl OperationInterval {
             count: stats.interval_count,
             requested_per_s: Rounded::new(stats.requested_per_s, 6),
             achieved_per_s: rate(stats.interval_count, length),
+            catch_up_count: stats.interval_catch_up_count,
             lateness: Percentiles::of(&stats.interval.lateness),
             backlog: Percentiles::of(&stats.interval.backlog),
             generator_lateness: Percentiles::of(&stats.interval.generator_lateness),

@@ -265,3 +265,20 @@ fn several_threads_take_every_request_once_and_in_order() {
     all.sort_unstable();
     assert_eq!(all, (0..100_000).collect::<Vec<_>>());
 }
+
+#[test]
+fn catch_up_requests_follow_the_previous_one_within_half_a_period() {
+    let counts = |more: &str| {
+        let stream = of(more).swap_remove(0);
+        // The period is 1 ms.
+        for us in [0, 1_000, 1_500, 1_999, 2_600, 2_600, 2_590, 3_000] {
+            stream.note_submission(Instant::ZERO.after(Nanos::from_s(1)).after(Nanos(us * 1_000)));
+        }
+        let mut tally = Tally::new(1);
+        stream.drain_into(&mut tally);
+        tally.catch_up_count
+    };
+    // At 1,999, 2,600 again, 2,590 and 3,000 us.
+    assert_eq!(counts("read-reqs-per-sec: 1000"), Some(4));
+    assert_eq!(counts("read-reqs-per-sec: 1000\narrivals: poisson"), None);
+}
