@@ -9,6 +9,7 @@ use drivetest_load::preview::{Preview, PreviewDevice};
 use serde_json::{Value, json};
 
 use super::identify::identity_text;
+use crate::size;
 
 /// A load that is described instead of started.
 pub struct DryRun<'a> {
@@ -108,9 +109,8 @@ impl DryRun<'_> {
             Some(identity) => (identity_text(identity), identity.refusals.as_slice()),
             None if refusal.is_some() => (format!("{path}\n"), [].as_slice()),
             None => {
-                let size_mib = self.config.file_size_mib;
-                let text =
-                    format!("{path}: does not exist yet; the load would create it with {size_mib}MiB\n");
+                let size = size::text(u64::from(self.config.file_size_mib) << 20);
+                let text = format!("{path}: does not exist yet; the load would create it with {size}\n");
                 (text, [].as_slice())
             }
         };
