@@ -32,10 +32,7 @@ const EXAMPLES: &[Examples] = &[
                 "Run a load and record its figures",
                 "drivetest storage load.conf --log load.log --side-file load.jsonl",
             ),
-            (
-                "Judge the run",
-                "drivetest check load.log --with load.jsonl --profile operational-database",
-            ),
+            ("Judge the run", "drivetest check load.log --with load.jsonl"),
         ],
     ),
     (
@@ -62,12 +59,12 @@ const EXAMPLES: &[Examples] = &[
         &["check"],
         &[
             (
-                "Judge a run and its side file",
-                "drivetest check load.log --with load.jsonl --profile operational-database",
+                "Judge a run and its side file by the default profile",
+                "drivetest check load.log --with load.jsonl",
             ),
             (
                 "Judge a short run in slices of ten minutes",
-                "drivetest check load.log --slice-sec 600 --profile operational-database",
+                "drivetest check load.log --slice-sec 600",
             ),
         ],
     ),
