@@ -109,6 +109,22 @@ def test_the_page_of_a_run_hides_it_and_keeps_the_figures_of_the_log(client, mak
 
 
 @EACH_ROLE
+def test_neither_page_nor_api_has_the_causes_at_the_host(client, make_log_run, lay):
+    clause = "the host may be the cause: generator-late and host-busy"
+    facts = SLOW_DISK_FACTS | {"side_file": SIDE_FILE | {"host_causes": ["generator-late", "host-busy"]}}
+    document = SLOW_DISK_VERDICT | {"headline": f"{SLOW_DISK_VERDICT['headline']}; {clause}"}
+    run = make_log_run(facts=facts, document=document)
+    find(run)
+    evidence, paths = lay(run), [f"{folder}/runs/{run.public_id}/" for folder in ("", "/api/v1")]
+    for path in paths:
+        assert clause in client.get(path).text, path
+    sequester(evidence)
+    for path in paths:
+        text = client.get(path).text
+        assert [word for word in ("generator-late", "host-busy", "may be the cause") if word in text] == [], path
+
+
+@EACH_ROLE
 @pytest.mark.parametrize("form", ["html", "csv", "json"])
 def test_a_comparison_has_no_condition_from_it(client, make_reported, make_product, lay, form):
     run, other = make_reported(), make_reported()
