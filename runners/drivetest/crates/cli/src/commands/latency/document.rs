@@ -1,127 +1,58 @@
 //! The table as JSON: `drivecert.latency/1`, with the rounded figures of the text.
 
-use drivetest_logs::act::blocks::histogram::Unit;
+use std::path::Path;
+
 use drivetest_logs::act::run::Run;
+use drivetest_logs::act::slices::Slice;
 use drivetest_logs::read_error::ReadError;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::heading::Missing;
-use super::table::{Cell, Figures};
+use super::table::{Cell, Figures, Table};
 
-/// The document of a log.
-#[derive(Serialize)]
-pub struct Document<'a> {
-    schema: &'static str,
-    log: String,
-    error: Option<&'a ReadError>,
-    runs: Vec<RunDocument>,
+/// Returns the document of a log with its runs, or with the reason why it cannot be read.
+pub fn document(log: &Path, error: Option<&ReadError>, runs: &[Value]) -> Value {
+    let log = log.display().to_string();
+    json!({"schema": "drivecert.latency/1", "log": log, "error": error, "runs": runs})
 }
 
-impl<'a> Document<'a> {
-    /// Creates the document of a log with its runs, or with the reason why it cannot be read.
-    pub fn new(log: String, error: Option<&'a ReadError>, runs: Vec<RunDocument>) -> Self {
-        Self {
-            schema: "drivecert.latency/1",
-            log,
-            error,
-            runs,
-        }
-    }
+/// Returns a run whose table is missing.
+pub fn without_table(run: &Run, slice_length_s: Option<u64>, missing: Missing) -> Value {
+    json!({
+        "ordinal": run.ordinal, "unit": run.unit, "slice_length_s": slice_length_s, "thresholds": [], "missing": missing,
+        "columns": [], "slices": [], "average": [], "maximum": [],
+    })
 }
 
-/// The table of a run.
-#[derive(Serialize)]
-pub struct RunDocument {
-    ordinal: usize,
-    unit: Unit,
-    slice_length_s: Option<u64>,
-    thresholds: Vec<u64>,
-    missing: Option<Missing>,
-    columns: Vec<ColumnDocument>,
-    slices: Vec<SliceDocument>,
-    average: Vec<Option<CellDocument>>,
-    maximum: Vec<Option<CellDocument>>,
-}
-
-#[derive(Serialize)]
-struct ColumnDocument {
-    name: String,
-    /// Index among the run's histograms. None if no block has it.
-    histogram: Option<usize>,
-}
-
-#[derive(Serialize)]
-struct SliceDocument {
-    number: u64,
-    start_s: u64,
-    end_s: u64,
-    columns: Vec<Option<CellDocument>>,
-}
-
-#[derive(Serialize)]
-struct CellDocument {
-    over_pct: Vec<String>,
-    per_s: String,
-}
-
-impl RunDocument {
-    /// Creates the document of a run without a table.
-    pub fn without_table(run: &Run, slice_length_s: Option<u64>, missing: Missing) -> Self {
-        Self {
-            ordinal: run.ordinal,
-            unit: run.unit,
-            slice_length_s,
-            thresholds: Vec::new(),
-            missing: Some(missing),
-            columns: Vec::new(),
-            slices: Vec::new(),
-            average: Vec::new(),
-            maximum: Vec::new(),
-        }
-    }
-
-    /// Creates the document of a table with named histograms.
-    pub fn of(
-        run: &Run,
-        slice_length_s: u64,
-        thresholds: Vec<u64>,
-        columns: impl Iterator<Item = (String, Option<usize>)>,
-        figures: Figures,
-    ) -> Self {
-        let slice = |(slice, cells): (&drivetest_logs::act::slices::Slice, Vec<Cell>)| SliceDocument {
-            number: slice.number,
-            start_s: slice.start_s,
-            end_s: slice.end_s,
-            columns: documents(cells),
-        };
-        Self {
-            ordinal: run.ordinal,
-            unit: run.unit,
-            slice_length_s: Some(slice_length_s),
-            thresholds,
-            missing: None,
-            columns: columns
-                .map(|(name, histogram)| ColumnDocument { name, histogram })
-                .collect(),
-            slices: run.slices.iter().zip(figures.rows).map(slice).collect(),
-            average: documents(figures.average),
-            maximum: documents(figures.maximum),
-        }
-    }
-
-    /// Returns whether the run has a table.
-    pub fn has_table(&self) -> bool {
-        self.missing.is_none()
-    }
-}
-
-fn documents(cells: Vec<Cell>) -> Vec<Option<CellDocument>> {
-    let document = |figures: Vec<f64>| {
-        let (per_s, over_pct) = figures.split_last()?;
-        Some(CellDocument {
-            over_pct: over_pct.iter().map(|pct| format!("{pct:.2}")).collect(),
-            per_s: format!("{per_s:.1}"),
-        })
+/// Returns a run with the figures of its table. A column has the index of its histogram, or null if no block has it.
+pub fn with_table(run: &Run, table: &Table, figures: &Figures) -> Value {
+    let columns = table.columns.iter();
+    let columns = columns.map(|column| json!({"name": column.name, "histogram": column.ordinal}));
+    let slice = |(slice, row): (&Slice, &Vec<Cell>)| {
+        let Slice {
+            number,
+            start_s,
+            end_s,
+            ..
+        } = slice;
+        json!({"number": number, "start_s": start_s, "end_s": end_s, "columns": cells(row)})
     };
-    cells.into_iter().map(|cell| cell.and_then(document)).collect()
+    let slices = run.slices.iter().zip(&figures.rows).map(slice);
+    json!({
+        "ordinal": run.ordinal, "unit": run.unit, "slice_length_s": table.slice_length_s,
+        "thresholds": table.thresholds, "missing": null, "columns": columns.collect::<Vec<_>>(),
+        "slices": slices.collect::<Vec<_>>(), "average": cells(&figures.average), "maximum": cells(&figures.maximum),
+    })
+}
+
+fn cells(cells: &[Cell]) -> Vec<Option<Value>> {
+    let cell = |figures: &Vec<f64>| {
+        let (per_s, over_pct) = figures.split_last()?;
+        let over_pct: Vec<String> = over_pct.iter().map(|pct| format!("{pct:.2}")).collect();
+        Some(json!({"over_pct": over_pct, "per_s": format!("{per_s:.1}")}))
+    };
+    cells
+        .iter()
+        .map(|figures| figures.as_ref().and_then(cell))
+        .collect()
 }

@@ -20,10 +20,11 @@ use drivetest_logs::act::stop::StopKind;
 use drivetest_logs::finding::{Finding, Severity, rule};
 use drivetest_logs::read_error::ReadError;
 use drivetest_logs::reader::{Options, Reading};
+use serde_json::Value;
 
-use crate::commands::latency::document::{Document, RunDocument};
+use crate::commands::latency::document::{document, with_table, without_table};
 use crate::commands::latency::heading::{Missing, heading, old_heading};
-use crate::commands::latency::old_table::{OldTable, Sources};
+use crate::commands::latency::old_table::{OldTable, old_columns, thresholds};
 use crate::commands::latency::rounding::Rounding;
 use crate::commands::latency::table::{Column, Table};
 use crate::input::limits::CONTENT_LIMIT_BYTES;
@@ -91,10 +92,6 @@ fn refusal(reading: &Reading) -> Option<ReadError> {
     error.or_else(|| reading.runs.is_empty().then(is_ycsb))
 }
 
-fn no_slices(slice_length_s: u64) -> String {
-    format!("could not find {slice_length_s} seconds of data\n")
-}
-
 /// Suggests a slice length if the run is shorter than one slice.
 fn hint(path: &Path, run: &Run) {
     let (path, reached_s) = (path.display(), run.reached_s);
@@ -121,11 +118,10 @@ impl Args {
         let typed: Vec<String> = typed.map(|arg| arg.to_string_lossy().into_owned()).collect();
         let echo = format!("act_latency.py {}\n", typed.join(" "));
         let log = LogFileReader::plain(Options { slice_s: self.slice }, CONTENT_LIMIT_BYTES).read(&path);
-        let document = |error, runs| Document::new(path.display().to_string(), error, runs);
         if let Some(error) = refusal(&log.reading) {
             print_diagnostic(&format_args!("{}: {}", path.display(), error.sentence));
             return match self.json {
-                true => print_json(&document(Some(&error), Vec::new()), EXIT_ERROR),
+                true => print_json(&document(&path, Some(&error), &[]), EXIT_ERROR),
                 false => print_and_exit(&echo, EXIT_ERROR),
             };
         }
@@ -140,87 +136,70 @@ impl Args {
             hint(&path, run);
         }
         print_differences(&path, &log.reading);
-        let has_all = documents.iter().all(RunDocument::has_table);
+        let has_all = documents.iter().all(|document| document["missing"].is_null());
         let code = if has_all { 0 } else { EXIT_ERROR };
         match self.json {
-            true => print_json(&document(None, documents), code),
+            true => print_json(&document(&path, None, &documents), code),
             false => print_and_exit(&text, code),
         }
     }
 
     /// Adds the table of a run to the text, and returns it as a document.
-    fn add_run(&self, path: &Path, run: &Run, text: &mut String) -> RunDocument {
-        if self.is_old(run) {
-            return self.add_old_run(run, text);
-        }
-        let heading = heading(path, run, self.slice);
+    fn add_run(&self, path: &Path, run: &Run, text: &mut String) -> Value {
+        let is_old = self.is_old(run);
+        let heading = match is_old {
+            true => old_heading(run, self.slice, self.writes),
+            false => heading(path, run, self.slice),
+        };
         text.push_str(&heading.text);
         let slice_length_s = match heading.slice_length_s {
             Ok(slice_length_s) => slice_length_s,
-            Err(missing) => return RunDocument::without_table(run, None, missing),
+            Err(missing) => return without_table(run, None, missing),
         };
-        let columns = self.columns(run);
-        print_column_warnings(&columns, run);
-        let powers = self.powers();
+        let buckets = self.buckets();
+        let (columns, thresholds) = match is_old {
+            true => (old_columns(run, self.writes), thresholds(run, &buckets)),
+            false => (
+                self.columns(run),
+                buckets.iter().map(|power| 1 << power).collect(),
+            ),
+        };
         let table = Table {
             unit: run.unit,
-            powers: &powers,
+            buckets: &buckets,
+            thresholds,
             columns: &columns,
-            with_rate: self.extra,
+            with_rate: self.extra && !is_old,
             slice_length_s,
             rounding: Rounding::of(run),
         };
-        text.push_str(&table.heading());
-        let any_appears = columns.iter().any(|column| column.ordinal.is_some());
-        if run.slices.is_empty() || !any_appears {
-            text.push_str(&no_slices(slice_length_s));
-            return RunDocument::without_table(run, Some(slice_length_s), Missing::Slices);
-        }
-        let figures = table.figures(&run.slices);
-        text.push_str(&table.body(&run.slices, &figures));
-        let thresholds = powers.iter().map(|power| 1 << power).collect();
-        let columns = columns.iter().map(|column| (column.name.clone(), column.ordinal));
-        RunDocument::of(run, slice_length_s, thresholds, columns, figures)
+        let (heading, figures, body) = if is_old {
+            let table = OldTable {
+                run,
+                table: &table,
+                with_rates: self.extra,
+            };
+            let figures = table.figures();
+            let body = table.body(&figures);
+            (table.heading(), figures, body)
+        } else {
+            print_column_warnings(&columns, run);
+            let figures = table.figures(&run.slices);
+            let body = table.body(&run.slices, &figures);
+            (table.heading(), figures, body)
+        };
+        text.push_str(&heading);
+        let Some(body) = body else {
+            text.push_str(&format!("could not find {slice_length_s} seconds of data\n"));
+            return without_table(run, Some(slice_length_s), Missing::Slices);
+        };
+        text.push_str(&body);
+        with_table(run, &table, &figures)
     }
 
     /// Returns whether the scripts of 1.x to 4.0 apply, which accept no names and do not echo their arguments.
     fn is_old(&self, run: &Run) -> bool {
         run.origin.family == Some(Family::A) && self.histograms.is_empty()
-    }
-
-    /// Adds the table of a run of 1.x to 4.0 to the text, and returns it as a document.
-    fn add_old_run(&self, run: &Run, text: &mut String) -> RunDocument {
-        let heading = old_heading(run, self.slice, self.writes);
-        text.push_str(&heading.text);
-        let slice_length_s = match heading.slice_length_s {
-            Ok(slice_length_s) => slice_length_s,
-            Err(missing) => return RunDocument::without_table(run, None, missing),
-        };
-        let buckets = self.powers();
-        let table = OldTable {
-            run,
-            buckets: &buckets,
-            with_rates: self.extra,
-            slice_length_s,
-            sources: Sources::of(run, self.writes),
-        };
-        text.push_str(&table.heading());
-        let Some(body) = table.body() else {
-            text.push_str(&no_slices(slice_length_s));
-            return RunDocument::without_table(run, Some(slice_length_s), Missing::Slices);
-        };
-        text.push_str(&body);
-        let sources = [("trans", table.sources.trans), ("device", table.sources.device)];
-        let columns = sources
-            .into_iter()
-            .map(|(name, histogram)| (name.to_owned(), histogram));
-        RunDocument::of(
-            run,
-            slice_length_s,
-            table.labels().collect(),
-            columns,
-            table.figures(),
-        )
     }
 
     /// Returns the default histograms of the script for the log's version.
@@ -253,7 +232,7 @@ impl Args {
         requested.iter().enumerate().map(column).collect()
     }
 
-    fn powers(&self) -> Vec<u32> {
+    fn buckets(&self) -> Vec<u32> {
         let all = (u32::from(self.start)..EDGES_COUNT as u32).step_by(usize::from(self.every));
         all.take(usize::from(self.thresholds)).collect()
     }

@@ -26,8 +26,10 @@ pub struct Column {
 pub struct Table<'a> {
     /// The unit of the thresholds.
     pub unit: Unit,
-    /// The thresholds, as powers of two.
-    pub powers: &'a [u32],
+    /// The buckets: the figures are the shares above them.
+    pub buckets: &'a [u32],
+    /// The thresholds that label the buckets, in units.
+    pub thresholds: Vec<u64>,
     /// The histograms.
     pub columns: &'a [Column],
     /// Whether each histogram shows its rate.
@@ -73,8 +75,11 @@ impl Figures {
 impl Table<'_> {
     /// Returns the four lines above the figures.
     pub fn heading(&self) -> String {
-        let labels = self.powers.iter().map(|&power| format!("{:>7}", 1_u64 << power));
-        let labels: String = labels.collect();
+        let labels: String = self
+            .thresholds
+            .iter()
+            .map(|label| format!("{label:>7}"))
+            .collect();
         let rate = if self.with_rate { "       rate" } else { "" };
         let labels = labels + rate;
         let [mut names, mut units] = ["     ", "     "].map(str::to_owned);
@@ -95,20 +100,28 @@ impl Table<'_> {
         Figures::of(slices.iter().map(|slice| self.row(slice)).collect())
     }
 
-    /// Returns the lines of slices, their averages and maxima.
-    pub fn body(&self, slices: &[Slice], figures: &Figures) -> String {
-        let mut text = String::new();
-        for (slice, row) in slices.iter().zip(&figures.rows) {
-            text.push_str(&self.line(&slice.number.to_string(), row));
+    /// Returns the lines of slices, their averages and maxima. None without slices or histograms.
+    pub fn body(&self, slices: &[Slice], figures: &Figures) -> Option<String> {
+        if slices.is_empty() || self.columns.iter().all(|column| column.ordinal.is_none()) {
+            return None;
         }
-        text.push_str(&format!("{}\n", self.underline()));
-        text.push_str(&self.line("avg", &figures.average));
-        text.push_str(&self.line("max", &figures.maximum));
-        text
+        let rows = slices.iter().zip(&figures.rows);
+        let lines = rows.map(|(slice, row)| self.line(&slice.number.to_string(), row) + "\n");
+        Some(lines.collect::<String>() + &self.totals(figures))
+    }
+
+    /// Returns the lines below the slices: averages and maxima.
+    pub fn totals(&self, figures: &Figures) -> String {
+        let lines = [
+            self.underline(),
+            self.line("avg", &figures.average),
+            self.line("max", &figures.maximum),
+        ];
+        lines.join("\n") + "\n"
     }
 
     fn width(&self) -> usize {
-        self.powers.len() * THRESHOLD_CHARS + if self.with_rate { RATE_CHARS } else { 0 }
+        self.buckets.len() * THRESHOLD_CHARS + if self.with_rate { RATE_CHARS } else { 0 }
     }
 
     /// Returns the padding before a column. A name wider than its column moves the next column to the right.
@@ -120,14 +133,14 @@ impl Table<'_> {
 
     fn underline(&self) -> String {
         let rate = if self.with_rate { " ----------" } else { "" };
-        let one = " ------".repeat(self.powers.len()) + rate;
+        let one = " ------".repeat(self.buckets.len()) + rate;
         let columns = (0..self.columns.len()).map(|at| format!("{GAP}{}{one}", self.pad(at)));
         std::iter::once("-----".to_owned()).chain(columns).collect()
     }
 
     fn row(&self, slice: &Slice) -> Vec<Cell> {
         let cell = |column: &Column| match column.ordinal {
-            None => Some(vec![0.0; self.powers.len() + 1]),
+            None => Some(vec![0.0; self.buckets.len() + 1]),
             Some(ordinal) => slice.tally(ordinal).map(|tally| self.cell(tally)),
         };
         self.columns.iter().map(cell).collect()
@@ -135,20 +148,21 @@ impl Table<'_> {
 
     fn cell(&self, tally: &Tally) -> Vec<f64> {
         let ops_count = tally.ops_count();
-        let share = |power: u32| Share {
-            over_count: tally.over_count(power),
+        let share = |bucket: u32| Share {
+            over_count: tally.over_count(bucket),
             ops_count,
         };
-        let pct = |&power: &u32| self.rounding.round(share(power).pct(), 2);
+        let pct = |&bucket: &u32| self.rounding.round(share(bucket).pct(), 2);
         let per_s = ops_count as f64 / self.slice_length_s as f64;
         let rate = self.rounding.round(per_s, 1);
-        self.powers.iter().map(pct).chain([rate]).collect()
+        self.buckets.iter().map(pct).chain([rate]).collect()
     }
 
-    fn line(&self, name: &str, cells: &[Cell]) -> String {
+    /// Returns a line without its line break.
+    pub fn line(&self, name: &str, cells: &[Cell]) -> String {
         let mut text = format!("{name:>5}");
-        let thresholds = (0..self.powers.len()).map(|at| (at, THRESHOLD_CHARS, 2));
-        let rate = self.with_rate.then_some((self.powers.len(), RATE_CHARS, 1));
+        let thresholds = (0..self.buckets.len()).map(|at| (at, THRESHOLD_CHARS, 2));
+        let rate = self.with_rate.then_some((self.buckets.len(), RATE_CHARS, 1));
         let figures: Vec<_> = thresholds.chain(rate).collect();
         for (at, cell) in cells.iter().enumerate() {
             text.push_str(GAP);
@@ -157,7 +171,6 @@ impl Table<'_> {
                 push(&mut text, cell.as_ref().map(|cell| cell[figure]), width, places);
             }
         }
-        text.push('\n');
         text
     }
 }
@@ -171,14 +184,14 @@ fn push(text: &mut String, value: Option<f64>, width: usize, places: usize) {
 }
 
 /// Returns the means of the rounded figures of rows, added in order, as in the script.
-pub fn average(rows: &[&[f64]]) -> Vec<f64> {
+fn average(rows: &[&[f64]]) -> Vec<f64> {
     let count = rows.len() as f64;
     let sums = fold(rows, |sum, figure| sum + figure);
     sums.into_iter().map(|sum| sum / count).collect()
 }
 
 /// Returns the largest figures of rows.
-pub fn maximum(rows: &[&[f64]]) -> Vec<f64> {
+fn maximum(rows: &[&[f64]]) -> Vec<f64> {
     fold(rows, f64::max)
 }
 
@@ -206,7 +219,8 @@ mod tests {
         let columns = [column("/dev/nvme0n1-reads"), column("reads")];
         let table = Table {
             unit: Unit::Us,
-            powers: &[0, 1],
+            buckets: &[0, 1],
+            thresholds: vec![1, 2],
             columns: &columns,
             with_rate: false,
             slice_length_s: 1,
