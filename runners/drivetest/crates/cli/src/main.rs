@@ -14,7 +14,6 @@ use drivetest_load::config::Model;
 /// The subcommands, one file each, or one file for those that belong together. `host` is in the crate labhost.
 mod commands {
     pub mod check;
-    pub mod check_document;
     pub mod detached;
     pub mod dry_run;
     pub mod help;
@@ -50,7 +49,6 @@ mod render {
 }
 mod size;
 
-use crate::commands::detached::Form;
 use crate::output::EXIT_USAGE;
 
 /// Put test loads on drives, and read and judge the logs of ACT, drivetest and YCSB.
@@ -162,10 +160,10 @@ impl Command {
             Self::Man(args) => args.run(),
             Self::Identify(args) => args.run(),
             Self::Run(args) => args.run(),
-            Self::Start(args) => args.run(Form::Json),
-            Self::Status(args) => args.status(Form::Json),
-            Self::Stop(args) => args.stop(Form::Json),
-            Self::Remove(args) => args.run(Form::Json),
+            Self::Start(args) => args.run(true),
+            Self::Status(args) => args.status(true),
+            Self::Stop(args) => args.stop(true),
+            Self::Remove(args) => args.run(true),
             Self::Watch(args) => args.run(),
             Self::Host => serve_register(),
         }

@@ -19,22 +19,26 @@ pub const EXIT_INTERRUPTED: u8 = 5;
 /// The command line or the configuration is invalid, in every command.
 pub const EXIT_USAGE: u8 = 64;
 
-/// Returns whether a command prints JSON: on request, or if standard output is no terminal.
-pub fn prints_json(is_requested: bool) -> bool {
-    is_requested || !io::stdout().is_terminal()
+/// Prints a record, or why there is none, and returns the exit code of the record. The record is printed as JSON on
+/// request, or if standard output is no terminal.
+pub fn print_record<Record: serde::Serialize>(
+    record: Result<(Record, u8), impl Display>,
+    is_json_requested: bool,
+    text: impl FnOnce(&Record) -> String,
+) -> ExitCode {
+    match record {
+        Ok((record, code)) if is_json_requested || !io::stdout().is_terminal() => print_json(&record, code),
+        Ok((record, code)) => print_and_exit(&text(&record), code),
+        Err(error) => fail(&error),
+    }
 }
 
 /// Prints a record as one line of JSON and returns the exit code.
 pub fn print_json(record: &impl serde::Serialize, code: u8) -> ExitCode {
-    write_json(record).map_or_else(|error| output_failed(&error, code), |()| ExitCode::from(code))
-}
-
-fn write_json(record: &impl serde::Serialize) -> io::Result<()> {
-    let mut line = serde_json::to_string(record)?;
-    line.push('\n');
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(line.as_bytes())?;
-    stdout.flush()
+    match serde_json::to_string(record) {
+        Ok(line) => print_and_exit(&(line + "\n"), code),
+        Err(error) => output_failed(&error.into(), code),
+    }
 }
 
 /// Prints why a command failed and returns the exit code for an error.
@@ -53,7 +57,9 @@ pub fn print_diagnostic(message: &impl Display) {
 /// # Errors
 /// If standard output is closed or full.
 pub fn print(text: &str) -> io::Result<()> {
-    io::stdout().lock().write_all(text.as_bytes())
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
 }
 
 /// Prints a command's text and returns its exit code.

@@ -8,10 +8,10 @@ use drivetest_logs::act::slices::sinks::SinkOptions;
 use drivetest_logs::judge::profile::{DEFAULT_PROFILE, Profile};
 use drivetest_logs::judge::verdict::Outcome;
 use drivetest_logs::ycsb::run::{self as ycsb_run, Outcome as Validity};
+use serde_json::{Value, json};
 
-use crate::commands::check_document::Document;
 use crate::input::read_log::{LogFile, Logs, ReadOptions};
-use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_UNDECIDED, fail, print_and_exit};
+use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_UNDECIDED, print_and_exit};
 use crate::render::findings::findings_text;
 use crate::render::{side_file, verdict, ycsb};
 
@@ -47,17 +47,37 @@ impl Args {
             let code = most_serious(&exit_codes(&log));
             codes.push(code);
             if self.json {
-                let document = Document::new(&log, code, profile.as_ref(), requested.is_none());
-                match serde_json::to_string(&document) {
-                    Ok(line) => text.push_str(&(line + "\n")),
-                    Err(error) => return fail(&format_args!("{}: {error}", log.path)),
-                }
+                let document = document(&log, code, profile.as_ref(), requested.is_none());
+                text.push_str(&format!("{document}\n"));
             } else {
                 text.push_str(&verdicts(&log, requested));
             }
         }
         print_and_exit(&text, most_serious(&codes))
     }
+}
+
+/// Returns the `drivecert.check/1` document of a log whose runs of ACT were judged by the profile.
+fn document(log: &LogFile, exit_status: u8, profile: Option<&Profile>, is_default_profile: bool) -> Value {
+    let reading = &log.reading;
+    let run = |run: &Run| {
+        json!({
+            "ordinal": run.ordinal, "member": run.member, "first_line": run.first_line, "last_line": run.last_line,
+            "verdict": run.verdict, "findings": run.findings,
+        })
+    };
+    let ycsb_run = |run: &ycsb_run::Run| {
+        json!({
+            "ordinal": run.ordinal, "member": run.member, "first_line": run.first_line, "last_line": run.last_line,
+            "validity": run.validity, "findings": run.findings,
+        })
+    };
+    json!({
+        "schema": "drivecert.check/1", "log": log.path, "exit_status": exit_status,
+        "profile": profile.map(Profile::name), "is_default_profile": is_default_profile, "error": reading.error,
+        "findings": reading.findings, "runs": reading.runs.iter().map(run).collect::<Vec<_>>(),
+        "ycsb_runs": reading.ycsb_runs.iter().map(ycsb_run).collect::<Vec<_>>(),
+    })
 }
 
 fn most_serious(codes: &[u8]) -> u8 {

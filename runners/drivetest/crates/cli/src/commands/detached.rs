@@ -6,12 +6,9 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use drivetest_detached::{
-    DetachError, EndCause, Removal, StartOutcome, StartRequest, State, Status, status, stop,
-};
-use serde::Serialize;
+use drivetest_detached::{EndCause, Removal, StartOutcome, StartRequest, State, Status, status, stop};
 
-use crate::output::{self, EXIT_REFUSED, prints_json};
+use crate::output::{EXIT_REFUSED, print_record};
 use crate::size;
 
 /// Arguments of `run`.
@@ -35,40 +32,14 @@ enum RunCommand {
 }
 
 impl Args {
-    /// Runs the subcommand. It prints text on a terminal, and JSON elsewhere or with `--json`.
+    /// Runs the subcommand. It prints text on a terminal, and JSON elsewhere or with `--json`. Under its earlier name, it
+    /// always prints JSON.
     pub fn run(self) -> ExitCode {
         match self.command {
-            RunCommand::Start(args) => args.run(Form::OfTerminal),
-            RunCommand::Status(args) => args.status(Form::OfTerminal),
-            RunCommand::Stop(args) => args.stop(Form::OfTerminal),
-            RunCommand::Remove(args) => args.run(Form::OfTerminal),
-        }
-    }
-}
-
-/// The form in which a record is printed.
-#[derive(Debug, Clone, Copy)]
-pub enum Form {
-    /// One line of JSON.
-    Json,
-    /// Text on a terminal; JSON elsewhere, or if it is requested.
-    OfTerminal,
-}
-
-impl Form {
-    /// Prints a record in this form and returns the exit code.
-    fn print<Record: Serialize>(
-        self,
-        record: &Record,
-        text: impl FnOnce(&Record) -> String,
-        is_json_requested: bool,
-        code: u8,
-    ) -> ExitCode {
-        match self {
-            Self::OfTerminal if !prints_json(is_json_requested) => {
-                output::print_and_exit(&text(record), code)
-            }
-            Self::Json | Self::OfTerminal => output::print_json(record, code),
+            RunCommand::Start(args) => args.run(false),
+            RunCommand::Status(args) => args.status(false),
+            RunCommand::Stop(args) => args.stop(false),
+            RunCommand::Remove(args) => args.run(false),
         }
     }
 }
@@ -95,7 +66,7 @@ pub struct Start {
 
 impl Start {
     /// Prints a `drivecert.detached/1` record.
-    pub fn run(self, form: Form) -> ExitCode {
+    pub fn run(self, is_json: bool) -> ExitCode {
         let words: Vec<_> = iter::once("drivetest".into()).chain(self.command).collect();
         let request = StartRequest {
             run_dir: &self.run_dir,
@@ -104,14 +75,13 @@ impl Start {
             program: Path::new("/proc/self/exe"),
             words: &words,
         };
-        match drivetest_detached::start(&request) {
-            Ok(outcome) => {
-                let is_started = matches!(outcome, StartOutcome::Started(_));
-                let text = |status: &Status| status_text(status, &self.run_dir);
-                form.print(&outcome.status(), text, self.json, code(is_started))
-            }
-            Err(error) => output::fail(&error),
-        }
+        let outcome = drivetest_detached::start(&request).map(|outcome| {
+            let is_started = matches!(outcome, StartOutcome::Started(_));
+            (outcome.status(), code(is_started))
+        });
+        print_record(outcome, is_json || self.json, |status| {
+            status_text(status, &self.run_dir)
+        })
     }
 }
 
@@ -128,27 +98,19 @@ pub struct Existing {
 
 impl Existing {
     /// Prints the `drivecert.detached/1` record of the run.
-    pub fn status(self, form: Form) -> ExitCode {
-        let text = |status: &Status| status_text(status, &self.run_dir);
-        self.print(form, status(&self.run_dir), text)
+    pub fn status(self, is_json: bool) -> ExitCode {
+        let status = status(&self.run_dir).map(|status| (status, 0));
+        print_record(status, is_json || self.json, |status| {
+            status_text(status, &self.run_dir)
+        })
     }
 
     /// Sends SIGTERM to the run's process and to no other, and prints the `drivecert.detached/1` record of the run.
-    pub fn stop(self, form: Form) -> ExitCode {
-        let text = |status: &Status| stop_text(status, &self.run_dir);
-        self.print(form, stop(&self.run_dir), text)
-    }
-
-    fn print(
-        &self,
-        form: Form,
-        status: Result<Status, DetachError>,
-        text: impl FnOnce(&Status) -> String,
-    ) -> ExitCode {
-        match status {
-            Ok(status) => form.print(&status, text, self.json, 0),
-            Err(error) => output::fail(&error),
-        }
+    pub fn stop(self, is_json: bool) -> ExitCode {
+        let status = stop(&self.run_dir).map(|status| (status, 0));
+        print_record(status, is_json || self.json, |status| {
+            stop_text(status, &self.run_dir)
+        })
     }
 }
 
@@ -171,14 +133,15 @@ pub struct Remove {
 
 impl Remove {
     /// Prints a `drivecert.removal/1` record.
-    pub fn run(self, form: Form) -> ExitCode {
-        match drivetest_detached::remove(&self.run_dir, &self.drive_lock, self.generation) {
-            Ok(removal) => {
-                let text = |removal: &Removal| removal_text(removal, &self.run_dir);
-                form.print(&removal, text, self.json, code(removal.removed))
-            }
-            Err(error) => output::fail(&error),
-        }
+    pub fn run(self, is_json: bool) -> ExitCode {
+        let removal = drivetest_detached::remove(&self.run_dir, &self.drive_lock, self.generation);
+        let removal = removal.map(|removal| {
+            let code = code(removal.removed);
+            (removal, code)
+        });
+        print_record(removal, is_json || self.json, |removal| {
+            removal_text(removal, &self.run_dir)
+        })
     }
 }
 

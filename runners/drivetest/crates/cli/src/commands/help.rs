@@ -4,152 +4,23 @@ use clap::Command;
 
 use crate::render::exit_codes;
 
-/// Command lines of a command, each with its purpose. The program itself has the empty name.
-type Examples = (&'static [&'static str], &'static [(&'static str, &'static str)]);
+/// The examples of each command in its help. A section begins with the names of its commands.
+const EXAMPLES: &str = include_str!("examples.txt");
 
-const LOAD_EXAMPLES: &[(&str, &str)] = &[(
-    "Load the drives of a configuration, if they are the expected ones; storage and index have the same options",
-    "drivetest storage load.conf --log load.log --side-file load.jsonl --expect-drive nvme:MODEL:SERIAL",
-)];
-
-const RUN_START: &str = "drivetest run start --run-dir /var/tmp/r1 --drive-lock /var/tmp/nvme1n1.lock --generation 1 \
-                         -- storage /etc/load.conf";
-const RUN_STATUS: &str = "drivetest run status --run-dir /var/tmp/r1";
-const RUN_STOP: &str = "drivetest run stop --run-dir /var/tmp/r1";
-const RUN_REMOVE: &str =
-    "drivetest run remove --run-dir /var/tmp/r1 --drive-lock /var/tmp/nvme1n1.lock --generation 1";
-
-const EXAMPLES: &[Examples] = &[
-    (
-        &[""],
-        &[
-            ("List the drives of this host", "drivetest identify"),
-            (
-                "Show what a load would do, and write nothing",
-                "drivetest storage load.conf --dry-run",
-            ),
-            (
-                "Run a load and record its figures",
-                "drivetest storage load.conf --log load.log --side-file load.jsonl",
-            ),
-            ("Judge the run", "drivetest check load.log --with load.jsonl"),
-        ],
-    ),
-    (
-        &["read"],
-        &[
-            (
-                "Print the content of a log as JSON",
-                "drivetest read load.log --json",
-            ),
-            (
-                "Write the intervals and slices of a log as tables",
-                "drivetest read day.log.zst --export tables --format parquet",
-            ),
-        ],
-    ),
-    (
-        &["latency"],
-        &[(
-            "Print the table of act_latency.py in slices of one hour, with the shares over the slowest thresholds",
-            "drivetest latency -l load.log -t 3600 -x",
-        )],
-    ),
-    (
-        &["check"],
-        &[
-            (
-                "Judge a run and its side file by the default profile",
-                "drivetest check load.log --with load.jsonl",
-            ),
-            (
-                "Judge a short run in slices of ten minutes",
-                "drivetest check load.log --slice-sec 600",
-            ),
-        ],
-    ),
-    (
-        &["prep"],
-        &[(
-            "Overwrite a drive, so that a repeated command continues after an interruption",
-            "drivetest prep /dev/nvme1n1 --expect-drive nvme:MODEL:SERIAL --log prep.log --state prep.state",
-        )],
-    ),
-    (&["storage", "index"], LOAD_EXAMPLES),
-    (
-        &["keys"],
-        &[("List the keys with 'lag' in their names", "drivetest keys lag")],
-    ),
-    (
-        &["completions"],
-        &[
-            (
-                "For all users of bash",
-                "drivetest completions bash > /etc/bash_completion.d/drivetest",
-            ),
-            (
-                "For all users of zsh",
-                "drivetest completions zsh > /usr/local/share/zsh/site-functions/_drivetest",
-            ),
-            (
-                "For all users of fish",
-                "drivetest completions fish > /etc/fish/completions/drivetest.fish",
-            ),
-        ],
-    ),
-    (
-        &["man"],
-        &[(
-            "Install the manual for all users",
-            "drivetest man /usr/local/share/man/man1",
-        )],
-    ),
-    (
-        &["identify"],
-        &[
-            ("List the drives of this host", "drivetest identify"),
-            (
-                "Print the identity of a drive as JSON",
-                "drivetest identify /dev/nvme1n1 --json",
-            ),
-        ],
-    ),
-    (
-        &["run"],
-        &[
-            ("Start a load that continues after a logout", RUN_START),
-            ("Print its state", RUN_STATUS),
-            ("Stop it", RUN_STOP),
-            ("Delete its files", RUN_REMOVE),
-        ],
-    ),
-    (
-        &["run start"],
-        &[("Start a load that continues after a logout", RUN_START)],
-    ),
-    (&["run status"], &[("Print the state of a run", RUN_STATUS)]),
-    (&["run stop"], &[("Stop a run", RUN_STOP)]),
-    (
-        &["run remove"],
-        &[("Delete the files of a finished run", RUN_REMOVE)],
-    ),
-    (
-        &["watch"],
-        &[(
-            "Record the telemetry of a drive until a signal",
-            "drivetest watch /dev/nvme1n1 --side-file watch.jsonl",
-        )],
-    ),
-    (
-        &["host"],
-        &[("Carry out the requests in a file", "drivetest host < requests")],
-    ),
-];
+/// Returns the section of a command without its first line. The program itself has the empty name.
+fn section(name: &str) -> &'static str {
+    let name = if name.is_empty() { "drivetest" } else { name };
+    let mut sections = EXAMPLES
+        .split("\n\n")
+        .filter_map(|section| section.split_once('\n'));
+    let found = sections.find(|(commands, _)| commands.split(", ").any(|command| command == name));
+    found.map_or("", |(_, text)| text)
+}
 
 /// Returns the examples of a command: purposes and command lines.
-pub fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
-    let found = EXAMPLES.iter().find(|(commands, _)| commands.contains(&name));
-    found.map_or(&[], |(_, examples)| examples)
+pub fn examples(name: &str) -> Vec<(&'static str, &'static str)> {
+    let lines: Vec<&str> = section(name).lines().map(str::trim).collect();
+    lines.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
 /// Returns the command line with examples and exit statuses in each `--help`.
@@ -167,17 +38,14 @@ pub fn with_help(program: Command) -> Command {
 
 /// Returns the examples and exit statuses of a command. A hidden command has none.
 fn after_help(name: &str) -> String {
-    let examples = examples(name)
-        .iter()
-        .map(|(purpose, line)| format!("  {purpose}:\n    {line}\n"));
-    let examples: String = examples.collect();
+    let examples = section(name).trim_end();
     let codes = exit_codes::of_command(name).into_iter();
     let codes: String = codes
         .map(|(code, text)| format!("  {code:<3} {text}\n"))
         .collect();
     let mut sections = Vec::new();
     if !examples.is_empty() {
-        sections.push(format!("Examples:\n{examples}"));
+        sections.push(format!("Examples:\n{examples}\n"));
     }
     if name.is_empty() {
         sections.push(exit_codes::table());
@@ -230,12 +98,13 @@ mod tests {
 
     #[test]
     fn every_example_is_a_valid_command_line() {
-        for (_, examples) in EXAMPLES {
-            for (_, line) in *examples {
-                let words = line.split(' ').take_while(|word| !["<", ">"].contains(word));
-                let parsed = program().try_get_matches_from(words);
-                assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
-            }
+        let lines = EXAMPLES.lines().filter_map(|line| line.strip_prefix("    "));
+        let lines: Vec<&str> = lines.collect();
+        assert!(lines.len() > 20, "{lines:?}");
+        for line in lines {
+            let words = line.split(' ').take_while(|word| !["<", ">"].contains(word));
+            let parsed = program().try_get_matches_from(words);
+            assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
         }
     }
 

@@ -4,10 +4,9 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use drivetest_device::{DeviceError, DriveUse, Drives, Identity, ListedDrive};
-use serde::Serialize;
+use drivetest_device::{DriveUse, Drives, Identity, ListedDrive};
 
-use crate::output::{self, code};
+use crate::output::{code, print_record};
 use crate::size;
 
 /// Arguments of `identify`.
@@ -26,29 +25,12 @@ impl Args {
         let Some(device) = self.device else {
             // The register lists the drives of its own host without --json. Its list opens no drive.
             let reads_content = self.json || io::stdout().is_terminal();
-            return print(
-                drivetest_device::list_with_use(reads_content),
-                drives_text,
-                self.json,
-            );
+            let drives = drivetest_device::list_with_use(reads_content);
+            return print_record(drives.map(|drives| (drives, 0)), self.json, drives_text);
         };
-        print(drivetest_device::identify(&device), identity_text, self.json)
+        let identity = drivetest_device::identify(&device);
+        print_record(identity.map(|identity| (identity, 0)), self.json, identity_text)
     }
-}
-
-fn print<Record: Serialize>(
-    record: Result<Record, DeviceError>,
-    text_of: fn(&Record) -> String,
-    is_json: bool,
-) -> ExitCode {
-    let record = match record {
-        Ok(record) => record,
-        Err(error) => return output::fail(&error),
-    };
-    if output::prints_json(is_json) {
-        return output::print_json(&record, 0);
-    }
-    output::print_and_exit(&text_of(&record), 0)
 }
 
 fn drives_text(drives: &Drives) -> String {

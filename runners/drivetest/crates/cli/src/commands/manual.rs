@@ -9,7 +9,7 @@ use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, italic, roman};
 use drivetest_load::config::{KEYS, Key};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::help;
 use crate::output::{self, EXIT_USAGE, print_and_exit};
@@ -132,8 +132,8 @@ fn examples(page: &mut Roff, name: &str) {
     page.control("SH", ["EXAMPLES"]);
     for (purpose, line) in help::examples(name) {
         page.control("TP", []);
-        page.text([roman(format!("{purpose}:"))]);
-        page.text([bold(*line)]);
+        page.text([roman(purpose)]);
+        page.text([bold(line)]);
     }
 }
 
@@ -199,33 +199,11 @@ pub struct KeysArgs {
     json: bool,
 }
 
-/// The keys as `drivecert.keys/1`.
-#[derive(Serialize)]
-struct KeysDocument {
-    schema: &'static str,
-    keys: Vec<KeyDocument>,
-}
-
-#[derive(Serialize)]
-struct KeyDocument {
-    name: &'static str,
-    values: &'static str,
-    /// None if the key is mandatory.
-    default: Option<&'static str>,
-    loads: Vec<&'static str>,
-    description: &'static str,
-}
-
-impl KeyDocument {
-    fn of(key: &Key) -> Self {
-        Self {
-            name: key.name,
-            values: key.values,
-            default: key.default,
-            loads: key.loads().split(", ").collect(),
-            description: key.description,
-        }
-    }
+fn document(key: &Key) -> Value {
+    let loads: Vec<&str> = key.loads().split(", ").collect();
+    json!({
+        "name": key.name, "values": key.values, "default": key.default, "loads": loads, "description": key.description,
+    })
 }
 
 impl KeysArgs {
@@ -238,11 +216,8 @@ impl KeysArgs {
             return output::fail(&message);
         }
         if self.json {
-            let document = KeysDocument {
-                schema: "drivecert.keys/1",
-                keys: keys.into_iter().map(KeyDocument::of).collect(),
-            };
-            return output::print_json(&document, 0);
+            let keys: Vec<Value> = keys.into_iter().map(document).collect();
+            return output::print_json(&json!({"schema": "drivecert.keys/1", "keys": keys}), 0);
         }
         print_and_exit(&keys.into_iter().map(paragraph).collect::<String>(), 0)
     }
