@@ -15,7 +15,7 @@ const BUFFER_BYTES: usize = 256 * 1024;
 const WAITING_MAX: usize = 3;
 
 /// Returns whether the machine can run two threads at once.
-pub fn has_second_processor() -> bool {
+fn has_second_processor() -> bool {
     thread::available_parallelism().is_ok_and(|processors| processors.get() > 1)
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::decompress::{Compression, Decoder};
 use super::digest::{StreamDigest, StreamHasher};
 use super::limits::LimitExceeded;
-use super::source::{CHUNK_BYTES, Inner, Source};
+use super::source::{CHUNK_BYTES, Source};
 
 /// Usual compression ratio of logs, to estimate the length of the content.
 const USUAL_RATIO: u64 = 8;
@@ -46,7 +46,7 @@ impl<'a> Content<'a> {
         }
         let file = File::open(path)?;
         let expected_bytes = file.metadata()?.len();
-        Self::begin(Inner::File(file), expected_bytes, limit_bytes)
+        Self::of(Box::new(file), expected_bytes, limit_bytes)
     }
 
     /// Opens the content of about `expected_bytes` received bytes, at most `limit_bytes` of it.
@@ -54,10 +54,6 @@ impl<'a> Content<'a> {
     /// # Errors
     /// If the bytes cannot be read.
     pub fn of(received: Box<dyn Read + 'a>, expected_bytes: u64, limit_bytes: u64) -> io::Result<Self> {
-        Self::begin(Inner::Other(received), expected_bytes, limit_bytes)
-    }
-
-    fn begin(received: Inner<'a>, expected_bytes: u64, limit_bytes: u64) -> io::Result<Self> {
         let decoder = Decoder::new(Source::new(received, expected_bytes))?;
         let is_compressed = decoder.compression() != Compression::None;
         let content_bytes = expected_bytes.saturating_mul(USUAL_RATIO);
@@ -73,6 +69,11 @@ impl<'a> Content<'a> {
     /// Returns the compression.
     pub fn compression(&self) -> Compression {
         self.decoder.compression()
+    }
+
+    /// Returns whether a thread should process the content.
+    pub fn is_long(&mut self) -> bool {
+        !self.is_plain() || self.decoder.source().is_long()
     }
 
     /// Returns the bytes of content so far.

@@ -66,10 +66,9 @@ impl<'a> Decoder<'a> {
     /// If the source cannot be read.
     pub fn new(mut source: Source<'a>) -> io::Result<Self> {
         let compression = Compression::of(source.peek(MAGIC_BYTES)?);
-        // A long uncompressed file is prefetched, and the prefetch hashes it.
+        // Uncompressed content needs no second thread, since its reader has one.
         let stream = match compression {
-            Compression::None if source.is_long_file() => Stream::Plain(source),
-            Compression::None => Stream::Plain(source.hashed_in_background()),
+            Compression::None => Stream::Plain(source),
             _ => Stream::Ended(source.hashed_in_background()),
         };
         Ok(Self { compression, stream })

@@ -133,7 +133,7 @@ impl LogFileReader<'_> {
         let compression = content.compression();
         let (options, wanted) = (self.options, self.extras.clone());
         let begin = move || new_reader(options, wanted.clone(), 1);
-        let mut reader = Background::new(begin, LogReader::push, compression != Compression::None);
+        let mut reader = Background::new(begin, LogReader::push, content.is_long());
         let ended = content.pump(|bytes| reader.add(bytes));
         let is_received_complete = match &ended {
             Ok(End::Stopped(_)) => compression != Compression::None,
