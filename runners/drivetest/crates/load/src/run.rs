@@ -15,7 +15,7 @@ use crate::engine::{self, Engine, EngineSelection};
 use crate::host::Host;
 use crate::report::header;
 use crate::report::output::Outputs;
-use crate::report::side::{End, RunTotals, Start};
+use crate::report::side::{self, RunTotals};
 use crate::report::summary::Summary;
 use crate::schedule::stream::streams;
 use crate::signals::Signals;
@@ -76,13 +76,8 @@ impl LoadRun<'_> {
         let streams = streams(&self.config, context.length, self.seed, choice.engine.workers());
         outputs.log(&header::measured(&self.config, &context.devices, &choice))?;
         let warnings = self.guard.warnings(limit_celsius(&self.config));
-        outputs.side(&Start::new(
-            &self,
-            Some(&choice),
-            host,
-            &self.identities(&context.devices),
-            &warnings,
-        ))?;
+        let identities = self.identities(&context.devices);
+        outputs.side(&side::start(&self, Some(&choice), host, &identities, &warnings))?;
         outputs.print_status(&warning_lines(&warnings));
         let telemetry = Telemetry::of(&Root::host(), &loaded_devices(&context.devices));
         let started = TombRaiders::prepare(&context)
@@ -148,7 +143,7 @@ impl LoadRun<'_> {
     fn refuse(&self, refusal: &OpenRefusal, host: &Host, outputs: &mut Outputs) -> Outcome {
         let names = self.config.device_names.iter();
         let devices: Vec<Value> = names.map(|name| json!({"path": name})).collect();
-        let started = outputs.side(&Start::new(self, None, host, &devices, &[]));
+        let started = outputs.side(&side::start(self, None, host, &devices, &[]));
         let (log_lines, outcome) = match refusal {
             OpenRefusal::Interrupted(signal) => (
                 header::stopped(StopReason::Signal(signal)),
@@ -157,7 +152,7 @@ impl LoadRun<'_> {
             _ => (header::refused(refusal), Outcome::Refused(refusal.to_string())),
         };
         let logged = log_refusal(&log_lines, outputs);
-        let ended = outputs.side(&End::new(&outcome, &RunTotals::default()));
+        let ended = outputs.side(&side::end(&outcome, &RunTotals::default()));
         outputs.warn_unless_written(started.and(logged).and(ended));
         outcome
     }
@@ -177,7 +172,7 @@ impl LoadRun<'_> {
         let log_lines = format!("ERROR: create service thread\ndrivetest: refused: {text}\n");
         let logged = log_refusal(&log_lines, outputs);
         let outcome = Outcome::Refused(text);
-        let ended = outputs.side(&End::new(&outcome, &RunTotals::default()));
+        let ended = outputs.side(&side::end(&outcome, &RunTotals::default()));
         outputs.warn_unless_written(logged.and(ended));
         outcome
     }
@@ -226,7 +221,7 @@ fn finish(end: &RunEnd, context: &RunContext, outputs: &mut Outputs) -> io::Resu
     };
     let logged = outputs.log(&(log_lines + &header::rate_not_sustained(end.totals.rate_check.as_ref())));
     // The side file may be on another disk than the log, so it is written even if the log is full.
-    let recorded = outputs.side(&End::new(&outcome, &end.totals));
+    let recorded = outputs.side(&side::end(&outcome, &end.totals));
     let summary = Summary {
         reason: outcome.reason(),
         end,

@@ -12,7 +12,7 @@ use crate::engine::workers::RunContext;
 use crate::report::block::{block, histograms};
 use crate::report::header::failed;
 use crate::report::output::Outputs;
-use crate::report::side::{ErrorCount, Interval, RunTotals};
+use crate::report::side::{self, ErrorCount, RunTotals};
 use crate::report::worst::Worst;
 use crate::schedule::stream::{Operation, Stream};
 use crate::signals::Signals;
@@ -220,14 +220,9 @@ impl<'a> Collector<'a> {
         let length = Nanos(elapsed.0 - self.interval_start.0);
         let telemetry = self.telemetry.sample(length);
         self.worst.add(label_s, &self.operation_stats, &telemetry);
-        outputs.side(&Interval::new(
-            label_s,
-            elapsed,
-            length,
-            &self.operation_stats,
-            self.engine_counters.close_interval(),
-            telemetry,
-        ))?;
+        let (stats, counters) = (&self.operation_stats, self.engine_counters.close_interval());
+        let record = side::interval(label_s, (elapsed, length), stats, &counters, &telemetry);
+        outputs.side(&record)?;
         self.interval_start = elapsed;
         Ok(())
     }
