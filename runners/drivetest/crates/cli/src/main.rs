@@ -40,7 +40,6 @@ mod input {
 mod output;
 /// Terminal texts: summaries, verdicts, tables and findings.
 mod render {
-    pub mod exit_codes;
     pub mod findings;
     pub mod side_file;
     pub mod tables;
