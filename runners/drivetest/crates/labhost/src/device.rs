@@ -74,12 +74,9 @@ pub(crate) fn check_drive(
     key_of: &dyn Fn(&str) -> Result<String, HostError>,
 ) -> Result<(), HostError> {
     let found = key_of(path)?;
-    if drivetest_device::is_same_drive(drive_key, &found) {
-        return Ok(());
-    }
-    Err(HostError::refused(format!(
-        "{path}: expected drive {drive_key}, found {found}; nothing was started"
-    )))
+    HostError::refuse_unless(drivetest_device::is_same_drive(drive_key, &found), || {
+        format!("{path}: expected drive {drive_key}, found {found}; nothing was started")
+    })
 }
 
 /// Returns the key of the drive that a path is now, even if it is in use.

@@ -43,6 +43,14 @@ impl HostError {
         Self::new(Kind::Refused, sentence)
     }
 
+    /// Refuses what is not allowed on this host.
+    pub(crate) fn refuse_unless(is_allowed: bool, sentence: impl FnOnce() -> String) -> Result<(), Self> {
+        match is_allowed {
+            true => Ok(()),
+            false => Err(Self::refused(sentence())),
+        }
+    }
+
     pub(crate) fn usage(sentence: impl Into<String>) -> Self {
         Self::new(Kind::Usage, sentence)
     }

@@ -27,12 +27,12 @@ impl<'a> RunStore<'a> {
         let found = fs::symlink_metadata(root).map_err(|error| HostError::file(root, "inspect", &error))?;
         let is_private =
             found.is_dir() && found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0;
-        if !is_private {
-            return Err(HostError::refused(format!(
+        HostError::refuse_unless(is_private, || {
+            format!(
                 "{}: expected a directory that only root can write",
                 root.display()
-            )));
-        }
+            )
+        })?;
         Ok(Self { root })
     }
 

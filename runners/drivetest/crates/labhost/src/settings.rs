@@ -69,13 +69,10 @@ impl Settings {
                 error.message()
             ))
         })?;
-        if !settings.state_dir.is_absolute() {
-            let got = settings.state_dir.display();
-            return Err(HostError::refused(format!(
-                "{}: state_dir: expected an absolute path, got {got}",
-                path.display()
-            )));
-        }
+        let (path, got) = (path.display(), settings.state_dir.display());
+        HostError::refuse_unless(settings.state_dir.is_absolute(), || {
+            format!("{path}: state_dir: expected an absolute path, got {got}")
+        })?;
         Ok(settings)
     }
 
@@ -85,28 +82,22 @@ impl Settings {
     /// If it is not listed.
     pub fn check_listed(&self, drive_key: &str) -> Result<(), HostError> {
         let is_it = |listed: &String| is_same_drive(listed, drive_key) || is_same_drive(drive_key, listed);
-        if self.drives.iter().any(is_it) {
-            return Ok(());
-        }
-        Err(HostError::refused(format!(
-            "{drive_key}: not among the {} drives that the operator of this host allows to be loaded; list it in {SETTINGS_FILE}",
-            self.drives.len()
-        )))
+        let count = self.drives.len();
+        HostError::refuse_unless(self.drives.iter().any(is_it), || {
+            format!(
+                "{drive_key}: not among the {count} drives that the operator of this host allows to be loaded; list it in {SETTINGS_FILE}"
+            )
+        })
     }
 }
 
 /// Checks that only root can write a path. Another user could list the drive of the running system.
 fn check_owner(path: &Path, found: io::Result<fs::Metadata>) -> Result<(), HostError> {
     let found = found.map_err(|error| HostError::file(path, "inspect", &error))?;
-    if found.uid() == 0 && found.mode() & 0o022 == 0 {
-        return Ok(());
-    }
-    Err(HostError::refused(format!(
-        "{}: expected a file that only root can write, got owner {} and mode {:o}",
-        path.display(),
-        found.uid(),
-        found.mode() & 0o7777
-    )))
+    let (path, owner, mode) = (path.display(), found.uid(), found.mode() & 0o7777);
+    HostError::refuse_unless(owner == 0 && mode & 0o022 == 0, || {
+        format!("{path}: expected a file that only root can write, got owner {owner} and mode {mode:o}")
+    })
 }
 
 #[cfg(test)]

@@ -49,22 +49,18 @@ pub(crate) fn start(settings: &Settings, store: &RunStore<'_>, request: &Start) 
 }
 
 pub(crate) fn check_generation(generation: u64) -> Result<(), HostError> {
-    if generation <= GENERATION_MAX {
-        return Ok(());
-    }
-    Err(HostError::refused(format!(
-        "generation {generation}: expected at most {GENERATION_MAX}"
-    )))
+    HostError::refuse_unless(generation <= GENERATION_MAX, || {
+        format!("generation {generation}: expected at most {GENERATION_MAX}")
+    })
 }
 
 fn check_program(expected: &str) -> Result<(), HostError> {
     let found = health::program_sha256()?;
-    if found == expected {
-        return Ok(());
-    }
-    Err(HostError::refused(format!(
-        "drivetest: expected the program with SHA-256 {expected}, found {found}; enrol the host again"
-    )))
+    HostError::refuse_unless(found == expected, || {
+        format!(
+            "drivetest: expected the program with SHA-256 {expected}, found {found}; enrol the host again"
+        )
+    })
 }
 
 /// Checks that every device of the command is now the drive of the run. The command checks again what it has opened.
