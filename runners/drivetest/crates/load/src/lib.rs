@@ -37,6 +37,8 @@ pub mod stop;
 pub mod telemetry;
 pub mod tomb_raider;
 
+use std::path::Path;
+
 pub use run::LoadRun;
 
 /// How a load or a preparation ended. The text explains it.
@@ -68,4 +70,10 @@ impl Outcome {
             Self::Interrupted(text) => ("interrupted", text),
         }
     }
+}
+
+/// Returns the directory of a file.
+pub(crate) fn folder(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }

@@ -6,6 +6,7 @@ use drivetest_load::config::{Config, echo};
 use drivetest_load::engine::EngineSelection;
 use drivetest_load::host::Host;
 use drivetest_load::preview::{Preview, PreviewDevice};
+use drivetest_load::report::header::engine_text;
 use serde_json::{Value, json};
 
 use super::identify::identity_text;
@@ -81,6 +82,7 @@ impl DryRun<'_> {
         let rates: Vec<_> = rates
             .map(|(operation, rate)| format!("{} {:.3}", operation.name(), rate.per_s()))
             .collect();
+        let engine = preview.selection.as_ref().map(engine_text);
         let length_s = self.config.length_s();
         let (hours, minutes, seconds) = (length_s / 3_600, length_s / 60 % 60, length_s % 60);
         let warnings = preview.warnings.iter();
@@ -97,7 +99,7 @@ impl DryRun<'_> {
              log: {}\nside file: {}\n",
             echo(self.config),
             rates.join(", "),
-            engine_text(preview.selection.as_ref()),
+            engine.unwrap_or_else(|| "selected when all devices are open".to_owned()),
             file(self.log, "standard output"),
             file(self.side_file, "none"),
         )
@@ -136,16 +138,4 @@ fn device_document(device: &PreviewDevice) -> Value {
         "minimum_io_bytes": device.minimum_io_bytes,
         "refusal": device.refusal,
     })
-}
-
-fn engine_text(selection: Option<&EngineSelection>) -> String {
-    let Some(selection) = selection else {
-        return "selected when all devices are open".to_owned();
-    };
-    let workers = match selection.engine.workers() {
-        None => String::new(),
-        Some(1) => ", 1 worker".to_owned(),
-        Some(count) => format!(", {count} workers"),
-    };
-    format!("{}{workers}: {}", selection.engine.name(), selection.reason)
 }

@@ -5,7 +5,6 @@ use std::fs::{File, Metadata};
 use std::io::{self, Seek};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
 
 use drivetest_device::Guard;
 use drivetest_device::opening::{
@@ -16,6 +15,7 @@ use rustix::fs::{Access, OFlags, access};
 use super::preallocation;
 use crate::config::{Config, Model};
 use crate::device::{Device, Offsets};
+use crate::folder;
 
 /// Smallest direct read. That of a plain file is measured when the file has its size.
 const SMALLEST_IO_BYTES: u32 = 512;
@@ -84,7 +84,7 @@ pub fn inspect(request: &OpenRequest<'_>, ordinal: usize, name: &str) -> Result<
         Found::File => inspect_file(request, ordinal, name),
         Found::Nothing => {
             check_file(request.config, name, false)?;
-            let created = access(folder(name), Access::WRITE_OK | Access::EXEC_OK);
+            let created = access(folder(name.as_ref()), Access::WRITE_OK | Access::EXEC_OK);
             created.map_err(|error| Reason::Open(error.into()).of(name))?;
             Ok(None)
         }
@@ -162,17 +162,10 @@ fn check_file(config: &Config, name: &str, is_there: bool) -> Result<u64, OpenRe
     Ok(wanted_bytes)
 }
 
-fn folder(name: &str) -> &Path {
-    let folder = Path::new(name).parent();
-    folder
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
-}
-
 /// Refuses a file that would fill its file system, which takes long and stops other programs that write there.
 fn refuse_without_room(name: &str, missing_bytes: u64) -> Result<(), Reason> {
     // If the file system cannot be queried, the following open reports the problem.
-    let Ok(stat) = rustix::fs::statvfs(folder(name)) else {
+    let Ok(stat) = rustix::fs::statvfs(folder(name.as_ref())) else {
         return Ok(());
     };
     let free_bytes = stat.f_bavail.saturating_mul(stat.f_frsize);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{PassKind, PrepOptions};
+use crate::folder;
 
 const SCHEMA: &str = "drivecert.prep-state/1";
 
@@ -196,8 +197,7 @@ impl State {
             file.write_all(b"\n")?;
             file.sync_all()?;
             std::fs::rename(&new_path, path)?;
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+            File::open(folder(path))?.sync_all()
         };
         write().map_err(|error| StateProblem::File(error).of(path))
     }

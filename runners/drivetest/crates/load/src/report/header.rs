@@ -36,11 +36,6 @@ pub fn opening(config: &Config, cpus_count: u32) -> String {
 
 /// Returns a line for each device, a line for the engine, and the names of the histograms.
 pub fn measured(config: &Config, devices: &[Device], choice: &EngineSelection) -> String {
-    let workers = match choice.engine.workers() {
-        None => String::new(),
-        Some(1) => ", 1 worker".to_owned(),
-        Some(count) => format!(", {count} workers"),
-    };
     let mut text = String::new();
     for device in devices {
         text += &format!("{} size = {} bytes", device.name, device.size_bytes);
@@ -53,16 +48,22 @@ pub fn measured(config: &Config, devices: &[Device], choice: &EngineSelection) -
         }
         text += "\n";
     }
-    text += &format!(
-        "drivetest: engine {}{workers}: {}\n",
-        choice.engine.name(),
-        choice.reason
-    );
+    text += &format!("drivetest: engine {}\n", engine_text(choice));
     text += "\nHISTOGRAM NAMES\n";
     for (name, _) in histograms(config, &[]) {
         text += &(name + "\n");
     }
     text + "\n"
+}
+
+/// Returns the engine, its workers and the reason for its selection.
+pub fn engine_text(choice: &EngineSelection) -> String {
+    let workers = match choice.engine.workers() {
+        None => String::new(),
+        Some(1) => ", 1 worker".to_owned(),
+        Some(count) => format!(", {count} workers"),
+    };
+    format!("{}{workers}: {}", choice.engine.name(), choice.reason)
 }
 
 /// Returns the lines for a refused device: ACT's line if it has one, then ours.

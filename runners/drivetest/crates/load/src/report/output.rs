@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use serde::Serialize;
 
+use crate::folder;
+
 /// A refusal is shorter than this: a header for 128 devices, or a record with their names.
 const REFUSAL_BYTES_MAX: u64 = 256 * 1024;
 
@@ -35,6 +37,13 @@ pub enum OutputError {
     /// Standard output cannot be used.
     #[error("standard output cannot be used: {0}")]
     Stdout(io::Error),
+}
+
+impl OutputError {
+    fn of(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        Self::Open { path, source }
+    }
 }
 
 /// The log and the side file.
@@ -106,10 +115,7 @@ impl Outputs {
 /// # Errors
 /// [`OutputError`], as of [`Outputs::open`].
 pub fn check(path: &Path) -> Result<(), OutputError> {
-    let failed = |source| OutputError::Open {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = |error| OutputError::of(path, error);
     match std::fs::metadata(path) {
         // Opening a pipe would wait for its reader.
         Ok(found) if !found.is_file() && !found.is_dir() => Ok(()),
@@ -118,11 +124,7 @@ pub fn check(path: &Path) -> Result<(), OutputError> {
             is_used_again(path, &file).map(|_| ())
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let accessed = access(
-                folder.unwrap_or(Path::new(".")),
-                Access::WRITE_OK | Access::EXEC_OK,
-            );
+            let accessed = access(folder(path), Access::WRITE_OK | Access::EXEC_OK);
             accessed.map_err(|error| failed(error.into()))
         }
         Err(error) => Err(failed(error)),
@@ -138,10 +140,7 @@ fn stdout() -> Result<File, OutputError> {
 }
 
 fn create(path: &Path) -> Result<File, OutputError> {
-    let failed = |source| OutputError::Open {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = |error| OutputError::of(path, error);
     let file = OpenOptions::new()
         .append(true)
         .create(true)
@@ -155,15 +154,17 @@ fn create(path: &Path) -> Result<File, OutputError> {
 
 /// Returns whether an opened file contains only the refusal of an earlier attempt. A file with a run is an error.
 fn is_used_again(path: &Path, file: &File) -> Result<bool, OutputError> {
-    let path = path.to_owned();
-    match file.metadata() {
-        Ok(found) if found.len() == 0 => Ok(false),
-        Ok(found) if is_refusal(&path, found.len()) => Ok(true),
-        Ok(found) => Err(OutputError::Taken {
-            path,
-            found_bytes: found.len(),
+    let found_bytes = file
+        .metadata()
+        .map_err(|error| OutputError::of(path, error))?
+        .len();
+    match found_bytes {
+        0 => Ok(false),
+        _ if is_refusal(path, found_bytes) => Ok(true),
+        _ => Err(OutputError::Taken {
+            path: path.to_owned(),
+            found_bytes,
         }),
-        Err(source) => Err(OutputError::Open { path, source }),
     }
 }
 
