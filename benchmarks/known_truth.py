@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
+import accuracy
 from awake import Awake
 from load_programs import last_reads, timed
 
@@ -49,6 +50,8 @@ TRIES = 8
 # The position of a printed count relative to its interval.
 INSIDE, WITH_OWN, OUTSIDE = "inside", "inside with the host's own", "OUTSIDE"
 JUDGED = (INSIDE, WITH_OWN, OUTSIDE)
+
+PLACES = {"file": "file", "loop": "loop device"}
 
 # The thresholds of each program: exact ones in the side file; edges of the microsecond histogram.
 EXACT_US = (1000, 8000, 64000)
@@ -130,6 +133,10 @@ class Case:
     lines: str
     thresholds_us: tuple[int, ...]
 
+    @property
+    def program(self) -> str:
+        return self.name.split(" ")[0]
+
 
 def main() -> int:
     args = arguments()
@@ -155,9 +162,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=int, default=10, help="length of each run (default %(default)s)")
     parser.add_argument("--arrivals", nargs="+", default=["even", "poisson", "lockstep"])
     parser.add_argument("--engines", nargs="+", default=["threads", "io_uring"])
-    parser.add_argument("--places", nargs="+", default=["file", "loop"], choices=["file", "loop"])
+    parser.add_argument("--places", nargs="+", default=["file", "loop"], choices=list(PLACES))
     parser.add_argument("--shares", nargs="+", default=list(SHARES_PCT), choices=list(SHARES_PCT))
     parser.add_argument("--drivetest", type=Path, default=RELEASE / "drivetest", help="default %(default)s")
+    parser.add_argument("--publish", action="store_true", help="store the summary in docs/reference/accuracy.json")
     return parser.parse_args()
 
 
@@ -175,7 +183,7 @@ def cases(args: argparse.Namespace) -> list[Case]:
 
 def known_truth(drive: Drive, args: argparse.Namespace) -> int:
     """Print the table; return how many of drivetest's counts are outside their interval, less the host's own delays."""
-    verdicts: Counter[str] = Counter()
+    verdicts: Counter[tuple[str, str, str]] = Counter()
     own: dict[tuple[str, int], float] = {}
     print("Shares of reads over a time: injected by the drive (its own count), its 99.9 % binomial interval, printed\n")
     print("| place | reads/s | program | over | injected | interval | printed | | programs, host, % of a CPU |")
@@ -185,11 +193,56 @@ def known_truth(drive: Drive, args: argparse.Namespace) -> int:
             for rate, shares, case in ((r, s, c) for r in args.rates for s in args.shares for c in cases(args)):
                 injected_delays(drive, SHARES_PCT[shares])
                 figures, truth = quietest(drive, case, device, rate, args.seconds)
-                verdicts.update(rows(f"{place} | {rate} | {case.name}", case, figures, truth, own))
+                found = rows(f"{place} | {rate} | {case.name}", case, figures, truth, own)
+                verdicts.update((place, case.program, verdict) for verdict in found)
     if "ACT_STORAGE" not in os.environ:
         print("| | | act_storage | missing: set ACT_STORAGE to the program built from aerospike/act | | | | | |")
-    print("\nOf drivetest's counts: " + ", ".join(f"{verdicts[word]} {word}" for word in JUDGED) + "\n")
-    return verdicts[OUTSIDE]
+    table = list(summary(args.places, verdicts, own))
+    print("", *table, "", sep="\n")
+    if args.publish:
+        accuracy.publish("known-truth", table, conditions(args))
+    return sum(verdicts[place, "drivetest", OUTSIDE] for place in args.places)
+
+
+def summary(
+    places: list[str], verdicts: Counter[tuple[str, str, str]], own: dict[tuple[str, int], float]
+) -> Iterator[str]:
+    """Yield the published table: for each place, the number of shares by the position of their count."""
+    programs = ("drivetest", "act_storage")
+    without_delays = " | ".join(f"{program} over 1 ms without injected delays, %" for program in programs)
+    positions = "inside | inside with the host's delays | outside"
+    yield f"| place | shares | {positions} | act_storage inside | {without_delays} |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for place in places:
+        ours, theirs = ([verdicts[place, program, verdict] for verdict in JUDGED] for program in programs)
+        counts = " | ".join(str(count) for count in (sum(ours), *ours))
+        delayed = " | ".join(own_delays(own, place, program) for program in programs)
+        of_theirs = f"{theirs[0]} of {sum(theirs)}" if sum(theirs) else "-"
+        yield f"| {PLACES[place]} | {counts} | {of_theirs} | {delayed} |"
+
+
+def own_delays(own: dict[tuple[str, int], float], place: str, program: str) -> str:
+    """Return the least and the largest share over 1 ms that the host itself added to runs of a program."""
+    found = [
+        100 * share
+        for (head, threshold_us), share in own.items()
+        if head.startswith(f"{place} | ") and f" | {program}" in head and threshold_us in (EXACT_US[0], EDGES_US[0])
+    ]
+    return f"{min(found):.2f} - {max(found):.2f}" if found else "-"
+
+
+def conditions(args: argparse.Namespace) -> accuracy.Conditions:
+    rates = " and ".join(f"{rate:,}" for rate in args.rates)
+    load = (
+        f"{rates} reads/s; shares {', '.join(args.shares)} the limits; arrivals {', '.join(args.arrivals)}; "
+        f"engines {', '.join(args.engines)}; {args.seconds} s per run"
+    )
+    others = (
+        f"A run that lost more than {PROGRAMS_PCT:.0f} % of a processor to other programs, or {STOLEN_PCT} % to other "
+        f"machines, was repeated; at most {TRIES} runs were made"
+    )
+    program = accuracy.program(args.drivetest)
+    return accuracy.Conditions(accuracy.today(), program, accuracy.machine(), load, others)
 
 
 def quietest(drive: Drive, case: Case, device: str, rate: int, seconds: int) -> tuple[Printed, Truth]:
@@ -217,7 +270,7 @@ def injected_delays(drive: Drive, shares_pct: tuple[float, ...]) -> None:
 
 
 def rows(head: str, case: Case, figures: Printed, truth: Truth, own: dict[tuple[str, int], float]) -> Iterator[str]:
-    """Print a run's rows; give the verdicts (upstream's do not count).
+    """Print a run's rows, and yield its verdicts.
 
     `own` holds the shares that the host itself adds, by head and threshold. Runs without delays set it; later runs
     use it.
@@ -235,8 +288,7 @@ def rows(head: str, case: Case, figures: Printed, truth: Truth, own: dict[tuple[
             f"| {head} | {threshold_us} us | {shares} | {figures.programs_pct:.1f}, {figures.stolen_pct:.1f} |",
             flush=True,
         )
-        if case.name != "act_storage":
-            yield verdict
+        yield verdict
 
 
 def checked(injected: float, own: float, figures: Printed, threshold_us: int, is_injected: bool) -> str:
