@@ -17,6 +17,7 @@ COPY runners runners
 COPY results results
 COPY static static
 COPY docs/glossary.md docs/glossary.md
+COPY docs/reference/accuracy.json docs/reference/accuracy.json
 COPY docs/reference/columns.md docs/reference/columns.md
 COPY --from=drivetest /build/target/release/drivetest /usr/local/bin/drivetest
 RUN useradd --system --uid 10001 drivecert && install -d -o drivecert -m 0700 /var/lib/drivecert

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 LANDSCAPE, PORTRAIT = 1032, 703  # px of A4 between margins of 12 mm
 CATEGORIES = ["nvme-3dxpoint", "sata-sas-flash", "m2-flash", "networked", "historical"]
 BRIEFS = ["micron-7450-brief", "micron-x100-paper", "kioxia-fl6-brief"]
-EXPLAINED = ["rules", "tools", "submit", "glossary"]
+EXPLAINED = ["rules", "tools", "generator", "submit", "glossary"]
 
 
 @dataclass(frozen=True)

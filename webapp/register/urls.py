@@ -70,6 +70,7 @@ urlpatterns: list[URLPattern] = [
     path("explain/", explain_views.reading, name="explain"),
     path("explain/rules/", explain_views.rules, name="explain-rules"),
     path("explain/tools/", explain_views.tools, name="explain-tools"),
+    path("explain/generator/", explain_views.generator, name="explain-generator"),
     path("explain/submit/", explain_views.submitting, name="explain-submit"),
     path("explain/glossary/", explain_views.glossary, name="explain-glossary"),
 ]

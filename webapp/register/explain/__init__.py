@@ -1,1 +1,1 @@
-"""Explanation pages: reading the numbers, rules, ACT and YCSB, submission and glossary."""
+"""Explanation pages: reading the numbers, rules, ACT and YCSB, load generator, submission and glossary."""

@@ -1,4 +1,4 @@
-"""Explanations: how to read the numbers, the rules, ACT and YCSB, how to submit, and the glossary."""
+"""Explanations: the numbers, the rules, ACT and YCSB, the load generator, how to submit, and the glossary."""
 
 import json
 from collections.abc import Mapping
@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from results.models import Profile
+from webapp.register.explain.accuracy import measurements
 from webapp.register.explain.glossary_text import glossary_sections
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_page
@@ -31,6 +32,14 @@ def rules(request: HttpRequest) -> HttpResponse:
 @public_page
 def tools(request: HttpRequest) -> HttpResponse:
     return _page(request, "tools", {})
+
+
+@public_page
+def generator(request: HttpRequest) -> HttpResponse:
+    targets = [target for measurement in measurements() for target in measurement.targets]
+    met_count = sum(target.is_met for target in targets)
+    context = {"measurements": measurements(), "targets_count": len(targets), "met_count": met_count}
+    return _page(request, "generator", context)
 
 
 @public_page

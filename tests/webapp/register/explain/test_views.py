@@ -11,7 +11,7 @@ from webapp.register.explain.glossary_text import glossary_sections, marked
 from webapp.register.tables import categories, columns
 from webapp.register.tables.meanings import ALL, PAGE, meaning_address
 
-PAGES = ["", "rules/", "tools/", "submit/", "glossary/"]
+PAGES = ["", "rules/", "tools/", "generator/", "submit/", "glossary/"]
 
 
 def codes_of_tables():
