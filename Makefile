@@ -118,7 +118,7 @@ bench: $(VENV)/test.stamp drivetest ## measure; BENCH_DEVICE=/dev/X, which is ov
 	$(BIN)/python benchmarks/log_reading.py
 	@if [ -n "$(DATABASE_URL)" ]; then $(BIN)/python benchmarks/intake.py; \
 	else echo "intake.py left out: DATABASE_URL names no PostgreSQL in which it may create a database"; fi
-	@if [ -n "$(BENCH_DEVICE)" ]; then $(BIN)/python benchmarks/drivetest_load.py "$(BENCH_DEVICE)"; \
+	@if [ -n "$(BENCH_DEVICE)" ]; then $(BIN)/python benchmarks/drivetest_load.py --quick --device "$(BENCH_DEVICE)"; \
 	else echo "drivetest_load.py left out: BENCH_DEVICE names no block device that may be overwritten"; fi
 
 trace: $(VENV)/run.stamp ## print every published number of RUN back to log line, reader version and profile hash

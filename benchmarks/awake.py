@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # Mount points of the controller of processor time: its own hierarchy, or the common one.
@@ -63,3 +64,11 @@ def idle_group() -> Path | None:
         file=sys.stderr,
     )
     return None
+
+
+@contextmanager
+def idle_processors_polling() -> Iterator[None]:
+    """Let idle processors poll instead of halting. The kernel does so while this file is open with a latency of 0."""
+    with Path("/dev/cpu_dma_latency").open("wb", buffering=0) as file:
+        file.write(bytes(4))
+        yield

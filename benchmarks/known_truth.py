@@ -164,6 +164,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--engines", nargs="+", default=["threads", "io_uring"])
     parser.add_argument("--places", nargs="+", default=["file", "loop"], choices=list(PLACES))
     parser.add_argument("--shares", nargs="+", default=list(SHARES_PCT), choices=list(SHARES_PCT))
+    parser.add_argument("--workers", type=int, nargs="+", default=[0], help="rings of io_uring; 0: drivetest chooses")
+    parser.add_argument("--repeats", type=int, default=1, help="how often the whole table is measured")
+    tries = "most runs of a case until one is undisturbed, whatever it printed; 1 repeats none (default %(default)s)"
+    parser.add_argument("--tries", type=int, default=TRIES, help=tries)
     parser.add_argument("--drivetest", type=Path, default=RELEASE / "drivetest", help="default %(default)s")
     parser.add_argument("--publish", action="store_true", help="store the summary in docs/reference/accuracy.json")
     return parser.parse_args()
@@ -171,10 +175,14 @@ def arguments() -> argparse.Namespace:
 
 def cases(args: argparse.Namespace) -> list[Case]:
     ours = [str(args.drivetest), "storage"]
+    engines = {engine: f"engine: {engine}\n" for engine in args.engines if engine != "io_uring"}
+    if "io_uring" in args.engines:
+        named = {count: f"io_uring {count} workers" if count else "io_uring" for count in args.workers}
+        engines |= {name: f"engine: io_uring\nworkers: {count}\n" for count, name in named.items()}
     found = [
-        Case(f"drivetest {arrivals} {engine}", ours, f"arrivals: {arrivals}\nengine: {engine}\n", EXACT_US)
+        Case(f"drivetest {arrivals} {engine}", ours, f"arrivals: {arrivals}\n{lines}", EXACT_US)
         for arrivals in args.arrivals
-        for engine in args.engines
+        for engine, lines in engines.items()
     ]
     if act := os.environ.get("ACT_STORAGE"):
         found.append(Case("act_storage", [act], "", EDGES_US))
@@ -188,11 +196,11 @@ def known_truth(drive: Drive, args: argparse.Namespace) -> int:
     print("Shares of reads over a time: injected by the drive (its own count), its 99.9 % binomial interval, printed\n")
     print("| place | reads/s | program | over | injected | interval | printed | | programs, host, % of a CPU |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for place in args.places:
+    for place in args.places * args.repeats:
         with placed(drive, place) as device:
             for rate, shares, case in ((r, s, c) for r in args.rates for s in args.shares for c in cases(args)):
                 injected_delays(drive, SHARES_PCT[shares])
-                figures, truth = quietest(drive, case, device, rate, args.seconds)
+                figures, truth = quietest(drive, case, device, rate, args)
                 found = rows(f"{place} | {rate} | {case.name}", case, figures, truth, own)
                 verdicts.update((place, case.program, verdict) for verdict in found)
     if "ACT_STORAGE" not in os.environ:
@@ -239,20 +247,20 @@ def conditions(args: argparse.Namespace) -> accuracy.Conditions:
     )
     others = (
         f"A run that lost more than {PROGRAMS_PCT:.0f} % of a processor to other programs, or {STOLEN_PCT} % to other "
-        f"machines, was repeated; at most {TRIES} runs were made"
+        f"machines, was repeated; at most {args.tries} runs were made"
     )
     program = accuracy.program(args.drivetest)
     return accuracy.Conditions(accuracy.today(), program, accuracy.machine(), load, others)
 
 
-def quietest(drive: Drive, case: Case, device: str, rate: int, seconds: int) -> tuple[Printed, Truth]:
+def quietest(drive: Drive, case: Case, device: str, rate: int, args: argparse.Namespace) -> tuple[Printed, Truth]:
     """Repeat the run until it is undisturbed; return the least disturbed one."""
     runs: list[tuple[Printed, Truth]] = []
-    while len(runs) < TRIES and not any(figures.disturbance <= 1 for figures, _ in runs):
+    while len(runs) < args.tries and not any(figures.disturbance <= 1 for figures, _ in runs):
         drive.do("forget")
-        figures = run(drive, case, device, rate, seconds)
+        figures = run(drive, case, device, rate, args.seconds)
         runs.append((figures, drive.truth()))
-        if figures.disturbance > 1:
+        if figures.disturbance > 1 and len(runs) < args.tries:
             lost = (
                 f"{figures.programs_pct:.1f} % of a processor to other programs, "
                 f"{figures.stolen_pct:.1f} % to other machines"

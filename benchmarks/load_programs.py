@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,15 +37,14 @@ BLOCKS_PER_WRITE = 2 / 85
 
 @dataclass(frozen=True)
 class Load:
-    """The load of a device; `more` are further lines of the configuration."""
+    """The load of a device."""
 
     device: str
     reads: int
     writes: int = 0
     seconds: int = 10
-    more: tuple[str, ...] = ()
 
-    def config(self, *further: str) -> str:
+    def config(self, *more: str) -> str:
         lines = [
             f"device-names: {self.device}",
             f"test-duration-sec: {self.seconds}",
@@ -53,47 +52,25 @@ class Load:
             f"write-reqs-per-sec: {self.writes}",
             "microsecond-histograms: yes",
             "max-lag-sec: 0",
-            *self.more,
-            *further,
+            *more,
         ]
         return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True)
-class Ran:
-    """The figures of one run. Service times and lateness are in us, or None if the program does not report them.
-
-    `others_pct` is the share of one processor that other programs and other machines of the same host used.
-    """
-
-    reads_per_s: float
-    cpu_us_per_read: float
-    over_pct: float | None
-    peak_kib: int
-    others_pct: float
-    p50_us: float | None = None
-    p99_us: float | None = None
-    side: list[dict[str, Any]] = field(default_factory=list)
-
-    def lateness_us(self, name: str) -> float | None:
-        """Return a percentile of the submission delays of drivetest's reads."""
-        if not self.side:
-            return None
-        found = self.side[-1]["operations"]["reads"]["lateness"][name]
-        return None if found is None else found / 1000
-
-
-@dataclass(frozen=True)
 class Used:
-    """The resources that a program used, the share of others in one processor, and the output of the program.
+    """The resources that a program used, the shares of others in one processor, and the output of the program.
 
     `stolen_pct` is time in which the host ran other machines although this one had work. Shares are then not reliable.
+    `rest_pct` is all processor time of the machine but that of the program itself, so it contains the kernel's threads
+    and interrupts, also those that serve the program.
     """
 
     cpu_s: float
     peak_kib: int
     programs_pct: float
     stolen_pct: float
+    rest_pct: float
     output: str
 
     @property
@@ -101,47 +78,131 @@ class Used:
         return self.programs_pct + self.stolen_pct
 
 
+@dataclass(frozen=True)
+class Evenness:
+    """Spacing and lateness of the requests of one run.
+
+    A request is a catch-up request if it was issued less than half a period after its predecessor. It is bunched if, in
+    addition, both were on time, that is at most half a period late.
+    """
+
+    issued_count: int
+    catch_up_count: int
+    bunched_count: int
+    late_p50_us: float
+    late_p99_us: float
+
+    @property
+    def catch_up_pct(self) -> float:
+        return 100 * self.catch_up_count / self.issued_count
+
+
+@dataclass(frozen=True)
+class Ran:
+    """The figures of one run. Service times are in us, or None if the program does not report them.
+
+    `others_pct` and `rest_pct` are those of `Used`, `side` are the records of drivetest's side file.
+    """
+
+    reads_count: int
+    reads_per_s: float
+    cpu_us_per_read: float
+    over_pct: float | None
+    peak_kib: int
+    others_pct: float
+    rest_pct: float
+    p50_us: float | None = None
+    p99_us: float | None = None
+    evenness: Evenness | None = None
+    side: list[dict[str, Any]] = field(default_factory=list, repr=False)
+
+    @property
+    def reads(self) -> dict[str, Any]:
+        """Return what the end record of the side file states about reads."""
+        reads: dict[str, Any] = self.side[-1]["operations"]["reads"] if self.side else {}
+        return reads
+
+    def own_lateness_us(self, name: str) -> float | None:
+        """Return a percentile of the delays that drivetest itself caused."""
+        found = self.reads.get("generator_lateness", {}).get(name)
+        return None if found is None else found / 1000
+
+    @property
+    def catch_up_pct(self) -> float | None:
+        """Return the share of reads that drivetest submitted less than half a period after the previous one."""
+        found = self.reads.get("catch_up_count")
+        return None if found is None else 100 * found / self.reads_count
+
+    def per_read(self, counter: str) -> float | None:
+        """Return a counter of drivetest's engine by the number of reads."""
+        found = (self.side[-1].get("engine_counters") or {}).get(counter) if self.side else None
+        return None if found is None else found / self.reads_count
+
+    def figures(self) -> dict[str, Any]:
+        """Return all figures, with the end record for the records of the side file."""
+        return asdict(self) | {"side": self.side[-1] if self.side else None}
+
+
 Program = Callable[[Load], Ran]
 
 
-def drivetest(load: Load) -> Ran:
-    with tempfile.TemporaryDirectory() as folder:
-        config, log, side = (Path(folder) / name for name in ("config", "log", "side.jsonl"))
-        config.write_text(load.config())
-        command = [DRIVETEST, "storage", config, "--log", log, "--side-file", side, "--i-know-this-destroys-data"]
-        used = timed(command)
-        records = [json.loads(line) for line in side.read_text().splitlines()]
-        end, counts = records[-1], last_reads(log.read_text())
+def drivetest(program: Path = DRIVETEST, *lines: str) -> Program:
+    """Return a program of drivetest, with further lines in its configuration."""
+
+    def run(load: Load) -> Ran:
+        with tempfile.TemporaryDirectory() as folder:
+            config, log, side = (Path(folder) / name for name in ("config", "log", "side.jsonl"))
+            config.write_text(load.config(*lines))
+            command = [program, "storage", config, "--log", log, "--side-file", side, "--i-know-this-destroys-data"]
+            used = timed(command)
+            records = [json.loads(line) for line in side.read_text().splitlines()]
+            return drivetest_ran(records, last_reads(log.read_text()), used)
+
+    return run
+
+
+def drivetest_ran(records: list[dict[str, Any]], counts: dict[int, int], used: Used) -> Ran:
+    """Return the figures of drivetest from the records of its side file and the last buckets of its log."""
+    end = records[-1]
     if end["reason"] != "finished":
         sys.exit(f"drivetest ended with {end['reason']}: {end['text']}")
     service = end["service"]
     reads = end["reads_count"]
     return Ran(
+        reads_count=reads,
         reads_per_s=float(end["achieved_reads_per_s"]),
         cpu_us_per_read=used.cpu_s * 1e6 / reads,
         over_pct=over_pct(counts),
         peak_kib=used.peak_kib,
         others_pct=used.others_pct,
+        rest_pct=used.rest_pct,
         p50_us=service["p50_ns"] / 1000,
         p99_us=service["p99_ns"] / 1000,
         side=records,
     )
 
 
-def act_storage(threads: int | None = None) -> Program:
-    """Return upstream's program with that many service threads; its own default is five for each processor."""
+def act_storage(threads: int) -> Program:
+    """Return upstream's program with that many service threads."""
 
     def run(load: Load) -> Ran:
-        further = () if threads is None else (f"service-threads: {threads}",)
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
-            file.write(load.config(*further))
+            file.write(load.config(f"service-threads: {threads}"))
             file.flush()
             used = timed([os.environ["ACT_STORAGE"], file.name])
         if "ERROR" in used.output:
             sys.exit(f"act_storage:\n{used.output[-500:]}")
         counts = last_reads(used.output)
         reads = sum(counts.values())
-        return Ran(reads / load.seconds, used.cpu_s * 1e6 / reads, over_pct(counts), used.peak_kib, used.others_pct)
+        return Ran(
+            reads_count=reads,
+            reads_per_s=reads / load.seconds,
+            cpu_us_per_read=used.cpu_s * 1e6 / reads,
+            over_pct=over_pct(counts),
+            peak_kib=used.peak_kib,
+            others_pct=used.others_pct,
+            rest_pct=used.rest_pct,
+        )
 
     return run
 
@@ -169,11 +230,13 @@ def fio(engine: str = "io_uring", jobs: int = 1, depth: int = 128) -> Program:
 def fio_ran(reads: dict[str, Any], used: Used, seconds: int) -> Ran:
     count, percentiles = reads["total_ios"], reads["lat_ns"]["percentile"]
     return Ran(
+        reads_count=count,
         reads_per_s=count / seconds,
         cpu_us_per_read=used.cpu_s * 1e6 / count,
         over_pct=None,  # fio reports percentiles, not counts over an edge
         peak_kib=used.peak_kib,
         others_pct=used.others_pct,
+        rest_pct=used.rest_pct,
         p50_us=percentiles["50.000000"] / 1000,
         p99_us=percentiles["99.000000"] / 1000,
     )
@@ -197,18 +260,24 @@ def timed(command: list[Any], ours: Collection[int] = ()) -> Used:
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=err)
         excluded_pids = {os.getpid(), child.pid, *ours}
-        programs_s, stolen_s, begun = processes_s(excluded_pids), processors_stolen_s(), time.monotonic()
+        before, begun = (processes_s(excluded_pids), *processors_s()), time.monotonic()
         _, status, usage = os.wait4(child.pid, 0)
-        programs_s, stolen_s = processes_s(excluded_pids) - programs_s, processors_stolen_s() - stolen_s
-        length_s = time.monotonic() - begun
+        after, length_s = (processes_s(excluded_pids), *processors_s()), time.monotonic() - begun
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         err.seek(0)
         if child.returncode != 0:
             sys.exit(f"{command[0]} ended with status {child.returncode}:\n{out.read()[-500:]}{err.read()[-500:]}")
         cpu_s = usage.ru_utime + usage.ru_stime
-        programs_pct, stolen_pct = 100 * max(programs_s, 0.0) / length_s, 100 * stolen_s / length_s
-        return Used(cpu_s, usage.ru_maxrss, programs_pct, stolen_pct, out.read())
+        programs_s, busy_s, stolen_s = (later - earlier for later, earlier in zip(after, before, strict=True))
+        return Used(
+            cpu_s=cpu_s,
+            peak_kib=usage.ru_maxrss,
+            programs_pct=100 * max(programs_s, 0.0) / length_s,
+            stolen_pct=100 * stolen_s / length_s,
+            rest_pct=100 * max(busy_s - cpu_s, 0.0) / length_s,
+            output=out.read(),
+        )
 
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -216,9 +285,13 @@ KERNEL_THREAD = 0x0020_0000  # PF_KTHREAD of the flags in /proc/PID/stat
 SCHED_IDLE = 5
 
 
-def processors_stolen_s() -> float:
-    """Return the time of all processors in which the host ran other machines although this one had work."""
-    return int(Path("/proc/stat").read_text().split("\n")[0].split()[8]) / TICKS_PER_S
+def processors_s() -> tuple[float, float]:
+    """Return how long all processors were busy so far, and how long the host ran other machines although they were."""
+    user, nice, system, _, _, interrupt, soft_interrupt, stolen = map(
+        int, Path("/proc/stat").read_text().split("\n")[0].split()[1:9]
+    )
+    busy = user + nice + system + interrupt + soft_interrupt + stolen
+    return busy / TICKS_PER_S, stolen / TICKS_PER_S
 
 
 def processes_s(excluded_pids: Collection[int]) -> float:

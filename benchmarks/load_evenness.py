@@ -1,0 +1,165 @@
+"""Evenness of the requests of a program, from the times at which the kernel issued them to the device.
+
+Times come from an instance of tracefs, in ns, so every program is measured in the same way. Tracing costs about half a
+microsecond of processor time per request: processor time is measured in other runs.
+"""
+
+import os
+import statistics
+import struct
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from load_programs import Evenness, Load, Program, Ran, record_bytes
+
+INSTANCES = Path("/sys/kernel/tracing/instances")
+
+NS_PER_S = 1_000_000_000
+SECTOR_BYTES = 512
+
+# Space for one event in the buffer of the kernel, with a reserve. block_rq_issue takes 73 bytes.
+EVENT_BYTES = 100
+
+# Counters of lost events in per_cpu/*/stats.
+LOST = ("overrun", "commit overrun", "dropped events")
+
+# A page of the ring buffer: the time of its first event, the number of bytes that follow, and the events. Source:
+# events/header_page and events/header_event of tracefs.
+PAGE_HEADER = struct.Struct("<QQ")
+COMMIT_MASK = (1 << 28) - 1
+WORD = struct.Struct("<I")
+PADDING, TIME_EXTENSION, TIME_STAMP = 29, 30, 31
+
+
+def is_available() -> bool:
+    return INSTANCES.is_dir() and os.access(INSTANCES, os.W_OK)
+
+
+def traced(program: Program) -> Program:
+    """Return a program that runs with a trace of its reads, and adds their evenness to its figures."""
+
+    def run(load: Load) -> Ran:
+        with Trace(load) as trace:
+            ran = program(load)
+            times_ns = trace.times_ns()
+        start_ns = ran.side[-1].get("start_monotonic_ns") if ran.side else None
+        return replace(ran, evenness=evenness(times_ns, load.reads, start_ns, ran.reads_count))
+
+    return run
+
+
+class Trace:
+    """A trace of the reads of records that a device receives."""
+
+    def __init__(self, load: Load) -> None:
+        device = Path("/sys/block") / Path(load.device).name
+        major, minor = (int(number) for number in (device / "dev").read_text().split(":"))
+        size = record_bytes(load.device)
+        # A device without a queue of requests, such as zram, has only the event of its bios.
+        is_queued = (device / "mq").is_dir()
+        event, wanted = (
+            ("block_rq_issue", f"bytes == {size}")
+            if is_queued
+            else ("block_bio_queue", f"nr_sector == {size // SECTOR_BYTES}")
+        )
+        self.filter = f'dev == {major << 20 | minor} && {wanted} && rwbs ~ "R*"'
+        self.instance = INSTANCES / f"drivecert-{os.getpid()}"
+        self.event = self.instance / "events/block" / event
+        self.buffer_kib = max(1024, load.reads * (load.seconds + 1) * EVENT_BYTES // 1024)
+
+    def __enter__(self) -> "Trace":
+        with ExitStack() as made:
+            self.instance.mkdir()
+            made.callback(self.instance.rmdir)
+            (self.instance / "trace_clock").write_text("mono")
+            (self.instance / "buffer_size_kb").write_text(str(self.buffer_kib))
+            (self.event / "filter").write_text(self.filter)
+            (self.event / "enable").write_text("1")
+            self.made = made.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        (self.event / "enable").write_text("0")
+        self.made.close()
+
+    def times_ns(self) -> list[int]:
+        """Return the times of all events in order, or none if the kernel lost events."""
+        (self.event / "enable").write_text("0")
+        folders = list((self.instance / "per_cpu").iterdir())
+        if any(lost_events((folder / "stats").read_text()) for folder in folders):
+            return []
+        return sorted(at for folder in folders for page in pages(folder / "trace_pipe_raw") for at in page_times(page))
+
+
+def lost_events(stats: str) -> int:
+    """Return the number of lost events from the statistics of one buffer."""
+    counts = dict(line.split(": ", 1) for line in stats.splitlines() if ": " in line)
+    return sum(int(counts.get(name, "0")) for name in LOST)
+
+
+def pages(buffer: Path) -> Iterator[bytes]:
+    """Yield the pages of a processor's buffer."""
+    file = os.open(buffer, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        while page := os.read(file, os.sysconf("SC_PAGE_SIZE")):
+            yield page
+    except BlockingIOError:
+        return  # the buffer is empty
+    finally:
+        os.close(file)
+
+
+def page_times(page: bytes) -> Iterator[int]:
+    """Yield the time of each event of a page."""
+    at_ns, commit = PAGE_HEADER.unpack_from(page)
+    offset, end = PAGE_HEADER.size, PAGE_HEADER.size + (commit & COMMIT_MASK)
+    while offset < end:
+        (word,) = WORD.unpack_from(page, offset)
+        kind, delta = word & 31, word >> 5
+        if kind == PADDING and not delta:
+            return  # nothing follows in this page
+        (first,) = (
+            WORD.unpack_from(page, offset + WORD.size) if kind in (0, PADDING, TIME_EXTENSION, TIME_STAMP) else (0,)
+        )
+        if kind == TIME_STAMP:
+            at_ns = (at_ns >> 59 << 59) | (first << 27) + delta
+        else:
+            at_ns += delta + (first << 27 if kind == TIME_EXTENSION else 0)
+        if kind < PADDING:
+            yield at_ns
+        offset += event_bytes(kind, first)
+
+
+def event_bytes(kind: int, first: int) -> int:
+    """Return the bytes of an event. Its kind is the number of its words, unless they are counted in its first word."""
+    if kind in (TIME_EXTENSION, TIME_STAMP):
+        return 2 * WORD.size
+    return WORD.size + (first if kind in (0, PADDING) else kind * WORD.size)
+
+
+def evenness(times_ns: list[int], rate: int, start_ns: int | None, reads_count: int) -> Evenness | None:
+    """Return the evenness of reads at a rate, or None if the trace has other reads than the program.
+
+    Request k is due k periods after the start. If the program does not report its start, the start is the latest time
+    at which no request is early.
+    """
+    times_ns = [at for at in times_ns if start_ns is None or at >= start_ns]
+    # fio does not count requests that it ended with the run; drivetest counts all.
+    if not reads_count <= len(times_ns) <= reads_count + (0 if start_ns else 128) or reads_count < 100:
+        return None
+    dues_ns = [number * NS_PER_S // rate for number in range(len(times_ns))]
+    if start_ns is None:
+        start_ns = min(at - due for at, due in zip(times_ns, dues_ns, strict=True))
+    late_ns = [at - due - start_ns for at, due in zip(times_ns, dues_ns, strict=True)]
+    half_ns = NS_PER_S / rate / 2
+    catch_up = [number for number in range(1, len(times_ns)) if times_ns[number] - times_ns[number - 1] < half_ns]
+    cuts_us = [cut / 1000 for cut in statistics.quantiles(late_ns, n=100)]
+    return Evenness(
+        issued_count=len(times_ns),
+        catch_up_count=len(catch_up),
+        bunched_count=sum(late_ns[number] <= half_ns and late_ns[number - 1] <= half_ns for number in catch_up),
+        late_p50_us=cuts_us[49],
+        late_p99_us=cuts_us[98],
+    )

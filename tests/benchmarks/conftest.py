@@ -1,0 +1,6 @@
+"""The benchmarks are scripts: they import each other from their own folder."""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
