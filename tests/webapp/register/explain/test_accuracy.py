@@ -17,7 +17,7 @@ MEASUREMENT = {
     "other_programs": "none",
     "notes": [],
     "head": ["program", "share, %", "p50 us", "inside"],
-    "rows": [["drivetest", "1.31 (1.16 - 1.47)", "145.9", "18 of 18"], ["act_storage", "0.00 - 0.10", "-", "-"]],
+    "rows": [["drivetest", "1.31 (1.16 - 1.47)", "145.9", "18 of 18"], ["act_storage", "0.00 - 0.10", "-", "3"]],
     "targets": [
         {"text": "Share at most 1", "measured": "drivetest: 1.31", "is_met": False},
         {"text": "p50 at most 150 us", "measured": "drivetest: 145.9", "is_met": True},
@@ -50,7 +50,7 @@ def test_a_median_is_apart_from_its_interval(measurement):
 
 
 def test_a_figure_that_is_not_reported_is_empty(measurement):
-    assert [cell.text for cell in measurement.rows[1]] == ["act_storage", "0.00 - 0.10", "", ""]
+    assert [cell.text for cell in measurement.rows[1]] == ["act_storage", "0.00 - 0.10", "", "3"]
 
 
 def test_missed_and_met_targets_are_apart(measurement):
