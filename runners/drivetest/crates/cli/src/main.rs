@@ -40,7 +40,9 @@ mod input {
 mod output;
 /// Terminal texts: summaries, verdicts, tables and findings.
 mod render {
+    pub mod colours;
     pub mod findings;
+    pub mod load_summary;
     pub mod side_file;
     pub mod tables;
     pub mod verdict;

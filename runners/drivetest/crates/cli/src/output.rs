@@ -47,9 +47,14 @@ pub fn fail(message: &impl Display) -> ExitCode {
     ExitCode::from(EXIT_ERROR)
 }
 
-/// Prints a message on standard error. A failure is ignored: without standard error, only the exit code remains.
+/// Prints a message on standard error.
 pub fn print_diagnostic(message: &impl Display) {
-    drop(writeln!(io::stderr().lock(), "drivetest: {message}"));
+    print_status(&format!("drivetest: {message}\n"));
+}
+
+/// Prints text on standard error. A failure is ignored: without standard error, only the exit code remains.
+pub fn print_status(text: &str) {
+    drop(io::stderr().lock().write_all(text.as_bytes()));
 }
 
 /// Writes text to standard output.

@@ -39,7 +39,7 @@ pub mod tomb_raider;
 
 use std::path::Path;
 
-pub use run::LoadRun;
+pub use run::{LoadEnd, LoadRun};
 
 /// How a load or a preparation ended. The text explains it.
 #[derive(Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use crate::engine::{self, Engine, EngineSelection};
 use crate::host::Host;
 use crate::report::header;
 use crate::report::output::Outputs;
-use crate::report::side::{self, RunTotals};
+use crate::report::side::{self, RunTotals, SideRecord};
 use crate::report::summary::Summary;
 use crate::schedule::stream::streams;
 use crate::signals::Signals;
@@ -23,6 +23,27 @@ use crate::stats::collector::{Collector, RunEnd, loaded_devices};
 use crate::stop::{StopReason, StopSignal};
 use crate::telemetry::{Root, Telemetry};
 use crate::tomb_raider::TombRaiders;
+
+/// The end of a load.
+pub struct LoadEnd {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The end record of the side file.
+    pub record: SideRecord,
+    /// Its figures; None if it did not start.
+    pub summary: Option<Summary>,
+}
+
+impl LoadEnd {
+    fn not_started(outcome: Outcome) -> Self {
+        let record = side::end(&outcome, &RunTotals::default());
+        Self {
+            outcome,
+            record,
+            summary: None,
+        }
+    }
+}
 
 /// A load run and its permissions.
 pub struct LoadRun<'a> {
@@ -40,14 +61,12 @@ pub struct LoadRun<'a> {
 
 impl LoadRun<'_> {
     /// Executes the run and writes its log and side file.
-    pub fn execute(self, host: &Host, signals: &Signals, outputs: &mut Outputs) -> Outcome {
-        match self.run(host, signals, outputs) {
-            Ok(outcome) => outcome,
-            Err(error) => Outcome::Interrupted(format!("the log or side file cannot be written: {error}")),
-        }
+    pub fn execute(self, host: &Host, signals: &Signals, outputs: &mut Outputs) -> LoadEnd {
+        let ended = self.run(host, signals, outputs);
+        ended.unwrap_or_else(|error| LoadEnd::not_started(unwritten(&error)))
     }
 
-    fn run(self, host: &Host, signals: &Signals, outputs: &mut Outputs) -> io::Result<Outcome> {
+    fn run(self, host: &Host, signals: &Signals, outputs: &mut Outputs) -> io::Result<LoadEnd> {
         let opening = header::opening(&self.config, host.cpus_count);
         // A person at a terminal sees a refusal alone. A file gets its header first, which a killed run leaves in it.
         if !outputs.is_at_terminal()
@@ -55,7 +74,7 @@ impl LoadRun<'_> {
         {
             // Without a log nothing is run. The exit status still says whether the devices would be refused.
             return match self.preview(host).refusal {
-                Some(refusal) => Ok(Outcome::Refused(refusal)),
+                Some(refusal) => Ok(LoadEnd::not_started(Outcome::Refused(refusal))),
                 None => Err(error),
             };
         }
@@ -90,7 +109,7 @@ impl LoadRun<'_> {
         let mut end =
             Collector::new(&context, &streams, signals, start, telemetry, engine_counters).run(outputs);
         end.totals.tomb_raider_reads_count = tomb_raiders.reads_count();
-        finish(&end, &context, outputs)
+        Ok(finish(end, &context, outputs))
     }
 
     fn open_devices(&self, signals: &Signals) -> Result<Vec<Device>, OpenRefusal> {
@@ -140,7 +159,7 @@ impl LoadRun<'_> {
     }
 
     /// Records a refusal, which is the result even if an output cannot be written.
-    fn refuse(&self, refusal: &OpenRefusal, host: &Host, outputs: &mut Outputs) -> Outcome {
+    fn refuse(&self, refusal: &OpenRefusal, host: &Host, outputs: &mut Outputs) -> LoadEnd {
         let names = self.config.device_names.iter();
         let devices: Vec<Value> = names.map(|name| json!({"path": name})).collect();
         let started = outputs.side(&side::start(self, None, host, &devices, &[]));
@@ -151,13 +170,10 @@ impl LoadRun<'_> {
             ),
             _ => (header::refused(refusal), Outcome::Refused(refusal.to_string())),
         };
-        let logged = log_refusal(&log_lines, outputs);
-        let ended = outputs.side(&side::end(&outcome, &RunTotals::default()));
-        outputs.warn_unless_written(started.and(logged).and(ended));
-        outcome
+        end_refused(outcome, started, &log_lines, outputs)
     }
 
-    fn cannot_start(&self, engine: Engine, error: &io::Error, outputs: &mut Outputs) -> Outcome {
+    fn cannot_start(&self, engine: Engine, error: &io::Error, outputs: &mut Outputs) -> LoadEnd {
         let threads = self.config.service_threads;
         let text = match engine {
             Engine::Threads => {
@@ -170,20 +186,24 @@ impl LoadRun<'_> {
             }
         };
         let log_lines = format!("ERROR: create service thread\ndrivetest: refused: {text}\n");
-        let logged = log_refusal(&log_lines, outputs);
-        let outcome = Outcome::Refused(text);
-        let ended = outputs.side(&side::end(&outcome, &RunTotals::default()));
-        outputs.warn_unless_written(logged.and(ended));
-        outcome
+        end_refused(Outcome::Refused(text), Ok(()), &log_lines, outputs)
     }
 }
 
-/// Logs a refusal, except at a terminal, where the caller prints it on standard error.
-fn log_refusal(log_lines: &str, outputs: &mut Outputs) -> io::Result<()> {
-    match outputs.is_at_terminal() {
+/// Writes the end of a load that did not start. At a terminal, the caller prints the reason on standard error.
+fn end_refused(outcome: Outcome, started: io::Result<()>, log_lines: &str, outputs: &mut Outputs) -> LoadEnd {
+    let logged = match outputs.is_at_terminal() {
         true => Ok(()),
         false => outputs.log(log_lines),
-    }
+    };
+    let end = LoadEnd::not_started(outcome);
+    let recorded = outputs.side(&end.record);
+    outputs.warn_unless_written(started.and(logged).and(recorded));
+    end
+}
+
+fn unwritten(error: &io::Error) -> Outcome {
+    Outcome::Interrupted(format!("the log or side file cannot be written: {error}"))
 }
 
 fn warning_lines(warnings: &[Warning]) -> String {
@@ -202,7 +222,7 @@ fn joined_lines(lines: &str) -> String {
     lines.lines().map(sentence).collect::<Vec<_>>().join("; ")
 }
 
-fn finish(end: &RunEnd, context: &RunContext, outputs: &mut Outputs) -> io::Result<Outcome> {
+fn finish(end: RunEnd, context: &RunContext, outputs: &mut Outputs) -> LoadEnd {
     let stopped = end.stop_reason.map(header::stopped).unwrap_or_default();
     let log_lines = header::failures(&context.io_errors, &context.devices) + &stopped;
     let text = match end.stop_reason {
@@ -220,20 +240,20 @@ fn finish(end: &RunEnd, context: &RunContext, outputs: &mut Outputs) -> io::Resu
         Some(StopReason::Signal(_) | StopReason::Output | StopReason::Ring(_)) => Outcome::Interrupted(text),
     };
     let logged = outputs.log(&(log_lines + &header::rate_not_sustained(end.totals.rate_check.as_ref())));
+    let record = side::end(&outcome, &end.totals);
     // The side file may be on another disk than the log, so it is written even if the log is full.
-    let recorded = outputs.side(&side::end(&outcome, &end.totals));
-    let summary = Summary {
-        reason: outcome.reason(),
-        end,
-        limit_celsius: limit_celsius(&context.config).map(f64::from),
-    };
-    outputs.print_status(&summary.to_string());
-    match recorded.and(logged) {
-        Err(error) if matches!(end.stop_reason, None | Some(StopReason::Output)) => Err(error),
+    let outcome = match outputs.side(&record).and(logged) {
+        Err(error) if matches!(end.stop_reason, None | Some(StopReason::Output)) => unwritten(&error),
         // The stop is the result.
         written => {
             outputs.warn_unless_written(written);
-            Ok(outcome)
+            outcome
         }
+    };
+    let limit_celsius = limit_celsius(&context.config).map(f64::from);
+    LoadEnd {
+        outcome,
+        record,
+        summary: Some(Summary { end, limit_celsius }),
     }
 }

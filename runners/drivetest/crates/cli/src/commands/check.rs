@@ -1,5 +1,6 @@
 //! `drivetest check`: the verdict on each run, which the module `judge` of the crate logs decides, its reasons and remedies.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::input::read_log::{LogFile, Logs, ReadOptions};
 use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_UNDECIDED, print_and_exit};
+use crate::render::colours::Colours;
 use crate::render::findings::findings_text;
 use crate::render::{side_file, verdict, ycsb};
 
@@ -131,11 +133,8 @@ fn act_verdict(log: &LogFile, run: &Run, is_default_profile: bool) -> String {
     let (member, lines) = (run.member.as_deref(), (run.first_line, run.last_line));
     let place = place(log, member, run.ordinal, lines);
     let details = verdict::details(run, verdict, is_default_profile);
-    format!(
-        "{place}: {}\n{details}{}",
-        verdict.headline,
-        side_file::summary(run)
-    )
+    let headline = verdict::headline(verdict, Colours::of(&io::stdout()));
+    format!("{place}: {headline}\n{details}{}", side_file::summary(run))
 }
 
 fn ycsb_verdict(log: &LogFile, run: &ycsb_run::Run, requested: Option<&Profile>) -> String {

@@ -1,7 +1,7 @@
 //! Loads in the foreground: `drivetest storage` and `drivetest index` put the load of act_storage or act_index on drives.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,13 +10,17 @@ use drivetest_load::config::{self, Config, Model};
 use drivetest_load::host::Host;
 use drivetest_load::report::output::{self, Outputs};
 use drivetest_load::signals::Signals;
-use drivetest_load::{LoadRun, Outcome};
+use drivetest_load::{LoadEnd, LoadRun, Outcome};
+use drivetest_logs::judge::profile::{Limit, Profile};
 
 use super::dry_run::DryRun;
+use crate::input::read_log;
 use crate::output::{
     EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OVERLOADED, EXIT_REFUSED, EXIT_USAGE, print_and_exit,
-    print_diagnostic, print_json,
+    print_diagnostic, print_json, print_status,
 };
+use crate::render::colours::Colours;
+use crate::render::load_summary::LoadSummary;
 
 /// Options of both loads.
 #[derive(clap::Args)]
@@ -45,8 +49,9 @@ pub struct Args {
     /// written
     #[arg(long)]
     dry_run: bool,
-    /// Print the dry run as one line of JSON, as docs/reference/formats.md describes
-    #[arg(long, requires = "dry_run")]
+    /// Print the summary of the load or of the dry run as one line of JSON, as docs/reference/formats.md describes. A load
+    /// needs --log for that, because the log goes to standard output otherwise
+    #[arg(long)]
     json: bool,
 }
 
@@ -56,20 +61,23 @@ pub type UsageError = String;
 impl Args {
     /// Runs the load of a model and returns its exit code.
     pub fn run(self, model: Model) -> ExitCode {
-        if self.dry_run {
-            return self.show_dry_run(model).unwrap_or_else(|error| {
-                print_diagnostic(&error);
-                ExitCode::from(EXIT_USAGE)
-            });
-        }
-        let (code, message) = end_of(self.execute(model));
-        if code != 0 {
-            print_diagnostic(&message);
-        }
-        ExitCode::from(code)
+        let ended = match self.dry_run {
+            true => self.show_dry_run(model),
+            false => self.execute(model).map(|end| self.summarise(model, &end)),
+        };
+        ended.unwrap_or_else(|error| {
+            print_diagnostic(&error);
+            ExitCode::from(EXIT_USAGE)
+        })
     }
 
-    fn execute(self, model: Model) -> Result<Outcome, UsageError> {
+    fn execute(&self, model: Model) -> Result<LoadEnd, UsageError> {
+        if self.json && self.log.is_none() {
+            return Err(
+                "--json: expected --log FILE or --dry-run, because the log goes to standard output"
+                    .to_owned(),
+            );
+        }
         let host = Host::here();
         let (config, config_file, warnings) = self.read_config(model, host.cpus_count)?;
         for warning in warnings {
@@ -89,6 +97,32 @@ impl Args {
             guard: &guard,
         };
         Ok(run.execute(&host, &signals, &mut outputs))
+    }
+
+    /// Prints the summary of a load, and its reason if it is not in the summary. Returns the exit code.
+    fn summarise(&self, model: Model, end: &LoadEnd) -> ExitCode {
+        let (exit_status, message) = (exit_code(&end.outcome), end.outcome.reason().1);
+        let log = self.log.as_deref().filter(|_| end.summary.is_some());
+        let verdict = log.and_then(|log| read_log::default_verdict(log, self.side_file.as_deref()));
+        let summary = LoadSummary {
+            end,
+            exit_status,
+            verdict,
+            limits: &default_limits(model),
+            log: self.log.as_deref(),
+            side_file: self.side_file.as_deref(),
+        };
+        let text = summary.text(Colours::of(&io::stderr()));
+        print_status(text.as_deref().unwrap_or_default());
+        let code = match self.json {
+            true => print_json(&summary.document(), exit_status),
+            false => ExitCode::from(exit_status),
+        };
+        // In a file, the last line of standard error is the reason. A person has just read it.
+        if exit_status != 0 && !(text.is_some() && io::stderr().is_terminal()) {
+            print_diagnostic(&message);
+        }
+        code
     }
 
     /// Prints what the load would do. The exit code is that of a refusal, or 0.
@@ -148,6 +182,12 @@ impl Args {
     }
 }
 
+/// Returns the limits of the default profile. They do not apply to index loads.
+fn default_limits(model: Model) -> Vec<Limit> {
+    let profile = Profile::default_profile().filter(|_| model == Model::Storage);
+    profile.map_or_else(Vec::new, |profile| profile.rules.limits)
+}
+
 /// Reads a file up to one byte above the size limit of a configuration. A device given by mistake would fill the memory.
 fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -181,15 +221,14 @@ pub fn check_expected(keys: &[String], devices: &[String]) -> Result<(), UsageEr
     ))
 }
 
-/// Returns the exit code of a load or a preparation, and the message of all but a finished one.
-pub fn end_of(outcome: Result<Outcome, UsageError>) -> (u8, String) {
+/// Returns the exit code of a load or a preparation.
+pub fn exit_code(outcome: &Outcome) -> u8 {
     match outcome {
-        Ok(Outcome::Finished) => (0, String::new()),
-        Ok(Outcome::NotSteady(message)) => (EXIT_FAILED, message),
-        Ok(Outcome::Refused(message)) => (EXIT_REFUSED, message),
-        Ok(Outcome::DeviceError(message)) => (EXIT_ERROR, message),
-        Ok(Outcome::Overloaded(message)) => (EXIT_OVERLOADED, message),
-        Ok(Outcome::Interrupted(message)) => (EXIT_INTERRUPTED, message),
-        Err(message) => (EXIT_USAGE, message),
+        Outcome::Finished => 0,
+        Outcome::NotSteady(_) => EXIT_FAILED,
+        Outcome::Refused(_) => EXIT_REFUSED,
+        Outcome::DeviceError(_) => EXIT_ERROR,
+        Outcome::Overloaded(_) => EXIT_OVERLOADED,
+        Outcome::Interrupted(_) => EXIT_INTERRUPTED,
     }
 }

@@ -11,7 +11,7 @@ use drivetest_load::prep::{LiveOutput, PassKind, Prep, PrepOptions, State, Stead
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 
-use super::load::{UsageError, check_expected, end_of, random_seed};
+use super::load::{UsageError, check_expected, exit_code, random_seed};
 use crate::output::{EXIT_REFUSED, EXIT_USAGE, print_diagnostic};
 use crate::size;
 
@@ -98,7 +98,10 @@ impl Args {
     pub fn run(self) -> ExitCode {
         let is_recorded = matches!(self.live(), LiveOutput::Records);
         let is_logged_here = self.log.is_none() && io::stdout().is_terminal() && io::stderr().is_terminal();
-        let (code, message) = end_of(self.execute());
+        let (code, message) = match self.execute() {
+            Ok(outcome) => (exit_code(&outcome), outcome.reason().1.to_owned()),
+            Err(message) => (EXIT_USAGE, message),
+        };
         let is_shown = match code {
             0 => true,
             // If there are records, the end record and the log contain the refusal. The log at a terminal omits it.

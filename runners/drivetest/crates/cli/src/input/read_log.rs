@@ -10,6 +10,7 @@ use drivetest_logs::act::slices::sinks::SinkOptions;
 use drivetest_logs::finding::rule;
 use drivetest_logs::judge;
 use drivetest_logs::judge::profile::Profile;
+use drivetest_logs::judge::verdict::Verdict;
 use drivetest_logs::read_error::{
     ARCHIVE_IN_A_PIPE, COMPANION_ARCHIVE, COMPRESSION_UNREADABLE, FILE_UNREADABLE, ReadError,
 };
@@ -360,6 +361,22 @@ impl ReadOptions {
         }
         log
     }
+}
+
+/// Judges the first run of a plain log by the default profile, as `drivetest check` does. None if the log cannot be read or
+/// has no run.
+pub fn default_verdict(log: &Path, side_file: Option<&Path>) -> Option<Verdict> {
+    let options = ReadOptions {
+        slice_sec: None,
+        content_limit_bytes: u64::MAX,
+        attachments: side_file.map(Path::to_owned).into_iter().collect(),
+    };
+    let profile = Profile::default_profile()?;
+    // Reading a pipe would wait for its writer.
+    let log = log
+        .is_file()
+        .then(|| options.read(log, Some(&profile), SinkOptions::default()))?;
+    log.reading.runs.into_iter().next()?.verdict
 }
 
 /// Returns the compiled-in profile of that name, or else the profile in that file.

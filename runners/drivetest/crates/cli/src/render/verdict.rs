@@ -3,8 +3,9 @@
 use drivetest_logs::act::run::Run;
 use drivetest_logs::finding::counted;
 use drivetest_logs::judge::margin::Margin;
-use drivetest_logs::judge::verdict::{FoundShare, Statistic, Verdict, time};
+use drivetest_logs::judge::verdict::{FoundShare, Outcome, Statistic, Verdict, time};
 
+use super::colours::{Colours, Tone};
 use super::findings::findings_text;
 use crate::output::code;
 
@@ -13,6 +14,16 @@ const DECISIVE: &str = "!";
 
 /// Mark of a share over a limit that does not decide the verdict.
 const NOT_JUDGED: &str = "(over)";
+
+/// Returns the headline of a verdict, in the colour of its outcome.
+pub fn headline(verdict: &Verdict, colours: Colours) -> String {
+    let tone = match verdict.outcome {
+        Outcome::Pass => Tone::Good,
+        Outcome::Fail => Tone::Bad,
+        Outcome::Undecided | Outcome::Void => Tone::Doubtful,
+    };
+    colours.paint(tone, &verdict.headline)
+}
 
 /// Returns the lines below a verdict's headline: what was judged, the shares, violations and findings.
 pub fn details(run: &Run, verdict: &Verdict, is_default_profile: bool) -> String {

@@ -9,5 +9,6 @@ mod drive;
 mod identify;
 mod refusals;
 mod run;
+mod summary;
 #[path = "../support/terminal.rs"]
 mod terminal;

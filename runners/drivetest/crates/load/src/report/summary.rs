@@ -1,14 +1,15 @@
-//! The summary of a run for people, also of a run that ended early.
+//! The figures of a run for people, also of a run that ended early.
 
 use std::fmt::{Display, Formatter, Result};
 
 use super::rounded::{Rounded, rate};
-use super::side::{ErrorCount, Percentiles};
+use super::side::{ErrorCount, Over, Percentiles, over};
 use super::worst::{Hottest, Slowest, Worst};
 use crate::clock::Nanos;
+use crate::schedule::stream::ActHistogram;
 use crate::stats::collector::RunEnd;
 use crate::stats::histogram::Histogram;
-use crate::stats::operation_stats::OperationStats;
+use crate::stats::operation_stats::{OperationStats, times_of};
 
 /// Requests waited in a queue if their response time exceeds the service time by this factor.
 const QUEUE_RATIO: u64 = 2;
@@ -19,17 +20,33 @@ const QUEUE_LEAST: Nanos = Nanos::from_ms(1);
 /// Width of the longest row name: `large-block-writes generator lateness`.
 const NAME_WIDTH: usize = 38;
 
-/// The summary of a run.
-pub struct Summary<'a> {
-    /// Reason and text of the end record.
-    pub reason: (&'a str, &'a str),
+/// The figures of a run: tables, and warnings about errors, queues, heat and the host.
+pub struct Summary {
     /// Totals and extremes.
-    pub end: &'a RunEnd,
+    pub end: RunEnd,
     /// Replaces the limits of the drives.
     pub limit_celsius: Option<f64>,
 }
 
-impl Summary<'_> {
+impl Summary {
+    /// Returns the number of reads, and how many of them took 1, 8 and 64 ms or more after submission.
+    pub fn reads(&self) -> (u64, Over) {
+        let service = times_of(&self.end.totals.operation_stats, ActHistogram::Reads, |stats| {
+            &stats.total.service
+        });
+        (service.count(), over(&service))
+    }
+
+    /// Returns whether the rates were sustained, as a sentence. None if that is unknown.
+    pub fn rates_sentence(&self) -> Option<String> {
+        let check = self.end.totals.rate_check.as_ref()?;
+        Some(match (check.sentence.is_empty(), check.is_sustained) {
+            (true, _) => "the rates were sustained".to_owned(),
+            (false, true) => format!("the rates were sustained after a pause: {}", check.sentence),
+            (false, false) => format!("THE RATES WERE NOT SUSTAINED: {}", check.sentence),
+        })
+    }
+
     fn rates(&self, out: &mut Formatter<'_>) -> Result {
         writeln!(
             out,
@@ -41,14 +58,7 @@ impl Summary<'_> {
             let (name, requested, count) = (stats.operation.name(), stats.requested_per_s, stats.done_count);
             writeln!(out, "{name:<20}{requested:>16.3}{achieved:>16}{count:>16}")?;
         }
-        match &self.end.totals.rate_check {
-            Some(check) if check.sentence.is_empty() => writeln!(out, "the rates were sustained"),
-            Some(check) if check.is_sustained => {
-                writeln!(out, "the rates were sustained after a pause: {}", check.sentence)
-            }
-            Some(check) => writeln!(out, "THE RATES WERE NOT SUSTAINED: {}", check.sentence),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn times(&self, out: &mut Formatter<'_>) -> Result {
@@ -73,8 +83,8 @@ impl Summary<'_> {
     }
 
     /// Returns the warnings about errors, queues, heat and the host.
-    fn warnings(&self) -> Vec<String> {
-        let RunEnd { totals, worst, .. } = self.end;
+    pub fn warnings(&self) -> Vec<String> {
+        let RunEnd { totals, worst, .. } = &self.end;
         let mut found: Vec<_> = totals.errors.iter().map(error).collect();
         found.extend(worst.slowest.map(slowest));
         found.extend(totals.operation_stats.iter().filter_map(queue));
@@ -88,12 +98,8 @@ impl Summary<'_> {
     }
 }
 
-impl Display for Summary<'_> {
+impl Display for Summary {
     fn fmt(&self, out: &mut Formatter<'_>) -> Result {
-        let (reason, text) = self.reason;
-        let elapsed_s = self.end.totals.elapsed.0 as f64 / 1e9;
-        let colon = if text.is_empty() { "" } else { ": " };
-        writeln!(out, "drivetest: {reason} after {elapsed_s:.3} s{colon}{text}")?;
         self.rates(out)?;
         self.times(out)?;
         self.warnings()
@@ -229,46 +235,45 @@ mod tests {
         }
     }
 
-    fn summary(end: &RunEnd) -> String {
-        limited(end, None)
-    }
-
-    fn limited(end: &RunEnd, limit_celsius: Option<f64>) -> String {
-        let reason = ("finished", "");
+    fn summary(end: RunEnd) -> Summary {
         Summary {
-            reason,
             end,
-            limit_celsius,
+            limit_celsius: None,
         }
-        .to_string()
     }
 
     #[test]
     fn a_good_run_has_rates_and_times_and_no_warning() {
-        let text = summary(&run_end(reads(80, 90), true));
-        let expected = "drivetest: finished after 1.000 s\n\n\
+        let found = summary(run_end(reads(80, 90), true));
+        assert_eq!(
+            found.rates_sentence(),
+            Some("the rates were sustained".to_owned())
+        );
+        let text = found.to_string();
+        let expected = "\n\
             per second                 requested        achieved       completed\n\
-            reads                       1000.000        1000.000            1000\n\
-            the rates were sustained\n\n";
+            reads                       1000.000        1000.000            1000\n\n";
         assert!(text.starts_with(expected), "{text}");
         let response = "reads response                               90.0       90.0       90.0       90.0          -          -       90.0       90.0\n";
         assert!(text.contains(response), "{text}");
-        assert!(text.ends_with('\n') && text.lines().count() == 12, "{text}");
+        assert!(text.ends_with('\n') && text.lines().count() == 10, "{text}");
     }
 
     #[test]
     fn a_rate_that_was_not_sustained_is_in_capitals() {
-        let text = summary(&run_end(reads(80, 90), false));
-        assert!(
-            text.contains("THE RATES WERE NOT SUSTAINED: reads: too few\n"),
-            "{text}"
+        let sentence = summary(run_end(reads(80, 90), false)).rates_sentence();
+        assert_eq!(
+            sentence,
+            Some("THE RATES WERE NOT SUSTAINED: reads: too few".to_owned())
         );
     }
 
     #[test]
     fn a_queue_is_a_response_time_of_twice_the_service_time_and_a_millisecond() {
-        let has_queue =
-            |service, response| summary(&run_end(reads(service, response), true)).contains("QUEUE: reads");
+        let has_queue = |service, response| {
+            let text = summary(run_end(reads(service, response), true)).to_string();
+            text.contains("QUEUE: reads")
+        };
         assert_eq!(
             [has_queue(600, 1_100), has_queue(100, 900), has_queue(500, 1_010)],
             [false, false, true]
@@ -277,14 +282,15 @@ mod tests {
 
     #[test]
     fn a_queue_has_the_larger_part_of_the_lateness_as_its_cause() {
-        let mut end = run_end(reads(500, 3_000), true);
+        let mut found = summary(run_end(reads(500, 3_000), true));
         assert!(
-            summary(&end)
+            found
+                .to_string()
                 .contains("most of the wait is generator lateness: the program submitted them late\n")
         );
-        let total = &mut end.totals.operation_stats[0].total;
+        let total = &mut found.end.totals.operation_stats[0].total;
         std::mem::swap(&mut total.backlog, &mut total.generator_lateness);
-        let text = summary(&end);
+        let text = found.to_string();
         assert!(
             text.contains("most of the wait is backlog: the device had no free slot\n"),
             "{text}"
@@ -306,13 +312,15 @@ mod tests {
             celsius: Rounded::new(70.0, 1).unwrap(),
             limit_celsius: Rounded::new(82.0, 1),
         });
-        let text = summary(&end);
+        let mut found = summary(end);
+        let text = found.to_string();
         assert!(
             text.contains("ERRORS: /dev/a: 3 reads failed with errno 5\n"),
             "{text}"
         );
         assert!(!text.contains("HOT"), "{text}");
-        let limited = limited(&end, Some(70.0));
+        found.limit_celsius = Some(70.0);
+        let limited = found.to_string();
         assert!(
             limited.contains("HOT: nvme0n1 reached 70.0 C; its limit is 70.0 C"),
             "{limited}"

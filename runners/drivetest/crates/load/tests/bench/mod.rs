@@ -69,7 +69,8 @@ impl Bench {
             may_destroy: true,
             guard: self,
         };
-        order.execute(&Host::here(), &Signals::watch().unwrap(), &mut outputs)
+        let ended = order.execute(&Host::here(), &Signals::watch().unwrap(), &mut outputs);
+        ended.outcome
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -111,6 +111,11 @@ impl Profile {
         found.map(|(_, document)| document.as_bytes())
     }
 
+    /// Return the newest version of [`DEFAULT_PROFILE`].
+    pub fn default_profile() -> Option<Self> {
+        Self::parse(Self::known(DEFAULT_PROFILE)?).ok()
+    }
+
     /// Return the names of the built-in profiles.
     pub fn known_names() -> impl Iterator<Item = &'static str> {
         KNOWN.iter().map(|(name, _)| *name)

@@ -85,31 +85,167 @@ fn an_interval_has_telemetry_of_the_disk_and_of_the_program() {
     );
 }
 
+/// Returns the headline that `drivetest check` prints for the run.
+fn headline_of_check(bench: &Bench) -> String {
+    let [log, side_file] = ["log", "side.jsonl"].map(|name| bench.path(name));
+    let mut check = Command::new(env!("CARGO_BIN_EXE_drivetest"));
+    check.arg("check").arg(&log).arg("--with").arg(side_file);
+    let printed = String::from_utf8(check.output().unwrap().stdout).unwrap();
+    let (line, _) = printed.split_once('\n').unwrap();
+    let begin = format!("{}: ", log.display());
+    line.strip_prefix(&begin).unwrap().to_owned()
+}
+
 #[test]
-fn a_summary_for_people_ends_a_run() {
+fn the_summary_begins_with_the_verdict_of_check() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
         return;
     }
     let output = bench.run(&format!("{SMALL}read-reqs-per-sec: 500\n"));
-    let record = String::from_utf8(output.stderr).unwrap();
-    let begins = |begin: &str| record.lines().any(|line| line.starts_with(begin));
+    let text = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[0], format!("drivetest: {}", headline_of_check(&bench)));
     // A disk that other programs also use may stall for most of a run; then this text says so.
     let is_held = bench.end()["rate"]["is_held"].as_bool().unwrap();
-    let rates = if is_held {
-        "the rates were sustained"
-    } else {
-        "THE RATES WERE NOT SUSTAINED: reads"
+    let rates = match is_held {
+        true => "; the rates were sustained",
+        false => "; THE RATES WERE NOT SUSTAINED: reads",
     };
-    for begin in [
-        "drivetest: finished after 2.",
-        "reads  ",
-        rates,
-        "reads response ",
-    ] {
-        assert!(begins(begin), "{begin}: {record}");
+    assert!(
+        lines[1].starts_with("finished after 2.") && lines[1].contains(rates),
+        "{text}"
+    );
+    let profile = "; default profile operational-database, rule version 1";
+    assert!(lines[1].ends_with(profile), "{text}");
+    let over_count = bench.end()["over"]["1000"].as_f64().unwrap();
+    let shares = format!(
+        "reads of the whole run: {:.2} % over 1 ms (limit 5 %), ",
+        over_count / 10.0
+    );
+    assert!(
+        lines[2].starts_with(&shares) || lines[2].contains("OVER the limit"),
+        "{text}"
+    );
+    let [log, side_file] = ["log", "side.jsonl"].map(|name| bench.path(name).display().to_string());
+    let files = [
+        format!("log: {log}"),
+        format!("side file: {side_file}"),
+        format!("next: drivetest check {log} --with {side_file}"),
+    ];
+    assert_eq!(lines[3..6], files, "{text}");
+    for begin in ["reads  ", "reads response "] {
+        assert!(
+            lines.iter().any(|line| line.starts_with(begin)),
+            "{begin}: {text}"
+        );
     }
     assert_eq!(bench.log().contains("rate not held"), !is_held);
+}
+
+#[test]
+fn without_a_log_file_the_summary_begins_with_the_end() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    bench.command(&format!("{SMALL}read-reqs-per-sec: 500\n"));
+    let mut load = Command::new(env!("CARGO_BIN_EXE_drivetest"));
+    let output = load
+        .env("DRIVETEST_GATE_SAMPLE_MS", "50")
+        .arg("storage")
+        .arg(bench.path("config"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.starts_with("drivetest: finished after 2."), "{text}");
+    assert!(
+        text.contains("\nnext: save the log with --log FILE, and judge it with drivetest check FILE\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_json_summary_is_the_only_text_on_standard_output() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    let mut load = bench.command(&format!("{SMALL}read-reqs-per-sec: 500\n"));
+    let output = load.arg("--json").output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (
+            &document["schema"],
+            &document["exit_status"],
+            &document["outcome"]
+        ),
+        (&"drivecert.load/1".into(), &0.into(), &"finished".into())
+    );
+    assert_eq!(document["verdict"]["headline"], headline_of_check(&bench));
+    let end = bench.end();
+    assert_eq!(document["end"], end);
+    let shares = document["shares"].as_array().unwrap();
+    for (share, limit_pct) in shares.iter().zip(["5", "1", "0.1"]) {
+        let threshold_us = share["threshold_us"].to_string();
+        assert_eq!(share["over_count"], end["over"][&threshold_us], "{share}");
+        assert_eq!(
+            (&share["ops_count"], &share["limit_pct"]),
+            (&end["reads_count"], &limit_pct.into())
+        );
+    }
+    assert_eq!(shares.len(), 3);
+    assert_eq!(document["log"], bench.path("log").to_str().unwrap());
+    assert_eq!(document["next"].as_array().map(Vec::len), Some(5), "{document}");
+}
+
+#[test]
+fn a_load_that_does_not_start_has_no_verdict() {
+    let mut bench = Bench::new();
+    bench.device = "/dev/nothing-of-that-name".to_owned();
+    let mut load = bench.command("test-duration-sec: 1\nread-reqs-per-sec: 10\n");
+    let output = load.arg("--json").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let message = "/dev/nothing-of-that-name: does not exist; check device-names";
+    assert_eq!(
+        (
+            &document["exit_status"],
+            &document["outcome"],
+            &document["message"]
+        ),
+        (&2.into(), &"refused".into(), &message.into())
+    );
+    for field in ["verdict", "next"] {
+        assert!(document[field].is_null(), "{document}");
+    }
+    assert_eq!(
+        (&document["shares"], &document["end"]),
+        (&serde_json::json!([]), &bench.end())
+    );
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        format!("drivetest: {message}\n")
+    );
+}
+
+#[test]
+fn the_json_summary_of_a_load_needs_a_log_file() {
+    let bench = Bench::new();
+    bench.command("file-size-mbytes: 8\ntest-duration-sec: 1\nread-reqs-per-sec: 10\n");
+    let mut load = Command::new(env!("CARGO_BIN_EXE_drivetest"));
+    let output = load
+        .arg("storage")
+        .arg(bench.path("config"))
+        .arg("--json")
+        .output()
+        .unwrap();
+    assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(64), true));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "drivetest: --json: expected --log FILE or --dry-run, because the log goes to standard output\n"
+    );
+    assert!(!std::path::Path::new(&bench.device).exists());
 }
 
 #[test]

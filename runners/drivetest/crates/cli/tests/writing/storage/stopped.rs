@@ -41,7 +41,11 @@ fn each_line_on_standard_error_has_one_prefix() {
     }
     let bench = Bench::new();
     let mut command = bench.command(LONG);
-    command.stderr(std::fs::File::create(bench.path("stderr")).unwrap());
+    let file = |name: &str| std::fs::File::create(bench.path(name)).unwrap();
+    command
+        .arg("--json")
+        .stdout(file("stdout"))
+        .stderr(file("stderr"));
     let mut run = Run::of(command);
     bench.wait_for(&mut run, "after 1 sec:");
     run.signal("TERM");
@@ -51,13 +55,25 @@ fn each_line_on_standard_error_has_one_prefix() {
         printed.ends_with("\ndrivetest: stopped by signal TERM\n"),
         "{printed}"
     );
+    // The headline in the first line quotes a line of the log.
     assert!(
         printed
             .lines()
+            .skip(1)
             .all(|line| line.matches("drivetest: ").count() <= 1),
         "{printed}"
     );
     assert_eq!(bench.end()["text"], "stopped by signal TERM");
+    let printed = std::fs::read_to_string(bench.path("stdout")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(
+        (
+            &document["exit_status"],
+            &document["outcome"],
+            &document["verdict"]["outcome"]
+        ),
+        (&5.into(), &"interrupted".into(), &"void".into())
+    );
 }
 
 #[test]
