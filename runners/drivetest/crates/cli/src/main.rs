@@ -43,6 +43,8 @@ mod render {
     pub mod colours;
     pub mod findings;
     pub mod load_summary;
+    pub mod progress;
+    pub mod progress_text;
     pub mod side_file;
     pub mod tables;
     pub mod verdict;

@@ -10,6 +10,7 @@ pub mod engine;
 pub mod host;
 pub mod prep;
 pub mod preview;
+pub mod progress;
 /// Output of a run: the log in ACT's grammar, the side file for programs, and a summary for people.
 pub mod report {
     pub mod block;

@@ -6,7 +6,7 @@ mod bench;
 
 use std::io::Write;
 
-use bench::Bench;
+use bench::{Bench, Watched};
 use drivetest_load::Outcome;
 use serde_json::Value;
 
@@ -212,4 +212,44 @@ fn a_device_is_released_at_the_end_of_the_run() {
         let outcome = bench.run("io_uring", "test-duration-sec: 1\nread-reqs-per-sec: 100\n");
         assert_eq!(outcome, Outcome::Finished);
     }
+}
+
+#[test]
+fn a_watched_run_shows_each_report() {
+    let Some(mut bench) = Bench::new() else { return };
+    let watched = Watched::default();
+    bench.watched = Some(watched.clone());
+    let lines = "test-duration-sec: 3\nread-reqs-per-sec: 200\nwrite-reqs-per-sec: 100\n";
+    assert_eq!(bench.run("auto", lines), Outcome::Finished);
+    let (snapshots, end) = (watched.snapshots(), bench.end());
+    let counts: Vec<_> = snapshots.iter().map(|snapshot| snapshot.reads_count).collect();
+    assert!(
+        counts.len() == 4 && counts.is_sorted() && counts[0] == 0,
+        "{counts:?}"
+    );
+    assert!(snapshots[0].operations.is_empty());
+    // The last snapshot has the exact counts of the end record.
+    let last = &snapshots[3];
+    assert_eq!(end["reads_count"], last.reads_count);
+    assert_eq!(end["over"], serde_json::to_value(&last.over).unwrap());
+    for snapshot in &snapshots[1..] {
+        let [reads, ..] = &snapshot.operations[..] else {
+            panic!("{snapshot:?}")
+        };
+        assert_eq!((reads.name, reads.requested_per_s), ("reads", 200.0));
+        assert!(reads.is_below || reads.achieved_per_s > 190.0, "{reads:?}");
+    }
+    assert_eq!(last.operations.len(), 3, "{last:?}");
+}
+
+#[test]
+fn a_rate_below_the_requested_one_is_marked_in_a_snapshot() {
+    let Some(mut bench) = Bench::new() else { return };
+    let watched = Watched::default();
+    bench.watched = Some(watched.clone());
+    let lines = "test-duration-sec: 2\nread-reqs-per-sec: 5000000\nservice-threads: 1\n";
+    bench.run("threads", lines);
+    let snapshots = watched.snapshots();
+    let reads = &snapshots[1].operations[0];
+    assert!(reads.is_below && reads.achieved_per_s < 4_000_000.0, "{reads:?}");
 }

@@ -21,6 +21,7 @@ use crate::output::{
 };
 use crate::render::colours::Colours;
 use crate::render::load_summary::LoadSummary;
+use crate::render::progress::TerminalProgress;
 
 /// Options of both loads.
 #[derive(clap::Args)]
@@ -96,6 +97,8 @@ impl Args {
             may_destroy: self.i_know_this_destroys_data,
             guard: &guard,
         };
+        // The thread that draws must not receive signals, so it is started after they are blocked.
+        outputs.set_view(TerminalProgress::start(model.name(), default_limits(model)));
         Ok(run.execute(&host, &signals, &mut outputs))
     }
 

@@ -7,12 +7,13 @@ use std::process::ExitCode;
 use clap::value_parser;
 use drivetest_device::DeviceGuard;
 use drivetest_load::Outcome;
-use drivetest_load::prep::{LiveOutput, PassKind, Prep, PrepOptions, State, SteadyStateOptions};
+use drivetest_load::prep::{PassKind, Prep, PrepOptions, State, SteadyStateOptions};
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 
 use super::load::{UsageError, check_expected, exit_code, random_seed};
 use crate::output::{EXIT_REFUSED, EXIT_USAGE, print_diagnostic};
+use crate::render::progress::TerminalProgress;
 use crate::size;
 
 /// Arguments of `prep`.
@@ -96,7 +97,7 @@ fn multiple(number: Option<u32>, of: u32, max: u32) -> Result<u32, String> {
 impl Args {
     /// Prepares the devices and returns the exit code.
     pub fn run(self) -> ExitCode {
-        let is_recorded = matches!(self.live(), LiveOutput::Records);
+        let is_recorded = self.prints_records();
         let is_logged_here = self.log.is_none() && io::stdout().is_terminal() && io::stderr().is_terminal();
         let (code, message) = match self.execute() {
             Ok(outcome) => (exit_code(&outcome), outcome.reason().1.to_owned()),
@@ -134,15 +135,13 @@ impl Args {
             resumed,
             guard: &guard,
         };
-        Ok(prep.execute(&signals, &mut outputs, self.live()))
+        outputs.set_view(TerminalProgress::start("prep", Vec::new()));
+        Ok(prep.execute(&signals, &mut outputs, self.prints_records()))
     }
 
-    fn live(&self) -> LiveOutput {
-        match (io::stderr().is_terminal(), &self.side_file) {
-            (true, _) => LiveOutput::Bar,
-            (false, None) => LiveOutput::Records,
-            (false, Some(_)) => LiveOutput::Nothing,
-        }
+    /// Returns whether the records go to standard error.
+    fn prints_records(&self) -> bool {
+        self.side_file.is_none() && !io::stderr().is_terminal()
     }
 
     fn options(&self, resumed: Option<&State>) -> Result<PrepOptions, UsageError> {

@@ -82,13 +82,14 @@ impl LoadSummary<'_> {
                 "within": limit_pct.map(|limit_pct| share.is_within(limit_pct)),
             })
         });
+        let path = |path: &Path| path.display().to_string();
         json!({
             "schema": "drivecert.load/1",
             "exit_status": self.exit_status,
             "outcome": outcome,
             "message": message,
-            "log": self.log,
-            "side_file": self.side_file,
+            "log": self.log.map(path),
+            "side_file": self.side_file.map(path),
             "verdict": self.verdict,
             "shares": shares.collect::<Vec<_>>(),
             "warnings": summary.map(|summary| summary.warnings()).unwrap_or_default(),

@@ -6,7 +6,7 @@
 )]
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::num::NonZeroU16;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -16,9 +16,14 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::drive::skip;
 
-const ROWS: u16 = 50;
+/// As many rows as a log of a few seconds has.
+const ROWS: u16 = 200;
 
-/// A terminal of 50 rows.
+/// Control-S stops the output of a terminal, Control-Q continues it.
+const STOP: u8 = 0x13;
+const CONTINUE: u8 = 0x11;
+
+/// A terminal of 200 rows.
 pub struct Terminal {
     pub columns: u16,
     /// Variables of the command. It also gets TERM=xterm, and no NO_COLOR.
@@ -55,7 +60,12 @@ impl Default for Terminal {
 
 impl Terminal {
     /// Runs a command to its end. None, with a message, if there are no pseudo-terminals here.
-    pub fn run(&self, mut command: Command) -> Option<Shown> {
+    pub fn run(&self, command: Command) -> Option<Shown> {
+        self.run_stopped(command, None)
+    }
+
+    /// Like [`Terminal::run`]. The terminal shows nothing until `wait` returns.
+    pub fn run_stopped(&self, mut command: Command, wait: Option<&dyn Fn()>) -> Option<Shown> {
         // Close on exec: a child of another test would keep the terminal open.
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let Ok(master) = openpt(flags) else {
@@ -78,10 +88,18 @@ impl Terminal {
             Target::Terminal => Stdio::from(slave.try_clone().unwrap()),
             Target::Pipe => Stdio::piped(),
         });
+        let mut keyboard = File::from(master.try_clone().unwrap());
+        if wait.is_some() {
+            keyboard.write_all(&[STOP]).unwrap();
+        }
         let child = command.stderr(Stdio::from(slave)).spawn().unwrap();
         // Closes the last descriptors here, so that reading ends with the child.
         drop(command);
         let reader = thread::spawn(move || read_to_hangup(File::from(master)));
+        if let Some(wait) = wait {
+            wait();
+            keyboard.write_all(&[CONTINUE]).unwrap();
+        }
         let output = child.wait_with_output().unwrap();
         Some(Shown {
             columns: self.columns,

@@ -7,6 +7,7 @@
 #[path = "../support/drive.rs"]
 mod drive;
 mod identify;
+mod progress;
 mod refusals;
 mod run;
 mod summary;

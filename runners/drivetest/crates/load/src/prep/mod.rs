@@ -16,7 +16,7 @@ mod workers;
 
 use std::path::PathBuf;
 
-pub use progress::LiveOutput;
+pub use progress::MeterSample;
 pub use run::Prep;
 pub use state::{State, StateError};
 pub use steady_state::Window;
@@ -69,7 +69,7 @@ pub enum PassKind {
 }
 
 impl PassKind {
-    /// Returns the name in records and in the progress bar.
+    /// Returns the name in records and in the live progress.
     pub fn name(self) -> &'static str {
         match self {
             Self::Zero => "zero",

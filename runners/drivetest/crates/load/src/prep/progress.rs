@@ -1,39 +1,28 @@
-//! Progress of a preparation: log, records, and a progress bar on a terminal.
+//! Progress of a preparation: log, records, and snapshots for a person.
 
-use std::io::{self, Write};
+use std::io;
 use std::time::SystemTime;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::clock::{Instant, Nanos, rfc3339};
+use crate::progress::Snapshot;
 use crate::report::output::Outputs;
 
-const BAR_WIDTH: u64 = 30;
 /// Period of the progress records.
 const PROGRESS_PERIOD: Nanos = Nanos::from_s(1);
-
-/// Output on standard error during the preparation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LiveOutput {
-    /// A progress bar, on a terminal.
-    Bar,
-    /// The records, if standard error is no terminal and there is no side file.
-    Records,
-    /// Nothing.
-    Nothing,
-}
 
 /// The outputs of a preparation.
 pub(super) struct ProgressReporter<'a> {
     pub outputs: &'a mut Outputs,
-    pub live: LiveOutput,
+    /// Whether the records are also printed on standard error.
+    pub prints_records: bool,
 }
 
 impl ProgressReporter<'_> {
     /// Appends a line to the log.
     pub fn log(&mut self, line: &str) -> io::Result<()> {
-        self.clear_bar();
         self.outputs.log(&format!("{line}\n"))
     }
 
@@ -41,56 +30,19 @@ impl ProgressReporter<'_> {
     pub fn record(&mut self, kind: &str, mut record: Value) -> io::Result<()> {
         record["record"] = kind.into();
         record["at"] = rfc3339(SystemTime::now()).into();
-        if self.live == LiveOutput::Records {
-            print(&format!("{record}\n"));
+        if self.prints_records {
+            self.outputs.print_status(&format!("{record}\n"));
         }
         self.outputs.side(&record)
     }
 
     /// Reports the progress.
-    pub fn progress(&mut self, phase: &str, sample: MeterSample) -> io::Result<()> {
-        if self.live == LiveOutput::Bar {
-            print(&format!("\r{}\x1b[K", bar(phase, sample)));
-        }
+    pub fn progress(&mut self, phase: &'static str, sample: MeterSample) -> io::Result<()> {
+        self.outputs.show(Snapshot::Prep(phase, sample));
         let mut fields = json!(sample);
         fields["phase"] = phase.into();
         self.record("progress", fields)
     }
-
-    /// Clears the line of the progress bar.
-    pub fn clear_bar(&self) {
-        if self.live == LiveOutput::Bar {
-            print("\r\x1b[K");
-        }
-    }
-}
-
-/// Prints to standard error. If that is closed, the log and the exit status still report the end.
-fn print(text: &str) {
-    let mut stderr = io::stderr().lock();
-    let _unseen = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
-}
-
-fn bar(phase: &str, sample: MeterSample) -> String {
-    let rate = format!("{:8.1} MB/s", sample.bytes_per_s as f64 / 1e6);
-    let Some(whole) = sample.total_bytes.map(|bytes| bytes.max(1)) else {
-        return format!("{phase:6} {rate}");
-    };
-    let part =
-        |of: u64| (u128::from(sample.done_bytes.min(whole)) * u128::from(of) / u128::from(whole)) as u64;
-    let (filled, tenths) = (part(BAR_WIDTH), part(1_000));
-    let left = sample.remaining_s.map_or_else(|| "-:--:--".to_owned(), clock);
-    format!(
-        "{phase:6} [{}{}] {:3}.{} %  {rate}  {left} left",
-        "#".repeat(filled as usize),
-        " ".repeat((BAR_WIDTH - filled) as usize),
-        tenths / 10,
-        tenths % 10,
-    )
-}
-
-fn clock(seconds: u64) -> String {
-    format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
 }
 
 const NANOS_PER_S: u128 = 1_000_000_000;
@@ -117,7 +69,8 @@ pub(super) struct Meter {
 
 /// Progress at one point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(super) struct MeterSample {
+pub struct MeterSample {
+    /// Bytes that were written to all devices, also by earlier runs.
     pub done_bytes: u64,
     /// None if the total is unknown.
     pub total_bytes: Option<u64>,
@@ -162,25 +115,6 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn sample(done_bytes: u64, remaining_s: Option<u64>) -> MeterSample {
-        MeterSample {
-            done_bytes,
-            total_bytes: Some(3_000_000),
-            bytes_per_s: 1_234_567_890,
-            remaining_s,
-        }
-    }
-
-    #[test]
-    fn a_bar_shows_percentage_rate_and_remaining_time() {
-        assert_eq!(
-            bar("zero", sample(1_000_000, Some(3_725))),
-            "zero   [##########                    ]  33.3 %    1234.6 MB/s  1:02:05 left"
-        );
-        assert!(bar("salt", sample(3_000_000, Some(0))).contains(&format!("[{}] 100.0 %", "#".repeat(30))));
-        assert!(bar("salt", sample(0, None)).ends_with("-:--:-- left"));
-    }
 
     #[test]
     fn the_rate_is_that_of_the_last_second_and_the_remaining_time_uses_the_average() {

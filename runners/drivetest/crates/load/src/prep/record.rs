@@ -104,5 +104,11 @@ pub(super) fn end(
     // The side file may be on another disk than the log, so it is written even if the log is full.
     let fields = json!({"reason": reason, "text": text, "written_bytes": written_bytes, "elapsed_ns": elapsed.0,
                         "bytes_per_s": bytes_per_s(written_bytes, elapsed)});
-    reporter.record("end", fields).and(logged)
+    let recorded = reporter.record("end", fields);
+    // A person who saw the progress, but does not see the log, also reads the end.
+    if matches!(ended, Outcome::Finished) && reporter.outputs.has_view() && !reporter.outputs.is_at_terminal()
+    {
+        reporter.outputs.print_status(&format!("drivetest: {line}\n"));
+    }
+    recorded.and(logged)
 }

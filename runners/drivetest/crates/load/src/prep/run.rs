@@ -8,7 +8,7 @@ use drivetest_device::Guard;
 use serde_json::json;
 
 use super::device::{self, PrepDevice};
-use super::progress::{LiveOutput, Meter, ProgressReporter};
+use super::progress::{Meter, ProgressReporter};
 use super::sequential_fill::{self, DeviceFill};
 use super::state::{self, State, StateError, StateProblem};
 use super::steady_state::{self, DeviceRounds};
@@ -50,14 +50,17 @@ impl From<StateError> for Outcome {
 }
 
 impl Prep<'_> {
-    /// Executes the preparation. Nothing is written before all devices are accepted.
-    pub fn execute(self, signals: &Signals, outputs: &mut Outputs, live: LiveOutput) -> Outcome {
-        let mut reporter = ProgressReporter { outputs, live };
+    /// Executes the preparation, and prints its records on standard error on request. Nothing is written before all
+    /// devices are accepted.
+    pub fn execute(self, signals: &Signals, outputs: &mut Outputs, prints_records: bool) -> Outcome {
+        let mut reporter = ProgressReporter {
+            outputs,
+            prints_records,
+        };
         let (start, mut written_bytes) = (Instant::now(), 0);
         let ended = self
             .run(signals, &mut reporter, &mut written_bytes)
             .unwrap_or_else(|ended| ended);
-        reporter.clear_bar();
         let elapsed = Instant::now().since(start);
         let recorded = record::end(&mut reporter, &ended, written_bytes, elapsed);
         match (&ended, recorded) {

@@ -9,6 +9,7 @@ use rustix::fs::{Access, access};
 use serde::Serialize;
 
 use crate::folder;
+use crate::progress::{ProgressView, Snapshot};
 
 /// A refusal is shorter than this: a header for 128 devices, or a record with their names.
 const REFUSAL_BYTES_MAX: u64 = 256 * 1024;
@@ -52,6 +53,7 @@ pub struct Outputs {
     log: File,
     side: Option<File>,
     is_at_terminal: bool,
+    view: Option<Box<dyn ProgressView>>,
 }
 
 impl Outputs {
@@ -67,6 +69,7 @@ impl Outputs {
             log,
             side,
             is_at_terminal,
+            view: None,
         })
     }
 
@@ -80,7 +83,11 @@ impl Outputs {
     /// # Errors
     /// The system's error; then it is unknown how much of `text` was written.
     pub fn log(&mut self, text: &str) -> io::Result<()> {
-        self.log.write_all(text.as_bytes())
+        let (mut log, mut written) = (&self.log, Ok(()));
+        self.write_around_view(self.is_at_terminal, &mut || {
+            written = log.write_all(text.as_bytes());
+        });
+        written
     }
 
     /// Appends a record to the side file, if there is one.
@@ -96,8 +103,34 @@ impl Outputs {
 
     /// Prints to standard error, which may be closed.
     pub fn print_status(&self, text: &str) {
-        // The text is also in the log and the side file, so a closed terminal does not end the run.
-        let _ = io::stderr().write_all(text.as_bytes());
+        self.write_around_view(true, &mut || {
+            // The text is also in the log and the side file, so a closed terminal does not end the run.
+            let _ = io::stderr().write_all(text.as_bytes());
+        });
+    }
+
+    /// Shows the progress of the run at the terminal of standard error, until the outputs are dropped.
+    pub fn set_view(&mut self, view: Option<Box<dyn ProgressView>>) {
+        self.view = view;
+    }
+
+    /// Returns whether a person sees the progress.
+    pub fn has_view(&self) -> bool {
+        self.view.is_some()
+    }
+
+    /// Shows a snapshot, if a person sees the progress.
+    pub fn show(&self, snapshot: Snapshot) {
+        if let Some(view) = &self.view {
+            view.show(snapshot);
+        }
+    }
+
+    fn write_around_view(&self, is_on_terminal: bool, write: &mut dyn FnMut()) {
+        match &self.view {
+            Some(view) if is_on_terminal => view.around_output(write),
+            _ => write(),
+        }
     }
 
     /// Warns about the outputs of a run whose result is known without them.

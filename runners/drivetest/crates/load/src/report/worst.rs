@@ -57,7 +57,7 @@ impl Worst {
         self.intervals_count += 1;
         self.add_reads(label_s, operation_stats);
         self.add_cpu(telemetry);
-        self.add_temperatures(telemetry);
+        self.hottest = Hottest::of(telemetry, self.hottest.take());
     }
 
     fn add_reads(&mut self, label_s: u64, operation_stats: &[OperationStats]) {
@@ -81,22 +81,23 @@ impl Worst {
         self.busy_count += u64::from(is_over(cpu.busy_pct, BUSY_PCT));
         self.stolen_count += u64::from(is_over(cpu.steal_pct, STOLEN_PCT));
     }
+}
 
-    fn add_temperatures(&mut self, telemetry: &Record) {
+impl Hottest {
+    /// Returns the drive closest to its limit, of those in a sample and an earlier one.
+    pub fn of(telemetry: &Record, earlier: Option<Self>) -> Option<Self> {
         let reported = telemetry.disks.iter().filter_map(|disk| {
             let temperature = disk.temperature.as_ref()?;
-            Some(Hottest {
+            Some(Self {
                 disk: disk.disk.clone(),
                 celsius: temperature.celsius?,
                 limit_celsius: temperature.limit_celsius,
             })
         });
-        let all = self.hottest.take().into_iter().chain(reported);
-        self.hottest = all.min_by(|one, other| one.margin().total_cmp(&other.margin()));
+        let all = earlier.into_iter().chain(reported);
+        all.min_by(|one, other| one.margin().total_cmp(&other.margin()))
     }
-}
 
-impl Hottest {
     /// Returns the degrees below the limit. Drives without a limit count from an arbitrary high one.
     fn margin(&self) -> f64 {
         self.limit_celsius.map_or(1_000.0, Rounded::value) - self.celsius.value()

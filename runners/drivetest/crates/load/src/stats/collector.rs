@@ -9,15 +9,16 @@ use crate::clock::{Instant, Nanos};
 use crate::device::Device;
 use crate::engine::counters::EngineCounters;
 use crate::engine::workers::RunContext;
+use crate::progress::{LoadProgress, OperationProgress, Snapshot};
 use crate::report::block::{block, histograms};
 use crate::report::header::failed;
 use crate::report::output::Outputs;
 use crate::report::side::{self, ErrorCount, RunTotals};
-use crate::report::worst::Worst;
-use crate::schedule::stream::{Operation, Stream};
+use crate::report::worst::{Hottest, Worst};
+use crate::schedule::stream::{ActHistogram, Operation, Stream};
 use crate::signals::Signals;
 use crate::stats::io_errors::ErrorKind;
-use crate::stats::operation_stats::OperationStats;
+use crate::stats::operation_stats::{OperationStats, times_of};
 use crate::stats::rate_check::{Extent, RateCheck};
 use crate::stats::recorder::Tally;
 use crate::stop::StopReason;
@@ -35,6 +36,9 @@ const EXIT_LIMIT: Nanos = Nanos::from_s(5);
 /// The histograms are drained at least this often, before their 32-bit counters can overflow.
 const DRAIN_PERIOD: Nanos = Nanos::from_s(60);
 
+/// The same while a person sees the progress, which shows the counts of each drain.
+const SHOWN_DRAIN_PERIOD: Nanos = Nanos::from_s(10);
+
 /// Period of the check whether all threads have exited. Polling the descriptors is no use here: they may be readable
 /// already.
 const EXIT_CHECK_PERIOD: Nanos = Nanos::from_ms(5);
@@ -51,6 +55,10 @@ pub struct Collector<'a> {
     engine_counters: EngineCounters,
     worst: Worst,
     drained: Instant,
+    /// Time and counts of the last snapshot.
+    shown: (Instant, Vec<u64>),
+    /// At the last report.
+    hottest: Option<Hottest>,
     interval_start: Nanos,
     reported_errors_count: usize,
 }
@@ -88,6 +96,8 @@ impl<'a> Collector<'a> {
             engine_counters,
             worst: Worst::default(),
             drained: start,
+            shown: (start, vec![0; streams.len()]),
+            hottest: None,
             interval_start: Nanos(0),
             reported_errors_count: 0,
         }
@@ -98,6 +108,7 @@ impl<'a> Collector<'a> {
         let interval_s = u64::from(self.context.config.report_interval_s);
         let last_s = self.context.length.0 / Nanos::from_s(1).0;
         let mut label_s = 0;
+        self.show_progress(outputs);
         while label_s < last_s && !self.is_stopped() {
             label_s += interval_s;
             self.wait_until(self.start.after(Nanos::from_s(label_s)), outputs);
@@ -118,13 +129,18 @@ impl<'a> Collector<'a> {
 
     /// Waits until a time, or until the run stops.
     fn wait_until(&mut self, until: Instant, outputs: &mut Outputs) {
+        let drain_period = match outputs.has_view() {
+            true => SHOWN_DRAIN_PERIOD,
+            false => DRAIN_PERIOD,
+        };
         while !self.is_stopped() {
             let now = Instant::now();
             if now >= until {
                 return;
             }
-            if now.since(self.drained) >= DRAIN_PERIOD {
+            if now.since(self.drained) >= drain_period {
                 self.drain_recorders();
+                self.show_progress(outputs);
             }
             self.sleep(until.since(now).min(CHECK_PERIOD));
             self.check_run();
@@ -220,11 +236,44 @@ impl<'a> Collector<'a> {
         let length = Nanos(elapsed.0 - self.interval_start.0);
         let telemetry = self.telemetry.sample(length);
         self.worst.add(label_s, &self.operation_stats, &telemetry);
+        self.hottest = Hottest::of(&telemetry, None);
         let (stats, counters) = (&self.operation_stats, self.engine_counters.close_interval());
         let record = side::interval(label_s, (elapsed, length), stats, &counters, &telemetry);
         outputs.side(&record)?;
         self.interval_start = elapsed;
+        self.show_progress(outputs);
         Ok(())
+    }
+
+    /// Shows the counts of the last drain, if a person sees the progress.
+    fn show_progress(&mut self, outputs: &Outputs) {
+        if !outputs.has_view() {
+            return;
+        }
+        let counts: Vec<_> = self.tallies.iter().map(|(_, tally)| tally.count()).collect();
+        let (earlier, earlier_counts) = std::mem::replace(&mut self.shown, (self.drained, counts));
+        let seconds = self.drained.since(earlier).0 as f64 / 1e9;
+        let rates = self.operation_stats.iter().zip(&self.shown.1).zip(earlier_counts);
+        let operations = rates.map(|((stats, count), earlier_count)| {
+            let done_count = count.saturating_sub(earlier_count);
+            OperationProgress::new(stats.operation.name(), stats.requested_per_s, done_count, seconds)
+        });
+        let mut service = times_of(&self.operation_stats, ActHistogram::Reads, |stats| {
+            &stats.total.service
+        });
+        for (operation, tally) in &self.tallies {
+            if operation.histogram() == Some(ActHistogram::Reads) {
+                service.merge(&tally.times.service);
+            }
+        }
+        outputs.show(Snapshot::Load(LoadProgress {
+            start: self.start,
+            length: self.context.length,
+            operations: operations.filter(|_| seconds > 0.0).collect(),
+            reads_count: service.count(),
+            over: side::over(&service),
+            hottest: self.hottest.clone(),
+        }));
     }
 
     /// Waits for the threads with a limit, because a drive that does not answer blocks them in the kernel.
@@ -244,6 +293,7 @@ impl<'a> Collector<'a> {
         let _ = self.report_errors(outputs);
         if stop_reason.is_some() {
             self.close_interval();
+            self.show_progress(outputs);
         }
         let extent = Extent {
             elapsed,

@@ -4,11 +4,13 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use drivetest_device::opening::OpenRefusal;
 use drivetest_device::{Guard, Identity};
 use drivetest_load::config::{Config, Model};
 use drivetest_load::host::Host;
+use drivetest_load::progress::{LoadProgress, ProgressView, Snapshot};
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 use drivetest_load::{LoadRun, Outcome};
@@ -20,6 +22,31 @@ pub struct Bench {
     pub device: String,
     runs: Cell<usize>,
     truncates: Cell<bool>,
+    /// Snapshots of the next run, if it is watched.
+    pub watched: Option<Watched>,
+}
+
+/// A view that keeps the snapshots.
+#[derive(Debug, Default, Clone)]
+pub struct Watched(Arc<Mutex<Vec<LoadProgress>>>);
+
+impl Watched {
+    pub fn snapshots(&self) -> Vec<LoadProgress> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+impl ProgressView for Watched {
+    fn show(&self, snapshot: Snapshot) {
+        let Snapshot::Load(load) = snapshot else {
+            panic!("{snapshot:?}")
+        };
+        self.0.lock().unwrap().push(load);
+    }
+
+    fn around_output(&self, write: &mut dyn FnMut()) {
+        write();
+    }
 }
 
 impl Bench {
@@ -45,6 +72,7 @@ impl Bench {
             device,
             runs,
             truncates,
+            watched: None,
         })
     }
 
@@ -62,6 +90,8 @@ impl Bench {
         );
         let (config, _) = Config::read_of(Model::Storage, &text, 2).unwrap();
         let mut outputs = Outputs::open(Some(&self.path("log")), Some(&self.path("side"))).unwrap();
+        let view = self.watched.clone();
+        outputs.set_view(view.map(|view| Box::new(view) as Box<dyn ProgressView>));
         let order = LoadRun {
             config,
             config_file: text.as_bytes(),

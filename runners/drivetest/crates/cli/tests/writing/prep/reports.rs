@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::bench::{Bench, ended, of_kind, records};
-use crate::drive::{drivetest, run_tool, skip};
+use crate::drive::drivetest;
 
 const MIB: u64 = 1 << 20;
 
@@ -64,28 +64,6 @@ fn with_a_side_file_standard_error_is_empty() {
         fs::read_to_string(bench.path("log"))
             .unwrap()
             .contains("\nfinished: 4194304 bytes")
-    );
-}
-
-#[test]
-fn a_person_at_a_terminal_sees_a_bar() {
-    let Some(bench) = Bench::new(2 * MIB) else { return };
-    let line = format!(
-        "{} prep {} --log {}",
-        env!("CARGO_BIN_EXE_drivetest"),
-        bench.drive().display(),
-        bench.path("log")
-    );
-    let Some(seen) = run_tool(&["script", "--quiet", "--return", "--command", &line, "/dev/null"]) else {
-        return skip("script(1) gives no terminal here");
-    };
-    assert!(
-        seen.contains("salt   [##############################] 100.0 %"),
-        "{seen:?}"
-    );
-    assert!(
-        seen.contains("0:00:00 left") && !seen.contains("\"record\""),
-        "{seen:?}"
     );
 }
 

@@ -106,6 +106,7 @@ fn the_summary_begins_with_the_verdict_of_check() {
     let text = String::from_utf8(output.stderr).unwrap();
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[0], format!("drivetest: {}", headline_of_check(&bench)));
+    assert!(!text.contains(['\x1b', '\r']), "{text:?}");
     // A disk that other programs also use may stall for most of a run; then this text says so.
     let is_held = bench.end()["rate"]["is_held"].as_bool().unwrap();
     let rates = match is_held {
