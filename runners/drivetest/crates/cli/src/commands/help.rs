@@ -148,6 +148,15 @@ mod tests {
     }
 
     #[test]
+    fn the_reference_lists_every_command() {
+        let reference = include_str!("../../../../../../docs/reference/command-line.md");
+        let commands = shown_commands(&program()).into_iter();
+        for (name, _) in commands.filter(|(name, _)| name != "run") {
+            assert!(reference.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+
+    #[test]
     fn the_short_help_has_no_examples() {
         let help = with_help(program()).render_help().to_string();
         assert!(!help.contains("Examples:"), "{help}");
