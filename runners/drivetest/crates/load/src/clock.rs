@@ -18,6 +18,11 @@ impl Nanos {
         Self(seconds * NANOS_PER_S)
     }
 
+    /// Returns that many microseconds.
+    pub const fn from_us(microseconds: u64) -> Self {
+        Self(microseconds * 1_000)
+    }
+
     /// Returns that many milliseconds.
     pub const fn from_ms(milliseconds: u64) -> Self {
         Self(milliseconds * 1_000_000)

@@ -131,6 +131,22 @@ fn engine_counters_add_up() {
 }
 
 #[test]
+fn requests_are_submitted_together_only_if_configured() {
+    // 200 us lie between two requests, or 2 ms: a slow machine may submit some late, but not most.
+    for (coalesce_us, per_s) in [(1_000, 5_000), (0, 500)] {
+        let Some(bench) = Bench::new() else { return };
+        let text = format!("test-duration-sec: 1\nread-reqs-per-sec: {per_s}\ncoalesce-us: {coalesce_us}\n");
+        assert_eq!(bench.run("io_uring", &text), Outcome::Finished);
+        let side = bench.side();
+        let batches = &side[side.len() - 1]["engine_counters"]["batch_sizes"];
+        let count = |size: &str| batches[size].as_u64().unwrap();
+        let several: u64 = ["2", "3-4", "5-8", "9-16"].map(count).into_iter().sum();
+        assert_eq!(several > count("1"), coalesce_us > 0, "{batches}");
+        assert_eq!(side[0]["coalesce_us"], coalesce_us);
+    }
+}
+
+#[test]
 fn writes_reach_the_file_and_all_blocks_differ() {
     for engine in ENGINES {
         let Some(bench) = Bench::new() else { return };

@@ -22,6 +22,9 @@ const LARGEST_REPLICATION_FACTOR: u32 = 256;
 /// One ring on each of 64 CPUs serves more devices than a host has.
 const MOST_WORKERS: u32 = 64;
 
+/// Above it, coalesced requests would exceed the shortest limit of a profile by their delay alone.
+const LONGEST_COALESCING_US: u32 = 1_000;
+
 /// Above the limit of any drive, degrees Celsius.
 const HIGHEST_TEMPERATURE_C: u32 = 150;
 
@@ -63,6 +66,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         let expected = "no together with commit-to-device";
         return Err(range("disable-odsync", expected, "yes"));
     }
+    within("coalesce-us", config.coalesce_us, 0..=LONGEST_COALESCING_US)?;
     within("workers", config.workers, 0..=MOST_WORKERS)?;
     let degrees = 0..=HIGHEST_TEMPERATURE_C;
     within("temperature-limit-c", config.temperature_limit_c, degrees)

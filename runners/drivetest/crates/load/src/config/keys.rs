@@ -135,6 +135,9 @@ keys! {
     arrivals: Arrivals, "arrivals", BOTH, "even, poisson or lockstep", Some("even"),
         "Distribution of requests over time: evenly spaced, random at the same rate, or in bursts of service-threads \
          like ACT 6. ACT has no key arrivals.";
+    coalesce_us: u32, "coalesce-us", BOTH, "0 to 1000", Some("0"),
+        "Time within which due requests are submitted together, in microseconds: it saves processor time and delays \
+         requests by up to coalesce-us; 0 submits each request when it is due. ACT has no key coalesce-us.";
     engine: EngineChoice, "engine", BOTH, "auto, io_uring or threads", Some("auto"),
         "Engine that sends requests to the devices; auto tests which engine suits the devices, and the log shows the \
          result. ACT has no key engine.";

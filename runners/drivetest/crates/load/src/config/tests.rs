@@ -140,6 +140,9 @@ fn additional_keys_have_their_defaults_and_names() {
         (config.workers, config.max_errors, config.temperature_limit_c),
         (0, 1, 0)
     );
+    let coalesce_us = |more| read(more).map(|config| config.coalesce_us).ok();
+    let all = ["", "coalesce-us: 1000", "coalesce-us: 1001"].map(coalesce_us);
+    assert_eq!(all, [Some(0), Some(1_000), None]);
     for (name, arrivals) in [("poisson", Arrivals::Poisson), ("lockstep", Arrivals::Lockstep)] {
         let config = read(&format!("arrivals: {name}")).unwrap();
         assert_eq!((config.arrivals, config.arrivals.name()), (arrivals, name));

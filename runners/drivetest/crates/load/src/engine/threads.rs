@@ -21,14 +21,10 @@ use crate::stats::io_errors::Failure;
 use crate::stats::recorder::{Recorder, Stamps};
 use crate::stop::StopReason;
 
-/// Requests of a device in memory that are due within this time are sent after one wake-up, when the last of them is
-/// due. One wake-up for three requests costs a third of three. No request is early, and this is the maximum delay.
-const COALESCE_WINDOW: Nanos = Nanos(40_000);
-
 /// A device that is faster than this is in memory. One thread serves several requests as well as several threads do.
 const FAST_DEVICE: Nanos = Nanos(10_000);
 
-/// Maximum number of requests per wake-up if the load exceeds the device's capacity.
+/// Maximum number of requests that a thread takes together: those that are coalesced, or have long been due.
 const MAX_BATCH_SIZE: u64 = 16;
 
 /// A request that takes as long as this may have waited for a processor. Reading for how long costs a thousandth of it.
@@ -43,9 +39,11 @@ pub(crate) struct Worker {
     stream: Arc<Stream>,
     recorder: Arc<Recorder>,
     memory: Memory,
-    /// Maximum number of requests per wake-up: those due within the window.
-    max_batch_size: u64,
+    /// Number of requests that are due within the time of coalescing, on average.
+    coalesced_count: u64,
     is_fast: bool,
+    /// Whether the last request was so late that the next batch is already due.
+    is_behind: bool,
     number: usize,
     availability: Availability,
     run_queue_wait: RunQueueWait,
@@ -88,11 +86,12 @@ impl Worker {
         counters: Arc<WorkerCounters>,
     ) -> Self {
         let now = Instant::now();
-        let in_window = stream.schedule.rate().per_s() * COALESCE_WINDOW.0 as f64 / 1e9;
+        let in_window = stream.schedule.rate().per_s() * context.coalescing().0 as f64 / 1e9;
         Self {
             memory: memory(context, stream.operation, number),
-            max_batch_size: (1 + in_window as u64).min(MAX_BATCH_SIZE),
+            coalesced_count: (1 + in_window as u64).min(MAX_BATCH_SIZE),
             is_fast: false,
+            is_behind: false,
             number,
             availability: Availability {
                 awake_since: now,
@@ -119,10 +118,11 @@ impl Worker {
             // Fast only if all of them are, because the next thread waits for the slowest.
             self.is_fast = true;
             self.counters.count_batch((taken.end - taken.start) as usize);
-            let last_due = start.after(self.stream.due(taken.end - 1));
+            let due = |k| start.after(self.stream.due(k));
+            let coalesced = due(taken.end - 1).min(due(taken.start).after(self.context.coalescing()));
             for k in taken {
                 let request = self.prepare(k, start.after(self.stream.due(k)));
-                let continues = match self.wait(last_due) {
+                let continues = match self.wait(request.due.max(coalesced)) {
                     Readiness::Due => self.serve(request),
                     Readiness::LeftOut => true,
                     Readiness::Stopped => false,
@@ -134,11 +134,13 @@ impl Worker {
         }
     }
 
-    /// Returns how many requests to take: one, or a full window for a device in memory.
+    /// Returns how many requests to take: one, or several of a device in memory. None of them waits for another longer
+    /// than the configuration allows.
     fn batch_size(&self) -> u64 {
-        match (&self.memory, self.is_fast) {
-            (Memory::Read(_), true) => self.max_batch_size,
-            _ => 1,
+        match (&self.memory, self.is_fast, self.is_behind) {
+            (Memory::Write(_), ..) | (_, false, _) => 1,
+            (.., true) => MAX_BATCH_SIZE,
+            (.., false) => self.coalesced_count,
         }
     }
 
@@ -180,7 +182,10 @@ impl Worker {
     /// Sends a request and counts it. Returns false if that ends the run.
     fn serve(&mut self, request: Request) -> bool {
         let submitted = Instant::now();
-        if self.context.is_too_late(submitted.since(request.due)) {
+        let lateness = submitted.since(request.due);
+        self.is_behind =
+            lateness.0 as f64 * self.stream.schedule.rate().per_s() >= MAX_BATCH_SIZE as f64 * 1e9;
+        if self.context.is_too_late(lateness) {
             self.context.stop.raise(StopReason::Lag(self.stream.operation));
             return false;
         }
@@ -248,6 +253,37 @@ fn memory(context: &RunContext, operation: Operation, number: usize) -> Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
+    use crate::schedule::stream::streams;
+    use crate::stop::StopSignal;
+
+    /// Returns a thread for 20,000 reads per second.
+    fn thread(coalesce_us: u32) -> Worker {
+        let text = format!(
+            "device-names: a\ntest-duration-sec: 1\nread-reqs-per-sec: 20000\ncoalesce-us: {coalesce_us}"
+        );
+        let config = Config::read(&text, 1).unwrap().0;
+        let stream = &streams(&config, Nanos::from_s(1), 1, None)[0];
+        let context = Arc::new(RunContext::new(config, Vec::new(), 1, StopSignal::new().unwrap()));
+        Worker::new(&context, stream, 0, Arc::default())
+    }
+
+    #[test]
+    fn several_requests_are_taken_only_if_coalesced_or_already_due() {
+        let sizes = |coalesce_us| {
+            let mut thread = thread(coalesce_us);
+            let slow = thread.batch_size();
+            thread.is_fast = true;
+            let on_time = thread.batch_size();
+            thread.is_behind = true;
+            [slow, on_time, thread.batch_size()]
+        };
+        // 50 us lie between two requests.
+        assert_eq!(
+            [sizes(0), sizes(49), sizes(100)],
+            [[1, 1, 16], [1, 1, 16], [1, 3, 16]]
+        );
+    }
 
     #[test]
     fn backlog_is_the_time_in_which_the_thread_was_awake_and_busy() {

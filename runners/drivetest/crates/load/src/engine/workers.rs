@@ -59,6 +59,11 @@ impl RunContext {
         self.config.max_lag_s != 0 && lag > Nanos::from_s(u64::from(self.config.max_lag_s))
     }
 
+    /// Returns the time within which due requests are submitted together.
+    pub(crate) fn coalescing(&self) -> Nanos {
+        Nanos::from_us(u64::from(self.config.coalesce_us))
+    }
+
     /// Returns the number of threads that have not ended.
     pub fn alive_count(&self) -> usize {
         self.alive_count.load(Ordering::Acquire)

@@ -60,7 +60,7 @@ pub fn start(
         "program_revision": REVISION.filter(|revision| !revision.is_empty()),
         "config_text": String::from_utf8_lossy(run.config_file),
         "config_sha256": hex(&Sha256::digest(run.config_file)),
-        "arrivals": config.arrivals.name(),
+        "arrivals": config.arrivals.name(), "coalesce_us": config.coalesce_us,
         "engine": selection.map_or(config.engine.name(), |selection| selection.engine.name()),
         "engine_reason": selection.map_or("", |selection| &selection.reason),
         "workers": selection.and_then(|selection| selection.engine.workers()),
