@@ -66,8 +66,8 @@ pub(crate) struct Worker {
     in_flight_by_device: Box<[InFlight]>,
     /// Whether more requests can be submitted immediately.
     has_more: bool,
-    /// Whether a request was submitted since the last sleep.
-    has_sent: bool,
+    /// Time of the last request, which is in the queue until the next system call.
+    unsent_since: Option<Instant>,
     pattern: Pattern,
     rng: RequestRng,
     start: Instant,
@@ -118,7 +118,7 @@ impl Worker {
                 .map(|file| InFlight::new(max_in_flight(file, workers), now))
                 .collect(),
             has_more: false,
-            has_sent: false,
+            unsent_since: None,
             pattern,
             rng,
             start: now,
@@ -239,9 +239,7 @@ impl Worker {
         while let Some(index) = self.earliest(now)
             && let Some(next_request) = self.states[index].next
             && self.submit_or_queue(index, next_request, now, &mut room)
-        {
-            self.states[index].advance(self.start, now);
-        }
+        {}
         self.counters.count_batch(room_at_start - room);
         self.has_more = room == 0;
     }
@@ -255,7 +253,8 @@ impl Worker {
         due(&index).filter(|due| *due <= now).map(|_| index)
     }
 
-    /// Submits a due request, or puts it into the backlog. Returns false if neither is possible now.
+    /// Submits a due request, or puts it into the backlog, and takes the next one. Returns false if neither is possible
+    /// now.
     fn submit_or_queue(
         &mut self,
         index: usize,
@@ -263,7 +262,9 @@ impl Worker {
         now: Instant,
         room: &mut usize,
     ) -> bool {
+        self.flush();
         if self.is_too_late(index, next_request.due, now) {
+            self.states[index].advance(self.start, now);
             return !self.context.stop.is_raised();
         }
         let (request, _) = request::draw(
@@ -278,6 +279,7 @@ impl Worker {
         if queue.is_empty() && has_free_slot {
             let has_room = *room > 0;
             if has_room {
+                state.advance(self.start, now);
                 self.submit(index, request, Nanos(0), now);
                 *room -= 1;
             }
@@ -293,6 +295,7 @@ impl Worker {
         }
         let NextRequest { k, due, .. } = next_request;
         self.waiting.push(queue, Waiting { k, due, queued });
+        state.advance(self.start, now);
         true
     }
 
@@ -357,10 +360,12 @@ impl Worker {
         let request = request::draw(&self.context, &self.states[index].stream, k, due).0;
         let backlog = waiting.backlog(InFlight::free_since(self.limits(index, device)));
         self.submit(index, request, backlog, now);
+        self.flush();
         true
     }
 
-    /// Assigns a slot to a request, timestamps and submits it. The device must have a free slot.
+    /// Assigns a slot to a request, timestamps it and queues it for the next system call, which must follow immediately:
+    /// if no other request is due, it is the call that waits. The device must have a free slot.
     ///
     /// Each request has a system call of its own. With several in one call, all but the first would appear slower
     /// than the device is, by the time that the kernel needs for the earlier ones.
@@ -389,9 +394,15 @@ impl Worker {
         self.in_flight_count += 1;
         self.in_flight_by_device[request.device].add();
         self.push(number);
-        self.has_sent = true;
-        self.ring.submit();
+        self.unsent_since = Some(submitted);
         self.states[index].stream.note_submission(submitted);
+    }
+
+    /// Submits the last request, unless a system call already did.
+    fn flush(&mut self) {
+        if self.unsent_since.take().is_some() {
+            self.ring.submit();
+        }
     }
 
     fn push(&mut self, number: u32) {
@@ -430,19 +441,23 @@ impl Worker {
         }
     }
 
-    /// Waits for a completion or a due request. Returns false if the ring is broken.
+    /// Submits the last request, and waits for a completion or a due request. Returns false if the ring is broken.
     fn wait(&mut self) -> bool {
-        let now = Instant::now();
-        let is_idle = !std::mem::take(&mut self.has_sent);
+        // Between the timestamp of a request and its system call, nothing else should take time.
+        let now = self.unsent_since.unwrap_or_else(Instant::now);
         let idle_time = self.time_until_due(now);
-        if is_idle && idle_time.is_some_and(|time| time >= RENEW_TIME) {
+        if self.unsent_since.is_none() && idle_time.is_some_and(|time| time >= RENEW_TIME) {
             self.renew_one();
         }
         let entered = match idle_time {
-            Some(time) if time <= WAKE_LEAD && self.rejected.is_empty() => self.spin(now, now.after(time)),
+            Some(time) if time <= WAKE_LEAD => {
+                self.flush();
+                self.spin(now, now.after(time))
+            }
             Some(time) => self.ring.wait(Some(Nanos(time.0.saturating_sub(WAKE_LEAD.0)))),
             None => self.ring.wait(None),
         };
+        self.unsent_since = None;
         match entered {
             Ok(()) => true,
             Err(error) => {
