@@ -67,9 +67,9 @@ pub struct EngineCounters {
 pub struct EngineCounts {
     /// Time in which workers polled until a request was due.
     pub spin_ns: u64,
-    /// Sleeps that ended without a completion.
+    /// Sleeps that ended without the completion of a request.
     pub timer_wakes_count: u64,
-    /// Sleeps that ended with a completion. Threads wait for it in the call of the request itself.
+    /// Sleeps that ended with the completion of a request. Threads wait for it in the call of the request itself.
     pub completion_wakes_count: Option<u64>,
     /// Calls of io_uring_enter.
     pub enters_count: Option<u64>,

@@ -9,7 +9,7 @@ use io_uring::{Builder, IoUring, cqueue, opcode, squeue, types};
 use rustix::io::Errno;
 
 use super::arena::Arena;
-use crate::clock::Nanos;
+use crate::clock::{Instant, Nanos};
 use crate::device::Extent;
 use crate::engine::counters::WorkerCounters;
 
@@ -23,6 +23,13 @@ const MOST_COMPLETIONS: usize = 65_536;
 /// processor; then the rest would wait in a queue that no drive has.
 const KERNEL_THREADS: u32 = 256;
 
+/// Maximum number of alarms that have not fired: two for each stream, of which a load has at most four, and those whose
+/// requests were submitted before they fired.
+const ALARMS: usize = 16;
+
+/// Added to the number of an alarm in a completion. Slots have smaller numbers.
+const ALARM: u64 = 1 << 32;
+
 /// IORING_ENTER_GETEVENTS. Source: include/uapi/linux/io_uring.h.
 const GET_EVENTS: u32 = 1;
 
@@ -35,11 +42,25 @@ pub(super) struct Transfer {
     pub(super) memory_offset: usize,
 }
 
+/// A completion of the ring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Completion {
+    /// Slot and result of a request.
+    Request(u32, Result<usize, Errno>),
+    /// An alarm that was set to this time, and no longer is.
+    Alarm(Instant),
+}
+
 /// The ring, and whether its memory is registered.
 pub(super) struct Ring {
     uring: IoUring,
     has_fixed_memory: bool,
     counters: Arc<WorkerCounters>,
+    /// Times of the alarms, which the kernel reads.
+    alarm_times: Box<[types::Timespec; ALARMS]>,
+    alarms: [Instant; ALARMS],
+    /// A bit for each alarm that is not set.
+    free_alarms: u32,
 }
 
 impl Ring {
@@ -53,7 +74,7 @@ impl Ring {
         files: &[&File],
         counters: Arc<WorkerCounters>,
     ) -> io::Result<Self> {
-        let completions = (2 * requests_count).clamp(2 * ENTRIES as usize, MOST_COMPLETIONS) as u32;
+        let completions = (2 * requests_count + ALARMS).clamp(2 * ENTRIES as usize, MOST_COMPLETIONS) as u32;
         let uring = build(completions.next_power_of_two())?;
         if !uring.params().is_feature_ext_arg() || !uring.params().is_feature_nodrop() {
             return Err(io::ErrorKind::Unsupported.into());
@@ -74,6 +95,9 @@ impl Ring {
             uring,
             has_fixed_memory,
             counters,
+            alarm_times: Box::new([types::Timespec::new(); ALARMS]),
+            alarms: [Instant::ZERO; ALARMS],
+            free_alarms: (1 << ALARMS) - 1,
         })
     }
 
@@ -85,10 +109,30 @@ impl Ring {
         self.uring.submitter().register_enable_rings()
     }
 
-    /// Returns how many requests can be pushed before the next [`wait`](Self::wait).
+    /// Returns how many requests can be pushed before the next [`wait`](Self::wait), whatever alarms are set.
     pub(super) fn room(&mut self) -> usize {
         let queue = self.uring.submission();
-        queue.capacity() - queue.len()
+        queue.capacity().saturating_sub(queue.len() + ALARMS)
+    }
+
+    /// Lets the kernel end a wait at a time, from the next system call on. Returns false if too many alarms are set.
+    pub(super) fn set_alarm(&mut self, at: Instant) -> bool {
+        let alarm = self.free_alarms.trailing_zeros() as usize;
+        if alarm >= ALARMS {
+            return false;
+        }
+        self.alarm_times[alarm] = timespec(at.since(Instant::ZERO));
+        let time = &raw const self.alarm_times[alarm];
+        let timeout = opcode::Timeout::new(time).flags(types::TimeoutFlags::ABS);
+        let entry = timeout.build().user_data(ALARM | alarm as u64);
+        // SAFETY: the kernel reads the time when it takes the entry. It is on the heap, as long as the ring exists, and
+        // does not change before the alarm completes.
+        let is_set = unsafe { self.uring.submission().push(&entry) }.is_ok();
+        if is_set {
+            self.free_alarms &= !(1 << alarm);
+            self.alarms[alarm] = at;
+        }
+        is_set
     }
 
     /// Queues a request. There must be room.
@@ -128,7 +172,7 @@ impl Ring {
         let _ = unsafe { self.uring.submitter().enter::<()>(pushed, 0, 0, None) };
     }
 
-    /// Submits the queued requests and waits for a completion or the timeout. With None it does not wait.
+    /// Submits the queued requests and waits for a completion, an alarm or the timeout. With None it does not wait.
     ///
     /// # Errors
     /// If the kernel accepts no more requests from this ring.
@@ -140,15 +184,9 @@ impl Ring {
             // SAFETY: every queued entry was pushed under the terms of `push`; the call has no argument.
             None => unsafe { submitter.enter::<()>(pushed, 0, GET_EVENTS, None) },
             Some(length) => {
-                let time = types::Timespec::new()
-                    .sec(length.0 / 1_000_000_000)
-                    .nsec((length.0 % 1_000_000_000) as u32);
-                submitter.submit_with_args(1, &types::SubmitArgs::new().timespec(&time))
+                submitter.submit_with_args(1, &types::SubmitArgs::new().timespec(&timespec(length)))
             }
         };
-        if timeout.is_some() {
-            self.counters.count_wake(!self.uring.completion().is_empty());
-        }
         match entered {
             Err(error) if !is_temporary(&error) => Err(error),
             _ => Ok(()),
@@ -160,14 +198,20 @@ impl Ring {
         self.uring.submission().taskrun() || !self.uring.completion().is_empty()
     }
 
-    /// Iterates over the new completions: slot number and result.
-    pub(super) fn completions(&mut self) -> impl Iterator<Item = (u32, Result<usize, Errno>)> + '_ {
-        self.uring.completion().map(|entry: cqueue::Entry| {
+    /// Iterates over the new completions.
+    pub(super) fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
+        let (alarms, free_alarms) = (&self.alarms, &mut self.free_alarms);
+        self.uring.completion().map(move |entry: cqueue::Entry| {
+            let number = entry.user_data() as u32;
+            if entry.user_data() >= ALARM {
+                *free_alarms |= 1 << number;
+                return Completion::Alarm(alarms[number as usize]);
+            }
             let result = match entry.result() {
                 bytes @ 0.. => Ok(bytes as usize),
                 errno => Err(Errno::from_raw_os_error(-errno)),
             };
-            (entry.user_data() as u32, result)
+            Completion::Request(number, result)
         })
     }
 }
@@ -178,6 +222,13 @@ impl Drop for Ring {
         // next run on them would be refused.
         let _ = self.uring.submitter().unregister_files();
     }
+}
+
+/// Returns a length, or a time on CLOCK_MONOTONIC, in the form that the kernel reads.
+fn timespec(length: Nanos) -> types::Timespec {
+    types::Timespec::new()
+        .sec(length.0 / 1_000_000_000)
+        .nsec((length.0 % 1_000_000_000) as u32)
 }
 
 /// Returns whether an error is temporary: timeout, signal, lack of memory, or too many pending completions.
@@ -210,4 +261,60 @@ fn build(completions: u32) -> io::Result<IoUring> {
         }
     }
     Err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs a test with a ring. Skips it if there is no io_uring.
+    fn with_ring(test: impl FnOnce(&mut Ring)) {
+        let (arena, file) = (Arena::new(4_096).unwrap(), tempfile::tempfile().unwrap());
+        if let Ok(mut ring) = Ring::new(1, &arena, &[&file], Arc::default()) {
+            ring.enable().unwrap();
+            test(&mut ring);
+        }
+    }
+
+    /// Returns the alarms that fired in one wait of up to 50 ms, and when it ended.
+    fn fired(ring: &mut Ring) -> (Vec<Instant>, Instant) {
+        ring.wait(Some(Nanos::from_ms(50))).unwrap();
+        let now = Instant::now();
+        let alarm = |completion| match completion {
+            Completion::Alarm(at) => at,
+            Completion::Request(..) => panic!("{completion:?}"),
+        };
+        (ring.completions().map(alarm).collect(), now)
+    }
+
+    #[test]
+    fn alarms_end_waits_in_order_and_not_early() {
+        with_ring(|ring| {
+            let now = Instant::now();
+            let [first, second] = [10, 20].map(|ms| now.after(Nanos::from_ms(ms)));
+            assert!(ring.set_alarm(second) && ring.set_alarm(first));
+            let mut all = Vec::new();
+            while all.len() < 2 {
+                let (alarms, now) = fired(ring);
+                assert!(alarms.iter().all(|alarm| *alarm <= now));
+                all.extend(alarms);
+            }
+            assert_eq!(all, [first, second]);
+        });
+    }
+
+    #[test]
+    fn alarms_are_limited_and_reused() {
+        with_ring(|ring| {
+            for _ in 0..1_000 {
+                let past = Instant::now();
+                let set_count = (0..=ALARMS).filter(|_| ring.set_alarm(past)).count();
+                assert_eq!((set_count, ring.room()), (ALARMS, ENTRIES as usize - 2 * ALARMS));
+                let mut fired_count = 0;
+                while fired_count < ALARMS {
+                    fired_count += fired(ring).0.len();
+                }
+            }
+        });
+    }
 }

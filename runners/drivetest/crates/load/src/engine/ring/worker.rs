@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::arena::Arena;
 use super::backlog::{Backlog, InFlight, Waiting};
 use super::stream_state::{NextRequest, StreamState, max_in_flight};
-use super::uring::{Ring, Transfer};
+use super::uring::{Completion, Ring, Transfer};
 use crate::clock::{Instant, Nanos};
 use crate::engine::buffer::Pattern;
 use crate::engine::counters::WorkerCounters;
@@ -68,6 +68,8 @@ pub(crate) struct Worker {
     has_more: bool,
     /// Time of the last request, which is in the queue until the next system call.
     unsent_since: Option<Instant>,
+    /// When the last sleep began, until its end is counted.
+    asleep_since: Option<Instant>,
     pattern: Pattern,
     rng: RequestRng,
     start: Instant,
@@ -119,6 +121,7 @@ impl Worker {
                 .collect(),
             has_more: false,
             unsent_since: None,
+            asleep_since: None,
             pattern,
             rng,
             start: now,
@@ -139,8 +142,9 @@ impl Worker {
             return self.context.stop.raise(broken(&error));
         }
         (self.start, self.end, self.next_stall_check) = (start, self.context.start_barrier.end(), start);
-        for state in &mut self.states {
-            state.advance(start, start);
+        for index in 0..self.states.len() {
+            self.states[index].advance(start, start);
+            self.set_alarms(index, start);
         }
         self.run_loop();
         self.drain();
@@ -161,12 +165,24 @@ impl Worker {
     fn is_done(&self) -> bool {
         self.in_flight_count == 0
             && self.waiting.count() == 0
-            && self.states.iter().all(|state| state.next.is_none())
+            && self.states.iter().all(|state| state.upcoming.is_empty())
     }
 
     /// Timestamps and counts completions.
     fn reap(&mut self, now: Instant) {
-        for (number, result) in self.ring.completions() {
+        let mut has_request = false;
+        for completion in self.ring.completions() {
+            let (number, result) = match completion {
+                Completion::Request(number, result) => (number, result),
+                Completion::Alarm(at) => {
+                    let upcoming = self.states.iter_mut().flat_map(|state| &mut state.upcoming);
+                    upcoming
+                        .filter(|request| request.alarm == Some(at))
+                        .for_each(|request| request.alarm = None);
+                    continue;
+                }
+            };
+            has_request = true;
             let Some(slot) = self.slots.get(number as usize).copied().flatten() else {
                 continue;
             };
@@ -203,6 +219,9 @@ impl Worker {
                 false => state.free.push(number),
             }
         }
+        if self.asleep_since.take().is_some() {
+            self.counters.count_wake(has_request);
+        }
     }
 
     /// Stops the run if a device has completed nothing for longer than the maximum lag.
@@ -236,21 +255,32 @@ impl Worker {
         if self.waiting.count() > 0 {
             room = self.submit_backlog(now, room);
         }
-        while let Some(index) = self.earliest(now)
-            && let Some(next_request) = self.states[index].next
+        while let Some((index, next_request)) = self.earliest()
+            && next_request.due <= now
             && self.submit_or_queue(index, next_request, now, &mut room)
         {}
         self.counters.count_batch(room_at_start - room);
         self.has_more = room == 0;
     }
 
-    /// Returns the stream whose next request has been due for the longest time.
-    fn earliest(&self, now: Instant) -> Option<usize> {
-        let due = |index: &usize| self.states[*index].next.map(|next_request| next_request.due);
-        let index = (0..self.states.len())
-            .filter(|index| due(index).is_some())
-            .min_by_key(due)?;
-        due(&index).filter(|due| *due <= now).map(|_| index)
+    /// Returns the first of the next requests of all streams, and the index of its stream.
+    fn earliest(&self) -> Option<(usize, NextRequest)> {
+        let states = self.states.iter().enumerate();
+        let next_requests = states.filter_map(|(index, state)| Some((index, state.next()?)));
+        next_requests.min_by_key(|(_, next_request)| next_request.due)
+    }
+
+    /// Sets alarms for the upcoming requests of a stream, unless they are coalesced: then this thread wakes up for several
+    /// of them.
+    fn set_alarms(&mut self, index: usize, now: Instant) {
+        if self.context.config.coalesce_us == 0 {
+            for request in &mut self.states[index].upcoming {
+                let at = request.due.before(WAKE_LEAD);
+                if request.alarm.is_none() && at > now && self.ring.set_alarm(at) {
+                    request.alarm = Some(at);
+                }
+            }
+        }
     }
 
     /// Submits a due request, or puts it into the backlog, and takes the next one. Returns false if neither is possible
@@ -265,6 +295,7 @@ impl Worker {
         self.flush();
         if self.is_too_late(index, next_request.due, now) {
             self.states[index].advance(self.start, now);
+            self.set_alarms(index, now);
             return !self.context.stop.is_raised();
         }
         let (request, _) = request::draw(
@@ -281,21 +312,22 @@ impl Worker {
             if has_room {
                 state.advance(self.start, now);
                 self.submit(index, request, Nanos(0), now);
+                self.set_alarms(index, now);
                 *room -= 1;
             }
             return has_room;
         }
         let queued = next_request.queued.unwrap_or(now);
         if self.waiting.is_full() {
-            state.next = Some(NextRequest {
-                queued: Some(queued),
-                ..next_request
-            });
+            if let Some(next_request) = state.upcoming.front_mut() {
+                next_request.queued = Some(queued);
+            }
             return false;
         }
         let NextRequest { k, due, .. } = next_request;
         self.waiting.push(queue, Waiting { k, due, queued });
         state.advance(self.start, now);
+        self.set_alarms(index, now);
         true
     }
 
@@ -445,16 +477,25 @@ impl Worker {
     fn wait(&mut self) -> bool {
         // Between the timestamp of a request and its system call, nothing else should take time.
         let now = self.unsent_since.unwrap_or_else(Instant::now);
-        let idle_time = self.time_until_due(now);
-        if self.unsent_since.is_none() && idle_time.is_some_and(|time| time >= RENEW_TIME) {
+        let wake_time = self.wake_time(now);
+        if self.unsent_since.is_none() && wake_time.is_some_and(|time| time.since(now) >= RENEW_TIME) {
             self.renew_one();
         }
-        let entered = match idle_time {
-            Some(time) if time <= WAKE_LEAD => {
+        let entered = match wake_time {
+            Some(time) if time.since(now) <= WAKE_LEAD => {
                 self.flush();
-                self.spin(now, now.after(time))
+                self.spin(now, time)
             }
-            Some(time) => self.ring.wait(Some(Nanos(time.0.saturating_sub(WAKE_LEAD.0)))),
+            Some(time) => {
+                self.asleep_since = Some(now);
+                let has_alarm = self
+                    .earliest()
+                    .is_some_and(|(_, request)| request.alarm.is_some());
+                self.ring.wait(Some(match has_alarm {
+                    true => LONGEST_SLEEP,
+                    false => time.before(WAKE_LEAD).since(now),
+                }))
+            }
             None => self.ring.wait(None),
         };
         self.unsent_since = None;
@@ -481,26 +522,22 @@ impl Worker {
         }
     }
 
-    /// Returns the time until the next request is due, or None if there is one to submit now.
-    fn time_until_due(&self, now: Instant) -> Option<Nanos> {
+    /// Returns when this thread has something to do, or None if that is now.
+    fn wake_time(&self, now: Instant) -> Option<Instant> {
         let longest = now.after(LONGEST_SLEEP);
         if self.has_more || !self.rejected.is_empty() {
             return None;
         }
-        let dues = self
-            .states
-            .iter()
-            .filter_map(|state| state.next.map(|next_request| next_request.due));
-        let Some(first) = dues.min() else {
-            return Some(LONGEST_SLEEP);
+        let Some((_, NextRequest { due: first, .. })) = self.earliest() else {
+            return Some(longest);
         };
         if first <= now {
             // With a full backlog, nothing can be submitted before a completion.
-            return self.waiting.is_full().then_some(LONGEST_SLEEP);
+            return self.waiting.is_full().then_some(longest);
         }
         let limit = first.after(self.context.coalescing());
         let wake = self.states.iter().filter_map(|state| state.last_due(limit)).max();
-        Some(wake.unwrap_or(first).min(longest).since(now))
+        Some(wake.unwrap_or(first).min(longest))
     }
 
     /// Waits for all outstanding requests; until then their memory belongs to the kernel.
