@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use serde::Serialize;
 
+use super::wake_error::WakeError;
 use crate::clock::Nanos;
 use crate::stats::act_buckets::add;
 
@@ -20,10 +21,11 @@ const ENTERS: usize = 3;
 const BATCHES: usize = 4;
 const COUNTERS_COUNT: usize = BATCHES + BATCH_SIZES.len();
 
-/// The counters of one worker, which alone adds to them. They have cache lines of their own.
+/// The counters of one worker, and median and 99th percentile of its wake-up error. The worker alone writes them, and
+/// they have cache lines of their own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub struct WorkerCounters([AtomicU64; COUNTERS_COUNT]);
+pub struct WorkerCounters([AtomicU64; COUNTERS_COUNT], [AtomicU64; 2]);
 
 impl WorkerCounters {
     pub(super) fn count_spin(&self, length: Nanos) {
@@ -38,6 +40,11 @@ impl WorkerCounters {
             TIMER_WAKES
         };
         add(&self.0[counter], 1);
+    }
+
+    pub(super) fn set_wake_error(&self, wake_error: &WakeError) {
+        self.1[0].store(wake_error.median.0, Relaxed);
+        self.1[1].store(wake_error.p99.0, Relaxed);
     }
 
     pub(super) fn count_enter(&self) {
@@ -73,6 +80,10 @@ pub struct EngineCounts {
     pub completion_wakes_count: Option<u64>,
     /// Calls of io_uring_enter.
     pub enters_count: Option<u64>,
+    /// Median and 99th percentile of the time by which timers lately woke workers late, of the worst worker.
+    pub wake_error_p50_ns: u64,
+    /// 0 until there are enough samples.
+    pub wake_error_p99_ns: u64,
     /// Number of batches by their number of requests.
     pub batch_sizes: BTreeMap<&'static str, u64>,
 }
@@ -111,7 +122,13 @@ impl EngineCounters {
 
     fn counts(&self, sums: [u64; COUNTERS_COUNT]) -> EngineCounts {
         let of_rings = |counter| self.has_rings.then_some(sums[counter]);
+        let worst = |gauge: usize| {
+            let values = self.workers.iter().map(|worker| worker.1[gauge].load(Relaxed));
+            values.max().unwrap_or_default()
+        };
         EngineCounts {
+            wake_error_p50_ns: worst(0),
+            wake_error_p99_ns: worst(1),
             spin_ns: sums[SPIN_NS],
             timer_wakes_count: sums[TIMER_WAKES],
             completion_wakes_count: of_rings(COMPLETION_WAKES),
@@ -167,5 +184,20 @@ mod tests {
     fn threads_have_no_calls_of_a_ring() {
         let counts = EngineCounters::new(1, false).totals();
         assert_eq!((counts.completion_wakes_count, counts.enters_count), (None, None));
+    }
+
+    #[test]
+    fn the_wake_up_error_is_that_of_the_worst_worker() {
+        let counters = EngineCounters::new(2, true);
+        for (number, us) in [(0, 20), (1, 30)] {
+            let (worker, mut wake_error) = (counters.of_worker(number), WakeError::new());
+            while !wake_error.add(Nanos::from_us(us)) {}
+            worker.set_wake_error(&wake_error);
+        }
+        let totals = counters.totals();
+        assert_eq!(
+            (totals.wake_error_p50_ns, totals.wake_error_p99_ns),
+            (30_000, 30_000)
+        );
     }
 }

@@ -19,6 +19,7 @@ mod ring {
 }
 mod thread_scheduling;
 mod threads;
+mod wake_error;
 pub mod workers;
 
 use std::io;

@@ -13,6 +13,7 @@ use crate::engine::buffer::{Buffer, Payload};
 use crate::engine::counters::WorkerCounters;
 use crate::engine::request::{self, Request};
 use crate::engine::thread_scheduling::{self, RunQueueWait};
+use crate::engine::wake_error::WakeError;
 use crate::engine::workers::RunContext;
 use crate::engine::{GRACE, LONGEST_SLEEP};
 use crate::schedule::rng::RequestRng;
@@ -47,6 +48,7 @@ pub(crate) struct Worker {
     number: usize,
     availability: Availability,
     run_queue_wait: RunQueueWait,
+    wake_error: WakeError,
     counters: Arc<WorkerCounters>,
 }
 
@@ -98,6 +100,7 @@ impl Worker {
                 free_since: now,
             },
             run_queue_wait: RunQueueWait::default(),
+            wake_error: WakeError::new(),
             counters,
             context: Arc::clone(context),
             stream: Arc::clone(stream),
@@ -155,13 +158,17 @@ impl Worker {
 
     /// Waits until a request is due or the run stops.
     fn wait(&mut self, due: Instant) -> Readiness {
-        let mut has_slept = false;
+        let wake_time = due.before(self.wake_error.lead(self.stream.half_period()));
+        let (mut has_slept, mut spins_since) = (false, None);
         loop {
             if self.context.stop.is_raised() {
                 return Readiness::Stopped;
             }
             let now = Instant::now();
             if now >= due {
+                if let Some(since) = spins_since {
+                    self.counters.count_spin(now.since(since));
+                }
                 if has_slept {
                     self.availability.awake_since = now;
                     self.run_queue_wait.reset();
@@ -173,9 +180,18 @@ impl Worker {
                     Readiness::Due
                 };
             }
-            due.min(now.after(LONGEST_SLEEP)).sleep_until();
+            if now >= wake_time {
+                spins_since = spins_since.or(Some(now));
+                std::hint::spin_loop();
+                continue;
+            }
+            let until = wake_time.min(now.after(LONGEST_SLEEP));
+            until.sleep_until();
             has_slept = true;
             self.counters.count_wake(false);
+            if self.wake_error.add(Instant::now().since(until)) {
+                self.counters.set_wake_error(&self.wake_error);
+            }
         }
     }
 

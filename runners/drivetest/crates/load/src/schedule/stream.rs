@@ -106,6 +106,11 @@ impl Stream {
         self.schedule.due(k)
     }
 
+    /// Returns half the time between two requests, or None unless they are evenly spaced.
+    pub fn half_period(&self) -> Option<Nanos> {
+        self.catch_up.as_ref().map(|catch_up| catch_up.half_period)
+    }
+
     /// Returns how late the next untaken request is, or None if all are taken.
     pub fn lag(&self, start: Instant, now: Instant) -> Option<Nanos> {
         let k = self.next.load(Relaxed);

@@ -15,6 +15,7 @@ use crate::clock::{Instant, Nanos};
 use crate::engine::buffer::Pattern;
 use crate::engine::counters::WorkerCounters;
 use crate::engine::request::{self, Request};
+use crate::engine::wake_error::WakeError;
 use crate::engine::workers::RunContext;
 use crate::engine::{GRACE, LONGEST_SLEEP, thread_scheduling};
 use crate::schedule::rng::RequestRng;
@@ -25,10 +26,6 @@ use crate::stop::StopReason;
 
 /// Maximum number of submissions between two checks for completions.
 const BATCH: usize = 16;
-
-/// The timer is set this much before a request is due, which is about the wake-up time of a virtual processor. The
-/// remaining time is spent spinning.
-const WAKE_LEAD: Nanos = Nanos(15_000);
 
 /// Minimum idle time for renewing the data of a write; 128 KiB take 5 us.
 const RENEW_TIME: Nanos = Nanos(15_000);
@@ -70,6 +67,7 @@ pub(crate) struct Worker {
     unsent_since: Option<Instant>,
     /// When the last sleep began, until its end is counted.
     asleep_since: Option<Instant>,
+    wake_error: WakeError,
     pattern: Pattern,
     rng: RequestRng,
     start: Instant,
@@ -122,6 +120,7 @@ impl Worker {
             has_more: false,
             unsent_since: None,
             asleep_since: None,
+            wake_error: WakeError::new(),
             pattern,
             rng,
             start: now,
@@ -135,6 +134,8 @@ impl Worker {
         thread_scheduling::minimize_timer_slack();
         thread_scheduling::raise_priority();
         let enabled = self.ring.enable();
+        self.wake_error.measure();
+        self.counters.set_wake_error(&self.wake_error);
         let Some(start) = self.context.start_barrier.wait() else {
             return;
         };
@@ -175,6 +176,10 @@ impl Worker {
             let (number, result) = match completion {
                 Completion::Request(number, result) => (number, result),
                 Completion::Alarm(at) => {
+                    let has_slept = self.asleep_since.is_some_and(|since| since < at);
+                    if has_slept && self.wake_error.add(now.since(at)) {
+                        self.counters.set_wake_error(&self.wake_error);
+                    }
                     let upcoming = self.states.iter_mut().flat_map(|state| &mut state.upcoming);
                     upcoming
                         .filter(|request| request.alarm == Some(at))
@@ -274,11 +279,16 @@ impl Worker {
     /// of them.
     fn set_alarms(&mut self, index: usize, now: Instant) {
         if self.context.config.coalesce_us == 0 {
-            for request in &mut self.states[index].upcoming {
-                let at = request.due.before(WAKE_LEAD);
-                if request.alarm.is_none() && at > now && self.ring.set_alarm(at) {
+            let state = &mut self.states[index];
+            let lead = self.wake_error.lead(state.stream.half_period());
+            let mut awake_at = now;
+            for request in &mut state.upcoming {
+                let at = request.due.before(lead);
+                // This thread is awake when the request before is due.
+                if request.alarm.is_none() && at > awake_at && self.ring.set_alarm(at) {
                     request.alarm = Some(at);
                 }
+                awake_at = request.due;
             }
         }
     }
@@ -481,19 +491,20 @@ impl Worker {
         if self.unsent_since.is_none() && wake_time.is_some_and(|time| time.since(now) >= RENEW_TIME) {
             self.renew_one();
         }
+        let earliest = self.earliest();
+        let half_period = earliest.and_then(|(index, _)| self.states[index].stream.half_period());
+        let lead = self.wake_error.lead(half_period);
         let entered = match wake_time {
-            Some(time) if time.since(now) <= WAKE_LEAD => {
+            Some(time) if time.since(now) <= lead => {
                 self.flush();
                 self.spin(now, time)
             }
             Some(time) => {
                 self.asleep_since = Some(now);
-                let has_alarm = self
-                    .earliest()
-                    .is_some_and(|(_, request)| request.alarm.is_some());
+                let has_alarm = earliest.is_some_and(|(_, request)| request.alarm.is_some());
                 self.ring.wait(Some(match has_alarm {
                     true => LONGEST_SLEEP,
-                    false => time.before(WAKE_LEAD).since(now),
+                    false => time.before(lead).since(now),
                 }))
             }
             None => self.ring.wait(None),
@@ -534,6 +545,9 @@ impl Worker {
         if first <= now {
             // With a full backlog, nothing can be submitted before a completion.
             return self.waiting.is_full().then_some(longest);
+        }
+        if self.context.config.coalesce_us == 0 {
+            return Some(first.min(longest));
         }
         let limit = first.after(self.context.coalescing());
         let wake = self.states.iter().filter_map(|state| state.last_due(limit)).max();

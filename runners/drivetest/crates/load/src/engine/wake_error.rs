@@ -1,0 +1,160 @@
+//! The wake-up error: the time by which timers wake a thread late, and the lead with which they are set for it.
+
+use crate::clock::{Instant, Nanos};
+
+/// Width of a cell of the distribution. The last cell has all longer times.
+const CELL: Nanos = Nanos(500);
+const CELLS_COUNT: usize = 256;
+
+/// Number of samples before the first evaluation, and between two later ones.
+const FIRST_SAMPLES: u32 = 64;
+const SAMPLES: u32 = 512;
+
+/// Length of a sleep that measures the error before the first request.
+const TRIAL_SLEEP: Nanos = Nanos::from_us(100);
+
+/// Distribution of the wake-up error of one thread. Each evaluation halves the weight of earlier samples.
+#[derive(Debug)]
+pub(super) struct WakeError {
+    counts: [u32; CELLS_COUNT],
+    missing_count: u32,
+    /// Median at the last evaluation; 0 before the first one.
+    pub(super) median: Nanos,
+    /// 99th percentile at the last evaluation.
+    pub(super) p99: Nanos,
+}
+
+impl WakeError {
+    /// Creates an empty distribution. There is no lead until the first evaluation.
+    pub(super) fn new() -> Self {
+        Self {
+            counts: [0; CELLS_COUNT],
+            missing_count: FIRST_SAMPLES,
+            median: Nanos(0),
+            p99: Nanos(0),
+        }
+    }
+
+    /// Sleeps until there are enough samples for the first evaluation, some milliseconds.
+    pub(super) fn measure(&mut self) {
+        let sleep = || {
+            let at = Instant::now().after(TRIAL_SLEEP);
+            at.sleep_until();
+            Instant::now().since(at)
+        };
+        while !self.add(sleep()) {}
+    }
+
+    /// Adds a sample. Returns whether median and percentile were evaluated.
+    pub(super) fn add(&mut self, error: Nanos) -> bool {
+        let cell = (error.0 / CELL.0).min(CELLS_COUNT as u64 - 1);
+        self.counts[cell as usize] += 1;
+        self.missing_count -= 1;
+        let is_evaluated = self.missing_count == 0;
+        if is_evaluated {
+            (self.median, self.p99) = (self.percentile(50), self.percentile(99));
+            self.counts.iter_mut().for_each(|count| *count /= 2);
+            self.missing_count = SAMPLES;
+        }
+        is_evaluated
+    }
+
+    fn percentile(&self, percent: u32) -> Nanos {
+        let mut left = self.counts.iter().sum::<u32>() * percent / 100;
+        let is_beyond = |count: &u32| {
+            let is_beyond = *count > left;
+            left = left.saturating_sub(*count);
+            is_beyond
+        };
+        let cell = self.counts.iter().position(is_beyond).unwrap_or_default();
+        Nanos(cell as u64 * CELL.0)
+    }
+
+    /// Returns how long before a due time to set a timer: the usual error, so that the thread rarely spins, or more if
+    /// one request in a hundred would otherwise be later than half a period.
+    ///
+    /// The lead is at most three times the usual error. Longer delays come from other programs; spinning would not avoid
+    /// them.
+    pub(super) fn lead(&self, half_period: Option<Nanos>) -> Nanos {
+        let tail = self.p99.0.min(3 * self.median.0);
+        let needed = half_period.map_or(0, |half_period| tail.saturating_sub(half_period.0));
+        Nanos(self.median.0.max(needed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(us: u64) -> Nanos {
+        Nanos::from_us(us)
+    }
+
+    /// Adds the errors in turn until there are `count` samples.
+    fn add(wake_error: &mut WakeError, errors: &[u64], count: usize) {
+        for error in errors.iter().cycle().take(count) {
+            wake_error.add(us(*error));
+        }
+    }
+
+    fn lead_of(errors: &[u64], half_period: Option<u64>) -> Nanos {
+        let mut wake_error = WakeError::new();
+        add(&mut wake_error, errors, 1_088);
+        wake_error.lead(half_period.map(us))
+    }
+
+    #[test]
+    fn the_lead_is_the_usual_error() {
+        assert_eq!(WakeError::new().lead(Some(us(1))), us(0));
+        assert_eq!(lead_of(&[14], None), us(14));
+        assert_eq!(lead_of(&[14, 14, 26], Some(25)), us(14));
+    }
+
+    #[test]
+    fn the_lead_covers_the_tail_beyond_half_a_period() {
+        let errors = [14, 14, 14, 28];
+        assert_eq!(
+            [None, Some(10), Some(13), Some(14), Some(25)].map(|half| lead_of(&errors, half)),
+            [us(14), us(18), us(15), us(14), us(14)]
+        );
+    }
+
+    #[test]
+    fn delays_by_other_programs_do_not_extend_the_lead() {
+        let mut errors = [14; 50];
+        errors[49] = 4_000;
+        assert_eq!(lead_of(&errors, Some(10)), us(3 * 14 - 10));
+        assert_eq!(lead_of(&[4_000], Some(1)), Nanos(127_500));
+    }
+
+    #[test]
+    fn the_lead_follows_a_change_within_1024_samples() {
+        let mut wake_error = WakeError::new();
+        add(&mut wake_error, &[14], 10_304);
+        add(&mut wake_error, &[40], 1_024);
+        assert_eq!(wake_error.lead(None), us(40));
+    }
+
+    #[test]
+    fn trial_sleeps_give_the_first_lead() {
+        let mut wake_error = WakeError::new();
+        wake_error.measure();
+        assert!(wake_error.median <= wake_error.p99 && wake_error.missing_count == SAMPLES);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_lead_is_at_least_the_usual_error_and_at_most_three_times(
+            errors in proptest::collection::vec(0u64..5_000_000, 64..2_000),
+            half_period in proptest::option::of(0u64..1_000_000),
+        ) {
+            let mut wake_error = WakeError::new();
+            for error in errors {
+                wake_error.add(Nanos(error));
+            }
+            let lead = wake_error.lead(half_period.map(Nanos)).0;
+            let usual = wake_error.median.0;
+            proptest::prop_assert!((usual..=3 * usual).contains(&lead) && lead < 3 * 128_000);
+        }
+    }
+}
