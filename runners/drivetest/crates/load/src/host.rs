@@ -40,7 +40,7 @@ impl Host {
             hostname: names.nodename().to_string_lossy().into_owned(),
             kernel: names.release().to_string_lossy().into_owned(),
             cpu_model: cpu_model(&root),
-            cpus_count: cpus_in(&online).unwrap_or_else(allowed),
+            cpus_count: cpus(&online).map_or_else(allowed, |cpus| cpus.count() as u32),
             numa_nodes_count: described.numa_nodes_count,
             governors: described.governors,
             is_irqbalance_running: described.is_irqbalance_running,
@@ -78,17 +78,16 @@ fn virtual_machine(root: &Root) -> Option<String> {
     xen.or_else(|| is_flagged.then(product))
 }
 
-/// Returns the number of processors in a list of the kernel such as `0-3,8`, or None if it is no such list. Upstream
-/// counts the same ones and starts five service threads for each.
-fn cpus_in(list: &str) -> Option<u32> {
-    let ranges = list.trim().split(',').map(|range| {
+/// Returns the processors in a list of the kernel such as `0-3,8`, or None if it is no such list. Upstream counts the
+/// same online ones and starts five service threads for each.
+pub(crate) fn cpus(list: &str) -> Option<impl Iterator<Item = u32>> {
+    let range = |range: &str| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        last.parse::<u32>()
-            .ok()?
-            .checked_sub(first.parse().ok()?)?
-            .checked_add(1)
-    });
-    ranges.sum::<Option<u32>>().filter(|count| *count > 0)
+        let range = first.parse::<u32>().ok()?..=last.parse().ok()?;
+        (!range.is_empty()).then_some(range)
+    };
+    let ranges: Option<Vec<_>> = list.trim().split(',').map(range).collect();
+    ranges.map(|ranges| ranges.into_iter().flatten())
 }
 
 #[cfg(test)]
@@ -97,10 +96,12 @@ mod tests {
 
     #[test]
     fn processors_are_counted_from_the_kernels_list() {
-        assert_eq!(cpus_in("0-1\n"), Some(2));
-        assert_eq!(cpus_in("0"), Some(1));
-        assert_eq!(cpus_in("0-3,8,10-11"), Some(7));
-        assert_eq!((cpus_in(""), cpus_in("3-1"), cpus_in("all")), (None, None, None));
+        let count = |list| cpus(list).map(Iterator::count);
+        assert_eq!(
+            [count("0-1\n"), count("0"), count("0-3,8,10-11")],
+            [Some(2), Some(1), Some(7)]
+        );
+        assert_eq!([count(""), count("3-1"), count("all")], [None; 3]);
     }
 
     fn on_host<T>(files: &[(&str, &str)], read: impl Fn(&Root) -> T) -> T {

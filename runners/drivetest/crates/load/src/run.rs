@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::Outcome;
 use crate::config::Config;
 use crate::device::{self, Device, OpenRequest};
+use crate::engine::setup::Setup;
 use crate::engine::workers::RunContext;
 use crate::engine::{self, Engine, EngineSelection};
 use crate::host::Host;
@@ -96,11 +97,20 @@ impl LoadRun<'_> {
         outputs.log(&header::measured(&self.config, &context.devices, &choice))?;
         let warnings = self.guard.warnings(limit_celsius(&self.config));
         let identities = self.identities(&context.devices);
-        outputs.side(&side::start(&self, Some(&choice), host, &identities, &warnings))?;
+        let nodes: Vec<Option<u64>> = identities
+            .iter()
+            .map(|identity| identity["numa_node"].as_u64())
+            .collect();
+        let mut setup = Setup::apply(&Root::host(), choice.engine, &nodes);
+        let prepared = engine::prepare(&context, &streams, choice.engine, &mut setup);
+        let start = side::start(&self, Some(&choice), host, &identities, &warnings, Some(&setup));
+        outputs.side(&start)?;
         outputs.print_status(&warning_lines(&warnings));
         let telemetry = Telemetry::of(&Root::host(), &loaded_devices(&context.devices));
-        let started = TombRaiders::prepare(&context)
-            .and_then(|tomb_raiders| Ok((engine::start(&context, &streams, choice.engine)?, tomb_raiders)));
+        let started = prepared.and_then(|prepared| {
+            let tomb_raiders = TombRaiders::prepare(&context)?;
+            Ok((prepared.start(&context)?, tomb_raiders))
+        });
         let ((start, engine_counters), tomb_raiders) = match started {
             Ok(started) => started,
             Err(error) => return Ok(self.cannot_start(choice.engine, &error, outputs)),
@@ -162,7 +172,7 @@ impl LoadRun<'_> {
     fn refuse(&self, refusal: &OpenRefusal, host: &Host, outputs: &mut Outputs) -> LoadEnd {
         let names = self.config.device_names.iter();
         let devices: Vec<Value> = names.map(|name| json!({"path": name})).collect();
-        let started = outputs.side(&side::start(self, None, host, &devices, &[]));
+        let started = outputs.side(&side::start(self, None, host, &devices, &[], None));
         let (log_lines, outcome) = match refusal {
             OpenRefusal::Interrupted(signal) => (
                 header::stopped(StopReason::Signal(signal)),

@@ -156,6 +156,11 @@ fn requests_are_submitted_together_only_if_configured() {
         );
         assert_eq!(several > count("1"), coalesce_us > 0, "{batches}");
         assert_eq!(side[0]["coalesce_us"], coalesce_us);
+        let setup = &side[0]["setup"];
+        assert!(
+            setup["ring_mode"].is_string() && setup["has_registered_buffers"].is_boolean(),
+            "{setup}"
+        );
     }
 }
 

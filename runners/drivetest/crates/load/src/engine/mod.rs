@@ -17,6 +17,7 @@ mod ring {
 
     pub(crate) use worker::Worker;
 }
+pub mod setup;
 mod thread_scheduling;
 mod threads;
 mod wake_error;
@@ -29,6 +30,8 @@ pub use probe::select;
 
 use crate::clock::{Instant, Nanos};
 use counters::EngineCounters;
+use rustix::thread::sched_setaffinity;
+use setup::Setup;
 use workers::{RunContext, Task};
 
 use crate::schedule::stream::Stream;
@@ -94,25 +97,42 @@ pub fn workers(requested: usize, per_s: f64, cpus_count: usize) -> usize {
     wanted.clamp(1, (cpus_count / 2).clamp(1, MOST_WORKERS))
 }
 
-/// Starts the workers of all streams. Returns when the first requests are due, and the workers' counters.
+/// The workers of all streams, before they start.
+pub struct PreparedEngine {
+    tasks: Vec<Task>,
+    counters: EngineCounters,
+}
+
+impl PreparedEngine {
+    /// Starts the workers. Returns when the first requests are due, and the workers' counters.
+    ///
+    /// # Errors
+    /// If the system provides too few threads. No request was sent then.
+    pub fn start(self, context: &Arc<RunContext>) -> io::Result<(Instant, EngineCounters)> {
+        Ok((workers::start(context, self.tasks)?, self.counters))
+    }
+}
+
+/// Prepares the workers of all streams, and records how their rings are set up.
 ///
 /// # Errors
-/// If the system provides too few threads or rings. No request was sent then.
-pub fn start(
+/// If the system provides too few rings.
+pub fn prepare(
     context: &Arc<RunContext>,
     streams: &[Arc<Stream>],
     engine: Engine,
-) -> io::Result<(Instant, EngineCounters)> {
+    setup: &mut Setup,
+) -> io::Result<PreparedEngine> {
     let threads_count = streams.iter().map(|stream| stream.recorders.len()).sum();
     let counters = EngineCounters::new(
         engine.workers().unwrap_or(threads_count),
         engine.workers().is_some(),
     );
     let tasks = match engine {
-        Engine::IoUring { workers } => ring_tasks(context, streams, workers, &counters)?,
+        Engine::IoUring { workers } => ring_tasks(context, streams, workers, &counters, setup)?,
         Engine::Threads => thread_tasks(context, streams, &counters),
     };
-    Ok((workers::start(context, tasks)?, counters))
+    Ok(PreparedEngine { tasks, counters })
 }
 
 fn ring_tasks(
@@ -120,10 +140,18 @@ fn ring_tasks(
     streams: &[Arc<Stream>],
     workers: usize,
     counters: &EngineCounters,
+    setup: &mut Setup,
 ) -> io::Result<Vec<Task>> {
+    let cpus = setup.ring_cpus;
     let task = |number| {
         let worker = ring::Worker::new(context, streams, number, workers, counters.of_worker(number))?;
-        let work: Box<dyn FnOnce() + Send> = Box::new(move || worker.work());
+        // All rings are set up alike.
+        (setup.ring_mode, setup.has_registered_buffers) = worker.ring_setup();
+        let work: Box<dyn FnOnce() + Send> = Box::new(move || {
+            // Without permission, the ring runs on all processors, as before.
+            let _ = cpus.map(|cpus| sched_setaffinity(None, &cpus));
+            worker.work();
+        });
         Ok((format!("ring-{number}"), work))
     };
     (0..workers).map(task).collect()

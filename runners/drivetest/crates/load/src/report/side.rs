@@ -13,6 +13,7 @@ use crate::Outcome;
 use crate::clock::{Instant, Nanos, rfc3339};
 use crate::engine::EngineSelection;
 use crate::engine::counters::EngineCounts;
+use crate::engine::setup::Setup;
 use crate::host::Host;
 use crate::run::LoadRun;
 use crate::schedule::stream::ActHistogram;
@@ -48,6 +49,7 @@ pub fn start(
     host: &Host,
     devices: &[Value],
     warnings: &[Warning],
+    setup: Option<&Setup>,
 ) -> SideRecord {
     let config = &run.config;
     let requested = |histogram: ActHistogram| {
@@ -64,7 +66,7 @@ pub fn start(
         "engine": selection.map_or(config.engine.name(), |selection| selection.engine.name()),
         "engine_reason": selection.map_or("", |selection| &selection.reason),
         "workers": selection.and_then(|selection| selection.engine.workers()),
-        "service_threads": config.service_threads, "seed": run.seed, "started_at": rfc3339(SystemTime::now()),
+        "setup": setup, "service_threads": config.service_threads, "seed": run.seed, "started_at": rfc3339(SystemTime::now()),
         "host": host, "devices": devices, "warnings": warnings,
         "asked": json!({
             "reads_per_s": requested(ActHistogram::Reads).to_string(),

@@ -3,7 +3,7 @@
 mod cpu;
 mod disk;
 #[cfg(test)]
-mod fake_host;
+pub(crate) mod fake_host;
 mod power;
 mod sensors;
 
@@ -38,7 +38,7 @@ impl Root {
         Self(path.to_owned())
     }
 
-    fn path(&self, relative: &str) -> PathBuf {
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.0.join(relative)
     }
 

@@ -54,7 +54,9 @@ pub(super) enum Completion {
 /// The ring, and whether its memory is registered.
 pub(super) struct Ring {
     uring: IoUring,
-    has_fixed_memory: bool,
+    /// How the kernel runs completions, as in the start record.
+    pub(super) mode: &'static str,
+    pub(super) has_fixed_memory: bool,
     counters: Arc<WorkerCounters>,
     /// Times of the alarms, which the kernel reads.
     alarm_times: Box<[types::Timespec; ALARMS]>,
@@ -75,7 +77,7 @@ impl Ring {
         counters: Arc<WorkerCounters>,
     ) -> io::Result<Self> {
         let completions = (2 * requests_count + ALARMS).clamp(2 * ENTRIES as usize, MOST_COMPLETIONS) as u32;
-        let uring = build(completions.next_power_of_two())?;
+        let (mode, uring) = build(completions.next_power_of_two())?;
         if !uring.params().is_feature_ext_arg() || !uring.params().is_feature_nodrop() {
             return Err(io::ErrorKind::Unsupported.into());
         }
@@ -93,6 +95,7 @@ impl Ring {
         let _ = submitter.register_iowq_max_workers(&mut [KERNEL_THREADS, 0]);
         Ok(Self {
             uring,
+            mode,
             has_fixed_memory,
             counters,
             alarm_times: Box::new([types::Timespec::new(); ALARMS]),
@@ -238,9 +241,9 @@ fn is_temporary(error: &io::Error) -> bool {
     temporary.iter().any(|errno| errno.raw_os_error() == number)
 }
 
-/// Sets up a ring, with the newest method first. Since 6.1 completions run when this thread requests them, without
+/// Sets up a ring, with the newest mode first. Since 6.1 completions run when this thread requests them, without
 /// needless wake-ups. Since 5.19 they do not interrupt it.
-fn build(completions: u32) -> io::Result<IoUring> {
+fn build(completions: u32) -> io::Result<(&'static str, IoUring)> {
     let newest: fn(&mut Builder) = |builder| {
         builder.setup_single_issuer().setup_defer_taskrun();
     };
@@ -248,7 +251,11 @@ fn build(completions: u32) -> io::Result<IoUring> {
         builder.setup_coop_taskrun();
     };
     let mut failed = io::ErrorKind::Unsupported.into();
-    for method in [Some(newest), Some(cooperating), None] {
+    for (mode, method) in [
+        ("defer-taskrun", Some(newest)),
+        ("coop-taskrun", Some(cooperating)),
+        ("plain", None),
+    ] {
         let mut builder = IoUring::builder();
         builder.setup_r_disabled().setup_clamp().setup_cqsize(completions);
         if let Some(method) = method {
@@ -256,7 +263,7 @@ fn build(completions: u32) -> io::Result<IoUring> {
             builder.setup_taskrun_flag().setup_submit_all();
         }
         match builder.build(ENTRIES) {
-            Ok(uring) => return Ok(uring),
+            Ok(uring) => return Ok((mode, uring)),
             Err(error) => failed = error,
         }
     }

@@ -129,6 +129,11 @@ impl Worker {
         })
     }
 
+    /// Returns the mode of the ring, and whether its memory is registered, for the start record.
+    pub(crate) fn ring_setup(&self) -> (Option<&'static str>, Option<bool>) {
+        (Some(self.ring.mode), Some(self.ring.has_fixed_memory))
+    }
+
     /// Works until all requests are sent or the run stops.
     pub(crate) fn work(mut self) {
         thread_scheduling::minimize_timer_slack();
