@@ -166,16 +166,8 @@ impl Ring {
         }
     }
 
-    /// Submits the queued requests without processing completions. The next [`wait`](Self::wait) submits what the
-    /// kernel does not accept now, and returns the error.
-    pub(super) fn submit(&mut self) {
-        self.counters.count_enter();
-        let pushed = self.uring.submission().len() as u32;
-        // SAFETY: every queued entry was pushed under the terms of `push`; the call has no argument.
-        let _ = unsafe { self.uring.submitter().enter::<()>(pushed, 0, 0, None) };
-    }
-
-    /// Submits the queued requests and waits for a completion, an alarm or the timeout. With None it does not wait.
+    /// Submits the queued requests and waits for a completion, an alarm or the timeout. With None it does not wait, but
+    /// the kernel publishes completions. The next call submits what the kernel does not accept now.
     ///
     /// # Errors
     /// If the kernel accepts no more requests from this ring.

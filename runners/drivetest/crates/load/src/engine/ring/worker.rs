@@ -24,7 +24,7 @@ use crate::stats::io_errors::Failure;
 use crate::stats::recorder::Stamps;
 use crate::stop::StopReason;
 
-/// Maximum number of submissions between two checks for completions.
+/// Maximum number of requests in a turn of the loop.
 const BATCH: usize = 16;
 
 /// Minimum idle time for renewing the data of a write; 128 KiB take 5 us.
@@ -254,6 +254,7 @@ impl Worker {
     /// Submits rejected, waiting and due requests, in this order, as long as there is room. Queues all due requests that
     /// find their device full, even without room, because their backlog begins with that.
     fn submit_due(&mut self, now: Instant) {
+        self.has_more = false;
         let mut room = self.ring.room().min(BATCH);
         let room_at_start = room;
         while room > 0
@@ -270,7 +271,7 @@ impl Worker {
             && self.submit_or_queue(index, next_request, now, &mut room)
         {}
         self.counters.count_batch(room_at_start - room);
-        self.has_more = room == 0;
+        self.has_more |= room == 0;
     }
 
     /// Returns the first of the next requests of all streams, and the index of its stream.
@@ -445,10 +446,17 @@ impl Worker {
         self.states[index].stream.note_submission(submitted);
     }
 
-    /// Submits the last request, unless a system call already did.
+    /// Submits the last request, unless a system call already did. Timestamps the completions until then, so that none
+    /// waits for the submission of several requests.
     fn flush(&mut self) {
         if self.unsent_since.take().is_some() {
-            self.ring.submit();
+            // The next wait repeats a failed submission and reports the error.
+            let _ = self.ring.wait(None);
+            if self.ring.has_completions() {
+                self.reap(Instant::now());
+                // Waiting requests may have a free slot now.
+                self.has_more |= self.waiting.count() > 0;
+            }
         }
     }
 
@@ -502,7 +510,10 @@ impl Worker {
         let entered = match wake_time {
             Some(time) if time.since(now) <= lead => {
                 self.flush();
-                self.spin(now, time)
+                match self.has_more {
+                    true => Ok(()),
+                    false => self.spin(time),
+                }
             }
             Some(time) => {
                 self.asleep_since = Some(now);
@@ -524,8 +535,9 @@ impl Worker {
         }
     }
 
-    /// Spins from now until a time, or until there is a completion.
-    fn spin(&mut self, begin: Instant, until: Instant) -> io::Result<()> {
+    /// Spins until a time, or until there is a completion.
+    fn spin(&mut self, until: Instant) -> io::Result<()> {
+        let begin = Instant::now();
         let mut now = begin;
         while now < until && !self.ring.has_completions() {
             std::hint::spin_loop();
