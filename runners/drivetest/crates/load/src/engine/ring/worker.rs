@@ -61,6 +61,8 @@ pub(crate) struct Worker {
     in_flight_count: usize,
     /// Outstanding requests of each device, of all streams.
     in_flight_by_device: Box<[InFlight]>,
+    /// The device whose waiting requests are submitted first.
+    first_device: usize,
     /// Whether more requests can be submitted immediately.
     has_more: bool,
     /// Time of the last request, which is in the queue until the next system call.
@@ -117,6 +119,7 @@ impl Worker {
                 .iter()
                 .map(|file| InFlight::new(max_in_flight(file, workers), now))
                 .collect(),
+            first_device: 0,
             has_more: false,
             unsent_since: None,
             asleep_since: None,
@@ -374,13 +377,15 @@ impl Worker {
         now > self.end && lag > GRACE
     }
 
-    /// Submits waiting requests whose device has a free slot. Returns the remaining room.
+    /// Submits waiting requests whose device has a free slot, beginning with the device after the last one of the
+    /// previous turn. Returns the remaining room.
     fn submit_backlog(&mut self, now: Instant, mut room: usize) -> usize {
-        for device in 0..self.context.devices.len() {
+        for device in rotation(self.first_device, self.context.devices.len()) {
             while room > 0
                 && let Some((_, index)) = self.oldest_waiting(device, now)
             {
                 room -= usize::from(self.submit_first_waiting(index, device, now));
+                self.first_device = device + 1;
             }
         }
         room
@@ -601,6 +606,11 @@ impl Drop for Worker {
     }
 }
 
+/// Returns all devices, beginning with one of them.
+fn rotation(first: usize, devices_count: usize) -> impl Iterator<Item = usize> {
+    (first..first + devices_count).map(move |device| device % devices_count)
+}
+
 fn broken(error: &io::Error) -> StopReason {
     StopReason::Ring(error.raw_os_error().unwrap_or_default())
 }
@@ -615,4 +625,18 @@ fn states(context: &RunContext, streams: &[Arc<Stream>], number: usize) -> Vec<S
         states.push(state);
     }
     states
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_device_is_first_in_turn() {
+        let all = |first| rotation(first, 3).collect::<Vec<_>>();
+        assert_eq!(
+            [all(0), all(1), all(2), all(3)],
+            [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 1, 2]]
+        );
+    }
 }
