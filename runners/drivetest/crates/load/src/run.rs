@@ -101,7 +101,7 @@ impl LoadRun<'_> {
             .iter()
             .map(|identity| identity["numa_node"].as_u64())
             .collect();
-        let mut setup = Setup::apply(&Root::host(), choice.engine, &nodes);
+        let mut setup = Setup::apply(&Root::host(), &choice, &nodes);
         let prepared = engine::prepare(&context, &streams, choice.engine, &mut setup);
         let start = side::start(&self, Some(&choice), host, &identities, &warnings, Some(&setup));
         outputs.side(&start)?;

@@ -70,6 +70,11 @@ fn several_workers_make_the_same_requests_as_one() {
         (&end["reads_count"], &start["workers"]),
         (&4_018.into(), &5.into())
     );
+    let reason = start["setup"]["rings_reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("5 rings for ") && reason.ends_with(": configured"),
+        "{reason}"
+    );
 }
 
 #[test]

@@ -45,8 +45,9 @@ const GRACE: Nanos = Nanos::from_s(1);
 /// Maximum number of rings.
 pub const MOST_WORKERS: usize = 64;
 
-/// Rate per ring above which another ring is added. A ring can carry several times as much.
-const REQUESTS_PER_WORKER: f64 = 100_000.0;
+/// Rate per ring above which another ring is added. A ring can carry several times as much, but a delay of its thread
+/// then affects fewer requests.
+const REQUESTS_PER_WORKER: f64 = 50_000.0;
 
 /// The selected engine and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub struct EngineSelection {
     pub engine: Engine,
     /// A sentence without a full stop.
     pub reason: String,
+    /// The number of rings and its reason, or None for threads.
+    pub rings_reason: Option<String>,
 }
 
 /// An engine.
@@ -87,14 +90,26 @@ impl Engine {
     }
 }
 
-/// Returns the number of rings for a rate. It is at most half the number of processors, so that completions find a
-/// free processor.
-pub fn workers(requested: usize, per_s: f64, cpus_count: usize) -> usize {
-    if requested > 0 {
-        return requested.min(MOST_WORKERS);
-    }
-    let wanted = (per_s / REQUESTS_PER_WORKER).ceil() as usize;
-    wanted.clamp(1, (cpus_count / 2).clamp(1, MOST_WORKERS))
+/// Returns the number of rings for a rate, and a sentence with the reason. It is at most half the number of processors,
+/// so that completions find a free processor.
+pub fn workers(configured: usize, per_s: f64, cpus_count: usize) -> (usize, String) {
+    let wanted = (per_s / REQUESTS_PER_WORKER).ceil().max(1.0) as usize;
+    let most = (cpus_count / 2).clamp(1, MOST_WORKERS);
+    let (count, reason) = match configured {
+        0 if wanted > most && most < MOST_WORKERS => {
+            (most, format!("at most half of {cpus_count} processors"))
+        }
+        0 => (
+            wanted.min(most),
+            format!("at most {REQUESTS_PER_WORKER} requests per second for each ring"),
+        ),
+        _ => (configured.min(MOST_WORKERS), "configured".to_owned()),
+    };
+    let rings = if count == 1 { "ring" } else { "rings" };
+    (
+        count,
+        format!("{count} {rings} for {per_s:.0} requests per second: {reason}"),
+    )
 }
 
 /// The workers of all streams, before they start.
@@ -175,38 +190,39 @@ mod tests {
 
     #[test]
     fn one_ring_is_enough_up_to_its_rate() {
-        assert_eq!(
-            [
-                workers(0, 20_000.0, 2),
-                workers(0, 20_000.0, 128),
-                workers(0, 100_000.0, 128)
-            ],
-            [1, 1, 1]
-        );
-        assert_eq!(
-            [
-                workers(0, 100_001.0, 128),
-                workers(0, 800_000.0, 128),
-                workers(0, 1e9, 128)
-            ],
-            [2, 8, 64]
-        );
+        let of = |per_s, cpus_count| workers(0, per_s, cpus_count).0;
+        assert_eq!([of(20_000.0, 2), of(20_000.0, 128), of(50_000.0, 128)], [1, 1, 1]);
+        assert_eq!([of(50_001.0, 128), of(800_000.0, 128), of(1e9, 256)], [2, 16, 64]);
     }
 
     #[test]
     fn rings_use_at_most_half_of_the_processors() {
         assert_eq!(
-            [
-                workers(0, 800_000.0, 1),
-                workers(0, 800_000.0, 2),
-                workers(0, 800_000.0, 8)
-            ],
+            [1, 2, 8].map(|cpus_count| workers(0, 800_000.0, cpus_count).0),
             [1, 1, 4]
         );
     }
 
     #[test]
     fn a_configured_number_is_used() {
-        assert_eq!([workers(3, 1.0, 1), workers(65, 1.0, 1)], [3, 64]);
+        assert_eq!([workers(3, 1.0, 1).0, workers(65, 1.0, 1).0], [3, 64]);
+    }
+
+    #[test]
+    fn the_number_of_rings_has_a_reason() {
+        let reason = |configured, per_s, cpus_count| workers(configured, per_s, cpus_count).1;
+        let expected = [
+            "1 ring for 30000 requests per second: at most 50000 requests per second for each ring",
+            "2 rings for 90000 requests per second: at most 50000 requests per second for each ring",
+            "1 ring for 90000 requests per second: at most half of 2 processors",
+            "2 rings for 90000 requests per second: configured",
+        ];
+        let found = [
+            reason(0, 3e4, 2),
+            reason(0, 9e4, 8),
+            reason(0, 9e4, 2),
+            reason(2, 9e4, 2),
+        ];
+        assert_eq!(found, expected);
     }
 }

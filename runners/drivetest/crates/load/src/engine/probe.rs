@@ -40,9 +40,8 @@ enum Completion {
 
 /// Selects the engine for these devices at `per_s` requests per second.
 pub fn select(config: &Config, devices: &[Device], per_s: f64, cpus_count: usize) -> EngineSelection {
-    let rings = Engine::IoUring {
-        workers: workers(config.workers as usize, per_s, cpus_count),
-    };
+    let (workers, rings_reason) = workers(config.workers as usize, per_s, cpus_count);
+    let rings = Engine::IoUring { workers };
     let (engine, reason) = match config.engine {
         EngineChoice::IoUring => (rings, "configured".to_owned()),
         EngineChoice::Threads => (Engine::Threads, "configured".to_owned()),
@@ -55,7 +54,11 @@ pub fn select(config: &Config, devices: &[Device], per_s: f64, cpus_count: usize
             Err(error) => (Engine::Threads, format!("io_uring is not available: {error}")),
         },
     };
-    EngineSelection { engine, reason }
+    EngineSelection {
+        engine,
+        reason,
+        rings_reason: (engine == rings).then_some(rings_reason),
+    }
 }
 
 /// Returns why a ring does not suit one of the probed devices, or None.

@@ -7,7 +7,7 @@ use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::thread::{CapabilitySet, CpuSet, capabilities, sched_getaffinity};
 use serde::Serialize;
 
-use super::Engine;
+use super::{Engine, EngineSelection};
 use crate::host::cpus;
 use crate::telemetry::Root;
 
@@ -20,6 +20,8 @@ pub struct Setup {
     pub(super) has_registered_buffers: Option<bool>,
     has_cpu_latency_request: bool,
     is_memory_locked: bool,
+    /// The number of rings and its reason; null for threads.
+    rings_reason: Option<String>,
     /// The node whose processors run the rings; null if they run on all processors.
     numa_node: Option<u64>,
     /// The reasons for what is not set.
@@ -33,8 +35,11 @@ pub struct Setup {
 
 impl Setup {
     /// Sets what this process may set. `nodes` are the NUMA nodes of the devices.
-    pub fn apply(root: &Root, engine: Engine, nodes: &[Option<u64>]) -> Self {
-        let mut setup = Self::default();
+    pub fn apply(root: &Root, selection: &EngineSelection, nodes: &[Option<u64>]) -> Self {
+        let mut setup = Self {
+            rings_reason: selection.rings_reason.clone(),
+            ..Self::default()
+        };
         match request_latency(root) {
             Ok(file) => setup.latency_request = Some(file),
             Err(error) => setup.lacks("idle processors may sleep: /dev/cpu_dma_latency", &error),
@@ -47,7 +52,7 @@ impl Setup {
         let is_numa = root
             .text("sys/devices/system/node/online")
             .is_some_and(|nodes| nodes != "0");
-        if engine != Engine::Threads && is_numa {
+        if selection.engine != Engine::Threads && is_numa {
             setup.set_node(root, nodes);
         }
         setup
@@ -112,6 +117,15 @@ mod tests {
 
     const RINGS: Engine = Engine::IoUring { workers: 1 };
 
+    fn apply(host: &FakeHost, engine: Engine, nodes: &[Option<u64>]) -> Setup {
+        let selection = EngineSelection {
+            engine,
+            reason: String::new(),
+            rings_reason: engine.workers().map(|_| "configured".to_owned()),
+        };
+        Setup::apply(&host.root(), &selection, nodes)
+    }
+
     /// Returns a host whose first node has the processors of this process, and whose second one has none.
     fn host() -> FakeHost {
         let host = FakeHost::new();
@@ -122,7 +136,8 @@ mod tests {
     }
 
     fn nodes(engine: Engine, nodes: &[Option<u64>]) -> (Option<u64>, usize) {
-        let setup = Setup::apply(&host().root(), engine, nodes);
+        let setup = apply(&host(), engine, nodes);
+        assert_eq!(setup.rings_reason.is_some(), engine == RINGS);
         assert_eq!(setup.ring_cpus.is_some(), setup.numa_node.is_some());
         let is_about_nodes = |sentence: &&String| sentence.contains("NUMA");
         (
@@ -149,13 +164,13 @@ mod tests {
     #[test]
     fn idle_processors_stay_ready_if_that_is_permitted() {
         let host = host();
-        let refused = Setup::apply(&host.root(), RINGS, &[Some(0)]);
+        let refused = apply(&host, RINGS, &[Some(0)]);
         assert!(!refused.has_cpu_latency_request);
         assert!(
             refused.sentences[0].starts_with("idle processors may sleep: /dev/cpu_dma_latency: No such file")
         );
         host.write("dev/cpu_dma_latency", "");
-        let granted = Setup::apply(&host.root(), RINGS, &[Some(0)]);
+        let granted = apply(&host, RINGS, &[Some(0)]);
         assert!(granted.has_cpu_latency_request && granted.sentences.len() + 1 == refused.sentences.len());
         let written = std::fs::read(host.root().path("dev/cpu_dma_latency")).unwrap();
         assert_eq!(written[..4], [0; 4]);
@@ -167,7 +182,7 @@ mod tests {
             .unwrap()
             .effective
             .contains(CapabilitySet::IPC_LOCK);
-        let setup = Setup::apply(&host().root(), Engine::Threads, &[]);
+        let setup = apply(&host(), Engine::Threads, &[]);
         let sentence = "memory is not locked: it needs the capability CAP_IPC_LOCK".to_owned();
         assert_eq!(
             (setup.is_memory_locked, setup.sentences.contains(&sentence)),
