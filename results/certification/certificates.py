@@ -51,6 +51,7 @@ def candidate_of(run: Run, verdict: Verdict) -> facts.CandidateRun:
         drive_count=len(drives) or None,
         drives=drives or None,
         departures=tuple(verdict.document["reasons"]),
+        coalesce_us=run.facts.get("coalesce_us") or 0,
     )
 
 

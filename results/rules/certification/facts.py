@@ -50,7 +50,8 @@ class CandidateRun:
     `outcome` is the verdict under the profile. `departures` are its sentences on differences from the profile (ratio,
     object size, duration, slices, the reached rate; not limits). Rates are the requested ones, of all devices
     together. `drive_count` counts distinct physical drives: two partitions of one drive count once. `drives` is None
-    if the log's devices cannot be identified. `started_at_s` is in seconds since 1970.
+    if the log's devices cannot be identified. `started_at_s` is in seconds since 1970. `coalesce_us` is the time within
+    which the generator submitted requests together.
     """
 
     id: str
@@ -65,6 +66,7 @@ class CandidateRun:
     drive_count: int | None = None
     drives: tuple[DriveInRun, ...] | None = None
     departures: tuple[str, ...] = ()
+    coalesce_us: int = 0
 
     @cached_property
     def nx_load(self) -> Fraction | None:

@@ -79,6 +79,11 @@ def test_service_threads_begin_together_only_in_lockstep(arrivals, service_threa
     assert requests_together(arrivals, service_threads) == expected
 
 
+@pytest.mark.parametrize(("arrivals", "expected"), [("even", 3), ("poisson", 3), ("lockstep", 10), (None, None)])
+def test_coalesced_requests_begin_together(arrivals, expected):
+    assert requests_together(arrivals, 10, 2) == expected
+
+
 @pytest.mark.parametrize(("not_stated", "expected"), [(0, False), (12, False), (13, True), (14, True), (26, True)])
 def test_a_comparison_is_weak_from_half_of_its_conditions_on(not_stated, expected):
     assert is_weak(not_stated, 26) is expected

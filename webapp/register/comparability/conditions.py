@@ -55,7 +55,9 @@ def act_conditions(run: Run) -> ActConditions:
         compress_pct=run.compress_pct if run.compress_pct is not None or not has_config else 100,
         generator=facts.get("generator"),
         arrivals=arrivals,
-        requests_together=requests_together(arrivals, facts.get("service_threads")),
+        requests_together=requests_together(
+            arrivals, facts.get("service_threads"), int((run.reads_per_s or 0) * (facts.get("coalesce_us") or 0) / 10**6)
+        ),
         engine=visible_facts(run, "side_file").get("engine")
         or ("threads" if facts.get("generator") == "act" else None),
         defrag_lwm_pct=_whole(config.get("defrag-lwm-pct")),

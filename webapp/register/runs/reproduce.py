@@ -19,6 +19,7 @@ KEYS = (
 )  # fmt: skip
 VALUE = re.compile(r"[0-9]{1,20}|yes|no")  # logs are untrusted: any other value is left out of the file
 ARRIVALS = ("even", "poisson", "lockstep")
+COALESCE_MAX_US = 1_000  # as a configuration accepts it
 DEVICE = re.compile(r"[\x21-\x7e]{1,127}")
 SHOWN_DEVICES, DEVICES_MAX = 16, 128  # a configuration accepts 128 names
 PLACEHOLDER = "/dev/NAME-YOUR-DRIVE"
@@ -76,6 +77,8 @@ def _settings(run: Run, printed: list[tuple[str, str]]) -> Iterator[str]:
             yield f"{key}: {values[key]}"
     if run.facts.get("arrivals") in ARRIVALS:
         yield f"arrivals: {run.facts['arrivals']}"
+    if 0 < (run.facts.get("coalesce_us") or 0) <= COALESCE_MAX_US:
+        yield f"coalesce-us: {run.facts['coalesce_us']}"
 
 
 def _is_accepted(key: str, value: str) -> bool:

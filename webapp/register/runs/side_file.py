@@ -52,10 +52,31 @@ def _generator(record: Record) -> list[Pair]:
         ("Engine", f"{record['engine']}{reason}" if record["engine"] else ""),
         ("Workers", units.count(record["workers"])),
         ("Arrivals", record["arrivals"] or ""),
+        # Readings of drivetest 0.3 or earlier have neither coalescing nor setup.
+        ("Coalescing", _coalescing(record.get("coalesce_us"))),
+        ("Generator setup", _setup(record.get("setup") or {})),
         ("Seed", record["seed"] or ""),
         ("Started", record["started_at"] or ""),
         ("Ended", ended),
     ]
+
+
+def _coalescing(coalesce_us: int | None) -> str:
+    return f"Requests within {coalesce_us} us are submitted together" if coalesce_us else ""
+
+
+def _setup(setup: Record) -> str:
+    mode, node = setup.get("ring_mode"), setup.get("numa_node")
+    parts = [
+        setup.get("rings_reason"),
+        mode and f"ring mode {mode}",
+        setup.get("has_registered_buffers") and "registered buffers",
+        setup.get("has_cpu_latency_request") and "idle processors stay ready",
+        setup.get("is_memory_locked") and "memory is locked",
+        node is not None and f"rings run on NUMA node {node}",
+        *setup.get("sentences", []),
+    ]
+    return "; ".join(part for part in parts if part)
 
 
 def _host(host: Record) -> list[Pair]:

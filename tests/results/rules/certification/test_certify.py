@@ -97,6 +97,12 @@ def test_a_heavier_stress_test_counts_as_twice_the_load_and_is_named():
     assert certificate.reasons == ("r-stress was heavier than 60x and replaces it",)
 
 
+def test_a_certificate_names_runs_with_coalesced_requests():
+    certificate = certify([run(coalesce_us=50), stress()])
+    assert certificate.nx_load == 30
+    assert certificate.reasons == ("r-load submitted requests that were due within 50 us together",)
+
+
 def test_no_load_between_two_tests_is_certified():
     certificate = certify([run(nx=40), stress(nx=79)])
     assert (certificate.nx_load, certificate.attempted_nx) == (None, 40)

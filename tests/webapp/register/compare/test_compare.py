@@ -94,6 +94,13 @@ def test_columns_of_the_run_are_conditions_too(client, make_run, field, value):
     assert [row["name"] for row in comparison(client, first, second)["differing"]] == [field]
 
 
+def test_runs_with_other_coalescing_are_not_compared(client, make_run):
+    even = {"arrivals": "even"}
+    runs = make_run(facts=even), make_run(facts=even | {"coalesce_us": 1000})
+    type(runs[0]).objects.update(reads_per_s=Decimal(2500))
+    assert [row["name"] for row in comparison(client, *runs)["differing"]] == ["requests_together"]
+
+
 def test_queue_time_is_not_compared_with_service_time(client, make_run):
     queued = SLOW_DISK_VERDICT | {"time": "queue-and-service"}
     document = comparison(client, make_run(), make_run(document=queued))

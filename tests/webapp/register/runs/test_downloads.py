@@ -7,7 +7,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from results.models import Companion, Evidence, Histogram
+from results.models import Companion, Evidence, Histogram, Run
 from tests.results.builders import LOGS
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from webapp.register.runs.histograms import COLUMNS
@@ -93,6 +93,13 @@ def test_the_configuration_is_that_of_the_log_without_devices_of_another_host(cl
     assert settings[-1] == "arrivals: lockstep"
     assert f"# SHA-256 of the log: {run.reading.evidence.sha256}" in text
     assert "# device of that run: /dev/loop4" in text
+
+
+@pytest.mark.parametrize(("coalesce_us", "is_written"), [(50, True), (1000, True), (1001, False), (0, False), (None, False)])
+def test_the_configuration_has_the_coalescing_of_the_log(client, run, coalesce_us, is_written):
+    Run.objects.filter(pk=run.pk).update(facts=FACTS | {"coalesce_us": coalesce_us})
+    text = client.get(f"/runs/{run.public_id}/again.conf").text
+    assert (f"\ncoalesce-us: {coalesce_us}\n" in text, "coalesce-us" in text) == (is_written, is_written)
 
 
 def test_the_page_has_the_file_the_commands_and_what_is_left_out(client, run):

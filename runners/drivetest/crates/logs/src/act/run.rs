@@ -57,6 +57,8 @@ pub struct RunOrigin {
     pub generator: &'static str,
     /// Arrival of requests: `even`, `lockstep`, `bursts` or as drivetest reports it; `None` if unknown.
     pub arrivals: Option<String>,
+    /// Time within which due requests are submitted together; `None` if the log does not state it.
+    pub coalesce_us: Option<u64>,
     /// Version family; `None` if a run that never started does not show it.
     pub family: Option<Family>,
     /// Threads that issue the requests; `None` if the log does not state it.

@@ -335,6 +335,10 @@ pub fn origin(header: &Header, family: Option<Family>, workload: Workload, setti
         tool_version: tool_version.to_owned(),
         generator,
         arrivals: pacing::arrivals(header, family).map(str::to_owned),
+        coalesce_us: header
+            .drivetest
+            .as_ref()
+            .and_then(|drivetest| drivetest.coalesce_us),
         family,
         service_threads: settings.service_threads,
     }

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::act::side_file::summary::{Drive, Host, Operation, Program, SideFileSummary, Times, Warning};
+use crate::act::side_file::summary::{
+    Drive, Host, Operation, Program, Setup, SideFileSummary, Times, Warning,
+};
 
 /// Maximum number of stored drives, the limit of ACT.
 const DRIVES_MAX: usize = 128;
@@ -26,6 +28,8 @@ pub fn start(record: &Value, summary: &mut SideFileSummary) {
         workers: whole(record, "workers"),
         service_threads: whole(record, "service_threads"),
         arrivals: text(record, "arrivals"),
+        coalesce_us: whole(record, "coalesce_us"),
+        setup: record.get("setup").filter(|setup| setup.is_object()).map(setup),
         seed: whole(record, "seed").map(|seed| seed.to_string()),
         started_at: text(record, "started_at"),
         host: record.get("host").map(host).unwrap_or_default(),
@@ -49,6 +53,20 @@ pub fn end(record: &Value, summary: &mut SideFileSummary) {
     let operations = operations.into_iter().flatten().take(OPERATIONS_MAX);
     let operations = operations.map(|(name, operation)| operation_of(name, operation));
     summary.operations = operations.collect();
+}
+
+fn setup(record: &Value) -> Setup {
+    let flag = |key: &str| record.get(key).and_then(Value::as_bool);
+    let sentences = list(record, "sentences").iter().take(WARNINGS_MAX);
+    Setup {
+        ring_mode: text(record, "ring_mode"),
+        has_registered_buffers: flag("has_registered_buffers"),
+        has_cpu_latency_request: flag("has_cpu_latency_request"),
+        is_memory_locked: flag("is_memory_locked"),
+        rings_reason: text(record, "rings_reason"),
+        numa_node: whole(record, "numa_node"),
+        sentences: sentences.filter_map(Value::as_str).map(bounded).collect(),
+    }
 }
 
 fn host(record: &Value) -> Host {
@@ -163,5 +181,26 @@ mod tests {
         assert_eq!((whole(&record, "whole"), whole(&record, "none")), (None, None));
         assert_eq!(decimal(&record, "decimal"), None);
         assert!(list(&record, "list").is_empty());
+    }
+
+    #[test]
+    fn the_setup_is_read_if_there_is_one() {
+        let of = |record: Value| {
+            let mut summary = SideFileSummary::default();
+            start(&record, &mut summary);
+            summary.setup
+        };
+        assert_eq!(
+            [of(serde_json::json!({})), of(serde_json::json!({"setup": null}))],
+            [None, None]
+        );
+        let record = serde_json::json!({"setup": {"ring_mode": "plain", "is_memory_locked": true, "numa_node": -1, "sentences": ["why", 1]}});
+        let expected = Setup {
+            ring_mode: Some("plain".to_owned()),
+            is_memory_locked: Some(true),
+            sentences: vec!["why".to_owned()],
+            ..Setup::default()
+        };
+        assert_eq!(of(record), Some(expected));
     }
 }

@@ -124,6 +124,25 @@ pub struct Over {
     pub share_pct: String,
 }
 
+/// Setup of a load. Each field is `None` if it is not reported or does not apply.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Setup {
+    /// How the kernel runs the completions of rings.
+    pub ring_mode: Option<String>,
+    /// Whether the memory of rings is registered with the kernel.
+    pub has_registered_buffers: Option<bool>,
+    /// Whether idle processors stayed ready.
+    pub has_cpu_latency_request: Option<bool>,
+    /// Whether memory was locked.
+    pub is_memory_locked: Option<bool>,
+    /// The number of rings and its reason.
+    pub rings_reason: Option<String>,
+    /// NUMA node of the rings.
+    pub numa_node: Option<u64>,
+    /// Reasons for what was not set.
+    pub sentences: Vec<String>,
+}
+
 /// Summary of a side file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SideFileSummary {
@@ -139,6 +158,10 @@ pub struct SideFileSummary {
     pub service_threads: Option<u64>,
     /// Arrival of requests: `even`, ...
     pub arrivals: Option<String>,
+    /// Time within which due requests are submitted together.
+    pub coalesce_us: Option<u64>,
+    /// Setup of the load; `None` in side files of earlier releases.
+    pub setup: Option<Setup>,
     /// Seed of all random choices; it may exceed 2^53.
     pub seed: Option<String>,
     /// Start time (RFC 3339).
