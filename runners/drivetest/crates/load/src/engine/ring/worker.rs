@@ -150,13 +150,18 @@ impl Worker {
         if let Err(error) = enabled {
             return self.context.stop.raise(broken(&error));
         }
-        (self.start, self.end, self.next_stall_check) = (start, self.context.start_barrier.end(), start);
+        self.begin(start, self.context.start_barrier.end());
+        self.run_loop();
+        self.drain();
+    }
+
+    /// Takes the first requests of a run.
+    fn begin(&mut self, start: Instant, end: Instant) {
+        (self.start, self.end, self.next_stall_check) = (start, end, start);
         for index in 0..self.states.len() {
             self.states[index].advance(start, start);
             self.set_alarms(index, start);
         }
-        self.run_loop();
-        self.drain();
     }
 
     fn run_loop(&mut self) {
@@ -630,6 +635,81 @@ fn states(context: &RunContext, streams: &[Arc<Stream>], number: usize) -> Vec<S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
+    use crate::device::{Device, Offsets};
+    use crate::schedule::stream::streams;
+    use crate::stats::recorder::Tally;
+    use crate::stop::StopSignal;
+
+    /// Returns a worker for a file, before its first turn, or None without io_uring. The run began at a past time, from
+    /// which the test moves the clock of the turns.
+    fn worker(start: Instant) -> Option<Worker> {
+        let text =
+            "device-names: a\ntest-duration-sec: 1\nread-reqs-per-sec: 10000\nwrite-reqs-per-sec: 5000";
+        let config = Config::read(text, 1).unwrap().0;
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1 << 20).unwrap();
+        let device = Device {
+            name: "a".to_owned(),
+            file,
+            size_bytes: 1 << 20,
+            minimum_io_bytes: 512,
+            offsets: Offsets::new(&config, 1 << 20, 512).unwrap(),
+        };
+        let streams = streams(&config, Nanos::from_s(1), 1, Some(1));
+        let context = Arc::new(RunContext::new(
+            config,
+            vec![device],
+            1,
+            StopSignal::new().unwrap(),
+        ));
+        let mut worker = Worker::new(&context, &streams, 0, 1, Arc::default()).ok()?;
+        worker.ring.enable().unwrap();
+        worker.begin(start, start.after(Nanos::from_s(60)));
+        Some(worker)
+    }
+
+    /// Takes turns at this time as long as there is something to do at once.
+    fn turns(worker: &mut Worker, now: Instant) {
+        worker.has_more = true;
+        while worker.has_more {
+            worker.reap(Instant::now());
+            worker.submit_due(now);
+            worker.flush();
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config::with_cases(24))]
+        #[test]
+        fn at_any_time_exactly_the_due_requests_have_been_taken(
+            steps in proptest::collection::vec(proptest::prop_oneof![0u64..150_000, 0u64..40_000_000], 1..12),
+        ) {
+            let start = Instant::now().before(Nanos::from_s(10));
+            let Some(mut worker) = worker(start) else { return Ok(()) };
+            let mut now = start;
+            for step in steps {
+                now = now.after(Nanos(step));
+                turns(&mut worker, now);
+                for state in &worker.states {
+                    let stream = &state.stream;
+                    let taken_count = state.next().map_or(stream.schedule.requests_count(), |next_request| next_request.k);
+                    let due_count = (0..).take_while(|k| start.after(stream.due(*k)) <= now).count() as u64;
+                    proptest::prop_assert_eq!(taken_count, due_count);
+                }
+            }
+            while worker.in_flight_count > 0 || worker.waiting.count() > 0 {
+                worker.ring.wait(Some(LONGEST_SLEEP)).unwrap();
+                turns(&mut worker, now);
+            }
+            for state in &worker.states {
+                let mut tally = Tally::new(1);
+                state.recorder.drain_into(&mut tally);
+                let due_count = (0..).take_while(|k| start.after(state.stream.due(*k)) <= now).count() as u64;
+                proptest::prop_assert_eq!(tally.count(), due_count);
+            }
+        }
+    }
 
     #[test]
     fn each_device_is_first_in_turn() {
