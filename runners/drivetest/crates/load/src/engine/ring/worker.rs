@@ -51,6 +51,8 @@ pub(crate) struct Worker {
     context: Arc<RunContext>,
     counters: Arc<WorkerCounters>,
     ring: Ring,
+    /// Whether alarms wake this thread. If requests are coalesced, it wakes up for several of them.
+    has_alarms: bool,
     /// Freed last, and only without outstanding requests.
     arena: ManuallyDrop<Arena>,
     states: Vec<StreamState>,
@@ -109,6 +111,7 @@ impl Worker {
             context: Arc::clone(context),
             counters,
             ring,
+            has_alarms: false,
             arena: ManuallyDrop::new(arena),
             states,
             slots: vec![None; slots_count],
@@ -142,6 +145,7 @@ impl Worker {
         thread_scheduling::minimize_timer_slack();
         thread_scheduling::raise_priority();
         let enabled = self.ring.enable();
+        self.has_alarms = self.context.config.coalesce_us == 0 && self.ring.has_exact_alarms();
         self.wake_error.measure();
         self.counters.set_wake_error(&self.wake_error);
         let Some(start) = self.context.start_barrier.wait() else {
@@ -289,10 +293,9 @@ impl Worker {
         next_requests.min_by_key(|(_, next_request)| next_request.due)
     }
 
-    /// Sets alarms for the upcoming requests of a stream, unless they are coalesced: then this thread wakes up for several
-    /// of them.
+    /// Sets alarms for the upcoming requests of a stream.
     fn set_alarms(&mut self, index: usize, now: Instant) {
-        if self.context.config.coalesce_us == 0 {
+        if self.has_alarms {
             let state = &mut self.states[index];
             let lead = self.wake_error.lead(state.stream.half_period());
             let mut awake_at = now;
@@ -665,6 +668,7 @@ mod tests {
         ));
         let mut worker = Worker::new(&context, &streams, 0, 1, Arc::default()).ok()?;
         worker.ring.enable().unwrap();
+        worker.has_alarms = worker.ring.has_exact_alarms();
         worker.begin(start, start.after(Nanos::from_s(60)));
         Some(worker)
     }
