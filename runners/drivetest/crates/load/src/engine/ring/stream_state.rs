@@ -128,8 +128,6 @@ pub(super) struct StreamState {
     pub(super) free: Vec<u32>,
     /// Free slots with data that was written and must be renewed.
     pub(super) stale: Vec<u32>,
-    /// Average time between two requests on this worker.
-    pub(super) period: Nanos,
 }
 
 impl StreamState {
@@ -171,7 +169,6 @@ impl StreamState {
             in_flight: InFlight::new(size.slots_count, now),
             free: slots.collect(),
             stale: Vec::with_capacity(size.slots_count),
-            period: Nanos((workers as f64 / per_s * 1e9) as u64),
         }
     }
 
@@ -213,14 +210,19 @@ impl StreamState {
         }
     }
 
-    /// Returns the last time up to `limit` at which a request is due according to the rate, or None.
-    pub(super) fn last_due(&self, limit: Instant) -> Option<Instant> {
-        let due = self.next()?.due;
-        if due > limit {
-            return None;
+    /// Returns when requests that are due up to `limit` are submitted together, or None if there are none. If all upcoming
+    /// requests are, so may be others that are not taken yet.
+    pub(super) fn coalesced_at(&self, limit: Instant) -> Option<Instant> {
+        match self
+            .upcoming
+            .iter()
+            .filter(|request| request.due <= limit)
+            .count()
+        {
+            0 => None,
+            UPCOMING_COUNT => Some(limit),
+            _ => self.next().map(|request| request.due),
         }
-        let periods = limit.since(due).0.checked_div(self.period.0).unwrap_or(0);
-        Some(due.after(Nanos(periods * self.period.0)))
     }
 }
 
@@ -288,6 +290,23 @@ mod tests {
             taken.sort_unstable();
             proptest::prop_assert!(taken.into_iter().eq(0..1_000));
         }
+    }
+
+    #[test]
+    fn requests_within_the_limit_are_submitted_together() {
+        let mut state = states(1).swap_remove(0);
+        let at = |us| Instant::ZERO.after(Nanos::from_us(us));
+        state.advance(at(100), at(100));
+        // Due after 100 us, 1100 us and so on.
+        let limits = [99, 100, 1_099, 1_100, 1_500].map(|us| state.coalesced_at(at(us)));
+        let expected = [
+            None,
+            Some(at(100)),
+            Some(at(100)),
+            Some(at(1_100)),
+            Some(at(1_500)),
+        ];
+        assert_eq!(limits, expected);
     }
 
     #[test]

@@ -580,7 +580,11 @@ impl Worker {
             return Some(first.min(longest));
         }
         let limit = first.after(self.context.coalescing());
-        let wake = self.states.iter().filter_map(|state| state.last_due(limit)).max();
+        let wake = self
+            .states
+            .iter()
+            .filter_map(|state| state.coalesced_at(limit))
+            .max();
         Some(wake.unwrap_or(first).min(longest))
     }
 
