@@ -643,7 +643,7 @@ fn states(context: &RunContext, streams: &[Arc<Stream>], number: usize) -> Vec<S
 mod tests {
     use super::*;
     use crate::config::Config;
-    use crate::device::{Device, Offsets};
+    use crate::device::{Device, Extent, Offsets};
     use crate::schedule::stream::streams;
     use crate::stats::recorder::Tally;
     use crate::stop::StopSignal;
@@ -717,6 +717,29 @@ mod tests {
                 proptest::prop_assert_eq!(tally.count(), due_count);
             }
         }
+    }
+
+    #[test]
+    fn completions_are_counted_between_two_submissions() {
+        let start = Instant::now().before(Nanos::from_s(10));
+        let Some(mut worker) = worker(start) else { return };
+        // The file is in the page cache, so that each read completes in the call that submits it.
+        worker.context.devices[0]
+            .read(
+                Extent {
+                    offset: 0,
+                    length: 1 << 20,
+                },
+                &mut vec![0; 1 << 20],
+            )
+            .unwrap();
+        worker.submit_due(start.after(Nanos::from_us(900)));
+        assert!(
+            (1..5).contains(&worker.in_flight_count),
+            "{} of 10",
+            worker.in_flight_count
+        );
+        turns(&mut worker, start);
     }
 
     #[test]
