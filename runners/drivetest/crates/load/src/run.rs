@@ -16,7 +16,7 @@ use crate::engine::{self, Engine, EngineSelection};
 use crate::host::Host;
 use crate::report::header;
 use crate::report::output::Outputs;
-use crate::report::side::{self, RunTotals, SideRecord};
+use crate::report::side::{End, RunTotals, Start};
 use crate::report::summary::Summary;
 use crate::schedule::stream::streams;
 use crate::signals::Signals;
@@ -30,14 +30,14 @@ pub struct LoadEnd {
     /// How it ended.
     pub outcome: Outcome,
     /// The end record of the side file.
-    pub record: SideRecord,
+    pub record: End,
     /// Its figures; None if it did not start.
     pub summary: Option<Summary>,
 }
 
 impl LoadEnd {
     fn not_started(outcome: Outcome) -> Self {
-        let record = side::end(&outcome, &RunTotals::default());
+        let record = End::new(&outcome, &RunTotals::default());
         Self {
             outcome,
             record,
@@ -103,8 +103,14 @@ impl LoadRun<'_> {
             .collect();
         let mut setup = Setup::apply(&Root::host(), &choice, &nodes);
         let prepared = engine::prepare(&context, &streams, choice.engine, &mut setup);
-        let start = side::start(&self, Some(&choice), host, &identities, &warnings, Some(&setup));
-        outputs.side(&start)?;
+        outputs.side(&Start::new(
+            &self,
+            Some(&choice),
+            host,
+            &identities,
+            &warnings,
+            Some(&setup),
+        ))?;
         outputs.print_status(&warning_lines(&warnings));
         let telemetry = Telemetry::of(&Root::host(), &loaded_devices(&context.devices));
         let started = prepared.and_then(|prepared| {
@@ -172,7 +178,7 @@ impl LoadRun<'_> {
     fn refuse(&self, refusal: &OpenRefusal, host: &Host, outputs: &mut Outputs) -> LoadEnd {
         let names = self.config.device_names.iter();
         let devices: Vec<Value> = names.map(|name| json!({"path": name})).collect();
-        let started = outputs.side(&side::start(self, None, host, &devices, &[], None));
+        let started = outputs.side(&Start::new(self, None, host, &devices, &[], None));
         let (log_lines, outcome) = match refusal {
             OpenRefusal::Interrupted(signal) => (
                 header::stopped(StopReason::Signal(signal)),
@@ -250,7 +256,7 @@ fn finish(end: RunEnd, context: &RunContext, outputs: &mut Outputs) -> LoadEnd {
         Some(StopReason::Signal(_) | StopReason::Output | StopReason::Ring(_)) => Outcome::Interrupted(text),
     };
     let logged = outputs.log(&(log_lines + &header::rate_not_sustained(end.totals.rate_check.as_ref())));
-    let record = side::end(&outcome, &end.totals);
+    let record = End::new(&outcome, &end.totals);
     // The side file may be on another disk than the log, so it is written even if the log is full.
     let outcome = match outputs.side(&record).and(logged) {
         Err(error) if matches!(end.stop_reason, None | Some(StopReason::Output)) => unwritten(&error),

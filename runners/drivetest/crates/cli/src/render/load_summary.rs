@@ -155,7 +155,7 @@ pub fn shares_text(count: u64, over: &Over, limits: &[Limit], colours: Colours) 
 #[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use drivetest_load::Outcome;
-    use drivetest_load::report::side::{self, RunTotals};
+    use drivetest_load::report::side::{End, RunTotals};
     use drivetest_load::report::summary::Summary;
     use drivetest_load::report::worst::Worst;
     use drivetest_load::stats::collector::RunEnd;
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     fn text(outcome: Outcome, is_started: bool, log: Option<&str>) -> Option<String> {
-        let record = side::end(&outcome, &RunTotals::default());
+        let record = End::new(&outcome, &RunTotals::default());
         let end = RunEnd {
             stop_reason: None,
             totals: RunTotals::default(),

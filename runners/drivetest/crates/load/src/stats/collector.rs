@@ -13,7 +13,7 @@ use crate::progress::{LoadProgress, OperationProgress, Snapshot};
 use crate::report::block::{block, histograms};
 use crate::report::header::failed;
 use crate::report::output::Outputs;
-use crate::report::side::{self, ErrorCount, RunTotals};
+use crate::report::side::{self, ErrorCount, Interval, RunTotals};
 use crate::report::worst::{Hottest, Worst};
 use crate::schedule::stream::{ActHistogram, Operation, Stream};
 use crate::signals::Signals;
@@ -238,7 +238,7 @@ impl<'a> Collector<'a> {
         self.worst.add(label_s, &self.operation_stats, &telemetry);
         self.hottest = Hottest::of(&telemetry, None);
         let (stats, counters) = (&self.operation_stats, self.engine_counters.close_interval());
-        let record = side::interval(label_s, (elapsed, length), stats, &counters, &telemetry);
+        let record = Interval::new(label_s, (elapsed, length), stats, &counters, &telemetry);
         outputs.side(&record)?;
         self.interval_start = elapsed;
         self.show_progress(outputs);

@@ -1,5 +1,6 @@
 //! Roles of the files of an archive and of attachments, from their names and then from their first bytes.
 
+use drivetest_load::report::side::START_HEAD;
 use drivetest_logs::read_error::{BINARY, EMPTY, NOT_AN_ACT_LOG};
 use drivetest_logs::reader::{LogReader, Options, Role};
 use serde::Serialize;
@@ -41,9 +42,6 @@ const EXTENSIONS: [(&str, Role); 18] = [
     ("md", Role::Other),
 ];
 
-/// The first bytes of a side file of drivetest.
-const SIDE_FILE_HEAD: &[u8] = br#"{"record":"start","schema":"drivecert.side/1""#;
-
 /// Returns the role of a file from its name or, if that is ambiguous, from its first decompressed bytes.
 pub fn role_of(name: &str, head: &[u8]) -> Role {
     let file = name.rsplit('/').next().unwrap_or(name);
@@ -60,7 +58,7 @@ pub fn role_of(name: &str, head: &[u8]) -> Role {
     match extension.and_then(of_extension).map(|(_, role)| *role) {
         None | Some(Role::Export) if looks_like_log(head) => Role::Log,
         None if file.ends_with("percentiles.txt") => Role::Export,
-        None if head.starts_with(SIDE_FILE_HEAD) => Role::SideFile,
+        None if head.starts_with(START_HEAD.as_bytes()) => Role::SideFile,
         None if is_workload_file(file, extension.is_some(), head) => Role::Config,
         None => Role::Other,
         Some(role) => role,
@@ -169,6 +167,9 @@ mod tests {
         assert_eq!(role_of("tuned", workload), Role::Config);
         assert_eq!(role_of("workload.txt", workload), Role::Config);
         assert_eq!(role_of("tuned", b"the workload=a of last week\n"), Role::Other);
+        let start = br#"{"record":"start","schema":"drivecert.side/1","program_version":"0.3.0"}"#;
+        assert_eq!(role_of("telemetry", start), Role::SideFile);
+        assert_eq!(role_of("telemetry", br#"{"record":"end"}"#), Role::Other);
         assert_eq!(
             role_of("a.conf", log),
             Role::Config,
