@@ -129,7 +129,7 @@ class Ran:
 
     @property
     def catch_up_pct(self) -> float | None:
-        """Return the share of reads that drivetest submitted less than half a period after the previous one."""
+        """Return the share of reads that drivetest itself submitted late, and soon after the previous one."""
         found = self.reads.get("catch_up_count")
         return None if found is None else 100 * found / self.reads_count
 

@@ -128,7 +128,7 @@ impl PreparedEngine {
     }
 }
 
-/// Prepares the workers of all streams, and records how their rings are set up.
+/// Prepares the workers of all streams, and records how their rings or threads are set up.
 ///
 /// # Errors
 /// If the system provides too few rings.
@@ -145,7 +145,10 @@ pub fn prepare(
     );
     let tasks = match engine {
         Engine::IoUring { workers } => ring_tasks(context, streams, workers, &counters, setup)?,
-        Engine::Threads => thread_tasks(context, streams, &counters),
+        Engine::Threads => {
+            setup.is_processor_wait_counted = Some(thread_scheduling::counts_processor_waits());
+            thread_tasks(context, streams, &counters)
+        }
     };
     Ok(PreparedEngine { tasks, counters })
 }

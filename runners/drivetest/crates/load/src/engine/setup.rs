@@ -18,6 +18,8 @@ pub struct Setup {
     pub(super) ring_mode: Option<&'static str>,
     /// Whether the memory of the rings is registered with the kernel; null for threads.
     pub(super) has_registered_buffers: Option<bool>,
+    /// Whether the kernel counts how long threads are ready but have no processor; null for rings.
+    pub(super) is_processor_wait_counted: Option<bool>,
     has_cpu_latency_request: bool,
     is_memory_locked: bool,
     /// The number of rings and its reason; null for threads.

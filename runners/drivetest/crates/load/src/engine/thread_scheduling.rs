@@ -61,11 +61,23 @@ fn set(nice: i32) -> bool {
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) == 0 }
 }
 
+/// Times in which a thread was ready to run but had no processor; 0 where they are unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ProcessorWaits {
+    /// In its last request.
+    pub(super) in_request: Nanos,
+    /// Since it was last on time.
+    pub(super) since_on_time: Nanos,
+}
+
 /// The time that a thread was ready to run but had no processor, as the kernel counts it.
 #[derive(Debug, Default)]
 pub(super) struct RunQueueWait {
     /// None if the kernel does not count it.
     file: Option<File>,
+    /// The first reading since the thread was last on time.
+    first: Option<Nanos>,
+    /// The reading at the end of the previous request; None if that was skipped.
     previous: Option<Nanos>,
 }
 
@@ -73,69 +85,135 @@ impl RunQueueWait {
     pub(super) fn of_this_thread() -> Self {
         Self {
             file: File::open("/proc/thread-self/schedstat").ok(),
-            previous: None,
+            ..Self::default()
         }
     }
 
-    /// Returns the time without a processor since the last call, or 0 if it is unknown.
-    pub(super) fn since_last_call(&mut self) -> Nanos {
+    /// Reads the times at the end of a request.
+    pub(super) fn read(&mut self) -> ProcessorWaits {
         let wait = self.file.as_ref().and_then(read_wait);
-        let previous = std::mem::replace(&mut self.previous, wait);
-        let both = previous.zip(wait);
-        both.map_or(Nanos(0), |(previous, wait)| {
-            Nanos(wait.0.saturating_sub(previous.0))
-        })
+        let since = |earlier: Option<Nanos>| {
+            let both = wait.zip(earlier);
+            both.map_or(Nanos(0), |(wait, earlier)| {
+                Nanos(wait.0.saturating_sub(earlier.0))
+            })
+        };
+        let waits = ProcessorWaits {
+            in_request: since(self.previous),
+            since_on_time: since(self.first),
+        };
+        self.first = self.first.or(wait);
+        self.previous = wait;
+        waits
     }
 
-    /// Makes the next call of [`since_last_call`](Self::since_last_call) the first one.
-    pub(super) fn reset(&mut self) {
+    /// Reads nothing at the end of a request.
+    pub(super) fn skip_request(&mut self) {
         self.previous = None;
+    }
+
+    /// Begins again, because the thread is on time. Reads the time now only if it was read for the previous request: the
+    /// next one probably is as slow.
+    pub(super) fn begin(&mut self) {
+        let is_slow = self.previous.is_some();
+        (self.first, self.previous) = (None, None);
+        if is_slow {
+            self.read();
+        }
     }
 }
 
-/// Reads the second of three numbers, in ns, without an allocation. Source: Documentation/scheduler/sched-stats.rst.
+/// Returns whether the kernel counts for how long a thread is ready but has no processor.
+pub(super) fn counts_processor_waits() -> bool {
+    File::open("/proc/thread-self/schedstat").is_ok_and(|file| read_wait(&file).is_some())
+}
+
+/// Reads the second of three numbers, in ns, without an allocation. The third one is how often the thread got a processor:
+/// 0 if the kernel counts nothing. Source: Documentation/scheduler/sched-stats.rst; fs/proc/base.c, `proc_pid_schedstat()`.
 fn read_wait(schedstat: &File) -> Option<Nanos> {
     let mut text = [0; 80];
     let length = schedstat.read_at(&mut text, 0).ok()?;
     let mut numbers = str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace();
-    numbers.nth(1)?.parse().ok().map(Nanos)
+    let wait = numbers.nth(1)?.parse().ok().map(Nanos);
+    wait.filter(|_| numbers.next().is_some_and(|count| count != "0"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A run-queue wait that reads a file, and this file.
+    fn counted() -> (RunQueueWait, File) {
+        let file = tempfile::tempfile().unwrap();
+        let wait = RunQueueWait {
+            file: file.try_clone().ok(),
+            ..RunQueueWait::default()
+        };
+        (wait, file)
+    }
+
+    fn write(file: &File, wait_ns: u64) {
+        let text = format!("100 {wait_ns:020} 3\n");
+        file.write_all_at(text.as_bytes(), 0).unwrap();
+    }
+
+    /// Returns the times in a request and since the thread was on time, in ns, when the kernel has counted this.
+    fn read(wait: &mut RunQueueWait, file: &File, wait_ns: u64) -> (u64, u64) {
+        write(file, wait_ns);
+        let waits = wait.read();
+        (waits.in_request.0, waits.since_on_time.0)
+    }
+
     #[test]
     fn the_time_without_a_processor_is_the_difference_of_two_readings() {
+        let (mut wait, file) = counted();
+        assert_eq!(read(&mut wait, &file, 2_000), (0, 0));
+        assert_eq!(read(&mut wait, &file, 2_500), (500, 500));
+        assert_eq!(read(&mut wait, &file, 2_501), (1, 501));
+        // A request that was not read is part of the time since the thread was on time.
+        wait.skip_request();
+        assert_eq!(read(&mut wait, &file, 3_500), (0, 1_500));
+        assert_eq!(read(&mut wait, &file, 3_600), (100, 1_600));
+        file.write_all_at(b"not a number ", 0).unwrap();
+        assert_eq!(wait.read().since_on_time, Nanos(0));
+    }
+
+    #[test]
+    fn a_thread_on_time_begins_again_and_reads_only_after_a_slow_request() {
+        let (mut wait, file) = counted();
+        read(&mut wait, &file, 2_000);
+        write(&file, 3_000);
+        wait.begin();
+        assert_eq!(read(&mut wait, &file, 3_400), (400, 400));
+        wait.skip_request();
+        wait.begin();
+        assert_eq!(read(&mut wait, &file, 9_000), (0, 0));
+    }
+
+    #[test]
+    fn a_kernel_that_counts_nothing_has_zeros() {
         let file = tempfile::tempfile().unwrap();
-        let mut wait = RunQueueWait {
-            file: file.try_clone().ok(),
-            previous: None,
-        };
-        let mut after = |text: &str, is_reset| {
-            file.write_all_at(text.as_bytes(), 0).unwrap();
-            if is_reset {
-                wait.reset();
-            }
-            wait.since_last_call()
-        };
-        assert_eq!(after("100 2000 3\n", false), Nanos(0));
-        assert_eq!(after("900 2500 4\n", false), Nanos(500));
-        assert_eq!(after("900 3500 4\n", true), Nanos(0));
-        assert_eq!(after("900 3501 4\n", false), Nanos(1));
-        assert_eq!(after("not a number ", false), Nanos(0));
+        file.write_all_at(b"0 0 0\n", 0).unwrap();
+        assert_eq!(read_wait(&file), None);
+        file.write_all_at(b"9 0 1\n", 0).unwrap();
+        assert_eq!(read_wait(&file), Some(Nanos(0)));
     }
 
     #[test]
     fn without_a_file_the_time_without_a_processor_is_0() {
         let mut wait = RunQueueWait::default();
-        assert_eq!([wait.since_last_call(), wait.since_last_call()], [Nanos(0); 2]);
+        let none = ProcessorWaits {
+            in_request: Nanos(0),
+            since_on_time: Nanos(0),
+        };
+        assert_eq!([wait.read(), wait.read()], [none; 2]);
     }
 
     #[test]
-    fn this_kernel_counts_the_time_without_a_processor() {
-        let file = File::open("/proc/thread-self/schedstat");
-        assert!(file.is_err() || read_wait(&file.unwrap()).is_some());
+    fn a_thread_that_read_its_time_without_a_processor_reads_it_again() {
+        let mut wait = RunQueueWait::of_this_thread();
+        wait.read();
+        assert_eq!(wait.previous.is_some(), counts_processor_waits());
     }
 
     /// Returns field 19 of a thread's stat, the 17th after the name in parentheses. Source: proc_pid_stat(5).

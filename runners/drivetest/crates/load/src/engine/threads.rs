@@ -2,7 +2,9 @@
 //!
 //! A free slot is a free thread here. A request that is due before a thread takes it has a backlog: all threads were
 //! busy with earlier requests. The time in which its thread overslept, or was ready but had no processor, is no backlog.
+//! Neither is the time in which a request waits for others that its thread took together with it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -12,7 +14,7 @@ use crate::device::Device;
 use crate::engine::buffer::{Buffer, Payload};
 use crate::engine::counters::WorkerCounters;
 use crate::engine::request::{self, Request};
-use crate::engine::thread_scheduling::{self, RunQueueWait};
+use crate::engine::thread_scheduling::{self, ProcessorWaits, RunQueueWait};
 use crate::engine::wake_error::WakeError;
 use crate::engine::workers::RunContext;
 use crate::engine::{GRACE, LONGEST_SLEEP};
@@ -30,6 +32,10 @@ const MAX_BATCH_SIZE: u64 = 16;
 
 /// A request that takes as long as this may have waited for a processor. Reading for how long costs a thousandth of it.
 const SLOW_REQUEST: Nanos = Nanos::from_ms(1);
+
+/// The part of its busy time that a thread needs to lack a processor for being late because of that. On an idle host,
+/// waking up after each request takes less than 2 % (20 us after a request of 1 ms), which delays no request for long.
+const STARVED_PART: u64 = 10;
 
 /// Number of threads of an operation that read it: each needs an open file, and a process may have few of them.
 const RUN_QUEUE_READERS: usize = 64;
@@ -52,18 +58,48 @@ pub(crate) struct Worker {
     counters: Arc<WorkerCounters>,
 }
 
-/// When a thread was last back from sleeping, and when it was last done with a request.
+/// When a thread was last on time, and since when it is free after its last request.
 #[derive(Debug, Clone, Copy)]
 struct Availability {
+    /// When it was back from waiting for a request that was not due.
     awake_since: Instant,
     free_since: Instant,
+    /// How much earlier it would be free if it had always had a processor since it was last on time.
+    host_delay: Nanos,
+    /// The part of that which delays all later requests until the thread is on time again.
+    lasting_host_delay: Nanos,
 }
 
 impl Availability {
-    /// Returns how long a request that this thread serves next has waited for it. A thread that slept after its last
-    /// request was free.
+    fn new(now: Instant) -> Self {
+        Self {
+            awake_since: now,
+            free_since: now,
+            host_delay: Nanos(0),
+            lasting_host_delay: Nanos(0),
+        }
+    }
+
+    /// Returns how long a request that this thread takes now has waited for it. A thread that waited for a request after
+    /// its last one was free.
     fn backlog(self, due: Instant) -> Nanos {
-        self.free_since.since(due.max(self.awake_since))
+        let waited = self.free_since.since(due.max(self.awake_since));
+        Nanos(waited.0.saturating_sub(self.host_delay.0))
+    }
+
+    /// Records the end of a request, and how long the thread lacked a processor in it and since it was last on time.
+    /// None if the request was too short for that.
+    fn end_request(&mut self, completed: Instant, waits: Option<ProcessorWaits>) {
+        self.free_since = completed;
+        let mut in_request = Nanos(0);
+        if let Some(waits) = waits {
+            let busy = completed.since(self.awake_since);
+            let is_starved = waits.since_on_time.0 >= busy.0 / STARVED_PART;
+            // Otherwise the delays are those of any program, and only the last one delays the next request.
+            self.lasting_host_delay = if is_starved { waits.since_on_time } else { Nanos(0) };
+            in_request = waits.in_request;
+        }
+        self.host_delay = self.lasting_host_delay.max(in_request);
     }
 }
 
@@ -95,10 +131,7 @@ impl Worker {
             is_fast: false,
             is_behind: false,
             number,
-            availability: Availability {
-                awake_since: now,
-                free_since: now,
-            },
+            availability: Availability::new(now),
             run_queue_wait: RunQueueWait::default(),
             wake_error: WakeError::new(),
             counters,
@@ -121,20 +154,30 @@ impl Worker {
             // Fast only if all of them are, because the next thread waits for the slowest.
             self.is_fast = true;
             self.counters.count_batch((taken.end - taken.start) as usize);
-            let due = |k| start.after(self.stream.due(k));
-            let coalesced = due(taken.end - 1).min(due(taken.start).after(self.context.coalescing()));
-            for k in taken {
-                let request = self.prepare(k, start.after(self.stream.due(k)));
-                let continues = match self.wait(request.due.max(coalesced)) {
-                    Readiness::Due => self.serve(request),
-                    Readiness::LeftOut => true,
-                    Readiness::Stopped => false,
-                };
-                if !continues {
-                    return;
-                }
+            if !self.serve_all(taken, start) {
+                return;
             }
         }
+    }
+
+    /// Waits for requests that were taken together, and sends them. Returns false if the run ends.
+    fn serve_all(&mut self, taken: Range<u64>, start: Instant) -> bool {
+        let due = |k| start.after(self.stream.due(k));
+        let coalesced = due(taken.end - 1).min(due(taken.start).after(self.context.coalescing()));
+        // A request waits for a thread until one takes it. What follows is the delay of that thread.
+        let when_taken = self.availability;
+        for k in taken {
+            let request = self.prepare(k, start.after(self.stream.due(k)));
+            let continues = match self.wait(request.due.max(coalesced)) {
+                Readiness::Due => self.serve(request, when_taken.backlog(request.due)),
+                Readiness::LeftOut => true,
+                Readiness::Stopped => false,
+            };
+            if !continues {
+                return false;
+            }
+        }
+        true
     }
 
     /// Returns how many requests to take: one, or several of a device in memory. None of them waits for another longer
@@ -159,7 +202,7 @@ impl Worker {
     /// Waits until a request is due or the run stops.
     fn wait(&mut self, due: Instant) -> Readiness {
         let wake_time = due.before(self.wake_error.lead(self.stream.half_period()));
-        let (mut has_slept, mut spins_since) = (false, None);
+        let (mut is_early, mut spins_since) = (false, None);
         loop {
             if self.context.stop.is_raised() {
                 return Readiness::Stopped;
@@ -169,9 +212,9 @@ impl Worker {
                 if let Some(since) = spins_since {
                     self.counters.count_spin(now.since(since));
                 }
-                if has_slept {
-                    self.availability.awake_since = now;
-                    self.run_queue_wait.reset();
+                if is_early {
+                    self.availability = Availability::new(now);
+                    self.run_queue_wait.begin();
                 }
                 let is_left_out = now > self.context.start_barrier.end() && now.since(due) > GRACE;
                 return if is_left_out {
@@ -180,6 +223,7 @@ impl Worker {
                     Readiness::Due
                 };
             }
+            is_early = true;
             if now >= wake_time {
                 spins_since = spins_since.or(Some(now));
                 std::hint::spin_loop();
@@ -187,7 +231,6 @@ impl Worker {
             }
             let until = wake_time.min(now.after(LONGEST_SLEEP));
             until.sleep_until();
-            has_slept = true;
             self.counters.count_wake(false);
             if self.wake_error.add(Instant::now().since(until)) {
                 self.counters.set_wake_error(&self.wake_error);
@@ -195,8 +238,8 @@ impl Worker {
         }
     }
 
-    /// Sends a request and counts it. Returns false if that ends the run.
-    fn serve(&mut self, request: Request) -> bool {
+    /// Sends a request with this backlog and counts it. Returns false if that ends the run.
+    fn serve(&mut self, request: Request, backlog: Nanos) -> bool {
         let submitted = Instant::now();
         let lateness = submitted.since(request.due);
         self.is_behind =
@@ -205,11 +248,12 @@ impl Worker {
             self.context.stop.raise(StopReason::Lag(self.stream.operation));
             return false;
         }
-        self.stream.note_submission(submitted);
-        let backlog = self.availability.backlog(request.due);
+        let own_lateness = Nanos(lateness.0.saturating_sub(backlog.0));
+        self.stream.note_submission(submitted, own_lateness);
         let moved = self.transfer(request);
         let completed = Instant::now();
-        self.availability.free_since = completed.before(self.wait_for_processor(completed.since(submitted)));
+        let waits = self.processor_waits(completed.since(submitted));
+        self.availability.end_request(completed, waits);
         match Failure::of(moved, request.extent.length) {
             None => {
                 let stamps = Stamps {
@@ -229,14 +273,18 @@ impl Worker {
         true
     }
 
-    /// Returns how long this thread was ready but had no processor in a request of this length. Only the time between two
-    /// slow requests in a row is read, so that fast ones cost nothing.
-    fn wait_for_processor(&mut self, service: Nanos) -> Nanos {
+    /// Returns how long this thread was ready but had no processor in a request of this length, and since it was last on
+    /// time. Fast requests cost nothing: None.
+    fn processor_waits(&mut self, service: Nanos) -> Option<ProcessorWaits> {
         if service < SLOW_REQUEST {
-            self.run_queue_wait.reset();
-            return Nanos(0);
+            self.run_queue_wait.skip_request();
+            return None;
         }
-        self.run_queue_wait.since_last_call().min(service)
+        let waits = self.run_queue_wait.read();
+        Some(ProcessorWaits {
+            in_request: waits.in_request.min(service),
+            ..waits
+        })
     }
 
     /// Transfers the extent in one call, again if a signal interrupts it.
@@ -270,17 +318,34 @@ fn memory(context: &RunContext, operation: Operation, number: usize) -> Memory {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::device::Offsets;
     use crate::schedule::stream::streams;
+    use crate::stats::histogram::Histogram;
+    use crate::stats::recorder::Tally;
     use crate::stop::StopSignal;
 
-    /// Returns a thread for 20,000 reads per second.
+    /// Returns a thread for 20,000 reads per second of a file.
     fn thread(coalesce_us: u32) -> Worker {
         let text = format!(
             "device-names: a\ntest-duration-sec: 1\nread-reqs-per-sec: 20000\ncoalesce-us: {coalesce_us}"
         );
         let config = Config::read(&text, 1).unwrap().0;
         let stream = &streams(&config, Nanos::from_s(1), 1, None)[0];
-        let context = Arc::new(RunContext::new(config, Vec::new(), 1, StopSignal::new().unwrap()));
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1 << 20).unwrap();
+        let device = Device {
+            name: "a".to_owned(),
+            file,
+            size_bytes: 1 << 20,
+            minimum_io_bytes: 512,
+            offsets: Offsets::new(&config, 1 << 20, 512).unwrap(),
+        };
+        let context = Arc::new(RunContext::new(
+            config,
+            vec![device],
+            1,
+            StopSignal::new().unwrap(),
+        ));
         Worker::new(&context, stream, 0, Arc::default())
     }
 
@@ -301,14 +366,15 @@ mod tests {
         );
     }
 
+    fn at(us: u64) -> Instant {
+        Instant::ZERO.after(Nanos::from_us(us))
+    }
+
     #[test]
     fn backlog_is_the_time_in_which_the_thread_was_awake_and_busy() {
-        let at = |us: u64| Instant::ZERO.after(Nanos(us * 1_000));
         let backlog = |awake_us, free_us, due_us| {
-            let availability = Availability {
-                awake_since: at(awake_us),
-                free_since: at(free_us),
-            };
+            let mut availability = Availability::new(at(awake_us));
+            availability.end_request(at(free_us), None);
             availability.backlog(at(due_us)).0 / 1_000
         };
         // Due while the thread was busy; due before it was back from its sleep; due after its last request; slept since.
@@ -319,5 +385,64 @@ mod tests {
             backlog(80, 50, 70),
         ];
         assert_eq!(all, [30, 20, 0, 0]);
+    }
+
+    /// Returns the backlogs in ms of requests that were due at 1 ms, after each of these requests of 10 ms that begin then.
+    /// They are given by the time in ms without a processor in the request and since the thread was on time.
+    fn backlogs(requests: &[Option<(u64, u64)>]) -> Vec<u64> {
+        let mut availability = Availability::new(at(1_000));
+        let ended = requests.iter().zip(1..).map(|(waits, number)| {
+            let waits = waits.map(|(in_request_ms, since_on_time_ms)| ProcessorWaits {
+                in_request: Nanos::from_ms(in_request_ms),
+                since_on_time: Nanos::from_ms(since_on_time_ms),
+            });
+            availability.end_request(at(1_000 + number * 10_000), waits);
+            availability.backlog(at(1_000)).0 / 1_000_000
+        });
+        ended.collect()
+    }
+
+    #[test]
+    fn all_time_without_a_processor_since_the_thread_was_on_time_is_no_backlog() {
+        assert_eq!(backlogs(&[Some((4, 4)), Some((3, 7)), Some((0, 7))]), [6, 13, 23]);
+        // A fast request, in which nothing is read, does not turn the delay into backlog.
+        assert_eq!(backlogs(&[Some((4, 4)), None]), [6, 16]);
+    }
+
+    #[test]
+    fn less_than_a_tenth_of_the_time_without_a_processor_delays_only_the_next_request() {
+        // After 20 ms: 2 ms are a tenth, 1 ms is less.
+        assert_eq!(backlogs(&[None, Some((1, 2)), None]), [10, 18, 28]);
+        assert_eq!(backlogs(&[None, Some((1, 1)), None]), [10, 19, 30]);
+    }
+
+    /// Returns the backlogs of 16 requests, the first due at `start` and each 50 us after the one before, that a thread takes
+    /// together. It was busy for that long since the start.
+    fn backlogs_of_batch(start: Instant, busy: Nanos) -> Histogram {
+        let mut thread = thread(1_000);
+        thread.availability = Availability::new(start);
+        thread.availability.end_request(start.after(busy), None);
+        let taken = thread.stream.take_several(16).unwrap();
+        assert!(thread.serve_all(taken, start));
+        let mut tally = Tally::new(1);
+        thread.recorder.drain_into(&mut tally);
+        assert_eq!(tally.count(), 16);
+        tally.times.backlog
+    }
+
+    #[test]
+    fn a_request_that_its_thread_took_in_advance_has_no_backlog() {
+        let backlogs = backlogs_of_batch(Instant::now().after(Nanos::from_ms(1)), Nanos(0));
+        assert_eq!((backlogs.count(), backlogs.longest()), (16, Nanos(0)));
+    }
+
+    #[test]
+    fn the_backlog_of_requests_that_are_taken_together_ends_when_they_are_taken() {
+        let backlogs = backlogs_of_batch(Instant::now().before(Nanos::from_ms(100)), Nanos::from_us(175));
+        // 175, 125, 75 and 25 us; the other twelve were due later.
+        assert_eq!(
+            (backlogs.longest(), backlogs.at_or_over(Nanos::from_us(10))),
+            (Nanos::from_us(175), 4)
+        );
     }
 }

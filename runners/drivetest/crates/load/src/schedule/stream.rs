@@ -37,20 +37,23 @@ pub struct Stream {
     catch_up: Option<CatchUp>,
 }
 
-/// Counts catch-up requests: those submitted less than half a period after the previous one.
+/// Counts catch-up requests: those that the generator submitted more than half a period late, and less than half a period
+/// after the previous one.
 #[derive(Debug, Default)]
 struct CatchUp {
     half_period: Nanos,
-    /// Time of the last submission, from the zero of the clock.
+    /// Time of the latest submission, from the zero of the clock.
     previous_ns: AtomicU64,
     count: AtomicU64,
 }
 
 impl CatchUp {
-    fn note(&self, submitted: Instant) {
+    fn note(&self, submitted: Instant, own_lateness: Nanos) {
         let submitted = submitted.since(Instant::ZERO);
-        let previous_ns = self.previous_ns.swap(submitted.0, Relaxed);
-        if submitted.0.saturating_sub(previous_ns) < self.half_period.0 {
+        // Threads call this in another order than they submit.
+        let previous_ns = self.previous_ns.fetch_max(submitted.0, Relaxed);
+        let is_close = submitted.0.saturating_sub(previous_ns) < self.half_period.0;
+        if is_close && own_lateness > self.half_period {
             self.count.fetch_add(1, Relaxed);
         }
     }
@@ -117,10 +120,11 @@ impl Stream {
         (k < self.schedule.requests_count()).then(|| now.since(start.after(self.schedule.due(k))))
     }
 
-    /// Records the time of a submission, to count catch-up requests. They only exist with even arrivals.
-    pub fn note_submission(&self, submitted: Instant) {
+    /// Records the time of a submission and the generator lateness, to count catch-up requests. They only exist with even
+    /// arrivals.
+    pub fn note_submission(&self, submitted: Instant, own_lateness: Nanos) {
         if let Some(catch_up) = &self.catch_up {
-            catch_up.note(submitted);
+            catch_up.note(submitted, own_lateness);
         }
     }
 

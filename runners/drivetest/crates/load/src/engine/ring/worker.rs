@@ -456,7 +456,8 @@ impl Worker {
         self.in_flight_by_device[request.device].add();
         self.push(number);
         self.unsent_since = Some(submitted);
-        self.states[index].stream.note_submission(submitted);
+        let own_lateness = Nanos(submitted.since(request.due).0.saturating_sub(backlog.0));
+        self.states[index].stream.note_submission(submitted, own_lateness);
     }
 
     /// Submits the last request, unless a system call already did. Timestamps the completions until then, so that none

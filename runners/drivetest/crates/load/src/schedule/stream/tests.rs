@@ -266,19 +266,47 @@ fn several_threads_take_every_request_once_and_in_order() {
     assert_eq!(all, (0..100_000).collect::<Vec<_>>());
 }
 
+/// Returns the number of catch-up requests among submissions of a stream at these times, with this generator lateness
+/// each, both in us.
+fn catch_up_count(more: &str, submissions: &[(u64, u64)]) -> Option<u64> {
+    let stream = of(more).swap_remove(0);
+    let start = Instant::ZERO.after(Nanos::from_s(1));
+    for (submitted_us, own_lateness_us) in submissions {
+        stream.note_submission(
+            start.after(Nanos::from_us(*submitted_us)),
+            Nanos::from_us(*own_lateness_us),
+        );
+    }
+    let mut tally = Tally::new(1);
+    stream.drain_into(&mut tally);
+    tally.catch_up_count
+}
+
+/// The period is 1 ms.
+const READS: &str = "read-reqs-per-sec: 1000";
+
 #[test]
-fn catch_up_requests_follow_the_previous_one_within_half_a_period() {
-    let counts = |more: &str| {
-        let stream = of(more).swap_remove(0);
-        // The period is 1 ms.
-        for us in [0, 1_000, 1_500, 1_999, 2_600, 2_600, 2_590, 3_000] {
-            stream.note_submission(Instant::ZERO.after(Nanos::from_s(1)).after(Nanos(us * 1_000)));
-        }
-        let mut tally = Tally::new(1);
-        stream.drain_into(&mut tally);
-        tally.catch_up_count
-    };
-    // At 1,999, 2,600 again, 2,590 and 3,000 us.
-    assert_eq!(counts("read-reqs-per-sec: 1000"), Some(4));
-    assert_eq!(counts("read-reqs-per-sec: 1000\narrivals: poisson"), None);
+fn late_requests_within_half_a_period_of_the_previous_one_are_catch_up_requests() {
+    let submissions = [0, 1_000, 1_500, 1_999, 2_600, 2_600, 3_099].map(|us| (us, 501));
+    // At 1,999, 2,600 again and 3,099 us.
+    assert_eq!(catch_up_count(READS, &submissions), Some(3));
+    assert_eq!(
+        catch_up_count(&format!("{READS}\narrivals: poisson"), &submissions),
+        None
+    );
+}
+
+#[test]
+fn a_request_on_time_is_no_catch_up_request_even_if_the_previous_one_was_late() {
+    let count = |own_lateness_us| catch_up_count(READS, &[(1_600, 600), (2_000, own_lateness_us)]);
+    assert_eq!([0, 500, 501].map(count), [Some(0), Some(0), Some(1)]);
+}
+
+#[test]
+fn the_previous_request_is_the_one_with_the_latest_submission() {
+    // The second thread submitted earlier, but reports later.
+    assert_eq!(
+        catch_up_count(READS, &[(2_000, 0), (1_000, 0), (2_400, 900)]),
+        Some(1)
+    );
 }
