@@ -151,23 +151,49 @@ keys! {
          no key temperature-limit-c.";
 }
 
-const RETIRED: &str = "\
-queue-per-device: there are no request queues since ACT 6.0: a request goes to its device at its due time
-num-queues: there are no request queues since ACT 6.0: a request goes to its device at its due time
-threads-per-queue: there are no request queues since ACT 6.0; service-threads sets the threads, and io_uring needs none
-num-cache-threads: it is called cache-threads since ACT 5.1; give that key to set their number
-max-reqs-queued: there are no request queues since ACT 6.0; max-lag-sec ends a run that falls behind
-scheduler-mode: no I/O scheduler is set, as in ACT since 6.5; set it on the host; identify shows which one is in use
-large-block-ops-per-sec: the rate of large blocks follows from write-reqs-per-sec, record-bytes and defrag-lwm-pct since ACT 3.0
-read-req-num-512-blocks: the size of a read follows from record-bytes since ACT 3.0
-use-valloc: memory is always aligned as direct I/O needs it since ACT 3.1
-num-write-buffers: every write carries data of its own since ACT 3.0
-";
-
-/// Returns the keys of older ACT versions that are ignored, with the reason.
-pub(crate) fn retired() -> impl Iterator<Item = (&'static str, &'static str)> {
-    RETIRED.lines().filter_map(|line| line.split_once(": "))
-}
+/// Keys of older ACT versions that are ignored, with the reason.
+pub(crate) const RETIRED: &[(&str, &str)] = &[
+    (
+        "queue-per-device",
+        "there are no request queues since ACT 6.0: a request goes to its device at its due time",
+    ),
+    (
+        "num-queues",
+        "there are no request queues since ACT 6.0: a request goes to its device at its due time",
+    ),
+    (
+        "threads-per-queue",
+        "there are no request queues since ACT 6.0; service-threads sets the threads, and io_uring needs none",
+    ),
+    (
+        "num-cache-threads",
+        "it is called cache-threads since ACT 5.1; give that key to set their number",
+    ),
+    (
+        "max-reqs-queued",
+        "there are no request queues since ACT 6.0; max-lag-sec ends a run that falls behind",
+    ),
+    (
+        "scheduler-mode",
+        "no I/O scheduler is set, as in ACT since 6.5; set it on the host; identify shows which one is in use",
+    ),
+    (
+        "large-block-ops-per-sec",
+        "the rate of large blocks follows from write-reqs-per-sec, record-bytes and defrag-lwm-pct since ACT 3.0",
+    ),
+    (
+        "read-req-num-512-blocks",
+        "the size of a read follows from record-bytes since ACT 3.0",
+    ),
+    (
+        "use-valloc",
+        "memory is always aligned as direct I/O needs it since ACT 3.1",
+    ),
+    (
+        "num-write-buffers",
+        "every write carries data of its own since ACT 3.0",
+    ),
+];
 
 #[cfg(test)]
 mod tests {

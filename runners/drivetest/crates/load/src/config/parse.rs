@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::enums::Model;
-use super::keys::{KEYS, Key, retired};
+use super::keys::{KEYS, Key, RETIRED};
 use super::lexer::{Line, lines};
 use super::{ConfigError, ConfigWarning};
 
@@ -36,8 +36,8 @@ impl ParsedKeys {
         let mut parsed = Self::default();
         for line in lines(text) {
             let line = line?;
-            match retired().find(|(name, _)| *name == line.key) {
-                Some((key, reason)) => parsed.warn(&line, key, reason.to_owned()),
+            match RETIRED.iter().find(|(name, _)| *name == line.key) {
+                Some((key, reason)) => parsed.warn(&line, key, (*reason).to_owned()),
                 None => parsed.take(find(model, &line)?, &line)?,
             }
         }

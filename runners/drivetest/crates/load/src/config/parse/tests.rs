@@ -184,7 +184,7 @@ fn text_after_a_value_is_a_warning() {
 #[test]
 fn every_retired_key_has_a_reason() {
     for model in [Model::Storage, Model::Index] {
-        for (key, reason) in retired() {
+        for (key, reason) in RETIRED {
             let parsed = ParsedKeys::read(model, &format!("{key}: noop")).unwrap();
             assert_eq!(parsed.warnings[0].to_string(), format!("line 1: {key}: {reason}"));
         }
@@ -193,8 +193,8 @@ fn every_retired_key_has_a_reason() {
 
 #[test]
 fn retired_keys_are_not_known_keys() {
-    for (retired, _) in retired() {
-        assert!(KEYS.iter().all(|key| key.name != retired), "{retired}");
+    for (retired, _) in RETIRED {
+        assert!(KEYS.iter().all(|key| key.name != *retired), "{retired}");
     }
 }
 
