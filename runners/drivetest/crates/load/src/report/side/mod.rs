@@ -274,8 +274,9 @@ pub(super) mod tests {
         );
         names(
             &end,
-            "record reason text at start_monotonic_ns elapsed_ns achieved_reads_per_s over service \
-             response operations tomb_raider_reads_count engine_counters rate errors disks reads_count large_block_reads_count large_block_writes_count",
+            "record reason text at start_monotonic_ns elapsed_ns achieved_reads_per_s over service response operations \
+             tomb_raider_reads_count engine_counters rate errors disks reads_count large_block_reads_count \
+             large_block_writes_count",
         );
         // The fields of a field are sorted, thresholds as texts.
         assert!(end.contains(r#""over":{"1000":0,"64000":0,"8000":0}"#), "{end}");
