@@ -6,25 +6,54 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use drivetest_device::hex;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::HostError;
 use crate::run_store::RunStore;
 use crate::settings::Settings;
 
-/// Returns the state of the host at one moment: `drivecert.host-health/1`. The boot id changes with each boot, and the
-/// drives are those that the operator allows to be loaded.
-pub(crate) fn read(settings: &Settings, store: &RunStore<'_>) -> Result<Value, HostError> {
-    let (free_bytes, size_bytes) = store.free_space()?;
-    Ok(json!({
-        "schema": "drivecert.host-health/1", "program_version": env!("CARGO_PKG_VERSION"),
-        "program_sha256": program_sha256()?, "hostname": line("/proc/sys/kernel/hostname")?,
-        "kernel": line("/proc/sys/kernel/osrelease")?, "boot_id": line("/proc/sys/kernel/random/boot_id")?,
-        "init": if has_systemd() { "systemd" } else { "other" }, "clock_unix_ns": now_ns()?,
-        "state_dir": settings.state_dir.display().to_string(), "free_bytes": free_bytes, "size_bytes": size_bytes,
-        "drives": settings.drives,
-    }))
+/// The state of the host at one moment. Its JSON is `drivecert.host-health/1`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Health {
+    schema: &'static str,
+    program_version: &'static str,
+    /// SHA-256 of this program.
+    program_sha256: String,
+    hostname: String,
+    kernel: String,
+    /// Changes with each boot of the host.
+    boot_id: String,
+    /// `systemd` or `other`.
+    init: &'static str,
+    /// The clock of the host, in nanoseconds since 1970 UTC.
+    clock_unix_ns: u64,
+    state_dir: String,
+    free_bytes: u64,
+    size_bytes: u64,
+    /// Drives that the operator allows to be loaded.
+    drives: Vec<String>,
+}
+
+impl Health {
+    /// Reads the state of the host.
+    pub fn read(settings: &Settings, store: &RunStore<'_>) -> Result<Self, HostError> {
+        let (free_bytes, size_bytes) = store.free_space()?;
+        Ok(Self {
+            schema: "drivecert.host-health/1",
+            program_version: env!("CARGO_PKG_VERSION"),
+            program_sha256: program_sha256()?,
+            hostname: line("/proc/sys/kernel/hostname")?,
+            kernel: line("/proc/sys/kernel/osrelease")?,
+            boot_id: line("/proc/sys/kernel/random/boot_id")?,
+            init: if has_systemd() { "systemd" } else { "other" },
+            clock_unix_ns: now_ns()?,
+            state_dir: settings.state_dir.display().to_string(),
+            free_bytes,
+            size_bytes,
+            drives: settings.drives.clone(),
+        })
+    }
 }
 
 /// Returns whether systemd is the init process. Source: sd_booted(3).

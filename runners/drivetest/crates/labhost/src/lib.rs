@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::Kind;
+use crate::health::Health;
 use crate::run_store::RunStore;
 
 /// Maximum bytes that one request reads, because the response is built in memory.
@@ -84,7 +85,7 @@ fn write(output: &mut impl Write, result: Result<Response, HostError>, worked: D
 fn execute(settings: &Settings, request: Request, content: &mut impl Read) -> Result<Response, HostError> {
     let store = RunStore::open(&settings.state_dir)?;
     match request {
-        Request::Health {} => document(&health::read(settings, &store)?),
+        Request::Health {} => document(&Health::read(settings, &store)?),
         Request::Drives {} => document(&device::list()?),
         Request::Identify { path } => document(&device::identify(&path)?),
         Request::Find {
