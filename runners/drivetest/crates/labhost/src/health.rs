@@ -17,10 +17,12 @@ use crate::settings::Settings;
 #[derive(Debug, Serialize)]
 pub(crate) struct Health {
     schema: &'static str,
+    /// Release of this program.
     program_version: &'static str,
     /// SHA-256 of this program.
     program_sha256: String,
     hostname: String,
+    /// Kernel release.
     kernel: String,
     /// Changes with each boot of the host.
     boot_id: String,
@@ -28,10 +30,13 @@ pub(crate) struct Health {
     init: &'static str,
     /// The clock of the host, in nanoseconds since 1970 UTC.
     clock_unix_ns: u64,
+    /// Directory of the runs.
     state_dir: String,
+    /// Free space of the file system of that directory.
     free_bytes: u64,
+    /// Size of that file system.
     size_bytes: u64,
-    /// Drives that the operator allows to be loaded.
+    /// Keys of the drives that the operator allows to be loaded.
     drives: Vec<String>,
 }
 
