@@ -47,9 +47,14 @@ fn has_stalled(end: &Value) -> bool {
 fn every_request_is_made_once_and_none_is_lost() {
     for engine in ENGINES {
         let rates = "read-reqs-per-sec: 2009\nwrite-reqs-per-sec: 1000\n";
-        let Some((_, end)) = run_without_stall(engine, rates) else {
+        let Some((start, end)) = run_without_stall(engine, rates) else {
             return;
         };
+        let waits = &start["setup"]["is_processor_wait_counted"];
+        assert_eq!(
+            (waits.is_null(), waits.is_boolean()),
+            (engine == "io_uring", engine == "threads")
+        );
         let counts = [
             "reads_count",
             "large_block_reads_count",

@@ -86,11 +86,37 @@ impl InFlight {
     }
 }
 
+/// A waiting request. There may be a million, so it is small.
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    waiting: Waiting,
+    k: u64,
+    due: Instant,
+    /// Time from when it was due until it was queued, rounded up to whole microseconds, so that the backlog is never too
+    /// long. That is enough for 71 minutes.
+    queued_after_us: u32,
     /// Index of the next node.
     next: u32,
+}
+
+impl Node {
+    fn new(waiting: Waiting, next: u32) -> Self {
+        let Waiting { k, due, queued } = waiting;
+        let queued_after_us = queued.since(due).0.div_ceil(1_000);
+        Self {
+            k,
+            due,
+            queued_after_us: u32::try_from(queued_after_us).unwrap_or(u32::MAX),
+            next,
+        }
+    }
+
+    fn waiting(self) -> Waiting {
+        Waiting {
+            k: self.k,
+            due: self.due,
+            queued: self.due.after(Nanos::from_us(u64::from(self.queued_after_us))),
+        }
+    }
 }
 
 /// The nodes of all queues of a worker, with a fixed capacity.
@@ -103,11 +129,24 @@ pub(super) struct Backlog {
 }
 
 impl Backlog {
-    /// Reserves the capacity without touching the memory, so that memory is used only when requests wait.
-    pub(super) fn new(capacity: usize) -> Self {
+    /// Reserves the capacity, and touches the memory of the expected number of requests: when requests wait, a page fault
+    /// would delay the next ones. The remaining memory is used only if more requests wait.
+    pub(super) fn new(capacity: usize, expected_count: usize) -> Self {
+        let mut nodes = Vec::with_capacity(capacity);
+        let none = Waiting {
+            k: 0,
+            due: Instant::ZERO,
+            queued: Instant::ZERO,
+        };
+        // The list of free nodes, from the last one to the first.
+        let mut free = NONE;
+        for node in 0..expected_count.min(capacity) {
+            nodes.push(Node::new(none, free));
+            free = node as u32;
+        }
         Self {
-            nodes: Vec::with_capacity(capacity),
-            free: NONE,
+            nodes,
+            free,
             capacity,
             count: 0,
         }
@@ -134,35 +173,34 @@ impl Backlog {
     }
 
     fn take_node(&mut self, waiting: Waiting) -> u32 {
-        let next = NONE;
         if self.free == NONE {
             assert!(self.nodes.len() < self.capacity, "the backlog is full");
-            self.nodes.push(Node { waiting, next });
+            self.nodes.push(Node::new(waiting, NONE));
             return self.nodes.len() as u32 - 1;
         }
         let node = self.free;
         self.free = self.nodes[node as usize].next;
-        self.nodes[node as usize] = Node { waiting, next };
+        self.nodes[node as usize] = Node::new(waiting, NONE);
         node
     }
 
     /// Returns the first request, or None if the queue is empty.
     pub(super) fn first(&self, queue: BacklogQueue) -> Option<Waiting> {
-        self.nodes.get(queue.first as usize).map(|node| node.waiting)
+        self.nodes.get(queue.first as usize).map(|node| node.waiting())
     }
 
     /// Removes the first request of a queue.
     pub(super) fn pop(&mut self, queue: &mut BacklogQueue) -> Option<Waiting> {
         let node = queue.first;
-        let Node { waiting, next } = *self.nodes.get(node as usize)?;
-        queue.first = next;
-        if next == NONE {
+        let first = *self.nodes.get(node as usize)?;
+        queue.first = first.next;
+        if first.next == NONE {
             queue.last = NONE;
         }
         self.nodes[node as usize].next = self.free;
         self.free = node;
         self.count -= 1;
-        Some(waiting)
+        Some(first.waiting())
     }
 }
 
@@ -176,13 +214,13 @@ mod tests {
         Waiting {
             k,
             due,
-            queued: due.after(Nanos(k)),
+            queued: due.after(Nanos::from_us(k)),
         }
     }
 
     #[test]
     fn each_queue_is_in_order() {
-        let mut backlog = Backlog::new(6);
+        let mut backlog = Backlog::new(6, 2);
         let mut queues = [BacklogQueue::default(); 2];
         for k in 0..6 {
             backlog.push(&mut queues[k as usize % 2], waiting(k));
@@ -207,7 +245,7 @@ mod tests {
 
     #[test]
     fn nodes_are_reused_without_new_memory() {
-        let mut backlog = Backlog::new(3);
+        let mut backlog = Backlog::new(3, 0);
         let mut queue = BacklogQueue::default();
         for k in 0..1_000 {
             backlog.push(&mut queue, waiting(k));
@@ -221,6 +259,46 @@ mod tests {
             (backlog.nodes.len(), backlog.count(), queue.is_empty()),
             (2, 0, true)
         );
+    }
+
+    #[test]
+    fn the_time_of_queueing_is_rounded_up_to_a_microsecond() {
+        let queued_after = |delay| {
+            let (mut backlog, mut queue) = (Backlog::new(1, 0), BacklogQueue::default());
+            let queued = waiting(9).due.after(delay);
+            backlog.push(&mut queue, Waiting { queued, ..waiting(9) });
+            backlog
+                .pop(&mut queue)
+                .map(|popped| popped.queued.since(waiting(9).due))
+        };
+        for (delay, expected) in [
+            (Nanos(0), Nanos(0)),
+            (Nanos(1), Nanos(1_000)),
+            (Nanos(1_000), Nanos(1_000)),
+            (Nanos(1_001), Nanos(2_000)),
+            // A delay of more than 4.3 s does not fit into 32 bits of nanoseconds.
+            (Nanos::from_s(4_294), Nanos::from_s(4_294)),
+            (Nanos::from_s(5_000), Nanos::from_us(u64::from(u32::MAX))),
+        ] {
+            assert_eq!(queued_after(delay), Some(expected), "{delay:?}");
+        }
+    }
+
+    #[test]
+    fn a_million_waiting_requests_need_24_mib() {
+        assert_eq!(size_of::<Node>() << 20, 24 << 20);
+    }
+
+    #[test]
+    fn the_memory_of_the_expected_requests_is_touched_at_the_start() {
+        let used = |expected_count| Backlog::new(5, expected_count).nodes.len();
+        assert_eq!([used(0), used(4), used(5), used(6)], [0, 4, 5, 5]);
+        let (mut backlog, mut queue) = (Backlog::new(5, 3), BacklogQueue::default());
+        for k in 0..5 {
+            backlog.push(&mut queue, waiting(k));
+            assert_eq!(backlog.nodes.len(), 3.max(k as usize + 1));
+        }
+        assert!(backlog.is_full());
     }
 
     #[test]
@@ -259,8 +337,11 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn it_behaves_as_queues_do(steps in proptest::collection::vec((0usize..3, proptest::bool::ANY), 0..200)) {
-            let mut backlog = Backlog::new(8);
+        fn it_behaves_as_queues_do(
+            steps in proptest::collection::vec((0usize..3, proptest::bool::ANY), 0..200),
+            expected_count in 0usize..12,
+        ) {
+            let mut backlog = Backlog::new(8, expected_count);
             let mut queues = [BacklogQueue::default(); 3];
             let mut model: [std::collections::VecDeque<Waiting>; 3] = Default::default();
             for (k, (queue, is_push)) in steps.into_iter().enumerate() {

@@ -12,6 +12,7 @@ use super::backlog::{Backlog, InFlight, Waiting};
 use super::stream_state::{NextRequest, StreamState, max_in_flight};
 use super::uring::{Completion, Ring, Transfer};
 use crate::clock::{Instant, Nanos};
+use crate::config::Config;
 use crate::engine::buffer::Pattern;
 use crate::engine::counters::WorkerCounters;
 use crate::engine::request::{self, Request};
@@ -33,9 +34,11 @@ const RENEW_TIME: Nanos = Nanos(15_000);
 /// Period of the check for stalled devices.
 const STALL_CHECK_PERIOD: Nanos = Nanos::from_ms(50);
 
-/// Maximum number of waiting requests, over all devices: ten seconds at 100,000 per second. Memory is used only as
-/// they arrive.
+/// Maximum number of waiting requests, over all devices: ten seconds at 100,000 per second.
 const MAX_WAITING: usize = 1 << 20;
+
+/// Time for which requests are expected to wait at most if no maximum lag is configured: its default.
+const USUAL_MAX_LAG_S: u32 = 10;
 
 /// An outstanding request.
 #[derive(Debug, Clone, Copy)]
@@ -115,7 +118,7 @@ impl Worker {
             arena: ManuallyDrop::new(arena),
             states,
             slots: vec![None; slots_count],
-            waiting: Backlog::new(MAX_WAITING),
+            waiting: Backlog::new(MAX_WAITING, expected_waiting(&context.config, streams, workers)),
             rejected: Vec::with_capacity(slots_count),
             in_flight_count: 0,
             in_flight_by_device: files
@@ -624,6 +627,16 @@ fn rotation(first: usize, devices_count: usize) -> impl Iterator<Item = usize> {
     (first..first + devices_count).map(move |device| device % devices_count)
 }
 
+/// Returns how many requests of a worker can wait before the maximum lag stops the run.
+fn expected_waiting(config: &Config, streams: &[Arc<Stream>], workers: usize) -> usize {
+    let per_s: f64 = streams.iter().map(|stream| stream.schedule.rate().per_s()).sum();
+    let max_lag_s = match config.max_lag_s {
+        0 => USUAL_MAX_LAG_S,
+        seconds => seconds,
+    };
+    (per_s * f64::from(max_lag_s)) as usize / workers
+}
+
 fn broken(error: &io::Error) -> StopReason {
     StopReason::Ring(error.raw_os_error().unwrap_or_default())
 }
@@ -643,7 +656,6 @@ fn states(context: &RunContext, streams: &[Arc<Stream>], number: usize) -> Vec<S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
     use crate::device::{Device, Extent, Offsets};
     use crate::schedule::stream::streams;
     use crate::stats::recorder::Tally;
@@ -741,6 +753,21 @@ mod tests {
             worker.in_flight_count
         );
         turns(&mut worker, start);
+    }
+
+    #[test]
+    fn a_worker_expects_its_share_of_the_requests_within_the_maximum_lag() {
+        let expected = |more: &str, workers| {
+            let text = format!("device-names: a\ntest-duration-sec: 1\nread-reqs-per-sec: 2000\n{more}");
+            let config = Config::read(&text, 1).unwrap().0;
+            let streams = streams(&config, Nanos::from_s(1), 1, Some(workers));
+            expected_waiting(&config, &streams, workers)
+        };
+        assert_eq!([expected("", 1), expected("", 4)], [20_000, 5_000]);
+        assert_eq!(
+            [expected("max-lag-sec: 3", 1), expected("max-lag-sec: 0", 1)],
+            [6_000, 20_000]
+        );
     }
 
     #[test]
