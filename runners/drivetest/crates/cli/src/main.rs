@@ -41,6 +41,7 @@ mod output;
 /// Terminal texts: summaries, verdicts, tables and findings.
 mod render {
     pub mod colours;
+    pub mod exit_codes;
     pub mod findings;
     pub mod load_summary;
     pub mod progress;

@@ -2,36 +2,154 @@
 
 use clap::Command;
 
-use crate::output::EXIT_USAGE;
+use crate::render::exit_codes;
 
-/// The examples of each command in its help. A section begins with the names of its commands.
-const EXAMPLES: &str = include_str!("examples.txt");
-/// The exit statuses of each command, except [`EXIT_USAGE`], which all have. The section of the program is a table of all
-/// commands.
-const EXIT_CODES: &str = include_str!("exit_codes.txt");
-/// The meaning of [`EXIT_USAGE`].
-pub const USAGE: &str = "the command line or the configuration is invalid";
+/// Command lines of a command, each with its purpose. The program itself has the empty name.
+type Examples = (&'static [&'static str], &'static [(&'static str, &'static str)]);
 
-/// Returns the section of a command without its first line. The program itself has the empty name.
-fn section(file: &'static str, name: &str) -> &'static str {
-    let name = if name.is_empty() { "drivetest" } else { name };
-    let sections = file.trim_end().split("\n\n");
-    let mut sections = sections.filter_map(|section| section.split_once('\n'));
-    let found = sections.find(|(commands, _)| commands.split(", ").any(|command| command == name));
-    found.map_or("", |(_, text)| text)
-}
+const LOAD_EXAMPLES: &[(&str, &str)] = &[(
+    "Load the drives of a configuration, if they are the expected ones; storage and index have the same options",
+    "drivetest storage load.conf --log load.log --side-file load.jsonl --expect-drive nvme:MODEL:SERIAL",
+)];
+
+const RUN_START: &str = "drivetest run start --run-dir /var/tmp/r1 --drive-lock /var/tmp/nvme1n1.lock --generation 1 \
+                         -- storage /etc/load.conf";
+const RUN_STATUS: &str = "drivetest run status --run-dir /var/tmp/r1";
+const RUN_STOP: &str = "drivetest run stop --run-dir /var/tmp/r1";
+const RUN_REMOVE: &str =
+    "drivetest run remove --run-dir /var/tmp/r1 --drive-lock /var/tmp/nvme1n1.lock --generation 1";
+
+const EXAMPLES: &[Examples] = &[
+    (
+        &[""],
+        &[
+            ("List the drives of this host", "drivetest identify"),
+            (
+                "Show what a load would do, and write nothing",
+                "drivetest storage load.conf --dry-run",
+            ),
+            (
+                "Run a load and record its figures",
+                "drivetest storage load.conf --log load.log --side-file load.jsonl",
+            ),
+            ("Judge the run", "drivetest check load.log --with load.jsonl"),
+        ],
+    ),
+    (
+        &["read"],
+        &[
+            (
+                "Print the content of a log as JSON",
+                "drivetest read load.log --json",
+            ),
+            (
+                "Write the intervals and slices of a log as tables",
+                "drivetest read day.log.zst --export tables --format parquet",
+            ),
+        ],
+    ),
+    (
+        &["latency"],
+        &[(
+            "Print the table of act_latency.py in slices of one hour, with the shares over the slowest thresholds",
+            "drivetest latency -l load.log -t 3600 -x",
+        )],
+    ),
+    (
+        &["check"],
+        &[
+            (
+                "Judge a run and its side file by the default profile",
+                "drivetest check load.log --with load.jsonl",
+            ),
+            (
+                "Judge a short run in slices of ten minutes",
+                "drivetest check load.log --slice-sec 600",
+            ),
+        ],
+    ),
+    (
+        &["prep"],
+        &[(
+            "Overwrite a drive, so that a repeated command continues after an interruption",
+            "drivetest prep /dev/nvme1n1 --expect-drive nvme:MODEL:SERIAL --log prep.log --state prep.state",
+        )],
+    ),
+    (&["storage", "index"], LOAD_EXAMPLES),
+    (
+        &["keys"],
+        &[("List the keys with 'lag' in their names", "drivetest keys lag")],
+    ),
+    (
+        &["completions"],
+        &[
+            (
+                "For all users of bash",
+                "drivetest completions bash > /etc/bash_completion.d/drivetest",
+            ),
+            (
+                "For all users of zsh",
+                "drivetest completions zsh > /usr/local/share/zsh/site-functions/_drivetest",
+            ),
+            (
+                "For all users of fish",
+                "drivetest completions fish > /etc/fish/completions/drivetest.fish",
+            ),
+        ],
+    ),
+    (
+        &["man"],
+        &[(
+            "Install the manual for all users",
+            "drivetest man /usr/local/share/man/man1",
+        )],
+    ),
+    (
+        &["identify"],
+        &[
+            ("List the drives of this host", "drivetest identify"),
+            (
+                "Print the identity of a drive as JSON",
+                "drivetest identify /dev/nvme1n1 --json",
+            ),
+        ],
+    ),
+    (
+        &["run"],
+        &[
+            ("Start a load that continues after a logout", RUN_START),
+            ("Print its state", RUN_STATUS),
+            ("Stop it", RUN_STOP),
+            ("Delete its files", RUN_REMOVE),
+        ],
+    ),
+    (
+        &["run start"],
+        &[("Start a load that continues after a logout", RUN_START)],
+    ),
+    (&["run status"], &[("Print the state of a run", RUN_STATUS)]),
+    (&["run stop"], &[("Stop a run", RUN_STOP)]),
+    (
+        &["run remove"],
+        &[("Delete the files of a finished run", RUN_REMOVE)],
+    ),
+    (
+        &["watch"],
+        &[(
+            "Record the telemetry of a drive until a signal",
+            "drivetest watch /dev/nvme1n1 --side-file watch.jsonl",
+        )],
+    ),
+    (
+        &["host"],
+        &[("Carry out the requests in a file", "drivetest host < requests")],
+    ),
+];
 
 /// Returns the examples of a command: purposes and command lines.
-pub fn examples(name: &str) -> Vec<(&'static str, &'static str)> {
-    let lines: Vec<&str> = section(EXAMPLES, name).lines().map(str::trim).collect();
-    lines.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
-}
-
-/// Returns the exit statuses of a command and their meanings. For the program, returns commands and their exit statuses.
-pub fn exit_codes(name: &str) -> Vec<(&'static str, &'static str)> {
-    let rows = section(EXIT_CODES, name).lines();
-    let rows = rows.filter_map(|row| row.trim().split_once("  "));
-    rows.map(|(head, text)| (head, text.trim())).collect()
+pub fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
+    let found = EXAMPLES.iter().find(|(commands, _)| commands.contains(&name));
+    found.map_or(&[], |(_, examples)| examples)
 }
 
 /// Returns the command line with examples and exit statuses in each `--help`.
@@ -49,16 +167,22 @@ pub fn with_help(program: Command) -> Command {
 
 /// Returns the examples and exit statuses of a command. A hidden command has none.
 fn after_help(name: &str) -> String {
-    let (examples, codes) = (section(EXAMPLES, name), section(EXIT_CODES, name));
+    let examples = examples(name)
+        .iter()
+        .map(|(purpose, line)| format!("  {purpose}:\n    {line}\n"));
+    let examples: String = examples.collect();
+    let codes = exit_codes::of_command(name).into_iter();
+    let codes: String = codes
+        .map(|(code, text)| format!("  {code:<3} {text}\n"))
+        .collect();
     let mut sections = Vec::new();
     if !examples.is_empty() {
-        sections.push(format!("Examples:\n{examples}\n"));
+        sections.push(format!("Examples:\n{examples}"));
     }
     if name.is_empty() {
-        let heading = format!("Exit status ({EXIT_USAGE} in every command: {USAGE}):");
-        sections.push(format!("{heading}\n{codes}\n"));
+        sections.push(exit_codes::table());
     } else if !codes.is_empty() {
-        sections.push(format!("Exit status:\n{codes}\n  {EXIT_USAGE}  {USAGE}\n"));
+        sections.push(format!("Exit status:\n{codes}"));
     }
     sections.join("\n").trim_end().to_owned()
 }
@@ -96,12 +220,9 @@ fn shown(command: &Command) -> impl Iterator<Item = &Command> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
-    use std::collections::BTreeMap;
-
     use clap::CommandFactory;
 
     use super::*;
-    use crate::output::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OVERLOADED, EXIT_REFUSED};
 
     fn program() -> Command {
         crate::Program::command()
@@ -109,13 +230,12 @@ mod tests {
 
     #[test]
     fn every_example_is_a_valid_command_line() {
-        let lines = EXAMPLES.lines().filter_map(|line| line.strip_prefix("    "));
-        let lines: Vec<&str> = lines.collect();
-        assert!(lines.len() > 20, "{lines:?}");
-        for line in lines {
-            let words = line.split(' ').take_while(|word| !["<", ">"].contains(word));
-            let parsed = program().try_get_matches_from(words);
-            assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+        for (_, examples) in EXAMPLES {
+            for (_, line) in *examples {
+                let words = line.split(' ').take_while(|word| !["<", ">"].contains(word));
+                let parsed = program().try_get_matches_from(words);
+                assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+            }
         }
     }
 
@@ -131,7 +251,7 @@ mod tests {
     #[test]
     fn the_help_shows_examples_and_the_exit_statuses_of_every_command() {
         let help = with_help(program()).render_long_help().to_string();
-        assert!(help.contains(section(EXIT_CODES, "")), "{help}");
+        assert!(help.contains(exit_codes::table().trim_end()), "{help}");
         assert!(help.contains("    drivetest identify\n"), "{help}");
         let mut program = with_help(program());
         let storage = program.find_subcommand_mut("storage").unwrap();
@@ -160,75 +280,5 @@ mod tests {
     fn the_short_help_has_no_examples() {
         let help = with_help(program()).render_help().to_string();
         assert!(!help.contains("Examples:"), "{help}");
-    }
-
-    const FORMATS: &str = include_str!("../../../../../../docs/reference/formats.md");
-    /// The documented table has a column for each of these codes, and one for [`EXIT_USAGE`].
-    const CODES: [u8; 6] = [
-        0,
-        EXIT_FAILED,
-        EXIT_REFUSED,
-        EXIT_ERROR,
-        EXIT_OVERLOADED,
-        EXIT_INTERRUPTED,
-    ];
-
-    /// Returns the documented cells of each command.
-    fn documented() -> BTreeMap<&'static str, Vec<&'static str>> {
-        let section = FORMATS.split("\n## Exit statuses\n").nth(1).unwrap();
-        let section = section.split("\n## ").next().unwrap();
-        let rows = section.lines().filter(|line| line.starts_with("| `"));
-        let mut cells_of = BTreeMap::new();
-        for row in rows {
-            let mut cells = row.trim_matches('|').split('|').map(str::trim);
-            let commands = cells.next().unwrap();
-            let cells: Vec<_> = cells.collect();
-            let names = commands.split(", ").map(|name| name.trim_matches('`'));
-            cells_of.extend(names.map(|name| (name, cells.clone())));
-        }
-        cells_of
-    }
-
-    /// Returns the codes of each command in the table, with their short meanings.
-    fn in_the_table() -> Vec<(&'static str, BTreeMap<u8, &'static str>)> {
-        let mut commands = Vec::new();
-        for (names, cells) in exit_codes("") {
-            let cells = cells.split("  ").map(|cell| cell.split_once(' ').unwrap());
-            let codes: BTreeMap<u8, _> = cells.map(|(code, text)| (code.parse().unwrap(), text)).collect();
-            commands.extend(names.split(", ").map(|name| (name, codes.clone())));
-        }
-        commands
-    }
-
-    #[test]
-    fn the_documented_exit_statuses_are_those_of_the_program() {
-        let mut documented = documented();
-        for (command, codes) in in_the_table() {
-            let mut cells = documented
-                .remove(command)
-                .unwrap_or_else(|| panic!("no {command}"));
-            assert!(cells.pop().unwrap().starts_with("usage"), "{command}");
-            let expected = CODES.map(|code| *codes.get(&code).unwrap_or(&"-"));
-            assert_eq!(cells, expected, "{command}");
-        }
-        assert!(documented.is_empty(), "{documented:?}");
-    }
-
-    #[test]
-    fn the_help_of_a_command_has_the_exit_statuses_of_the_table() {
-        for (command, codes) in in_the_table() {
-            let own = exit_codes(command)
-                .into_iter()
-                .map(|(code, _)| code.parse::<u8>().unwrap());
-            let is_option = command.ends_with("--dry-run");
-            assert!(is_option || own.eq(codes.into_keys()), "{command}");
-        }
-    }
-
-    #[test]
-    fn a_terminal_of_110_columns_shows_each_row_of_the_table_in_one_line() {
-        for line in section(EXIT_CODES, "").lines() {
-            assert!(line.len() <= 110, "{} columns: {line}", line.len());
-        }
     }
 }

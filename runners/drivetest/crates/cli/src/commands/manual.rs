@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::help;
 use crate::output::{self, EXIT_USAGE, print_and_exit};
+use crate::render::exit_codes;
 
 /// Arguments of `man`.
 #[derive(clap::Args)]
@@ -131,8 +132,8 @@ fn examples(page: &mut Roff, name: &str) {
     page.control("SH", ["EXAMPLES"]);
     for (purpose, line) in help::examples(name) {
         page.control("TP", []);
-        page.text([roman(purpose)]);
-        page.text([bold(line)]);
+        page.text([roman(format!("{purpose}:"))]);
+        page.text([bold(*line)]);
     }
 }
 
@@ -146,11 +147,15 @@ fn exit_status(page: &mut Roff, name: &str) {
         page.text([bold(head)]);
         page.text([roman(text)]);
     };
-    for (head, text) in help::exit_codes(name) {
-        item(head.to_owned(), text);
+    for (code, text) in exit_codes::of_command(name) {
+        item(code.to_string(), text);
     }
-    let every = if name.is_empty() { " in every command" } else { "" };
-    item(format!("{EXIT_USAGE}{every}"), help::USAGE);
+    if name.is_empty() {
+        for (commands, codes) in exit_codes::rows() {
+            item(commands, &codes);
+        }
+        item(format!("{EXIT_USAGE} in every command"), exit_codes::USAGE);
+    }
 }
 
 fn see_also(page: &mut Roff, name: &str) {
@@ -318,7 +323,11 @@ mod tests {
     #[test]
     fn every_command_has_exit_codes() {
         for (name, _) in shown_commands().iter().filter(|(name, _)| name != GROUP) {
-            assert!(!help::exit_codes(name).is_empty(), "{name}");
+            let groups = exit_codes::EXIT_CODES.iter();
+            let count = groups
+                .filter(|(commands, _)| commands.contains(&name.as_str()))
+                .count();
+            assert_eq!(count, 1, "{name}");
         }
     }
 
@@ -330,13 +339,13 @@ mod tests {
             let page = read(folder.path(), &page_name(&name));
             let (_, line) = help::examples(&name)[0];
             assert!(
-                page.contains(line) && page.contains(help::USAGE) == (name != GROUP),
+                page.contains(line) && page.contains(exit_codes::USAGE) == (name != GROUP),
                 "{name}: {page}"
             );
         }
         let page = read(folder.path(), "drivetest.1");
-        for (commands, codes) in help::exit_codes("") {
-            assert!(page.contains(commands) && page.contains(codes), "{commands}");
+        for (commands, codes) in exit_codes::rows() {
+            assert!(page.contains(&commands) && page.contains(&codes), "{commands}");
         }
     }
 
