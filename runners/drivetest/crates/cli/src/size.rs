@@ -1,12 +1,8 @@
-//! Sizes on the command line and in texts, such as 16GiB and 4KiB.
+//! Sizes on the command line, such as 16GiB and 4KiB, and the texts of sizes.
 
-/// Units with their bytes, the largest first.
-const BINARY: [(&str, u64); 4] = [
-    ("TiB", 1 << 40),
-    ("GiB", 1 << 30),
-    ("MiB", 1 << 20),
-    ("KiB", 1 << 10),
-];
+use drivetest_device::size::BINARY;
+pub use drivetest_device::size::{exact_text, text, text_with_bytes};
+
 /// Units that are only read, as manufacturers of drives use them.
 const DECIMAL: [(&str, u64); 4] = [
     ("TB", 1_000_000_000_000),
@@ -31,35 +27,6 @@ pub fn parse(text: &str) -> Result<u64, String> {
         .zip(unit_bytes)
         .and_then(|(count, bytes)| count.checked_mul(bytes));
     bytes.ok_or_else(|| "expected bytes or a size with a unit, such as 4096, 4KiB or 16GiB".to_owned())
-}
-
-/// Returns a size with the largest binary unit that it reaches, rounded to one decimal: 16GiB, 1788.5GiB, 512B.
-pub fn text(bytes: u64) -> String {
-    let Some((unit, unit_bytes)) = BINARY.into_iter().find(|(_, unit_bytes)| bytes >= *unit_bytes) else {
-        return format!("{bytes}B");
-    };
-    let unit_bytes = u128::from(unit_bytes);
-    let tenths = (u128::from(bytes) * 10 + unit_bytes / 2) / unit_bytes;
-    match (tenths / 10, tenths % 10) {
-        (whole, 0) => format!("{whole}{unit}"),
-        (whole, tenth) => format!("{whole}.{tenth}{unit}"),
-    }
-}
-
-/// Returns a size without rounding: with a binary unit if it is a multiple of one, otherwise in bytes.
-pub fn exact_text(bytes: u64) -> String {
-    let whole = BINARY
-        .into_iter()
-        .find(|(_, unit_bytes)| bytes > 0 && bytes.is_multiple_of(*unit_bytes));
-    match whole {
-        Some((unit, unit_bytes)) => format!("{}{unit}", bytes / unit_bytes),
-        None => format!("{bytes} bytes"),
-    }
-}
-
-/// Returns a size for people and the exact number of bytes: `256GiB (274877906944 bytes)`.
-pub fn text_with_bytes(bytes: u64) -> String {
-    format!("{} ({bytes} bytes)", text(bytes))
 }
 
 #[cfg(test)]
@@ -110,37 +77,6 @@ mod tests {
                     .is_err_and(|error| error.contains("such as 4096, 4KiB or 16GiB")),
                 "{text}: {error:?}"
             );
-        }
-    }
-
-    #[test]
-    fn a_text_has_the_largest_unit_and_one_decimal() {
-        for (bytes, expected) in [
-            (0, "0B"),
-            (512, "512B"),
-            (1_023, "1023B"),
-            (1_024, "1KiB"),
-            (12_345, "12.1KiB"),
-            (17_179_869_184, "16GiB"),
-            (1_920_383_410_176, "1.7TiB"),
-            (960_197_124_096, "894.3GiB"),
-            (u64::MAX, "16777216TiB"),
-        ] {
-            assert_eq!(text(bytes), expected);
-        }
-    }
-
-    #[test]
-    fn an_exact_text_is_never_rounded() {
-        for (bytes, expected) in [
-            (0, "0 bytes"),
-            (1_000, "1000 bytes"),
-            (1_025, "1025 bytes"),
-            (1_536, "1536 bytes"),
-            (17_179_869_184, "16GiB"),
-            (1_536 << 20, "1536MiB"),
-        ] {
-            assert_eq!(exact_text(bytes), expected);
         }
     }
 

@@ -20,6 +20,7 @@ mod state {
     pub(crate) mod open_files;
     pub(crate) mod queue;
 }
+pub mod size;
 mod system;
 /// Block devices and how they are stacked: partitions, volumes, loop devices.
 mod topology {

@@ -111,7 +111,7 @@ impl DryRun<'_> {
             Some(identity) => (identity_text(identity), identity.refusals.as_slice()),
             None if refusal.is_some() => (format!("{path}\n"), [].as_slice()),
             None => {
-                let size = size::text(u64::from(self.config.file_size_mib) << 20);
+                let size = size::exact_text(u64::from(self.config.file_size_mib) << 20);
                 let text = format!("{path}: does not exist yet; the load would create it with {size}\n");
                 (text, [].as_slice())
             }
@@ -126,14 +126,9 @@ impl DryRun<'_> {
 }
 
 fn device_document(device: &PreviewDevice) -> Value {
-    // A mount point that is not UTF-8 has no JSON.
-    let identity = device
-        .identity
-        .as_ref()
-        .and_then(|identity| serde_json::to_value(identity).ok());
     json!({
         "path": device.path,
-        "identity": identity,
+        "identity": serde_json::to_value(&device.identity).unwrap_or_default(),
         "size_bytes": device.size_bytes,
         "minimum_io_bytes": device.minimum_io_bytes,
         "refusal": device.refusal,

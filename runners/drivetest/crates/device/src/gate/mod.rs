@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::error::DeviceError;
 use crate::probe::path::{Exclusive, Node};
+use crate::size;
 use crate::state::io_counters::Activity;
 use crate::state::mounts;
 use crate::state::open_files::{self, OpeningProcess};
@@ -219,8 +220,9 @@ impl Gate<'_> {
     fn check_size(&mut self) -> Result<(), DeviceError> {
         let size_bytes = self.device.block().map(Block::size_bytes).transpose()?;
         if let Some(size_bytes) = size_bytes.filter(|size_bytes| *size_bytes < SMALLEST_BYTES) {
+            let [found, needed] = [size_bytes, SMALLEST_BYTES].map(size::exact_text);
             let what = format!(
-                "has {size_bytes} bytes, but needs at least {SMALLEST_BYTES}; attach or resize it, or choose another device"
+                "has {found}, but needs at least {needed}; attach or resize it, or choose another device"
             );
             self.refuse("too-small", &what);
         }

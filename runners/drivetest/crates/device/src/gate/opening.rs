@@ -12,6 +12,7 @@ use rustix::io::{Errno, FdFlags};
 use crate::gate::guard::Guard;
 use crate::probe::path::DeviceNumber;
 use crate::probe::signature;
+use crate::size;
 
 /// A device that is refused. Nothing was written to it.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +67,8 @@ pub enum Reason {
     DeviceWithFileSize,
     /// An existing file with another size than the configured one.
     #[error(
-        "has {found_bytes} bytes, but file-size-mbytes requires {wanted_bytes}; choose a new file, or allow it to be destroyed"
+        "has {}, but file-size-mbytes requires {}; choose a new file, or allow it to be destroyed",
+        exact(.found_bytes), exact(.wanted_bytes)
     )]
     OtherSize {
         /// Its size.
@@ -79,7 +81,8 @@ pub enum Reason {
     FileSize(u64),
     /// Too little space for the plain file.
     #[error(
-        "needs {missing_bytes} more bytes, but its file system has only {free_bytes} free; reduce file-size-mbytes, or free space"
+        "needs {} more, but its file system has only {} free; reduce file-size-mbytes, or free space",
+        with_bytes(.missing_bytes), with_bytes(.free_bytes)
     )]
     NoRoom {
         /// The additional space.
@@ -88,10 +91,10 @@ pub enum Reason {
         free_bytes: u64,
     },
     /// Filling the plain file up to this size failed.
-    #[error("cannot be filled with {0} bytes: {1}")]
+    #[error("cannot be filled with {size}: {1}", size = exact(.0))]
     Fill(u64, io::Error),
     /// The device is too small for one large block and one record, or for one index page.
-    #[error("has {size_bytes} bytes, less than {needed}; choose a larger device")]
+    #[error("has {}, less than {needed}; choose a larger device", exact(.size_bytes))]
     TooSmall {
         /// Its size.
         size_bytes: u64,
@@ -108,7 +111,8 @@ pub enum Reason {
     },
     /// The blocks of the steady-state test are larger than the device.
     #[error(
-        "has {size_bytes} bytes, less than one block of --steady-block-bytes {block_bytes}; use smaller blocks"
+        "has {}, less than one block of --steady-block-bytes {block_bytes}; use smaller blocks",
+        exact(.size_bytes)
     )]
     LargeBlocks {
         /// Its size.
@@ -125,6 +129,18 @@ pub enum Reason {
     /// Like [`Reason::HoldsData`], of a device to prepare.
     #[error("contains {0}, which would be overwritten; wipe it, or give --i-know-this-destroys-data")]
     HoldsDataToPrepare(&'static str),
+}
+
+/// Returns a size in a message. The message passes its fields by reference.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "thiserror passes references")]
+fn exact(bytes: &u64) -> String {
+    size::exact_text(*bytes)
+}
+
+/// Returns a size in a message that compares sizes, so that two different sizes never have the same text.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "thiserror passes references")]
+fn with_bytes(bytes: &u64) -> String {
+    size::text_with_bytes(*bytes)
 }
 
 impl Reason {

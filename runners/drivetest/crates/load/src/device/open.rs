@@ -373,11 +373,7 @@ mod tests {
         let missing = folder.path().join("missing");
         for (path, lines, sentence) in [
             (image.as_path(), ONE_MIB, "contains an XFS file system"),
-            (
-                &small,
-                ONE_MIB,
-                "has 4096 bytes, but file-size-mbytes requires 1048576",
-            ),
+            (&small, ONE_MIB, "has 4KiB, but file-size-mbytes requires 1MiB"),
             (
                 &plain,
                 &large_blocks,

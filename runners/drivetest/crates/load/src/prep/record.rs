@@ -45,7 +45,6 @@ pub(super) fn start(
             "resumed: {passes} passes and {done} bytes of the next are done"
         ))?;
     }
-    // A mount point that is not UTF-8 has no JSON.
     let identity = |device: &PrepDevice| serde_json::to_value(&device.identity).unwrap_or_default();
     let identities = devices.iter().map(identity).collect();
     start_record(reporter, options, resumed.is_some(), identities)

@@ -115,7 +115,7 @@ fn blocks_larger_than_the_drive_are_refused_and_the_size_of_a_file_does_not_chan
     ended(
         &of("1048576"),
         2,
-        "has 524288 bytes, less than one block of --steady-block-bytes 1048576; use smaller blocks",
+        "has 512KiB, less than one block of --steady-block-bytes 1048576; use smaller blocks",
     );
     assert!(of("524288").status.code().is_some_and(|code| code < 2));
     assert_eq!(bench.content().len(), 512 << 10);

@@ -154,7 +154,7 @@ fn a_file_too_small_for_a_block_is_refused() {
     assert_refused(
         &bench,
         &output,
-        "has 1048576 bytes, less than one large block and one record need",
+        "has 1MiB, less than one large block and one record need",
     );
 }
 
@@ -166,7 +166,7 @@ fn a_file_larger_than_its_file_system_is_refused() {
     assert_refused(
         &bench,
         &output,
-        "needs 4503599626321920 more bytes, but its file system has only ",
+        "needs 4096TiB (4503599626321920 bytes) more, but its file system has only ",
     );
     assert!(!std::path::Path::new(&bench.device).exists());
 }
