@@ -64,7 +64,7 @@ fn judged(run: &Run, verdict: &Verdict, is_default_profile: bool) -> String {
     )
 }
 
-/// Returns one line per statistic with the share above each threshold. Only the worst slice decides the verdict.
+/// Returns one line per statistic with the share above each threshold, and the meaning of [`NOT_JUDGED`] if a share has it.
 fn table(run: &Run, verdict: &Verdict) -> Vec<String> {
     let steady = verdict
         .steady_state
@@ -75,35 +75,43 @@ fn table(run: &Run, verdict: &Verdict) -> Vec<String> {
         .as_ref()
         .map_or(&[][..], |compared| &compared.shares);
     let exact = verdict.exact.as_deref().unwrap_or_default();
-    let statistics: [(&str, Statistic, &[FoundShare], &str); 6] = [
-        ("worst slice", Statistic::WorstSlice, &verdict.shares, DECISIVE),
-        ("steady state", Statistic::SteadyState, steady, NOT_JUDGED),
-        ("whole run", Statistic::Overall, &verdict.shares, NOT_JUDGED),
-        ("device, worst slice", Statistic::WorstSlice, compared, NOT_JUDGED),
-        ("device, whole run", Statistic::Overall, compared, NOT_JUDGED),
-        ("exact counts", Statistic::Overall, exact, NOT_JUDGED),
+    // Only the shares of the worst slice decide the verdict.
+    let statistics: [(&str, Statistic, &[FoundShare], bool); 6] = [
+        ("worst slice", Statistic::WorstSlice, &verdict.shares, true),
+        ("steady state", Statistic::SteadyState, steady, false),
+        ("whole run", Statistic::Overall, &verdict.shares, false),
+        ("device, worst slice", Statistic::WorstSlice, compared, false),
+        ("device, whole run", Statistic::Overall, compared, false),
+        ("exact counts", Statistic::Overall, exact, false),
     ];
-    let mut lines = Vec::new();
-    for (name, statistic, shares, mark) in statistics {
+    let (mut lines, mut not_judged) = (Vec::new(), Vec::new());
+    for (name, statistic, shares, decides) in statistics {
         let shares = shares.iter().filter(|share| share.statistic == statistic);
-        let cells: Vec<String> = shares.map(|share| cell(share, mark)).collect();
+        let shares: Vec<&FoundShare> = shares.collect();
+        let mark = if decides { DECISIVE } else { NOT_JUDGED };
+        let cells: Vec<String> = shares.iter().map(|share| cell(share, mark)).collect();
         if !cells.is_empty() {
             lines.push(format!("{name:<21} {}", cells.join("   ")));
         }
+        if !decides && shares.iter().any(|share| !share.within) {
+            not_judged.push(statistic);
+        }
     }
-    if lines.iter().any(|line| line.contains(NOT_JUDGED)) {
-        lines.push(not_judged_note(run));
+    if !not_judged.is_empty() {
+        // Only the shares of the whole run contain the incomplete slice.
+        let length_s = Some(run.trailing_partial_s).filter(|_| not_judged.contains(&Statistic::Overall));
+        lines.push(not_judged_note(length_s.unwrap_or(0)));
     }
     lines
 }
 
 /// Returns the meaning of the mark for shares over a limit that do not decide the verdict.
-fn not_judged_note(run: &Run) -> String {
-    let incomplete = match run.trailing_partial_s {
+fn not_judged_note(incomplete_s: u64) -> String {
+    let incomplete = match incomplete_s {
         0 => String::new(),
         length_s => format!("; the last {length_s} s are an incomplete slice"),
     };
-    format!("{NOT_JUDGED}: above the limit, but only complete slices are judged{incomplete}")
+    format!("{NOT_JUDGED}: above the limit, but only the worst complete slice decides{incomplete}")
 }
 
 fn cell(share: &FoundShare, mark: &str) -> String {
@@ -132,4 +140,19 @@ fn strict(verdict: &Verdict) -> Option<String> {
             "at the exact thresholds, the verdict is between {least} and {most}: the buckets of the log are too coarse to decide"
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_note_about_marks_names_an_incomplete_slice_only_if_there_is_one() {
+        let decides = "(over): above the limit, but only the worst complete slice decides";
+        assert_eq!(not_judged_note(0), decides);
+        assert_eq!(
+            not_judged_note(5),
+            format!("{decides}; the last 5 s are an incomplete slice")
+        );
+    }
 }

@@ -268,7 +268,7 @@ fn an_incomplete_slice_over_a_limit_is_named() {
         "{printed}"
     );
     assert!(
-        printed.contains("(over): above the limit, but only complete slices are judged; the last 5 s are an incomplete slice\n"),
+        printed.contains("(over): above the limit, but only the worst complete slice decides; the last 5 s are an incomplete slice\n"),
         "{printed}"
     );
 }
