@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use drivetest_device::{DriveUse, Drives, Identity, ListedDrive};
+use rustix::process::geteuid;
 
 use crate::output::{code, print_record};
 use crate::size;
@@ -23,9 +24,11 @@ impl Args {
     /// Prints a `drivecert.identity/1` record, or without a device a `drivecert.drives/1` record. On a terminal, prints text.
     pub fn run(self) -> ExitCode {
         let Some(device) = self.device else {
-            // The register lists the drives of its own host without --json. Its list opens no drive.
-            let reads_content = self.json || io::stdout().is_terminal();
-            let drives = drivetest_device::list_with_use(reads_content);
+            // The register lists the drives of its own host without --json. It needs no use, which takes longer and may fail.
+            let drives = match self.json || io::stdout().is_terminal() {
+                true => drivetest_device::list_with_use(),
+                false => drivetest_device::list(),
+            };
             return print_record(drives.map(|drives| (drives, 0)), self.json, drives_text);
         };
         let identity = drivetest_device::identify(&device);
@@ -85,8 +88,7 @@ fn use_text(usage: &DriveUse) -> String {
             signature_error: Some(error),
             ..
         } => format!("its content cannot be read: {error}"),
-        _ if !usage.is_content_read => "its content was not read".to_owned(),
-        _ => UNUSED.to_owned(),
+        _ => unused().to_owned(),
     }
 }
 
@@ -131,13 +133,26 @@ fn content_text(identity: &Identity) -> Option<String> {
         (None, Some(error)) => Some(format!(
             "its content cannot be read: {error}; a load or prep refuses it"
         )),
-        (None, None) if identity.refusals.is_empty() => Some(UNUSED.to_owned()),
+        (None, None) if identity.refusals.is_empty() => Some(unused().to_owned()),
         (None, None) => None,
     }
 }
 
-/// A device without recognised data and without a known user.
-const UNUSED: &str = "no data was recognised; not in use";
+/// A device without recognised data and without a known user, as root finds it.
+const UNUSED: &str = "nothing was recognised on it; not mounted, held or open";
+
+/// Like [`UNUSED`], for a user who does not see the open files of other users.
+const UNUSED_AS_SEEN: &str = "nothing was recognised on it; not mounted or held, and not open in a process of this user \
+                              (only root sees the open files of other users)";
+
+/// Returns the text of a device without recognised data and without a known user.
+fn unused() -> &'static str {
+    unused_for(geteuid().is_root())
+}
+
+fn unused_for(is_root: bool) -> &'static str {
+    if is_root { UNUSED } else { UNUSED_AS_SEEN }
+}
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests may panic")]
@@ -192,11 +207,11 @@ mod tests {
                 )),
                 "{text}"
             );
-            assert!(!text.contains(UNUSED), "{text}");
+            assert!(!text.contains(unused()), "{text}");
         }
         let text = identity_text(&identity_with(0, &[]));
         assert!(
-            text.contains(&format!("  {UNUSED}\n")) && !text.contains("holds"),
+            text.contains(&format!("  {}\n", unused())) && !text.contains("holds"),
             "{text}"
         );
     }
@@ -214,7 +229,7 @@ mod tests {
             text.contains(&format!("  refused (mounted): {sentence}\n")),
             "{text}"
         );
-        assert!(!text.contains(UNUSED) && !text.contains("holds"), "{text}");
+        assert!(!text.contains(unused()) && !text.contains("holds"), "{text}");
     }
 
     #[test]
@@ -226,7 +241,7 @@ mod tests {
             text.contains("  its content cannot be read: Input/output error; a load or prep refuses it\n"),
             "{text}"
         );
-        assert!(!text.contains(UNUSED), "{text}");
+        assert!(!text.contains(unused()), "{text}");
     }
 
     const FREE: DriveUse = DriveUse {
@@ -259,11 +274,27 @@ mod tests {
         };
         assert_eq!(
             text(drive(Some("M"), Some(FREE))),
-            format!("/dev/nvme0n1: 1.5KiB, M S1: {UNUSED}\n  drive key: nvme:M:S1\n")
+            format!(
+                "/dev/nvme0n1: 1.5KiB, M S1: {}\n  drive key: nvme:M:S1\n",
+                unused()
+            )
         );
         assert_eq!(
             text(drive(None, None)),
             "/dev/nvme0n1: 1.5KiB: use not reported\n  drive key: nvme:M:S1\n"
+        );
+    }
+
+    #[test]
+    fn only_root_reads_that_no_process_has_a_device_open() {
+        assert_eq!(
+            unused_for(true),
+            "nothing was recognised on it; not mounted, held or open"
+        );
+        let text = unused_for(false);
+        assert!(
+            text.contains("not open in a process of this user") && !text.contains("held or open"),
+            "{text}"
         );
     }
 
@@ -328,12 +359,11 @@ mod tests {
             (
                 DriveUse {
                     signature_error: Some("Input/output error".to_owned()),
-                    ..in_use.clone()
+                    ..in_use
                 },
                 "its content cannot be read: Input/output error",
             ),
-            (in_use, "its content was not read"),
-            (FREE, UNUSED),
+            (FREE, unused()),
         ] {
             assert_eq!(use_text(&usage), text);
         }

@@ -24,7 +24,7 @@ fn document(args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-const UNUSED: &str = "no data was recognised; not in use";
+const UNUSED: &str = "nothing was recognised on it; not mounted, held or open";
 
 #[test]
 fn the_data_on_a_device_is_named() {
@@ -92,7 +92,7 @@ fn a_mounted_device_is_refused_and_is_in_use_in_the_list() {
 }
 
 #[test]
-fn the_list_reads_free_drives_only_if_json_is_requested() {
+fn the_list_has_the_use_of_drives_only_if_json_is_requested() {
     let Some(drive) = Drive::attach() else { return };
     if !drive.set_up(&["mkfs.ext4", "-q", &drive.device]) {
         return;
@@ -121,8 +121,15 @@ fn the_list_reads_free_drives_only_if_json_is_requested() {
     );
     let piped = serde_json::from_slice(&drivetest(&["identify"]).stdout).unwrap();
     let [listed] = &entry(&piped)[..] else { panic!() };
-    assert_eq!(
-        (&listed["signature"], &listed["is_content_read"]),
-        (&Value::Null, &false.into())
-    );
+    assert_eq!(listed["path"], drive.device.as_str());
+    for field in [
+        "mounts",
+        "holders",
+        "is_swap",
+        "is_open",
+        "is_content_read",
+        "signature",
+    ] {
+        assert_eq!(listed.get(field), None, "{field}");
+    }
 }

@@ -103,15 +103,15 @@ pub fn list() -> Result<Drives, DeviceError> {
     })
 }
 
-/// Lists the drives like [`list`], with their use. Opens a drive only if nothing uses it and `reads_content` is set, and
-/// then reads its first and last blocks.
+/// Lists the drives like [`list`], with their use. Opens a drive only if nothing uses it, and then reads its first and last
+/// blocks.
 ///
 /// # Errors
 /// If the kernel does not describe its block devices, mounts or processes.
-pub fn list_with_use(reads_content: bool) -> Result<Drives, DeviceError> {
+pub fn list_with_use() -> Result<Drives, DeviceError> {
     let system = System::host();
     let mut drives = list_among(&system, nodes()?)?;
-    add_use(&system, &mut drives, reads_content)?;
+    add_use(&system, &mut drives)?;
     Ok(Drives {
         schema: SCHEMA,
         drives,

@@ -41,14 +41,10 @@ impl DriveUse {
     }
 }
 
-/// Adds the use of each drive. Reads the content of free drives only if `reads_content` is set. Sends no command to a drive.
+/// Adds the use of each drive. Reads the content of free drives. Sends no command to a drive.
 ///
 /// A drive is not opened exclusively, because a load that starts at that moment would fail.
-pub(crate) fn add_use(
-    system: &System,
-    drives: &mut [ListedDrive],
-    reads_content: bool,
-) -> Result<(), DeviceError> {
+pub(crate) fn add_use(system: &System, drives: &mut [ListedDrive]) -> Result<(), DeviceError> {
     let paths: Vec<_> = drives.iter().map(|drive| drive.path.clone()).collect();
     // A drive that disappeared in the meantime has no use.
     let devices: Vec<_> = paths
@@ -78,7 +74,7 @@ pub(crate) fn add_use(
             signature_error: None,
             data: None,
         };
-        if reads_content && !usage.has_user() {
+        if !usage.has_user() {
             let read = system.probe.signature(&drive.path, drive.size_bytes);
             usage.is_content_read = read.is_ok();
             usage.signature_error = read.as_ref().err().map(ToString::to_string);
@@ -112,13 +108,13 @@ mod tests {
     };
 
     /// Returns the use of /dev/nvme0n1. Its content may be read, but a drive gets no command.
-    fn use_of_first(host: &mut FakeHost, reads_content: bool) -> DriveUse {
+    fn use_of_first(host: &mut FakeHost) -> DriveUse {
         host.health = || panic!("a command was sent to a drive");
         host.exclusive = |path| panic!("{} was opened exclusively", path.display());
         let system = host.system();
         let nodes = ["nvme0n1", "nvme0n1p1", "nvme1n1", "dm-0"].map(|name| Path::new("/dev").join(name));
         let mut drives = list_among(&system, nodes.into_iter()).unwrap();
-        add_use(&system, &mut drives, reads_content).unwrap();
+        add_use(&system, &mut drives).unwrap();
         assert_eq!(drives[0].path, Path::new("/dev/nvme0n1"));
         drives.swap_remove(0).usage.unwrap()
     }
@@ -135,14 +131,14 @@ mod tests {
     fn a_free_drive_shows_its_data_or_none() {
         let (mut host, _) = host();
         host.signature = || Ok(None);
-        assert_eq!(use_of_first(&mut host, true), UNUSED);
+        assert_eq!(use_of_first(&mut host), UNUSED);
         host.signature = || {
             Ok(Some(Signature {
                 name: "an ext2, ext3 or ext4 file system",
                 exact: "an ext4 file system",
             }))
         };
-        let found = use_of_first(&mut host, true);
+        let found = use_of_first(&mut host);
         assert_eq!(
             (found.signature, found.data),
             (
@@ -159,7 +155,7 @@ mod tests {
     fn a_free_drive_that_cannot_be_read_has_the_error() {
         let (mut host, _) = host();
         host.signature = || Err(std::io::Error::from_raw_os_error(13));
-        let found = use_of_first(&mut host, true);
+        let found = use_of_first(&mut host);
         assert!(!found.is_content_read);
         assert_eq!(
             found.signature_error.as_deref(),
@@ -168,24 +164,11 @@ mod tests {
     }
 
     #[test]
-    fn no_drive_is_opened_unless_its_content_is_requested() {
-        let (mut host, _) = host();
-        let found = use_of_first(&mut host, false);
-        assert_eq!(
-            found,
-            DriveUse {
-                is_content_read: false,
-                ..UNUSED
-            }
-        );
-    }
-
-    #[test]
     fn a_mounted_drive_shows_the_mounts_of_its_partitions_and_is_not_read() {
         let (mut host, _) = host();
         let part = host.partition("nvme0n1", 1);
         host.mount(&part, "/mnt");
-        let found = use_of_first(&mut host, true);
+        let found = use_of_first(&mut host);
         let expected = MountPoint {
             device: part,
             point: "/mnt".into(),
@@ -197,7 +180,7 @@ mod tests {
     fn a_drive_below_a_volume_shows_the_volume_and_is_not_read() {
         let (mut host, _) = host();
         let volume = host.stack("dm-0", &["nvme0n1"]);
-        let found = use_of_first(&mut host, true);
+        let found = use_of_first(&mut host);
         assert_eq!((found.holders, found.is_content_read), (vec![volume], false));
     }
 
@@ -205,7 +188,7 @@ mod tests {
     fn a_drive_used_as_swap_is_not_read() {
         let (mut host, drive) = host();
         host.swap_to(&drive);
-        let found = use_of_first(&mut host, true);
+        let found = use_of_first(&mut host);
         assert_eq!((found.is_swap, found.is_content_read), (true, false));
     }
 
@@ -215,7 +198,7 @@ mod tests {
         let other = host.nvme("nvme1n1", "S2");
         host.open(42, &drive);
         host.open(43, &other);
-        let found = use_of_first(&mut host, true);
+        let found = use_of_first(&mut host);
         assert_eq!((found.is_open, found.is_content_read), (true, false));
     }
 
@@ -226,6 +209,6 @@ mod tests {
         host.signature = || Ok(None);
         host.open(42, &other);
         host.mount(&other, "/mnt");
-        assert_eq!(use_of_first(&mut host, true), UNUSED);
+        assert_eq!(use_of_first(&mut host), UNUSED);
     }
 }
