@@ -81,8 +81,19 @@ impl LoadRun<'_> {
         }
     }
 
+    /// Checks all devices as the load would, and changes nothing.
+    ///
+    /// # Errors
+    /// The refusal that the load would end with.
+    pub(crate) fn inspect_all(&self) -> Result<(), OpenRefusal> {
+        self.check_all()?;
+        let checks = self.config.device_names.iter().map(|_| Ok(())).collect();
+        let mut inspected = self.inspect(checks).into_iter();
+        inspected.try_for_each(|device| device.map(drop))
+    }
+
     fn inspect(&self, checks: Vec<Result<(), OpenRefusal>>) -> Vec<Inspected> {
-        let request = self.open_request(&|| None);
+        let request = self.open_request(&|| None, &|_| ());
         let mut devices: Vec<Inspected> = Vec::new();
         for ((ordinal, name), check) in self.config.device_names.iter().enumerate().zip(checks) {
             // A second exclusive open of the same device would fail.

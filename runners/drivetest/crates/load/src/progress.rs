@@ -20,7 +20,7 @@ pub trait ProgressView: Debug {
 pub enum Snapshot {
     /// A load.
     Load(LoadProgress),
-    /// The phase of a preparation, and its progress.
+    /// The phase of a preparation and its progress, or that of a plain file which is filled before a load.
     Prep(&'static str, MeterSample),
 }
 

@@ -14,6 +14,8 @@ use crate::engine::setup::Setup;
 use crate::engine::workers::RunContext;
 use crate::engine::{self, Engine, EngineSelection};
 use crate::host::Host;
+use crate::prep::MeterSample;
+use crate::progress::Snapshot;
 use crate::report::header;
 use crate::report::output::Outputs;
 use crate::report::side::{End, RunTotals, Start};
@@ -73,13 +75,13 @@ impl LoadRun<'_> {
         if !outputs.is_at_terminal()
             && let Err(error) = outputs.log(&opening)
         {
-            // Without a log nothing is run. The exit status still says whether the devices would be refused.
-            return match self.preview(host).refusal {
-                Some(refusal) => Ok(LoadEnd::not_started(Outcome::Refused(refusal))),
-                None => Err(error),
+            // Without a log nothing is run. The exit status and the side file still have the refusal of a device.
+            return match self.inspect_all() {
+                Err(refusal) => Ok(self.refuse(&refusal, host, outputs)),
+                Ok(()) => Err(error),
             };
         }
-        let devices = match self.open_devices(signals) {
+        let devices = match self.open_devices(signals, outputs) {
             Ok(devices) => devices,
             Err(refusal) => return Ok(self.refuse(&refusal, host, outputs)),
         };
@@ -128,11 +130,12 @@ impl LoadRun<'_> {
         Ok(finish(end, &context, outputs))
     }
 
-    fn open_devices(&self, signals: &Signals) -> Result<Vec<Device>, OpenRefusal> {
+    fn open_devices(&self, signals: &Signals, outputs: &Outputs) -> Result<Vec<Device>, OpenRefusal> {
         let signal = || signals.first();
-        let request = self.open_request(&signal);
+        let progress = |sample| outputs.show(Snapshot::Prep("fill", sample));
+        let request = self.open_request(&signal, &progress);
         // Check all devices before opening any, because plain files are filled when they are opened.
-        (0..self.config.device_names.len()).try_for_each(|ordinal| self.guard.check(ordinal))?;
+        self.check_all()?;
         let mut devices: Vec<Device> = Vec::new();
         for (ordinal, name) in self.config.device_names.iter().enumerate() {
             // Like upstream, accept a name twice. A second exclusive open of the same device would fail.
@@ -145,15 +148,22 @@ impl LoadRun<'_> {
         Ok(devices)
     }
 
+    /// Checks the use and the identity of all devices.
+    pub(crate) fn check_all(&self) -> Result<(), OpenRefusal> {
+        (0..self.config.device_names.len()).try_for_each(|ordinal| self.guard.check(ordinal))
+    }
+
     pub(crate) fn open_request<'a>(
         &'a self,
         signal: &'a dyn Fn() -> Option<&'static str>,
+        progress: &'a dyn Fn(MeterSample),
     ) -> OpenRequest<'a> {
         OpenRequest {
             config: &self.config,
             may_destroy: self.may_destroy,
             guard: self.guard,
             signal,
+            progress,
         }
     }
 

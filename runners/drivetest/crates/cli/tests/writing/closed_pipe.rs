@@ -37,6 +37,22 @@ fn a_refused_load_exits_with_2_if_its_log_cannot_be_written() {
 }
 
 #[test]
+fn a_refused_load_whose_log_cannot_be_written_has_its_refusal_in_the_side_file() {
+    let mut bench = Bench::new();
+    bench.device = "/dev/nothing-of-that-name".to_owned();
+    bench.command("test-duration-sec: 1\nread-reqs-per-sec: 10\n");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_drivetest"));
+    command.arg("storage").arg(bench.path("config"));
+    let output = with_closed_output(command.arg("--side-file").arg(bench.path("side.jsonl")));
+    assert_ended(&output, 2, "nothing-of-that-name: does not exist");
+    let records: Vec<_> = bench.side();
+    assert_eq!((records.len(), &records[0]["record"]), (2, &"start".into()));
+    assert_eq!(records[1]["reason"], "refused");
+    let text = records[1]["text"].as_str().unwrap();
+    assert!(text.contains("nothing-of-that-name: does not exist"), "{text}");
+}
+
+#[test]
 fn a_load_on_an_image_exits_with_2_and_one_that_could_start_with_5() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {

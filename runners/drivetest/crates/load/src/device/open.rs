@@ -13,9 +13,11 @@ use drivetest_device::opening::{
 use rustix::fs::{Access, OFlags, access};
 
 use super::preallocation;
+use crate::clock::Instant;
 use crate::config::{Config, Model};
 use crate::device::{Device, Offsets};
 use crate::folder;
+use crate::prep::{Meter, MeterSample};
 
 /// Smallest direct read. That of a plain file is measured when the file has its size.
 const SMALLEST_IO_BYTES: u32 = 512;
@@ -30,6 +32,8 @@ pub struct OpenRequest<'a> {
     pub guard: &'a dyn Guard,
     /// Returns a signal that arrived while a file was being filled.
     pub signal: &'a dyn Fn() -> Option<&'static str>,
+    /// Receives the progress while a file is being filled.
+    pub progress: &'a dyn Fn(MeterSample),
 }
 
 /// The object that a name in the configuration leads to.
@@ -186,7 +190,15 @@ fn open_and_fill(
 ) -> Result<File, OpenRefusal> {
     let wanted_bytes = check_file(request.config, name, is_there)?;
     let file = open_checked(request, ordinal, name, (is_there, wanted_bytes))?;
-    let filled = preallocation::fill(&file, wanted_bytes, || (request.signal)().is_some());
+    let mut meter = None;
+    let filled = preallocation::fill(&file, wanted_bytes, |done_bytes| {
+        let (now, is_first) = (Instant::now(), meter.is_none());
+        let meter = meter.get_or_insert_with(|| Meter::new(now, done_bytes, Some(wanted_bytes)));
+        if is_first || meter.is_due(now) {
+            (request.progress)(meter.read(now, done_bytes));
+        }
+        (request.signal)().is_some()
+    });
     filled.map_err(|error| match (request.signal)() {
         Some(signal) => OpenRefusal::Interrupted(signal),
         None => Reason::Fill(wanted_bytes, error).of(name),
@@ -267,6 +279,7 @@ fn too_small(config: &Config, size_bytes: u64) -> Reason {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
     use std::io::Write;
     use std::os::unix::fs::FileExt;
     use std::path::PathBuf;
@@ -306,6 +319,7 @@ mod tests {
             may_destroy: false,
             guard: &AcceptAll,
             signal: &|| None,
+            progress: &|_| (),
         }
     }
 
@@ -356,6 +370,24 @@ mod tests {
         let found = inspect(&request(&config), 0, path.to_str().unwrap()).unwrap();
         assert!(found.is_none());
         assert_eq!(path.metadata().unwrap().len(), 0);
+    }
+
+    #[test]
+    fn filling_a_file_shows_its_progress_from_the_start() {
+        let Some((_folder, path)) = folder_with_file(0) else {
+            return;
+        };
+        let (config, shown) = (config(ONE_MIB), RefCell::new(Vec::new()));
+        let request = OpenRequest {
+            progress: &|sample| shown.borrow_mut().push((sample.done_bytes, sample.total_bytes)),
+            ..request(&config)
+        };
+        let name = path.to_str().unwrap();
+        drop(open(&request, 0, name).unwrap());
+        assert_eq!(shown.borrow()[..], [(0, Some(1 << 20))]);
+        // A full file shows nothing.
+        drop(open(&request, 0, name).unwrap());
+        assert_eq!(shown.borrow().len(), 1);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod workers;
 
 use std::path::PathBuf;
 
+pub(crate) use progress::Meter;
 pub use progress::MeterSample;
 pub use run::Prep;
 pub use state::{State, StateError};

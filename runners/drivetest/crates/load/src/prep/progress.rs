@@ -59,7 +59,7 @@ pub(super) fn bytes_per_s(bytes: u64, elapsed: Nanos) -> u64 {
 
 /// Measures the rate of writing to all devices.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub(crate) struct Meter {
     /// None if the total is unknown.
     total_bytes: Option<u64>,
     start_bytes: u64,
