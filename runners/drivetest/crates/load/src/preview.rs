@@ -1,4 +1,4 @@
-//! What a load would do, found without writing to a device and without creating a file.
+//! The description of a load that is not started. It is made without a write to a device and without a new file.
 
 use drivetest_device::opening::OpenRefusal;
 use drivetest_device::{Identity, Warning};
@@ -11,7 +11,7 @@ use crate::run::{LoadRun, limit_celsius};
 use crate::schedule::Rate;
 use crate::schedule::stream::Operation;
 
-/// What a load would do.
+/// The devices, rates and engine of a load that is not started.
 #[derive(Debug)]
 pub struct Preview {
     /// The devices, in the order of the configuration.

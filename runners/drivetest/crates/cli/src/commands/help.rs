@@ -51,7 +51,7 @@ const EXAMPLES: &[Examples] = &[
     (
         &["latency"],
         &[(
-            "Print the table of act_latency.py in slices of one hour, with the shares over the slowest thresholds",
+            "Print the table of act_latency.py in slices of one hour, with the operations per second",
             "drivetest latency -l load.log -t 3600 -x",
         )],
     ),

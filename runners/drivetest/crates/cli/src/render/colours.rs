@@ -8,7 +8,7 @@ use std::io::IsTerminal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colours(bool);
 
-/// What a colour means.
+/// The meaning of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Green.

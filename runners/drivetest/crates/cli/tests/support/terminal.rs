@@ -1,4 +1,4 @@
-//! A pseudo-terminal, and what it shows.
+//! A pseudo-terminal and its screen.
 #![allow(
     dead_code,
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What a person sees at a terminal, through the real program.
+//! Tests of the real program at a terminal: texts, colours and live progress.
 //!
 //! One test program for all, because each program costs another link.
 

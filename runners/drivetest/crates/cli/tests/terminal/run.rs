@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -37,8 +39,13 @@ fn a_person_at_a_terminal_reads_a_sentence() {
     );
     // The monitor records the end after the program has ended.
     let status = ["run", "status", "--run-dir", "a"];
-    while shown(folder.path(), &status).unwrap().0.starts_with("running") {}
-    let (screen, _) = shown(folder.path(), &status).unwrap();
+    let patience = Instant::now() + Duration::from_secs(60);
+    let mut screen = shown(folder.path(), &status).unwrap().0;
+    while screen.starts_with("running") {
+        assert!(Instant::now() < patience, "the run does not end: {screen}");
+        thread::sleep(Duration::from_millis(50));
+        screen = shown(folder.path(), &status).unwrap().0;
+    }
     assert!(
         screen.starts_with("ended: exit status 0; the log has "),
         "{screen}"

@@ -1,4 +1,4 @@
-//! `--dry-run`: what a load would do, without a write.
+//! Tests of `--dry-run`: the description of a load, and the absence of writes.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
