@@ -6,8 +6,7 @@ use std::process::ExitCode;
 
 use clap::value_parser;
 use drivetest_device::DeviceGuard;
-use drivetest_load::Outcome;
-use drivetest_load::prep::{PassKind, Prep, PrepOptions, State, SteadyStateOptions};
+use drivetest_load::prep::{PassKind, Prep, PrepEnd, PrepOptions, State, SteadyStateOptions};
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 
@@ -98,17 +97,17 @@ impl Args {
     /// Prepares the devices and returns the exit code.
     pub fn run(self) -> ExitCode {
         let is_recorded = self.prints_records();
-        let is_logged_here = self.log.is_none() && io::stdout().is_terminal() && io::stderr().is_terminal();
-        let (code, message) = match self.execute() {
-            Ok(outcome) => (exit_code(&outcome), outcome.reason().1.to_owned()),
-            Err(message) => (EXIT_USAGE, message),
+        let (code, message, is_shown) = match self.execute() {
+            Ok(PrepEnd { outcome, is_shown }) => {
+                (exit_code(&outcome), outcome.reason().1.to_owned(), is_shown)
+            }
+            Err(message) => (EXIT_USAGE, message, false),
         };
         let is_shown = match code {
             0 => true,
-            // If there are records, the end record and the log contain the refusal. The log at a terminal omits it.
+            // If there are records, the end record and the log contain the refusal.
             EXIT_REFUSED => is_recorded,
-            EXIT_USAGE => false,
-            _ => is_logged_here,
+            _ => is_shown,
         };
         if !is_shown {
             print_diagnostic(&message);
@@ -116,7 +115,7 @@ impl Args {
         ExitCode::from(code)
     }
 
-    fn execute(self) -> Result<Outcome, UsageError> {
+    fn execute(self) -> Result<PrepEnd, UsageError> {
         check_expected(&self.expect_drive, &self.devices)?;
         let resumed = self.state.as_deref().map(State::read).transpose();
         let resumed = resumed.map_err(|error| error.to_string())?.flatten();

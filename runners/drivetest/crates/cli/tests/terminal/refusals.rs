@@ -88,6 +88,25 @@ fn a_refused_preparation_in_a_pipe_has_its_header_and_its_refusal() {
 }
 
 #[test]
+fn a_preparation_whose_side_file_is_full_prints_its_reason_once_at_a_terminal() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, [7; 4_096]).unwrap();
+    let args = ["prep", file.to_str().unwrap(), "--side-file", "/dev/full"];
+    let Some(shown) = show(Target::Terminal, &args) else {
+        return;
+    };
+    let screen = shown.screen();
+    assert_eq!(shown.status, Some(5), "{screen}");
+    assert_eq!(
+        screen.matches(": stopped: No space left on device").count(),
+        1,
+        "{screen}"
+    );
+    assert_eq!(fs::read(&file).unwrap(), [7; 4_096]);
+}
+
+#[test]
 fn a_preparation_that_ends_early_prints_its_reason_once_at_a_terminal() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (file, state) = (folder.path().join("file"), folder.path().join("missing/state"));

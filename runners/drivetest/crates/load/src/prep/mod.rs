@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 pub(crate) use progress::Meter;
 pub use progress::MeterSample;
-pub use run::Prep;
+pub use run::{Prep, PrepEnd};
 pub use state::{State, StateError};
 pub use steady_state::Window;
 

@@ -81,13 +81,13 @@ pub(super) fn rate(bytes: u64, elapsed: Nanos) -> String {
     format!("{bytes} bytes in {seconds:.1} s, {megabytes:.1} MB/s")
 }
 
-/// Writes the end record and lines.
+/// Writes the end record and lines. Returns whether a person at a terminal reads the lines, and the first error.
 pub(super) fn end(
     reporter: &mut ProgressReporter<'_>,
     ended: &Outcome,
     written_bytes: u64,
     elapsed: Nanos,
-) -> io::Result<()> {
+) -> (bool, io::Result<()>) {
     let (reason, text) = ended.reason();
     let line = match text {
         // Nothing was started, so there are no totals.
@@ -95,19 +95,23 @@ pub(super) fn end(
         "" => format!("{reason}: {}", rate(written_bytes, elapsed)),
         _ => format!("drivetest: {reason}: {text}\n{}", rate(written_bytes, elapsed)),
     };
-    let logged = match ended {
-        // The caller prints it on standard error.
-        Outcome::Refused(_) if reporter.outputs.is_at_terminal() => Ok(()),
-        _ => reporter.log(&line),
+    let is_at_terminal = reporter.outputs.is_at_terminal();
+    // The caller prints a refusal on standard error.
+    let is_logged = !(is_at_terminal && matches!(ended, Outcome::Refused(_)));
+    let logged = match is_logged {
+        true => reporter.log(&line),
+        false => Ok(()),
     };
+    let is_shown = is_at_terminal && is_logged && logged.is_ok();
     // The side file may be on another disk than the log, so it is written even if the log is full.
     let fields = json!({"reason": reason, "text": text, "written_bytes": written_bytes, "elapsed_ns": elapsed.0,
                         "bytes_per_s": bytes_per_s(written_bytes, elapsed)});
-    let recorded = reporter.record("end", fields);
-    // A person who saw the progress, but does not see the log, also reads the end.
-    if matches!(ended, Outcome::Finished) && reporter.outputs.has_view() && !reporter.outputs.is_at_terminal()
+    let written = reporter.record("end", fields).and(logged);
+    // A person who saw the progress, but does not see the log, also reads the end. If it cannot be written, the caller
+    // prints that.
+    if matches!(ended, Outcome::Finished) && written.is_ok() && reporter.outputs.has_view() && !is_at_terminal
     {
         reporter.outputs.print_status(&format!("drivetest: {line}\n"));
     }
-    recorded.and(logged)
+    (is_shown, written)
 }

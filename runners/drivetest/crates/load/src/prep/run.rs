@@ -34,6 +34,34 @@ pub struct Prep<'a> {
     pub guard: &'a dyn Guard,
 }
 
+/// The end of a preparation.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PrepEnd {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Whether a person has read the reason, because the log is at a terminal and has it.
+    pub is_shown: bool,
+}
+
+impl PrepEnd {
+    /// Creates the end from the outcome, and whether its lines were shown and written. Returns with it what cannot be written
+    /// and is not the reason: a refusal or a stop remains the result.
+    fn of(outcome: Outcome, is_shown: bool, written: io::Result<()>) -> (Self, io::Result<()>) {
+        match (&outcome, written) {
+            (Outcome::Finished | Outcome::NotSteady(_), Err(error)) => {
+                let text = format!("the log or side file cannot be written: {error}");
+                let end = Self {
+                    outcome: Outcome::Interrupted(text),
+                    // The lines have the former outcome.
+                    is_shown: false,
+                };
+                (end, Ok(()))
+            }
+            (_, written) => (Self { outcome, is_shown }, written),
+        }
+    }
+}
+
 impl From<io::Error> for Outcome {
     fn from(error: io::Error) -> Self {
         Self::Interrupted(format!("stopped: {error}"))
@@ -52,7 +80,7 @@ impl From<StateError> for Outcome {
 impl Prep<'_> {
     /// Executes the preparation, and prints its records on standard error on request. Nothing is written before all
     /// devices are accepted.
-    pub fn execute(self, signals: &Signals, outputs: &mut Outputs, prints_records: bool) -> Outcome {
+    pub fn execute(self, signals: &Signals, outputs: &mut Outputs, prints_records: bool) -> PrepEnd {
         let mut reporter = ProgressReporter {
             outputs,
             prints_records,
@@ -62,17 +90,10 @@ impl Prep<'_> {
             .run(signals, &mut reporter, &mut written_bytes)
             .unwrap_or_else(|ended| ended);
         let elapsed = Instant::now().since(start);
-        let recorded = record::end(&mut reporter, &ended, written_bytes, elapsed);
-        match (&ended, recorded) {
-            (Outcome::Finished | Outcome::NotSteady(_), Err(error)) => {
-                Outcome::Interrupted(format!("the log or side file cannot be written: {error}"))
-            }
-            // A refusal or a stop is the result, even if it cannot be written.
-            (_, recorded) => {
-                reporter.outputs.warn_unless_written(recorded);
-                ended
-            }
-        }
+        let (is_shown, written) = record::end(&mut reporter, &ended, written_bytes, elapsed);
+        let (end, written) = PrepEnd::of(ended, is_shown, written);
+        reporter.outputs.warn_unless_written(written);
+        end
     }
 
     fn run(
@@ -348,4 +369,47 @@ fn write_report(
         let path = path.display();
         Outcome::Interrupted(format!("{path}: the report cannot be written: {error}"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the end of a preparation at a terminal, and whether the caller warns.
+    fn end(outcome: Outcome, is_written: bool) -> (PrepEnd, bool) {
+        let written = match is_written {
+            true => Ok(()),
+            false => Err(io::ErrorKind::StorageFull.into()),
+        };
+        let (end, unwritten) = PrepEnd::of(outcome, true, written);
+        (end, unwritten.is_err())
+    }
+
+    #[test]
+    fn a_complete_preparation_without_its_end_record_has_a_reason_that_is_not_shown() {
+        for outcome in [Outcome::Finished, Outcome::NotSteady("not steady".to_owned())] {
+            let (ended, warns) = end(outcome, false);
+            let text = ended.outcome.reason().1;
+            assert!(
+                text.starts_with("the log or side file cannot be written: "),
+                "{text}"
+            );
+            assert_eq!(
+                (ended.outcome.reason().0, ended.is_shown, warns),
+                ("interrupted", false, false)
+            );
+        }
+    }
+
+    #[test]
+    fn another_end_remains_the_result_if_its_record_cannot_be_written() {
+        let shown = |outcome| PrepEnd {
+            outcome,
+            is_shown: true,
+        };
+        let failed = || Outcome::DeviceError("failed".to_owned());
+        assert_eq!(end(failed(), false), (shown(failed()), true));
+        assert_eq!(end(failed(), true), (shown(failed()), false));
+        assert_eq!(end(Outcome::Finished, true), (shown(Outcome::Finished), false));
+    }
 }
