@@ -3,14 +3,16 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Seek};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
 
 use drivetest_device::Guard;
 use drivetest_device::opening::{
     self, OpenRefusal, Reason, claim, is_read_only, kind, minimum_io, refuse_data,
 };
-use rustix::fs::{Access, OFlags, access};
+use rustix::fs::{Access, Mode, OFlags, access};
+use rustix::io::Errno;
 
 use super::preallocation;
 use crate::clock::Instant;
@@ -88,8 +90,10 @@ pub fn inspect(request: &OpenRequest<'_>, ordinal: usize, name: &str) -> Result<
         Found::File => inspect_file(request, ordinal, name),
         Found::Nothing => {
             check_file(request.config, name, false)?;
-            let created = access(folder(name.as_ref()), Access::WRITE_OK | Access::EXEC_OK);
+            let directory = folder(name.as_ref());
+            let created = access(directory, Access::WRITE_OK | Access::EXEC_OK);
             created.map_err(|error| Reason::Open(error.into()).of(name))?;
+            refuse_without_direct_io(name, open_unnamed(directory))?;
             Ok(None)
         }
     }
@@ -103,11 +107,30 @@ fn inspect_file(
     let wanted_bytes = check_file(request.config, name, true)?;
     let file = open_checked(request, ordinal, name, (true, wanted_bytes))?;
     let open_error = |error| Reason::Open(error).of(name);
+    // The load needs direct I/O also on a file that it resizes.
+    let direct = opening::open(&descriptor(&file), false, OFlags::DIRECT).map_err(open_error)?;
     if file.metadata().map_err(open_error)?.len() != wanted_bytes {
         return Ok(None);
     }
-    let direct = opening::open(&descriptor(&file), false, OFlags::DIRECT).map_err(open_error)?;
     measure(request, name, direct).map(Some)
+}
+
+/// Opens a file without a name for direct I/O. The file system removes it when it is closed.
+fn open_unnamed(directory: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
+    rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR)
+}
+
+/// Refuses a file to create if its file system has no direct I/O. Other errors do not tell: some file systems have direct
+/// I/O, but no files without a name.
+fn refuse_without_direct_io<Opened>(
+    name: &str,
+    unnamed: rustix::io::Result<Opened>,
+) -> Result<(), OpenRefusal> {
+    match unnamed {
+        Err(error @ Errno::INVAL) => Err(Reason::Open(error.into()).of(name)),
+        _ => Ok(()),
+    }
 }
 
 /// Opens a device or file for the load, which writes without O_DSYNC only on request.
@@ -342,6 +365,46 @@ mod tests {
         let config = config(ONE_MIB);
         let found = inspect(&request(&config), 0, path.to_str().unwrap()).unwrap();
         assert!(found.is_none() && !path.exists());
+    }
+
+    #[test]
+    fn a_missing_file_is_refused_only_if_its_file_system_has_no_direct_io() {
+        let refused = refuse_without_direct_io::<()>("drive.img", Err(Errno::INVAL));
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "drive.img: cannot be opened for direct I/O: Invalid argument (os error 22)"
+        );
+        for unknown in [Errno::OPNOTSUPP, Errno::ISDIR, Errno::NOENT, Errno::NOSPC] {
+            assert!(refuse_without_direct_io::<()>("drive.img", Err(unknown)).is_ok());
+        }
+        assert!(refuse_without_direct_io("drive.img", Ok(())).is_ok());
+    }
+
+    #[test]
+    fn a_file_without_a_name_has_direct_io_if_a_file_with_a_name_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let unnamed = open_unnamed(folder.path());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let path = folder.path().join("drive.img");
+        File::create(&path).unwrap();
+        let named = opening::open(path.to_str().unwrap(), false, OFlags::DIRECT);
+        match unnamed {
+            Ok(_) => assert!(named.is_ok()),
+            Err(Errno::INVAL) => assert!(named.is_err()),
+            Err(_) => {}
+        }
+    }
+
+    #[test]
+    fn inspecting_refuses_a_file_to_resize_without_direct_io() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("drive.img");
+        // A plain file of 0 bytes in a file system without direct I/O.
+        std::os::unix::fs::symlink("/proc/self/comm", &path).unwrap();
+        let config = config(ONE_MIB);
+        let refusal = inspect(&request(&config), 0, path.to_str().unwrap()).unwrap_err();
+        let sentence = "drive.img: cannot be opened for direct I/O: Invalid argument";
+        assert!(refusal.to_string().contains(sentence), "{refusal}");
     }
 
     #[test]
