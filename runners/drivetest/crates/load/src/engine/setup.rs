@@ -20,7 +20,9 @@ pub struct Setup {
     pub(super) has_registered_buffers: Option<bool>,
     /// Whether the kernel counts how long threads are ready but have no processor; null for rings.
     pub(super) is_processor_wait_counted: Option<bool>,
+    /// Whether the kernel keeps idle processors ready, so that waking them takes little time.
     has_cpu_latency_request: bool,
+    /// Whether the kernel keeps the memory of the load resident.
     is_memory_locked: bool,
     /// The number of rings and its reason; null for threads.
     rings_reason: Option<String>,

@@ -22,7 +22,8 @@ pub struct OperationStats {
     pub failed_count: u64,
     /// Completed in this interval.
     pub interval_count: u64,
-    /// Submitted less than half a period after the previous one, since the start; None if the arrivals are not even.
+    /// Requests with more than half a period of generator lateness that were submitted less than half a period after
+    /// the previous one, since the start; None if the arrivals are not even.
     pub catch_up_count: Option<u64>,
     /// The same in this interval.
     pub interval_catch_up_count: Option<u64>,

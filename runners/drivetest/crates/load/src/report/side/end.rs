@@ -59,6 +59,7 @@ struct OperationEnd {
     /// Requests due until the end of the run, at the requested rate.
     #[serde(rename = "asked_count")]
     due_count: u64,
+    /// Requests that the device did not carry out.
     failed_count: u64,
     /// Exact counts of requests whose service took at least so long.
     service_over: Over,

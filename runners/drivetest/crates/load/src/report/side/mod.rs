@@ -69,7 +69,8 @@ struct OperationRecord {
     requested_per_s: Option<Rounded>,
     /// Completed requests per second, as a decimal.
     achieved_per_s: String,
-    /// Requests submitted less than half a period after the previous one; null if the arrivals are not even.
+    /// Requests with more than half a period of generator lateness that were submitted less than half a period after
+    /// the previous one; null if the arrivals are not even.
     catch_up_count: Option<u64>,
     /// Due time to submission. Of each request, it is the sum of backlog and generator lateness.
     lateness: Percentiles,
