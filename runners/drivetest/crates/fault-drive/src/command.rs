@@ -5,6 +5,7 @@
 //! delay read 5% 1500us                  servers 4 77us
 //! error read EIO every 100              error write ENOSPC from 1048576 to 2097152
 //! stall | resume | clear | forget | truth
+//! burn | rest                           occupy the processors of the host except for the drive, and end it
 //! ```
 
 use std::time::Duration;
@@ -39,6 +40,10 @@ pub fn execute(drive: &FaultDrive, line: &str) -> Result<Value, CommandError> {
         ["truth"] => return Ok(json!(drive.ground_truth())),
         ["resume"] => return Ok(json!({"stalled_ns": drive.resume().as_nanos() as u64})),
         ["stall"] => drive.stall(),
+        ["burn"] => drive
+            .start_burners()
+            .map_err(|_| error("permission for real-time priority", line))?,
+        ["rest"] => drive.stop_burners(),
         ["clear"] => drive.clear_rules(),
         ["forget"] => drive.reset_counts(),
         ["only", of, length] => drive.limit_to_length(operation(of)?, number(length)? as u32),

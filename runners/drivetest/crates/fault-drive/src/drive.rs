@@ -14,6 +14,7 @@ use fuser::{Config, MountOption, Session};
 use rustix::mount::{UnmountFlags, unmount};
 use serde::Serialize;
 
+use crate::burners::Burners;
 use crate::faults::{Delay, FailureRule, Operation, Rules};
 use crate::filesystem::{DriveState, FaultFilesystem, Memory, NAME};
 use crate::ground_truth::{Counters, MAX_DELAYS, OperationTruth};
@@ -55,6 +56,7 @@ pub struct FaultDrive {
     mount_point: PathBuf,
     state: Arc<DriveState>,
     threads: Vec<JoinHandle<()>>,
+    burners: Mutex<Option<Burners>>,
 }
 
 /// The counts since the mount, or since the last [`FaultDrive::reset_counts`].
@@ -100,6 +102,7 @@ impl FaultDrive {
             mount_point: mount_point.to_owned(),
             state,
             threads,
+            burners: Mutex::default(),
         })
     }
 
@@ -157,6 +160,23 @@ impl FaultDrive {
         self.state.replies.resume()
     }
 
+    /// Starts threads that occupy all processors except when the drive needs one, until [`Self::stop_burners`].
+    ///
+    /// The threads of the drive have a higher real-time priority than these. `late_count` shows whether that sufficed.
+    ///
+    /// # Errors
+    /// The system's error if it permits no real-time priority.
+    pub fn start_burners(&self) -> io::Result<()> {
+        let burners = Burners::start()?;
+        *self.burners.lock().unwrap_or_else(PoisonError::into_inner) = Some(burners);
+        Ok(())
+    }
+
+    /// Ends the threads of [`Self::start_burners`].
+    pub fn stop_burners(&self) {
+        *self.burners.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// Starts to record the completion time of each read, for [`Self::read_completion_times`].
     pub fn record_read_times(&self) {
         self.state.reads.record_times();
@@ -211,18 +231,29 @@ fn start(state: &Arc<DriveState>, session: Session<FaultFilesystem>) -> io::Resu
 /// Gives the calling thread, and the threads that it starts, real-time priority, so that replies are on time on a busy
 /// host. Without the permission, replies are only later.
 fn raise_priority() {
-    let parameter = libc::sched_param {
-        sched_priority: PRIORITY,
-    };
-    // SAFETY: the pointer is to a local that outlives the call, and 0 names the calling thread.
-    let _ = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameter) };
+    let _ = set_real_time_priority(PRIORITY);
     // By default the kernel wakes ordinary threads up to 50 us late to save power.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+}
+
+/// Gives the calling thread a real-time priority: it runs before all threads with a lower one.
+pub(crate) fn set_real_time_priority(priority: i32) -> io::Result<()> {
+    let parameter = libc::sched_param {
+        sched_priority: priority,
+    };
+    // SAFETY: the pointer is to a local that outlives the call, and 0 names the calling thread.
+    let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameter) };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 impl Drop for FaultDrive {
     /// Sends the pending replies and unmounts. A program that still has the file open gets errors from then on.
     fn drop(&mut self) {
+        self.stop_burners();
         self.state.replies.end();
         let _ = unmount(&self.mount_point, UnmountFlags::FORCE | UnmountFlags::DETACH);
         for thread in self.threads.drain(..) {

@@ -15,6 +15,9 @@ pub const REGIONS_COUNT: usize = 64;
 /// Maximum number of delays with a counter of their own.
 pub const MAX_DELAYS: usize = 8;
 
+/// Minimum lateness of a late reply.
+const LATE: Duration = Duration::from_millis(1);
+
 /// Thresholds for reply times, us: the edges of ACT's buckets, and 1, 8 and 64 ms.
 const EDGES_US: [u64; 27] = [
     1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000, 1_024, 2_048, 4_096, 8_000, 8_192, 16_384, 32_768, 64_000,
@@ -28,6 +31,7 @@ pub struct Counters {
     answered: AtomicU64,
     others: AtomicU64,
     failed: AtomicU64,
+    late: AtomicU64,
     by_delay: [AtomicU64; MAX_DELAYS],
     over: [AtomicU64; EDGES_US.len()],
     regions: [AtomicU64; REGIONS_COUNT],
@@ -43,6 +47,7 @@ impl Default for Counters {
             answered: AtomicU64::new(0),
             others: AtomicU64::new(0),
             failed: AtomicU64::new(0),
+            late: AtomicU64::new(0),
             by_delay: [const { AtomicU64::new(0) }; MAX_DELAYS],
             over: [const { AtomicU64::new(0) }; EDGES_US.len()],
             regions: [const { AtomicU64::new(0) }; REGIONS_COUNT],
@@ -66,8 +71,9 @@ impl Counters {
         self.arrived.fetch_add(1, Relaxed)
     }
 
-    /// Counts a reply just before it is sent, so that no client can measure less than `elapsed`.
-    pub fn record_reply(&self, elapsed: Duration, outcome: Outcome) {
+    /// Counts a reply just before it is sent, so that no client can measure less than `elapsed`. `lateness` is the time
+    /// since the reply was due.
+    pub fn record_reply(&self, elapsed: Duration, lateness: Duration, outcome: Outcome) {
         if outcome.errno.is_some() {
             self.failed.fetch_add(1, Relaxed);
             return;
@@ -80,6 +86,9 @@ impl Counters {
                 break;
             }
             count.fetch_add(1, Relaxed);
+        }
+        if lateness >= LATE {
+            self.late.fetch_add(1, Relaxed);
         }
         let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         self.longest_ns.fetch_max(elapsed_ns, Relaxed);
@@ -112,6 +121,7 @@ impl Counters {
             &self.answered,
             &self.others,
             &self.failed,
+            &self.late,
             &self.longest_ns,
         ];
         let all = single
@@ -130,6 +140,7 @@ impl Counters {
             arrived_count: self.arrived.load(Relaxed),
             answered_count: self.answered.load(Relaxed),
             failed_count: self.failed.load(Relaxed),
+            late_count: self.late.load(Relaxed),
             others_count: self.others.load(Relaxed),
             delayed_count: load(&self.by_delay),
             over: EDGES_US.into_iter().zip(load(&self.over)).collect(),
@@ -148,6 +159,9 @@ pub struct OperationTruth {
     pub answered_count: u64,
     /// Of these, requests that failed.
     pub failed_count: u64,
+    /// Successful requests whose reply was sent 1 ms or more after it was due: the host was overloaded, or the drive
+    /// stalled.
+    pub late_count: u64,
     /// Requests that the rules do not apply to.
     pub others_count: u64,
     /// Successful requests by delay, in the order of the delays.
@@ -172,7 +186,7 @@ mod tests {
 
     fn over(elapsed: Duration, edge_us: u64) -> u64 {
         let counts = Counters::default();
-        counts.record_reply(elapsed, PLAIN);
+        counts.record_reply(elapsed, Duration::ZERO, PLAIN);
         counts.snapshot().over[&edge_us]
     }
 
@@ -193,6 +207,7 @@ mod tests {
         let counts = Counters::default();
         counts.record_reply(
             Duration::from_secs(1),
+            Duration::from_secs(1),
             Outcome {
                 errno: Some(5),
                 ..PLAIN
@@ -203,21 +218,35 @@ mod tests {
             (
                 found.answered_count,
                 found.failed_count,
+                found.late_count,
                 found.over[&1],
                 found.longest_ns
             ),
-            (0, 1, 0, 0)
+            (0, 1, 0, 0, 0)
         );
+    }
+
+    #[test]
+    fn a_reply_is_late_from_a_millisecond_after_it_was_due() {
+        let counts = Counters::default();
+        for lateness_us in [0, 999, 1_000, 5_000] {
+            let lateness = Duration::from_micros(lateness_us);
+            counts.record_reply(Duration::from_secs(1), lateness, PLAIN);
+        }
+        let found = counts.snapshot();
+        assert_eq!((found.answered_count, found.late_count), (4, 2));
+        counts.reset();
+        assert_eq!(counts.snapshot().late_count, 0);
     }
 
     #[test]
     fn reply_times_are_recorded_in_order_after_recording_starts() {
         let counts = Counters::default();
-        counts.record_reply(Duration::ZERO, PLAIN);
+        counts.record_reply(Duration::ZERO, Duration::ZERO, PLAIN);
         counts.record_times();
         let before = Instant::now();
-        counts.record_reply(Duration::ZERO, PLAIN);
-        counts.record_reply(Duration::ZERO, PLAIN);
+        counts.record_reply(Duration::ZERO, Duration::ZERO, PLAIN);
+        counts.record_reply(Duration::ZERO, Duration::ZERO, PLAIN);
         let times = counts.reply_times();
         assert!(
             times.len() == 2 && before <= times[0] && times[0] <= times[1],

@@ -5,6 +5,7 @@
 //! these counts with what a load generator reports. The crate uses no clock, histogram or random generator of drivetest,
 //! because those are under test.
 
+mod burners;
 pub mod command;
 pub mod drive;
 pub mod faults;

@@ -40,7 +40,13 @@ impl PendingReply {
             Reply::Written(..) => &store.writes,
         };
         if self.is_counted {
-            counts.record_reply(self.arrived.elapsed(), self.outcome);
+            let now = Instant::now();
+            let lateness = now.saturating_duration_since(self.due);
+            counts.record_reply(
+                now.saturating_duration_since(self.arrived),
+                lateness,
+                self.outcome,
+            );
         }
         match (self.reply, self.outcome.errno) {
             (Reply::Read(reply, ..), Some(errno)) => reply.error(Errno::from_i32(errno)),
