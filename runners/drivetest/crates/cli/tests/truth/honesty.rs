@@ -20,6 +20,18 @@ fn an_overloaded_drive_is_reported_in_log_and_side_file() {
             "{}",
             loaded.bench.log()
         );
+        // Backlog, delay by the generator and service make up the response time, within the cells of the histograms.
+        let mean_ns = |time: &str| end["operations"]["reads"][time]["mean_ns"].as_u64().unwrap();
+        let parts = mean_ns("backlog") + mean_ns("generator_lateness") + mean_ns("service");
+        assert!(
+            parts.abs_diff(mean_ns("response")) <= mean_ns("response") / 200,
+            "{engine}: {end}"
+        );
+        // A ring has more slots than requests wait here; 32 threads have fewer.
+        assert!(
+            engine == "io_uring" || mean_ns("backlog") * 2 > mean_ns("response"),
+            "{engine}: {end}"
+        );
         // At the end, a fifth of the due requests is missing: up to 0.4 s.
         assert!(
             end["response"]["p50_ns"].as_u64() >= Some(100_000_000),

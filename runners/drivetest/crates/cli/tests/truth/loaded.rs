@@ -23,13 +23,20 @@ pub struct Loaded {
     attached: Option<Attached>,
     pub drive: FaultDrive,
     pub bench: Bench,
-    _awake: Awake,
+    _awake: Option<Awake>,
     _alone: MutexGuard<'static, ()>,
 }
 
 impl Loaded {
     /// Creates a drive whose file is loaded directly. Returns None and reports it if the drive cannot be mounted.
     pub fn file() -> Option<Self> {
+        let loaded = Self::file_on_idle_processors()?;
+        let _awake = Some(Awake::begin());
+        Some(Self { _awake, ..loaded })
+    }
+
+    /// Like [`Self::file`], without the programs that keep the processors busy and make a run report `host-busy`.
+    pub fn file_on_idle_processors() -> Option<Self> {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bench = Bench::new();
         let mount_point = bench.path("mount");
@@ -52,7 +59,7 @@ impl Loaded {
             attached: None,
             drive,
             bench,
-            _awake: Awake::begin(),
+            _awake: None,
             _alone: alone,
         })
     }
@@ -93,6 +100,11 @@ impl Loaded {
         } else {
             Run::of(command)
         }
+    }
+
+    /// Starts a run without real-time priority, so that burners delay it.
+    pub fn start_ordinary(&self, lines: &str) -> Run {
+        Run::of(self.bench.command(&self.config(lines)))
     }
 
     /// Runs to the end. Returns the last record of the side file.
