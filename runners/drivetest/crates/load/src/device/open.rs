@@ -121,8 +121,8 @@ fn open_unnamed(directory: &Path) -> rustix::io::Result<OwnedFd> {
     rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR)
 }
 
-/// Refuses a file to create if its file system has no direct I/O. Other errors do not tell: some file systems have direct
-/// I/O, but no files without a name.
+/// Refuses a file to create if its file system has no direct I/O. Other errors do not tell: some file systems have
+/// direct I/O, but no files without a name.
 fn refuse_without_direct_io<Opened>(
     name: &str,
     unnamed: rustix::io::Result<Opened>,

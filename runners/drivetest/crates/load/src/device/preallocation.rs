@@ -13,8 +13,8 @@ use crate::schedule::rng::RequestRng;
 /// Bytes per write.
 const PIECE_BYTES: u64 = 1024 * 1024;
 
-/// Extends a plain file to `size_bytes` and writes random data into every hole. Calls `stop` before each write, with the
-/// number of bytes before it, which have no hole.
+/// Extends a plain file to `size_bytes` and writes random data into every hole. Calls `stop` before each write, with
+/// the number of bytes before it, which have no hole.
 ///
 /// # Errors
 /// The system's error, or `EINTR` if `stop` returned true.

@@ -112,8 +112,8 @@ impl RunQueueWait {
         self.previous = None;
     }
 
-    /// Begins again, because the thread is on time. Reads the time now only if it was read for the previous request: the
-    /// next one probably is as slow.
+    /// Begins again, because the thread is on time. Reads the time now only if it was read for the previous request:
+    /// the next one probably is as slow.
     pub(super) fn begin(&mut self) {
         let is_slow = self.previous.is_some();
         (self.first, self.previous) = (None, None);
@@ -128,8 +128,9 @@ pub(super) fn counts_processor_waits() -> bool {
     File::open("/proc/thread-self/schedstat").is_ok_and(|file| read_wait(&file).is_some())
 }
 
-/// Reads the second of three numbers, in ns, without an allocation. The third one is how often the thread got a processor:
-/// 0 if the kernel counts nothing. Source: Documentation/scheduler/sched-stats.rst; fs/proc/base.c, `proc_pid_schedstat()`.
+/// Reads the second of three numbers, in ns, without an allocation. The third one is how often the thread got a
+/// processor: 0 if the kernel counts nothing. Source: Documentation/scheduler/sched-stats.rst; fs/proc/base.c,
+/// `proc_pid_schedstat()`.
 fn read_wait(schedstat: &File) -> Option<Nanos> {
     let mut text = [0; 80];
     let length = schedstat.read_at(&mut text, 0).ok()?;

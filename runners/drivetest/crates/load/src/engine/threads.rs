@@ -80,8 +80,8 @@ impl Availability {
         }
     }
 
-    /// Returns how long a request that this thread takes now has waited for it. A thread that waited for a request after
-    /// its last one was free.
+    /// Returns how long a request that this thread takes now has waited for it. A thread that waited for a request
+    /// after its last one was free.
     fn backlog(self, due: Instant) -> Nanos {
         let waited = self.free_since.since(due.max(self.awake_since));
         Nanos(waited.0.saturating_sub(self.host_delay.0))
@@ -273,8 +273,8 @@ impl Worker {
         true
     }
 
-    /// Returns how long this thread was ready but had no processor in a request of this length, and since it was last on
-    /// time. Fast requests cost nothing: None.
+    /// Returns how long this thread was ready but had no processor in a request of this length, and since it was last
+    /// on time. Fast requests cost nothing: None.
     fn processor_waits(&mut self, service: Nanos) -> Option<ProcessorWaits> {
         if service < SLOW_REQUEST {
             self.run_queue_wait.skip_request();
@@ -387,8 +387,8 @@ mod tests {
         assert_eq!(all, [30, 20, 0, 0]);
     }
 
-    /// Returns the backlogs in ms of requests that were due at 1 ms, after each of these requests of 10 ms that begin then.
-    /// They are given by the time in ms without a processor in the request and since the thread was on time.
+    /// Returns the backlogs in ms of requests that were due at 1 ms, after each of these requests of 10 ms that begin
+    /// then. They are given by the time in ms without a processor in the request and since the thread was on time.
     fn backlogs(requests: &[Option<(u64, u64)>]) -> Vec<u64> {
         let mut availability = Availability::new(at(1_000));
         let ended = requests.iter().zip(1..).map(|(waits, number)| {
@@ -416,8 +416,8 @@ mod tests {
         assert_eq!(backlogs(&[None, Some((1, 1)), None]), [10, 19, 30]);
     }
 
-    /// Returns the backlogs of 16 requests, the first due at `start` and each 50 us after the one before, that a thread takes
-    /// together. It was busy for that long since the start.
+    /// Returns the backlogs of 16 requests, the first due at `start` and each 50 us after the one before, that a thread
+    /// takes together. It was busy for that long since the start.
     fn backlogs_of_batch(start: Instant, busy: Nanos) -> Histogram {
         let mut thread = thread(1_000);
         thread.availability = Availability::new(start);

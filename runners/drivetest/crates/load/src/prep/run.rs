@@ -44,8 +44,8 @@ pub struct PrepEnd {
 }
 
 impl PrepEnd {
-    /// Creates the end from the outcome, and whether its lines were shown and written. Returns with it what cannot be written
-    /// and is not the reason: a refusal or a stop remains the result.
+    /// Creates the end from the outcome, and whether its lines were shown and written. Returns with it what cannot be
+    /// written and is not the reason: a refusal or a stop remains the result.
     fn of(outcome: Outcome, is_shown: bool, written: io::Result<()>) -> (Self, io::Result<()>) {
         match (&outcome, written) {
             (Outcome::Finished | Outcome::NotSteady(_), Err(error)) => {

@@ -37,8 +37,8 @@ pub struct Stream {
     catch_up: Option<CatchUp>,
 }
 
-/// Counts catch-up requests: those that the generator submitted more than half a period late, and less than half a period
-/// after the previous one.
+/// Counts catch-up requests: those that the generator submitted more than half a period late, and less than half a
+/// period after the previous one.
 #[derive(Debug, Default)]
 struct CatchUp {
     half_period: Nanos,
@@ -120,8 +120,8 @@ impl Stream {
         (k < self.schedule.requests_count()).then(|| now.since(start.after(self.schedule.due(k))))
     }
 
-    /// Records the time of a submission and the generator lateness, to count catch-up requests. They only exist with even
-    /// arrivals.
+    /// Records the time of a submission and the generator lateness, to count catch-up requests. They only exist with
+    /// even arrivals.
     pub fn note_submission(&self, submitted: Instant, own_lateness: Nanos) {
         if let Some(catch_up) = &self.catch_up {
             catch_up.note(submitted, own_lateness);

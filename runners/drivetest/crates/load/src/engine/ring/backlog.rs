@@ -91,8 +91,8 @@ impl InFlight {
 struct Node {
     k: u64,
     due: Instant,
-    /// Time from when it was due until it was queued, rounded up to whole microseconds, so that the backlog is never too
-    /// long. That is enough for 71 minutes.
+    /// Time from when it was due until it was queued, rounded up to whole microseconds, so that the backlog is never
+    /// too long. That is enough for 71 minutes.
     queued_after_us: u32,
     /// Index of the next node.
     next: u32,
@@ -129,8 +129,8 @@ pub(super) struct Backlog {
 }
 
 impl Backlog {
-    /// Reserves the capacity, and touches the memory of the expected number of requests: when requests wait, a page fault
-    /// would delay the next ones. The remaining memory is used only if more requests wait.
+    /// Reserves the capacity, and touches the memory of the expected number of requests: when requests wait, a page
+    /// fault would delay the next ones. The remaining memory is used only if more requests wait.
     pub(super) fn new(capacity: usize, expected_count: usize) -> Self {
         let mut nodes = Vec::with_capacity(capacity);
         let none = Waiting {
