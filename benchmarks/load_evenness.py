@@ -9,10 +9,11 @@ import statistics
 import struct
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
-from load_programs import Evenness, Load, Program, Ran, record_bytes
+from load_programs import BLOCK_BYTES, Evenness, Load, Program, Ran, record_bytes
 
 INSTANCES = Path("/sys/kernel/tracing/instances")
 
@@ -37,26 +38,67 @@ def is_available() -> bool:
     return INSTANCES.is_dir() and os.access(INSTANCES, os.W_OK)
 
 
+@dataclass(frozen=True)
+class Stream:
+    """The requests of one operation of the side file, which are due at equal intervals.
+
+    The first is due `phase` periods after the start of the run (crates/load/src/schedule/stream.rs, `phase`).
+    """
+
+    operation: str
+    size_bytes: int
+    kinds: str
+    rate: Fraction | int
+    phase: Fraction | int = 0
+
+    def count(self, ran: Ran) -> int:
+        """Return how many requests the program reported, or 0 if it does not report them."""
+        if self.operation == "reads":
+            return ran.reads_count
+        operations = ran.side[-1].get("operations", {}) if ran.side else {}
+        return int(operations.get(self.operation, {}).get("count", 0))
+
+
+def streams(load: Load) -> list[Stream]:
+    """Return the streams of a load: reads of records and, with writes, reads and writes of large blocks."""
+    reads = Stream("reads", record_bytes(load.device), "R*", load.reads)
+    if not load.writes:
+        return [reads]
+    rate = Fraction(2, 85) * load.writes
+    return [
+        reads,
+        Stream("large-block-reads", BLOCK_BYTES, "R*", rate, Fraction(1, 3)),
+        Stream("large-block-writes", BLOCK_BYTES, "*W*", rate, Fraction(2, 3)),
+    ]
+
+
 def traced(program: Program) -> Program:
-    """Return a program that runs with a trace of its reads, and adds their evenness to its figures."""
+    """Return a program that runs with a trace of its requests, and adds their evenness to its figures."""
 
     def run(load: Load) -> Ran:
-        with Trace(load) as trace:
+        measured = streams(load)
+        with ExitStack() as opened:
+            traces = [opened.enter_context(Trace(load, stream)) for stream in measured]
             ran = program(load)
-            times_ns = trace.times_ns()
+            times_ns = [trace.times_ns() for trace in traces]
         start_ns = ran.side[-1].get("start_monotonic_ns") if ran.side else None
-        return replace(ran, evenness=evenness(times_ns, load.reads, start_ns, ran.reads_count))
+        reads, *blocks = [
+            evenness(times, stream.rate, start_ns, stream.count(ran), stream.phase)
+            for stream, times in zip(measured, times_ns, strict=True)
+        ]
+        bunched_counts = [found.bunched_count for found in blocks if found]
+        return replace(ran, evenness=reads, bunched_blocks_count=sum(bunched_counts) if bunched_counts else None)
 
     return run
 
 
 class Trace:
-    """A trace of the reads of records that a device receives."""
+    """A trace of the requests of a stream that a device receives."""
 
-    def __init__(self, load: Load) -> None:
+    def __init__(self, load: Load, stream: Stream) -> None:
         device = Path("/sys/block") / Path(load.device).name
         major, minor = (int(number) for number in (device / "dev").read_text().split(":"))
-        size = record_bytes(load.device)
+        size = stream.size_bytes
         # A device without a queue of requests, such as zram, has only the event of its bios.
         is_queued = (device / "mq").is_dir()
         event, wanted = (
@@ -64,10 +106,10 @@ class Trace:
             if is_queued
             else ("block_bio_queue", f"nr_sector == {size // SECTOR_BYTES}")
         )
-        self.filter = f'dev == {major << 20 | minor} && {wanted} && rwbs ~ "R*"'
-        self.instance = INSTANCES / f"drivecert-{os.getpid()}"
+        self.filter = f'dev == {major << 20 | minor} && {wanted} && rwbs ~ "{stream.kinds}"'
+        self.instance = INSTANCES / f"drivecert-{os.getpid()}-{stream.operation}"
         self.event = self.instance / "events/block" / event
-        self.buffer_kib = max(1024, load.reads * (load.seconds + 1) * EVENT_BYTES // 1024)
+        self.buffer_kib = max(1024, int(stream.rate) * (load.seconds + 1) * EVENT_BYTES // 1024)
 
     def __enter__(self) -> "Trace":
         with ExitStack() as made:
@@ -139,21 +181,23 @@ def event_bytes(kind: int, first: int) -> int:
     return WORD.size + (first if kind in (0, PADDING) else kind * WORD.size)
 
 
-def evenness(times_ns: list[int], rate: int, start_ns: int | None, reads_count: int) -> Evenness | None:
-    """Return the evenness of reads at a rate, or None if the trace has other reads than the program.
+def evenness(
+    times_ns: list[int], rate: Fraction | int, start_ns: int | None, issued_count: int, phase: Fraction | int = 0
+) -> Evenness | None:
+    """Return the evenness of requests at a rate, or None if the trace has other requests than the program.
 
-    Request k is due k periods after the start. If the program does not report its start, the start is the latest time
-    at which no request is early.
+    Request k is due k + phase periods after the start. If the program does not report its start, the start is the
+    latest time at which no request is early.
     """
     times_ns = [at for at in times_ns if start_ns is None or at >= start_ns]
     # fio does not count requests that it ended with the run; drivetest counts all.
-    if not reads_count <= len(times_ns) <= reads_count + (0 if start_ns else 128) or reads_count < 100:
+    if not issued_count <= len(times_ns) <= issued_count + (0 if start_ns else 128) or issued_count < 100:
         return None
-    dues_ns = [number * NS_PER_S // rate for number in range(len(times_ns))]
+    dues_ns = [int((number + phase) * NS_PER_S // rate) for number in range(len(times_ns))]
     if start_ns is None:
         start_ns = min(at - due for at, due in zip(times_ns, dues_ns, strict=True))
     late_ns = [at - due - start_ns for at, due in zip(times_ns, dues_ns, strict=True)]
-    half_ns = NS_PER_S / rate / 2
+    half_ns = float(NS_PER_S / rate / 2)
     catch_up = [number for number in range(1, len(times_ns)) if times_ns[number] - times_ns[number - 1] < half_ns]
     cuts_us = [cut / 1000 for cut in statistics.quantiles(late_ns, n=100)]
     return Evenness(

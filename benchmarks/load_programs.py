@@ -114,6 +114,7 @@ class Ran:
     p50_us: float | None = None
     p99_us: float | None = None
     evenness: Evenness | None = None
+    bunched_blocks_count: int | None = None
     side: list[dict[str, Any]] = field(default_factory=list, repr=False)
 
     @property

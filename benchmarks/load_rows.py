@@ -1,5 +1,6 @@
 """The rows of drivetest_load.py: their rates and rounds, the programs that they compare, and their tables."""
 
+import json
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator
@@ -29,6 +30,9 @@ LONGEST_S = 30
 
 # Rates around the one at which the period is 50 us.
 NEIGHBOURS = (19_990, 20_000, 20_010)
+
+# Values of coalesce-us that are compared with none. Releases before 0.4.0 submitted requests of 50 us together.
+COALESCE_US = (50, 100)
 
 # Columns about the circumstances of runs.
 SHARES = ("achieved, %", "others, % of a CPU", "rest of the machine, % of a CPU")
@@ -68,7 +72,7 @@ FULL = Extent(
     evenness_rounds=3,
     service_rounds=9,
     tries=4,
-    rows=("cost", "evenness", "service", "top-rate", "trueness", "honesty", "memory"),
+    rows=("cost", "evenness", "service", "coalesce-us", "top-rate", "trueness", "honesty", "memory"),
 )
 
 # At most 10 minutes for one build of drivetest.
@@ -121,6 +125,9 @@ def cost(bench: Bench) -> Iterator[Table]:
     for title, loads in bench.loads():
         found = bench.series.in_turn("cost", programs, loads, bench.extent.rounds)
         yield cost_table(title, bench, found, loads)
+        if compared := list(neighbours(bench, found, loads)):
+            columns = ("program", "reads/s", "difference of the CPU per read, %")
+            yield Table(f"Neighbouring rates, {title}", columns, compared)
         yield engine_table(title, bench, found, loads)
 
 
@@ -164,10 +171,10 @@ def cost_table(title: str, bench: Bench, found: Found, loads: list[Load]) -> Tab
         for load in loads
         for name in (*bench.drivetests, "act_storage", "fio")
     ]
-    return Table(f"Processor time, {title}", (*columns, *SHARES), rows, [*neighbours(bench, found, loads)])
+    return Table(f"Processor time, {title}", (*columns, *SHARES), rows)
 
 
-def neighbours(bench: Bench, found: Found, loads: list[Load]) -> Iterator[str]:
+def neighbours(bench: Bench, found: Found, loads: list[Load]) -> Iterator[tuple[str, ...]]:
     """Yield how much the processor time of neighbouring rates differs."""
     for name in bench.drivetests:
         medians = [
@@ -176,8 +183,7 @@ def neighbours(bench: Bench, found: Found, loads: list[Load]) -> Iterator[str]:
             if load.reads in NEIGHBOURS and (numbers := values(found, load, name, cpu))
         ]
         if len(medians) == len(NEIGHBOURS):
-            rates = ", ".join(f"{rate:,}" for rate in NEIGHBOURS)
-            yield f"{name}: the CPU per read at {rates} differs by {100 * (max(medians) / min(medians) - 1):.1f} %"
+            yield name, f"{NEIGHBOURS[0]:,} to {NEIGHBOURS[-1]:,}", f"{100 * (max(medians) / min(medians) - 1):.1f}"
 
 
 def engine_table(title: str, bench: Bench, found: Found, loads: list[Load]) -> Table:
@@ -196,7 +202,18 @@ def engine_table(title: str, bench: Bench, found: Found, loads: list[Load]) -> T
         for load in loads
         for name in bench.drivetests
     ]
-    return Table(f"Engine, {title}", ("reads/s", "program", *figures), rows)
+    notes = [note for name in bench.drivetests for note in setups(name, found.get((loads[-1], name), []))]
+    return Table(f"Engine, {title}", ("reads/s", "program", *figures), rows, notes)
+
+
+def setups(name: str, runs: list[Ran]) -> Iterator[str]:
+    """Yield how drivetest set up its last run, in the words of the start record."""
+    start = runs[-1].side[0] if runs and runs[-1].side else {}
+    if setup := start.get("setup"):
+        facts = {"engine": start["engine"], "coalesce_us": start["coalesce_us"], **setup}
+        reasons = facts.pop("sentences", [])
+        stated = [f"{fact} {json.dumps(value)}" for fact, value in facts.items() if value is not None]
+        yield f"{name}: {'; '.join([*stated, *reasons])}"
 
 
 def of_evenness(name: str) -> Figure:
@@ -205,30 +222,50 @@ def of_evenness(name: str) -> Figure:
 
 
 def evenness(bench: Bench) -> Iterator[Table]:
-    """Compare spacing and lateness of the reads as seen from the kernel."""
+    """Compare spacing and lateness of the requests as seen from the kernel."""
     if not load_evenness.is_available():
         yield Table("Evenness", notes=["missing: tracefs at /sys/kernel/tracing"])
         return
     programs = {name: load_evenness.traced(run) for name, run in (bench.ours() | {"fio": fio(depth=DEPTH)}).items()}
-    figures: dict[str, Figure] = {
-        "bunched": of_evenness("bunched_count"),
-        "catch-up, %": of_evenness("catch_up_pct"),
-        "lateness p50, us": of_evenness("late_p50_us"),
-        "lateness p99, us": of_evenness("late_p99_us"),
-        "side file: catch-up, %": lambda ran: ran.catch_up_pct,
-        "side file: own lateness p50, us": lambda ran: ran.own_lateness_us("p50_ns"),
-        "side file: own lateness p99, us": lambda ran: ran.own_lateness_us("p99_ns"),
-        "others, % of a CPU": others,
-    }
     for title, loads in bench.loads():
         short = [replace(load, seconds=bench.extent.seconds) for load in loads]
         found = bench.series.in_turn("evenness", programs, short, bench.extent.evenness_rounds)
-        rows = [
-            (f"{load.reads:,}", name, *(summary(values(found, load, name, figure)) for figure in figures.values()))
-            for load in short
-            for name in programs
-        ]
-        yield Table(f"Reads as issued by the kernel, {title}", ("reads/s", "program", *figures), rows)
+        yield evenness_table(title, found, short, list(programs))
+
+
+def evenness_table(title: str, found: Found, loads: list[Load], names: list[str]) -> Table:
+    """Return the bunched requests of all rounds together, and the lateness, also divided by fio's round by round."""
+    bunched: dict[str, Figure] = {
+        "bunched reads": of_evenness("bunched_count"),
+        "bunched large blocks": lambda ran: ran.bunched_blocks_count,
+    }
+    lateness: dict[str, Figure] = {"p50": of_evenness("late_p50_us"), "p99": of_evenness("late_p99_us")}
+    figures: dict[str, Figure] = {
+        "catch-up, %": of_evenness("catch_up_pct"),
+        **{f"lateness {name}, us": figure for name, figure in lateness.items()},
+        "side file: catch-up, %": lambda ran: ran.catch_up_pct,
+        "side file: own lateness p50, us": lambda ran: ran.own_lateness_us("p50_ns"),
+        "side file: own lateness p99, us": lambda ran: ran.own_lateness_us("p99_ns"),
+    }
+    columns = (*bunched, *figures, *(f"{name} / fio" for name in lateness), *SHARES)
+    rows = [
+        (
+            f"{load.reads:,}",
+            name,
+            *(total(values(found, load, name, figure)) for figure in bunched.values()),
+            *(summary(values(found, load, name, figure)) for figure in figures.values()),
+            *(summary(ratios(found, load, (name, "fio"), figure)) for figure in lateness.values()),
+            *shares(found, load, name),
+        )
+        for load in loads
+        for name in names
+    ]
+    return Table(f"Requests as issued by the kernel, {title}", ("reads/s", "program", *columns), rows)
+
+
+def total(counts: list[float]) -> str:
+    """Return the sum over all rounds."""
+    return f"{sum(counts):.0f}" if counts else "-"
 
 
 def service(bench: Bench) -> Iterator[Table]:
@@ -268,6 +305,38 @@ def service_table(bench: Bench, programs: dict[str, Program], loads: list[Load])
     return Table(f"Service time, {loads[0].device}, reads only", (*columns, *SHARES), rows)
 
 
+def coalescing(bench: Bench) -> Iterator[Table]:
+    """Show what `coalesce-us` saves, and how late it makes requests."""
+    newest = bench.newest()
+    programs = {"drivetest": drivetest(newest)}
+    programs |= {f"drivetest coalesce-us {us}": drivetest(newest, f"coalesce-us: {us}") for us in COALESCE_US}
+    loads = [Load(bench.disk, 20_000, writes, bench.extent.seconds) for writes in (0, 10_000)]
+    found = bench.series.in_turn("coalesce-us", programs, loads, bench.extent.rounds)
+    figures: dict[str, Figure] = {
+        "CPU us per read": cpu,
+        "own lateness p50, us": lambda ran: ran.own_lateness_us("p50_ns"),
+        "own lateness p99, us": lambda ran: ran.own_lateness_us("p99_ns"),
+        "catch-up, %": lambda ran: ran.catch_up_pct,
+        "service p50, us": lambda ran: ran.p50_us,
+        "service p99, us": lambda ran: ran.p99_us,
+        "calls per read": lambda ran: ran.per_read("enters_count"),
+    }
+    columns = ("reads/s", "writes/s", "program", *figures, "CPU / drivetest", *SHARES)
+    rows = [
+        (
+            f"{load.reads:,}",
+            f"{load.writes:,}",
+            name,
+            *(summary(values(found, load, name, figure)) for figure in figures.values()),
+            summary(ratios(found, load, (name, "drivetest"), cpu)),
+            *shares(found, load, name),
+        )
+        for load in loads
+        for name in programs
+    ]
+    yield Table(f"Coalescing, {bench.disk}", columns, rows)
+
+
 def top_rate(bench: Bench) -> Iterator[Table]:
     """Request more than a memory device sustains, and compare the rates reached."""
     if bench.memory is None:
@@ -280,7 +349,8 @@ def top_rate(bench: Bench) -> Iterator[Table]:
     found = bench.series.in_turn("top-rate", programs, [load], bench.extent.rounds)
 
     best = max(upstream, key=lambda name: statistics.median(values(found, load, name, achieved) or [0]))
-    columns = ("program", "reads/s achieved", f"/ {best}", "/ fio psync", "CPU us per read", "others, % of a CPU")
+    rates = ("reads/s achieved", "/ best act_storage", "/ fio psync")
+    columns = ("program", *rates, "CPU us per read", "others, % of a CPU")
     rows = [
         (
             name,
@@ -291,7 +361,7 @@ def top_rate(bench: Bench) -> Iterator[Table]:
         )
         for name in programs
     ]
-    yield Table(f"2,000,000 reads/s requested, {bench.memory}", columns, rows)
+    yield Table(f"2,000,000 reads/s requested, {bench.memory}", columns, rows, [f"best act_storage: {best}"])
 
 
 def trueness(bench: Bench) -> Iterator[Table]:
@@ -362,6 +432,7 @@ ROWS: dict[str, Callable[[Bench], Iterator[Table]]] = {
     "cost": cost,
     "evenness": evenness,
     "service": service,
+    "coalesce-us": coalescing,
     "top-rate": top_rate,
     "trueness": trueness,
     "honesty": honesty,

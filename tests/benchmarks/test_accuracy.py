@@ -3,9 +3,14 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
+import load_evenness
 import pytest
+from accuracy import KINDS
 from django.conf import settings
+from load_rows import FULL, ROWS, Bench
+from load_series import Estimate
 
 SCRIPT = settings.BASE_DIR / "benchmarks/accuracy.py"
 DOCUMENT = settings.BASE_DIR / "docs/reference/accuracy.json"
@@ -85,3 +90,70 @@ def test_a_table_without_the_figures_of_a_target_is_refused(tmp_path, text, mess
     assert done.returncode == 1
     assert message in done.stderr
     assert not document.exists()
+
+
+def titled(title, head, rows):
+    return f"**{title}**\n\n{printed(head, rows)}"
+
+
+def test_the_tables_of_a_row_are_joined_and_name_the_load(tmp_path):
+    head = ["reads/s", "program", "CPU us per read", "/ act_storage", "/ fio"]
+    loop = [["20,000", "drivetest", "15.0", "0.80 (0.70 - 0.90)", "0.95"], ["20,000", "act_storage", "18", "1", "-"]]
+    zram = [["10,000", "drivetest", "15.0", "0.90", "1.20"], ["20,000", "drivetest", "9.0", "0.86", "0.90"]]
+    text = titled("Processor time, /dev/loop3, reads only", head, loop) + "\n- a note\n\n"
+    text += titled("Engine, /dev/loop3, reads only", ["reads/s", "program"], [["20,000", "drivetest"]]) + "\n"
+    text += titled("Processor time, /dev/zram0, reads only", head, zram)
+    _, document = publish(tmp_path, TRUENESS | {"kind": "cost", "notes": []}, text)
+    (found,) = json.loads(document.read_text())["measurements"]
+    assert found["head"] == ["program, load", "reads/s", *head[2:]]
+    assert [row[:2] for row in found["rows"]] == [
+        ["drivetest, loop, reads only", "20,000"],
+        ["act_storage, loop, reads only", "20,000"],
+        ["drivetest, zram, reads only", "10,000"],
+        ["drivetest, zram, reads only", "20,000"],
+    ]
+    assert found["notes"] == ["loop, reads only: a note"]
+    # The targets from 15,000 reads/s leave 10,000 reads/s out.
+    assert [target["is_met"] for target in found["targets"]] == [True, False, True]
+    assert found["targets"][1]["measured"] == "drivetest, zram, reads only, 20,000 reads/s: 0.86"
+
+
+@pytest.mark.parametrize(
+    ("interval", "spread", "is_met", "measured"),
+    [
+        ("1.020 [0.990 - 1.050]", "1.000 [0.970 - 1.030]", True, ", 10,000 reads/s: 1.020 [0.990 - 1.050]"),
+        ("1.020 [0.990 - 1.060]", "1.000 [0.970 - 1.030]", False, ", 10,000 reads/s: 1.020 [0.990 - 1.060]"),
+        ("1.020 [0.940 - 1.030]", "1.000 [0.970 - 1.030]", False, ", 10,000 reads/s: 1.020 [0.940 - 1.030]"),
+        ("1.020 [0.990 - 1.060]", "1.000 [0.940 - 1.030]", True, "fio again exceeds the limits at every load"),
+    ],
+)
+def test_an_interval_counts_unless_fio_differs_more_from_itself(tmp_path, interval, spread, is_met, measured):
+    head = ["reads/s", "program", "p50 / fio [95 %]", "p99 / fio [95 %]"]
+    figures = {"drivetest": interval, "drivetest io_uring": interval, "fio again": spread}
+    rows = [["10,000", name, p50, "1.000 [0.900 - 1.100]"] for name, p50 in figures.items()]
+    text = "\n".join(titled(f"Service time, {name}, reads only", head, rows) for name in ("/dev/loop0", "/dev/zram0"))
+    _, document = publish(tmp_path, TRUENESS | {"kind": "service", "notes": []}, text)
+    (found,) = json.loads(document.read_text())["measurements"]
+    assert [target["is_met"] for target in found["targets"]] == [is_met, True] * 3
+    assert found["targets"][0]["measured"].endswith(measured)
+
+
+@pytest.mark.parametrize(
+    ("row", "kind"),
+    [
+        ("cost", "cost"),
+        ("cost", "lateness"),
+        ("evenness", "evenness"),
+        ("service", "service"),
+        ("coalesce-us", "coalesce-us"),
+        ("top-rate", "top-rate"),
+        ("trueness", "trueness"),
+    ],
+)
+def test_a_row_of_the_benchmark_prints_the_columns_that_targets_limit(monkeypatch, row, kind):
+    monkeypatch.setattr(load_evenness, "is_available", lambda: True)
+    bench = Bench({"drivetest": Path("drivetest")}, "/dev/loop0", "/dev/zram0", Path(), FULL, Estimate())
+    tables = [table for table in ROWS[row](bench) if table.title.startswith(KINDS[kind].tables)]
+    assert tables
+    for table in tables:
+        assert {target.column for target in KINDS[kind].targets} <= set(table.columns)

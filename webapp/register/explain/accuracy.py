@@ -12,7 +12,10 @@ from django.conf import settings
 
 DOCUMENT = settings.BASE_DIR / "docs" / "reference" / "accuracy.json"
 NOT_REPORTED = "-"
-NUMBER = re.compile(r"[\d.,]+(?: \([\d.,]+ - [\d.,]+\)| - [\d.,]+)?")
+
+# Longer tables are closed on the page at first. Their missed targets are always shown.
+LONG_ROWS = 20
+NUMBER = re.compile(r"[\d.,]+(?: \([\d.,]+ - [\d.,]+\)| \[[\d.,]+ - [\d.,]+\]| - [\d.,]+)?")
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class Cell:
 
     text: str
     is_number: bool
-    interval: str = ""  # in brackets: the least and the greatest of the figures whose median is the text
+    interval: str = ""  # in brackets: round ones hold the range, square ones the 95 % interval
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,11 @@ class Measurement:
     head: Sequence[Cell]
     rows: Sequence[Sequence[Cell]]
     targets: Sequence[Target]
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether the page shows the table only when a reader opens it."""
+        return len(self.rows) > LONG_ROWS
 
     @property
     def missed(self) -> Sequence[Target]:
@@ -91,5 +99,6 @@ def _cells(texts: Sequence[str], are_numbers: Sequence[bool]) -> Sequence[Cell]:
 def _cell(text: str, is_number: bool) -> Cell:
     if text == NOT_REPORTED:
         return Cell("", is_number)
-    median, bracket, rest = text.partition(" (") if is_number else (text, "", "")
+    opening = " [" if " [" in text else " ("
+    median, bracket, rest = text.partition(opening) if is_number else (text, "", "")
     return Cell(median, is_number, bracket.strip() + rest)

@@ -16,8 +16,11 @@ MEASUREMENT = {
     "load": "20,000 reads/s",
     "other_programs": "none",
     "notes": [],
-    "head": ["program", "share, %", "p50 us", "inside"],
-    "rows": [["drivetest", "1.31 (1.16 - 1.47)", "145.9", "18 of 18"], ["act_storage", "0.00 - 0.10", "-", "3"]],
+    "head": ["program", "share, %", "p50 us", "inside", "/ fio"],
+    "rows": [
+        ["drivetest", "1.31 (1.16 - 1.47)", "145.9", "18 of 18", "1.02 [0.99 - 1.05]"],
+        ["act_storage", "0.00 - 0.10", "-", "3", "-"],
+    ],
     "targets": [
         {"text": "Share at most 1", "measured": "drivetest: 1.31", "is_met": False},
         {"text": "p50 at most 150 us", "measured": "drivetest: 145.9", "is_met": True},
@@ -36,8 +39,8 @@ def measurement(tmp_path, monkeypatch):
 
 
 def test_columns_of_numbers_are_recognised(measurement):
-    assert [cell.is_number for cell in measurement.head] == [False, True, True, False]
-    assert [cell.is_number for cell in measurement.rows[1]] == [False, True, True, False]
+    assert [cell.is_number for cell in measurement.head] == [False, True, True, False, True]
+    assert [cell.is_number for cell in measurement.rows[1]] == [False, True, True, False, True]
 
 
 def test_a_median_is_apart_from_its_interval(measurement):
@@ -46,11 +49,12 @@ def test_a_median_is_apart_from_its_interval(measurement):
         ("1.31", "(1.16 - 1.47)"),
         ("145.9", ""),
         ("18 of 18", ""),
+        ("1.02", "[0.99 - 1.05]"),
     ]
 
 
 def test_a_figure_that_is_not_reported_is_empty(measurement):
-    assert [cell.text for cell in measurement.rows[1]] == ["act_storage", "0.00 - 0.10", "", "3"]
+    assert [cell.text for cell in measurement.rows[1]] == ["act_storage", "0.00 - 0.10", "", "3", ""]
 
 
 def test_missed_and_met_targets_are_apart(measurement):

@@ -93,6 +93,13 @@ def test_a_measurement_that_is_not_published_is_not_shown(client, db, published)
     assert '<h2 id="engineers">' in text
 
 
+@pytest.mark.parametrize(("count", "is_closed"), [(20, False), (21, True)])
+def test_a_long_table_is_closed_at_first(client, db, published, count, is_closed):
+    published(PUBLISHED[0] | {"head": ["program"], "rows": [["drivetest"]] * count})
+    text = client.get("/explain/generator/").text
+    assert (f"<details><summary>{count} rows</summary>" in text) == is_closed
+
+
 def test_a_cell_of_the_document_is_escaped(client, db, published):
     published(PUBLISHED[0] | {"head": ["a<b"], "rows": [["c&d"]]})
     text = client.get("/explain/generator/").text
