@@ -84,6 +84,43 @@ fn a_refused_preparation_exits_with_2_and_one_that_could_start_with_5() {
 }
 
 #[test]
+fn a_load_that_could_start_leaves_its_side_file_empty_if_its_log_cannot_be_written() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    bench.command(WRITES);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_drivetest"));
+    command.env("DRIVETEST_GATE_SAMPLE_MS", "50");
+    command.arg("storage").arg(bench.path("config"));
+    let output = with_closed_output(command.arg("--side-file").arg(bench.path("side.jsonl")));
+    assert_ended(&output, 5, "the log or side file cannot be written");
+    assert_eq!(fs::read_to_string(bench.path("side.jsonl")).unwrap(), "");
+}
+
+#[test]
+fn the_side_file_has_the_end_of_a_preparation_whose_log_cannot_be_written() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    fs::write(&bench.device, vec![7; 4_096]).unwrap();
+    let can_start = bench.device.as_str();
+    for (device, status, reason) in [
+        ("/dev/nothing-of-that-name", 2, "refused"),
+        (can_start, 5, "interrupted"),
+    ] {
+        let side_file = bench.path("side.jsonl");
+        let mut command = drivetest();
+        let output = with_closed_output(command.args(["prep", device, "--side-file"]).arg(&side_file));
+        assert_eq!(output.status.code(), Some(status), "{output:?}");
+        let end = bench.side().pop().unwrap();
+        assert_eq!((&end["record"], &end["reason"]), (&"end".into(), &reason.into()));
+        fs::remove_file(side_file).unwrap();
+    }
+}
+
+#[test]
 fn a_refused_start_exits_with_2() {
     let lab = Lab::new();
     lab.run_dir("a");
