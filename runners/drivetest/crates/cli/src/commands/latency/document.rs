@@ -16,12 +16,23 @@ pub fn document(log: &Path, error: Option<&ReadError>, runs: &[Value]) -> Value 
     json!({"schema": "drivecert.latency/1", "log": log, "error": error, "runs": runs})
 }
 
-/// Returns a run whose table is missing.
-pub fn without_table(run: &Run, slice_length_s: Option<u64>, missing: Missing) -> Value {
-    json!({
-        "ordinal": run.ordinal, "unit": run.unit, "slice_length_s": slice_length_s, "thresholds": [], "missing": missing,
-        "columns": [], "slices": [], "average": [], "maximum": [],
-    })
+/// A run without a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoTable {
+    /// The part that the log lacks.
+    pub missing: Missing,
+    /// The length of a slice, if the log lacks only slices.
+    pub slice_length_s: Option<u64>,
+}
+
+impl NoTable {
+    /// Returns the run as a document without figures.
+    pub fn document(self, run: &Run) -> Value {
+        json!({
+            "ordinal": run.ordinal, "unit": run.unit, "slice_length_s": self.slice_length_s, "thresholds": [],
+            "missing": self.missing, "columns": [], "slices": [], "average": [], "maximum": [],
+        })
+    }
 }
 
 /// Returns a run with the figures of its table. A column has the index of its histogram, or null if no block has it.

@@ -22,7 +22,7 @@ use drivetest_logs::read_error::ReadError;
 use drivetest_logs::reader::{Options, Reading};
 use serde_json::Value;
 
-use crate::commands::latency::document::{document, with_table, without_table};
+use crate::commands::latency::document::{NoTable, document, with_table};
 use crate::commands::latency::heading::{Missing, heading, old_heading};
 use crate::commands::latency::old_table::{OldTable, old_columns, thresholds};
 use crate::commands::latency::rounding::Rounding;
@@ -127,16 +127,17 @@ impl Args {
         }
         let is_first_old = log.reading.runs.first().is_some_and(|run| self.is_old(run));
         let mut text = if is_first_old { String::new() } else { echo };
-        let mut documents = Vec::new();
+        let (mut documents, mut has_all) = (Vec::new(), true);
         for run in &log.reading.runs {
             if run.ordinal > 0 {
                 text.push('\n');
             }
-            documents.push(self.add_run(&path, run, &mut text));
+            let table = self.add_run(&path, run, &mut text);
+            has_all &= table.is_ok();
+            documents.push(table.unwrap_or_else(|absence| absence.document(run)));
             hint(&path, run);
         }
         print_differences(&path, &log.reading);
-        let has_all = documents.iter().all(|document| document["missing"].is_null());
         let code = if has_all { 0 } else { EXIT_ERROR };
         match self.json {
             true => print_json(&document(&path, None, &documents), code),
@@ -144,8 +145,8 @@ impl Args {
         }
     }
 
-    /// Adds the table of a run to the text, and returns it as a document.
-    fn add_run(&self, path: &Path, run: &Run, text: &mut String) -> Value {
+    /// Adds the table of a run to the text, and returns it as a document; an error if the log has none.
+    fn add_run(&self, path: &Path, run: &Run, text: &mut String) -> Result<Value, NoTable> {
         let is_old = self.is_old(run);
         let heading = match is_old {
             true => old_heading(run, self.slice, self.writes),
@@ -154,7 +155,12 @@ impl Args {
         text.push_str(&heading.text);
         let slice_length_s = match heading.slice_length_s {
             Ok(slice_length_s) => slice_length_s,
-            Err(missing) => return without_table(run, None, missing),
+            Err(missing) => {
+                return Err(NoTable {
+                    missing,
+                    slice_length_s: None,
+                });
+            }
         };
         let buckets = self.buckets();
         let (columns, thresholds) = match is_old {
@@ -191,10 +197,13 @@ impl Args {
         text.push_str(&heading);
         let Some(body) = body else {
             text.push_str(&format!("could not find {slice_length_s} seconds of data\n"));
-            return without_table(run, Some(slice_length_s), Missing::Slices);
+            return Err(NoTable {
+                missing: Missing::Slices,
+                slice_length_s: Some(slice_length_s),
+            });
         };
         text.push_str(&body);
-        with_table(run, &table, &figures)
+        Ok(with_table(run, &table, &figures))
     }
 
     /// Returns whether the scripts of 1.x to 4.0 apply, which accept no names and do not echo their arguments.
