@@ -49,38 +49,52 @@ pub fn of(end: Option<&Value>, summary: &SideFileSummary) -> Vec<Finding> {
 
 /// Return the findings that say that the host may be the cause of a failed run.
 ///
-/// A late generator always counts. Busy or stolen processors do not count if the requests mainly waited for a free slot
-/// of the device: such a load was too high for the device.
+/// The reads decide, and without reads all operations. If the generator itself delayed them, every finding about the
+/// host counts. Otherwise, busy or stolen processors count unless the requests mainly waited for a free slot of the
+/// device: such a load was too high for the device.
 pub fn host_causes(found: &[Finding], end: Option<&Value>) -> Vec<&'static str> {
-    let ids = found.iter().map(|finding| finding.id);
-    let ids: Vec<&'static str> = ids.filter(|id| OF_HOST.contains(id)).collect();
-    let is_late = ids.contains(&rule::GENERATOR_LATE.id);
-    if is_late || !is_backlog_main(end) {
-        ids
-    } else {
-        Vec::new()
+    let operations = deciding_operations(end);
+    let is_late = operations
+        .iter()
+        .any(|(name, operation)| generator_late(name, operation).is_some());
+    let is_cause = |id: &&'static str| match *id == rule::GENERATOR_LATE.id {
+        true => is_late,
+        false => OF_HOST.contains(id) && (is_late || !is_backlog_main(&operations)),
+    };
+    found.iter().map(|finding| finding.id).filter(is_cause).collect()
+}
+
+/// Return the operations that the log counts as reads; all operations if no read reports its response time.
+fn deciding_operations(end: Option<&Value>) -> Vec<(&str, &Value)> {
+    let operations = end.and_then(|end| end.get("operations")?.as_object());
+    let operations = operations.into_iter().flatten();
+    let all: Vec<_> = operations
+        .map(|(name, operation)| (name.as_str(), operation))
+        .collect();
+    let of_reads = all.iter().filter(|(name, _)| READS.contains(name));
+    let of_reads: Vec<_> = of_reads.copied().collect();
+    match total_ns(&of_reads, "response") {
+        0 => all,
+        _ => of_reads,
     }
 }
 
-/// Return whether backlog is more than half of the response time of the reads; without reads, of all operations.
+/// Return whether backlog is more than half of the response time.
 ///
 /// False for side files that do not report backlog.
-fn is_backlog_main(end: Option<&Value>) -> bool {
-    let operations = end.and_then(|end| end.get("operations")?.as_object());
-    let sums = |is_counted: fn(&str) -> bool| {
-        let operations = operations.into_iter().flatten();
-        let counted = operations.filter(|(name, _)| is_counted(name));
-        counted.fold((0_u128, 0_u128), |(backlog, response), (_, operation)| {
-            let count = u128::from(whole(operation, "count").unwrap_or(0));
-            let total = |key: &str| count * u128::from(mean_ns(operation, key).unwrap_or(0));
-            (backlog + total("backlog"), response + total("response"))
-        })
+fn is_backlog_main(operations: &[(&str, &Value)]) -> bool {
+    total_ns(operations, "backlog") > total_ns(operations, "response") / 2
+}
+
+/// Return the sum of the times with this name over all requests.
+///
+/// A side file may report any counts and means: one product is always below 2^128, but the sum of several may not be.
+fn total_ns(operations: &[(&str, &Value)], key: &str) -> u128 {
+    let of_operation = |(_, operation): &(&str, &Value)| {
+        let count = u128::from(whole(operation, "count").unwrap_or(0));
+        count * u128::from(mean_ns(operation, key).unwrap_or(0))
     };
-    let (backlog, response) = match sums(|name| READS.contains(&name)) {
-        (_, 0) => sums(|_| true),
-        of_reads => of_reads,
-    };
-    backlog * 2 > response
+    operations.iter().map(of_operation).fold(0, u128::saturating_add)
 }
 
 /// Return one finding for several sentences; `None` without any.
@@ -263,6 +277,44 @@ mod tests {
         assert!(causes(json!({"reads": full, "large-block-writes": slow})).is_empty());
         assert!(causes(json!({"writes": slow, "large-block-writes": full})).is_empty());
         assert_eq!(causes(json!({"index-reads": slow, "cache-writes": full})), [BUSY]);
+    }
+
+    #[test]
+    fn a_late_generator_of_the_writes_does_not_excuse_the_reads() {
+        let (full, late) = (operation(0, 900, 1000), operation(5_000_000, 0, 6_000_000));
+        let on_time = operation(0, 0, 1000);
+        let writes = |reads: &Value| json!({"reads": reads, "large-block-writes": late});
+        assert_eq!(judged(true, &writes(&full)), (vec![LATE, BUSY], vec![]));
+        assert_eq!(judged(true, &writes(&on_time)), (vec![LATE, BUSY], vec![BUSY]));
+        assert_eq!(judged(true, &writes(&late)).1, [LATE, BUSY]);
+        assert_eq!(judged(false, &json!({"writes": late})).1, [LATE]);
+        assert_eq!(judged(false, &json!({"writes": full})).1, [""; 0]);
+    }
+
+    /// Return an operation with the greatest count.
+    fn greatest(backlog_ns: u64, response_ns: u64) -> Value {
+        json!({"count": u64::MAX, "backlog": {"mean_ns": backlog_ns}, "response": {"mean_ns": response_ns}})
+    }
+
+    #[test]
+    fn the_greatest_count_and_times_are_compared_exactly() {
+        let causes = |backlog_ns| judged(true, &reads(greatest(backlog_ns, u64::MAX))).1;
+        assert_eq!(causes(u64::MAX / 2), [BUSY]);
+        assert_eq!(causes(u64::MAX / 2 + 1), [""; 0]);
+        assert_eq!(causes(u64::MAX), [""; 0]);
+        assert_eq!(judged(true, &reads(greatest(u64::MAX, 0))).1, [""; 0]);
+    }
+
+    #[test]
+    fn sums_beyond_128_bits_count_as_the_greatest_number() {
+        let causes = |backlog_ns| {
+            let operation = greatest(backlog_ns, u64::MAX);
+            judged(true, &json!({"reads": operation, "index-reads": operation})).1
+        };
+        // The sum of the response times is limited to 2^128 - 1. Half of it is 2^63 above the backlog of the first case.
+        assert_eq!(causes(1 << 62), [BUSY]);
+        assert_eq!(causes((1 << 62) + 1), [""; 0]);
+        assert_eq!(causes(u64::MAX), [""; 0]);
     }
 
     #[test]
