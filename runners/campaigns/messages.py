@@ -101,13 +101,13 @@ def spent_message(load: Decimal | None, decided_count: int) -> str:
     return f"{tested}; {found}"
 
 
-def host_doubt_message(outcomes: Iterable[Outcome]) -> str:
-    """Return the addition that the host, not the drive, may have failed; empty if no run says so."""
+def host_cause_message(outcomes: Iterable[Outcome]) -> str:
+    """Return the sentence that the host may have caused failed runs; empty if no side file reports a cause."""
     failed = [outcome for outcome in outcomes if outcome.result in {Result.FAILED, Result.OVERLOADED}]
-    doubted_count = sum(bool(outcome.host_doubts) for outcome in failed)
-    share = f"{doubted_count} of the {len(failed)} failed runs: see their findings"
+    count_by_host = sum(bool(outcome.host_causes) for outcome in failed)
+    share = f"{count_by_host} of the {len(failed)} failed runs: see their findings"
     runs = share if len(failed) > 1 else "the failed run: see its findings"
-    return f"; the host may be the cause of {runs}" if doubted_count else ""
+    return f"; the host may be the cause of {runs}" if count_by_host else ""
 
 
 def no_load_message(terms: Terms) -> str:

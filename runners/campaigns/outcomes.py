@@ -17,8 +17,8 @@ from runners.models.states import FINAL, State
 
 RATE_NOT_SUSTAINED = "rate-below-asked"  # docs/reference/findings.md
 INCONCLUSIVE = {State.FAILED: Result.UNUSABLE, State.REFUSED: Result.REFUSED, State.CANCELLED: Result.CANCELLED}
-# Findings that say the host, not the drive, may be slow. Readings of drivetest 0.3 or earlier count each of them.
-HOST_FINDINGS = frozenset({"host-busy", "host-stolen", "generator-late"})
+# The findings that `host_causes` may list. Readings of drivetest 0.3 or earlier lack it: each finding counts for them.
+POSSIBLE_HOST_CAUSES = frozenset({"host-busy", "host-stolen", "generator-late"})
 REMEDY = "fix that at the host and resume the campaign, or cancel it and start one that may overwrite the data"
 UNREAD = {Reading.State.PENDING, Reading.State.READING}
 
@@ -90,16 +90,16 @@ def rung_of(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | 
         is_excused=resumed_at is not None and dispatch.ordered_at < resumed_at,
         reason=judged.reason,
         has_run=dispatch.started_at is not None or dispatch.state == State.LOST,
-        host_doubts=_host_doubts(run) if run else (),
+        host_causes=_host_causes(run) if run else (),
     )
     return Rung(dispatch, run, shares, verdict, outcome)
 
 
-def _host_doubts(run: Run) -> tuple[str, ...]:
+def _host_causes(run: Run) -> tuple[str, ...]:
     """Return the findings that say the host may have caused a failure, as in the verdict's headline."""
     causes = (run.facts.get("side_file") or {}).get("host_causes")
     if causes is None:
-        causes = {finding.rule_id for finding in run.findings.all()} & HOST_FINDINGS
+        causes = {finding.rule_id for finding in run.findings.all()} & POSSIBLE_HOST_CAUSES
     return tuple(sorted(causes))
 
 

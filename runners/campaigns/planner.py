@@ -175,7 +175,7 @@ def next_step(terms: Terms, outcomes: Outcomes, now_s: int, before: Outcomes = (
         return pause
     step = _next_run(terms, outcomes)
     if isinstance(step, Finish):
-        return replace(step, reason=step.reason + messages.host_doubt_message(outcomes))
+        return replace(step, reason=step.reason + messages.host_cause_message(outcomes))
     return _rest(terms, [*before, *outcomes], step, now_s) or _as_retry(step, outcomes)
 
 

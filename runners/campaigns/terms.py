@@ -109,8 +109,8 @@ class Outcome:
 
     `margin` is the distance to the nearest limit as a part of it, below 0 if the limit is exceeded, None if no share
     decides. An outcome is excused if a person resumed the campaign after it: it no longer counts as an attempt.
-    `has_run` is False if certainly no program was started. `host_doubts` are the findings that say the host, not the
-    drive, may have caused a failure; empty if the drive had no free slot for most of the response time.
+    `has_run` is False if certainly no program was started. `host_causes` are the findings that say the host, not the
+    drive, may have caused a failure; empty if the reads mainly waited for a free slot of the drive.
     """
 
     id: str
@@ -123,4 +123,4 @@ class Outcome:
     is_excused: bool = False
     reason: str = ""
     has_run: bool = True
-    host_doubts: tuple[str, ...] = ()
+    host_causes: tuple[str, ...] = ()

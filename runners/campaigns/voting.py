@@ -51,7 +51,7 @@ def _units(outcome: Outcome, terms: Terms) -> int:
 
 def is_doubted(outcome: Outcome) -> bool:
     """Return whether a run failed and its host may be the cause."""
-    return outcome.result in {Result.FAILED, Result.OVERLOADED} and bool(outcome.host_doubts)
+    return outcome.result in {Result.FAILED, Result.OVERLOADED} and bool(outcome.host_causes)
 
 
 def doubted_at(outcomes: Sequence[Outcome], purpose: Purpose, units: int, terms: Terms) -> Outcome | None:

@@ -127,7 +127,7 @@ def test_a_ladder_makes_as_many_queries_for_many_rungs_as_for_few(new_campaign):
 
 
 @pytest.mark.parametrize(
-    ("side_file", "doubts"),
+    ("side_file", "causes"),
     [
         (None, ("host-busy",)),
         ({"engine": "io_uring"}, ("host-busy",)),  # read by drivetest 0.3
@@ -135,11 +135,11 @@ def test_a_ladder_makes_as_many_queries_for_many_rungs_as_for_few(new_campaign):
         ({"host_causes": []}, ()),  # the drive was overloaded, and kept its host busy
     ],
 )
-def test_causes_at_the_host_are_shown_with_the_result(dispatch, side_file, doubts):
+def test_causes_at_the_host_are_shown_with_the_result(dispatch, side_file, causes):
     run = read_as(dispatch, "2", "fail", finding="host-busy")
     run.facts |= {"side_file": side_file}
     run.save()
-    assert (outcome(dispatch).result, outcome(dispatch).host_doubts) == (Result.FAILED, doubts)
+    assert (outcome(dispatch).result, outcome(dispatch).host_causes) == (Result.FAILED, causes)
 
 
 def test_a_finding_about_the_host_casts_no_doubt_on_a_full_drive_that_was_not_sustained(dispatch):

@@ -127,9 +127,9 @@ def test_a_drive_that_passes_nothing_gets_that_reason():
 def test_an_end_names_runs_whose_failure_the_host_may_have_caused():
     end, past = climb(SMALL, steady(0))
     assert "host" not in end.reason
-    first = replace(past[0], host_doubts=("host-busy", "host-stolen"))
+    first = replace(past[0], host_causes=("host-busy", "host-stolen"))
     assert "may be the cause of 1 of the" in step(first, *past[1:]).reason
-    twice = [outcome("screening", 1, "failed", number, host_doubts=("host-busy",)) for number in (1, 2)]
+    twice = [outcome("screening", 1, "failed", number, host_causes=("host-busy",)) for number in (1, 2)]
     reason = "the host may be the cause of 2 of the 2 failed runs: see their findings"
     assert step(*twice).reason.endswith(reason)
 

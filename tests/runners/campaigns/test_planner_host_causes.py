@@ -8,7 +8,7 @@ from runners.campaigns.voting import judged
 from tests.runners.campaigns.drives import SMALL, outcome
 
 LATER_S = 10**9
-BUSY = {"host_doubts": ("host-busy",)}
+BUSY = {"host_causes": ("host-busy",)}
 SCREENED = (outcome("screening", 10, "passed", 1), outcome("screening", 11, "failed", 2))
 
 
@@ -69,9 +69,9 @@ def test_a_doubted_screening_run_decides_until_it_ends_the_ladder():
     assert climbing(*AT_ITS_END) == (Purpose.SCREENING, 13)
 
 
-@pytest.mark.parametrize("doubts", [BUSY, {}])
-def test_a_second_fail_ends_the_ladder_and_is_repeated_no_more(doubts):
-    again = outcome("screening", 13, "failed", 5, **doubts)
+@pytest.mark.parametrize("causes", [BUSY, {}])
+def test_a_second_fail_ends_the_ladder_and_is_repeated_no_more(causes):
+    again = outcome("screening", 13, "failed", 5, **causes)
     assert climbing(*AT_ITS_END, again) == (Purpose.LOAD, 12)
 
 
