@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use super::{OperationRecord, Over, Percentiles, Totals, by_name, over};
+use super::{OperationRecord, Over, Percentiles, Totals, over};
 use crate::Outcome;
 use crate::clock::{Instant, Nanos, rfc3339};
 use crate::engine::counters::EngineCounts;
@@ -108,30 +108,22 @@ pub struct End {
     /// Completed reads per second, as a decimal.
     achieved_reads_per_s: String,
     /// Exact counts of reads whose service took at least so long.
-    #[serde(serialize_with = "by_name")]
     over: Over,
     /// Submission to completion of all reads.
-    #[serde(serialize_with = "by_name")]
     service: Percentiles,
     /// Due time to completion of all reads.
-    #[serde(serialize_with = "by_name")]
     response: Percentiles,
     /// Each operation in the run, by its name.
-    #[serde(serialize_with = "by_name")]
     operations: BTreeMap<&'static str, OperationEnd>,
     /// Large blocks that the tomb raiders read; null without tomb raiders.
     tomb_raider_reads_count: Option<u64>,
     /// What the engine did in the run; null if it did not start.
-    #[serde(serialize_with = "by_name")]
     engine_counters: Option<EngineCounts>,
     /// Whether the rates were sustained; null if the run did not start.
-    #[serde(serialize_with = "by_name")]
     rate: Option<RateCheck>,
     /// Failed requests.
-    #[serde(serialize_with = "by_name")]
     errors: Vec<ErrorCount>,
     /// The disks under the devices, each once.
-    #[serde(serialize_with = "by_name")]
     disks: Vec<DiskEnd>,
     #[serde(flatten)]
     totals: Totals,

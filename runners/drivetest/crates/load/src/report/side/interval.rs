@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use super::{OperationRecord, Percentiles, Totals, by_name};
+use super::{OperationRecord, Percentiles, Totals};
 use crate::clock::{Nanos, rfc3339};
 use crate::engine::counters::EngineCounts;
 use crate::report::rounded::rate;
@@ -30,19 +30,14 @@ pub struct Interval<'a> {
     /// Latest submission after its due time, of any operation. This is the public name of the lateness.
     lag_max_ns: u64,
     /// Submission to completion of the interval's reads.
-    #[serde(serialize_with = "by_name")]
     service: Percentiles,
     /// Due time to completion of the interval's reads.
-    #[serde(serialize_with = "by_name")]
     response: Percentiles,
     /// Each operation in the interval, by its name.
-    #[serde(serialize_with = "by_name")]
     operations: BTreeMap<&'static str, OperationRecord>,
     /// What the engine did in the interval.
-    #[serde(serialize_with = "by_name")]
     engine_counters: &'a EngineCounts,
     /// The host and the drives in the interval.
-    #[serde(serialize_with = "by_name")]
     telemetry: &'a telemetry::Record,
     #[serde(flatten)]
     totals: Totals,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{SCHEMA, by_name};
+use super::SCHEMA;
 use crate::clock::rfc3339;
 use crate::engine::EngineSelection;
 use crate::engine::setup::Setup;
@@ -43,7 +43,6 @@ pub struct Start<'a> {
     /// Number of rings; null for threads and of a refused run.
     workers: Option<usize>,
     /// What was set for exact submissions; null of a refused run.
-    #[serde(serialize_with = "by_name")]
     setup: Option<&'a Setup>,
     /// Number of threads that the configuration requests. Rings need none.
     service_threads: u32,
@@ -51,15 +50,13 @@ pub struct Start<'a> {
     seed: u64,
     /// Time of this record, RFC 3339.
     started_at: String,
-    #[serde(serialize_with = "by_name")]
     host: &'a Host,
     /// Identities of the devices, in the order of the configuration.
     devices: &'a [Value],
     /// Problems that may distort the measurement.
-    #[serde(serialize_with = "by_name")]
     warnings: &'a [Warning],
     /// Requested rates. Its public name is of the first release.
-    #[serde(rename = "asked", serialize_with = "by_name")]
+    #[serde(rename = "asked")]
     requested: RequestedRates,
 }
 
