@@ -2,7 +2,8 @@
 
 The drive is a FUSE file that delays a stated share of reads by stated times, and records the delay of each
 response (runners/drivetest/crates/fault-drive). It is loaded as a file and below a loop device. Needs root and
-/dev/fuse. `ACT_STORAGE=/path/act_storage` runs upstream's program on the same drive.
+/dev/fuse. `ACT_STORAGE=/path/act_storage` runs upstream's program on the same drive. `--parts attribution` overloads
+the drive, the host, both or neither, and compares what drivetest reports with that (attribution.py).
 """
 
 import argparse
@@ -21,8 +22,9 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import accuracy
+import attribution
 from awake import Awake
-from load_programs import last_reads, timed
+from load_programs import Used, last_reads, timed
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASE = ROOT / "runners/drivetest/target/release"
@@ -91,7 +93,7 @@ class Drive:
         self.commands.flush()
         reads = self.answer()["read"]
         over = {int(us): count for us, count in reads["over"].items()}
-        return Truth(reads["answered_count"], sum(reads["delayed_count"]), over)
+        return Truth(reads["answered_count"], sum(reads["delayed_count"]), reads["late_count"], over)
 
     def end(self) -> None:
         self.commands.close()
@@ -100,10 +102,11 @@ class Drive:
 
 @dataclass(frozen=True)
 class Truth:
-    """Counts of answered reads, of delayed reads, and of reads delayed by at least a number of us."""
+    """Counts of answered reads, of delayed reads, of late replies, and of reads delayed by at least a number of us."""
 
     answered_count: int
     delayed_count: int
+    late_count: int
     over: dict[int, int]
 
 
@@ -120,8 +123,7 @@ class Printed:
 
     @property
     def disturbance(self) -> float:
-        """Return how much the run was disturbed; up to 1 counts as undisturbed."""
-        return max(self.programs_pct / PROGRAMS_PCT, self.stolen_pct / STOLEN_PCT)
+        return disturbance(self.programs_pct, self.stolen_pct)
 
 
 @dataclass(frozen=True)
@@ -143,21 +145,37 @@ def main() -> int:
     if not (RELEASE / "drivetest-fault-drive").exists():
         sys.exit("no fault drive: cargo build --release -p drivetest-fault-drive -p drivetest-cli in runners/drivetest")
     print(f"{platform.node()}, Linux {platform.release()}, {os.cpu_count()} CPUs, {args.seconds} s a run\n")
-    with tempfile.TemporaryDirectory() as folder, Awake():
+    with tempfile.TemporaryDirectory() as folder:
         drive = Drive(RELEASE / "drivetest-fault-drive", Path(folder))
         try:
             drive.do(f"only read {RECORD_BYTES}")
-            outside = known_truth(drive, args) if "truth" in args.parts else 0
-            if "honesty" in args.parts:
-                honesty(drive, args)
+            wrong = measure(drive, args)
         finally:
             drive.end()
-    return 1 if outside else 0
+    return 1 if wrong else 0
+
+
+def measure(drive: Drive, args: argparse.Namespace) -> int:
+    """Measure the parts; return the number of wrong results."""
+    wrong = 0
+    with Awake():
+        if "truth" in args.parts:
+            wrong += known_truth(drive, args)
+        if "honesty" in args.parts:
+            honesty(drive, args)
+    # Without the programs that keep processors awake, because drivetest reports that they keep the host busy.
+    return wrong + (attribute(drive, args) if "attribution" in args.parts else 0)
+
+
+def disturbance(programs_pct: float, stolen_pct: float) -> float:
+    """Return how much a run was disturbed; up to 1 counts as undisturbed."""
+    return max(programs_pct / PROGRAMS_PCT, stolen_pct / STOLEN_PCT)
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--parts", nargs="+", default=["truth", "honesty"], choices=["truth", "honesty"])
+    parts = ["truth", "honesty", "attribution"]
+    parser.add_argument("--parts", nargs="+", default=parts[:2], choices=parts, help="default: truth honesty")
     parser.add_argument("--rates", type=int, nargs="+", default=[2_000, 5_000], help="reads per second")
     parser.add_argument("--seconds", type=int, default=10, help="length of each run (default %(default)s)")
     parser.add_argument("--arrivals", nargs="+", default=["even", "poisson", "lockstep"])
@@ -168,6 +186,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=1, help="how often the whole table is measured")
     tries = "most runs of a case until one is undisturbed, whatever it printed; 1 repeats none (default %(default)s)"
     parser.add_argument("--tries", type=int, default=TRIES, help=tries)
+    parser.add_argument("--runs", type=int, default=20, help="runs of each case of attribution (default %(default)s)")
     parser.add_argument("--drivetest", type=Path, default=RELEASE / "drivetest", help="default %(default)s")
     parser.add_argument("--publish", action="store_true", help="store the summary in docs/reference/accuracy.json")
     return parser.parse_args()
@@ -334,6 +353,23 @@ def honesty(drive: Drive, args: argparse.Namespace) -> None:
         figures = run(drive, case, drive.file, 60_000, min(args.seconds, 10))
         share = pct(figures.over[case.thresholds_us[0]], figures)
         print(f"| {case.name} | {figures.achieved_per_s:.0f} | {share} | {figures.messages} |", flush=True)
+
+
+def attribute(drive: Drive, args: argparse.Namespace) -> int:
+    """Print what drivetest reports of each overload; return how many runs differ from what is expected."""
+
+    def is_disturbed(used: Used) -> bool:
+        return disturbance(used.programs_pct, used.stolen_pct) > 1
+
+    measurement = attribution.Measurement(args.drivetest, args.runs, args.tries, is_disturbed)
+    print("Attribution of delays: runs in which drivetest and the campaign name what is overloaded, and nothing else\n")
+    print(attribution.HEAD)
+    differing: list[str] = []
+    for place in args.places:
+        with placed(drive, place) as device:
+            differing += measurement.rows(drive, place, device, args.engines)
+    print("", *(differing or ["Every run is as expected."]), "", sep="\n")
+    return len(differing)
 
 
 @contextmanager
