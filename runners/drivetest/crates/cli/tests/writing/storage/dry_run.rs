@@ -44,6 +44,14 @@ fn a_dry_run_creates_no_file() {
 }
 
 #[test]
+fn a_dry_run_does_not_round_the_size_of_a_file_to_create() {
+    let bench = Bench::new();
+    let output = dry_run(&bench, &WRITES.replace("mbytes: 1\n", "mbytes: 1500\n"), &[]);
+    let sentence = "the load would create it with 1500MiB\n";
+    assert!(printed(&output).contains(sentence), "{}", printed(&output));
+}
+
+#[test]
 fn a_dry_run_does_not_change_an_existing_file() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {
