@@ -19,8 +19,8 @@ from load_programs import RECORD_BYTES, ROOT, Used, timed
 
 sys.path.insert(0, str(ROOT))
 
-from runners.campaigns.terms import Outcome, Purpose, Result, Terms  # noqa: E402 - found by the path above
-from runners.campaigns.voting import judged  # noqa: E402
+from runners.campaigns.terms import Outcome, Purpose, Result, Terms
+from runners.campaigns.voting import judged
 
 if TYPE_CHECKING:
     from known_truth import Drive
@@ -125,10 +125,11 @@ def reported(document: dict[str, Any], late_replies_pct: float) -> Reported:
     )
 
 
-HEAD = (
-    f"| place | engine | case | expected vote | as expected | {RATE} | {LATE} | {BUSY} | host in headline "
-    f"| {FULL_VOTE} | {ONE_VOTE} | late replies of the drive, % at most |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
+COLUMNS = (
+    *("place", "engine", "case", "expected vote", "as expected", RATE, LATE, BUSY, "host in headline"),
+    *(FULL_VOTE, ONE_VOTE, "late replies of the drive, % at most"),
 )
+HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
 def row(head: str, case: Case, runs: Sequence[Reported]) -> str:
@@ -183,9 +184,7 @@ class Measurement:
             )
             if case.is_host_overloaded:
                 drive.do("burn")
-            used = timed(
-                [self.program, "storage", config, "--log", log, "--side-file", side], {drive.process.pid}
-            )
+            used = timed([self.program, "storage", config, "--log", log, "--side-file", side], {drive.process.pid})
             if case.is_host_overloaded:
                 drive.do("rest")
             truth = drive.truth()
