@@ -89,7 +89,7 @@ class Reported:
         """Return the vote of this run on its load in a campaign."""
         failed = Result.FAILED if self.outcome == "fail" else Result.PASSED
         result = Result.OVERLOADED if RATE in self.findings else failed
-        outcome = Outcome("run", Purpose.SCREENING, Decimal(1), result, host_doubts=self.host_causes)
+        outcome = Outcome("run", Purpose.SCREENING, Decimal(1), result, host_causes=self.host_causes)
         (decision,) = judged([outcome], Purpose.SCREENING, Terms()).values()
         return VOTES[decision]
 
