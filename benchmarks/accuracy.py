@@ -378,7 +378,8 @@ def joined(parts: list[tuple[str, Table]]) -> Table:
             name = ", ".join(filter(None, (row[program], load)))
             rows.append([name, *row[:program], *row[program + 1 :]])
         notes += [f"{load}: {note}" for note in table.notes]
-    return Table(["program, load", *head[:program], *head[program + 1 :]], rows, tuple(notes))
+    name = "program, load" if any(rest for rest, _ in parts) else "program"
+    return Table([name, *head[:program], *head[program + 1 :]], rows, tuple(notes))
 
 
 def titled_tables(lines: Iterable[str]) -> Iterator[tuple[str, Table]]:

@@ -211,6 +211,8 @@ def cases(args: argparse.Namespace) -> list[Case]:
 def known_truth(drive: Drive, args: argparse.Namespace) -> int:
     """Print the table; return how many of drivetest's counts are outside their interval, less the host's own delays."""
     verdicts: Counter[tuple[str, str, str]] = Counter()
+    by_case: Counter[tuple[str, str, str]] = Counter()
+    achieved_pct: dict[tuple[str, str], float] = {}
     own: dict[tuple[str, int], float] = {}
     print("Shares of reads over a time: injected by the drive (its own count), its 99.9 % binomial interval, printed\n")
     print("| place | reads/s | program | over | injected | interval | printed | | programs, host, % of a CPU |")
@@ -220,14 +222,19 @@ def known_truth(drive: Drive, args: argparse.Namespace) -> int:
             for rate, shares, case in ((r, s, c) for r in args.rates for s in args.shares for c in cases(args)):
                 injected_delays(drive, SHARES_PCT[shares])
                 figures, truth = quietest(drive, case, device, rate, args)
-                found = rows(f"{place} | {rate} | {case.name}", case, figures, truth, own)
+                found = list(rows(f"{place} | {rate} | {case.name}", case, figures, truth, own))
                 verdicts.update((place, case.program, verdict) for verdict in found)
+                by_case.update((case.name, place, verdict) for verdict in found)
+                reached_pct = 100 * figures.achieved_per_s / rate
+                achieved_pct[case.name, place] = min(reached_pct, achieved_pct.get((case.name, place), reached_pct))
     if "ACT_STORAGE" not in os.environ:
         print("| | | act_storage | missing: set ACT_STORAGE to the program built from aerospike/act | | | | | |")
+    by_program = list(summary_by_program(by_case, achieved_pct))
     table = list(summary(args.places, verdicts, own))
-    print("", *table, "", sep="\n")
+    print("", *by_program, "", *table, "", sep="\n")
     if args.publish:
-        accuracy.publish("known-truth", table, conditions(args))
+        kind, published = ("known-truth", table) if args.workers == [0] else ("workers", by_program)
+        accuracy.publish(kind, published, conditions(args))
     return sum(verdicts[place, "drivetest", OUTSIDE] for place in args.places)
 
 
@@ -246,6 +253,19 @@ def summary(
         delayed = " | ".join(own_delays(own, place, program) for program in programs)
         of_theirs = f"{theirs[0]} of {sum(theirs)}" if sum(theirs) else "-"
         yield f"| {PLACES[place]} | {counts} | {of_theirs} | {delayed} |"
+
+
+def summary_by_program(
+    by_case: Counter[tuple[str, str, str]], achieved_pct: dict[tuple[str, str], float]
+) -> Iterator[str]:
+    """Yield the number of shares by the position of their count, for each program with its options and each place."""
+    yield "**Shares by program**\n"
+    yield "| program | place | shares | inside | inside with the host's delays | outside | least rate achieved, % |"
+    yield "|---|---|---|---|---|---|---|"
+    for (name, place), pct_achieved in achieved_pct.items():
+        counts = [by_case[name, place, verdict] for verdict in JUDGED]
+        cells = " | ".join(str(count) for count in (sum(counts), *counts))
+        yield f"| {name} | {PLACES[place]} | {cells} | {pct_achieved:.2f} |"
 
 
 def own_delays(own: dict[tuple[str, int], float], place: str, program: str) -> str:
