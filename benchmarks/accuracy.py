@@ -195,6 +195,7 @@ KINDS = {
                 "drivetest, 1 worker", "p99 us", at_most=15, reference="fio",
             ),
         ),
+        "20,000 reads/s + 10,000 writes/s, ",
     ),
     "pacing-and-cpu": Kind(
         "Lateness and processor time, with writes",
