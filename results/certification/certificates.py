@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
@@ -17,6 +17,7 @@ from results.models.querysets import RunQuerySet
 from results.rules.act.loads import printed_decimal, printed_nx
 from results.rules.certification import facts
 from results.rules.certification.certify import certify
+from results.rules.comparability import coalescing_times_us
 
 
 def candidate_runs(product: Product) -> RunQuerySet:
@@ -51,8 +52,13 @@ def candidate_of(run: Run, verdict: Verdict) -> facts.CandidateRun:
         drive_count=len(drives) or None,
         drives=drives or None,
         departures=tuple(verdict.document["reasons"]),
-        coalesce_us=run.facts.get("coalesce_us") or 0,
+        coalesce_us=max(_coalescing_times_us(run), default=0),
     )
+
+
+def _coalescing_times_us(run: Run) -> Set[int]:
+    """Return the times of which one is that of a run. The engine is left out: a withheld side file may report it."""
+    return coalescing_times_us(run.facts.get("generator"), run.tool_version, run.facts.get("coalesce_us"))
 
 
 def _tested(drive: DriveInRun) -> facts.DriveInRun:

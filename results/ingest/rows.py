@@ -71,8 +71,8 @@ VIRTUAL = "virtual"  # the kind of a device that is no drive, in identities and 
 FACTS = [
     "config", "derived", "devices", "stop", "unit", "reached_s", "report_interval_s", "generator", "io_errors_count",
     "first_line", "last_line", "device_count", "asked_duration_s", "intervals_count", "record_bytes",
-    "record_bytes_max", "trailing_partial_s", "arrivals", "coalesce_us", "family", "service_threads", "requests_queued_count",
-    "judged_ordinal", "compared_ordinal", "is_virtual_device", "side_file",
+    "record_bytes_max", "trailing_partial_s", "arrivals", "coalesce_us", "family", "service_threads",
+    "requests_queued_count", "judged_ordinal", "compared_ordinal", "is_virtual_device", "side_file",
 ]  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Test conditions of two measurements, and the named differences between them."""
 
+import re
+from collections.abc import Set
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -40,18 +42,46 @@ def reasons_of(kind: type) -> dict[str, str]:
 
 
 LOCKSTEP = "lockstep"
+DRIVETEST = "drivetest"
+# Up to 0.3, drivetest submits requests together that are due within this time, by engine, and its logs do not state it.
+COALESCED_UP_TO_0_3_US = {"io_uring": 50, "threads": 40}
+FIRST_STATED = (0, 4)
+RELEASE = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\.")
 
 
-def requests_together(arrivals: str | None, service_threads: int | None, coalesced: int = 0) -> int | None:
+def coalescing_times_us(
+    generator: str | None, version: str, stated_us: int | None, engine: str | None = None
+) -> Set[int]:
+    """Return the times within which a generator may submit due requests together; empty if they are unknown.
+
+    There are two for drivetest up to 0.3 with an unknown engine, otherwise one: 0 submits each request when it is due.
+
+    >>> [sorted(coalescing_times_us("drivetest", version, None)) for version in ("0.3.0", "0.4.0", "x")]
+    [[40, 50], [0], []]
+    """
+    if stated_us is not None:
+        return {stated_us}
+    if generator != DRIVETEST:
+        return {0}
+    release = RELEASE.match(version)
+    if release is None:
+        return set()
+    if (int(release[1]), int(release[2])) >= FIRST_STATED:
+        return {0}
+    own_us = COALESCED_UP_TO_0_3_US.get(engine or "")
+    return set(COALESCED_UP_TO_0_3_US.values()) if own_us is None else {own_us}
+
+
+def requests_together(arrivals: str | None, service_threads: int | None, coalesced: int | None = 0) -> int | None:
     """Return how many requests begin at one moment; None if that is unknown.
 
     ACT 6.x starts all its service threads together: on one slow device at one load 10 threads gave 0.08 % over 1.024 ms
     and 64 gave 5.12 %. Requests that arrive evenly begin one by one for any number of threads, unless the generator
-    coalesces them: `coalesced` is how many are due on average within the time of coalescing.
+    coalesces them: `coalesced` is how many are due on average within the time of coalescing, None if unknown.
     """
     if arrivals == LOCKSTEP:
         return service_threads
-    return None if arrivals is None else 1 + coalesced
+    return None if arrivals is None or coalesced is None else 1 + coalesced
 
 
 def is_weak(not_stated: int, conditions: int) -> bool:

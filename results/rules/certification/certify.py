@@ -201,9 +201,8 @@ def _reasons(best: _Attempt, runs: Runs, device_count: int, highest: Fraction) -
     for stress in filter(None, (stage.stress for stage in best.stages)):
         if stress.nx_load and stress.nx_load > wanted:
             yield f"{stress.id} was heavier than {printed_nx(wanted)} and replaces it"
-    for run in best.runs:
-        if run.coalesce_us:
-            yield f"{run.id} submitted requests that were due within {run.coalesce_us} us together"
+    for run in filter(attrgetter("coalesce_us"), best.runs):
+        yield f"{run.id} submitted requests together that were due at most {run.coalesce_us} us apart"
     for run in runs:
         if run.outcome != FAIL or run.device_count != device_count or run.nx_load is None:
             continue

@@ -50,8 +50,8 @@ class CandidateRun:
     `outcome` is the verdict under the profile. `departures` are its sentences on differences from the profile (ratio,
     object size, duration, slices, the reached rate; not limits). Rates are the requested ones, of all devices
     together. `drive_count` counts distinct physical drives: two partitions of one drive count once. `drives` is None
-    if the log's devices cannot be identified. `started_at_s` is in seconds since 1970. `coalesce_us` is the time within
-    which the generator submitted requests together.
+    if the log's devices cannot be identified. `started_at_s` is in seconds since 1970. `coalesce_us` is the longest
+    time within which the generator submitted due requests together.
     """
 
     id: str

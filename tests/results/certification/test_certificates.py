@@ -52,6 +52,19 @@ def test_load_and_stress_on_one_prepared_drive_certify(product):
 
 
 @pytest.mark.parametrize(
+    ("version", "coalesce_us", "expected_us"),
+    [("0.3.0", None, 50), ("0.4.0", None, None), ("0.4.0", 0, None), ("0.4.0", 100, 100)],
+)
+def test_a_certificate_names_coalesced_requests(product, version, coalesce_us, expected_us):
+    load, _ = load_and_stress(product)
+    facts = load.facts | {"generator": "drivetest", "coalesce_us": coalesce_us}
+    Run.objects.filter(pk=load.pk).update(tool_version=version, facts=facts)
+    refresh(product)
+    sentence = f"{load.public_id} submitted requests together that were due at most {expected_us} us apart"
+    assert Certificate.objects.get().document["reasons"] == ([sentence] if expected_us else [])
+
+
+@pytest.mark.parametrize(
     "unknown",
     ["preparation", "firmware_before", "firmware_after", "over_provisioning_pct_after", "never_reset_before"],
 )

@@ -10,6 +10,7 @@ from results.rules.comparability import (
     ActConditions,
     Difference,
     SweepConditions,
+    coalescing_times_us,
     differences,
     is_weak,
     requests_together,
@@ -82,6 +83,30 @@ def test_service_threads_begin_together_only_in_lockstep(arrivals, service_threa
 @pytest.mark.parametrize(("arrivals", "expected"), [("even", 3), ("poisson", 3), ("lockstep", 10), (None, None)])
 def test_coalesced_requests_begin_together(arrivals, expected):
     assert requests_together(arrivals, 10, 2) == expected
+
+
+@pytest.mark.parametrize(("arrivals", "expected"), [("even", None), ("lockstep", 10)])
+def test_unknown_coalescing_matters_unless_threads_begin_together(arrivals, expected):
+    assert requests_together(arrivals, 10, None) == expected
+
+
+@pytest.mark.parametrize(
+    ("log", "engine", "expected"),
+    [
+        (("drivetest", "0.3.9", None), "io_uring", {50}),
+        (("drivetest", "0.3.9", None), "threads", {40}),
+        (("drivetest", "0.3.9", None), None, {40, 50}),
+        (("drivetest", "0.4.0", None), "io_uring", {0}),
+        (("drivetest", "0.10.0", None), None, {0}),
+        (("drivetest", "1.0.0", None), None, {0}),
+        (("drivetest", "0.4.0", 100), "io_uring", {100}),
+        (("drivetest", "", None), "io_uring", set()),
+        (("act", "6.6", None), "threads", {0}),
+        (("act", "0.3.0", None), None, {0}),
+    ],
+)
+def test_drivetest_before_0_4_coalesces_without_stating_it(log, engine, expected):
+    assert coalescing_times_us(*log, engine) == expected
 
 
 @pytest.mark.parametrize(("not_stated", "expected"), [(0, False), (12, False), (13, True), (14, True), (26, True)])

@@ -10,7 +10,7 @@ from typing import Any
 from results.access.withholding import is_withheld, visible_facts, visible_ycsb
 from results.ingest.ycsb import is_of_the_load
 from results.models import YCSB, Run, Tier
-from results.rules.comparability import ActConditions, SweepConditions, requests_together
+from results.rules.comparability import ActConditions, SweepConditions, coalescing_times_us, requests_together
 from webapp.register.tables.columns import is_taken_as_one, newest_verdict
 
 Conditions = ActConditions | SweepConditions
@@ -43,7 +43,7 @@ def act_conditions(run: Run) -> ActConditions:
     facts = _shown_facts(run)
     config = {str(name): str(value) for name, value in facts.get("config", [])}
     has_config = bool(config)
-    arrivals = facts.get("arrivals")
+    arrivals, engine = facts.get("arrivals"), visible_facts(run, "side_file").get("engine")
     return ActConditions(
         **_of_any(run),
         **_compared(run),
@@ -55,11 +55,8 @@ def act_conditions(run: Run) -> ActConditions:
         compress_pct=run.compress_pct if run.compress_pct is not None or not has_config else 100,
         generator=facts.get("generator"),
         arrivals=arrivals,
-        requests_together=requests_together(
-            arrivals, facts.get("service_threads"), int((run.reads_per_s or 0) * (facts.get("coalesce_us") or 0) / 10**6)
-        ),
-        engine=visible_facts(run, "side_file").get("engine")
-        or ("threads" if facts.get("generator") == "act" else None),
+        requests_together=requests_together(arrivals, facts.get("service_threads"), _coalesced(run, facts, engine)),
+        engine=engine or ("threads" if facts.get("generator") == "act" else None),
         defrag_lwm_pct=_whole(config.get("defrag-lwm-pct")),
         defrag_reads=not SWITCH.get(config.get("no-defrag-reads", "no"), False) if has_config else None,
         update_pct=_decimal(config.get("update-pct", "0" if has_config else None)),
@@ -68,6 +65,17 @@ def act_conditions(run: Run) -> ActConditions:
         commit_to_device=SWITCH.get(config.get("commit-to-device", "no" if has_config else "")),
         tomb_raider=SWITCH.get(config.get("tomb-raider", "no" if has_config else "")),
     )
+
+
+def _coalesced(run: Run, facts: Mapping[str, Any], engine: str | None) -> int | None:
+    """Return how many reads are due on average within the time of coalescing; None if that is unknown.
+
+    An unknown engine does not matter if both engines of the release submit as many reads together at this rate.
+    """
+    rate = run.reads_per_s
+    times_us = coalescing_times_us(facts.get("generator"), run.tool_version, facts.get("coalesce_us"), engine)
+    counts = {None if us and rate is None else int((rate or 0) * us / 10**6) for us in times_us}
+    return counts.pop() if len(counts) == 1 else None
 
 
 def time_of_version(version: str) -> str | None:

@@ -10,13 +10,13 @@ Document = Mapping[str, Any]
 RUN_FACTS = frozenset({
     "config", "derived", "devices", "stop", "unit", "reached_s", "report_interval_s", "generator", "io_errors_count",
     "first_line", "last_line", "device_count", "asked_duration_s", "intervals_count", "record_bytes",
-    "record_bytes_max", "trailing_partial_s", "arrivals", "coalesce_us", "family", "service_threads", "requests_queued_count",
-    "judged_ordinal", "compared_ordinal", "is_virtual_device", "side_file", "telemetry",
+    "record_bytes_max", "trailing_partial_s", "arrivals", "coalesce_us", "family", "service_threads",
+    "requests_queued_count", "judged_ordinal", "compared_ordinal", "is_virtual_device", "side_file", "telemetry",
 })  # fmt: skip
 SIDE_FILE_FIELDS = frozenset({
-    "program", "engine", "engine_reason", "workers", "service_threads", "arrivals", "coalesce_us", "setup", "seed", "started_at", "host",
-    "drives_count", "drives", "warnings", "is_rate_held", "rate_word", "rate_sentence", "operations", "over",
-    "telemetry", "host_causes", "end_reason", "end_text",
+    "program", "engine", "engine_reason", "workers", "service_threads", "arrivals", "coalesce_us", "setup", "seed",
+    "started_at", "host", "drives_count", "drives", "warnings", "is_rate_held", "rate_word", "rate_sentence",
+    "operations", "over", "telemetry", "host_causes", "end_reason", "end_text",
 })  # fmt: skip
 HOST_FIELDS = frozenset({"kernel", "cpu_model", "cpus_count", "memory_bytes", "virtual_machine"})
 DRIVE_FIELDS = frozenset({"name", "kind", "model", "firmware", "size_bytes", "pcie_link"})

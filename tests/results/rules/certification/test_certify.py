@@ -100,7 +100,7 @@ def test_a_heavier_stress_test_counts_as_twice_the_load_and_is_named():
 def test_a_certificate_names_runs_with_coalesced_requests():
     certificate = certify([run(coalesce_us=50), stress()])
     assert certificate.nx_load == 30
-    assert certificate.reasons == ("r-load submitted requests that were due within 50 us together",)
+    assert certificate.reasons == ("r-load submitted requests together that were due at most 50 us apart",)
 
 
 def test_no_load_between_two_tests_is_certified():

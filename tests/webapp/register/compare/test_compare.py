@@ -13,6 +13,7 @@ from results.models import Evidence, Product, Run, Slice, Statistic, Submission,
 from tests.results.rows import from_a_log, judge
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
 from tests.webapp.register.pages import shown_html
+from webapp.register.comparability.conditions import act_conditions
 from webapp.register.compare import choice
 
 pytestmark = pytest.mark.django_db
@@ -99,6 +100,28 @@ def test_runs_with_other_coalescing_are_not_compared(client, make_run):
     runs = make_run(facts=even), make_run(facts=even | {"coalesce_us": 1000})
     type(runs[0]).objects.update(reads_per_s=Decimal(2500))
     assert [row["name"] for row in comparison(client, *runs)["differing"]] == ["requests_together"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "reads_per_s", "expected"),
+    [("io_uring", 20_000, "2"), ("io_uring", 19_999, None), ("threads", 25_000, "2"), ("threads", 20_000, None)],
+)
+def test_drivetest_0_3_submits_requests_together_that_0_4_does_not(client, make_run, engine, reads_per_s, expected):
+    facts = {"arrivals": "even", "generator": "drivetest", "side_file": {"engine": engine}}
+    old, new = make_run(facts=facts, tool_version="0.3.0"), make_run(facts=facts, tool_version="0.4.0")
+    type(old).objects.update(reads_per_s=Decimal(reads_per_s))
+    differing = comparison(client, old, new)["differing"]
+    values = [row["values"] for row in differing if row["name"] == "requests_together"]
+    assert values == ([[expected, "1"]] if expected else [])
+
+
+@pytest.mark.parametrize(("reads_per_s", "is_known"), [(19_999, True), (20_000, False)])
+def test_an_unknown_engine_matters_only_if_the_engines_differ(client, make_run, reads_per_s, is_known):
+    facts = {"arrivals": "even", "generator": "drivetest"}
+    old = make_run(facts=facts, tool_version="0.3.0")
+    Run.objects.filter(pk=old.pk).update(reads_per_s=Decimal(reads_per_s))
+    old.refresh_from_db()
+    assert act_conditions(old).requests_together == (1 if is_known else None)
 
 
 def test_queue_time_is_not_compared_with_service_time(client, make_run):

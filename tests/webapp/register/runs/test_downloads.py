@@ -95,7 +95,9 @@ def test_the_configuration_is_that_of_the_log_without_devices_of_another_host(cl
     assert "# device of that run: /dev/loop4" in text
 
 
-@pytest.mark.parametrize(("coalesce_us", "is_written"), [(50, True), (1000, True), (1001, False), (0, False), (None, False)])
+@pytest.mark.parametrize(
+    ("coalesce_us", "is_written"), [(50, True), (1000, True), (1001, False), (0, False), (None, False)]
+)
 def test_the_configuration_has_the_coalescing_of_the_log(client, run, coalesce_us, is_written):
     Run.objects.filter(pk=run.pk).update(facts=FACTS | {"coalesce_us": coalesce_us})
     text = client.get(f"/runs/{run.public_id}/again.conf").text
