@@ -7,7 +7,7 @@ use crate::config::EngineChoice;
 use crate::device::{self, Device};
 use crate::engine::EngineSelection;
 use crate::host::Host;
-use crate::run::{LoadRun, limit_celsius};
+use crate::run::{LoadRun, limit_celsius, ring_cpus};
 use crate::schedule::Rate;
 use crate::schedule::stream::Operation;
 
@@ -67,10 +67,12 @@ impl LoadRun<'_> {
             .into_iter()
             .map(|device| device.ok().flatten())
             .collect();
+        let select =
+            |devices: &[Device]| self.select_engine(devices, &ring_cpus(&self.identities(devices), host));
         let selection = match (opened, self.config.engine) {
-            (Some(opened), _) => Some(self.select_engine(&opened, host)),
+            (Some(opened), _) => Some(select(&opened)),
             (None, EngineChoice::Auto) => None,
-            (None, _) => Some(self.select_engine(&[], host)),
+            (None, _) => Some(select(&[])),
         };
         Preview {
             devices,

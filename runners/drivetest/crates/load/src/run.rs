@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::Outcome;
 use crate::config::Config;
 use crate::device::{self, Device, OpenRequest};
+use crate::engine::ring_cpus::RingCpus;
 use crate::engine::setup::Setup;
 use crate::engine::workers::RunContext;
 use crate::engine::{self, Engine, EngineSelection};
@@ -94,17 +95,14 @@ impl LoadRun<'_> {
             self.seed,
             StopSignal::new()?,
         ));
-        let choice = self.select_engine(&context.devices, host);
+        let identities = self.identities(&context.devices);
+        let ring_cpus = ring_cpus(&identities, host);
+        let choice = self.select_engine(&context.devices, &ring_cpus);
         let streams = streams(&self.config, context.length, self.seed, choice.engine.workers());
         outputs.log(&header::measured(&self.config, &context.devices, &choice))?;
         let warnings = self.guard.warnings(limit_celsius(&self.config));
-        let identities = self.identities(&context.devices);
-        let nodes: Vec<Option<u64>> = identities
-            .iter()
-            .map(|identity| identity["numa_node"].as_u64())
-            .collect();
-        let mut setup = Setup::apply(&Root::host(), &choice, &nodes);
-        let prepared = engine::prepare(&context, &streams, choice.engine, &mut setup);
+        let mut setup = Setup::apply(&Root::host(), &choice, &ring_cpus);
+        let prepared = engine::prepare(&context, &streams, choice.engine, &ring_cpus, &mut setup);
         outputs.side(&Start::new(
             &self,
             Some(&choice),
@@ -168,12 +166,12 @@ impl LoadRun<'_> {
     }
 
     /// Selects the engine that suits the devices at the total rate of all streams.
-    pub(crate) fn select_engine(&self, devices: &[Device], host: &Host) -> EngineSelection {
+    pub(crate) fn select_engine(&self, devices: &[Device], ring_cpus: &RingCpus) -> EngineSelection {
         let per_s = self.config.rates().iter().map(|(_, rate)| rate.per_s()).sum();
-        engine::select(&self.config, devices, per_s, host.cpus_count as usize)
+        engine::select(&self.config, devices, per_s, ring_cpus)
     }
 
-    fn identities(&self, devices: &[Device]) -> Vec<Value> {
+    pub(crate) fn identities(&self, devices: &[Device]) -> Vec<Value> {
         let plain = |device: &Device| json!({"path": device.name, "size_bytes": device.size_bytes, "minimum_io_bytes": device.minimum_io_bytes});
         let identity = |(ordinal, device): (usize, &Device)| {
             let known = self.guard.identity(ordinal, &device.file);
@@ -214,6 +212,12 @@ impl LoadRun<'_> {
         let log_lines = format!("ERROR: create service thread\ndrivetest: refused: {text}\n");
         end_refused(Outcome::Refused(text), Ok(()), &log_lines, outputs)
     }
+}
+
+/// Returns the processors for the rings of a load on these devices.
+pub(crate) fn ring_cpus(identities: &[Value], host: &Host) -> RingCpus {
+    let nodes = identities.iter().map(|identity| identity["numa_node"].as_u64());
+    RingCpus::select(&Root::host(), &nodes.collect::<Vec<_>>(), host.cpus_count)
 }
 
 /// Writes the end of a load that did not start. At a terminal, the caller prints the reason on standard error.

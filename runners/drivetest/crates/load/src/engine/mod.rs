@@ -17,6 +17,7 @@ mod ring {
 
     pub(crate) use worker::Worker;
 }
+pub mod ring_cpus;
 pub mod setup;
 mod thread_scheduling;
 mod threads;
@@ -30,6 +31,7 @@ pub use probe::select;
 
 use crate::clock::{Instant, Nanos};
 use counters::EngineCounters;
+use ring_cpus::{Confinement, RingCpus};
 use rustix::thread::sched_setaffinity;
 use setup::Setup;
 use workers::{RunContext, Task};
@@ -90,20 +92,20 @@ impl Engine {
     }
 }
 
-/// Returns the number of rings for a rate, and a sentence with the reason. It is at most half the number of processors,
-/// so that completions find a free processor.
-pub fn workers(configured: usize, per_s: f64, cpus_count: usize) -> (usize, String) {
+/// Returns the number of rings for a rate, and a sentence with the reason. It is at most half the number of their
+/// processors, so that completions find a free processor.
+pub fn workers(configured: usize, per_s: f64, cpus: &RingCpus) -> (usize, String) {
     let wanted = (per_s / REQUESTS_PER_WORKER).ceil().max(1.0) as usize;
-    let most = (cpus_count / 2).clamp(1, MOST_WORKERS);
+    let most = (cpus.count / 2).clamp(1, MOST_WORKERS);
     let (count, reason) = match configured {
-        0 if wanted > most && most < MOST_WORKERS => {
-            (most, format!("at most half of {cpus_count} processors"))
-        }
-        0 => (
-            wanted.min(most),
+        1.. => (configured.min(MOST_WORKERS), "configured".to_owned()),
+        0 if wanted <= most => (
+            wanted,
             format!("at most {REQUESTS_PER_WORKER} requests per second for each ring"),
         ),
-        _ => (configured.min(MOST_WORKERS), "configured".to_owned()),
+        0 if most == MOST_WORKERS => (most, format!("at most {MOST_WORKERS} rings")),
+        0 if cpus.count == 1 => (most, format!("only {}", cpus.text())),
+        0 => (most, format!("at most half of {}", cpus.text())),
     };
     let rings = if count == 1 { "ring" } else { "rings" };
     (
@@ -136,6 +138,7 @@ pub fn prepare(
     context: &Arc<RunContext>,
     streams: &[Arc<Stream>],
     engine: Engine,
+    ring_cpus: &RingCpus,
     setup: &mut Setup,
 ) -> io::Result<PreparedEngine> {
     let threads_count = streams.iter().map(|stream| stream.recorders.len()).sum();
@@ -144,7 +147,7 @@ pub fn prepare(
         engine.workers().is_some(),
     );
     let tasks = match engine {
-        Engine::IoUring { workers } => ring_tasks(context, streams, workers, &counters, setup)?,
+        Engine::IoUring { workers } => ring_tasks(context, streams, workers, &counters, ring_cpus, setup)?,
         Engine::Threads => {
             setup.is_processor_wait_counted = Some(thread_scheduling::counts_processor_waits());
             thread_tasks(context, streams, &counters)
@@ -158,15 +161,18 @@ fn ring_tasks(
     streams: &[Arc<Stream>],
     workers: usize,
     counters: &EngineCounters,
+    ring_cpus: &RingCpus,
     setup: &mut Setup,
 ) -> io::Result<Vec<Task>> {
-    let cpus = setup.ring_cpus;
+    let cpus = ring_cpus.set;
+    // The kernel allocates memory on the node of the thread that first uses it.
+    let _confinement = cpus.map(|cpus| Confinement::begin(&cpus));
     let task = |number| {
         let worker = ring::Worker::new(context, streams, number, workers, counters.of_worker(number))?;
-        // All rings are set up alike.
-        (setup.ring_mode, setup.has_registered_buffers) = worker.ring_setup();
+        let (mode, unregistered_reason) = worker.ring_setup();
+        setup.add_ring(mode, unregistered_reason);
         let work: Box<dyn FnOnce() + Send> = Box::new(move || {
-            // Without permission, the ring runs on all processors, as before.
+            // The kernel accepted these processors when they were selected.
             let _ = cpus.map(|cpus| sched_setaffinity(None, &cpus));
             worker.work();
         });
@@ -189,11 +195,48 @@ fn thread_tasks(context: &Arc<RunContext>, streams: &[Arc<Stream>], counters: &E
 
 #[cfg(test)]
 mod tests {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu};
+
     use super::*;
+    use crate::config::Config;
+    use crate::device::{Device, Offsets};
+    use crate::schedule::stream::streams;
+    use crate::stop::StopSignal;
+
+    /// Returns the context of a run of 1 s with reads of a file, and its streams for this number of rings.
+    pub(super) fn run_of_reads(
+        per_s: u32,
+        coalesce_us: u32,
+        workers: Option<usize>,
+    ) -> (Arc<RunContext>, Vec<Arc<Stream>>) {
+        let text = format!(
+            "device-names: a\ntest-duration-sec: 1\nread-reqs-per-sec: {per_s}\ncoalesce-us: {coalesce_us}"
+        );
+        let config = Config::read(&text, 1).unwrap().0;
+        let streams = streams(&config, Nanos::from_s(1), 1, workers);
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1 << 20).unwrap();
+        let device = Device {
+            name: "a".to_owned(),
+            file,
+            size_bytes: 1 << 20,
+            minimum_io_bytes: 512,
+            offsets: Offsets::new(&config, 1 << 20, 512).unwrap(),
+        };
+        let stop = StopSignal::new().unwrap();
+        (Arc::new(RunContext::new(config, vec![device], 1, stop)), streams)
+    }
+
+    fn on(count: usize) -> RingCpus {
+        RingCpus {
+            count,
+            ..RingCpus::default()
+        }
+    }
 
     #[test]
     fn one_ring_is_enough_up_to_its_rate() {
-        let of = |per_s, cpus_count| workers(0, per_s, cpus_count).0;
+        let of = |per_s, cpus_count| workers(0, per_s, &on(cpus_count)).0;
         assert_eq!([of(20_000.0, 2), of(20_000.0, 128), of(50_000.0, 128)], [1, 1, 1]);
         assert_eq!([of(50_001.0, 128), of(800_000.0, 128), of(1e9, 256)], [2, 16, 64]);
     }
@@ -201,31 +244,73 @@ mod tests {
     #[test]
     fn rings_use_at_most_half_of_the_processors() {
         assert_eq!(
-            [1, 2, 8].map(|cpus_count| workers(0, 800_000.0, cpus_count).0),
+            [1, 2, 8].map(|cpus_count| workers(0, 800_000.0, &on(cpus_count)).0),
             [1, 1, 4]
         );
     }
 
     #[test]
     fn a_configured_number_is_used() {
-        assert_eq!([workers(3, 1.0, 1).0, workers(65, 1.0, 1).0], [3, 64]);
+        assert_eq!([workers(3, 1.0, &on(1)).0, workers(65, 1.0, &on(1)).0], [3, 64]);
     }
 
     #[test]
     fn the_number_of_rings_has_a_reason() {
-        let reason = |configured, per_s, cpus_count| workers(configured, per_s, cpus_count).1;
+        let reason = |configured, per_s, cpus: RingCpus| workers(configured, per_s, &cpus).1;
         let expected = [
             "1 ring for 30000 requests per second: at most 50000 requests per second for each ring",
             "2 rings for 90000 requests per second: at most 50000 requests per second for each ring",
+            "64 rings for 3200000 requests per second: at most 50000 requests per second for each ring",
+            "64 rings for 10000000 requests per second: at most 64 rings",
             "1 ring for 90000 requests per second: at most half of 2 processors",
+            "4 rings for 400000 requests per second: at most half of 8 processors of NUMA node 1",
+            "1 ring for 90000 requests per second: only 1 processor",
             "2 rings for 90000 requests per second: configured",
         ];
+        let on_node = RingCpus {
+            node: Some(1),
+            ..on(8)
+        };
         let found = [
-            reason(0, 3e4, 2),
-            reason(0, 9e4, 8),
-            reason(0, 9e4, 2),
-            reason(2, 9e4, 2),
+            reason(0, 3e4, on(2)),
+            reason(0, 9e4, on(8)),
+            reason(0, 3.2e6, on(256)),
+            reason(0, 1e7, on(256)),
+            reason(0, 9e4, on(2)),
+            reason(0, 4e5, on_node),
+            reason(0, 9e4, on(1)),
+            reason(2, 9e4, on(2)),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn rings_alone_run_on_their_processors() {
+        let before = sched_getaffinity(None).unwrap();
+        let (context, streams) = run_of_reads(1_000, 0, Some(1));
+        // Without io_uring there is nothing to test.
+        let counters = EngineCounters::new(1, true);
+        let Ok(ring) = ring::Worker::new(&context, &streams, 0, 1, counters.of_worker(0)) else {
+            return;
+        };
+        drop(ring);
+        let mut one = CpuSet::new();
+        one.set(sched_getcpu());
+        let ring_cpus = RingCpus {
+            set: Some(one),
+            ..on(1)
+        };
+        let mut setup = Setup::default();
+        let tasks = ring_tasks(&context, &streams, 1, &counters, &ring_cpus, &mut setup).unwrap();
+        assert_eq!(sched_getaffinity(None).unwrap(), before);
+        assert!(setup.ring_mode.is_some() && setup.has_registered_buffers.is_some());
+        context.start_barrier.cancel();
+        for (_, work) in tasks {
+            let thread = std::thread::spawn(move || {
+                work();
+                sched_getaffinity(None).unwrap()
+            });
+            assert_eq!(thread.join().unwrap(), one);
+        }
     }
 }

@@ -9,6 +9,7 @@ use std::os::fd::AsRawFd;
 
 use io_uring::{IoUring, opcode, types};
 
+use super::ring_cpus::RingCpus;
 use super::{Engine, EngineSelection, workers};
 use crate::config::{Config, EngineChoice};
 use crate::device::Device;
@@ -39,8 +40,8 @@ enum Completion {
 }
 
 /// Selects the engine for these devices at `per_s` requests per second.
-pub fn select(config: &Config, devices: &[Device], per_s: f64, cpus_count: usize) -> EngineSelection {
-    let (workers, rings_reason) = workers(config.workers as usize, per_s, cpus_count);
+pub fn select(config: &Config, devices: &[Device], per_s: f64, ring_cpus: &RingCpus) -> EngineSelection {
+    let (workers, rings_reason) = workers(config.workers as usize, per_s, ring_cpus);
     let rings = Engine::IoUring { workers };
     let (engine, reason) = match config.engine {
         EngineChoice::IoUring => (rings, "configured".to_owned()),

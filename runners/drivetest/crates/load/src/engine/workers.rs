@@ -121,7 +121,7 @@ impl StartBarrier {
     }
 
     /// Releases the waiting threads without a run.
-    fn cancel(&self) {
+    pub(super) fn cancel(&self) {
         let waiting = self.waiting_count.lock().unwrap_or_else(PoisonError::into_inner);
         // A barrier that was released stays released.
         let _ = self.start.set(None);

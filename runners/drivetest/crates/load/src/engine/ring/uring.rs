@@ -55,12 +55,13 @@ pub(super) enum Completion {
     Alarm(Instant),
 }
 
-/// The ring, and whether its memory is registered.
+/// The ring.
 pub(super) struct Ring {
     uring: IoUring,
     /// How the kernel runs completions, as in the start record.
     pub(super) mode: &'static str,
-    pub(super) has_fixed_memory: bool,
+    /// Why its memory is not registered with the kernel.
+    pub(super) unregistered_reason: Option<io::Error>,
     counters: Arc<WorkerCounters>,
     /// Times of the alarms, which the kernel reads.
     alarm_times: Box<[types::Timespec; ALARMS]>,
@@ -93,14 +94,14 @@ impl Ring {
         let submitter = uring.submitter();
         // SAFETY: the arena outlives the ring: the worker that owns both frees it last, and only without outstanding
         // requests.
-        let has_fixed_memory = unsafe { submitter.register_buffers(&[whole]) }.is_ok();
+        let registered = unsafe { submitter.register_buffers(&[whole]) };
         submitter.register_files(&descriptors)?;
         // Kernels before 5.15 do not support this limit and use their default.
         let _ = submitter.register_iowq_max_workers(&mut [KERNEL_THREADS, 0]);
         Ok(Self {
             uring,
             mode,
-            has_fixed_memory,
+            unregistered_reason: registered.err(),
             counters,
             alarm_times: Box::new([types::Timespec::new(); ALARMS]),
             alarms: [Instant::ZERO; ALARMS],
@@ -168,7 +169,7 @@ impl Ring {
     fn entry(&self, address: *mut u8, transfer: Transfer) -> squeue::Entry {
         let file = types::Fixed(transfer.device as u32);
         let (offset, length) = (transfer.extent.offset, transfer.extent.length as u32);
-        match (transfer.is_write, self.has_fixed_memory) {
+        match (transfer.is_write, self.unregistered_reason.is_none()) {
             (false, true) => opcode::ReadFixed::new(file, address, length, 0)
                 .offset(offset)
                 .build(),

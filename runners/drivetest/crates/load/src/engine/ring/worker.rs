@@ -138,9 +138,9 @@ impl Worker {
         })
     }
 
-    /// Returns the mode of the ring, and whether its memory is registered, for the start record.
-    pub(crate) fn ring_setup(&self) -> (Option<&'static str>, Option<bool>) {
-        (Some(self.ring.mode), Some(self.ring.has_fixed_memory))
+    /// Returns the mode of the ring, and why its memory is not registered, for the start record.
+    pub(crate) fn ring_setup(&self) -> (&'static str, Option<&io::Error>) {
+        (self.ring.mode, self.ring.unregistered_reason.as_ref())
     }
 
     /// Works until all requests are sent or the run stops.
