@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use serde::Serialize;
 
-use super::wake_error::WakeError;
+use super::wake_error::{self, WakeError};
 use crate::clock::Nanos;
 use crate::stats::act_buckets::add;
 
@@ -21,15 +21,27 @@ const ENTERS: usize = 3;
 const BATCHES: usize = 4;
 const COUNTERS_COUNT: usize = BATCHES + BATCH_SIZES.len();
 
-/// The counters of one worker, and median and 99th percentile of its wake-up error. The worker alone writes them, and
-/// they have cache lines of their own.
-#[derive(Debug, Default)]
+/// The counters of one worker, and the distribution of its wake-up error. The worker alone writes them, and they have
+/// cache lines of their own.
+#[derive(Debug)]
 #[repr(align(128))]
-pub struct WorkerCounters([AtomicU64; COUNTERS_COUNT], [AtomicU64; 2]);
+pub struct WorkerCounters {
+    counts: [AtomicU64; COUNTERS_COUNT],
+    wake_errors: [AtomicU32; wake_error::CELLS_COUNT],
+}
+
+impl Default for WorkerCounters {
+    fn default() -> Self {
+        Self {
+            counts: [const { AtomicU64::new(0) }; COUNTERS_COUNT],
+            wake_errors: [const { AtomicU32::new(0) }; wake_error::CELLS_COUNT],
+        }
+    }
+}
 
 impl WorkerCounters {
     pub(super) fn count_spin(&self, length: Nanos) {
-        add(&self.0[SPIN_NS], length.0);
+        add(&self.counts[SPIN_NS], length.0);
     }
 
     /// Counts the end of a sleep.
@@ -39,23 +51,25 @@ impl WorkerCounters {
         } else {
             TIMER_WAKES
         };
-        add(&self.0[counter], 1);
+        add(&self.counts[counter], 1);
     }
 
+    /// Publishes the distribution at its last evaluation.
     pub(super) fn set_wake_error(&self, wake_error: &WakeError) {
-        self.1[0].store(wake_error.median.0, Relaxed);
-        self.1[1].store(wake_error.p99.0, Relaxed);
+        for (cell, count) in self.wake_errors.iter().zip(wake_error.counts) {
+            cell.store(count, Relaxed);
+        }
     }
 
     pub(super) fn count_enter(&self) {
-        add(&self.0[ENTERS], 1);
+        add(&self.counts[ENTERS], 1);
     }
 
     /// Counts requests that were submitted in one turn. A turn without any is no batch.
     pub(super) fn count_batch(&self, requests_count: usize) {
         if let Some(beyond_first) = requests_count.checked_sub(1) {
             let size = (usize::BITS - beyond_first.leading_zeros()) as usize;
-            add(&self.0[BATCHES + size.min(BATCH_SIZES.len() - 1)], 1);
+            add(&self.counts[BATCHES + size.min(BATCH_SIZES.len() - 1)], 1);
         }
     }
 }
@@ -80,9 +94,9 @@ pub struct EngineCounts {
     pub completion_wakes_count: Option<u64>,
     /// Calls of io_uring_enter.
     pub enters_count: Option<u64>,
-    /// Median and 99th percentile of the time by which timers lately woke workers late, of the worst worker.
+    /// Median of the time by which timers lately woke workers late, in steps of 500 ns. 127,500 is that or longer.
     pub wake_error_p50_ns: u64,
-    /// 0 until there are enough samples.
+    /// Its 99th percentile.
     pub wake_error_p99_ns: u64,
     /// Number of batches by their number of requests.
     pub batch_sizes: BTreeMap<&'static str, u64>,
@@ -115,20 +129,27 @@ impl EngineCounters {
 
     fn sums(&self) -> [u64; COUNTERS_COUNT] {
         std::array::from_fn(|counter: usize| {
-            let values = self.workers.iter().map(|worker| worker.0[counter].load(Relaxed));
+            let values = self
+                .workers
+                .iter()
+                .map(|worker| worker.counts[counter].load(Relaxed));
             values.sum()
         })
     }
 
     fn counts(&self, sums: [u64; COUNTERS_COUNT]) -> EngineCounts {
         let of_rings = |counter| self.has_rings.then_some(sums[counter]);
-        let worst = |gauge: usize| {
-            let values = self.workers.iter().map(|worker| worker.1[gauge].load(Relaxed));
-            values.max().unwrap_or_default()
-        };
+        let wake_errors: [u32; wake_error::CELLS_COUNT] = std::array::from_fn(|cell: usize| {
+            let values = self
+                .workers
+                .iter()
+                .map(|worker| worker.wake_errors[cell].load(Relaxed));
+            values.sum()
+        });
+        let wake_error_ns = |percent| wake_error::percentile(&wake_errors, percent).0;
         EngineCounts {
-            wake_error_p50_ns: worst(0),
-            wake_error_p99_ns: worst(1),
+            wake_error_p50_ns: wake_error_ns(50),
+            wake_error_p99_ns: wake_error_ns(99),
             spin_ns: sums[SPIN_NS],
             timer_wakes_count: sums[TIMER_WAKES],
             completion_wakes_count: of_rings(COMPLETION_WAKES),
@@ -187,9 +208,9 @@ mod tests {
     }
 
     #[test]
-    fn the_wake_up_error_is_that_of_the_worst_worker() {
-        let counters = EngineCounters::new(2, true);
-        for (number, us) in [(0, 20), (1, 30)] {
+    fn the_wake_up_error_is_that_of_the_samples_of_all_workers() {
+        let counters = EngineCounters::new(3, true);
+        for (number, us) in [(0, 30), (1, 20), (2, 20)] {
             let (worker, mut wake_error) = (counters.of_worker(number), WakeError::new());
             while !wake_error.add(Nanos::from_us(us)) {}
             worker.set_wake_error(&wake_error);
@@ -197,7 +218,17 @@ mod tests {
         let totals = counters.totals();
         assert_eq!(
             (totals.wake_error_p50_ns, totals.wake_error_p99_ns),
-            (30_000, 30_000)
+            (20_000, 30_000)
         );
+    }
+
+    #[test]
+    fn the_published_distribution_has_all_samples() {
+        let counters = EngineCounters::new(1, true);
+        let mut wake_error = WakeError::new();
+        wake_error.add(Nanos::from_ms(4));
+        while !wake_error.add(Nanos::from_us(20)) {}
+        counters.of_worker(0).set_wake_error(&wake_error);
+        assert_eq!(counters.totals().wake_error_p99_ns, 127_500);
     }
 }

@@ -34,6 +34,7 @@ use counters::EngineCounters;
 use ring_cpus::{Confinement, RingCpus};
 use rustix::thread::sched_setaffinity;
 use setup::Setup;
+use wake_error::WakeError;
 use workers::{RunContext, Task};
 
 use crate::schedule::stream::Stream;
@@ -133,7 +134,7 @@ impl PreparedEngine {
 /// Prepares the workers of all streams, and records how their rings or threads are set up.
 ///
 /// # Errors
-/// If the system provides too few rings.
+/// If the system provides too few rings, or no thread.
 pub fn prepare(
     context: &Arc<RunContext>,
     streams: &[Arc<Stream>],
@@ -150,7 +151,7 @@ pub fn prepare(
         Engine::IoUring { workers } => ring_tasks(context, streams, workers, &counters, ring_cpus, setup)?,
         Engine::Threads => {
             setup.is_processor_wait_counted = Some(thread_scheduling::counts_processor_waits());
-            thread_tasks(context, streams, &counters)
+            thread_tasks(context, streams, &counters, &WakeError::of_trial_thread()?)
         }
     };
     Ok(PreparedEngine { tasks, counters })
@@ -181,11 +182,17 @@ fn ring_tasks(
     (0..workers).map(task).collect()
 }
 
-fn thread_tasks(context: &Arc<RunContext>, streams: &[Arc<Stream>], counters: &EngineCounters) -> Vec<Task> {
+fn thread_tasks(
+    context: &Arc<RunContext>,
+    streams: &[Arc<Stream>],
+    counters: &EngineCounters,
+    wake_error: &WakeError,
+) -> Vec<Task> {
     let mut tasks = Vec::new();
     for stream in streams {
         for number in 0..stream.recorders.len() {
-            let worker = threads::Worker::new(context, stream, number, counters.of_worker(tasks.len()));
+            let counters = counters.of_worker(tasks.len());
+            let worker = threads::Worker::new(context, stream, number, counters, wake_error.clone());
             let work: Box<dyn FnOnce() + Send> = Box::new(move || worker.work());
             tasks.push((format!("load-{number}"), work));
         }

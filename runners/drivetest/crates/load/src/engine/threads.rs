@@ -122,8 +122,10 @@ impl Worker {
         stream: &Arc<Stream>,
         number: usize,
         counters: Arc<WorkerCounters>,
+        wake_error: WakeError,
     ) -> Self {
         let now = Instant::now();
+        counters.set_wake_error(&wake_error);
         let in_window = stream.schedule.rate().per_s() * context.coalescing().0 as f64 / 1e9;
         Self {
             memory: memory(context, stream.operation, number),
@@ -133,7 +135,7 @@ impl Worker {
             number,
             availability: Availability::new(now),
             run_queue_wait: RunQueueWait::default(),
-            wake_error: WakeError::new(),
+            wake_error,
             counters,
             context: Arc::clone(context),
             stream: Arc::clone(stream),
@@ -317,36 +319,15 @@ fn memory(context: &RunContext, operation: Operation, number: usize) -> Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
-    use crate::device::Offsets;
-    use crate::schedule::stream::streams;
+    use crate::engine::counters::EngineCounters;
+    use crate::engine::tests::run_of_reads;
     use crate::stats::histogram::Histogram;
     use crate::stats::recorder::Tally;
-    use crate::stop::StopSignal;
 
     /// Returns a thread for 20,000 reads per second of a file.
     fn thread(coalesce_us: u32) -> Worker {
-        let text = format!(
-            "device-names: a\ntest-duration-sec: 1\nread-reqs-per-sec: 20000\ncoalesce-us: {coalesce_us}"
-        );
-        let config = Config::read(&text, 1).unwrap().0;
-        let stream = &streams(&config, Nanos::from_s(1), 1, None)[0];
-        let file = tempfile::tempfile().unwrap();
-        file.set_len(1 << 20).unwrap();
-        let device = Device {
-            name: "a".to_owned(),
-            file,
-            size_bytes: 1 << 20,
-            minimum_io_bytes: 512,
-            offsets: Offsets::new(&config, 1 << 20, 512).unwrap(),
-        };
-        let context = Arc::new(RunContext::new(
-            config,
-            vec![device],
-            1,
-            StopSignal::new().unwrap(),
-        ));
-        Worker::new(&context, stream, 0, Arc::default())
+        let (context, streams) = run_of_reads(20_000, coalesce_us, None);
+        Worker::new(&context, &streams[0], 0, Arc::default(), WakeError::new())
     }
 
     #[test]
@@ -359,11 +340,31 @@ mod tests {
             thread.is_behind = true;
             [slow, on_time, thread.batch_size()]
         };
-        // 50 us lie between two requests.
+        // Requests are 50 us apart.
         assert_eq!(
             [sizes(0), sizes(49), sizes(100)],
             [[1, 1, 16], [1, 1, 16], [1, 3, 16]]
         );
+    }
+
+    #[test]
+    fn a_thread_begins_with_the_wake_up_error_of_the_run_and_spins_for_that_time() {
+        let mut wake_error = WakeError::new();
+        while !wake_error.add(Nanos::from_us(120)) {}
+        let counters = EngineCounters::new(1, false);
+        let (context, streams) = run_of_reads(100, 0, None);
+        let mut thread = Worker::new(&context, &streams[0], 0, counters.of_worker(0), wake_error);
+        assert_eq!(counters.totals().wake_error_p50_ns, 120_000);
+        thread_scheduling::minimize_timer_slack();
+        // A busy machine may wake the thread later than that, but not always.
+        for _ in 0..100 {
+            let due = Instant::now().after(Nanos::from_ms(1));
+            assert!(matches!(thread.wait(due), Readiness::Due) && Instant::now() >= due);
+            if counters.totals().spin_ns > 0 {
+                return;
+            }
+        }
+        panic!("all sleeps ended after the due time");
     }
 
     fn at(us: u64) -> Instant {

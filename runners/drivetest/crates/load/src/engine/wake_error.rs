@@ -1,10 +1,14 @@
 //! The wake-up error: the time by which timers wake a thread late, and the lead with which they are set for it.
 
+use std::io;
+use std::thread::Builder;
+
+use super::thread_scheduling;
 use crate::clock::{Instant, Nanos};
 
 /// Width of a cell of the distribution. The last cell has all longer times.
 const CELL: Nanos = Nanos(500);
-const CELLS_COUNT: usize = 256;
+pub(super) const CELLS_COUNT: usize = 256;
 
 /// Number of samples before the first evaluation, and between two later ones.
 const FIRST_SAMPLES: u32 = 64;
@@ -13,10 +17,12 @@ const SAMPLES: u32 = 512;
 /// Length of a sleep that measures the error before the first request.
 const TRIAL_SLEEP: Nanos = Nanos::from_us(100);
 
-/// Distribution of the wake-up error of one thread. Each evaluation halves the weight of earlier samples.
-#[derive(Debug)]
+/// Distribution of the wake-up error of one thread. After each evaluation, the weight of its samples is halved.
+#[derive(Debug, Clone)]
 pub(super) struct WakeError {
-    counts: [u32; CELLS_COUNT],
+    /// Number of samples in each cell.
+    pub(super) counts: [u32; CELLS_COUNT],
+    /// Number of samples that are missing for the next evaluation.
     missing_count: u32,
     /// Median at the last evaluation; 0 before the first one.
     pub(super) median: Nanos,
@@ -35,6 +41,23 @@ impl WakeError {
         }
     }
 
+    /// Returns the distribution of a thread that only sleeps. All threads of a run start with it: they are many, and
+    /// most of them wake up too rarely to know their own error soon.
+    ///
+    /// # Errors
+    /// If the system provides no thread.
+    pub(super) fn of_trial_thread() -> io::Result<Self> {
+        let trial = Builder::new().name("wake-error".to_owned()).spawn(|| {
+            thread_scheduling::minimize_timer_slack();
+            let mut wake_error = Self::new();
+            wake_error.measure();
+            wake_error
+        })?;
+        trial
+            .join()
+            .map_err(|_| io::Error::other("the thread that measures the wake-up error ended"))
+    }
+
     /// Sleeps until there are enough samples for the first evaluation, some milliseconds.
     pub(super) fn measure(&mut self) {
         let sleep = || {
@@ -47,27 +70,18 @@ impl WakeError {
 
     /// Adds a sample. Returns whether median and percentile were evaluated.
     pub(super) fn add(&mut self, error: Nanos) -> bool {
+        if self.missing_count == 0 {
+            self.counts.iter_mut().for_each(|count| *count /= 2);
+            self.missing_count = SAMPLES;
+        }
         let cell = (error.0 / CELL.0).min(CELLS_COUNT as u64 - 1);
         self.counts[cell as usize] += 1;
         self.missing_count -= 1;
         let is_evaluated = self.missing_count == 0;
         if is_evaluated {
-            (self.median, self.p99) = (self.percentile(50), self.percentile(99));
-            self.counts.iter_mut().for_each(|count| *count /= 2);
-            self.missing_count = SAMPLES;
+            (self.median, self.p99) = (percentile(&self.counts, 50), percentile(&self.counts, 99));
         }
         is_evaluated
-    }
-
-    fn percentile(&self, percent: u32) -> Nanos {
-        let mut left = self.counts.iter().sum::<u32>() * percent / 100;
-        let is_beyond = |count: &u32| {
-            let is_beyond = *count > left;
-            left = left.saturating_sub(*count);
-            is_beyond
-        };
-        let cell = self.counts.iter().position(is_beyond).unwrap_or_default();
-        Nanos(cell as u64 * CELL.0)
     }
 
     /// Returns how long before a due time to set a timer: the usual error, so that the thread rarely spins, or more if
@@ -80,6 +94,19 @@ impl WakeError {
         let needed = half_period.map_or(0, |half_period| tail.saturating_sub(half_period.0));
         Nanos(self.median.0.max(needed))
     }
+}
+
+/// Returns a percentile of a distribution: the lower limit of its cell, or 0 without samples.
+pub(super) fn percentile(counts: &[u32; CELLS_COUNT], percent: u64) -> Nanos {
+    let samples_count: u64 = counts.iter().copied().map(u64::from).sum();
+    let mut left = samples_count * percent / 100;
+    let is_beyond = |count: &u32| {
+        let is_beyond = u64::from(*count) > left;
+        left = left.saturating_sub(u64::from(*count));
+        is_beyond
+    };
+    let cell = counts.iter().position(is_beyond).unwrap_or_default();
+    Nanos(cell as u64 * CELL.0)
 }
 
 #[cfg(test)]
@@ -137,9 +164,10 @@ mod tests {
 
     #[test]
     fn trial_sleeps_give_the_first_lead() {
-        let mut wake_error = WakeError::new();
-        wake_error.measure();
-        assert!(wake_error.median <= wake_error.p99 && wake_error.missing_count == SAMPLES);
+        let begin = Instant::now();
+        let wake_error = WakeError::of_trial_thread().unwrap();
+        assert!(Instant::now().since(begin) >= Nanos(u64::from(FIRST_SAMPLES) * TRIAL_SLEEP.0));
+        assert!(wake_error.lead(None) > us(0));
     }
 
     proptest::proptest! {
