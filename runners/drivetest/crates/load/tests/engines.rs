@@ -142,7 +142,7 @@ fn engine_counters_add_up() {
 
 #[test]
 fn requests_are_submitted_together_only_if_configured() {
-    // 200 us lie between two requests, or 2 ms: a slow machine may submit some late, but not most.
+    // Requests are 200 us or 2 ms apart: a slow machine may submit some late, but not most.
     for (coalesce_us, per_s) in [(1_000, 5_000), (0, 500)] {
         let Some(bench) = Bench::new() else { return };
         let text = format!("test-duration-sec: 1\nread-reqs-per-sec: {per_s}\ncoalesce-us: {coalesce_us}\n");
