@@ -227,6 +227,7 @@ mod tests {
             is_sustained,
             verdict: RateVerdict::Sustained,
             sentence: "reads: 1.000 per second, 2.000 requested".to_owned(),
+            missed: vec![],
         };
         assert_eq!(
             (rate_not_sustained(None), rate_not_sustained(Some(&check(true)))),

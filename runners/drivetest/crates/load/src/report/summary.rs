@@ -222,6 +222,7 @@ mod tests {
             is_sustained,
             verdict: RateVerdict::BelowRequested,
             sentence: if is_sustained { "" } else { "reads: too few" }.to_owned(),
+            missed: vec![],
         };
         RunEnd {
             stop_reason: None,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::clock::Nanos;
 use crate::report::rounded::rate;
+use crate::schedule::stream::Operation;
 use crate::stats::operation_stats::OperationStats;
 
 /// Missing requests up to this share are tolerated: 0.1 %.
@@ -30,6 +31,9 @@ pub struct RateCheck {
     pub verdict: RateVerdict,
     /// What was missing or late, and by how much. Empty if nothing was.
     pub sentence: String,
+    /// The operations that did not reach their rate. They state it themselves in the side file.
+    #[serde(skip)]
+    pub missed: Vec<Operation>,
 }
 
 /// The verdict on the rates of a run, from the best to the worst.
@@ -65,10 +69,13 @@ impl RateCheck {
         if extent.elapsed == Nanos(0) {
             return None;
         }
-        let shortfalls: Vec<_> = operation_stats
-            .iter()
-            .filter_map(|stats| shortfall(stats, extent))
-            .collect();
+        let (mut missed, mut shortfalls) = (vec![], vec![]);
+        for stats in operation_stats {
+            if let Some(shortfall) = shortfall(stats, extent) {
+                missed.push(stats.operation);
+                shortfalls.push(shortfall);
+            }
+        }
         let (verdict, sentence) = match shortfalls.iter().map(|(verdict, _)| *verdict).max() {
             Some(worst) => {
                 let sentences: Vec<_> = shortfalls.into_iter().map(|(_, sentence)| sentence).collect();
@@ -80,6 +87,7 @@ impl RateCheck {
             is_sustained: verdict <= RateVerdict::SustainedAfterPause,
             verdict,
             sentence,
+            missed,
         })
     }
 }
@@ -218,6 +226,31 @@ mod tests {
             (verdict(4_944, 0, stopped), verdict(4_943, 0, stopped)),
             (Sustained, BelowRequested)
         );
+    }
+
+    #[test]
+    fn only_operations_below_their_rate_have_missed_it() {
+        let text = "device-names: a\ntest-duration-sec: 10\nread-reqs-per-sec: 1000\nwrite-reqs-per-sec: 500";
+        let streams = streams(&Config::read(text, 1).unwrap().0, Nanos::from_s(10), 1, None);
+        let missed = |below: &[Operation]| {
+            let mut all: Vec<_> = streams.iter().map(|stream| OperationStats::of(stream)).collect();
+            for stats in &mut all {
+                stats.done_count = match below.contains(&stats.operation) {
+                    true => 0,
+                    false => stats.requests_count,
+                };
+            }
+            RateCheck::of(&all, WHOLE).unwrap().missed
+        };
+        let cases: [&[Operation]; 4] = [
+            &[],
+            &[Operation::ReadRecord],
+            &[Operation::WriteBlock],
+            &[Operation::ReadRecord, Operation::WriteBlock],
+        ];
+        for below in cases {
+            assert_eq!(missed(below), below);
+        }
     }
 
     #[test]

@@ -61,6 +61,9 @@ struct OperationEnd {
     due_count: u64,
     /// Requests that the device did not carry out.
     failed_count: u64,
+    /// Whether it reached its rate; null if no request was due.
+    #[serde(rename = "is_rate_held")]
+    is_rate_sustained: Option<bool>,
     /// Exact counts of requests whose service took at least so long.
     service_over: Over,
     /// Exact counts of requests whose response took at least so long.
@@ -68,12 +71,13 @@ struct OperationEnd {
 }
 
 impl OperationEnd {
-    fn of(stats: &OperationStats, elapsed: Nanos) -> Self {
+    fn of(stats: &OperationStats, elapsed: Nanos, rate_check: Option<&RateCheck>) -> Self {
         let counts = (stats.done_count, stats.catch_up_count);
         Self {
             operation: OperationRecord::new(stats, counts, &stats.total, elapsed),
             due_count: stats.due_count(elapsed),
             failed_count: stats.failed_count,
+            is_rate_sustained: rate_check.map(|check| !check.missed.contains(&stats.operation)),
             service_over: over(&stats.total.service),
             response_over: over(&stats.total.response),
         }
@@ -137,7 +141,11 @@ impl End {
         let reads = |pick| times_of(&run.operation_stats, ActHistogram::Reads, pick);
         let service = reads(|stats| &stats.total.service);
         let response = reads(|stats| &stats.total.response);
-        let operation = |stats: &OperationStats| (stats.operation.name(), OperationEnd::of(stats, elapsed));
+        let rate_check = run.rate_check.as_ref();
+        let operation = |stats: &OperationStats| {
+            let end = OperationEnd::of(stats, elapsed, rate_check);
+            (stats.operation.name(), end)
+        };
         let disk = |disk: &DiskRecord| DiskEnd {
             disk: disk.disk.clone(),
             devices: disk.devices.clone(),
@@ -171,6 +179,34 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::config::Config;
+    use crate::schedule::stream::{Operation, streams};
+    use crate::stats::rate_check::RateVerdict;
+
+    #[test]
+    fn each_operation_states_whether_it_reached_its_rate() {
+        let text = "device-names: a\ntest-duration-sec: 10\nread-reqs-per-sec: 1000\nwrite-reqs-per-sec: 500";
+        let streams = streams(&Config::read(text, 1).unwrap().0, Nanos::from_s(10), 1, None);
+        let is_held = |rate_check: Option<RateCheck>| {
+            let totals = RunTotals {
+                elapsed: Nanos::from_s(10),
+                operation_stats: streams.iter().map(|stream| OperationStats::of(stream)).collect(),
+                rate_check,
+                ..RunTotals::default()
+            };
+            let end = End::new(&Outcome::Refused("why".to_owned()), &totals);
+            let end = serde_json::to_value(end).unwrap();
+            ["reads", "large-block-writes"].map(|name| end["operations"][name]["is_rate_held"].clone())
+        };
+        let check = RateCheck {
+            is_sustained: false,
+            verdict: RateVerdict::BelowRequested,
+            sentence: String::new(),
+            missed: vec![Operation::WriteBlock],
+        };
+        assert_eq!(is_held(Some(check)), [json!(true), json!(false)]);
+        assert_eq!(is_held(None), [json!(null), json!(null)]);
+    }
 
     #[test]
     fn a_run_that_did_not_start_has_nulls_and_not_zeros() {

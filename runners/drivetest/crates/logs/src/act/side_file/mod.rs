@@ -82,7 +82,7 @@ impl SideFile {
         self.summary.telemetry = self.telemetry.known();
         self.summary.over = self.counts.as_ref().map(over).unwrap_or_default();
         let found = warnings::of(self.end.as_ref(), &self.summary);
-        self.summary.host_causes = warnings::host_causes(&found, self.end.as_ref());
+        self.summary.host_causes = warnings::host_causes(&found, self.end.as_ref(), &self.summary);
         add_unknown(run, found);
         run.is_virtual_device = run.is_virtual_device.or(self.summary.is_virtual());
         let reads_count = reads_count_of(run);

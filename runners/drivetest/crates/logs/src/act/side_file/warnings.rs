@@ -14,7 +14,8 @@ const LATE_US: &str = "64000";
 /// Minimum number of late requests per thousand for a finding; the requests of one second always suffice.
 const LATE_PER_MILLE: u64 = 1;
 
-/// Minimum delay by the generator at the 99th percentile: it affects the share of response times over 1 ms.
+/// Minimum delay by the generator at the 99th percentile: it affects the share of response times over 1 ms. The delay
+/// that coalescing intends comes in addition.
 const LATENESS_LEAST_NS: u64 = 1_000_000;
 
 /// One busy interval of this number is not reported.
@@ -31,15 +32,17 @@ pub fn of(end: Option<&Value>, summary: &SideFileSummary) -> Vec<Finding> {
     let rate = summary.rate_sentence.as_deref();
     let rate = rate.filter(|_| summary.is_rate_sustained == Some(false));
     let rate = rate.map(|sentence| rule::RATE_BELOW_REQUESTED.at(None, sentence));
-    let operations = end.and_then(|end| end.get("operations")?.as_object());
-    let of_all = |describe: fn(&str, &Value) -> Option<String>| {
-        let operations = operations.into_iter().flatten();
-        let sentences = operations.filter_map(|(name, operation)| describe(name, operation));
+    let operations = operations(end);
+    let of_all = |describe: &dyn Fn(&str, &Value) -> Option<String>| -> Vec<String> {
+        let sentences = operations
+            .iter()
+            .filter_map(|&(name, operation)| describe(name, operation));
         sentences.collect()
     };
+    let generator_late = |name: &str, operation: &Value| generator_late(name, operation, summary.coalesce_us);
     let mut found: Vec<_> = rate.into_iter().collect();
-    found.extend(joined(rule::RESPONSE_ABOVE_SERVICE, of_all(late)));
-    found.extend(joined(rule::GENERATOR_LATE, of_all(generator_late)));
+    found.extend(joined(rule::RESPONSE_ABOVE_SERVICE, of_all(&late)));
+    found.extend(joined(rule::GENERATOR_LATE, of_all(&generator_late)));
     found.extend(summary.telemetry.iter().flat_map(host));
     let hot = summary.telemetry.iter().flat_map(Telemetry::hot);
     found.extend(joined(rule::DRIVE_HOT, hot.map(hot_sentence).collect()));
@@ -49,48 +52,68 @@ pub fn of(end: Option<&Value>, summary: &SideFileSummary) -> Vec<Finding> {
 
 /// Return the findings that say that the host may be the cause of a failed run.
 ///
-/// The reads decide, and without reads all operations. If the generator itself delayed them, every finding about the
-/// host counts. Otherwise, busy or stolen processors count unless the requests mainly waited for a free slot of the
-/// device: such a load was too high for the device.
-pub fn host_causes(found: &[Finding], end: Option<&Value>) -> Vec<&'static str> {
-    let operations = deciding_operations(end);
-    let is_late = operations
+/// The reads decide, and without reads all operations. An operation that missed its rate also decides, unless its
+/// requests mainly waited for a free slot of the device. If the generator itself delayed one of these operations, every
+/// finding about the host counts. Otherwise, busy or stolen processors count unless the reads mainly waited for a free
+/// slot of the device: such a load was too high for the device.
+pub fn host_causes(found: &[Finding], end: Option<&Value>, summary: &SideFileSummary) -> Vec<&'static str> {
+    let all = operations(end);
+    let deciding = deciding_operations(&all);
+    let missed = all
         .iter()
-        .any(|(name, operation)| generator_late(name, operation).is_some());
+        .filter(|operation| is_rate_missed_without_backlog(**operation));
+    let is_late = deciding
+        .iter()
+        .chain(missed)
+        .any(|&(name, operation)| generator_late(name, operation, summary.coalesce_us).is_some());
     let is_cause = |id: &&'static str| match *id == rule::GENERATOR_LATE.id {
         true => is_late,
-        false => OF_HOST.contains(id) && (is_late || !is_backlog_main(&operations)),
+        false => OF_HOST.contains(id) && (is_late || !is_backlog_main(&deciding)),
     };
     found.iter().map(|finding| finding.id).filter(is_cause).collect()
 }
 
-/// Return the operations that the log counts as reads; all operations if no read reports its response time.
-fn deciding_operations(end: Option<&Value>) -> Vec<(&str, &Value)> {
+/// An operation of the end record, with its name.
+type NamedOperation<'a> = (&'a str, &'a Value);
+
+fn operations(end: Option<&Value>) -> Vec<NamedOperation<'_>> {
     let operations = end.and_then(|end| end.get("operations")?.as_object());
     let operations = operations.into_iter().flatten();
-    let all: Vec<_> = operations
+    operations
         .map(|(name, operation)| (name.as_str(), operation))
-        .collect();
+        .collect()
+}
+
+/// Return the operations that the log counts as reads; all operations if no read reports its response time.
+fn deciding_operations<'a>(all: &[NamedOperation<'a>]) -> Vec<NamedOperation<'a>> {
     let of_reads = all.iter().filter(|(name, _)| READS.contains(name));
     let of_reads: Vec<_> = of_reads.copied().collect();
     match total_ns(&of_reads, "response") {
-        0 => all,
+        0 => all.to_vec(),
         _ => of_reads,
     }
+}
+
+/// Return whether an operation missed its rate, although backlog is not the main part of its response time.
+///
+/// False for side files that do not report the rate of each operation.
+fn is_rate_missed_without_backlog(named: NamedOperation<'_>) -> bool {
+    let is_sustained = named.1.get("is_rate_held").and_then(Value::as_bool);
+    is_sustained == Some(false) && !is_backlog_main(&[named])
 }
 
 /// Return whether backlog is more than half of the response time.
 ///
 /// False for side files that do not report backlog.
-fn is_backlog_main(operations: &[(&str, &Value)]) -> bool {
+fn is_backlog_main(operations: &[NamedOperation<'_>]) -> bool {
     total_ns(operations, "backlog") > total_ns(operations, "response") / 2
 }
 
 /// Return the sum of the times with this name over all requests.
 ///
 /// A side file may report any counts and means: one product is always below 2^128, but the sum of several may not be.
-fn total_ns(operations: &[(&str, &Value)], key: &str) -> u128 {
-    let of_operation = |(_, operation): &(&str, &Value)| {
+fn total_ns(operations: &[NamedOperation<'_>], key: &str) -> u128 {
+    let of_operation = |(_, operation): &NamedOperation<'_>| {
         let count = u128::from(whole(operation, "count").unwrap_or(0));
         count * u128::from(mean_ns(operation, key).unwrap_or(0))
     };
@@ -137,17 +160,23 @@ fn late(name: &str, operation: &Value) -> Option<String> {
     })
 }
 
-/// Describe a late generator: it delayed one percent of the requests by itself.
-fn generator_late(name: &str, operation: &Value) -> Option<String> {
+/// Describe a late generator: it delayed one percent of the requests by itself, and longer than coalescing intends.
+fn generator_late(name: &str, operation: &Value, coalesce_us: Option<u64>) -> Option<String> {
     let Some(own) = operation.get("generator_lateness") else {
         return late_of_old_side_file(name, operation);
     };
     let own = whole(own, "p99_ns")?;
-    (own >= LATENESS_LEAST_NS).then(|| {
+    let intended_us = coalesce_us.unwrap_or(0);
+    let least = LATENESS_LEAST_NS.saturating_add(intended_us.saturating_mul(1_000));
+    (own >= least).then(|| {
         let own_ms = own as f64 / 1e6;
+        let intended = match intended_us {
+            0 => String::new(),
+            us => format!("; coalesce-us intends a delay of up to {us} us"),
+        };
         format!(
-            "{name}: the generator itself delayed one percent of the requests by {own_ms:.3} ms or more, not counting the wait for a free \
-             slot of the device"
+            "{name}: the generator itself delayed one percent of the requests by {own_ms:.3} ms or more, not counting \
+             the wait for a free slot of the device{intended}"
         )
     })
 }
@@ -162,8 +191,9 @@ fn late_of_old_side_file(name: &str, operation: &Value) -> Option<String> {
     let (late_ms, slowest_ms) = (lateness as f64 / 1e6, slowest as f64 / 1e6);
     (lateness >= LATENESS_LEAST_NS && lateness > slowest).then(|| {
         format!(
-            "{name}: one percent of the requests was submitted {late_ms:.3} ms or more after the due time; the slowest request took \
-             {slowest_ms:.3} ms after submission; this side file does not report backlog and generator lateness separately"
+            "{name}: one percent of the requests was submitted {late_ms:.3} ms or more after the due time; the slowest \
+             request took {slowest_ms:.3} ms after submission; this side file does not report backlog and generator \
+             lateness separately"
         )
     })
 }
@@ -193,6 +223,15 @@ mod tests {
 
     /// Return the findings, by id, and the causes at the host of a run with one busy or idle interval.
     fn judged(is_busy: bool, operations: &Value) -> (Vec<&'static str>, Vec<&'static str>) {
+        judged_with(None, is_busy, operations)
+    }
+
+    /// Return the same of a run with this `coalesce-us`.
+    fn judged_with(
+        coalesce_us: Option<u64>,
+        is_busy: bool,
+        operations: &Value,
+    ) -> (Vec<&'static str>, Vec<&'static str>) {
         let telemetry = Telemetry {
             intervals_count: 1,
             cpu_busy_count: u64::from(is_busy),
@@ -200,11 +239,12 @@ mod tests {
         };
         let summary = SideFileSummary {
             telemetry: Some(telemetry),
+            coalesce_us,
             ..SideFileSummary::default()
         };
         let end = json!({"record": "end", "operations": operations});
         let found = of(Some(&end), &summary);
-        let causes = host_causes(&found, Some(&end));
+        let causes = host_causes(&found, Some(&end), &summary);
         (found.iter().map(|finding| finding.id).collect(), causes)
     }
 
@@ -223,13 +263,13 @@ mod tests {
     }
 
     fn sentence(operation: &Value) -> Option<String> {
-        generator_late("reads", operation)
+        generator_late("reads", operation, None)
     }
 
     #[test]
     fn only_the_delay_by_the_generator_itself_makes_it_late() {
-        let own = "reads: the generator itself delayed one percent of the requests by 1.000 ms or more, not counting the wait for a \
-                   free slot of the device";
+        let own = "reads: the generator itself delayed one percent of the requests by 1.000 ms or more, not counting \
+                   the wait for a free slot of the device";
         assert_eq!(sentence(&operation(1_000_000, 0, 0)).as_deref(), Some(own));
         assert_eq!(sentence(&operation(999_999, 0, 0)), None);
         assert_eq!(sentence(&operation(40_000, 1_000_000_000, 0)), None);
@@ -237,10 +277,48 @@ mod tests {
     }
 
     #[test]
+    fn coalescing_delays_requests_on_purpose() {
+        let sentence = |own_p99_ns, coalesce_us| {
+            generator_late("reads", &operation(own_p99_ns, 0, 0), Some(coalesce_us))
+        };
+        let late = "reads: the generator itself delayed one percent of the requests by 2.000 ms or more, not counting \
+                    the wait for a free slot of the device; coalesce-us intends a delay of up to 1000 us";
+        assert_eq!(sentence(2_000_000, 1_000).as_deref(), Some(late));
+        assert_eq!(sentence(1_999_999, 1_000), None);
+        let is_late = |own_p99_ns, coalesce_us| sentence(own_p99_ns, coalesce_us).is_some();
+        assert_eq!([is_late(999_999, 0), is_late(1_000_000, 0)], [false, true]);
+        assert_eq!([is_late(1_049_999, 50), is_late(1_050_000, 50)], [false, true]);
+        // The threshold of a side file with any number is at most the greatest time.
+        assert!(!is_late(u64::MAX - 1, u64::MAX) && is_late(u64::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn coalescing_counts_for_the_finding_and_for_the_cause() {
+        let at_least = reads(operation(2_000_000, 0, 3_000_000));
+        let below = reads(operation(1_999_999, 0, 3_000_000));
+        assert_eq!(
+            judged_with(Some(1_000), false, &at_least),
+            (vec![LATE], vec![LATE])
+        );
+        assert_eq!(judged_with(Some(1_000), false, &below), (vec![], vec![]));
+        assert_eq!(judged_with(Some(0), false, &below), (vec![LATE], vec![LATE]));
+        let writes = |own_p99_ns| {
+            let operations =
+                json!({"reads": operation(1_999_999, 0, 3_000_000), "writes": operation(own_p99_ns, 0, 1)});
+            judged_with(Some(1_000), false, &operations)
+        };
+        assert_eq!(writes(2_000_000), (vec![LATE], vec![]));
+    }
+
+    #[test]
     fn an_old_side_file_keeps_its_rule_and_the_finding_says_so() {
-        let old = |lateness: u64, service: u64| json!({"lateness": {"p99_ns": lateness}, "service": {"max_ns": service}});
-        let late = "reads: one percent of the requests was submitted 1.000 ms or more after the due time; the slowest request took \
-                    0.999 ms after submission; this side file does not report backlog and generator lateness separately";
+        let old = |lateness: u64, service: u64| {
+            let (lateness, service) = (json!({"p99_ns": lateness}), json!({"max_ns": service}));
+            json!({"lateness": lateness, "service": service})
+        };
+        let late = "reads: one percent of the requests was submitted 1.000 ms or more after the due time; the slowest \
+                    request took 0.999 ms after submission; this side file does not report backlog and generator \
+                    lateness separately";
         assert_eq!(sentence(&old(1_000_000, 999_000)).as_deref(), Some(late));
         assert_eq!(sentence(&old(999_999, 1)), None);
         assert_eq!(sentence(&old(2_000_000, 2_000_000)), None);
@@ -291,6 +369,30 @@ mod tests {
         assert_eq!(judged(false, &json!({"writes": full})).1, [""; 0]);
     }
 
+    #[test]
+    fn writes_that_missed_their_rate_by_a_late_generator_blame_the_host() {
+        let causes = |own_p99_ns, backlog_ns, is_rate_held: Value| {
+            let mut writes = operation(own_p99_ns, backlog_ns, 1_000);
+            writes["is_rate_held"] = is_rate_held;
+            let operations = json!({"reads": operation(0, 0, 1_000), "large-block-writes": writes});
+            judged(false, &operations).1
+        };
+        assert_eq!(causes(1_000_000, 500, json!(false)), [LATE]);
+        assert_eq!(causes(1_000_000, 501, json!(false)), [""; 0]);
+        assert_eq!(causes(999_999, 0, json!(false)), [""; 0]);
+        assert_eq!(causes(1_000_000, 0, json!(true)), [""; 0]);
+        assert_eq!(causes(1_000_000, 0, json!(null)), [""; 0]);
+    }
+
+    #[test]
+    fn writes_that_missed_their_rate_by_backlog_keep_the_causes_of_the_reads() {
+        let mut writes = operation(1_000_000, 900, 1_000);
+        writes["is_rate_held"] = json!(false);
+        let both = |reads: Value| judged(true, &json!({"reads": reads, "large-block-writes": writes}));
+        assert_eq!(both(operation(0, 0, 1_000)), (vec![LATE, BUSY], vec![BUSY]));
+        assert_eq!(both(operation(0, 900, 1_000)), (vec![LATE, BUSY], vec![]));
+    }
+
     /// Return an operation with the greatest count.
     fn greatest(backlog_ns: u64, response_ns: u64) -> Value {
         json!({"count": u64::MAX, "backlog": {"mean_ns": backlog_ns}, "response": {"mean_ns": response_ns}})
@@ -311,7 +413,7 @@ mod tests {
             let operation = greatest(backlog_ns, u64::MAX);
             judged(true, &json!({"reads": operation, "index-reads": operation})).1
         };
-        // The sum of the response times is limited to 2^128 - 1. Half of it is 2^63 above the backlog of the first case.
+        // The sum of the response times is limited to 2^128 - 1. Half of it is 2^63 above the first case's backlog.
         assert_eq!(causes(1 << 62), [BUSY]);
         assert_eq!(causes((1 << 62) + 1), [""; 0]);
         assert_eq!(causes(u64::MAX), [""; 0]);
@@ -322,6 +424,9 @@ mod tests {
         let old = json!({"count": 1000, "response": {"mean_ns": 1_000_000}});
         assert_eq!(judged(true, &reads(old)).1, [BUSY]);
         let found = [rule::HOST_STOLEN.at(None, String::new())];
-        assert_eq!(host_causes(&found, None), ["host-stolen"]);
+        assert_eq!(
+            host_causes(&found, None, &SideFileSummary::default()),
+            ["host-stolen"]
+        );
     }
 }
