@@ -160,6 +160,10 @@ class Conditions:
     notes: tuple[str, ...] = ()
 
 
+CATCH_UP = (
+    "A catch-up request is one that drivetest itself submitted late, by more than half a period, and less than half a "
+    "period after the previous one."
+)
 KINDS = {
     "known-truth": Kind(
         "Known truth",
@@ -254,8 +258,8 @@ KINDS = {
     ),
     "lateness": Kind(
         "Generator lateness at every rate",
-        "Own lateness is the generator lateness of drivetest's side file. A catch-up request is submitted less than "
-        "half a period after the previous one. The other columns count what the engine did for each read.",
+        f"Own lateness is the generator lateness of drivetest's side file. {CATCH_UP} The other columns count what the "
+        "engine did for each read.",
         (
             Target("On zram, own lateness p50 at most 30 us", "drivetest, zram", "own lateness p50, us", at_most=30),
             Target("On zram, own lateness p99 at most 150 us", "drivetest, zram", "own lateness p99, us", at_most=150),
@@ -302,7 +306,7 @@ KINDS = {
     "coalesce-us": Kind(
         "Requests submitted together",
         "drivetest submits each request when it is due. With coalesce-us, it submits requests together that are due "
-        "within that time. This saves processor time, and delays requests.",
+        f"within that time. This saves processor time, and delays requests. {CATCH_UP}",
         (
             Target(
                 "Without coalesce-us, at most 1 % catch-up requests", "drivetest,", "catch-up, %", at_most=1

@@ -198,12 +198,12 @@ def evenness(
         start_ns = min(at - due for at, due in zip(times_ns, dues_ns, strict=True))
     late_ns = [at - due - start_ns for at, due in zip(times_ns, dues_ns, strict=True)]
     half_ns = float(NS_PER_S / rate / 2)
-    catch_up = [number for number in range(1, len(times_ns)) if times_ns[number] - times_ns[number - 1] < half_ns]
+    close = [number for number in range(1, len(times_ns)) if times_ns[number] - times_ns[number - 1] < half_ns]
     cuts_us = [cut / 1000 for cut in statistics.quantiles(late_ns, n=100)]
     return Evenness(
         issued_count=len(times_ns),
-        catch_up_count=len(catch_up),
-        bunched_count=sum(late_ns[number] <= half_ns and late_ns[number - 1] <= half_ns for number in catch_up),
+        catch_up_count=sum(late_ns[number] > half_ns for number in close),
+        bunched_count=sum(late_ns[number] <= half_ns and late_ns[number - 1] <= half_ns for number in close),
         late_p50_us=cuts_us[49],
         late_p99_us=cuts_us[98],
     )

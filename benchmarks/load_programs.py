@@ -82,8 +82,9 @@ class Used:
 class Evenness:
     """Spacing and lateness of the requests of one run.
 
-    A request is a catch-up request if it was issued less than half a period after its predecessor. It is bunched if, in
-    addition, both were on time, that is at most half a period late.
+    Of the requests that were issued less than half a period after their predecessor, a request is a catch-up request if
+    it was more than half a period late. It is bunched if both were on time, that is at most half a period late. Side
+    files count catch-up requests in the same way, but by the delay of drivetest alone; this lateness also has backlog.
     """
 
     issued_count: int

@@ -70,14 +70,25 @@ def test_requests_on_time_are_even():
     assert (found.late_p50_us, found.late_p99_us) == (10, 10)
 
 
-def test_a_request_after_a_late_one_catches_up():
-    found = measured([1_000] * 100 + [40_000] + [1_000] * 99)
+def test_a_late_request_soon_after_its_predecessor_catches_up():
+    found = measured([1_000] * 100 + [110_000, 65_000, 20_000] + [1_000] * 97)
     assert (found.catch_up_count, found.bunched_count) == (1, 0)
+
+
+@pytest.mark.parametrize(("late_ns", "expected"), [(25_000, 0), (25_001, 1)])
+def test_a_request_catches_up_from_more_than_half_a_period_of_lateness(late_ns, expected):
+    found = measured([1_000] * 100 + [60_000, late_ns] + [1_000] * 98)
+    assert (found.catch_up_count, found.bunched_count) == (expected, 0)
+
+
+def test_a_request_on_time_soon_after_a_late_one_neither_catches_up_nor_is_bunched():
+    found = measured([1_000] * 100 + [40_000] + [1_000] * 99)
+    assert (found.catch_up_count, found.bunched_count) == (0, 0)
 
 
 def test_requests_close_together_though_both_are_on_time_are_bunched():
     found = measured([1_000] * 100 + [20_000, -10_000] + [1_000] * 98)
-    assert (found.catch_up_count, found.bunched_count) == (1, 1)
+    assert (found.catch_up_count, found.bunched_count) == (0, 1)
 
 
 def test_without_a_start_the_earliest_request_is_on_time():

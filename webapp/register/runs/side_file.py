@@ -71,6 +71,7 @@ def _setup(setup: Record) -> str:
         setup.get("rings_reason"),
         mode and f"ring mode {mode}",
         setup.get("has_registered_buffers") and "registered buffers",
+        setup.get("is_processor_wait_counted") is False and "the kernel does not count waits for a processor",
         setup.get("has_cpu_latency_request") and "idle processors stay ready",
         setup.get("is_memory_locked") and "memory is locked",
         node is not None and f"rings run on NUMA node {node}",

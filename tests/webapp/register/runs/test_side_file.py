@@ -79,6 +79,13 @@ def test_coalescing_and_setup_are_shown_if_the_reading_has_them(client, make_run
     assert "1 ring: configured; ring mode plain; memory is locked; rings run on NUMA node 0; idle processors" in text
 
 
+@pytest.mark.parametrize(("is_counted", "is_shown"), [(False, True), (True, False), (None, False)])
+def test_threads_whose_waits_for_a_processor_are_not_counted_are_named(client, make_run, is_counted, is_shown):
+    run = make_run(setup={"is_processor_wait_counted": is_counted, "sentences": []})
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert ("the kernel does not count waits for a processor" in text) is is_shown
+
+
 def test_without_coalescing_and_setup_the_page_has_no_rows_for_them(client, make_run):
     text = client.get(f"/runs/{make_run(coalesce_us=0).public_id}/").text
     assert "Coalescing" not in text

@@ -61,6 +61,7 @@ fn setup(record: &Value) -> Setup {
     Setup {
         ring_mode: text(record, "ring_mode"),
         has_registered_buffers: flag("has_registered_buffers"),
+        is_processor_wait_counted: flag("is_processor_wait_counted"),
         has_cpu_latency_request: flag("has_cpu_latency_request"),
         is_memory_locked: flag("is_memory_locked"),
         rings_reason: text(record, "rings_reason"),
@@ -194,9 +195,13 @@ mod tests {
             [of(serde_json::json!({})), of(serde_json::json!({"setup": null}))],
             [None, None]
         );
-        let record = serde_json::json!({"setup": {"ring_mode": "plain", "is_memory_locked": true, "numa_node": -1, "sentences": ["why", 1]}});
+        let flags =
+            r#""is_memory_locked": true, "is_processor_wait_counted": false, "has_registered_buffers": 1"#;
+        let rest = r#""ring_mode": "plain", "numa_node": -1, "sentences": ["why", 1]"#;
+        let record = serde_json::from_str(&format!(r#"{{"setup": {{{flags}, {rest}}}}}"#)).unwrap();
         let expected = Setup {
             ring_mode: Some("plain".to_owned()),
+            is_processor_wait_counted: Some(false),
             is_memory_locked: Some(true),
             sentences: vec!["why".to_owned()],
             ..Setup::default()

@@ -131,6 +131,8 @@ pub struct Setup {
     pub ring_mode: Option<String>,
     /// Whether the memory of rings is registered with the kernel.
     pub has_registered_buffers: Option<bool>,
+    /// Whether the kernel counts how long threads are ready but have no processor.
+    pub is_processor_wait_counted: Option<bool>,
     /// Whether idle processors stayed ready.
     pub has_cpu_latency_request: Option<bool>,
     /// Whether memory was locked.
