@@ -2,7 +2,8 @@
 //!
 //! Each run has a directory. Three processes use it:
 //!
-//! * the **launcher** (`drivetest run start`) takes the lock of the directory and the lock of the drive, forks, and exits;
+//! * the **launcher** (`drivetest run start`) takes the lock of the directory and the lock of the drive, forks, and
+//!   exits;
 //! * the **monitor**, its child in its own session, waits for the program and writes `exit`;
 //! * the **program**, the child of the monitor, writes its process id to `pid` and then executes the load.
 //!

@@ -1,4 +1,5 @@
-//! `drivetest run status` and `run stop`: the status of a run, from its lock and the identity of its process, and how to end it.
+//! `drivetest run status` and `run stop`: the status of a run, from its lock and the identity of its process, and how
+//! to end it.
 
 use std::path::Path;
 use std::thread;

@@ -8,8 +8,8 @@ pub const BINARY: [(&str, u64); 4] = [
     ("KiB", 1 << 10),
 ];
 
-/// Returns a size rounded to one decimal of a binary unit: 16GiB, 1788.5GiB, 512B. Below 1024 units, the number fits into
-/// its unit.
+/// Returns a size rounded to one decimal of a binary unit: 16GiB, 1788.5GiB, 512B. Below 1024 units, the number fits
+/// into its unit.
 pub fn text(bytes: u64) -> String {
     if bytes < 1_024 {
         return format!("{bytes}B");

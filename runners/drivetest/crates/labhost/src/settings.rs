@@ -85,7 +85,8 @@ impl Settings {
         let count = self.drives.len();
         HostError::refuse_unless(self.drives.iter().any(is_it), || {
             format!(
-                "{drive_key}: not among the {count} drives that the operator of this host allows to be loaded; list it in {SETTINGS_FILE}"
+                "{drive_key}: not among the {count} drives that the operator of this host allows to be loaded; list \
+                 it in {SETTINGS_FILE}"
             )
         })
     }

@@ -1,5 +1,5 @@
-//! Background runs: `drivetest run start` runs another command, such as a load of `load.rs`, as a detached process. `run
-//! status`, `run stop` and `run remove` manage it. The crate labhost does the same for a register.
+//! Background runs: `drivetest run start` runs another command, such as a load of `load.rs`, as a detached process.
+//! `run status`, `run stop` and `run remove` manage it. The crate labhost does the same for a register.
 
 use std::ffi::OsString;
 use std::iter;
@@ -32,8 +32,8 @@ enum RunCommand {
 }
 
 impl Args {
-    /// Runs the subcommand. It prints text on a terminal, and JSON elsewhere or with `--json`. Under its earlier name, it
-    /// always prints JSON.
+    /// Runs the subcommand. It prints text on a terminal, and JSON elsewhere or with `--json`. Under its earlier name,
+    /// it always prints JSON.
     pub fn run(self) -> ExitCode {
         match self.command {
             RunCommand::Start(args) => args.run(false),

@@ -24,7 +24,8 @@ impl Args {
     /// Prints a `drivecert.identity/1` record, or without a device a `drivecert.drives/1` record. On a terminal, prints text.
     pub fn run(self) -> ExitCode {
         let Some(device) = self.device else {
-            // The register lists the drives of its own host without --json. It needs no use, which takes longer and may fail.
+            // The register lists the drives of its own host without --json. It needs no use, which takes longer and may
+            // fail.
             let drives = match self.json || io::stdout().is_terminal() {
                 true => drivetest_device::list_with_use(),
                 false => drivetest_device::list(),
@@ -142,8 +143,8 @@ fn content_text(identity: &Identity) -> Option<String> {
 const UNUSED: &str = "nothing was recognised on it; not mounted, held or open";
 
 /// Like [`UNUSED`], for a user who does not see the open files of other users.
-const UNUSED_AS_SEEN: &str = "nothing was recognised on it; not mounted or held, and not open in a process of this user \
-                              (only root sees the open files of other users)";
+const UNUSED_AS_SEEN: &str = "nothing was recognised on it; not mounted or held, and not open in a process of this \
+                              user (only root sees the open files of other users)";
 
 /// Returns the text of a device without recognised data and without a known user.
 fn unused() -> &'static str {

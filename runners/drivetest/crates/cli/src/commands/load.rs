@@ -50,8 +50,8 @@ pub struct Args {
     /// written
     #[arg(long)]
     dry_run: bool,
-    /// Print the summary of the load or of the dry run as one line of JSON, as docs/reference/formats.md describes. A load
-    /// needs --log for that, because the log goes to standard output otherwise
+    /// Print the summary of the load or of the dry run as one line of JSON, as docs/reference/formats.md describes. A
+    /// load needs --log for that, because the log goes to standard output otherwise
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,5 @@
-//! The documentation that the program contains: `drivetest keys`, `completions`, and `man`, which writes the manual pages.
+//! The documentation that the program contains: `drivetest keys`, `completions`, and `man`, which writes the manual
+//! pages.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

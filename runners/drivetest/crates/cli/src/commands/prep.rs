@@ -52,7 +52,8 @@ pub struct Args {
     #[arg(long)]
     steady_state: bool,
     /// Size of each random block that --steady-state overwrites, a multiple of 512 bytes
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_sector_bytes, requires = "steady_state")]
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_sector_bytes,
+          requires = "steady_state")]
     steady_block_bytes: u32,
     /// Number of overwrites that --steady-state has in flight on each device
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = value_parser!(u16).range(1..=4096),

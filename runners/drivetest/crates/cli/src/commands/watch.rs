@@ -40,7 +40,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
     programs: PathBuf,
     /// Run no program, and end when less than SIZE per second is written to the drive
-    #[arg(long, value_name = "SIZE", value_parser = size::parse, requires_all = ["device", "for_sec", "at_most_sec"], conflicts_with = "command")]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, conflicts_with = "command",
+          requires_all = ["device", "for_sec", "at_most_sec"])]
     until_writes_below: Option<u64>,
     /// Time in seconds for which the write rate must stay below --until-writes-below before watch ends
     #[arg(long, value_name = "SEC", value_parser = value_parser!(u64).range(1..=86_400))]

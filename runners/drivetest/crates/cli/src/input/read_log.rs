@@ -363,8 +363,8 @@ impl ReadOptions {
     }
 }
 
-/// Judges the first run of a plain log by the default profile, as `drivetest check` does. None if the log cannot be read or
-/// has no run.
+/// Judges the first run of a plain log by the default profile, as `drivetest check` does. None if the log cannot be
+/// read or has no run.
 pub fn default_verdict(log: &Path, side_file: Option<&Path>) -> Option<Verdict> {
     let options = ReadOptions {
         slice_sec: None,

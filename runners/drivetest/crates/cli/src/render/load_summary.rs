@@ -1,4 +1,5 @@
-//! The summary of a load: the verdict, the shares, the files, the next step, and the figures. Also as `drivecert.load/1`.
+//! The summary of a load: the verdict, the shares, the files, the next step, and the figures. Also as
+//! `drivecert.load/1`.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Live progress on standard error. A thread of its own draws it, so that a terminal that does not read never delays a run.
+//! Live progress on standard error. A thread of its own draws it, so that a terminal that does not read never delays a
+//! run.
 
 use std::env;
 use std::io::{self, IsTerminal};

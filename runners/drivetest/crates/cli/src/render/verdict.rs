@@ -64,7 +64,8 @@ fn judged(run: &Run, verdict: &Verdict, is_default_profile: bool) -> String {
     )
 }
 
-/// Returns one line per statistic with the share above each threshold, and the meaning of [`NOT_JUDGED`] if a share has it.
+/// Returns one line per statistic with the share above each threshold, and the meaning of [`NOT_JUDGED`] if a share has
+/// it.
 fn table(run: &Run, verdict: &Verdict) -> Vec<String> {
     let steady = verdict
         .steady_state

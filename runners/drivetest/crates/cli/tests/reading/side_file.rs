@@ -101,10 +101,9 @@ fn the_summary_shows_the_side_file_and_that_the_host_may_be_the_cause() {
 
 /// Returns the end record with the times of the reads: p99 of the generator's own delay, and mean backlog and response.
 fn end_with(own_p99_ns: u64, backlog_ns: u64, response_ns: u64) -> String {
-    let times = format!(
-        r#""generator_lateness":{{"p50_ns":13000,"p99_ns":{own_p99_ns}}},"backlog":{{"mean_ns":{backlog_ns}}},"response":{{"mean_ns":{response_ns}}},"service":"#
-    );
-    END.replace(r#""service":"#, &times)
+    let own = format!(r#""generator_lateness":{{"p50_ns":13000,"p99_ns":{own_p99_ns}}}"#);
+    let means = format!(r#""backlog":{{"mean_ns":{backlog_ns}}},"response":{{"mean_ns":{response_ns}}}"#);
+    END.replace(r#""service":"#, &format!(r#"{own},{means},"service":"#))
 }
 
 #[test]

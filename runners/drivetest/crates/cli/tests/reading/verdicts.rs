@@ -260,17 +260,17 @@ fn an_incomplete_slice_over_a_limit_is_named() {
         "--profile",
         "operational-database",
     ]);
-    let headline = "undecided: no complete slice exceeds a limit, but the whole run has 5.77 % of reads over 1 ms (limit 5 %)";
+    let headline = "undecided: no complete slice exceeds a limit, but the whole run has 5.77 % of reads over 1 ms \
+                    (limit 5 %)";
     assert_eq!(status, 2);
     assert!(printed.lines().next().unwrap().contains(headline), "{printed}");
     assert!(
         printed.contains("> 1 ms   5.77 % (over) (limit 5 %)") && !printed.contains(" % ! "),
         "{printed}"
     );
-    assert!(
-        printed.contains("(over): above the limit, but only the worst complete slice decides; the last 5 s are an incomplete slice\n"),
-        "{printed}"
-    );
+    let why = "(over): above the limit, but only the worst complete slice decides; the last 5 s are an incomplete \
+               slice\n";
+    assert!(printed.contains(why), "{printed}");
 }
 
 #[test]

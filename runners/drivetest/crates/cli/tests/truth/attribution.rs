@@ -18,7 +18,8 @@ use crate::loaded::Loaded;
 /// More than enough for a run to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The time that the drive takes for a read if it has spare capacity: less than every limit, and as long as burners rest.
+/// The time that the drive takes for a read if it has spare capacity: less than every limit, and as long as burners
+/// rest.
 const SPARE_DELAY: Duration = Duration::from_micros(500);
 
 /// A host is idle if its processors were busy for at most this part of the run. The load needs a third.

@@ -103,8 +103,8 @@ pub fn list() -> Result<Drives, DeviceError> {
     })
 }
 
-/// Lists the drives like [`list`], with their use. Opens a drive only if nothing uses it, and then reads its first and last
-/// blocks.
+/// Lists the drives like [`list`], with their use. Opens a drive only if nothing uses it, and then reads its first and
+/// last blocks.
 ///
 /// # Errors
 /// If the kernel does not describe its block devices, mounts or processes.

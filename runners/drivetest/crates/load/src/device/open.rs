@@ -1,5 +1,5 @@
-//! Opening a device of a load, and inspecting it without a change. All checks are before the first write. A plain file is
-//! preallocated, so that its reads reach the disk.
+//! Opening a device of a load, and inspecting it without a change. All checks are before the first write. A plain file
+//! is preallocated, so that its reads reach the disk.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Seek};
@@ -161,7 +161,8 @@ fn check_access(config: &Config, name: &str) -> Result<(), OpenRefusal> {
     access(name, wanted).map_err(|error| Reason::Open(error.into()).of(name))
 }
 
-/// Accepts a device that was opened exclusively, which fails if the kernel uses it: mounted, swap, RAID, or another test.
+/// Accepts a device that was opened exclusively, which fails if the kernel uses it: mounted, swap, RAID, or another
+/// test.
 fn accept_block_device(
     request: &OpenRequest<'_>,
     ordinal: usize,

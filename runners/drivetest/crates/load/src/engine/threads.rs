@@ -1,8 +1,8 @@
 //! A thread of the `threads` engine: takes the next request, waits until it is due, sends it and counts it.
 //!
 //! A free slot is a free thread here. A request that is due before a thread takes it has a backlog: all threads were
-//! busy with earlier requests. The time in which its thread overslept, or was ready but had no processor, is no backlog.
-//! Neither is the time in which a request waits for others that its thread took together with it.
+//! busy with earlier requests. The time in which its thread overslept, or was ready but had no processor, is no
+//! backlog. Neither is the time in which a request waits for others that its thread took together with it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -378,7 +378,8 @@ mod tests {
             availability.end_request(at(free_us), None);
             availability.backlog(at(due_us)).0 / 1_000
         };
-        // Due while the thread was busy; due before it was back from its sleep; due after its last request; slept since.
+        // Due while the thread was busy; due before it was back from its sleep; due after its last request; slept
+        // since.
         let all = [
             backlog(10, 50, 20),
             backlog(30, 50, 20),

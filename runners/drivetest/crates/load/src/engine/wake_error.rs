@@ -87,8 +87,8 @@ impl WakeError {
     /// Returns how long before a due time to set a timer: the usual error, so that the thread rarely spins, or more if
     /// one request in a hundred would otherwise be later than half a period.
     ///
-    /// The lead is at most three times the usual error. Longer delays come from other programs; spinning would not avoid
-    /// them.
+    /// The lead is at most three times the usual error. Longer delays come from other programs; spinning would not
+    /// avoid them.
     pub(super) fn lead(&self, half_period: Option<Nanos>) -> Nanos {
         let tail = self.p99.0.min(3 * self.median.0);
         let needed = half_period.map_or(0, |half_period| tail.saturating_sub(half_period.0));

@@ -74,7 +74,8 @@ impl Outputs {
         })
     }
 
-    /// Returns whether a person sees both the log and standard error. Such a person needs to read each message only once.
+    /// Returns whether a person sees both the log and standard error. Such a person needs to read each message only
+    /// once.
     pub fn is_at_terminal(&self) -> bool {
         self.is_at_terminal
     }

@@ -144,8 +144,8 @@ fn headline(
     }
 }
 
-/// Return the headline of a run without a complete slice over a limit; the whole run may still be over it, because of an
-/// incomplete slice.
+/// Return the headline of a run without a complete slice over a limit; the whole run may still be over it, because of
+/// an incomplete slice.
 fn undecided(shares: &[FoundShare], run: &Run, reason: &str) -> String {
     let over = |share: &&FoundShare| share.statistic == Statistic::Overall && !share.within;
     let over: Vec<String> = shares.iter().filter(over).map(excess_text).collect();

@@ -67,7 +67,8 @@ impl OldTable<'_> {
         (!lines.is_empty()).then(|| lines + &self.table.totals(figures))
     }
 
-    /// Returns the figures of the slices, with a rate at the end of each column. The table omits slices without figures.
+    /// Returns the figures of the slices, with a rate at the end of each column. The table omits slices without
+    /// figures.
     pub fn figures(&self) -> Figures {
         let row = |slice: &Slice| -> Vec<Cell> {
             let columns = self.table.columns.iter();
@@ -81,8 +82,8 @@ impl OldTable<'_> {
         Figures::of(self.run.slices.iter().map(row).collect())
     }
 
-    /// Returns the percentages above each bucket, added as the script does, and the rate. The script omits buckets 17 and
-    /// above, which are counted here.
+    /// Returns the percentages above each bucket, added as the script does, and the rate. The script omits buckets 17
+    /// and above, which are counted here.
     fn cell(&self, tally: &Tally) -> Vec<f64> {
         let total = tally.ops_count().max(1) as f64;
         let over = |bucket: &u32| {

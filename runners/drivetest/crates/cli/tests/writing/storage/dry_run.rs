@@ -188,7 +188,9 @@ fn the_json_of_a_dry_run_has_configuration_rates_devices_and_engine() {
         keys.contains(&json!({"name": "read-reqs-per-sec", "value": "50"})),
         "{keys:?}"
     );
-    let device = json!({"path": bench.device, "identity": null, "size_bytes": null, "minimum_io_bytes": null, "refusal": null});
+    let device = json!({
+        "path": bench.device, "identity": null, "size_bytes": null, "minimum_io_bytes": null, "refusal": null,
+    });
     assert_eq!(plan["devices"], json!([device]));
     // The engine of a file that does not exist cannot be tested, but it can be configured.
     assert!(plan["engine"].is_null());

@@ -1,7 +1,8 @@
 //! The state of a stream on a ring: the next requests, the slots of outstanding requests, and the waiting requests.
 //!
 //! The kernel passes requests for which a device has no slot to threads of its own, which wait there: hundreds of them, at
-//! twice the cost of the request itself (measured on a loop device with 128 slots). So they wait here and count as backlog.
+//! twice the cost of the request itself (measured on a loop device with 128 slots). So they wait here and count as
+//! backlog.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -187,8 +188,8 @@ impl StreamState {
         self.upcoming.front().copied()
     }
 
-    /// Removes the next request, and takes another one ahead. If the removed one found the backlog full, so did the next
-    /// one when it became due.
+    /// Removes the next request, and takes another one ahead. If the removed one found the backlog full, so did the
+    /// next one when it became due.
     pub(super) fn advance(&mut self, start: Instant, now: Instant) {
         let previous = self
             .upcoming
@@ -210,8 +211,8 @@ impl StreamState {
         }
     }
 
-    /// Returns when requests that are due up to `limit` are submitted together, or None if there are none. If all upcoming
-    /// requests are, so may be others that are not taken yet.
+    /// Returns when requests that are due up to `limit` are submitted together, or None if there are none. If all
+    /// upcoming requests are, so may be others that are not taken yet.
     pub(super) fn coalesced_at(&self, limit: Instant) -> Option<Instant> {
         match self
             .upcoming

@@ -266,8 +266,8 @@ impl Worker {
         }
     }
 
-    /// Submits rejected, waiting and due requests, in this order, as long as there is room. Queues all due requests that
-    /// find their device full, even without room, because their backlog begins with that.
+    /// Submits rejected, waiting and due requests, in this order, as long as there is room. Queues all due requests
+    /// that find their device full, even without room, because their backlog begins with that.
     fn submit_due(&mut self, now: Instant) {
         self.has_more = false;
         let mut room = self.ring.room().min(BATCH);
@@ -428,8 +428,8 @@ impl Worker {
         true
     }
 
-    /// Assigns a slot to a request, timestamps it and queues it for the next system call, which must follow immediately:
-    /// if no other request is due, it is the call that waits. The device must have a free slot.
+    /// Assigns a slot to a request, timestamps it and queues it for the next system call, which must follow
+    /// immediately: if no other request is due, it is the call that waits. The device must have a free slot.
     ///
     /// Each request has a system call of its own. With several in one call, all but the first would appear slower
     /// than the device is, by the time that the kernel needs for the earlier ones.
@@ -714,7 +714,8 @@ mod tests {
                 turns(&mut worker, now);
                 for state in &worker.states {
                     let stream = &state.stream;
-                    let taken_count = state.next().map_or(stream.schedule.requests_count(), |next_request| next_request.k);
+                    let all_count = stream.schedule.requests_count();
+                    let taken_count = state.next().map_or(all_count, |next_request| next_request.k);
                     let due_count = (0..).take_while(|k| start.after(stream.due(*k)) <= now).count() as u64;
                     proptest::prop_assert_eq!(taken_count, due_count);
                 }
