@@ -15,6 +15,7 @@ mod ring {
     mod uring;
     mod worker;
 
+    pub(crate) use uring::has_exact_timeouts;
     pub(crate) use worker::Worker;
 }
 pub mod ring_cpus;
@@ -168,8 +169,17 @@ fn ring_tasks(
     let cpus = ring_cpus.set;
     // The kernel allocates memory on the node of the thread that first uses it.
     let _confinement = cpus.map(|cpus| Confinement::begin(&cpus));
+    // A run has devices.
+    let has_timeouts = ring::has_exact_timeouts(&context.devices[0].file)?;
+    if !has_timeouts {
+        setup.note_unset(
+            "requests have no timeout of their own",
+            &"the kernel shifts timeouts of rings, for example in a time namespace",
+        );
+    }
     let task = |number| {
-        let worker = ring::Worker::new(context, streams, number, workers, counters.of_worker(number))?;
+        let counters = counters.of_worker(number);
+        let worker = ring::Worker::new(context, streams, number, workers, counters, has_timeouts)?;
         let (mode, unregistered_reason) = worker.ring_setup();
         setup.add_ring(mode, unregistered_reason);
         let work: Box<dyn FnOnce() + Send> = Box::new(move || {

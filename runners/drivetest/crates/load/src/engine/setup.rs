@@ -86,7 +86,7 @@ impl Setup {
         self.has_registered_buffers = Some(had_registered_buffers && unregistered_reason.is_none());
     }
 
-    fn note_unset(&mut self, setting: &str, reason: &dyn std::fmt::Display) {
+    pub(super) fn note_unset(&mut self, setting: &str, reason: &dyn std::fmt::Display) {
         self.sentences.push(format!("{setting}: {reason}"));
     }
 }

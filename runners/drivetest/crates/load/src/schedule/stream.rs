@@ -92,7 +92,8 @@ impl Stream {
     /// Takes the number of the next request, or None if all are taken.
     ///
     /// All threads share one counter. So a request waits for any free thread, not for a thread that a slow request
-    /// may block. A ring, which no request blocks, takes two ahead.
+    /// may block. A ring, which no request blocks, takes one ahead: the
+    /// one that it submits next.
     pub fn take(&self) -> Option<u64> {
         self.take_several(1).map(|taken| taken.start)
     }

@@ -4,7 +4,6 @@
 //! twice the cost of the request itself (measured on a loop device with 128 slots). So they wait here and count as
 //! backlog.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,10 +28,6 @@ const MOST_WRITE_BYTES: usize = 320 << 20;
 
 /// Time budget of a write, which determines the number of its slots.
 const WRITE_BUDGET_S: f64 = 0.05;
-
-/// Number of requests that a worker takes ahead and has alarms for. With two, the alarm that a worker sets is never the
-/// next one to fire, so that setting it does not program the processor's timer, which takes a virtual machine 6 us.
-const UPCOMING_COUNT: usize = 2;
 
 /// Slots and memory of a stream on one worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,10 +90,10 @@ impl Size {
 pub(super) struct NextRequest {
     pub(super) k: u64,
     pub(super) due: Instant,
+    /// When a timer wakes the worker for it, earlier by the lead.
+    pub(super) wake_at: Instant,
     /// When it would have been queued, if the backlog was full.
     pub(super) queued: Option<Instant>,
-    /// When the kernel wakes the worker for it, if an alarm is set.
-    pub(super) alarm: Option<Instant>,
 }
 
 /// The state of one device in a stream.
@@ -121,7 +116,15 @@ pub(super) struct StreamState {
     pub(super) first_slot: usize,
     /// Start of its memory.
     pub(super) memory_offset: usize,
-    pub(super) upcoming: VecDeque<NextRequest>,
+    /// The request that this worker submits next, or None if all are taken.
+    pub(super) next: Option<NextRequest>,
+    /// The one that this worker takes afterwards if all workers are on time. Until then, any worker may take it.
+    ///
+    /// A timeout is set for it, too. So a timeout that is set is never the next one to end, and setting it does not
+    /// program the processor's timer, which takes a virtual machine 6 us.
+    pub(super) following: Option<NextRequest>,
+    /// Average time between two requests of this worker.
+    distance: Nanos,
     pub(super) devices: Box<[DeviceState]>,
     /// Outstanding requests of all devices.
     pub(super) in_flight: InFlight,
@@ -165,7 +168,9 @@ impl StreamState {
             size,
             first_slot,
             memory_offset,
-            upcoming: VecDeque::with_capacity(UPCOMING_COUNT),
+            next: None,
+            following: None,
+            distance: Nanos((workers as f64 * 1e9 / per_s).ceil() as u64),
             devices: vec![device_state; devices.len()].into(),
             in_flight: InFlight::new(size.slots_count, now),
             free: slots.collect(),
@@ -183,47 +188,46 @@ impl StreamState {
         self.memory_offset + ordinal * self.size.stride_bytes
     }
 
-    /// Returns the next request, or None if all are taken.
-    pub(super) fn next(&self) -> Option<NextRequest> {
-        self.upcoming.front().copied()
-    }
-
-    /// Removes the next request, and takes another one ahead. If the removed one found the backlog full, so did the
-    /// next one when it became due.
-    pub(super) fn advance(&mut self, start: Instant, now: Instant) {
-        let previous = self
-            .upcoming
-            .pop_front()
-            .and_then(|next_request| next_request.queued);
-        while self.upcoming.len() < UPCOMING_COUNT
-            && let Some(k) = self.stream.take()
-        {
-            self.upcoming.push_back(NextRequest {
-                k,
-                due: start.after(self.stream.due(k)),
-                queued: None,
-                alarm: None,
-            });
-        }
-        if let Some(next_request) = self.upcoming.front_mut() {
-            let due = next_request.due;
-            next_request.queued = previous.filter(|_| due <= now).map(|queued| queued.max(due));
+    /// Takes the next request. If the one before found the backlog full, so did this one when it became due. The worker
+    /// is woken for each request this much before it is due.
+    pub(super) fn advance(&mut self, start: Instant, now: Instant, lead: Nanos) {
+        let queued = self.next.take().and_then(|previous| previous.queued);
+        let expected = self.following.take();
+        let Some(k) = self.stream.take() else { return };
+        let mut next = match expected {
+            Some(expected) if expected.k == k => expected,
+            _ => self.request(k, start, lead),
+        };
+        next.queued = queued
+            .filter(|_| next.due <= now)
+            .map(|queued| queued.max(next.due));
+        self.next = Some(next);
+        let k = k + self.stream.recorders.len() as u64;
+        if k < self.stream.schedule.requests_count() {
+            self.following = Some(self.request(k, start, lead));
         }
     }
 
-    /// Returns when requests that are due up to `limit` are submitted together, or None if there are none. If all
-    /// upcoming requests are, so may be others that are not taken yet.
-    pub(super) fn coalesced_at(&self, limit: Instant) -> Option<Instant> {
-        match self
-            .upcoming
-            .iter()
-            .filter(|request| request.due <= limit)
-            .count()
-        {
-            0 => None,
-            UPCOMING_COUNT => Some(limit),
-            _ => self.next().map(|request| request.due),
+    fn request(&self, k: u64, start: Instant, lead: Nanos) -> NextRequest {
+        let due = start.after(self.stream.due(k));
+        NextRequest {
+            k,
+            due,
+            wake_at: due.before(lead),
+            queued: None,
         }
+    }
+
+    /// Returns when the last request up to `limit` is due, or None if there is none. Beyond the following one, that is
+    /// the average time.
+    pub(super) fn last_due(&self, limit: Instant) -> Option<Instant> {
+        let within = |request: &NextRequest| request.due <= limit;
+        let next = self.next.filter(within)?;
+        let Some(following) = self.following.filter(within) else {
+            return Some(next.due);
+        };
+        let more = limit.since(following.due).0 / self.distance.0;
+        Some(following.due.after(Nanos(more * self.distance.0)))
     }
 }
 
@@ -276,17 +280,20 @@ mod tests {
         fn each_request_is_taken_once_and_keeps_its_due_time(turns in proptest::collection::vec(0usize..3, 0..3_000)) {
             let mut states = states(3);
             let start = Instant::ZERO.after(Nanos(7));
-            states.iter_mut().for_each(|state| state.advance(start, start));
+            states.iter_mut().for_each(|state| state.advance(start, start, Nanos(5)));
             let mut taken = Vec::new();
             for worker in turns.into_iter().chain((0..3).cycle().take(3_000)) {
-                if let Some(next_request) = states[worker].next() {
-                    let due = start.after(states[worker].stream.due(next_request.k));
-                    proptest::prop_assert_eq!(next_request.due, due);
-                    taken.push(next_request.k);
-                    states[worker].advance(start, start);
+                if let Some(next) = states[worker].next {
+                    let due = start.after(states[worker].stream.due(next.k));
+                    proptest::prop_assert_eq!((next.due, next.wake_at), (due, due.before(Nanos(5))));
+                    taken.push(next.k);
+                    states[worker].advance(start, start, Nanos(5));
                 }
-                let upcoming: Vec<u64> = states[worker].upcoming.iter().map(|request| request.k).collect();
-                proptest::prop_assert!(upcoming.is_sorted() && upcoming.len() <= UPCOMING_COUNT);
+                let expected = states[worker].next.map(|next| next.k + 3).filter(|k| *k < 1_000);
+                let following = states[worker].following;
+                proptest::prop_assert_eq!(following.map(|request| request.k), expected);
+                let due = expected.map(|k| start.after(states[worker].stream.due(k)));
+                proptest::prop_assert_eq!(following.map(|request| request.due), due);
             }
             taken.sort_unstable();
             proptest::prop_assert!(taken.into_iter().eq(0..1_000));
@@ -294,20 +301,38 @@ mod tests {
     }
 
     #[test]
-    fn requests_within_the_limit_are_submitted_together() {
+    fn a_worker_holds_one_request_and_expects_its_share_of_the_later_ones() {
+        let mut states = states(2);
+        let mut advance = |worker: usize| {
+            states[worker].advance(Instant::ZERO, Instant::ZERO, Nanos(0));
+            let [next, following] = [states[worker].next, states[worker].following];
+            (next.map(|request| request.k), following.map(|request| request.k))
+        };
+        assert_eq!([advance(0), advance(1)], [(Some(0), Some(2)), (Some(1), Some(3))]);
+        // While the second worker has no processor, the first one submits all requests but one.
+        let all: Vec<_> = (0..3).map(|_| advance(0).0).collect();
+        assert_eq!(all, [Some(2), Some(3), Some(4)]);
+        assert_eq!(advance(1), (Some(5), Some(7)));
+    }
+
+    #[test]
+    fn the_last_of_the_requests_within_the_limit_decides_when_all_are_submitted() {
         let mut state = states(1).swap_remove(0);
         let at = |us| Instant::ZERO.after(Nanos::from_us(us));
-        state.advance(at(100), at(100));
-        // Due after 100 us, 1100 us and so on.
-        let limits = [99, 100, 1_099, 1_100, 1_500].map(|us| state.coalesced_at(at(us)));
+        state.advance(at(100), at(100), Nanos(0));
+        // Due after 100 us, 1100 us, 2100 us and so on.
+        let limits = [99, 100, 1_099, 1_100, 1_500, 2_099, 2_100, 5_000].map(|us| state.last_due(at(us)));
         let expected = [
             None,
-            Some(at(100)),
-            Some(at(100)),
-            Some(at(1_100)),
-            Some(at(1_500)),
+            Some(100),
+            Some(100),
+            Some(1_100),
+            Some(1_100),
+            Some(1_100),
+            Some(2_100),
+            Some(4_100),
         ];
-        assert_eq!(limits, expected);
+        assert_eq!(limits, expected.map(|us| us.map(at)));
     }
 
     #[test]
@@ -315,11 +340,11 @@ mod tests {
         let mut state = states(1).swap_remove(0);
         let at = |us: u64| Instant::ZERO.after(Nanos(us * 1_000));
         let mut advance = |found_full, now| {
-            if let Some(next_request) = state.upcoming.front_mut() {
+            if let Some(next_request) = &mut state.next {
                 next_request.queued = found_full;
             }
-            state.advance(at(0), now);
-            state.next().unwrap().queued
+            state.advance(at(0), now, Nanos(0));
+            state.next.unwrap().queued
         };
         // One request is due each millisecond, and the backlog is full from 1.5 ms to 3.2 ms.
         assert_eq!(advance(None, at(0)), None);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use io_uring::{Builder, IoUring, cqueue, opcode, squeue, types};
 use rustix::io::Errno;
 
-use super::arena::Arena;
+use super::arena::{ALIGNMENT_BYTES, Arena};
 use crate::clock::{Instant, Nanos};
 use crate::device::Extent;
 use crate::engine::LONGEST_SLEEP;
@@ -24,15 +24,15 @@ const MOST_COMPLETIONS: usize = 65_536;
 /// processor; then the rest would wait in a queue that no drive has.
 const KERNEL_THREADS: u32 = 256;
 
-/// Maximum number of alarms that have not fired: two for each stream, of which a load has at most four, and those whose
-/// requests were submitted before they fired.
-const ALARMS: usize = 16;
+/// Maximum number of timeouts that are not over: two for each stream, of which a load has at most four, and those whose
+/// requests were submitted before.
+const TIMEOUTS: usize = 16;
 
-/// Time until an alarm that is set to see whether it fires.
-const TRIAL_LENGTH: Nanos = Nanos::from_us(100);
+/// Length of the timeout that shows whether timeouts are exact.
+const TRIAL_LENGTH: Nanos = Nanos::from_ms(5);
 
-/// Added to the number of an alarm in a completion. Slots have smaller numbers.
-const ALARM: u64 = 1 << 32;
+/// Added to the number of a timeout in a completion. Slots have smaller numbers.
+const TIMEOUT: u64 = 1 << 32;
 
 /// IORING_ENTER_GETEVENTS. Source: include/uapi/linux/io_uring.h.
 const GET_EVENTS: u32 = 1;
@@ -46,13 +46,12 @@ pub(super) struct Transfer {
     pub(super) memory_offset: usize,
 }
 
-/// A completion of the ring.
+/// The completion of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Completion {
-    /// Slot and result of a request.
-    Request(u32, Result<usize, Errno>),
-    /// An alarm that was set to this time, and no longer is.
-    Alarm(Instant),
+pub(super) struct Completion {
+    /// The slot.
+    pub(super) number: u32,
+    pub(super) result: Result<usize, Errno>,
 }
 
 /// The ring.
@@ -62,12 +61,14 @@ pub(super) struct Ring {
     pub(super) mode: &'static str,
     /// Why its memory is not registered with the kernel.
     pub(super) unregistered_reason: Option<io::Error>,
+    /// Whether timeouts are exact. Otherwise none is set.
+    pub(super) has_timeouts: bool,
     counters: Arc<WorkerCounters>,
-    /// Times of the alarms, which the kernel reads.
-    alarm_times: Box<[types::Timespec; ALARMS]>,
-    alarms: [Instant; ALARMS],
-    /// A bit for each alarm that is not set.
-    free_alarms: u32,
+    timeouts: [Instant; TIMEOUTS],
+    /// The same times, where the kernel reads them.
+    timeout_times: Box<[types::Timespec; TIMEOUTS]>,
+    /// A bit for each timeout that is set.
+    set_timeouts: u32,
 }
 
 impl Ring {
@@ -81,7 +82,8 @@ impl Ring {
         files: &[&File],
         counters: Arc<WorkerCounters>,
     ) -> io::Result<Self> {
-        let completions = (2 * requests_count + ALARMS).clamp(2 * ENTRIES as usize, MOST_COMPLETIONS) as u32;
+        let completions =
+            (2 * requests_count + TIMEOUTS).clamp(2 * ENTRIES as usize, MOST_COMPLETIONS) as u32;
         let (mode, uring) = build(completions.next_power_of_two())?;
         if !uring.params().is_feature_ext_arg() || !uring.params().is_feature_nodrop() {
             return Err(io::ErrorKind::Unsupported.into());
@@ -102,10 +104,11 @@ impl Ring {
             uring,
             mode,
             unregistered_reason: registered.err(),
+            has_timeouts: true,
             counters,
-            alarm_times: Box::new([types::Timespec::new(); ALARMS]),
-            alarms: [Instant::ZERO; ALARMS],
-            free_alarms: (1 << ALARMS) - 1,
+            timeouts: [Instant::ZERO; TIMEOUTS],
+            timeout_times: Box::new([types::Timespec::new(); TIMEOUTS]),
+            set_timeouts: 0,
         })
     }
 
@@ -117,40 +120,40 @@ impl Ring {
         self.uring.submitter().register_enable_rings()
     }
 
-    /// Returns how many requests can be pushed before the next [`wait`](Self::wait), whatever alarms are set.
+    /// Returns how many requests can be pushed before the next [`wait`](Self::wait), whatever timeouts are set.
     pub(super) fn room(&mut self) -> usize {
         let queue = self.uring.submission();
-        queue.capacity().saturating_sub(queue.len() + ALARMS)
+        queue.capacity().saturating_sub(queue.len() + TIMEOUTS)
     }
 
-    /// Lets the kernel end a wait at a time, from the next system call on. Returns false if too many alarms are set.
-    pub(super) fn set_alarm(&mut self, at: Instant) -> bool {
-        let alarm = self.free_alarms.trailing_zeros() as usize;
-        if alarm >= ALARMS {
+    /// Returns whether requests or timeouts wait for the next system call.
+    pub(super) fn has_queued(&mut self) -> bool {
+        !self.uring.submission().is_empty()
+    }
+
+    /// Lets the kernel end a wait at a time, from the next system call on, unless that is set already. Returns false if
+    /// timeouts are not exact, or too many are set.
+    pub(super) fn set_timeout(&mut self, at: Instant) -> bool {
+        let is_set = |number: usize| self.set_timeouts & (1 << number) != 0;
+        if (0..TIMEOUTS).any(|number| is_set(number) && self.timeouts[number] == at) {
+            return true;
+        }
+        let number = self.set_timeouts.trailing_ones() as usize;
+        if number >= TIMEOUTS || !self.has_timeouts {
             return false;
         }
-        self.alarm_times[alarm] = timespec(at.since(Instant::ZERO));
-        let time = &raw const self.alarm_times[alarm];
+        self.timeout_times[number] = timespec(at.since(Instant::ZERO));
+        let time = &raw const self.timeout_times[number];
         let timeout = opcode::Timeout::new(time).flags(types::TimeoutFlags::ABS);
-        let entry = timeout.build().user_data(ALARM | alarm as u64);
+        let entry = timeout.build().user_data(TIMEOUT | number as u64);
         // SAFETY: the kernel reads the time when it takes the entry. It is on the heap, as long as the ring exists, and
-        // does not change before the alarm completes.
-        let is_set = unsafe { self.uring.submission().push(&entry) }.is_ok();
-        if is_set {
-            self.free_alarms &= !(1 << alarm);
-            self.alarms[alarm] = at;
+        // does not change before the timeout completes.
+        let is_queued = unsafe { self.uring.submission().push(&entry) }.is_ok();
+        if is_queued {
+            self.set_timeouts |= 1 << number;
+            self.timeouts[number] = at;
         }
-        is_set
-    }
-
-    /// Returns whether alarms fire at their time. In a time namespace, kernels shift them by its offset.
-    pub(super) fn has_exact_alarms(&mut self) -> bool {
-        let at = Instant::now().after(TRIAL_LENGTH);
-        let is_over = self.set_alarm(at) && self.wait(Some(LONGEST_SLEEP)).is_ok() && at <= Instant::now();
-        is_over
-            && self
-                .completions()
-                .any(|completion| completion == Completion::Alarm(at))
+        is_queued
     }
 
     /// Queues a request. There must be room.
@@ -181,16 +184,17 @@ impl Ring {
         }
     }
 
-    /// Submits the queued requests and waits for a completion, an alarm or the timeout. With None it does not wait, but
-    /// the kernel publishes completions. The next call submits what the kernel does not accept now.
+    /// Submits the queued requests and waits for a completion, for a timeout that is set, or for this long. With None
+    /// it does not wait, but the kernel publishes completions. The next call submits what the kernel does not accept
+    /// now.
     ///
     /// # Errors
     /// If the kernel accepts no more requests from this ring.
-    pub(super) fn wait(&mut self, timeout: Option<Nanos>) -> io::Result<()> {
+    pub(super) fn wait(&mut self, longest: Option<Nanos>) -> io::Result<()> {
         self.counters.count_enter();
         let pushed = self.uring.submission().len() as u32;
         let submitter = self.uring.submitter();
-        let entered = match timeout {
+        let entered = match longest {
             // SAFETY: every queued entry was pushed under the terms of `push`; the call has no argument.
             None => unsafe { submitter.enter::<()>(pushed, 0, GET_EVENTS, None) },
             Some(length) => {
@@ -208,20 +212,21 @@ impl Ring {
         self.uring.submission().taskrun() || !self.uring.completion().is_empty()
     }
 
-    /// Iterates over the new completions.
+    /// Iterates over the new completions of requests.
     pub(super) fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
-        let (alarms, free_alarms) = (&self.alarms, &mut self.free_alarms);
-        self.uring.completion().map(move |entry: cqueue::Entry| {
+        let set_timeouts = &mut self.set_timeouts;
+        self.uring.completion().filter_map(move |entry: cqueue::Entry| {
             let number = entry.user_data() as u32;
-            if entry.user_data() >= ALARM {
-                *free_alarms |= 1 << number;
-                return Completion::Alarm(alarms[number as usize]);
+            if entry.user_data() >= TIMEOUT {
+                // A timeout that failed is not set, either.
+                *set_timeouts &= !(1 << number);
+                return None;
             }
             let result = match entry.result() {
                 bytes @ 0.. => Ok(bytes as usize),
                 errno => Err(Errno::from_raw_os_error(-errno)),
             };
-            Completion::Request(number, result)
+            Some(Completion { number, result })
         })
     }
 }
@@ -232,6 +237,25 @@ impl Drop for Ring {
         // next run on them would be refused.
         let _ = self.uring.submitter().unregister_files();
     }
+}
+
+/// Returns whether timeouts of rings end at their time. In a time namespace, kernels shift them by its offset.
+///
+/// # Errors
+/// If the kernel provides no ring.
+pub(crate) fn has_exact_timeouts(file: &File) -> io::Result<bool> {
+    let arena = Arena::new(ALIGNMENT_BYTES).ok_or(io::ErrorKind::OutOfMemory)?;
+    let mut ring = Ring::new(1, &arena, &[file], Arc::default())?;
+    ring.enable()?;
+    let at = Instant::now().after(TRIAL_LENGTH);
+    let is_queued = ring.set_timeout(at);
+    let mut now = Instant::now();
+    while is_queued && ring.set_timeouts != 0 && now < at.after(LONGEST_SLEEP) {
+        ring.wait(Some(LONGEST_SLEEP))?;
+        now = Instant::now();
+        ring.completions().for_each(drop);
+    }
+    Ok(is_queued && ring.set_timeouts == 0 && now >= at)
 }
 
 /// Returns a length, or a time on CLOCK_MONOTONIC, in the form that the kernel reads.
@@ -290,44 +314,56 @@ mod tests {
         }
     }
 
-    /// Returns the alarms that fired in one wait of up to 50 ms, and when it ended.
-    fn fired(ring: &mut Ring) -> (Vec<Instant>, Instant) {
-        ring.wait(Some(Nanos::from_ms(50))).unwrap();
-        let now = Instant::now();
-        let alarm = |completion| match completion {
-            Completion::Alarm(at) => at,
-            Completion::Request(..) => panic!("{completion:?}"),
-        };
-        (ring.completions().map(alarm).collect(), now)
+    /// Waits until at most `count` timeouts are set, and returns the time. Fails if that takes long.
+    fn wait_until_set(ring: &mut Ring, count: u32) -> Instant {
+        let last = Instant::now().after(Nanos::from_s(20));
+        while ring.set_timeouts.count_ones() > count {
+            assert!(Instant::now() < last, "{:b}", ring.set_timeouts);
+            ring.wait(Some(LONGEST_SLEEP)).unwrap();
+            assert_eq!(ring.completions().next(), None);
+        }
+        Instant::now()
     }
 
     #[test]
-    fn alarms_end_waits_in_order_and_not_early() {
+    fn timeouts_end_waits_in_order_and_not_early() {
+        if !has_exact_timeouts(&tempfile::tempfile().unwrap()).unwrap_or_default() {
+            return;
+        }
         with_ring(|ring| {
             let now = Instant::now();
-            let [first, second] = [10, 20].map(|ms| now.after(Nanos::from_ms(ms)));
-            assert!(ring.has_exact_alarms() && ring.set_alarm(second) && ring.set_alarm(first));
-            let mut all = Vec::new();
-            while all.len() < 2 {
-                let (alarms, now) = fired(ring);
-                assert!(alarms.iter().all(|alarm| *alarm <= now));
-                all.extend(alarms);
-            }
-            assert_eq!(all, [first, second]);
+            let [first, second] = [100, 200].map(|ms| now.after(Nanos::from_ms(ms)));
+            assert!(ring.set_timeout(second) && ring.set_timeout(first));
+            assert!(wait_until_set(ring, 1) >= first);
+            // The first time is in the second place.
+            assert_eq!(ring.set_timeouts & 0b10, 0);
+            assert!(wait_until_set(ring, 0) >= second);
         });
     }
 
     #[test]
-    fn alarms_are_limited_and_reused() {
+    fn a_time_is_set_once() {
+        with_ring(|ring| {
+            let far = Instant::now().after(Nanos::from_s(3_600));
+            assert!(ring.set_timeout(far) && ring.set_timeout(far));
+            assert_eq!((ring.set_timeouts, ring.has_queued()), (1, true));
+            ring.has_timeouts = false;
+            assert!(!ring.set_timeout(far.after(Nanos(1))));
+        });
+    }
+
+    #[test]
+    fn timeouts_are_limited_and_reused() {
         with_ring(|ring| {
             for _ in 0..1_000 {
                 let past = Instant::now();
-                let set_count = (0..=ALARMS).filter(|_| ring.set_alarm(past)).count();
-                assert_eq!((set_count, ring.room()), (ALARMS, ENTRIES as usize - 2 * ALARMS));
-                let mut fired_count = 0;
-                while fired_count < ALARMS {
-                    fired_count += fired(ring).0.len();
-                }
+                let times = (0..=TIMEOUTS as u64).map(|ns| past.before(Nanos(ns)));
+                let set_count = times.filter(|time| ring.set_timeout(*time)).count();
+                assert_eq!(
+                    (set_count, ring.room()),
+                    (TIMEOUTS, ENTRIES as usize - 2 * TIMEOUTS)
+                );
+                wait_until_set(ring, 0);
             }
         });
     }
