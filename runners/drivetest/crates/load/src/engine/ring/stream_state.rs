@@ -1,7 +1,7 @@
 //! The state of a stream on a ring: the next requests, the slots of outstanding requests, and the waiting requests.
 //!
-//! The kernel passes requests for which a device has no slot to threads of its own, which wait there: hundreds of them, at
-//! twice the cost of the request itself (measured on a loop device with 128 slots). So they wait here and count as
+//! The kernel passes requests for which a device has no slot to threads of its own, which wait there: hundreds of them,
+//! at twice the cost of the request itself (measured on a loop device with 128 slots). So they wait here and count as
 //! backlog.
 
 use std::fs::File;
