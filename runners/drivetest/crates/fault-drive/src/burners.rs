@@ -17,9 +17,9 @@ const PRIORITY: i32 = 30;
 /// All burners are busy at the same time, at the start of each period.
 const PERIOD: Duration = Duration::from_millis(8);
 
-/// Less than 95 % of the period: on some kernels, real-time threads that take more are stopped, the drive with them
-/// (sched_rt_runtime_us). More than 5 % remain, which the kernel guarantees to ordinary threads (fair_server).
-const BUSY: Duration = Duration::from_micros(7_500);
+/// The kernel guarantees 5 % of each second to ordinary threads (fair_server, sched_rt_runtime_us) and stops real-time
+/// threads for that, the drive among them, if they leave less. The load itself may take half of the rest.
+const BUSY: Duration = Duration::from_micros(7_000);
 
 /// One burner on each processor, ended on drop.
 pub struct Burners {
@@ -99,15 +99,15 @@ mod tests {
     #[test]
     fn burners_rest_at_the_end_of_each_period() {
         let rest_us = |at_us: u64| time_to_rest(Duration::from_micros(at_us)).map(|rest| rest.as_micros());
-        assert_eq!([0, 7_499, 8_000, 15_499].map(rest_us), [None; 4]);
+        assert_eq!([0, 6_999, 8_000, 14_999].map(rest_us), [None; 4]);
         assert_eq!(
-            [7_500, 7_999, 15_600].map(rest_us),
-            [Some(500), Some(1), Some(400)]
+            [7_000, 7_999, 15_600].map(rest_us),
+            [Some(1_000), Some(1), Some(400)]
         );
     }
 
     #[test]
     fn burners_leave_the_drive_its_share_of_real_time() {
-        assert!(BUSY.as_micros() * 100 < PERIOD.as_micros() * 95);
+        assert!(BUSY.as_micros() * 100 < PERIOD.as_micros() * 90);
     }
 }

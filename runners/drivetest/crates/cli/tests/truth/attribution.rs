@@ -1,6 +1,6 @@
 //! Attribution of delays: an overloaded drive, an overloaded host, both, or neither.
 //!
-//! The host is overloaded by burners: one thread on each processor, with real-time priority 30, that is busy for 7.5 of
+//! The host is overloaded by burners: one thread on each processor, with real-time priority 30, that is busy for 7 of
 //! each 8 ms. They do not take processor time from the drive, because its threads have real-time priority 50 and
 //! interrupt them. The drive counts the replies that it sent 1 ms or more after they were due. A run counts only if
 //! these are at most one percent.

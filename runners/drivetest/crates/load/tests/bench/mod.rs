@@ -38,10 +38,10 @@ impl Watched {
 
 impl ProgressView for Watched {
     fn show(&self, snapshot: Snapshot) {
-        let Snapshot::Load(load) = snapshot else {
-            panic!("{snapshot:?}")
-        };
-        self.0.lock().unwrap().push(load);
+        // Others show how the file is filled before the load.
+        if let Snapshot::Load(load) = snapshot {
+            self.0.lock().unwrap().push(load);
+        }
     }
 
     fn around_output(&self, write: &mut dyn FnMut()) {

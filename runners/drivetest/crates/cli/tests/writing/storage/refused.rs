@@ -135,7 +135,7 @@ fn a_file_of_another_size_is_not_changed() {
     assert_refused(
         &bench,
         &output,
-        "file-size-mbytes requires 1048576; choose a new file",
+        "file-size-mbytes requires 1MiB; choose a new file",
     );
     assert!(
         fs::read_to_string(bench.path("config"))

@@ -321,7 +321,7 @@ impl Worker {
             if request.wake_at > awake_at {
                 self.ring.set_timeout(request.wake_at);
             }
-            awake_at = request.due;
+            awake_at = awake_at.max(request.due);
         }
     }
 
