@@ -189,6 +189,6 @@ class Measurement:
                 drive.do("rest")
             truth = drive.truth()
             profile = ["--profile", "operational-database", "--slice-sec", "1"]
-            command = [self.program, "read", "--json", *profile, "--with", side, log]
+            command: list[str | Path] = [self.program, "read", "--json", *profile, "--with", side, log]
             document = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         return reported(document, 100 * truth.late_count / truth.answered_count), used

@@ -150,7 +150,7 @@ fn requests_are_submitted_together_only_if_configured() {
         let side = bench.side();
         let batches = &side[side.len() - 1]["engine_counters"]["batch_sizes"];
         let count = |size: &str| batches[size].as_u64().unwrap();
-        let several: u64 = ["2", "3-4", "5-8", "9-16"].map(count).into_iter().sum();
+        let batches_count: u64 = ["1", "2", "3-4", "5-8", "9-16"].map(count).into_iter().sum();
         // Each has a system call of its own, and no call submits a request that the next one could have submitted.
         let calls = side[side.len() - 1]["engine_counters"]["enters_count"]
             .as_u64()
@@ -164,7 +164,8 @@ fn requests_are_submitted_together_only_if_configured() {
             (per_s..=most).contains(&calls),
             "{calls} calls for {per_s} requests"
         );
-        assert_eq!(several > count("1"), coalesce_us > 0, "{batches}");
+        // Completions of a slow device wake the ring before the delay is over, and it submits what is due.
+        assert_eq!(per_s * 4 > batches_count * 5, coalesce_us > 0, "{batches}");
         assert_eq!(side[0]["coalesce_us"], coalesce_us);
         let setup = &side[0]["setup"];
         assert!(
