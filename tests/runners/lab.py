@@ -62,7 +62,7 @@ def _make_due():
 
 
 LIMIT = 3  # rows at once: several batches if a test has several dispatches
-NEEDED = ("identify", "start", "status", "stop", "storage")
+NEEDED = ("identify", "run", "storage")
 
 
 @pytest.fixture(scope="session")
