@@ -1,7 +1,7 @@
 """What drivetest reports of an overloaded drive, an overloaded host, both, or neither, and what a campaign concludes.
 
 `known_truth.py --parts attribution` runs these cases on the drive with known delays. The drive overloads the host
-itself with burners: one thread on each processor, with real-time priority 30, busy for 7 of each 8 ms. Its own
+itself with burners: one thread on each processor, with real-time priority 30, busy for 4.4 of each 5 ms. Its own
 threads have priority 50 and interrupt them. It counts the replies that it sent 1 ms or more after they were due.
 """
 

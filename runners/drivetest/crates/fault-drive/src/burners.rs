@@ -15,11 +15,11 @@ use crate::drive::set_real_time_priority;
 const PRIORITY: i32 = 30;
 
 /// All burners are busy at the same time, at the start of each period.
-const PERIOD: Duration = Duration::from_millis(8);
+const PERIOD: Duration = Duration::from_micros(5_000);
 
 /// The kernel guarantees 5 % of each second to ordinary threads (fair_server, sched_rt_runtime_us) and stops real-time
 /// threads for that, the drive among them, if they leave less. The load itself may take half of the rest.
-const BUSY: Duration = Duration::from_micros(7_000);
+const BUSY: Duration = Duration::from_micros(4_400);
 
 /// One burner on each processor, ended on drop.
 pub struct Burners {
@@ -99,10 +99,10 @@ mod tests {
     #[test]
     fn burners_rest_at_the_end_of_each_period() {
         let rest_us = |at_us: u64| time_to_rest(Duration::from_micros(at_us)).map(|rest| rest.as_micros());
-        assert_eq!([0, 6_999, 8_000, 14_999].map(rest_us), [None; 4]);
+        assert_eq!([0, 4_399, 5_000, 9_399].map(rest_us), [None; 4]);
         assert_eq!(
-            [7_000, 7_999, 15_600].map(rest_us),
-            [Some(1_000), Some(1), Some(400)]
+            [4_400, 4_999, 9_600].map(rest_us),
+            [Some(600), Some(1), Some(400)]
         );
     }
 

@@ -164,7 +164,6 @@ fn requests_are_submitted_together_only_if_configured() {
             (per_s..=most).contains(&calls),
             "{calls} calls for {per_s} requests"
         );
-        // Completions of a slow device wake the ring before the delay is over, and it submits what is due.
         assert_eq!(per_s * 4 > batches_count * 5, coalesce_us > 0, "{batches}");
         assert_eq!(side[0]["coalesce_us"], coalesce_us);
         let setup = &side[0]["setup"];

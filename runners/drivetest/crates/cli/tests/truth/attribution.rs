@@ -1,7 +1,7 @@
 //! Attribution of delays: an overloaded drive, an overloaded host, both, or neither.
 //!
-//! The host is overloaded by burners: one thread on each processor, with real-time priority 30, that is busy for 7 of
-//! each 8 ms. They do not take processor time from the drive, because its threads have real-time priority 50 and
+//! The host is overloaded by burners: one thread on each processor, with real-time priority 30, that is busy for 4.4 of
+//! each 5 ms. They do not take processor time from the drive, because its threads have real-time priority 50 and
 //! interrupt them. The drive counts the replies that it sent 1 ms or more after they were due. A run counts only if
 //! these are at most one percent.
 
@@ -18,9 +18,9 @@ use crate::loaded::Loaded;
 /// More than enough for a run to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The time that the drive takes for a read if it has spare capacity: less than every limit, and as long as burners
-/// rest.
-const SPARE_DELAY: Duration = Duration::from_micros(500);
+/// The time that the drive takes for a read if it has spare capacity: less than every limit, and longer than burners
+/// rest (0.6 ms), so that an overloaded host also sees the completion late.
+const SPARE_DELAY: Duration = Duration::from_micros(700);
 
 /// A host is idle if its processors were busy for at most this part of the run. The load needs a third.
 /// An interval in which they are over 90 % busy makes them busier than this.

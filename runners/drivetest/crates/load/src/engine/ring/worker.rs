@@ -290,7 +290,9 @@ impl Worker {
         if self.waiting.count() > 0 {
             room = self.submit_backlog(now, room);
         }
-        while let Some((index, next_request)) = self.earliest()
+        let is_due = self.next_due().is_some_and(|due| due <= now);
+        while is_due
+            && let Some((index, next_request)) = self.earliest()
             && next_request.due <= now
             && !self.context.stop.is_raised()
             && self.submit_or_queue(index, next_request, now, &mut room)
@@ -304,6 +306,18 @@ impl Worker {
         let states = self.states.iter().enumerate();
         let next_requests = states.filter_map(|(index, state)| Some((index, state.next?)));
         next_requests.min_by_key(|(_, next_request)| next_request.due)
+    }
+
+    /// Returns when the first of the next requests is to be submitted: when it is due or, with coalescing, when the last
+    /// request that follows it within that time is due. Completions that wake this thread do not change it.
+    fn next_due(&self) -> Option<Instant> {
+        let (_, next) = self.earliest()?;
+        if self.context.config.coalesce_us == 0 {
+            return Some(next.due);
+        }
+        let limit = next.due.after(self.context.coalescing());
+        let last_due = self.states.iter().filter_map(|state| state.last_due(limit)).max();
+        Some(last_due.unwrap_or(next.due))
     }
 
     /// Takes the next request of a stream, and sets timeouts for it and the one that probably follows. Coalesced
@@ -598,16 +612,13 @@ impl Worker {
         if self.has_more || !self.rejected.is_empty() {
             return None;
         }
-        let Some((_, next)) = self.earliest() else {
+        let (Some(due), Some((_, next))) = (self.next_due(), self.earliest()) else {
             return Some(longest);
         };
-        if next.due <= now {
+        if due <= now {
             // With a full backlog, nothing can be submitted before a completion.
             return self.waiting.is_full().then_some(longest);
         }
-        let limit = next.due.after(self.context.coalescing());
-        let last_due = self.states.iter().filter_map(|state| state.last_due(limit)).max();
-        let due = last_due.unwrap_or(next.due);
         let lead = next.due.since(next.wake_at);
         Some(Wake {
             at: due.before(lead),
