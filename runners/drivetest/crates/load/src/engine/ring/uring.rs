@@ -54,6 +54,17 @@ pub(super) struct Completion {
     pub(super) result: Result<usize, Errno>,
 }
 
+/// How long a system call waits for a completion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// Not at all, but the kernel publishes completions.
+    No,
+    /// Until a timeout that is set. The call sets no timer of its own, which saves processor time.
+    UntilTimeout,
+    /// At most this long.
+    AtMost(Nanos),
+}
+
 /// The ring.
 pub(super) struct Ring {
     uring: IoUring,
@@ -184,20 +195,21 @@ impl Ring {
         }
     }
 
-    /// Submits the queued requests and waits for a completion, for a timeout that is set, or for this long. With None
-    /// it does not wait, but the kernel publishes completions. The next call submits what the kernel does not accept
-    /// now.
+    /// Submits the queued requests and waits for a completion, a timeout that is set, or the end of `wait`. The next
+    /// call submits what the kernel does not accept now.
     ///
     /// # Errors
     /// If the kernel accepts no more requests from this ring.
-    pub(super) fn wait(&mut self, longest: Option<Nanos>) -> io::Result<()> {
+    pub(super) fn wait(&mut self, wait: Wait) -> io::Result<()> {
         self.counters.count_enter();
         let pushed = self.uring.submission().len() as u32;
         let submitter = self.uring.submitter();
-        let entered = match longest {
+        let entered = match wait {
             // SAFETY: every queued entry was pushed under the terms of `push`; the call has no argument.
-            None => unsafe { submitter.enter::<()>(pushed, 0, GET_EVENTS, None) },
-            Some(length) => {
+            Wait::No => unsafe { submitter.enter::<()>(pushed, 0, GET_EVENTS, None) },
+            // SAFETY: as above.
+            Wait::UntilTimeout => unsafe { submitter.enter::<()>(pushed, 1, GET_EVENTS, None) },
+            Wait::AtMost(length) => {
                 submitter.submit_with_args(1, &types::SubmitArgs::new().timespec(&timespec(length)))
             }
         };
@@ -251,7 +263,7 @@ pub(crate) fn has_exact_timeouts(file: &File) -> io::Result<bool> {
     let is_queued = ring.set_timeout(at);
     let mut now = Instant::now();
     while is_queued && ring.set_timeouts != 0 && now < at.after(LONGEST_SLEEP) {
-        ring.wait(Some(LONGEST_SLEEP))?;
+        ring.wait(Wait::AtMost(LONGEST_SLEEP))?;
         now = Instant::now();
         ring.completions().for_each(drop);
     }
@@ -319,7 +331,7 @@ mod tests {
         let last = Instant::now().after(Nanos::from_s(20));
         while ring.set_timeouts.count_ones() > count {
             assert!(Instant::now() < last, "{:b}", ring.set_timeouts);
-            ring.wait(Some(LONGEST_SLEEP)).unwrap();
+            ring.wait(Wait::AtMost(LONGEST_SLEEP)).unwrap();
             assert_eq!(ring.completions().next(), None);
         }
         Instant::now()

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::arena::Arena;
 use super::backlog::{Backlog, InFlight, Waiting};
 use super::stream_state::{NextRequest, StreamState, max_in_flight};
-use super::uring::{Completion, Ring, Transfer};
+use super::uring::{Completion, Ring, Transfer, Wait};
 use crate::clock::{Instant, Nanos};
 use crate::config::Config;
 use crate::engine::buffer::Pattern;
@@ -482,7 +482,7 @@ impl Worker {
 
     /// Submits what is in the queue, and waits as [`Ring::wait`] does. Timestamps the last request immediately before
     /// the system call. Stops the run and returns false if the ring is broken.
-    fn enter(&mut self, longest: Option<Nanos>) -> bool {
+    fn enter(&mut self, wait: Wait) -> bool {
         if let Some(number) = self.unsent.take()
             && let Some(slot) = &mut self.slots[number as usize]
         {
@@ -492,7 +492,7 @@ impl Worker {
             let stream = &self.states[slot.state].stream;
             stream.note_submission(slot.submitted, own_lateness);
         }
-        let entered = self.ring.wait(longest);
+        let entered = self.ring.wait(wait);
         if let Err(error) = &entered {
             self.context.stop.raise(broken(error));
         }
@@ -503,7 +503,7 @@ impl Worker {
     /// requests.
     fn flush(&mut self) {
         if self.ring.has_queued() || self.ring.has_completions() {
-            self.enter(None);
+            self.enter(Wait::No);
             let has_completion = self.reap(Instant::now());
             // Waiting requests may have a free slot now.
             self.has_more |= has_completion && self.waiting.count() > 0;
@@ -568,21 +568,24 @@ impl Worker {
         }
         let is_longest = wake.at.since(now) >= LONGEST_SLEEP;
         let mut has_submitted = self.ring.has_queued();
-        let mut length = LONGEST_SLEEP;
-        if !is_longest && !self.ring.set_timeout(wake.at) {
+        let length = if is_longest {
+            Wait::AtMost(LONGEST_SLEEP)
+        } else if self.ring.set_timeout(wake.at) {
+            Wait::UntilTimeout
+        } else {
             // The length counts from the end of the submission.
             self.flush();
             if self.has_more {
                 return;
             }
             has_submitted = false;
-            length = wake.at.since(Instant::now());
-        }
+            Wait::AtMost(wake.at.since(Instant::now()))
+        };
         self.asleep = Some(Sleep {
             until: wake.at,
             is_sample: !is_longest && !has_submitted,
         });
-        self.enter(Some(length));
+        self.enter(length);
     }
 
     /// Spins until a time, or until there is something else to do.
@@ -598,7 +601,7 @@ impl Worker {
         }
         self.counters.count_spin(now.since(begin));
         if now < until {
-            self.enter(None);
+            self.enter(Wait::No);
         }
     }
 
@@ -629,7 +632,7 @@ impl Worker {
     /// Waits for all outstanding requests; until then their memory belongs to the kernel.
     fn drain(&mut self) {
         while self.in_flight_count > 0 {
-            if !self.enter(Some(LONGEST_SLEEP)) {
+            if !self.enter(Wait::AtMost(LONGEST_SLEEP)) {
                 return;
             }
             self.reap(Instant::now());
@@ -694,9 +697,14 @@ mod tests {
     /// Returns a worker for a few files, before its first turn, or None without io_uring. The run may have begun in the
     /// past, from which the test moves the clock of the turns.
     fn worker(start: Instant, files_count: usize) -> Option<Worker> {
+        coalescing_worker(start, files_count, 0)
+    }
+
+    fn coalescing_worker(start: Instant, files_count: usize, coalesce_us: u32) -> Option<Worker> {
         let names = ["a", "b"][..files_count].join(",");
         let rates = "read-reqs-per-sec: 10000\nwrite-reqs-per-sec: 5000";
-        let text = format!("device-names: {names}\ntest-duration-sec: 1\n{rates}");
+        let text =
+            format!("device-names: {names}\ntest-duration-sec: 1\n{rates}\ncoalesce-us: {coalesce_us}");
         let config = Config::read(&text, 1).unwrap().0;
         let device = |name: &String| {
             let file = tempfile::tempfile().unwrap();
@@ -750,7 +758,7 @@ mod tests {
                 }
             }
             while worker.in_flight_count > 0 || worker.waiting.count() > 0 {
-                worker.ring.wait(Some(LONGEST_SLEEP)).unwrap();
+                worker.ring.wait(Wait::AtMost(LONGEST_SLEEP)).unwrap();
                 turns(&mut worker, now);
             }
             for state in &worker.states {
@@ -811,6 +819,31 @@ mod tests {
             worker.reap(Instant::now());
         }
         assert_eq!((worker.in_flight_count, worker.ring.has_queued()), (0, false));
+    }
+
+    #[test]
+    fn requests_that_are_already_due_need_no_timeouts() {
+        let Some(mut worker) = worker(Instant::now().before(Nanos::from_s(10)), 1) else {
+            return;
+        };
+        assert!(!worker.ring.has_queued());
+    }
+
+    #[test]
+    fn coalesced_requests_wait_for_the_last_of_them() {
+        let start = Instant::now().before(Nanos::from_s(10));
+        let Some(mut worker) = coalescing_worker(start, 1, 1_000) else {
+            return;
+        };
+        let mut taken_at = |us| {
+            turns(&mut worker, start.after(Nanos::from_us(us)));
+            worker.states[0].next.map(|next_request| next_request.k)
+        };
+        // Reads are 100 us apart. Completions wake the thread earlier.
+        assert_eq!(
+            [0, 500, 999, 1_000, 1_050, 2_099, 2_100].map(&mut taken_at),
+            [0, 0, 0, 11, 11, 11, 22].map(Some)
+        );
     }
 
     #[test]
