@@ -7,6 +7,7 @@ names a block device instead of the loop device: **everything on it is overwritt
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -27,6 +28,8 @@ def main() -> int:
     print(estimates, flush=True)
     if args.estimate:
         return 0
+    # `finally` and `with` free the devices also when the command is ended.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with ExitStack() as made:
         if args.awake:
             made.enter_context(Awake())
