@@ -47,8 +47,8 @@ class Case:
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """Return the commands for the drive: at most 4,000 reads/s, or each read after 0.5 ms."""
-        served = "servers 4 1ms" if self.is_drive_overloaded else "hold read 500us"
+        """Return the commands for the drive: at most 4,000 reads/s, or each read after 0.7 ms."""
+        served = "servers 4 1ms" if self.is_drive_overloaded else "hold read 700us"
         return ("clear", f"only read {RECORD_BYTES}", served, "forget")
 
     @property

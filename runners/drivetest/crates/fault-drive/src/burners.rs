@@ -15,7 +15,7 @@ use crate::drive::set_real_time_priority;
 const PRIORITY: i32 = 30;
 
 /// All burners are busy at the same time, at the start of each period.
-const PERIOD: Duration = Duration::from_micros(5_000);
+const PERIOD: Duration = Duration::from_millis(5);
 
 /// The kernel guarantees 5 % of each second to ordinary threads (fair_server, sched_rt_runtime_us) and stops real-time
 /// threads for that, the drive among them, if they leave less. The load itself may take half of the rest.

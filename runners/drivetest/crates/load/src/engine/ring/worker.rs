@@ -568,12 +568,12 @@ impl Worker {
         }
         let is_longest = wake.at.since(now) >= LONGEST_SLEEP;
         let mut has_submitted = self.ring.has_queued();
-        let length = if is_longest {
+        let wait = if is_longest {
             Wait::AtMost(LONGEST_SLEEP)
         } else if self.ring.set_timeout(wake.at) {
             Wait::UntilTimeout
         } else {
-            // The length counts from the end of the submission.
+            // This time counts from the end of the submission.
             self.flush();
             if self.has_more {
                 return;
@@ -585,7 +585,7 @@ impl Worker {
             until: wake.at,
             is_sample: !is_longest && !has_submitted,
         });
-        self.enter(length);
+        self.enter(wait);
     }
 
     /// Spins until a time, or until there is something else to do.
