@@ -29,7 +29,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drivetest"), pytes
 CLIENT = Path(__file__).parent / "ycsb_client"
 JARS = Path(django_settings.BASE_DIR) / "var/ycsb-0.17.0"
 MAVEN_LIMIT_S = 300
-DOWNLOADS_MAX = 3  # the download is retried, never a test
+# The download is retried, never a test: a registry may be unreachable for seconds.
+PAUSES_S = (0, 5, 20)
 # Full coordinates, because Maven asks every repository to resolve the short prefix `dependency:`.
 COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 OPTIONS = {"preset": "no-database", "threads": [1, 4], "operation_count": 3000, "status_interval_s": 1,
@@ -42,8 +43,11 @@ def is_fetched():
 
 
 def download():
-    """Download YCSB with Maven, and return Maven's output."""
-    fetch = ["mvn", "-q", "-B", "-f", CLIENT / "pom.xml", COPY_DEPENDENCIES, f"-DoutputDirectory={JARS}"]
+    """Download YCSB with Maven, and return Maven's output.
+
+    With -U, Maven retries what it did not find before.
+    """
+    fetch = ["mvn", "-q", "-B", "-U", "-f", CLIENT / "pom.xml", COPY_DEPENDENCIES, f"-DoutputDirectory={JARS}"]
     return subprocess.run(fetch, capture_output=True, text=True, timeout=MAVEN_LIMIT_S, check=False).stdout
 
 
@@ -53,12 +57,13 @@ def jars():
     if shutil.which("java") is None or not (is_fetched() or shutil.which("mvn")):
         pytest.skip("no java, or no mvn to fetch YCSB with; sweeps are not tested with the real client")
     printed = ""
-    for _ in range(DOWNLOADS_MAX):
+    for pause_s in PAUSES_S:
         if is_fetched():
             return JARS
+        time.sleep(pause_s)
         printed = download()
     if not is_fetched():
-        pytest.skip(f"YCSB cannot be fetched, sweeps are not tested with it: {printed[-300:]}")
+        pytest.skip(f"YCSB cannot be fetched, sweeps are not tested with it: {printed[:600]}")
     return JARS
 
 
