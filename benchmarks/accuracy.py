@@ -201,31 +201,6 @@ KINDS = {
         ),
         "20,000 reads/s + 10,000 writes/s, ",
     ),
-    "pacing-and-cpu": Kind(
-        "Lateness and processor time, with writes",
-        "Lateness is the time from when a request is due to its submission. Processor time includes the work of the "
-        "kernel for the program.",
-        (
-            Target("Processor time at most 0.8 of act_storage's", "drivetest", "CPU / act_storage", at_most=0.8),
-            Target("Median lateness (p50) at most 50 us", "drivetest", "lateness p50, us", at_most=50),
-            Target("Lateness p99 at most 200 us", "drivetest", "lateness p99, us", at_most=200),
-            Target(
-                "Median service time (p50) within 15 % of fio's",
-                "drivetest", "service p50, us", at_most=15, reference="fio",
-            ),
-            Target(
-                "Service time p99 within 15 % of fio's", "drivetest", "service p99, us", at_most=15, reference="fio"
-            ),
-        ),
-    ),
-    "cpu-read-only": Kind(
-        "Lateness and processor time, only reads",
-        "A high rate without writes, on a loop device over a file and on a device in memory (zram).",
-        (
-            Target("Processor time at most 1.1 of act_storage's", "drivetest", "CPU / act_storage", at_most=1.1),
-            Target("On zram, lateness p99 at most 200 us", "drivetest, zram", "lateness p99, us", at_most=200),
-        ),
-    ),
     "cost": Kind(
         "Processor time at every rate",
         "Processor time per read includes the start of the program and the work of the kernel for it. The columns with "
@@ -292,7 +267,7 @@ KINDS = {
         tuple(
             Target(
                 f"{place}, {name} within {at_least} to {at_most} of fio's",
-                rows, f"{name} / fio [95 %]", at_most, at_least, spread="fio again",
+                rows, f"{name} / fio", at_most, at_least, spread="fio again",
             )
             for place, rows in (
                 ("On the loop device", "drivetest, loop"),

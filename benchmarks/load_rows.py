@@ -289,7 +289,7 @@ def service_table(bench: Bench, programs: dict[str, Program], loads: list[Load])
     """Return service times, also divided by those of fio round by round."""
     loads = [replace(load, seconds=bench.extent.seconds) for load in loads]
     found = bench.series.in_turn("service", programs, loads, bench.extent.service_rounds)
-    columns = ("reads/s", "program", "p50 us", "p99 us", "p50 / fio [95 %]", "p99 / fio [95 %]")
+    columns = ("reads/s", "program", "p50 us", "p99 us", "p50 / fio", "p99 / fio")
     p50, p99 = (lambda ran: ran.p50_us), (lambda ran: ran.p99_us)
     rows = [
         (

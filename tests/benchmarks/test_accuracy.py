@@ -128,7 +128,7 @@ def test_the_tables_of_a_row_are_joined_and_name_the_load(tmp_path):
     ],
 )
 def test_an_interval_counts_unless_fio_differs_more_from_itself(tmp_path, interval, spread, is_met, measured):
-    head = ["reads/s", "program", "p50 / fio [95 %]", "p99 / fio [95 %]"]
+    head = ["reads/s", "program", "p50 / fio", "p99 / fio"]
     figures = {"drivetest": interval, "drivetest io_uring": interval, "fio again": spread}
     rows = [["10,000", name, p50, "1.000 [0.900 - 1.100]"] for name, p50 in figures.items()]
     text = "\n".join(titled(f"Service time, {name}, reads only", head, rows) for name in ("/dev/loop0", "/dev/zram0"))
