@@ -51,7 +51,7 @@ class LocalHost:
         return parse_drives(_document(self._run("identify"), "its drives cannot be listed"))
 
     def version(self) -> str:
-        """Return the program's name and version: drivetest 0.3.0."""
+        """Return the program's name and version: drivetest 0.4.0."""
         return self._run("--version").stdout.strip()
 
     def find(self, drive_key: str, size_bytes: int) -> list[str]:
