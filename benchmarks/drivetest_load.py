@@ -16,10 +16,10 @@ from pathlib import Path
 
 import accuracy
 import load_devices
-from awake import Awake, idle_processors_polling
 from load_programs import DRIVETEST, MISSING, is_missing
 from load_rows import FULL, QUICK, ROWS, Bench, Extent
 from load_series import OTHERS_PCT, Estimate, Series
+from polling import idle_processors_polling
 
 
 def main() -> int:
@@ -31,8 +31,6 @@ def main() -> int:
     # `finally` and `with` free the devices also when the command is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with ExitStack() as made:
-        if args.awake:
-            made.enter_context(Awake())
         if args.polling:
             made.enter_context(idle_processors_polling())
         disk = args.device or made.enter_context(load_devices.loop_on_disk(args.directory, args.size_mib))
@@ -65,8 +63,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="how often each is run, in turn (default by row)")
     parser.add_argument("--size-mib", type=int, default=768, help="size of devices made here (default %(default)s)")
     parser.add_argument("--directory", type=Path, default=Path(tempfile.gettempdir()), help="where files are made")
-    awake = "let no processor halt, which a host takes for the end of its turn (but a busy one may starve its disks)"
-    parser.add_argument("--awake", action="store_true", help=awake)
     polling = "let idle processors poll, for all programs (/dev/cpu_dma_latency)"
     parser.add_argument("--polling", action="store_true", help=polling)
     args = parser.parse_args()
@@ -117,7 +113,6 @@ def described(disk: str, memory: str | None, args: argparse.Namespace) -> list[s
         f"Machine: {accuracy.machine()}, load {os.getloadavg()[0]:.1f}.",
         f"Disk: {load_devices.described(disk)}.",
         f"Memory: {load_devices.described(memory) if memory else 'missing, the kernel makes no zram device'}.",
-        "Processors are kept awake." if args.awake else "Processors may halt.",
         "Idle processors poll for all programs." if args.polling else "Idle processors poll if a program requests it.",
         *(f"Missing program: {name}: {text}." for name, text in MISSING.items() if is_missing(name)),
         f"Rounds in turn: {extent.rounds}, evenness {extent.evenness_rounds}, service {extent.service_rounds}.",

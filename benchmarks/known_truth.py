@@ -23,8 +23,8 @@ from typing import IO, Any, cast
 
 import accuracy
 import attribution
-from awake import Awake
 from load_programs import Used, last_reads, timed
+from polling import idle_processors_polling
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASE = ROOT / "runners/drivetest/target/release"
@@ -38,6 +38,8 @@ Z = 3.290527
 # Shares of reads that the drive delays over 1, 8 and 64 ms: the limits of the operational-database profile (5, 1,
 # 0.1 %), just under and just over them. "none" shows the delays of the host itself: it is printed and not checked.
 SHARES_PCT = {"none": (0.0, 0.0, 0.0), "under": (4.5, 0.9, 0.09), "at": (5.0, 1.0, 0.1), "over": (5.5, 1.1, 0.11)}
+
+SHARE_WORDS = {"none": "zero", "under": "below the limits", "at": "at the limits", "over": "above the limits"}
 
 # Well over 1, 8 and 64 ms, and well under the next threshold, so that no bucket edge decides.
 DELAYS_MS = (3, 20, 100)
@@ -158,13 +160,14 @@ def main() -> int:
 def measure(drive: Drive, args: argparse.Namespace) -> int:
     """Measure the parts; return the number of wrong results."""
     wrong = 0
-    with Awake():
+    with idle_processors_polling():
         if "truth" in args.parts:
             wrong += known_truth(drive, args)
         if "honesty" in args.parts:
             honesty(drive, args)
-    # Without the programs that keep processors awake, because drivetest reports that they keep the host busy.
-    return wrong + (attribute(drive, args) if "attribution" in args.parts else 0)
+        if "attribution" in args.parts:
+            wrong += attribute(drive, args)
+    return wrong
 
 
 def disturbance(programs_pct: float, stolen_pct: float) -> float:
@@ -280,13 +283,16 @@ def own_delays(own: dict[tuple[str, int], float], place: str, program: str) -> s
 
 def conditions(args: argparse.Namespace) -> accuracy.Conditions:
     rates = " and ".join(f"{rate:,}" for rate in args.rates)
+    shares = ", ".join(SHARE_WORDS[share] for share in args.shares)
     load = (
-        f"{rates} reads/s; shares {', '.join(args.shares)} the limits; arrivals {', '.join(args.arrivals)}; "
+        f"{rates} reads/s; shares {shares}; arrivals {', '.join(args.arrivals)}; "
         f"engines {', '.join(args.engines)}; {args.seconds} s per run"
     )
     others = (
         f"A run that lost more than {PROGRAMS_PCT:.0f} % of a processor to other programs, or {STOLEN_PCT} % to other "
         f"machines, was repeated; at most {args.tries} runs were made"
+        if args.tries > 1
+        else "No run was repeated"
     )
     program = accuracy.program(args.drivetest)
     return accuracy.Conditions(accuracy.today(), program, accuracy.machine(), load, others)

@@ -299,7 +299,7 @@ def processors_s() -> tuple[float, float]:
 def processes_s(excluded_pids: Collection[int]) -> float:
     """Return the processor time of all other programs so far, with their children that ended.
 
-    Programs of the idle policy are not counted: they run only when a processor is idle (awake.py).
+    Programs of the idle policy are not counted: they run only when a processor is idle.
 
     The sum is by process. The processors' own counters are sampled by the clock's ticks. If requests come with the
     ticks, these counters report up to 5 % of a processor for programs that do not exist.

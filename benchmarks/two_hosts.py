@@ -27,9 +27,9 @@ from tests.cluster import Cluster  # noqa: E402
 
 Cluster().provide()
 
-from awake import Awake  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.urls import reverse  # noqa: E402
+from polling import idle_processors_polling  # noqa: E402
 from register_programs import workers  # noqa: E402
 from simulated_register import simulated_register  # noqa: E402
 
@@ -233,7 +233,7 @@ def main() -> None:
         sys.exit(reason)
     with simulated_register() as (organisation, staff), ExitStack() as stack:
         # Otherwise, a machine that loses halting processors to its own host fails every load test.
-        stack.enter_context(Awake())
+        stack.enter_context(idle_processors_polling())
         hosts = boot_hosts(stack)
         stack.enter_context(workers())
         campaigns = start_campaigns(organisation, staff)

@@ -143,7 +143,7 @@ impl Case {
         for engine in ["threads", "io_uring"] {
             let mut disturbances = Vec::new();
             while disturbances.len() < TRIES {
-                let Some(loaded) = Loaded::file_on_idle_processors() else {
+                let Some(loaded) = Loaded::file() else {
                     return;
                 };
                 if self.is_host_overloaded && !may_burn(&loaded) {

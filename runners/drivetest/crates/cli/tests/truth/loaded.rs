@@ -8,7 +8,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use drivetest_fault_drive::{DriveError, DriveOptions, FaultDrive, Operation};
 use serde_json::Value;
 
-use crate::awake::Awake;
 use crate::bench::{Bench, Run, skip};
 
 const SIZE_MIB: u64 = 64;
@@ -23,20 +22,12 @@ pub struct Loaded {
     attached: Option<Attached>,
     pub drive: FaultDrive,
     pub bench: Bench,
-    _awake: Option<Awake>,
     _alone: MutexGuard<'static, ()>,
 }
 
 impl Loaded {
     /// Creates a drive whose file is loaded directly. Returns None and reports it if the drive cannot be mounted.
     pub fn file() -> Option<Self> {
-        let loaded = Self::file_on_idle_processors()?;
-        let _awake = Some(Awake::begin());
-        Some(Self { _awake, ..loaded })
-    }
-
-    /// Like [`Self::file`], without the programs that keep the processors busy and make a run report `host-busy`.
-    pub fn file_on_idle_processors() -> Option<Self> {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bench = Bench::new();
         let mount_point = bench.path("mount");
@@ -59,7 +50,6 @@ impl Loaded {
             attached: None,
             drive,
             bench,
-            _awake: None,
             _alone: alone,
         })
     }

@@ -5,11 +5,9 @@
 #![allow(clippy::unwrap_used, reason = "a test whose drive cannot be set up fails")]
 
 mod attribution;
-mod awake;
 #[path = "../writing/storage/bench.rs"]
 #[allow(dead_code, reason = "the parts that tests of plain files need")]
 mod bench;
-mod errors;
 mod honesty;
 mod loaded;
 mod offsets;

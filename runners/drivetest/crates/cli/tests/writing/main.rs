@@ -12,6 +12,9 @@ mod detached;
 #[path = "../support/drive.rs"]
 mod drive;
 mod gate;
+#[path = "../truth/loaded.rs"]
+#[allow(dead_code, reason = "the parts that tests of measured times need")]
+mod loaded;
 /// `drivetest prep` through the real program: its writes, reports, state and refusals.
 mod prep {
     mod bench;
@@ -28,9 +31,12 @@ mod storage {
     mod block_device;
     mod config;
     mod dry_run;
+    mod faulty_drive;
     mod modes;
     mod refused;
     mod reports;
     mod runs;
     mod stopped;
 }
+
+use storage::bench;

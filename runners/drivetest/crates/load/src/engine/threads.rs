@@ -33,9 +33,9 @@ const MAX_BATCH_SIZE: u64 = 16;
 /// A request that takes as long as this may have waited for a processor. Reading for how long costs a thousandth of it.
 const SLOW_REQUEST: Nanos = Nanos::from_ms(1);
 
-/// The part of its busy time that a thread needs to lack a processor for being late because of that. On an idle host,
+/// A thread counts as starved if it lacked a processor for at least its busy time divided by this. On an idle host,
 /// waking up after each request takes less than 2 % (20 us after a request of 1 ms), which delays no request for long.
-const STARVED_PART: u64 = 10;
+const STARVED_DIVISOR: u64 = 10;
 
 /// Number of threads of an operation that read it: each needs an open file, and a process may have few of them.
 const RUN_QUEUE_READERS: usize = 64;
@@ -94,7 +94,7 @@ impl Availability {
         let mut in_request = Nanos(0);
         if let Some(waits) = waits {
             let busy = completed.since(self.awake_since);
-            let is_starved = waits.since_on_time.0 >= busy.0 / STARVED_PART;
+            let is_starved = waits.since_on_time.0 >= busy.0 / STARVED_DIVISOR;
             // Otherwise the delays are those of any program, and only the last one delays the next request.
             self.lasting_host_delay = if is_starved { waits.since_on_time } else { Nanos(0) };
             in_request = waits.in_request;

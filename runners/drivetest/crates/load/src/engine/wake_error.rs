@@ -98,8 +98,8 @@ impl WakeError {
     /// The lead is at most three times the usual error. Longer delays come from other programs; spinning would not
     /// avoid them. It is at most three quarters of a period, so that no thread spins without a break.
     ///
-    /// A thread that spins all the time nevertheless, for example for several streams, adds no samples. It then sleeps
-    /// until a request is due, to see whether it still wakes up late.
+    /// A thread that spins all the time nevertheless, for example for several streams, adds no samples. After
+    /// 512 requests without a sample, it sleeps until the next one is due, to measure the error again.
     pub(super) fn lead(&mut self, half_period: Option<Nanos>) -> Nanos {
         self.leads_count += 1;
         if self.leads_count > SAMPLES {

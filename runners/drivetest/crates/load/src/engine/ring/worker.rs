@@ -308,8 +308,8 @@ impl Worker {
         next_requests.min_by_key(|(_, next_request)| next_request.due)
     }
 
-    /// Returns when the first of the next requests is to be submitted: when it is due or, with coalescing, when the last
-    /// request that follows it within that time is due. Completions that wake this thread do not change it.
+    /// Returns when the first of the next requests is to be submitted: when it is due. With coalescing, it is when the
+    /// last request is due that follows within `coalesce-us`. Completions that wake this thread do not change it.
     fn next_due(&self) -> Option<Instant> {
         let (_, next) = self.earliest()?;
         if self.context.config.coalesce_us == 0 {

@@ -3,10 +3,10 @@
 //! Its end record counts reads at each threshold, independent of bucket edges. It also contains facts that the log
 //! lacks: whether the rates were sustained, and response times from the due time of requests.
 
+mod findings;
 mod records;
 pub mod summary;
 pub mod telemetry;
-mod warnings;
 
 use serde_json::Value;
 
@@ -81,8 +81,8 @@ impl SideFile {
     fn give(mut self, run: &mut Run) {
         self.summary.telemetry = self.telemetry.known();
         self.summary.over = self.counts.as_ref().map(over).unwrap_or_default();
-        let found = warnings::of(self.end.as_ref(), &self.summary);
-        self.summary.host_causes = warnings::host_causes(&found, self.end.as_ref(), &self.summary);
+        let found = findings::of(self.end.as_ref(), &self.summary);
+        self.summary.host_causes = findings::host_causes(&found, self.end.as_ref(), &self.summary);
         add_unknown(run, found);
         run.is_virtual_device = run.is_virtual_device.or(self.summary.is_virtual());
         let reads_count = reads_count_of(run);
@@ -171,7 +171,7 @@ mod tests {
 
     fn ids(lines: &[&str]) -> Vec<&'static str> {
         let side = side(lines);
-        let found = warnings::of(side.end.as_ref(), &side.summary);
+        let found = findings::of(side.end.as_ref(), &side.summary);
         found.iter().map(|finding| finding.id).collect()
     }
 
@@ -328,7 +328,7 @@ mod tests {
             3 + waited
         );
         let side = side(&[&line.replace('\n', " ")]);
-        let found = warnings::of(side.end.as_ref(), &side.summary);
+        let found = findings::of(side.end.as_ref(), &side.summary);
         found
             .into_iter()
             .map(|finding| (finding.id, finding.sentence))
@@ -368,6 +368,6 @@ mod tests {
         side.push(br#"{"record": "end", "reason": "finished", "reads_count": 9, "over": {"1000": 1}}"#);
         side.end_line();
         assert!(side.counts.is_some_and(|counts| counts.ops_count() == 9));
-        assert!(warnings::of(side.end.as_ref(), &side.summary).is_empty());
+        assert!(findings::of(side.end.as_ref(), &side.summary).is_empty());
     }
 }

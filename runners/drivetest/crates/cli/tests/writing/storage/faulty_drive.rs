@@ -1,12 +1,20 @@
-//! Drives with I/O errors: reported with offset and error number, with a separate exit code, and never omitted.
+//! Drives that fail: I/O errors are reported with offset and error number, with a separate exit code, and never omitted;
+//! runs end although the drive no longer responds.
+
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 use drivetest_fault_drive::{FailureRule, Operation};
 use serde_json::Value;
 
+use crate::bench::Run;
 use crate::loaded::{Loaded, RECORD_BYTES};
 
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
+
+/// Maximum time of a run to end after a signal: it waits 5 s for its threads, and this machine may be slow.
+const MOST: Duration = Duration::from_secs(30);
 
 const LOAD: &str = "test-duration-sec: 20\nread-reqs-per-sec: 1000\n";
 
@@ -127,4 +135,75 @@ fn a_full_drive_ends_a_load_that_writes() {
         loaded.bench.device
     );
     assert!(loaded.bench.log().contains(&words), "{}", loaded.bench.log());
+}
+
+#[test]
+fn a_stall_longer_than_the_lag_allowed_ends_the_run() {
+    let Some(loaded) = Loaded::file() else { return };
+    let mut run = loaded.start("test-duration-sec: 60\nread-reqs-per-sec: 2000\nmax-lag-sec: 2\n");
+    loaded.bench.wait_for(&mut run, "after 1 sec:");
+    loaded.drive.stall();
+    loaded.bench.wait_for_text("can't keep up");
+    loaded.drive.resume();
+    assert_eq!(run.exit_status(), Some(4), "{}", loaded.bench.log());
+    assert_eq!(loaded.bench.end()["reason"], "lag");
+}
+
+/// Starts a run on a drive that soon stops responding, and sends a signal to the run.
+fn stop_run(loaded: &Loaded, engine: &str) -> (Run, Instant) {
+    let load = format!("test-duration-sec: 60\nread-reqs-per-sec: 2000\nengine: {engine}\n");
+    let mut run = loaded.start(&load);
+    loaded.bench.wait_for(&mut run, "after 1 sec:");
+    loaded.drive.stall();
+    std::thread::sleep(Duration::from_millis(500));
+    run.signal("TERM");
+    (run, Instant::now())
+}
+
+#[test]
+fn a_run_ends_although_its_drive_never_answers() {
+    let Some(loaded) = Loaded::block_device() else {
+        return;
+    };
+    let (run, asked) = stop_run(&loaded, "io_uring");
+    let (ended, has_ended) = channel();
+    std::thread::scope(|scope| {
+        // A run that does not end can be killed only after the drive responds.
+        let drive = &loaded.drive;
+        scope.spawn(move || has_ended.recv_timeout(MOST).is_err().then(|| drive.resume()));
+        let status = run.exit_status();
+        // The receiver is gone if the test did not wait for the drive.
+        let _unheard = ended.send(());
+        assert_eq!(
+            (status, asked.elapsed() < MOST),
+            (Some(5), true),
+            "{:?}",
+            asked.elapsed()
+        );
+    });
+    assert_eq!(loaded.bench.end()["reason"], "interrupted");
+}
+
+#[test]
+fn a_run_writes_its_end_although_the_drive_blocks_its_threads() {
+    let Some(loaded) = Loaded::block_device() else {
+        return;
+    };
+    let (run, asked) = stop_run(&loaded, "threads");
+    loaded.bench.wait_for_text("drivetest: stopped by signal TERM");
+    loaded.bench.wait_for_end();
+    assert!(asked.elapsed() < MOST, "{:?}", asked.elapsed());
+    assert_eq!(loaded.bench.end()["reason"], "interrupted");
+    // The kernel does not end a thread that waits for a drive. Only now can the program end.
+    loaded.drive.resume();
+    assert_eq!(run.exit_status(), Some(5));
+}
+
+#[test]
+fn a_read_only_load_never_writes() {
+    let Some(loaded) = Loaded::file() else { return };
+    loaded.run("test-duration-sec: 1\nread-reqs-per-sec: 500\n");
+    loaded.drive.limit_to_length(Operation::Write, 1);
+    let written = loaded.drive.ground_truth().write;
+    assert_eq!((written.arrived_count, written.others_count), (0, 0));
 }
