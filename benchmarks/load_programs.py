@@ -263,7 +263,13 @@ def timed(command: list[Any], ours: Collection[int] = ()) -> Used:
         child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=err)
         excluded_pids = {os.getpid(), child.pid, *ours}
         before, begun = (processes_s(excluded_pids), *processors_s()), time.monotonic()
-        _, status, usage = os.wait4(child.pid, 0)
+        try:
+            _, status, usage = os.wait4(child.pid, 0)
+        except BaseException:
+            # The devices are freed next. The program still has them open.
+            child.kill()
+            child.wait()
+            raise
         after, length_s = (processes_s(excluded_pids), *processors_s()), time.monotonic() - begun
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)

@@ -85,6 +85,8 @@ pub(crate) struct Worker {
     next_device: usize,
     /// Whether more requests can be submitted immediately.
     has_more: bool,
+    /// Until when requests are due that belong to the last group of coalesced requests. A group can need several turns.
+    group_end: Instant,
     /// Slot of the last request, which is in the queue until the next system call.
     unsent: Option<u32>,
     /// The last sleep, until its end is counted.
@@ -145,6 +147,7 @@ impl Worker {
                 .collect(),
             next_device: 0,
             has_more: false,
+            group_end: now,
             unsent: None,
             asleep: None,
             wake_error: WakeError::new(),
@@ -183,6 +186,7 @@ impl Worker {
     /// Takes the first requests of a run.
     fn begin(&mut self, start: Instant, end: Instant) {
         (self.start, self.end, self.next_stall_check) = (start, end, start);
+        self.group_end = start.before(Nanos(1));
         self.now = Instant::now();
         (0..self.states.len()).for_each(|index| self.advance(index));
     }
@@ -291,6 +295,9 @@ impl Worker {
             room = self.submit_backlog(now, room);
         }
         let is_due = self.next_due().is_some_and(|due| due <= now);
+        if is_due {
+            self.group_end = now;
+        }
         while is_due
             && let Some((index, next_request)) = self.earliest()
             && next_request.due <= now
@@ -312,7 +319,7 @@ impl Worker {
     /// last request is due that follows within `coalesce-us`. Completions that wake this thread do not change it.
     fn next_due(&self) -> Option<Instant> {
         let (_, next) = self.earliest()?;
-        if self.context.config.coalesce_us == 0 {
+        if self.context.config.coalesce_us == 0 || next.due <= self.group_end {
             return Some(next.due);
         }
         let limit = next.due.after(self.context.coalescing());
@@ -697,12 +704,17 @@ mod tests {
     /// Returns a worker for a few files, before its first turn, or None without io_uring. The run may have begun in the
     /// past, from which the test moves the clock of the turns.
     fn worker(start: Instant, files_count: usize) -> Option<Worker> {
-        coalescing_worker(start, files_count, 0)
+        coalescing_worker(start, files_count, 10_000, 0)
     }
 
-    fn coalescing_worker(start: Instant, files_count: usize, coalesce_us: u32) -> Option<Worker> {
+    fn coalescing_worker(
+        start: Instant,
+        files_count: usize,
+        reads_per_s: u32,
+        coalesce_us: u32,
+    ) -> Option<Worker> {
         let names = ["a", "b"][..files_count].join(",");
-        let rates = "read-reqs-per-sec: 10000\nwrite-reqs-per-sec: 5000";
+        let rates = format!("read-reqs-per-sec: {reads_per_s}\nwrite-reqs-per-sec: 5000");
         let text =
             format!("device-names: {names}\ntest-duration-sec: 1\n{rates}\ncoalesce-us: {coalesce_us}");
         let config = Config::read(&text, 1).unwrap().0;
@@ -832,7 +844,7 @@ mod tests {
     #[test]
     fn coalesced_requests_wait_for_the_last_of_them() {
         let start = Instant::now().before(Nanos::from_s(10));
-        let Some(mut worker) = coalescing_worker(start, 1, 1_000) else {
+        let Some(mut worker) = coalescing_worker(start, 1, 10_000, 1_000) else {
             return;
         };
         let mut taken_at = |us| {
@@ -844,6 +856,20 @@ mod tests {
             [0, 500, 999, 1_000, 1_050, 2_099, 2_100].map(&mut taken_at),
             [0, 0, 0, 11, 11, 11, 22].map(Some)
         );
+    }
+
+    #[test]
+    fn a_group_of_coalesced_requests_that_is_larger_than_a_turn_is_submitted_without_another_wait() {
+        let start = Instant::now().before(Nanos::from_s(10));
+        let Some(mut worker) = coalescing_worker(start, 1, 100_000, 400) else {
+            return;
+        };
+        let mut taken_at = |us| {
+            turns(&mut worker, start.after(Nanos::from_us(us)));
+            worker.states[0].next.map(|next_request| next_request.k)
+        };
+        // Reads are 10 us apart, so 41 of them are due within 400 us: more than fit into a turn.
+        assert_eq!([399, 400, 809, 810].map(&mut taken_at), [0, 41, 41, 82].map(Some));
     }
 
     #[test]
