@@ -10,12 +10,11 @@ from typing import Any
 from results.access.withholding import is_withheld, visible_facts, visible_ycsb
 from results.ingest.ycsb import is_of_the_load
 from results.models import YCSB, Run, Tier
+from results.rules.act.comparison_groups import time_of_version
 from results.rules.comparability import ActConditions, SweepConditions, coalescing_times_us, requests_together
 from webapp.register.tables.columns import is_taken_as_one, newest_verdict
 
 Conditions = ActConditions | SweepConditions
-SERVICE, WITH_QUEUE = "service", "queue-and-service"  # values of `time` in verdicts
-LAST_WITH_QUEUE = 5  # up to 5.3 `reads` includes the time in the queue; from 6.0 on there is no queue
 SWITCH = {"yes": True, "no": False}
 # Properties with conditions of their own; the hash covers all others.
 OWN_CONDITIONS = frozenset({"requestdistribution", "fieldcount", "fieldlength"})
@@ -76,20 +75,6 @@ def _coalesced(run: Run, facts: Mapping[str, Any], engine: str | None) -> int | 
     times_us = coalescing_times_us(facts.get("generator"), run.tool_version, facts.get("coalesce_us"), engine)
     counts = {None if us and rate is None else int((rate or 0) * us / 10**6) for us in times_us}
     return counts.pop() if len(counts) == 1 else None
-
-
-def time_of_version(version: str) -> str | None:
-    """Return which time the published shares measure; None if the version is not stated.
-
-    A publication prints the shares of `reads`. Source: aerospike/act, histograms of act_storage up to 5.3 and from 6.0.
-
-    >>> [time_of_version(version) for version in ("5.3", "6.0", "3", "", "x")]
-    ['queue-and-service', 'service', 'queue-and-service', None, None]
-    """
-    major = version.partition(".")[0]
-    if not (major.isascii() and major.isdigit()):
-        return None
-    return WITH_QUEUE if int(major) <= LAST_WITH_QUEUE else SERVICE
 
 
 def _shown_facts(run: Run) -> Mapping[str, Any]:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from webapp.register.comparability.conditions import time_of_version
 from webapp.register.compare.query import MOST, NAME_CHARS
 
 pytestmark = pytest.mark.django_db
@@ -59,11 +58,6 @@ def test_two_names_of_one_drive_are_reported(client, catalogue):
 def test_the_format_is_kept_with_the_name(client, catalogue):
     answer = client.get("/compare/", {"drive": ["Micron 9400 Max 12.8 TB", SANDISK], "format": "json"})
     assert answer["Location"].endswith("&format=json")
-
-
-@pytest.mark.parametrize(("version", "time"), [("5.3", "queue-and-service"), ("6.0", "service"), ("", None)])
-def test_reads_of_versions_up_to_5_3_include_queue_time(version, time):
-    assert time_of_version(version) == time
 
 
 def test_published_figures_with_and_without_queue_time_are_not_compared(client, catalogue):

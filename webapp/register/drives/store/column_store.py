@@ -12,10 +12,12 @@ from django.db import connection
 from django.utils.text import slugify
 
 from results.models import Run
+from results.rules.act.comparison_groups import is_compressible
 from webapp.register.drives.store.encoded_columns import ColumnEncoding, ColumnStore, SortedText
 from webapp.register.drives.store.row_reader import LISTED_IN_TABLES, RowReader, rows_state
 from webapp.register.tables import categories
 from webapp.register.tables.columns import Column, newest_verdict, notes_of, product_of, share_of, whole_device_tps
+from webapp.register.tables.groups import group_of
 from webapp.register.tables.marks import TIERS_RISING, run_tier_word, tier_code
 from webapp.templatetags import units
 
@@ -45,7 +47,7 @@ def _yes_no(is_so: bool | None) -> str | None:
 
 
 def _compressible(run: Run) -> str | None:
-    return _yes_no(None if run.compress_pct is None else run.compress_pct < 100)
+    return _yes_no(None if run.compress_pct is None else is_compressible(run.compress_pct))
 
 
 def _over_provisioned(run: Run) -> str | None:
@@ -83,6 +85,7 @@ OWN = {
     "historical": ColumnEncoding(lambda run: _yes_no(product_of(run).historical), option=str),
     "visibility": ColumnEncoding(lambda run: run.visibility, option=str),
     "statistic": ColumnEncoding(lambda run: run.statistic),
+    "comparison_group": ColumnEncoding(lambda run: group_of(run).code),
     "outcome": ColumnEncoding(_outcome),
     "decided_by_limits": ColumnEncoding(_decided_by_limits),
     "is_on_no_drive": ColumnEncoding(lambda run: _yes_no(run.is_on_no_drive)),
