@@ -6,7 +6,10 @@ from typing import Any
 from celery import Celery
 from celery.signals import heartbeat_sent, worker_process_init
 from kombu import Connection
-from redis import Redis
+from redis import ConnectionError as RedisConnectionError
+from redis import ConnectionPool, Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from webapp.supervisor.launch import end_with_main_program
 
@@ -45,3 +48,18 @@ def redis_of(broker: Connection) -> Redis:
     channel: Any = broker.channel()  # kombu's type knows no transport; ours is always Redis
     client: Redis = channel.client
     return client
+
+
+def redis_client(timeout_s: float) -> Redis:
+    """Return a client of the broker with its own connections, which wait at most `timeout_s`. Those of Celery wait on.
+
+    A server that has restarted closed its connections, so that one more try makes a new one. A silent server gets none.
+    Raises redis' and kombu's errors without a broker.
+    """
+    with app.connection_for_write(transport_options={"socket_timeout": timeout_s}) as broker:
+        channel: Any = broker.channel()
+        pool: ConnectionPool = channel.pool
+        once_more = Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,))
+        return Redis(
+            connection_pool=ConnectionPool(pool.connection_class, **pool.connection_kwargs | {"retry": once_more})
+        )

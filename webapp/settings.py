@@ -122,6 +122,8 @@ BEHIND_TLS_PROXY = env.read_bool("BEHIND_TLS_PROXY", default=False)
 if BEHIND_TLS_PROXY:
     # Only behind a proxy that sets this header itself; otherwise a visitor could forge it.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# The number of own proxies in front of the register that append to X-Forwarded-For. With 0, the header is ignored.
+TRUSTED_PROXY_COUNT = env.read_int("TRUSTED_PROXY_COUNT", default=0)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 
 UPLOAD_MAX_BYTES = env.read_int("UPLOAD_MAX_BYTES", default=2 * 1024**3)
@@ -140,6 +142,12 @@ READ_TIMEOUT_S = env.read_int("READ_TIMEOUT_S", default=60)
 READ_MEMORY_BYTES = env.read_int("READ_MEMORY_BYTES", default=512 * 1024**2)
 READ_OUTPUT_BYTES = env.read_int("READ_OUTPUT_BYTES", default=128 * 1024**2)
 READ_MAX_ATTEMPTS = 3
+
+# Limits of /try/, which reads a log of anyone and stores nothing. All processes count together.
+TRIAL_READINGS_AT_ONCE = env.read_int("TRIAL_READINGS_AT_ONCE", default=2)
+TRIAL_READINGS_PER_HOUR = env.read_int("TRIAL_READINGS_PER_HOUR", default=10)
+TRIAL_UPLOAD_MAX_BYTES = env.read_int("TRIAL_UPLOAD_MAX_BYTES", default=64 * 1024**2)
+TRIAL_CPU_S = env.read_int("TRIAL_CPU_S", default=20)
 
 WATCH_PERIOD_S = env.read_int("WATCH_PERIOD_S", default=2)
 LOOK_THREADS = env.read_int("LOOK_THREADS", default=16)

@@ -67,6 +67,7 @@ SLICE_COLUMNS = ["run", "number", "start_s", "end_s", "first_line", "last_line",
 MEMBER_CHARS = 500
 NAME_CHARS = 160
 YCSB_FACTS = ("first_line", "last_line", "stop", "telemetry")
+YCSB_TOOLS = frozenset({"ycsb", "go-ycsb"})  # results/reader/schemas
 VIRTUAL = "virtual"  # the kind of a device that is no drive, in identities and side files
 FACTS = [
     "config", "derived", "devices", "stop", "unit", "reached_s", "report_interval_s", "generator", "io_errors_count",
@@ -104,31 +105,47 @@ def record_runs(reading: Reading, document: Document, profile: Profile) -> int:
         run = _new_run(reading, len(act_runs) + read["ordinal"], _ycsb_columns(read), read)
         if run is not None:
             write_ycsb(run, read)
-            Finding.objects.bulk_create(_findings(run, read))
+            Finding.objects.bulk_create(findings_of(run, read))
     return len(act_runs) + len(ycsb_runs)
 
 
 def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) -> Run | None:
     """Create a run, or return None if this reading has it already."""
     submission = reading.evidence.submission
-    side_file = read.get("side_file") or {}
     shared = {
         "submission": submission,
         "product": submission.product,
         "source": submission.organisation.name,
         "tier": Tier.LAB_VERIFIED if submission.origin == Submission.Origin.DISPATCH else Tier.VENDOR_REPORTED,
-        # The side file reports devices that are no drive. A name alone is a finding for the reviewer.
-        "is_virtual": submission.is_virtual or any(drive["kind"] == VIRTUAL for drive in side_file.get("drives", [])),
-        "member": (read.get("member") or "")[:MEMBER_CHARS],
-        "tool": read["tool"][:40],
-        "tool_version": (read["tool_version"] or "")[:20],
         **{name: getattr(submission, name) for name in ("firmware", "over_provisioning_pct", "region", "zone")},
         "started_at": started_at(submission.lab_record),
+        **_log_columns(read),
+        "is_virtual": submission.is_virtual or has_virtual_drive(read),
     }
     run, is_new = Run.objects.get_or_create(reading=reading, ordinal=ordinal, defaults=shared | columns)
     if is_new:
         write_drives(run, submission.lab_record)
     return run if is_new else None
+
+
+def unsaved_run(read: Document) -> Run:
+    """Return a run of a reading as a row that is not stored: with the facts of its log, and without a submission."""
+    columns = _ycsb_columns(read) if read["tool"] in YCSB_TOOLS else _act_columns(read)
+    return Run(tier=Tier.VENDOR_REPORTED, is_virtual=has_virtual_drive(read), **_log_columns(read), **columns)
+
+
+def has_virtual_drive(read: Document) -> bool:
+    """Return whether the side file reports a device that is no drive. A name alone is a finding for the reviewer."""
+    side_file = read.get("side_file") or {}
+    return any(drive["kind"] == VIRTUAL for drive in side_file.get("drives", []))
+
+
+def _log_columns(read: Document) -> Document:
+    return {
+        "member": (read.get("member") or "")[:MEMBER_CHARS],
+        "tool": read["tool"][:40],
+        "tool_version": (read["tool_version"] or "")[:20],
+    }
 
 
 def _act_columns(read: Document) -> Document:
@@ -155,16 +172,40 @@ def _ycsb_columns(read: Document) -> Document:
     }
 
 
+@dataclass(frozen=True)
+class ReadRows:
+    """The rows of an ACT run that its log determines, without slices and intervals; none of them is stored yet."""
+
+    histograms: list[Histogram]
+    findings: list[Finding]
+    verdict: Verdict | None
+    shares: list[Share]
+
+
+def read_rows(run: Run, read: Document, reader_version: str, profile: Profile) -> ReadRows:
+    """Return the rows of an ACT run."""
+    verdict, document = None, read["verdict"]
+    if document:
+        columns = {"outcome": document["outcome"], "headline": document["headline"], "reader_version": reader_version}
+        verdict = Verdict(run=run, profile=profile, document=document, **columns)
+    return ReadRows(
+        histograms=[_histogram(run, histogram) for histogram in read["histograms"]],
+        findings=findings_of(run, read),
+        verdict=verdict,
+        shares=[_share(run, share) for share in document["shares"]] if document else [],
+    )
+
+
 def _write_below(run: Run, read: Document, reader_version: str, profile: Profile) -> None:
-    Histogram.objects.bulk_create(_histogram(run, histogram) for histogram in read["histograms"])
+    rows = read_rows(run, read, reader_version, profile)
+    Histogram.objects.bulk_create(rows.histograms)
     copy_rows(Slice, SLICE_COLUMNS, _slices(run, read))
     if series := read.get("series"):
         series_of(run, series).save()
-    Finding.objects.bulk_create(_findings(run, read))
-    if verdict := read["verdict"]:
-        columns = {"outcome": verdict["outcome"], "headline": verdict["headline"], "reader_version": reader_version}
-        Verdict.objects.create(run=run, profile=profile, document=verdict, **columns)
-        Share.objects.bulk_create(_share(run, share) for share in verdict["shares"])
+    Finding.objects.bulk_create(rows.findings)
+    if rows.verdict is not None:
+        rows.verdict.save()
+    Share.objects.bulk_create(rows.shares)
 
 
 def _histogram(run: Run, source: Document) -> Histogram:
@@ -208,10 +249,13 @@ def series_of(run: Run, series: Document) -> Series:
     )
 
 
-def _findings(run: Run, read: Document) -> Iterator[Finding]:
-    for ordinal, finding in enumerate(read["findings"]):
-        rest = {key: finding[key] for key in ["severity", "line", "sentence", "remedy"]}
-        yield Finding(run=run, ordinal=ordinal, rule_id=finding["id"], **rest)
+def findings_of(run: Run, read: Document) -> list[Finding]:
+    """Return the findings of a run as rows that are not stored yet."""
+    columns = ("severity", "line", "sentence", "remedy")
+    return [
+        Finding(run=run, ordinal=ordinal, rule_id=finding["id"], **{name: finding[name] for name in columns})
+        for ordinal, finding in enumerate(read["findings"])
+    ]
 
 
 def _share(run: Run, share: Document) -> Share:

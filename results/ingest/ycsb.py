@@ -62,7 +62,15 @@ def duration_s(read: Document) -> int | None:
 
 def write_ycsb(run: Run, read: Document) -> None:
     """Write the facts, operations and status lines of a new run."""
-    ycsb_run = YcsbRun.objects.create(
+    ycsb_run = ycsb_row(run, read)
+    ycsb_run.save()
+    YcsbOperation.objects.bulk_create(operation_rows(ycsb_run, read))
+    copy_rows(YcsbInterval, INTERVAL_COLUMNS, _intervals(ycsb_run, read))
+
+
+def ycsb_row(run: Run, read: Document) -> YcsbRun:
+    """Return the facts of a run as a row that is not stored yet."""
+    return YcsbRun(
         run=run,
         properties=read["properties"],
         validity=read["validity"]["outcome"],
@@ -72,10 +80,11 @@ def write_ycsb(run: Run, read: Document) -> None:
         **{name: read[name] for name in COUNTS},
         **{name: decimal_of(read[name]) for name in DECIMALS},
     )
-    YcsbOperation.objects.bulk_create(
-        _operation(ycsb_run, ordinal, operation) for ordinal, operation in enumerate(read["operations"])
-    )
-    copy_rows(YcsbInterval, INTERVAL_COLUMNS, _intervals(ycsb_run, read))
+
+
+def operation_rows(ycsb_run: YcsbRun, read: Document) -> list[YcsbOperation]:
+    """Return the operations of a run as rows that are not stored yet."""
+    return [_operation(ycsb_run, ordinal, operation) for ordinal, operation in enumerate(read["operations"])]
 
 
 def _operation(ycsb_run: YcsbRun, ordinal: int, source: Document) -> YcsbOperation:

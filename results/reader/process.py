@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -29,6 +30,22 @@ NO_SLICE_S = 10**9  # longer than any log: no slices are requested, because ther
 SERIES_S = 60  # interval stored in the database with the slices; seconds are read again
 READ, UNREADABLE = 0, 3  # exit statuses of docs/reference/formats.md
 STDERR_SHOWN_BYTES = 2000
+
+
+@dataclass(frozen=True)
+class ReaderLimits:
+    """The limits of one reading: `wall_s` on the clock, `cpu_s` of processor time, memory and output."""
+
+    wall_s: int
+    cpu_s: int
+    memory_bytes: int
+    output_bytes: int
+
+    @classmethod
+    def of_settings(cls) -> "ReaderLimits":
+        """Return the limits of readings whose log is stored."""
+        wall_s = settings.READ_TIMEOUT_S
+        return cls(wall_s, wall_s + 1, settings.READ_MEMORY_BYTES, settings.READ_OUTPUT_BYTES)
 
 
 class FormatError(Exception):
@@ -60,15 +77,29 @@ class ReaderKilledError(Exception):
 class OutputLimitError(ReaderKilledError):
     """The reader printed more than it may: another try would print the same."""
 
-    def __init__(self) -> None:
-        super().__init__("output", f"{settings.READ_OUTPUT_BYTES} bytes")
+    def __init__(self, output_bytes: int) -> None:
+        self.output_bytes = output_bytes
+        super().__init__("output", f"{output_bytes} bytes")
+
+
+class ProcessorLimitError(ReaderKilledError):
+    """The reader used more processor time than it may, so the log is at fault and not a busy machine."""
+
+    def __init__(self, cpu_s: int) -> None:
+        super().__init__("time", f"{cpu_s} s of a processor")
 
 
 class ReaderBrokenError(Exception):
     """The reader is missing, crashed or printed invalid output: the operator has to act, not the sender."""
 
 
-def read(path: Path, slice_length_s: int, profile_document: str, companions: Sequence[Path] = ()) -> Document:
+def read(
+    path: Path,
+    slice_length_s: int,
+    profile_document: str,
+    companions: Sequence[Path] = (),
+    limits: ReaderLimits | None = None,
+) -> Document:
     """Return what `drivetest read --json` says about a log, checked against its schema.
 
     Raises FormatError and TooManySlicesError (report to the sender), ReaderKilledError (try again), ReaderBrokenError
@@ -78,7 +109,7 @@ def read(path: Path, slice_length_s: int, profile_document: str, companions: Seq
         profile.write(profile_document.encode())  # the hash is over these bytes
         profile.flush()
         options = ["--slice-sec", str(slice_length_s), "--profile", f"/proc/self/fd/{profile.fileno()}"]
-        return _answer([*options, "--series-sec", str(SERIES_S)], path, companions, [profile])
+        return _answer([*options, "--series-sec", str(SERIES_S)], path, companions, [profile], limits)
 
 
 def read_intervals(path: Path, from_s: int, to_s: int, companions: Sequence[Path] = ()) -> Document:
@@ -90,11 +121,18 @@ def read_intervals(path: Path, from_s: int, to_s: int, companions: Sequence[Path
     return _answer(window, path, companions)
 
 
-def _answer(options: list[str], path: Path, companions: Sequence[Path], handed: Sequence[IO[bytes]] = ()) -> Document:
+def _answer(
+    options: list[str],
+    path: Path,
+    companions: Sequence[Path],
+    handed: Sequence[IO[bytes]] = (),
+    limits: ReaderLimits | None = None,
+) -> Document:
+    limits = limits or ReaderLimits.of_settings()
     attached = [word for companion in companions for word in ("--with", str(companion))]
+    command = ["read", "--json", *options, *attached, str(path)]
     with TemporaryFile() as stdout, TemporaryFile() as stderr:
-        status = _run_confined(["read", "--json", *options, *attached, str(path)], handed, stdout, stderr)
-        _refuse_failure(status, stderr)
+        _refuse_failure(_run_confined(command, limits, handed, stdout, stderr), limits, stderr)
         document = _parse(stdout)
     if document["error"] is not None:
         raise FormatError(document)
@@ -115,11 +153,13 @@ def reader_version() -> str:
     return answer.stdout.split()[-1]
 
 
-def _run_confined(command: list[str], handed: Sequence[IO[bytes]], stdout: IO[bytes], stderr: IO[bytes]) -> int:
+def _run_confined(
+    command: list[str], limits: ReaderLimits, handed: Sequence[IO[bytes]], stdout: IO[bytes], stderr: IO[bytes]
+) -> int:
     """Return the exit status, negative for a signal. Output goes to files: their size is what the kernel limits."""
-    limits = [os.getpid(), settings.READ_MEMORY_BYTES, settings.READ_OUTPUT_BYTES, settings.READ_TIMEOUT_S + 1]
+    arguments = [os.getpid(), limits.memory_bytes, limits.output_bytes, limits.cpu_s]
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", SANDBOX, *(str(limit) for limit in limits), settings.DRIVETEST, *command],
+        [sys.executable, "-I", "-S", SANDBOX, *map(str, arguments), settings.DRIVETEST, *command],
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=stderr,
@@ -127,26 +167,26 @@ def _run_confined(command: list[str], handed: Sequence[IO[bytes]], stdout: IO[by
         env={},  # the register's passwords must not reach a program that reads hostile bytes
     )
     try:
-        return process.wait(settings.READ_TIMEOUT_S)
+        return process.wait(limits.wall_s)
     except subprocess.TimeoutExpired as error:
-        raise ReaderKilledError("time", f"{settings.READ_TIMEOUT_S} s") from error
+        raise ReaderKilledError("time", f"{limits.wall_s} s") from error
     finally:
         process.kill()
         process.wait()
 
 
-def _refuse_failure(status: int, stderr: IO[bytes]) -> None:
+def _refuse_failure(status: int, limits: ReaderLimits, stderr: IO[bytes]) -> None:
     if status in {READ, UNREADABLE}:
         return
     stderr.seek(0)
     output = stderr.read(STDERR_SHOWN_BYTES).decode(errors="replace").strip()
     # Rust ends itself with SIGABRT and these words when the kernel refuses it more memory.
     if status == -signal.SIGABRT and "memory allocation" in output:
-        raise ReaderKilledError("memory", f"{settings.READ_MEMORY_BYTES} bytes")
+        raise ReaderKilledError("memory", f"{limits.memory_bytes} bytes")
     if status == -signal.SIGXFSZ:
-        raise OutputLimitError
+        raise OutputLimitError(limits.output_bytes)
     if status == -signal.SIGXCPU:
-        raise ReaderKilledError("time", f"{settings.READ_TIMEOUT_S} s of a processor")
+        raise ProcessorLimitError(limits.cpu_s)
     raise ReaderBrokenError(f"drivetest read: expected exit status 0 or 3, got {status}: {output or 'no output'}")
 
 
@@ -221,7 +261,7 @@ def unreadable(error: Exception) -> Document:
         return _document(
             "reading-too-large",
             f"The reading of this file is larger than the register accepts: {error}.",
-            expected=f"at most {settings.READ_OUTPUT_BYTES} bytes of slices, minutes and findings",
+            expected=f"at most {error.output_bytes} bytes of slices, minutes and findings",
             got="more",
             remedy=SMALLER,
         ) | {"limits": [{"limit": error.limit, "allowed": error.allowed}]}

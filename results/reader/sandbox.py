@@ -19,13 +19,15 @@ def confine(parent_pid: int, memory_bytes: int, output_bytes: int, cpu_s: int) -
     if ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0 or os.getppid() != parent_pid:
         sys.exit(CANNOT_CONFINE)  # the parent died before the line above could tie us to it
     limits = {
-        resource.RLIMIT_AS: memory_bytes,
-        resource.RLIMIT_FSIZE: output_bytes,
-        resource.RLIMIT_CPU: cpu_s,
-        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_AS: (memory_bytes, memory_bytes),
+        resource.RLIMIT_FSIZE: (output_bytes, output_bytes),
+        # The kernel sends SIGXCPU at the first and SIGKILL at the second. If both are equal, it sends only SIGKILL, and
+        # the parent cannot tell the reason.
+        resource.RLIMIT_CPU: (cpu_s, cpu_s + 1),
+        resource.RLIMIT_CORE: (0, 0),
     }
-    for limit, value in limits.items():
-        resource.setrlimit(limit, (value, value))
+    for limit, values in limits.items():
+        resource.setrlimit(limit, values)
     # Python ignores both, and ignored signals survive exec: the limits would become errors that a program may overlook.
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)

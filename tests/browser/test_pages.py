@@ -45,6 +45,7 @@ VISITS = [
     Visit("/nines/", sheet=PORTRAIT),
     Visit("/sizing/", sheet=LANDSCAPE),
     Visit("/check/"),
+    Visit("/try/", sheet=PORTRAIT),
     Visit("/explain/", sheet=PORTRAIT),
     *(Visit(f"/explain/{page}/") for page in EXPLAINED),
 ]

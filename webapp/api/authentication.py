@@ -1,6 +1,7 @@
 """Senders of requests: the token in the header names organisation and person; throttles limit how often they may ask.
 
-Counted per server process: enough against a script that runs away.
+All processes count together in Redis. Without Redis, each process counts alone: the API stays usable, and a script that
+runs away is still stopped.
 """
 
 from typing import TYPE_CHECKING
@@ -10,6 +11,8 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
+from webapp.access_limits.client_address import client_network
+from webapp.access_limits.shared_limits import LimitReachedError, LimitsDownError, SharedLimit
 from webapp.accounts.models import APIToken, User
 from webapp.accounts.requests import SCHEME, bearer_secret, find_token
 
@@ -49,11 +52,33 @@ def token_of(request: Request) -> APIToken:
 
 
 class SenderThrottle(SimpleRateThrottle):
-    """A throttle that counts requests by token, or by address without a token."""
+    """A throttle that counts requests by token, or by the client's network without a token."""
+
+    num_requests: int  # of `rate`
+    duration: int
+    wait_s: float | None = None
 
     def get_cache_key(self, request: Request, view: "APIView") -> str:
-        sender = f"token-{request.auth.pk}" if request.auth else self.get_ident(request)
-        return self.cache_format % {"scope": self.scope, "ident": sender}
+        return self.cache_format % {"scope": self.scope, "ident": self._sender(request)}
+
+    def allow_request(self, request: Request, view: "APIView") -> bool:
+        """Count the request, and return whether it is within the rate."""
+        rate = SharedLimit(f"api-{self.scope}", self.num_requests, self.duration)
+        try:
+            rate.take(self._sender(request))
+        except LimitReachedError as reached:
+            self.wait_s = reached.wait_s
+            return False
+        except LimitsDownError:
+            return super().allow_request(request, view)  # counts in the memory of this process
+        return True
+
+    def wait(self) -> float | None:
+        """Return the seconds until the next request is allowed."""
+        return super().wait() if self.wait_s is None else self.wait_s
+
+    def _sender(self, request: Request) -> str:
+        return f"token-{request.auth.pk}" if request.auth else client_network(request)
 
 
 class ReadThrottle(SenderThrottle):

@@ -1,8 +1,6 @@
 """Checks for scripts that store nothing: the reading of a log, and the state of each drive of a list."""
 
-import tempfile
-from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.core.files.uploadedfile import UploadedFile
 from drf_spectacular.types import OpenApiTypes
@@ -14,10 +12,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from results import locks
-from results.evidence.store import file_name
-from results.models import Profile
-from results.reader import process as reader_process
 from results.reader.process import Document, FormatError, TooManySlicesError
+from results.reader.unstored import unstored_files
 from webapp.api.authentication import ReadThrottle, ValidateThrottle, token_of
 from webapp.api.problems import Problem
 from webapp.api.serializers import LogSerializer
@@ -61,11 +57,12 @@ class Validation(APIView):
 
 
 def _read(payload: dict[str, Any]) -> Document:
-    with tempfile.TemporaryDirectory(prefix="drivecert-validate-") as directory:
-        path = _written(payload["log"], Path(directory), "log")
-        companions = [_written(one, Path(directory) / str(n), one.name) for n, one in enumerate(payload["companions"])]
+    with unstored_files() as files:
+        _write(payload["log"], files.create_log())
+        for companion in payload["companions"]:
+            _write(companion, files.create_companion(companion.name))
         try:
-            return reader_process.read(path, payload["slice_length_s"], Profile.current().document, companions)
+            return files.read(payload["slice_length_s"])
         except FormatError as error:
             raise Problem(422, error.error["sentence"], error=error.error) from error
         except TooManySlicesError as error:
@@ -74,13 +71,9 @@ def _read(payload: dict[str, Any]) -> Document:
             raise Problem(422, str(error), error=details) from error
 
 
-def _written(upload: "UploadedFile[bytes]", directory: Path, name: str) -> Path:
-    """Write an upload under a safe name in a directory of its own, because two uploads may have the same name."""
-    directory.mkdir(exist_ok=True)
-    path = directory / file_name(name)
-    with path.open("wb") as file:
+def _write(upload: "UploadedFile[bytes]", file: IO[bytes]) -> None:
+    with file:
         file.writelines(upload.chunks())
-    return path
 
 
 class FleetCheck(APIView):

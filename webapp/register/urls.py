@@ -15,6 +15,7 @@ from webapp.register.runs import views as runs_views
 from webapp.register.runs.charts import views as charts_views
 from webapp.register.sizing import views as sizing_views
 from webapp.register.syndication import badge_images, citations, feeds, sitemap
+from webapp.register.trial import views as trial_views
 from webapp.register.ycsb import views as ycsb_views
 
 urlpatterns: list[URLPattern] = [
@@ -67,6 +68,7 @@ urlpatterns: list[URLPattern] = [
     path("sizing/", sizing_views.sizing, name="sizing"),
     path("check/", fleet_views.form, name="check"),
     path("check/answer/", fleet_views.answer, name="check-answer"),
+    path("try/", trial_views.try_log, name="try"),
     path("explain/", explain_views.reading, name="explain"),
     path("explain/rules/", explain_views.rules, name="explain-rules"),
     path("explain/tools/", explain_views.tools, name="explain-tools"),

@@ -6,8 +6,9 @@ from django.test import Client
 from django.utils import timezone
 
 from results.models import Submission
+from webapp.access_limits.shared_limits import SharedLimit
 from webapp.accounts.models import APIToken, issue_token
-from webapp.api.authentication import ValidateThrottle
+from webapp.api.authentication import ReadThrottle, ValidateThrottle
 
 pytestmark = pytest.mark.django_db
 
@@ -87,3 +88,37 @@ def test_the_throttle_counts_each_token_separately(script, otto, monkeypatch, st
     _, secret = issue_token(otto, otto.memberships.get().organisation, "theirs")
     other = Client(headers={"Authorization": f"Bearer {secret}"})
     assert other.post("/api/v1/validate/", log_file()).status_code == 422
+
+
+def test_all_processes_count_together(client, monkeypatch):
+    monkeypatch.setattr(ReadThrottle, "rate", "2/min")
+    SharedLimit("api-read", 2, 60).take("127.0.0.1")  # as another process of the register does
+    assert client.get("/api/v1/products/").status_code == 200
+    assert client.get("/api/v1/products/").status_code == 429
+
+
+def statuses(client, *forwarded):
+    return [client.get("/api/v1/products/", headers={"X-Forwarded-For": each}).status_code for each in forwarded]
+
+
+def test_a_forged_header_does_not_bypass_the_throttle(client, monkeypatch, settings):
+    monkeypatch.setattr(ReadThrottle, "rate", "1/min")
+    assert statuses(client, "203.0.113.1", "203.0.113.2", "") == [200, 429, 429]
+
+
+def test_behind_a_trusted_proxy_each_client_is_counted_alone(client, monkeypatch, settings):
+    monkeypatch.setattr(ReadThrottle, "rate", "1/min")
+    settings.TRUSTED_PROXY_COUNT = 1
+    assert statuses(client, "203.0.113.1", "203.0.113.2", "198.51.100.9, 203.0.113.2") == [200, 200, 429]
+
+
+def test_a_64_network_of_ipv6_is_one_client(client, monkeypatch):
+    monkeypatch.setattr(ReadThrottle, "rate", "1/min")
+    peers = ["2001:db8:0:1::1", "2001:db8:0:1::2", "2001:db8:0:2::1"]
+    assert [client.get("/api/v1/products/", REMOTE_ADDR=peer).status_code for peer in peers] == [200, 429, 200]
+
+
+def test_without_redis_each_process_counts_alone(client, monkeypatch, no_broker):
+    monkeypatch.setattr(ReadThrottle, "rate", "2/min")
+    assert [client.get("/api/v1/products/").status_code for _ in range(3)] == [200, 200, 429]
+    assert 0 < int(client.get("/api/v1/products/").headers["Retry-After"]) <= 60

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.cache import get_conditional_response
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import conditional_page, require_safe
 
 from results.models import Run
@@ -22,6 +23,7 @@ View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 PUBLIC = "public, max-age=60"  # a minute: corrections show soon, and many readers at once meet a cache
 PRIVATE = "private, no-cache"
+NO_STORE = "no-store"
 
 
 def public_page(view: View[P]) -> View[P]:
@@ -44,6 +46,28 @@ def public_page(view: View[P]) -> View[P]:
 def is_public_page(view: object) -> bool:
     """Return whether a view was made by `public_page`."""
     return getattr(view, "is_public_page", False)
+
+
+def public_form(show: View[[]], receive: Callable[[HttpRequest], HttpResponse]) -> View[[]]:
+    """Return a view that shows a public page, and lets `receive` answer a form that is sent to it.
+
+    The form has no CSRF token: a token would make the page different for each visitor, and no cache could keep it. So
+    `receive` must change nothing for the visitor, and use no session. Another site can make a browser send the form,
+    but it cannot read the response. No cache keeps the response, and no search engine lists it.
+    """
+
+    @wraps(show)
+    def view(request: HttpRequest, /) -> HttpResponseBase:
+        if request.method != "POST":
+            return show(request)
+        response = receive(request)
+        response.headers["Cache-Control"] = NO_STORE
+        response.headers["X-Robots-Tag"] = "noindex"
+        return response
+
+    form: View[[]] = csrf_exempt(view)
+    vars(form)["is_public_page"] = is_public_page(show)
+    return form
 
 
 def mark_private(response: HttpResponseBase) -> HttpResponseBase:

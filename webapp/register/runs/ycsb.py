@@ -24,8 +24,8 @@ def ycsb_view(run: Run) -> dict[str, Any]:
     cut = "The table has the first {shown} of {total} status lines; the CSV has them all."
     return {
         "facts": facts,
-        "sentence": _sentence(facts),
-        "setup": _setup(run, facts),
+        "sentence": run_sentence(facts),
+        "setup": ycsb_setup(run, facts),
         "no_properties_sentence": WITHHELD_LINES if withheld else NO_PROPERTIES,
         "operations": facts.operations.all(),
         "intervals": lines,
@@ -35,7 +35,7 @@ def ycsb_view(run: Run) -> dict[str, Any]:
     }
 
 
-def _sentence(facts: YcsbRun) -> str:
+def run_sentence(facts: YcsbRun) -> str:
     """Return a sentence on the run: phase, workload, threads, throughput and failed operations."""
     threads = f" with {units.counted(facts.threads_count, 'thread')}" if facts.threads_count is not None else ""
     named = f"workload {facts.workload}" if facts.workload else "an unnamed workload"
@@ -44,7 +44,8 @@ def _sentence(facts: YcsbRun) -> str:
     return f"{PHASES[facts.phase]} of {named}{threads}{rate}{failed}."
 
 
-def _setup(run: Run, facts: YcsbRun) -> list[Pair]:
+def ycsb_setup(run: Run, facts: YcsbRun) -> list[Pair]:
+    """Return the set-up of a YCSB run as pairs of name and value."""
     return filled(
         ("Tool", f"{run.tool} {run.tool_version}".strip()),
         ("Phase", facts.phase),

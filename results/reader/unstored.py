@@ -1,0 +1,91 @@
+"""Readings of logs that are not stored, for `/try/` and `/api/v1/validate/`.
+
+The files of a request are in a temporary directory while drivetest reads them, and nowhere else. The directory is
+removed at the end of the request. If the process is killed before, the next reading removes it.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from results.evidence.store import file_name
+from results.models import Profile
+from results.reader import process as reader_process
+from results.reader.process import Document, ReaderLimits
+
+PREFIX = "drivecert-unstored-"
+# A directory has no lock between its creation and the next statement. An older one without a lock is a leftover.
+LEFTOVER_AGE_S = 60
+LOG_NAME = "log"  # the sender's name of a log is not used
+
+
+class UnstoredFiles:
+    """The files of one request: a log, and the companion files that belong to it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.log: Path | None = None
+        self.companions: list[Path] = []
+
+    def create_log(self) -> IO[bytes]:
+        """Return the log as an empty file."""
+        self.log = self.directory / LOG_NAME
+        return self.log.open("wb")
+
+    def create_companion(self, name: str) -> IO[bytes]:
+        """Return a companion file as an empty file, in its own directory, because two may have the same name.
+
+        Its name is kept for the time of the reading: the reader recognises a companion by its name.
+        """
+        directory = self.directory / str(len(self.companions))
+        directory.mkdir()
+        path = directory / file_name(name)
+        self.companions.append(path)
+        return path.open("wb")
+
+    def read(self, slice_length_s: int, limits: ReaderLimits | None = None) -> Document:
+        """Return the reading of the log by the current profile. Raises what reader_process.read() raises."""
+        if self.log is None:
+            raise ValueError("expected a log, got none: create_log() comes first")
+        return reader_process.read(self.log, slice_length_s, Profile.current().document, self.companions, limits)
+
+
+@contextmanager
+def unstored_files() -> Iterator[UnstoredFiles]:
+    """Provide files for one request in a temporary directory, and remove the directory at the end, also after errors.
+
+    The directory is locked meanwhile, so that other processes do not take it for a leftover.
+    """
+    remove_leftovers()
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as name:
+        lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY)  # a reader does not inherit it
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield UnstoredFiles(Path(name))
+        finally:
+            os.close(lock)
+
+
+def remove_leftovers() -> None:
+    """Remove the directories of processes that were killed. The kernel has released their locks."""
+    oldest = time.time() - LEFTOVER_AGE_S
+    for directory in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):  # another process removes it at the same moment, or it is another user's
+            found = directory.lstat()
+            if found.st_uid == os.geteuid() and found.st_mtime < oldest:
+                _remove_unlocked(directory)
+
+
+def _remove_unlocked(directory: Path) -> None:
+    lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(directory)
+    finally:
+        os.close(lock)

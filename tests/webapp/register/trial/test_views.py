@@ -1,0 +1,212 @@
+"""`/try/` as a visitor without an account uses it."""
+
+import io
+import logging
+import re
+import tarfile
+from dataclasses import dataclass
+
+import pytest
+from django.apps import apps
+from django.test import Client
+
+from results.ingest.ycsb import decimal_of
+from results.models import Profile
+from tests.results.builders import DATA, log_bytes
+from webapp.register.http.responses import is_public_page
+from webapp.register.trial.views import try_log
+
+pytestmark = pytest.mark.django_db
+
+
+def text_of(response):
+    """Return the text of the page without marks, with single spaces."""
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
+
+
+def rows_count():
+    models = [model for app in ("results", "runners", "accounts") for model in apps.get_app_config(app).get_models()]
+    return {model.__name__: model.objects.count() for model in models}
+
+
+def test_the_form_is_a_public_page_the_same_for_everyone(client):
+    response = client.get("/try/")
+    assert response.status_code == 200
+    assert is_public_page(try_log)
+    assert response["Cache-Control"] == "public, max-age=60"
+    assert response["ETag"]
+    assert "csrf" not in response.text
+    assert "Set-Cookie" not in response
+    assert client.get("/try/", {"log": "x"}).status_code == 400
+    assert client.put("/try/").status_code == 405
+
+
+@pytest.mark.parametrize("path", ["/", "/explain/submit/", "/accounts/login/?next=/submit/"])
+def test_pages_for_submitters_link_to_it(client, path, catalogue):
+    assert client.get(path).text.count('href="/try/"') >= 2  # of the page and of the footer
+
+
+def test_a_log_is_judged_without_an_account_and_without_a_token(real_reader, send, temporary):
+    response = send(log_bytes("slow-disk-ms"))
+    page = text_of(response)
+    assert response.status_code == 200
+    assert "Fails : slice 2 (10-20" in page
+    assert "also over 1 ms and 8 ms" in page.replace("\N{NO-BREAK SPACE}", " ")
+    assert "1 of 4 slices is within every limit." in page
+    assert "device-virtual" in page
+    assert "no load test with one device passes (run 1: fail)" in page
+    assert 'href="/submit/"' in response.text
+    assert response["Cache-Control"] == "no-store"
+    assert response["X-Robots-Tag"] == "noindex"
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_client_that_enforces_tokens_and_a_session_change_nothing(real_reader, send, client, django_user_model):
+    anonymous = send(log_bytes("slow-disk-ms")).content
+    client.force_login(django_user_model.objects.create_user("mia"))
+    client.handler.enforce_csrf_checks = True
+    assert send(log_bytes("slow-disk-ms")).content == anonymous
+
+
+def test_no_row_and_no_name_is_stored_or_logged(real_reader, send, temporary, evidence_dir, caplog):
+    caplog.set_level(logging.DEBUG)
+    before = rows_count()
+    assert send(log_bytes("four-us"), companions=[("secret-name.conf", b"x")]).status_code == 200
+    assert send(b"no log").status_code == 422
+    assert rows_count() == before
+    assert not evidence_dir.exists()
+    assert list(temporary.iterdir()) == []
+    assert "secret-name" not in caplog.text
+
+
+def test_the_page_has_the_shares_and_slices_of_the_reader(real_reader, send):
+    response = send(log_bytes("slow-disk-ms"))
+    shares = re.findall(r'<td class="n share">(?:<span class="over">)?([\d.&lt;]+)', response.text)
+    assert shares == ["1.35", "0.02", "0.00", "1.18", "0.65", "0.33", "3.82", "0.78", "0.17", "5.83", "1.33", "0.00"]
+    assert response.text.count('<svg class="slice-bars"') == 3
+    assert "The largest share over 64\N{NO-BREAK SPACE}ms is 0.33 %, slice 2, 10-20" in response.text
+    assert "2 bars are over it." in response.text
+    assert "plotly" not in response.text.lower()
+    assert "style=" not in response.text
+
+
+def test_a_short_log_is_undecided_and_says_what_to_do(real_reader, send):
+    page = text_of(send(log_bytes("four-us"), slice_length_s="3600"))
+    assert "No verdict: the test ran 1 minute. A verdict needs 24 hours" in page
+    assert "so it has no worst slice. Send the log again with a smaller slice length" in page
+
+
+def test_each_run_of_a_log_has_a_part(real_reader, send):
+    response = send(log_bytes("two-runs-appended"))
+    assert "The file has 2 runs: " in text_of(response)
+    for number in (1, 2):
+        assert f'<section id="run-{number}" aria-label="Run {number}">' in response.text
+    assert "(run 1: undecided; run 2: void)" in response.text
+
+
+def test_an_archive_has_its_files_and_the_name_of_each_run(real_reader, send):
+    response = send(archive("four-us", "slow-disk-ms"))
+    page = text_of(response)
+    assert "Files in the archive" in page
+    assert "Run 1 four-us.log" in page
+    assert "Run 2 slow-disk-ms.log" in page
+
+
+def archive(*cases):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w:gz") as tar:
+        for case in cases:
+            tar.add(DATA / "act/6.6" / f"{case}.log", f"{case}.log")
+    return content.getvalue()
+
+
+def test_a_run_of_ycsb_has_its_operations_and_no_verdict(real_reader, send):
+    folder = DATA / "ycsb/ycsb-0.12.0"
+    companions = [(f"run.{kind}", (folder / f"basicdb-run-a.{kind}").read_bytes()) for kind in ("stderr", "cmd")]
+    page = text_of(send((folder / "basicdb-run-a.log").read_bytes(), companions))
+    assert "run phase of workload" in page
+    assert "READ" in page
+    assert "never certifies a drive, because it goes through a database" in page
+    alone = text_of(send((folder / "basicdb-run-a.log").read_bytes()))
+    assert "the command line of YCSB is missing" in alone
+    assert "the command line of YCSB is missing" not in page
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "empty"),
+        (b"hello\n", "not-an-act-log"),
+        (b"<html>" * 1000, "not-an-act-log"),
+        (b"\0" * 100, "binary"),
+    ],
+)
+def test_a_file_that_is_no_log_is_refused_with_a_remedy(real_reader, send, content, problem):
+    response = send(content)
+    assert response.status_code == 422
+    assert f'<p class="id">{problem}' in response.text
+    page = text_of(response)
+    assert "The register stored nothing." in page
+    assert "Expected: " in page
+    assert "What to do: " in page
+    assert '<input id="log"' in response.text
+
+
+def test_text_of_a_log_is_escaped(real_reader, send):
+    page = send(b"<script>alert(1)</script>\n").text
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A reader, the setting whose limit it meets, and the response."""
+
+    program: str
+    setting: tuple[str, int]
+    status: int
+    problem: str
+    remedy: str
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Stopped("while :; do :; done", ("TRIAL_CPU_S", 1), 422, "processor-limit", "Send the runs of the file"),
+        Stopped("exec sleep 600", ("READ_TIMEOUT_S", 1), 503, "reader-failed", "Try again in 1 minute."),
+        Stopped("exit 7", ("TRIAL_CPU_S", 20), 503, "reader-failed", "drivetest check LOG"),
+        Stopped(
+            "exec head -c 100001 /dev/zero", ("READ_OUTPUT_BYTES", 100_000), 422, "reading-too-large", "larger slice"
+        ),
+    ],
+    ids=lambda case: case.program,
+)
+def test_a_reader_that_meets_a_limit_gives_an_answer_and_leaves_nothing(program, send, settings, temporary, case):
+    setattr(settings, *case.setting)
+    program(case.program)
+    response = send()
+    assert (response.status_code, f'<p class="id">{case.problem}' in response.text) == (case.status, True)
+    assert "This is not a verdict on your log." in text_of(response)
+    assert case.remedy in text_of(response)
+    assert ("Retry-After" in response) is (case.status == 503)
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_number_that_no_column_holds_is_refused(stand_in, send, monkeypatch):
+    monkeypatch.setattr("webapp.register.trial.views.trial_page", lambda _document: decimal_of("1e400"))
+    response = send(log_bytes("four-us"))
+    assert response.status_code == 422
+    assert "value-out-of-range" in response.text
+
+
+def test_the_verdict_is_that_of_the_current_profile(real_reader, send):
+    assert f"under profile {Profile.current()}" in text_of(send(log_bytes("four-us")))
+
+
+def test_the_address_is_in_the_sitemap(client):
+    assert "/try/</loc>" in client.get("/sitemap.xml").text
+
+
+def test_a_post_without_a_csrf_token_is_accepted(real_reader):
+    client = Client(enforce_csrf_checks=True)
+    assert client.post("/try/", {}).status_code == 400  # no file, and not 403

@@ -1,0 +1,59 @@
+"""The address of a client, and the network by which limits count it.
+
+The peer of a connection is the only address that a client cannot choose. Behind proxies, the peer is the last proxy.
+Each proxy appends the address of its own peer to X-Forwarded-For, so that the header is trustworthy only from its right
+end, as far as there are own proxies. A client may have written everything to the left of that.
+"""
+
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+from django.conf import settings
+from django.http import HttpRequest
+
+IPV6_PREFIX = 64  # the smallest network that a provider assigns: its owner may use any of its 2^64 addresses
+UNKNOWN = "unknown"  # of a connection without an address, such as a unix socket: all such clients share their limits
+
+Address = IPv4Address | IPv6Address
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return the address of the client, or UNKNOWN.
+
+    With TRUSTED_PROXY_COUNT = N, it is the Nth address from the right of X-Forwarded-For. If the header has fewer
+    addresses, or text that is none, the request did not pass all proxies. The peer is then the client.
+    """
+    address = _forwarded(request) or _parse(request.META.get("REMOTE_ADDR", ""))
+    return UNKNOWN if address is None else str(address)
+
+
+def client_network(request: HttpRequest) -> str:
+    """Return the network by which limits count a client: its IPv4 address, or the /64 network of its IPv6 address."""
+    address = client_address(request)
+    if ":" not in address:
+        return address
+    return str(ip_network((address, IPV6_PREFIX), strict=False))
+
+
+def _forwarded(request: HttpRequest) -> Address | None:
+    count: int = settings.TRUSTED_PROXY_COUNT
+    addresses = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+    return _parse(addresses[-count]) if 0 < count <= len(addresses) else None
+
+
+def _parse(text: str) -> Address | None:
+    """Return an address as proxies write it, with or without a port; None for any other text.
+
+    >>> [str(_parse(text)) for text in ("192.0.2.7:443", "[2001:db8::1]:443", "::ffff:192.0.2.7", "fe80::1%eth0", "me")]
+    ['192.0.2.7', '2001:db8::1', '192.0.2.7', 'fe80::1', 'None']
+    """
+    text = text.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address

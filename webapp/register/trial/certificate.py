@@ -1,0 +1,61 @@
+"""What a certificate would still need, by the rules of certificates, from the runs of one log alone."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from results.access.withholding import missing_sentences
+from results.certification.certificates import document_of
+from results.models import YCSB, Profile, Run, Verdict
+from results.rules.act.loads import printed_nx
+from results.rules.certification.certify import certify
+from results.rules.certification.facts import CandidateRun, Certificate
+from results.rules.comparability import coalescing_times_us
+from results.rules.plural import counted
+
+RATED = "act-storage"  # the workload of certificates, as RunQuerySet.rated() has it
+NO_RATED_RUN = {
+    YCSB: "A run of YCSB never certifies a drive, because it goes through a database.",
+    "act-index": "A run of act_index never certifies a drive. Certificates are for runs of act_storage or drivetest.",
+}
+NO_VERDICT = "The log has no run that can be judged, so it cannot support a certificate."
+
+
+def needs_of(runs: Iterable[tuple[str, Run, Verdict | None]], profile: Profile) -> dict[str, Any]:
+    """Return the present and missing requirements, for each number of devices; or a sentence why none applies."""
+    named = list(runs)
+    candidates = [_candidate(name, run, verdict) for name, run, verdict in named if verdict and run.workload == RATED]
+    counts = sorted({each.device_count for each in candidates if each.device_count})
+    if not counts:
+        other = next((run.workload for _, run, _ in named if run.workload != RATED), "")
+        return {"sentence": NO_RATED_RUN.get(other, NO_VERDICT), "attempts": []}
+    duration_s = json.loads(profile.document)["duration_s"]
+    return {"sentence": "", "attempts": [_attempt(certify(candidates, count, duration_s)) for count in counts]}
+
+
+def _candidate(name: str, run: Run, verdict: Verdict) -> CandidateRun:
+    """Return a run as the rules see it. A log alone identifies no drive."""
+    coalesced_us = coalescing_times_us(run.facts.get("generator"), run.tool_version, run.facts.get("coalesce_us"))
+    return CandidateRun(
+        id=name,
+        outcome=verdict.outcome,
+        stop_kind=(run.facts.get("stop") or {}).get("kind"),
+        reads_per_s=run.reads_per_s,
+        writes_per_s=run.writes_per_s,
+        device_count=run.device_count,
+        duration_s=run.duration_s,
+        is_virtual=True if run.is_virtual or run.facts.get("is_virtual_device") else None,
+        departures=tuple(verdict.document["reasons"]),
+        coalesce_us=max(coalesced_us, default=0),
+    )
+
+
+def _attempt(certified: Certificate) -> dict[str, Any]:
+    document = document_of(certified)
+    at = f" at {printed_nx(certified.attempted_nx)}" if certified.attempted_nx is not None else ""
+    return {
+        "title": f"{counted(certified.device_count, 'device')}{at}",
+        "present": [requirement["sentence"] for requirement in document["present"]],
+        "missing": missing_sentences(document),
+        "reasons": document["reasons"],
+    }

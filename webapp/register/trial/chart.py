@@ -1,0 +1,128 @@
+"""Bars of the shares of each slice under each limit, as geometry of an SVG that the server draws.
+
+A panel for each limit is scaled so that all limit lines are at the same height: height means nearness to the limit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from results.access.intervals import HistogramSlice
+from webapp.register.runs.charts.page import slice_chart
+from webapp.register.runs.slices import ReadLimit
+from webapp.templatetags import units
+
+# In units of the view box. A panel is 270 to 400 px wide, so that a unit is about a pixel.
+WIDTH, HEIGHT = 320, 150
+TOP, BOTTOM, LEFT = 18, 132, 4  # of the plot; above it is the label of the worst bar
+TOP_OF_LIMIT = 1.2  # the top of a panel, as a multiple of the limit
+CUT_BELOW_TOP = 6  # where a bar that is higher than the panel is broken
+GAP = 0.2  # of the place of a bar
+LABEL_HALF = 30  # a label nearer to an edge is aligned with the edge
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar; `is_cut` if its share is above the top of the panel."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    is_over: bool
+    is_cut: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Label:
+    """The share of the highest bar, above it."""
+
+    x: float
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The bars under one limit. `summary` says in a sentence what they show."""
+
+    id: str
+    threshold: str
+    limit: str
+    limit_y: float
+    bars: list[Bar]
+    label: Label | None
+    summary: str
+
+
+def panels_of(name: str, slices: Sequence[HistogramSlice], limits: Sequence[ReadLimit]) -> dict[str, Any]:
+    """Return the panels of a run with the caption of their bars; no panels without slices."""
+    if not slices:
+        return {"panels": []}
+    chart = slice_chart(slices, len(slices), limits)
+    panels = [_panel(f"{name}-{place}", each) for place, each in enumerate(chart["panels"])]
+    frame = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - LEFT, "top": TOP}
+    frame |= {"bottom": BOTTOM, "cut": TOP + CUT_BELOW_TOP}
+    ends = {"first": units.duration(slices[0].start_s), "last": units.duration(slices[-1].end_s)}
+    return {"panels": panels, "frame": frame, "sentence": chart["sentence"]} | ends
+
+
+def _panel(panel_id: str, panel: dict[str, Any]) -> Panel:
+    limit_pct: float = panel["limit"]
+    scale = (BOTTOM - TOP) / (TOP_OF_LIMIT * limit_pct) if limit_pct else 0.0
+    place = (WIDTH - 2 * LEFT) / len(panel["shares"])
+    bars = [
+        _bar(number, place, scale, share_pct, span, is_over=is_over)
+        for number, (share_pct, span, is_over) in enumerate(
+            zip(panel["shares"], panel["spans"], panel["over"], strict=True)
+        )
+        if share_pct is not None
+    ]
+    known = [(share_pct, number) for number, share_pct in enumerate(panel["shares"]) if share_pct is not None]
+    worst_pct, worst = max(known, key=lambda each: (each[0], -each[1]), default=(0.0, 0))
+    return Panel(
+        id=panel_id,
+        threshold=panel["threshold"],
+        limit=panel["limitText"],
+        limit_y=round(BOTTOM - scale * limit_pct, 1),
+        bars=bars,
+        label=_label((worst + 0.5) * place + LEFT, worst_pct) if worst_pct else None,
+        summary=_summary(panel, worst_pct, worst),
+    )
+
+
+def _bar(number: int, place: float, scale: float, share_pct: float, span: str, *, is_over: bool) -> Bar:
+    height = share_pct * scale if scale else (BOTTOM - TOP) * (share_pct > 0)
+    is_cut = height > BOTTOM - TOP
+    height = min(height, BOTTOM - TOP)
+    return Bar(
+        x=round(LEFT + number * place + place * GAP / 2, 2),
+        y=round(BOTTOM - height, 2),
+        width=round(place * (1 - GAP), 2),
+        height=round(height, 2),
+        is_over=is_over,
+        is_cut=is_cut,
+        text=f"{span}: {_printed(share_pct)} %",
+    )
+
+
+def _label(x: float, share_pct: float) -> Label:
+    anchor = "start" if x < LABEL_HALF else "end" if x > WIDTH - LABEL_HALF else "middle"
+    edge = {"start": LEFT, "end": WIDTH - LEFT}.get(anchor, x)
+    return Label(round(edge, 1), anchor, f"{_printed(share_pct)} %")
+
+
+def _printed(share_pct: float) -> str:
+    """Return a share with two decimals, as the slice table has it."""
+    return units.share(f"{share_pct:.2f}", int(share_pct > 0))
+
+
+def _summary(panel: dict[str, Any], worst_pct: float, worst: int) -> str:
+    over = sum(panel["over"])
+    limit = f"The limit is {panel['limitText']} %."
+    if not worst_pct:
+        return f"No slice has a read over {panel['threshold']}. {limit}"
+    bars = "No bar is" if not over else "1 bar is" if over == 1 else f"{over} bars are"
+    worst_of = f"The largest share over {panel['threshold']} is {_printed(worst_pct)} %, {panel['spans'][worst]}."
+    return f"{worst_of} {limit} {bars} over it."

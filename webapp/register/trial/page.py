@@ -1,0 +1,136 @@
+"""The result of a trial: what pages of stored runs show, made from rows that are never stored."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from results.access.intervals import HistogramSlice
+from results.ingest.rows import findings_of, read_rows, unsaved_run
+from results.ingest.ycsb import operation_rows, ycsb_row
+from results.models import Histogram, Profile, Run, Share, Verdict
+from results.reader.process import Document
+from results.rules.act.limits import parse_limits
+from webapp.register.runs.histograms import bucket_rows, judged_sentence
+from webapp.register.runs.page import in_order, setup_pairs
+from webapp.register.runs.slices import (
+    SHOWN_SLICES,
+    SliceTable,
+    cut_sentence,
+    no_slice_sentence,
+    read_limits,
+    slice_row,
+)
+from webapp.register.runs.verdict import figure_of, verdict_view
+from webapp.register.runs.ycsb import run_sentence, ycsb_setup
+from webapp.register.tables.columns import SHARE_THRESHOLDS_US
+from webapp.register.trial.certificate import needs_of
+from webapp.register.trial.chart import panels_of
+
+SHOWN_RUNS = 20  # an archive may hold 64 logs, and a file any number of runs
+SHOWN_MEMBERS = 100
+
+Part = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TrialRun:
+    """A run of a log that is not stored, with its rows; a run of YCSB has no verdict."""
+
+    name: str
+    run: Run
+    verdict: Verdict | None = None
+
+
+def trial_page(document: Document) -> Part:
+    """Return the context of the page. Raises InvalidOperation if a number of the log fits into no column."""
+    profile = Profile.current()
+    act_runs, ycsb_runs = document["runs"], document.get("ycsb_runs", [])
+    names = [f"run {number}" for number in range(1, len(act_runs) + len(ycsb_runs) + 1)]
+    named = list(zip(names, [*act_runs, *ycsb_runs], strict=True))
+    rows, parts = [], []
+    for name, read in named[:SHOWN_RUNS]:
+        trial, part = _act_part(name, read, document, profile) if "slices" in read else _ycsb_part(name, read)
+        rows.append(trial)
+        parts.append(part)
+    members = document["input"].get("members", [])
+    return {
+        "profile": profile,
+        "runs": parts,
+        "runs_count": len(named),
+        "runs_cut_sentence": cut_sentence(len(parts), len(named), "The page has the first {shown} of {total} runs."),
+        "file_findings": document["findings"],
+        "members": members[:SHOWN_MEMBERS],
+        "members_cut_sentence": cut_sentence(
+            min(len(members), SHOWN_MEMBERS), len(members), "The table has the first {shown} of {total} files."
+        ),
+        "needs": needs_of([(each.name, each.run, each.verdict) for each in rows], profile),
+        "reader_version": document["reader"]["version"],
+    }
+
+
+def _act_part(name: str, read: Document, document: Document, profile: Profile) -> tuple[TrialRun, Part]:
+    run = unsaved_run(read)
+    rows = read_rows(run, read, document["reader"]["version"], profile)
+    histogram = _judged(rows.histograms)
+    run.judged_histogram = histogram  # otherwise a query, of a run that the database does not have
+    part: Part = {"name": name, "run": run, "findings": in_order(rows.findings), "setup": setup_pairs(run)}
+    part["is_virtual"] = run.is_virtual or bool(run.facts.get("is_virtual_device"))
+    if rows.verdict is not None:
+        part |= {
+            "verdict": verdict_view(run, rows.verdict),
+            "judged_sentence": judged_sentence(rows.verdict.document),
+            "figures": _figures(rows.shares, profile),
+        }
+    if histogram is not None:
+        part |= _slices(name, run, read, histogram, rows.verdict)
+    return TrialRun(name, run, rows.verdict), part
+
+
+def _judged(histograms: list[Histogram]) -> Histogram | None:
+    """Return the histogram of reads that verdicts use, as HistogramQuerySet.judged() finds it."""
+    return next((each for each in histograms if each.role == "reads"), None)
+
+
+def _figures(shares: list[Share], profile: Profile) -> list[Part]:
+    """Return the shares with their limits, those of the worst slice first."""
+    ordered = sorted(shares, key=lambda share: (share.statistic != "worst-slice", share.threshold_us))
+    limits = parse_limits(profile.document)
+    return [figure_of(share, limits) for share in ordered if share.threshold_us in SHARE_THRESHOLDS_US]
+
+
+def _slices(name: str, run: Run, read: Document, histogram: Histogram, verdict: Verdict | None) -> Part:
+    """Return the slice table, the chart and the table of buckets."""
+    slices, limits = list(_own_slices(read, histogram.ordinal)), read_limits(histogram, verdict)
+    rows = [slice_row(each, limits) for each in slices[:SHOWN_SLICES]]
+    table = SliceTable(histogram, limits, rows, len(slices), "" if rows else no_slice_sentence(run))
+    cut = "The table has the first {shown} of {total} slices; the chart has all."
+    return {
+        "table": table,
+        "table_cut_sentence": cut_sentence(len(rows), len(slices), cut),
+        "chart": panels_of(name.replace(" ", "-"), slices, limits),
+        "buckets": bucket_rows(histogram, rows, limits) if len(rows) == len(slices) else [],
+    }
+
+
+def _own_slices(read: Document, ordinal: int) -> Iterator[HistogramSlice]:
+    """Yield the slices of one histogram, without those whose counts cannot be used."""
+    for piece in read["slices"]:
+        own = next((part for part in piece["histograms"] if part["ordinal"] == ordinal), None)
+        if own is not None:
+            place = (piece[key] for key in ("start_s", "end_s", "first_line", "last_line"))
+            yield HistogramSlice(piece["number"], own["counts"], own["ops_count"], *place)
+
+
+def _ycsb_part(name: str, read: Document) -> tuple[TrialRun, Part]:
+    run = unsaved_run(read)
+    facts = ycsb_row(run, read)
+    part: Part = {
+        "name": name,
+        "run": run,
+        "ycsb": facts,
+        "ycsb_sentence": run_sentence(facts),
+        "operations": operation_rows(facts, read),
+        "findings": in_order(findings_of(run, read)),
+        "setup": ycsb_setup(run, facts),
+    }
+    return TrialRun(name, run), part

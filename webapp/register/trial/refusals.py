@@ -1,0 +1,195 @@
+"""Refusals of a trial: what happened, what was expected and found, and what to do, with the status of the response."""
+
+from dataclasses import dataclass
+from decimal import InvalidOperation
+
+from django.conf import settings
+
+from results.reader.process import (
+    ROWS_MAX,
+    FormatError,
+    OutputLimitError,
+    ProcessorLimitError,
+    ReaderBrokenError,
+    ReaderKilledError,
+    TooManySlicesError,
+    unreadable,
+)
+from results.rules.plural import counted
+from webapp.templatetags import units
+
+HOUR_S, MINUTE_S = 3600, 60
+DOWN_WAIT_S = 60  # until the next try, when a part of the register does not work
+OFFLINE = "Or read it on your machine: drivetest check LOG gives the same verdict, without these limits."
+# Errors of a reading that has begun, for read_trial() of readings.py.
+READER_ERRORS = (FormatError, TooManySlicesError, ReaderKilledError, ReaderBrokenError, InvalidOperation)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a log was not read. `wait_s` is the time after which the same request may succeed."""
+
+    id: str
+    status: int
+    sentence: str
+    expected: str = ""
+    found: str = ""
+    remedy: str = ""
+    line: int | None = None
+    wait_s: int | None = None
+
+
+class TrialRefusedError(Exception):
+    """A log was not read; the refusal says why."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        self.refusal = refusal
+        super().__init__(refusal.sentence)
+
+
+def in_words(wait_s: int) -> str:
+    """Return a waiting time with its largest unit, rounded up.
+
+    >>> in_words(1), in_words(59), in_words(61), in_words(3600)
+    ('1 second', '59 seconds', '2 minutes', '60 minutes')
+    """
+    return counted(wait_s, "second") if wait_s < MINUTE_S else counted(-(-wait_s // MINUTE_S), "minute")
+
+
+def too_often(wait_s: int) -> Refusal:
+    """Return the refusal of a client that has had as many readings as one client may have."""
+    most = counted(settings.TRIAL_READINGS_PER_HOUR, "log")
+    return Refusal(
+        "too-many-trials",
+        429,
+        f"The register reads at most {most} an hour for one network address.",
+        remedy=f"Try again in {in_words(wait_s)}. {OFFLINE}",
+        wait_s=wait_s,
+    )
+
+
+def busy(wait_s: int) -> Refusal:
+    """Return the refusal while other clients have all readings.
+
+    `wait_s` is the time until the place of a killed process is free. A process that runs ends sooner: within the time
+    for one log.
+    """
+    wait_s = min(wait_s, settings.TRIAL_CPU_S)
+    return Refusal(
+        "readers-busy",
+        429,
+        f"The register is reading {counted(settings.TRIAL_READINGS_AT_ONCE, 'log')} of other visitors now, and no more "
+        "at the same time.",
+        remedy=f"Choose the file again and send it in {in_words(wait_s)}. This attempt does not count.",
+        wait_s=wait_s,
+    )
+
+
+def limits_down() -> Refusal:
+    """Return the refusal while nothing can be counted: without limits, anyone could occupy the register."""
+    return Refusal(
+        "limits-down",
+        503,
+        "The register cannot count its readings now, because its broker (Redis) does not answer. It reads no log "
+        "without counting.",
+        remedy=f"Try again in {in_words(DOWN_WAIT_S)}. {OFFLINE}",
+        wait_s=DOWN_WAIT_S,
+    )
+
+
+def upload_most() -> str:
+    """Return the largest size of an upload in MiB."""
+    return f"{settings.TRIAL_UPLOAD_MAX_BYTES / 1024**2:g}{units.NBSP}MiB"
+
+
+def too_large() -> Refusal:
+    """Return the refusal of files that are too large."""
+    most = upload_most()
+    return Refusal(
+        "too-large",
+        413,
+        f"The files are larger than {most}.",
+        expected=f"at most {most} ({settings.TRIAL_UPLOAD_MAX_BYTES:,} bytes) in all",
+        found="more",
+        remedy=f"Compress the log with gzip, zstd or xz: a log becomes 10 to 60 times smaller. {OFFLINE}",
+    )
+
+
+INCOMPLETE = Refusal(
+    "incomplete",
+    400,
+    "The form arrived incomplete.",
+    expected="all bytes that the browser announced",
+    found="fewer, or no valid form",
+    remedy="Choose the file again and send it.",
+)
+NO_FILE = Refusal(
+    "no-file",
+    400,
+    "No log was sent.",
+    expected="a file in the field Log file",
+    found="none",
+    remedy="Choose the log that act_storage, act_index, drivetest or YCSB wrote.",
+)
+SEVERAL_LOGS = Refusal(
+    "several-files",
+    400,
+    "Several files were sent as the log.",
+    expected="one file in the field Log file",
+    found="several",
+    remedy="Send each log alone, or all in one tar or zip.",
+)
+TOO_MANY_FILES = Refusal(
+    "too-many-files",
+    400,
+    "Too many files were sent.",
+    expected="a log and at most 32 other files",
+    found="more",
+    remedy="Put log and files into one tar or zip.",
+)
+
+
+def invalid_slice_length(found: str, most_s: int) -> Refusal:
+    """Return the refusal of a slice length that is none."""
+    return Refusal(
+        "invalid-slice-length",
+        400,
+        "The slice length is invalid.",
+        expected=f"a whole number of seconds from 1 to {most_s}",
+        found=found[:40],
+        remedy="Enter 3600, as the profile demands, or a shorter length.",
+    )
+
+
+LONGER_SLICES = "Enter a larger slice length, or send the runs of a file or archive separately."
+SEPARATELY = f"Send the runs of the file or archive separately. {OFFLINE}"
+
+
+def of_reader(error: Exception) -> Refusal:
+    """Return the refusal of a log that the reader could not read, or not within its limits."""
+    if isinstance(error, OutputLimitError):
+        most = units.size(error.output_bytes)
+        return _limited("reading-too-large", f"at most {most} of slices, minutes and findings", "more", LONGER_SLICES)
+    if isinstance(error, TooManySlicesError):
+        most = f"at most {ROWS_MAX:,} slices times histograms"
+        return _limited("too-many-slices", most, f"{error.rows:,}", LONGER_SLICES)
+    if isinstance(error, ProcessorLimitError):
+        return _limited("processor-limit", f"a log that is read in {error.allowed}", "more", SEPARATELY)
+    if isinstance(error, ReaderKilledError) and error.limit == "memory":
+        return _limited("memory-limit", f"a log that is read in {error.allowed} of memory", "more", SEPARATELY)
+    if isinstance(error, (ReaderKilledError, ReaderBrokenError)):
+        return Refusal(
+            "reader-failed",
+            503,
+            "The reader did not finish. This is not a verdict on your log.",
+            remedy=f"Try again in {in_words(DOWN_WAIT_S)}. {OFFLINE}",
+            wait_s=DOWN_WAIT_S,
+        )
+    found = unreadable(error)
+    where = f"Reading stopped at line {found['line']:,d}." if found["line"] else "Nothing could be read."
+    return Refusal(found["id"], 422, where, found["expected"], found["got"], found["remedy"], found["line"])
+
+
+def _limited(problem: str, expected: str, found: str, remedy: str) -> Refusal:
+    sentence = "The register stopped reading at a limit. This is not a verdict on your log."
+    return Refusal(problem, 422, sentence, expected, found, remedy)
