@@ -69,6 +69,8 @@ EVENT_LABELS = {
     "certificate-issued": "issued",
     "certificate-withdrawn": "withdrawn",
     "certificate-reinstated": "reinstated",
+    "claims-recomputed": "recomputed",
+    "claim-changed": "recomputed with another result",
 }
 
 

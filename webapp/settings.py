@@ -182,6 +182,11 @@ DUMP_KEPT_DAYS = env.read_int("DUMP_KEPT_DAYS", default=14)
 PUBLISHED_CATALOGUE = env.read_bool("PUBLISHED_CATALOGUE", default=True)
 DATA_LICENCE = env.read_text("DATA_LICENCE", "CC-BY-4.0")
 
+# The operator, as /about/ states it; what is unset is shown as not reported. A contact is a mail or web address.
+OPERATOR_NAME = env.read_text("OPERATOR_NAME")
+OPERATOR_PLACE = env.read_text("OPERATOR_PLACE")
+OPERATOR_CONTACT = env.read_text("OPERATOR_CONTACT")
+
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "drivecert"

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,6 +12,7 @@ from typing import TypeVar
 
 from django.db import transaction
 
+from results.history import record_event
 from results.models import PublishedClaim, PublishedFigure
 from results.rules.ycsb.claims import Claim, ClaimCheck, Figure, FigureFlight, check_claim, flights
 from results.rules.ycsb.statements import Status
@@ -18,6 +20,7 @@ from results.rules.ycsb.statements import Status
 PUBLISHED = Path(__file__).parent / "published"
 FIGURE_FILES = ("ycsb_published.csv", "ycsb_read_off_points.csv")
 CLAIM_FILE = "published_claims.csv"
+CLAIMS_RECOMPUTED, CLAIM_CHANGED = "claims-recomputed", "claim-changed"  # kinds of events
 STATED, READ_OFF = "stated", "read off a figure"  # of the column "exactness"; a remark can follow "stated"
 
 Row = dict[str, str]
@@ -34,8 +37,33 @@ def import_figures(folder: Path = PUBLISHED) -> int:
 
 
 def import_claims(folder: Path = PUBLISHED) -> int:
-    """Write every claim; return how many rows were new."""
-    return _upsert(PublishedClaim, CLAIM_FILE, [(row, row) for row in _rows(folder / CLAIM_FILE)])
+    """Write every claim, and record what is new or changed as events; return how many rows were new."""
+    rows = _rows(folder / CLAIM_FILE)
+    with transaction.atomic():
+        known = {claim.catalogue_key: claim for claim in PublishedClaim.objects.all()}
+        added = _upsert(PublishedClaim, CLAIM_FILE, [(row, row) for row in rows])
+        _record_claims(rows, known)
+    return added
+
+
+RECOMPUTED = ("stated_value", "recomputed_value", "status")  # their changes are events
+CLAIM_NAME = ("publication", "claim", "workload", "device", "unit")
+
+
+def _record_claims(rows: Sequence[Row], known: Mapping[str, PublishedClaim]) -> None:
+    """Record one event for the new claims of each publication, and one for each claim with another result."""
+    statuses: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        key = _key(CLAIM_FILE, row)
+        if key not in known:
+            statuses[row["publication"]][row["status"]] += 1
+            continue
+        both = {name: [getattr(known[key], name), row[name]] for name in RECOMPUTED}
+        if changes := {name: values for name, values in both.items() if values[0] != values[1]}:
+            details = {name: row[name] for name in CLAIM_NAME} | {"changes": changes}
+            record_event(None, CLAIM_CHANGED, ("claim", key), "", details)
+    for publication, counts in statuses.items():
+        record_event(None, CLAIMS_RECOMPUTED, ("publication", publication), "", {"statuses": dict(counts)})
 
 
 def _rows(path: Path) -> list[Row]:

@@ -209,6 +209,7 @@ def _take_over(run: Run, found: Run, reading: Reading, reason: str) -> Case:
     found.delete()  # an empty row by now, never visible outside of this transaction
     Run.objects.filter(pk=run.pk).update(reading=reading, ordinal=ordinal, **columns)
     details = {"kind": kind, "before": str(before), "after": str(after), "earlier_result": number}
+    details |= _difference(before, after, was, now)
     record_event(None, REEVALUATED, run_subject(run), reason, details)
     return _case(kind, run, str(before), str(after))
 
@@ -243,6 +244,29 @@ def _kind(before: Judged, after: Judged, was: dict[str, Any], now: dict[str, Any
         (DETAILS, was != now),
     )
     return next((kind for kind, differs in differing if differs), SAME)
+
+
+def _difference(before: Judged, after: Judged, was: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """Return old and new outcome, profile and reader, and the shares that differ, as the event stores them.
+
+    All of them are figures of the log itself, so they stay public if another file of the log is withheld.
+    """
+    return {
+        "outcomes": [before.outcome, after.outcome],
+        "profiles": [before.profile, after.profile],
+        "readers": [before.reader_version, after.reader_version],
+        "shares": _changed_shares(was, now),
+    }
+
+
+def _changed_shares(was: dict[str, Any], now: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the printed shares that differ, by statistic and threshold; None for one that is missing."""
+    old, new = ({(name, us): printed for name, us, printed in _shares(each)} for each in (was, now))
+    return [
+        {"statistic": name, "threshold_us": us, "before": old.get((name, us)), "after": new.get((name, us))}
+        for name, us in sorted(old.keys() | new.keys())
+        if old.get((name, us)) != new.get((name, us))
+    ]
 
 
 def _shares(document: dict[str, Any]) -> Sequence[tuple[str, int, str]]:

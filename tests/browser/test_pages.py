@@ -1,6 +1,7 @@
 """Every kind of public page in a real browser: one visit checks widths, themes, accessibility and print."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import pytest
 
@@ -46,6 +47,9 @@ VISITS = [
     Visit("/sizing/", sheet=LANDSCAPE),
     Visit("/check/"),
     Visit("/try/", sheet=PORTRAIT),
+    Visit("/news/", sheet=PORTRAIT),
+    Visit(f"/news/{datetime.now(UTC):%Y-%m}/", sheet=PORTRAIT),
+    Visit("/about/", sheet=PORTRAIT),
     Visit("/explain/", sheet=PORTRAIT),
     *(Visit(f"/explain/{page}/") for page in EXPLAINED),
 ]

@@ -10,6 +10,7 @@ ROOTS = (
     "/search/", "/search/?q=intel", "/search/?q=micorn", "/search/?q=nosuchdrive", "/nines/", "/nines/?n=100",
     "/sizing/", "/check/", "/check/answer/", "/explain/", "/explain/rules/", "/explain/tools/",
     "/explain/generator/", "/explain/submit/", "/explain/glossary/", "/drives/rows.json",
+    "/about/", "/news/", "/news/feed.atom", "/news/?before=abc", "/news/1999-01/", "/certificates/c-nosuchid/",
     "/submit/", "/submissions/", "/lab/", "/accounts/login/", "/review/runs/r-nosuchid/",
     "/api/v1/", "/api/v1/schema/", "/api/v1/docs/", "/api/v1/nosuch/", "/api/v1/submissions/", "/api/v1/validate/",
     "/api/v1/check/", "/api/v1/runs/?over_us=1000&at_most_pct=0.5", "/api/v1/runs/?over_us=1000",

@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
+from django.urls import reverse
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.generics import ListAPIView, RetrieveAPIView
@@ -297,7 +298,7 @@ class CertificateSerializer(serializers.ModelSerializer[Certificate]):
         ]  # fmt: skip
 
     def get_url(self, certificate: Certificate) -> str:
-        return f"/drive/{certificate.product.slug}/#{certificate.public_id}"
+        return reverse("certificate", args=[certificate.public_id])
 
 
 class CertificateDetailSerializer(CertificateSerializer):

@@ -2,12 +2,15 @@
 
 from django.urls import URLPattern, path
 
+from webapp.register.about import views as about_views
+from webapp.register.certificates import views as certificates_views
 from webapp.register.compare.views import compare
 from webapp.register.drives import views as drives_views
 from webapp.register.dumps import views as dumps_views
 from webapp.register.explain import views as explain_views
 from webapp.register.fleet import views as fleet_views
 from webapp.register.home import views as home_views
+from webapp.register.news import views as news_views
 from webapp.register.nines import views as nines_views
 from webapp.register.products import views as products_views
 from webapp.register.runs import downloads
@@ -25,6 +28,7 @@ urlpatterns: list[URLPattern] = [
     path("sitemap.xml", sitemap.sitemap, name="sitemap"),
     path("sitemap-<int:number>.xml", sitemap.sitemap_part, name="sitemap-part"),
     path("feed.atom", feeds.all_feed, name="feed"),
+    path("news/feed.atom", feeds.news_feed, name="news-feed"),
     path("drives/<str:category>/feed.atom", feeds.category_feed, name="category-feed"),
     path("vendors/<slug:vendor>/feed.atom", feeds.vendor_feed, name="vendor-feed"),
     path("drive/<slug:slug>/feed.atom", feeds.product_feed, name="product-feed"),
@@ -42,6 +46,7 @@ urlpatterns: list[URLPattern] = [
     path("compare/", compare, name="compare"),
     path("drive/<slug:slug>/", products_views.product, name="product"),
     path("search/", drives_views.search_drives, name="search"),
+    path("certificates/<str:public_id>/", certificates_views.certificate, name="certificate"),
     path("runs/<str:public_id>/", runs_views.detail, name="run-detail"),
     path("runs/<str:public_id>/log", downloads.log, name="run-log"),
     path("runs/<str:public_id>/lines/<int:first>/", runs_views.lines, name="run-line"),
@@ -64,6 +69,9 @@ urlpatterns: list[URLPattern] = [
     path("ycsb/claims/", ycsb_views.claims, name="ycsb-claims"),
     path("ycsb/loads/<slug:key>/", ycsb_views.load, name="ycsb-load"),
     path("ycsb/<slug:publication>/", ycsb_views.publication, name="ycsb-publication"),
+    path("news/", news_views.news, name="news"),
+    path("news/<str:code>/", news_views.month, name="news-month"),
+    path("about/", about_views.about, name="about"),
     path("nines/", nines_views.nines, name="nines"),
     path("sizing/", sizing_views.sizing, name="sizing"),
     path("check/", fleet_views.form, name="check"),

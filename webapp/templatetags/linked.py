@@ -1,18 +1,22 @@
 """Tags for the metadata of a page (canonical address, Open Graph, linked data) and for its citation.
 
 {% load linked %}
+{% block share %}{% include "register/syndication/share_tags.html" with title="..." description="..." image=path %}
 {% block head %}{% head_of_product product %}{% endblock %}    {% citation_of_product product %}
 {% block head %}{% head_of_run run %}{% endblock %}            {% citation_of_run run %}
+{% block head %}{% head_of_certificate certificate sentence %}{% endblock %}
+{% citation_of_certificate certificate sentence %}
 """
 
 import json
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.urls import reverse
 from django.utils.safestring import mark_safe
 
-from results.models import Product, Run
+from results.models import Certificate, Product, Run
 from webapp.register.http.access import is_public
 from webapp.register.syndication.citations import bibtex_entry, product_id
 from webapp.register.syndication.site import plain_text, site_address
@@ -30,6 +34,29 @@ def canonical(context: template.Context) -> str:
     """Return the page's address without parameters; empty for a page made without a request."""
     request = context.get("request")
     return site_address(request.path) if request is not None else ""
+
+
+@register.simple_tag(takes_context=True)
+def page_address(context: template.Context) -> str:
+    """Return the page's address with its parameters, which are part of what a reader shares; empty without a request.
+
+    A page that a secret link opens names its address itself, because its parameters include the key.
+    """
+    request = context.get("request")
+    return site_address(request.get_full_path()) if request is not None else ""
+
+
+@register.filter
+def absolute(address: str) -> str:
+    """Return a path as an address of this site; return a complete address unchanged.
+
+    >>> absolute("https://example.com/a.png")
+    'https://example.com/a.png'
+    """
+    return site_address(address) if address.startswith("/") else address
+
+
+register.filter("plain_text", plain_text)
 
 
 @register.inclusion_tag("register/syndication/head.html")
@@ -67,6 +94,29 @@ def head_of_run(run: Run) -> dict[str, Any]:
         "isAccessibleForFree": True,
     }
     return _head("Dataset", path, description, run.product, described)
+
+
+@register.inclusion_tag("register/syndication/head.html")
+def head_of_certificate(certificate: Certificate, sentence: str) -> dict[str, Any]:
+    """Show the metadata of a certificate's page; `sentence` says what it certifies, or that it was withdrawn."""
+    product = certificate.product
+    described = {
+        "name": f"Certificate {certificate.public_id}: {plain_text(product_name(product))}",
+        "description": plain_text(sentence),
+        "identifier": certificate.public_id,
+        "about": {"@id": site_address(reverse("product", args=[product.slug]))},
+        "dateCreated": certificate.issued_at.date().isoformat(),
+        "publisher": {"@type": "Organization", "name": settings.OPERATOR_NAME or SITE, "url": site_address("/about/")},
+    }
+    path = reverse("certificate", args=[certificate.public_id])
+    return _head("CreativeWork", path, plain_text(sentence), product, described)
+
+
+@register.inclusion_tag("register/syndication/citation.html")
+def citation_of_certificate(certificate: Certificate, sentence: str) -> dict[str, Any]:
+    """Show the citation of a certificate, with the year in which it was issued."""
+    name = f"{plain_text(product_name(certificate.product))}, certificate {certificate.public_id}"
+    return _citation(name, certificate.public_id, plain_text(sentence), str(certificate.issued_at.year))
 
 
 @register.inclusion_tag("register/syndication/citation.html")

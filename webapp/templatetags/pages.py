@@ -2,12 +2,14 @@
 
 {% compare_bar %}                                              the bar below a table that compares the selected runs
 <a class="means" href="{% meaning 'tps' %}">Speed</a>          the head of a column
+{% data_licence %}                                             the licence of the data, as the footer states it
 {% publication_source "micron-7400-brief" %}    {% certification_source %}
 """
 
 from typing import Any
 
 from django import forms, template
+from django.conf import settings
 from django.forms import BoundField
 
 from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
@@ -16,6 +18,12 @@ from webapp.register.tables.meanings import meaning_address
 
 register = template.Library()
 register.simple_tag(meaning_address, name="meaning")
+
+
+@register.simple_tag
+def data_licence() -> str:
+    """Return the licence of the data, as the operator states it."""
+    return str(settings.DATA_LICENCE)
 
 
 @register.inclusion_tag("register/compare/bar.html", takes_context=True)

@@ -133,6 +133,33 @@ def test_the_previous_result_stays_readable(run, install):
     assert (earlier.verdict, earlier.reading.reader_version) == (run.verdicts.last(), "8.0.0")
 
 
+def test_the_event_has_the_difference(run, install):
+    edit = """
+shares = document["runs"][0]["verdict"]["shares"]
+gone, changed = shares.pop(0), shares[0]
+changed["share_pct"] = "0.99"
+document["runs"][0]["verdict"].update(outcome="fail", headline="fails")"""
+    before = {(share.statistic, share.threshold_us): share.printed for share in run.shares.all()}
+    install("9.0.0", edit)
+    apply()
+    details = Event.objects.get(kind="run-judged-anew").details
+    after = {(share.statistic, share.threshold_us): share.printed for share in run.shares.all()}
+    assert (details["outcomes"], details["readers"]) == (["undecided", "fail"], ["8.0.0", "9.0.0"])
+    assert details["profiles"] == ["operational-database, rule version 1"] * 2
+    listed = {(each["statistic"], each["threshold_us"]): (each["before"], each["after"]) for each in details["shares"]}
+    differing = {key for key in before if before[key] != after.get(key)}
+    assert listed == {key: (before[key], after.get(key)) for key in differing}
+    assert len(differing) == 2
+
+
+def test_the_event_of_a_new_rule_version_names_both_and_no_equal_share(run):
+    add_stricter_profile()
+    apply()
+    details = Event.objects.get(kind="run-judged-anew").details
+    assert details["profiles"] == [f"operational-database, rule version {version}" for version in (1, 2)]
+    assert (details["outcomes"], details["shares"]) == (["undecided", "fail"], [])
+
+
 def test_an_earlier_result_is_never_changed(run, install):
     install("9.0.0", 'document["runs"][0]["tool_version"] = "6.7"')
     apply()

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Count, Max, Q
 from django.db.models.expressions import RawSQL
+from django.utils import timezone
 
 from results.models import Certificate, Companion, Event, Product, Profile, Run
 from webapp.register.dumps.store import newest_day
@@ -52,8 +53,10 @@ def current_stamps() -> dict[str, str]:
     for public_id, slug, written_by in certificates.values_list("public_id", "product__slug", "written_by"):
         if slug in model_of:
             parts[model_of[slug]].append((public_id, written_by, events.get(("certificate", public_id))))
-    # Every page depends on the rules, the public address, and the register's own release.
-    shared = [Profile.objects.aggregate(newest=Max("pk"))["newest"], settings.PUBLIC_URL, release()]
+    # Every page depends on the rules, on settings that pages state, and on the register's own release.
+    stated = [settings.PUBLIC_URL, settings.DATA_LICENCE]
+    stated += [settings.OPERATOR_NAME, settings.OPERATOR_PLACE, settings.OPERATOR_CONTACT]
+    shared = [Profile.objects.aggregate(newest=Max("pk"))["newest"], *stated, release()]
     stamps = {slug: _short([*shared, slug, *parts[model]]) for slug, model in model_of.items()}
     return stamps | {EVERYTHING: _short([*shared, *_published(), *sorted(stamps.items())])}
 
@@ -78,10 +81,10 @@ def _written_events() -> dict[tuple[str, str], int]:
 
 
 def _published() -> list[object]:
-    """Return the state of data without runs: published figures and claims, and the newest dump."""
+    """Return the state of data without runs: published figures and claims, the newest dump, and the month."""
     with connection.cursor() as cursor:
         cursor.execute(STATE_OF_PUBLISHED)
-        return [*cursor.fetchone(), newest_day()]
+        return [*cursor.fetchone(), newest_day(), f"{timezone.now():%Y-%m}"]
 
 
 @cache

@@ -74,8 +74,8 @@ def _run_page(public_id: str) -> str | None:
 
 def _certificate_page(public_id: str) -> str | None:
     products = Product.objects.public()
-    found = Certificate.objects.filter(public_id=public_id, product__in=products).select_related("product").first()
-    return f"{reverse('product', args=[found.product.slug])}#{public_id}" if found else None
+    is_there = Certificate.objects.filter(public_id=public_id, product__in=products).exists()
+    return reverse("certificate", args=[public_id]) if is_there else None
 
 
 def _product_page(public_id: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Atom feeds of events on results: of all results, a category, a vendor or a product."""
+"""Atom feeds: events on results (all, of a category, a vendor or a product), and news in sentences."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ from results.history import event_label, for_everyone
 from results.models import Category, Certificate, Event, Product, Run
 from results.models.querysets import RunQuerySet
 from webapp.register.http.responses import public_page
+from webapp.register.news.changes import Change, changes_page
 from webapp.register.syndication.product_status import public_product
 from webapp.register.syndication.site import plain_text, site_address
 from webapp.register.tables.makers import vendor_slug
@@ -75,11 +76,48 @@ class ResultsFeed(Feed):  # type: ignore[type-arg]  # generic for the type check
         return site_address(entry["page"])
 
     def item_guid(self, entry: Context) -> str:
-        return f"{site_address(entry['page'])}#event-{entry['event'].pk}"
+        return f"{site_address(entry['first_page'])}#event-{entry['event'].pk}"
 
     def item_pubdate(self, entry: Context) -> datetime:
         at: datetime = entry["event"].at
         return at
+
+    item_updateddate = item_pubdate
+
+
+class NewsFeed(Feed):  # type: ignore[type-arg]  # generic for the type checker only
+    """The newest changes of the register, with the sentences of the page of news."""
+
+    feed_type = _AtomFeed
+    author_name = "Drivecert"
+    title = "Drivecert: what changed"
+    description = ""
+
+    def link(self) -> str:
+        return site_address(reverse("news"))
+
+    def feed_url(self) -> str:
+        return site_address(reverse("news-feed"))
+
+    feed_guid = feed_url
+
+    def items(self) -> Iterable[Change]:
+        return changes_page().changes
+
+    def item_title(self, change: Change) -> str:
+        return plain_text(change.title)
+
+    def item_description(self, change: Change) -> str:
+        return plain_text(f"{change.sentence} {change.reason}")
+
+    def item_link(self, change: Change) -> str:
+        return site_address(change.page)
+
+    def item_guid(self, change: Change) -> str:
+        return f"{site_address(reverse('news'))}#event-{change.event_id}"
+
+    def item_pubdate(self, change: Change) -> datetime:
+        return change.at
 
     item_updateddate = item_pubdate
 
@@ -123,18 +161,23 @@ def _entries(runs: RunQuerySet) -> Iterable[Context]:
         product = named[event.subject_id]
         if product is not None:  # public runs have a product, although the column is nullable
             subject = f"{product_name(product)}, {event.subject_type} {event.subject_id}"
-            yield {"event": event, "subject": subject, "page": _address(event, product)}
+            addresses = {"page": _address(event), "first_page": _first_address(event, product)}
+            yield {"event": event, "subject": subject} | addresses
 
 
-def _address(event: Event, product: Product) -> str:
+def _first_address(event: Event, product: Product) -> str:
+    """Return the address of which ids of entries are made. Certificates had no page of their own at first."""
     if event.subject_type == "run":
-        return reverse("run-detail", args=[event.subject_id])
+        return _address(event)
     return f"{reverse('product', args=[product.slug])}#{event.subject_id}"
 
 
-def _page(find_results: Callable[..., Found]) -> Callable[..., HttpResponseBase]:
+def _address(event: Event) -> str:
+    return reverse("run-detail" if event.subject_type == "run" else "certificate", args=[event.subject_id])
+
+
+def _page(feed: ResultsFeed | NewsFeed) -> Callable[..., HttpResponseBase]:
     """Return the view of a feed. It sends no date, because a withheld result changes a feed without a newer event."""
-    feed = ResultsFeed(find_results)
 
     def send(request: HttpRequest, **names: str) -> HttpResponse:
         response = feed(request, **names)
@@ -144,7 +187,8 @@ def _page(find_results: Callable[..., Found]) -> Callable[..., HttpResponseBase]
     return public_page(send)
 
 
-all_feed = _page(_all_results)
-category_feed = _page(_results_of_category)
-vendor_feed = _page(_results_of_vendor)
-product_feed = _page(_results_of_product)
+all_feed = _page(ResultsFeed(_all_results))
+category_feed = _page(ResultsFeed(_results_of_category))
+vendor_feed = _page(ResultsFeed(_results_of_vendor))
+product_feed = _page(ResultsFeed(_results_of_product))
+news_feed = _page(NewsFeed())

@@ -13,8 +13,9 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef
 from django.urls import URLPattern, reverse
 
-from results.models import Category, Histogram, Product, PublishedFigure, Run, Slice, YcsbInterval, YcsbRun
+from results.models import Category, Certificate, Histogram, Product, PublishedFigure, Run, Slice, YcsbInterval, YcsbRun
 from webapp.register.http.responses import is_public_page
+from webapp.register.news.months import summary_months
 from webapp.register.tables.makers import vendor_slug
 from webapp.register.ycsb.loads import LOAD_KEY_DIGITS
 
@@ -41,7 +42,7 @@ LISTS = frozenset({"category", "historical", "product"})  # pages that offer the
 
 
 def public_addresses() -> Iterator[PublicAddress]:
-    """Yield every URL once, the most requested pages first. The rows are read in four queries."""
+    """Yield every URL once, the most requested pages first. The rows are read in a fixed number of queries."""
     for name in plain_names():
         yield from _addresses(name, [((), EVERYTHING)])
     for name, arguments in arguments_by_name().items():
@@ -64,6 +65,7 @@ def arguments_by_name() -> dict[str, list[Arguments]]:
     publications = PublishedFigure.objects.order_by("publication").distinct().values_list("publication", flat=True)
     sweeps = YcsbRun.objects.filter(run__in=Run.objects.listed()).exclude(sweep_key="")
     sweep_keys = sorted(set(sweeps.values_list("sweep_key", flat=True)))
+    certificates = Certificate.objects.filter(product__in=Product.objects.public()).order_by("pk")
     runs = _public_runs()
     open_runs = [run for run in runs if run.has_reads and not run.is_withheld]  # their counts of reads are public
     with_lines = [run for run in runs if run.has_lines and not (run.is_withheld or run.has_withheld_attachment)]
@@ -72,6 +74,8 @@ def arguments_by_name() -> dict[str, list[Arguments]]:
     return {
         "category": of_categories,
         "category-feed": of_categories,
+        "certificate": [((name,), slug) for name, slug in certificates.values_list("public_id", "product__slug")],
+        "news-month": _of_everything(month.code for month in summary_months()),
         "product": of_products,
         "product-badge": of_products,
         "product-feed": of_products,

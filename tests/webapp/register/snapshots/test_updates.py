@@ -1,6 +1,7 @@
 """Updates of the snapshot: changed pages are purged immediately and regenerated."""
 
 import gzip
+from datetime import UTC, datetime
 
 import pytest
 import zstandard
@@ -118,6 +119,26 @@ def test_a_figure_changed_in_place_changes_every_stamp(db):
     assert stamps.current_stamps() == before
     PublishedFigure.objects.filter(pk=PublishedFigure.objects.first().pk).update(value=1)
     assert stamps.current_stamps() != before
+
+
+@pytest.mark.parametrize("name", ["DATA_LICENCE", "OPERATOR_NAME", "OPERATOR_PLACE", "OPERATOR_CONTACT"])
+def test_a_setting_that_pages_state_changes_every_stamp(make_log_run, settings, name):
+    make_log_run()
+    before = stamps.current_stamps()
+    setattr(settings, name, "another")
+    after = stamps.current_stamps()
+    assert [group for group in before if before[group] == after[group]] == []
+
+
+def test_a_new_month_changes_the_stamp_of_the_pages_of_news(make_log_run, monkeypatch):
+    run = make_log_run()
+    last, first = datetime(2026, 11, 30, 23, 59, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)
+    monkeypatch.setattr(timezone, "now", lambda: last)
+    before = stamps.current_stamps()
+    assert stamps.current_stamps() == before
+    monkeypatch.setattr(timezone, "now", lambda: first)
+    after = stamps.current_stamps()
+    assert (after["*"] != before["*"], after[run.product.slug] == before[run.product.slug]) == (True, True)
 
 
 def test_the_minute_of_publication_needs_no_event(root, make_published_run):

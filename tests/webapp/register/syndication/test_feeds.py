@@ -4,7 +4,9 @@ import pytest
 
 from results.history import record_event, run_subject
 from results.lifecycle import visibility
-from results.models import Visibility
+from results.models import Certificate, Event, Visibility
+from tests.results.rows import make_product
+from tests.webapp.register.certificates.test_page import certify
 from tests.webapp.register.syndication.answers import read_xml
 
 pytestmark = pytest.mark.django_db
@@ -36,6 +38,18 @@ def test_an_entry_keeps_its_id_after_later_entries(client, make_published_run):
     before = read_entries(client, "/feed.atom")[0]["id"]
     record_event(None, "run-annotated", run_subject(run), "Look at the firmware.")
     assert read_entries(client, "/feed.atom")[1]["id"] == before
+
+
+def test_an_entry_of_a_certificate_links_to_its_page_and_keeps_the_id_of_before_it_had_one(client):
+    product = make_product()
+    certify(product)
+    certificate = Certificate.objects.get()
+    answer = client.get(f"/drive/{product.slug}/feed.atom")
+    (entry,) = read_xml(answer).iter(f"{ATOM}entry")
+    (event,) = Event.objects.filter(subject_id=certificate.public_id)
+    assert entry.find(f"{ATOM}link").get("href") == f"http://127.0.0.1:8000/certificates/{certificate.public_id}/"
+    first_page = f"http://127.0.0.1:8000/drive/{product.slug}/#{certificate.public_id}"
+    assert entry.find(f"{ATOM}id").text == f"{first_page}#event-{event.pk}"
 
 
 def test_runs_that_are_not_public_are_in_no_feed(client, make_published_run):

@@ -1,0 +1,69 @@
+"""The page on the register: what the operator states, and what is missing."""
+
+import pytest
+
+pytestmark = pytest.mark.django_db
+NOT_REPORTED = '<span class="dim">not reported</span>'
+
+
+def test_an_operator_who_states_nothing_is_not_made_up(client):
+    text = client.get("/about/").text
+    assert text.count(NOT_REPORTED) == 3
+    assert "The operator has not stated a contact for problems." in text
+
+
+def test_the_operator_is_shown_as_the_settings_state_it(client, settings):
+    settings.OPERATOR_NAME, settings.OPERATOR_PLACE = "Drive <Lab>", "Berlin, Germany"
+    settings.OPERATOR_CONTACT = "drives@example.com"
+    text = client.get("/about/").text
+    assert "<bdi>Drive &lt;Lab&gt;</bdi>" in text
+    assert "<bdi>Berlin, Germany</bdi>" in text
+    assert '<a href="mailto:drives@example.com"><bdi>drives@example.com</bdi></a>' in text
+    assert NOT_REPORTED not in text
+
+
+@pytest.mark.parametrize(
+    ("contact", "link"),
+    [
+        ("https://example.com/contact", '<a href="https://example.com/contact">'),
+        ("Room 4, house@home street", ""),
+        ("javascript:alert(1)", ""),
+    ],
+)
+def test_a_contact_is_a_link_if_it_is_an_address(client, settings, contact, link):
+    settings.OPERATOR_CONTACT = contact
+    text = client.get("/about/").text
+    assert f"<bdi>{contact}</bdi>" in text
+    assert (f"<bdi>{contact}</bdi></a>" in text) == bool(link)
+    assert link in text
+
+
+@pytest.mark.parametrize(
+    ("licence", "shown"),
+    [
+        ("CC-BY-4.0", 'rel="license" href="https://creativecommons.org/licenses/by/4.0/">Creative Commons Attribution'),
+        ("Our own terms", "the licence <b>Our own terms</b>"),
+    ],
+)
+def test_the_licence_of_the_data_is_stated_there_and_in_every_footer(client, settings, licence, shown):
+    settings.DATA_LICENCE = licence
+    assert shown in client.get("/about/").text
+    for path in ("/", "/ycsb/", "/accounts/login/", "/nothing/"):
+        assert f'Licence of the data: <a href="/about/#licence">{licence}</a>.' in client.get(path).text, path
+
+
+def test_every_page_links_to_news_and_about(client):
+    for path in ("/", "/explain/", "/accounts/login/", "/nothing/"):
+        text = client.get(path).text
+        assert '<a href="/news/"' in text
+        assert '<a href="/about/"' in text
+
+
+def test_the_page_names_what_accessibility_was_tested(client):
+    text = client.get("/about/").text
+    for words in ("Rules of axe", "Keyboard", "320 pixels", "Without JavaScript", "Print", "dark theme"):
+        assert words in text
+
+
+def test_the_page_has_no_parameters(client):
+    assert client.get("/about/?x=1").status_code == 400

@@ -1,0 +1,142 @@
+"""Pages and feed of news: addresses, links, caching, and a fixed number of queries."""
+
+import re
+
+import pytest
+from django.utils import timezone
+
+from results.catalogue.claims import import_claims
+from results.history import record_event, run_subject
+from results.lifecycle import visibility
+from results.models import Run
+from tests.results.builders import make_user
+from tests.webapp.register.syndication.answers import read_xml
+from webapp.register.news.changes import CHANGES_PER_PAGE
+
+pytestmark = pytest.mark.django_db
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def read_entries(client):
+    answer = client.get("/news/feed.atom")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/atom+xml; charset=utf-8")
+    entries = read_xml(answer).iter(f"{ATOM}entry")
+    return [{each.tag.removeprefix(ATOM): each.text for each in entry} for entry in entries]
+
+
+def test_a_new_register_says_what_it_opened_with(client, catalogue):
+    month = f"{timezone.now():%Y-%m}"
+    text = client.get("/news/").text
+    assert text.count('<li class="done"') == 1
+    assert "The register opened with 103 published results." in text
+    summary = client.get(f"/news/{month}/").text
+    assert '<p class="lede">The register opened with 103 published results.</p>' in summary
+    assert summary.count('<th scope="row">') == 6  # the categories
+
+
+def test_an_empty_register_has_both_pages(client, db):
+    assert "The register has no public change yet." in client.get("/news/").text
+    assert "The register has had no public change in" in client.get(f"/news/{timezone.now():%Y-%m}/").text
+
+
+def test_an_entry_links_to_its_run_and_shows_the_reason(client, publish):
+    run = publish()
+    visibility.withdraw(run, make_user("rita", is_staff=True), "Wrong <drive>.")
+    text = client.get("/news/").text
+    assert f'<b>Withdrawn: <a href="/runs/{run.public_id}/">' in text
+    assert "<bdi>Reason: Wrong &lt;drive&gt;.</bdi>" in text
+    assert '<span class="tag">withdrawn since</span>' in text
+
+
+def test_the_pages_of_the_list_lead_to_each_other(client, publish):
+    for _ in range(CHANGES_PER_PAGE + 1):
+        publish()
+    first = client.get("/news/").text
+    (address,) = re.findall(r'<a rel="next" href="(\?before=\d+)">Older changes</a>', first)
+    second = client.get(f"/news/{address}").text
+    assert (first.count('<li class="done"'), second.count('<li class="done"')) == (CHANGES_PER_PAGE, 1)
+    assert "Older changes" not in second
+    assert '<meta name="robots" content="noindex">' in second
+    assert '<a href="/news/">Newest changes</a>' in second
+
+
+@pytest.mark.parametrize("query", ["before=0", "before=x", "before=9999999999", "page=2", "before=1&before=2"])
+def test_a_parameter_that_is_not_understood_is_named(client, db, query):
+    answer = client.get(f"/news/?{query}")
+    assert answer.status_code == 400
+    assert query.partition("=")[0] in answer.text
+
+
+def test_a_month_links_to_those_before_and_after_it(client, clock, publish):
+    clock.set(2026, 10, 5)
+    publish()
+    clock.set(2026, 12, 5)
+    text = client.get("/news/2026-11/").text
+    assert "The register had no public change in November 2026." in text
+    assert '<a rel="prev" href="/news/2026-10/">Earlier: October 2026</a>' in text
+    assert '<a rel="next" href="/news/2026-12/">Later: December 2026</a>' in text
+    assert 'rel="prev"' not in client.get("/news/2026-10/").text
+    december = client.get("/news/2026-12/").text
+    assert 'rel="next"' not in december
+    assert "The month ends on 31 December 2026, 24:00 UTC." in december
+
+
+@pytest.mark.parametrize("month", ["2026-09", "2026-13", "2027-01", "2026-11-01", "soon"])
+def test_a_month_that_the_register_has_not_seen_is_not_found(client, clock, publish, month):
+    clock.set(2026, 10, 5)
+    publish()
+    clock.set(2026, 12, 5)
+    answer = client.get(f"/news/{month}/")
+    assert answer.status_code == 404
+    assert "The register has summaries of 2026-10 to 2026-12." in answer.text
+
+
+def test_an_ended_month_has_the_same_bytes_after_later_events(client, clock, publish, import_results):
+    import_results(2)
+    publish()
+    clock.set(2026, 12, 2)
+    before = client.get("/news/2026-11/")
+    run = publish()
+    record_event(None, "run-annotated", run_subject(run), "x")
+    after = client.get("/news/2026-11/", headers={"if-none-match": before["ETag"]})
+    assert after.status_code == 304
+
+
+def test_the_feed_has_the_sentences_of_the_page(client, publish):
+    run = publish()
+    (entry,) = read_entries(client)
+    assert entry["title"].startswith("New result: Exemplar EX")
+    assert entry["summary"].startswith(f"Run {run.public_id} ran at 900 tps.")
+    assert re.fullmatch(r"http://127\.0\.0\.1:8000/news/#event-\d+", entry["id"])
+    assert f'id="{entry["id"].partition("#")[2]}"' in client.get("/news/").text
+
+
+def test_an_entry_of_the_feed_keeps_its_id(client, publish, import_results):
+    import_results(1)
+    publish()
+    before = [entry["id"] for entry in read_entries(client)]
+    import_results(2)
+    publish()
+    after = [entry["id"] for entry in read_entries(client)]
+    assert set(before) < set(after)
+    assert len(after) == len(set(after)) == len(before) + 1  # the import of the same day stays one entry
+
+
+def test_claims_of_the_published_briefs_are_news(client, db):
+    import_claims()
+    titles = [entry["title"] for entry in read_entries(client)]
+    assert "Claims recomputed: Micron 7400 PRO against 7300 PRO on RocksDB" in titles
+    assert len(titles) == 4
+    import_claims()
+    assert len(read_entries(client)) == 4
+
+
+@pytest.mark.parametrize("path", ["/news/", "/news/feed.atom", "/news/2026-11/"])
+def test_a_page_needs_as_many_queries_for_one_change_as_for_fifty(clock, publish, count_queries, path):
+    clock.set(2026, 11, 3)
+    publish()
+    one = count_queries(path)
+    for _ in range(49):
+        publish()
+    assert Run.objects.count() == 50
+    assert count_queries(path) == one

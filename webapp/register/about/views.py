@@ -1,0 +1,74 @@
+"""The page on the register itself, with what the operator states in the settings."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from results.models import Profile
+from webapp.register.http.query_params import given_of
+from webapp.register.http.responses import public_page
+from webapp.register.limits.profile import current_limits
+
+# Names and addresses of licences by their SPDX id: https://spdx.org/licenses/
+LICENCES = {
+    "CC-BY-4.0": ("Creative Commons Attribution 4.0 International", "https://creativecommons.org/licenses/by/4.0/"),
+    "CC-BY-SA-4.0": (
+        "Creative Commons Attribution-ShareAlike 4.0 International",
+        "https://creativecommons.org/licenses/by-sa/4.0/",
+    ),
+    "CC0-1.0": ("Creative Commons Zero 1.0 Universal", "https://creativecommons.org/publicdomain/zero/1.0/"),
+    "ODbL-1.0": ("Open Data Commons Open Database License 1.0", "https://opendatacommons.org/licenses/odbl/1-0/"),
+}
+WEB = ("https://", "http://")
+
+
+@dataclass(frozen=True)
+class Operator:
+    """Who runs the register, as the settings state it; what they leave out is empty."""
+
+    name: str
+    place: str
+    contact: str
+
+    @property
+    def contact_address(self) -> str:
+        """Return the address of a link to the contact; empty if it is neither a web nor a mail address."""
+        if self.contact.startswith(WEB):
+            return self.contact
+        is_mail = "@" in self.contact and not any(each.isspace() for each in self.contact)
+        return f"mailto:{self.contact}" if is_mail else ""
+
+
+@dataclass(frozen=True)
+class Licence:
+    """The licence of the data; name and address are empty for a licence that this page does not know."""
+
+    code: str
+    name: str = ""
+    address: str = ""
+
+
+def operator() -> Operator:
+    """Return the operator of this register."""
+    return Operator(settings.OPERATOR_NAME, settings.OPERATOR_PLACE, settings.OPERATOR_CONTACT)
+
+
+def licence() -> Licence:
+    """Return the licence of the data."""
+    return Licence(settings.DATA_LICENCE, *LICENCES.get(settings.DATA_LICENCE, ()))
+
+
+@public_page
+def about(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
+    context = {
+        "section": "about",
+        "operator": operator(),
+        "licence": licence(),
+        "profile": Profile.current(),
+        "limits": current_limits(),
+        "site": settings.PUBLIC_URL,
+    }
+    return render(request, "register/about/about.html", context)

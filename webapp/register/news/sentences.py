@@ -1,0 +1,258 @@
+"""Sentences of news, made from the kind and the details of an event. Old events may lack details: they say less."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from django.utils.text import capfirst
+
+from results.access.withholding import REEVALUATED
+from results.catalogue.claims import CLAIM_CHANGED, CLAIMS_RECOMPUTED
+from results.history import PUBLISHED
+from results.models import YCSB, Certificate, Event, Run, Statistic, Verdict
+from results.reevaluation.recompute import NOT_FOUND_AGAIN
+from webapp.register.news.past_results import CATALOGUE_CHANGED, PastResult
+from webapp.register.tables.sentences import HOW, number_of, together
+from webapp.register.ycsb.claims_page import LABELS
+from webapp.templatetags import units
+
+
+class Group(StrEnum):
+    """A part of a monthly summary; the value is its anchor."""
+
+    RESULTS = "results"
+    VERDICTS = "verdicts"
+    CERTIFICATES = "certificates"
+    WITHDRAWALS = "withdrawals"
+    CLAIMS = "claims"
+    CORRECTIONS = "corrections"
+
+
+GROUP_TITLES = {
+    Group.RESULTS: "New results",
+    Group.VERDICTS: "Re-evaluated results",
+    Group.CERTIFICATES: "Certificates",
+    Group.WITHDRAWALS: "Withdrawn and superseded results",
+    Group.CLAIMS: "Claims of publications",
+    Group.CORRECTIONS: "Corrections and notes",
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """An event with its subject: a run as it was then, a certificate, or neither."""
+
+    event: Event
+    run: Run | None = None
+    past: PastResult | None = None
+    certificate: Certificate | None = None
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """Return the visible details of the event."""
+        details: Mapping[str, Any] = self.event.details
+        return details
+
+    @property
+    def subject(self) -> str:
+        """Return the id of the subject."""
+        return self.event.subject_id
+
+
+OUTCOMES = {
+    Verdict.Outcome.PASS: "passes",
+    Verdict.Outcome.FAIL: "fails",
+    Verdict.Outcome.UNDECIDED: "is undecided",
+    Verdict.Outcome.VOID: "is void",
+}
+LONGEST_VALUE = 60  # characters of a corrected value; longer ones are on the page of the run
+FIELD_NAMES = {"tps": "speed", "nx_load": "load", "source_row": "row as printed", "endurance_dwpd": "endurance"}
+
+
+def _published(facts: Facts) -> str:
+    run, past = facts.run, facts.past
+    if run is None or past is None:
+        return f"Run {facts.subject} was published."
+    if run.workload == YCSB:
+        return f"Run {run.public_id} measured the drive through a database, with YCSB."
+    speed = f"ran at {units.decimal(past.tps)} tps{together(run)}" if past.tps else "reports no speed"
+    how = f", {HOW[Statistic(run.statistic)]}" if run.statistic == Statistic.STEADY_AS_PUBLISHED else ""
+    if not past.outcome:
+        return f"Run {run.public_id} {speed}{how}. It has no verdict."
+    return f"Run {run.public_id} {speed}{how}. It {OUTCOMES[Verdict.Outcome(past.outcome)]} under {past.profile}."
+
+
+def _reevaluated(facts: Facts) -> str:
+    details, run = facts.details, f"Run {facts.subject}"
+    if "outcomes" not in details:  # an event of an earlier release
+        before, after = details.get("before"), details.get("after")
+        return f"{run} was re-evaluated: {before} -> {after}" if before and after else f"{run} was re-evaluated."
+    before, after = ("no verdict" if not each else Verdict.Outcome(each).label for each in details["outcomes"])
+    under = f" under {details['profiles'][1]}" if details["profiles"][1] else ""
+    verdict = f"verdict changed from {before} to {after}" if before != after else f"verdict is still “{after}”"
+    shares = "".join(f" {sentence}" for sentence in _share_sentences(details["shares"]))
+    reader_before, reader = details["readers"]
+    read_by = f" drivetest {reader} read its log again." if reader != reader_before else ""
+    return f"{run}: its {verdict}{under}.{shares}{read_by}"
+
+
+SCOPES = {
+    Statistic.WORST_SLICE: "In the worst slice",
+    Statistic.OVERALL: "Over the whole run",
+    Statistic.STEADY_AS_PUBLISHED: "As published",
+}
+
+
+def _share_sentences(shares: list[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on the changed shares of each statistic."""
+    sentences = []
+    for statistic, scope in SCOPES.items():
+        of_statistic = [share for share in shares if share["statistic"] == statistic]
+        parts = [
+            f"over {units.threshold(share['threshold_us'])}: {_pct(share['before'])} -> {_pct(share['after'])}"
+            for share in of_statistic
+        ]
+        sentences += [f"{scope}, {'; '.join(parts)}."] if parts else []
+    return sentences
+
+
+def _pct(printed: str | None) -> str:
+    return "not reported" if printed is None else units.with_unit(printed, "%")
+
+
+def _superseded(facts: Facts) -> str:
+    successor = facts.details.get("successor")
+    return f"Run {successor} superseded run {facts.subject}." if successor else f"Run {facts.subject} was superseded."
+
+
+def _unsuperseded(facts: Facts) -> str:
+    successor = facts.details.get("successor")
+    by = f" Run {successor} no longer supersedes it." if successor else ""
+    return f"Run {facts.subject} is listed again.{by}"
+
+
+def _reinstated(facts: Facts) -> str:
+    again = " It is superseded by another run, as before." if facts.details.get("after") == "superseded" else ""
+    return f"The withdrawal of run {facts.subject} was reverted.{again}"
+
+
+def _corrected(facts: Facts) -> str:
+    return f"Corrected values of run {facts.subject}: {_changes(facts.details.get('changes', {}))}."
+
+
+def _correction_reverted(facts: Facts) -> str:
+    return f"A correction of run {facts.subject} was reverted: {_changes(facts.details.get('changes', {}))}."
+
+
+def _catalogue_changed(facts: Facts) -> str:
+    return f"The published figures of run {facts.subject} were corrected: {_changes(facts.details)}."
+
+
+def _changes(changes: Mapping[str, Any]) -> str:
+    """Return old and new values by name. Long values are left out."""
+    parts = []
+    for name, (before, after) in changes.items():
+        label, values = FIELD_NAMES.get(name, name.replace("_", " ")), (_value(before), _value(after))
+        is_short = max(map(len, values)) <= LONGEST_VALUE
+        parts.append(f"{label} {values[0]} -> {values[1]}" if is_short else label)
+    return "; ".join(parts) or "values not recorded"
+
+
+def _value(value: object) -> str:
+    return "not reported" if value in {None, "", "None"} else str(value)
+
+
+def _not_found(facts: Facts) -> str:
+    reader = facts.details.get("reader")
+    program = f"drivetest {reader}" if reader else "A newer version of drivetest"
+    return f"{program} does not find run {facts.subject} in its log. The earlier figures stay."
+
+
+def certificate_scope(certificate: Certificate) -> str:
+    """Return load and number of devices of a certificate: 30x on 1 device."""
+    return f"{units.nx(certificate.nx_load)} on {units.counted(certificate.device_count, 'device')}"
+
+
+def _runs(public_ids: list[str]) -> str:
+    return f"run{'' if len(public_ids) == 1 else 's'} {', '.join(public_ids)}"
+
+
+def _certificate_issued(facts: Facts) -> str:
+    scope = f" certifies {certificate_scope(facts.certificate)}" if facts.certificate else " was issued"
+    runs = facts.details.get("runs")
+    return f"Certificate {facts.subject}{scope}{f', based on {_runs(runs)}' if runs else ''}."
+
+
+def _certificate_withdrawn(facts: Facts) -> str:
+    scope = f" ({certificate_scope(facts.certificate)})" if facts.certificate else ""
+    lost = facts.details.get("runs_lost")
+    if lost is None:
+        return f"Certificate {facts.subject}{scope} was withdrawn."
+    if not lost:
+        return f"Certificate {facts.subject}{scope} was withdrawn: after a re-evaluation, its runs do not certify it."
+    no_longer = "is no longer a current run" if len(lost) == 1 else "are no longer current runs"
+    return f"Certificate {facts.subject}{scope} was withdrawn: {_runs(lost)} {no_longer} under its profile."
+
+
+def _certificate_reinstated(facts: Facts) -> str:
+    scope = f" ({certificate_scope(facts.certificate)})" if facts.certificate else ""
+    return f"Certificate {facts.subject}{scope} is current again: its runs certify it again."
+
+
+def _claims_recomputed(facts: Facts) -> str:
+    statuses: Mapping[str, int] = facts.details.get("statuses", {})
+    parts = [f"{units.count(number)} {LABELS.get(status, status)}" for status, number in statuses.items()]
+    claims = number_of(sum(statuses.values()), "claim", "claims")
+    return f"The register recomputed {claims} from the publication's own figures: {', '.join(parts)}."
+
+
+def _claim_changed(facts: Facts) -> str:
+    details = facts.details
+    name = ", ".join(part for part in (details["claim"], details["workload"], details["device"]) if part)
+    changes = dict(details["changes"])
+    parts = []
+    if "status" in changes:
+        before, after = (LABELS.get(each, each) for each in changes.pop("status"))
+        parts.append(f"its status changed from “{before}” to “{after}”")
+    for column, (before, after) in changes.items():
+        values = (units.with_unit(each, details["unit"]) or "none" for each in (before, after))
+        parts.append(f"{column.replace('_', ' ')} {' -> '.join(values)}")
+    return f"{capfirst(name)}: {'; '.join(parts)}."
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The words of one kind of event; `reason_label` is empty if its sentence contains the reason already."""
+
+    label: str
+    group: Group
+    sentence: Callable[[Facts], str]
+    reason_label: str = "Reason"
+
+
+KINDS = {
+    PUBLISHED: Kind("New result", Group.RESULTS, _published, reason_label=""),
+    REEVALUATED: Kind("Re-evaluated", Group.VERDICTS, _reevaluated),
+    NOT_FOUND_AGAIN: Kind("Not found again", Group.VERDICTS, _not_found),
+    "run-withdrawn": Kind("Withdrawn", Group.WITHDRAWALS, lambda facts: f"Run {facts.subject} was withdrawn."),
+    "run-reinstated": Kind("Reinstated", Group.WITHDRAWALS, _reinstated),
+    "run-superseded": Kind("Superseded", Group.WITHDRAWALS, _superseded),
+    "run-unsuperseded": Kind("Listed again", Group.WITHDRAWALS, _unsuperseded),
+    "certificate-issued": Kind("Certificate issued", Group.CERTIFICATES, _certificate_issued),
+    "certificate-withdrawn": Kind("Certificate withdrawn", Group.CERTIFICATES, _certificate_withdrawn, reason_label=""),
+    "certificate-reinstated": Kind(
+        "Certificate reinstated", Group.CERTIFICATES, _certificate_reinstated, reason_label=""
+    ),
+    CLAIMS_RECOMPUTED: Kind("Claims recomputed", Group.CLAIMS, _claims_recomputed),
+    CLAIM_CHANGED: Kind("Claim recomputed", Group.CLAIMS, _claim_changed),
+    "run-annotated": Kind(
+        "Note", Group.CORRECTIONS, lambda facts: f"A reviewer added a note to run {facts.subject}.", reason_label="Note"
+    ),
+    "annotation-retracted": Kind(
+        "Note retracted", Group.CORRECTIONS, lambda facts: f"A reviewer retracted a note on run {facts.subject}."
+    ),
+    "run-corrected": Kind("Corrected", Group.CORRECTIONS, _corrected),
+    "correction-taken-back": Kind("Correction reverted", Group.CORRECTIONS, _correction_reverted),
+    CATALOGUE_CHANGED: Kind("Corrected", Group.CORRECTIONS, _catalogue_changed, reason_label=""),
+}
