@@ -118,6 +118,7 @@ class CheckedRow:
     check: ClaimCheck
     recorded_value: str
     recorded_status: str
+    note: str = ""
 
     @property
     def is_as_recorded(self) -> bool:
@@ -142,11 +143,17 @@ def read_published_figures(folder: Path = PUBLISHED) -> list[Figure]:
     return [_figure(row) for name in FIGURE_FILES for row in _rows(folder / name)]
 
 
+def published_vendors(folder: Path = PUBLISHED) -> Mapping[tuple[str, str], str]:
+    """Return the vendor of each drive that has figures, by publication and drive."""
+    rows = [row for name in FIGURE_FILES for row in _rows(folder / name)]
+    return {(row["publication"], row["model"]): row["vendor"] for row in rows}
+
+
 def check_published_claims(folder: Path = PUBLISHED) -> list[CheckedRow]:
     """Return every claim of the file, in its order, recomputed."""
     figures = read_published_figures(folder)
     return [
-        CheckedRow(line, check_claim(_claim(row), figures), row["recomputed_value"], row["status"])
+        CheckedRow(line, check_claim(_claim(row), figures), row["recomputed_value"], row["status"], row["note"])
         for line, row in enumerate(_rows(folder / CLAIM_FILE), start=2)
     ]
 

@@ -17,13 +17,19 @@ CERTIFICATION_PAGE = "act-certified-drives"
 
 @dataclass(frozen=True)
 class PublishedSource:
-    """One publication; an address or a day that was not recorded with its figures is empty, and never made up."""
+    """One publication; what was not recorded with its figures is empty, and never made up.
+
+    `title` describes the publication. `printed_title`, `published_on` and `page` are as the publication prints them.
+    """
 
     source: str
     title: str
     publisher: str
     address: str
     retrieved_on: str
+    printed_title: str = ""
+    published_on: str = ""
+    page: str = ""
 
 
 @cache

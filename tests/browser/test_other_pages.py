@@ -24,17 +24,50 @@ def test_the_44_and_49_per_cent_of_the_7400_brief_are_found_and_drawn(page):
     table = page.locator("table", has_text="Workload A")
     assert "+43.9" in table.get_by_role("row", name=re.compile("^peak")).inner_text()
     assert "+48.6" in table.get_by_role("row", name=re.compile("^mean")).inner_text()
-    page.locator("#throughput").scroll_into_view_if_needed()
-    page.wait_for_selector(".plot .main-svg")
-    expect(page.locator(".plot[aria-label]")).to_have_count(5)
+    expect(page.locator("svg.chart")).to_have_count(5)
+
+
+COLOUR = "getComputedStyle(document.querySelector('svg.chart .dot')).stroke"
 
 
 def test_a_chart_follows_the_theme(page):
     page.goto("/ycsb/micron-7450-brief/")
-    page.wait_for_selector(".plot .main-svg")
-    light = page.locator(".plot .main-svg").first.evaluate("each => each.style.background")
+    light = page.evaluate(COLOUR)
     page.get_by_role("button", name="Dark").click()
-    page.wait_for_function("before => document.querySelector('.plot .main-svg').style.background !== before", arg=light)
+    page.wait_for_function(f"before => {COLOUR} !== before", arg=light)
+
+
+def test_the_values_of_a_chart_are_read_with_arrow_keys(page):
+    page.goto("/ycsb/micron-7400-brief/")
+    chart = page.locator("svg.chart").first
+    chart.focus()
+    reading = page.locator(".plotbox + .reading").first
+    page.keyboard.press("ArrowLeft")  # the first mark has none before it
+    expect(reading).to_have_text("7400 PRO: 17,060 ops/s with 4 threads")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    expect(reading).to_have_text("7400 PRO: 42,012 ops/s with 32 threads (peak)")
+    page.keyboard.press("End")
+    expect(reading).to_have_text("7300 PRO: 27,987 ops/s with 256 threads")
+    page.keyboard.press("ArrowRight")  # the last mark has none after it
+    expect(reading).to_have_text("7300 PRO: 27,987 ops/s with 256 threads")
+    expect(chart.locator(".mark.on")).to_have_count(1)
+    page.keyboard.press("Tab")
+    expect(chart.locator(".mark.on")).to_have_count(0)
+
+
+def test_the_wrong_claim_is_found_from_the_list_without_javascript(new_page):
+    page = new_page(java_script_enabled=False)
+    page.goto("/ycsb/claims/")
+    page.get_by_role("navigation", name="Filter by outcome").get_by_role("link", name="Contradicted").click()
+    page.wait_for_url("**/ycsb/claims/?outcome=contradicted")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    page.locator("tbody tr").get_by_role("link", name="mean improvement over thread counts").click()
+    expect(page.locator("main h1")).to_have_text(re.compile("Stated 24.%. Its own table gives 25.8.%."))
+    expect(page.locator("svg.chart rect.col")).to_have_count(10)
+    image = page.locator("img.card")
+    image.scroll_into_view_if_needed()
+    assert image.evaluate("each => each.decode().then(() => [each.naturalWidth, each.naturalHeight])") == [1200, 630]
 
 
 def test_a_claim_links_back_to_its_figures(page):

@@ -12,6 +12,11 @@ pytestmark = pytest.mark.browser
 LANDSCAPE, PORTRAIT = 1032, 703  # px of A4 between margins of 12 mm
 CATEGORIES = ["nvme-3dxpoint", "sata-sas-flash", "m2-flash", "networked", "historical"]
 BRIEFS = ["micron-7450-brief", "micron-x100-paper", "kioxia-fl6-brief"]
+CLAIMS = [  # a mean, two peaks, two figures, an interval, several workloads, and no figures
+    "micron-7400-brief/mean-improvement-over-thread-counts-d", "micron-7400-brief/peak-throughput-improvement-a",
+    "kioxia-fl6-brief/throughput-gain-a", "micron-7450-brief/throughput-improvement-at-15-ms-p99-99-read-a",
+    "kioxia-fl6-brief/memory-utilization-small-gains-a-f", "micron-x100-paper/ops-per-watt-over-thread-counts-a",
+]  # fmt: skip
 EXPLAINED = ["rules", "tools", "generator", "submit", "glossary"]
 
 
@@ -41,6 +46,8 @@ VISITS = [
     Visit("/compare/?drive=sandisk-dc-sn861-6400gb&drive=intel-p5510-7680gb", fits=(), accessible=(), sheet=LANDSCAPE),
     Visit("/ycsb/"),
     Visit("/ycsb/claims/", sheet=PORTRAIT),
+    Visit("/ycsb/claims/?outcome=contradicted"),
+    *(Visit(f"/ycsb/claims/{claim}/", sheet=PORTRAIT) for claim in CLAIMS),
     Visit("/ycsb/micron-7400-brief/", sheet=PORTRAIT),
     *(Visit(f"/ycsb/{brief}/") for brief in BRIEFS),
     Visit("/nines/", sheet=PORTRAIT),
@@ -53,7 +60,7 @@ VISITS = [
     Visit("/explain/", sheet=PORTRAIT),
     *(Visit(f"/explain/{page}/") for page in EXPLAINED),
 ]
-WITHOUT_SCRIPT = ["/", "/drives/nvme-flash/", "/ycsb/micron-7400-brief/"]
+WITHOUT_SCRIPT = ["/", "/drives/nvme-flash/", "/ycsb/micron-7400-brief/", f"/ycsb/claims/{CLAIMS[0]}/"]
 
 
 @pytest.mark.parametrize("visit", VISITS, ids=lambda visit: visit.path)

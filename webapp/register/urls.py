@@ -20,6 +20,7 @@ from webapp.register.sizing import views as sizing_views
 from webapp.register.syndication import badge_images, citations, feeds, sitemap
 from webapp.register.trial import views as trial_views
 from webapp.register.ycsb import views as ycsb_views
+from webapp.register.ycsb.claims import views as claims_views
 
 urlpatterns: list[URLPattern] = [
     # Feeds, badges, sitemaps and permanent ids.
@@ -66,7 +67,9 @@ urlpatterns: list[URLPattern] = [
     path("runs/<str:public_id>/status-lines.csv", downloads.status_lines_csv, name="run-status-lines"),
     # YCSB, and the pages other than tables.
     path("ycsb/", ycsb_views.index, name="ycsb"),
-    path("ycsb/claims/", ycsb_views.claims, name="ycsb-claims"),
+    path("ycsb/claims/", claims_views.claims, name="ycsb-claims"),
+    path("ycsb/claims/<slug:publication>/<slug:name>/", claims_views.claim, name="ycsb-claim"),
+    path("ycsb/claims/<slug:publication>/<slug:name>/share.png", claims_views.picture, name="ycsb-claim-picture"),
     path("ycsb/loads/<slug:key>/", ycsb_views.load, name="ycsb-load"),
     path("ycsb/<slug:publication>/", ycsb_views.publication, name="ycsb-publication"),
     path("news/", news_views.news, name="news"),

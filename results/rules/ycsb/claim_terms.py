@@ -10,6 +10,8 @@ LATENCY_US = {"us": 1, "ms": 1_000, "s": 1_000_000}
 _AVERAGE_LATENCY = re.compile(r"\baverage ([a-z][a-z-]*) latency\b")
 _PERCENTILE_LATENCY = re.compile(r"\bp([0-9]+(?:\.[0-9]+)?) ([a-z][a-z-]*)\b")
 _CONDITION = re.compile(r"\bat ([0-9][0-9,]*(?:\.[0-9]+)?) (ops/s|us|ms|s)\b")
+_GROUPS = re.compile(r"(?<=[0-9]),(?=[0-9])")
+_NAME = re.compile(r"[a-z0-9]+")
 _RANGE = re.compile(r"([A-Z])-([A-Z])")
 # An improvement without a named metric is one of throughput, the number that YCSB prints first.
 _METRIC_WORDS = (
@@ -81,3 +83,12 @@ def workloads(text: str) -> tuple[str, ...]:
     """
     span = _RANGE.fullmatch(text)
     return tuple(chr(code) for code in range(ord(span[1]), ord(span[2]) + 1)) if span else (text,)
+
+
+def claim_id(claim: str, workload: str) -> str:
+    """Return the name of a claim in URLs, unique in its publication. It is permanent, as both texts identify the claim.
+
+    >>> claim_id("lower p99.9 read latency at 460,000 ops/s", "A"), claim_id("memory utilization: small gains", "A-F")
+    ('lower-p99-9-read-latency-at-460000-ops-s-a', 'memory-utilization-small-gains-a-f')
+    """
+    return "-".join(_NAME.findall(_GROUPS.sub("", f"{claim} {workload}".lower())))

@@ -13,7 +13,7 @@ from results.rules.ycsb.gains import better, decrease, increase, times_less
 from results.rules.ycsb.statements import Formula, Status, Taken, ends_of
 from results.rules.ycsb.sweeps import CORE_MIX, LittlesLaw, littles_law, mean_improvement, mean_latency_us
 
-PERCENT, TIMES = "%", "x"
+PERCENT, TIMES, OPS_PER_S = "%", "x", "ops/s"
 AT_A_FIXED = " at a fixed "
 
 
@@ -48,6 +48,30 @@ class Claim:
     unit: str
     computation: str
 
+    @property
+    def formula(self) -> str:
+        """Return the formula of a and b, without the quantity that it holds fixed."""
+        return self.computation.partition(AT_A_FIXED)[0]
+
+
+@dataclass(frozen=True)
+class BasisRow:
+    """The figures of both drives at one thread count, None for a drive without one; no `threads` for a single run."""
+
+    threads: int | None
+    a: Taken | None
+    b: Taken | None
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The figures of one workload that a claim is computed from, by rising thread count."""
+
+    workload: str
+    metric: str
+    unit: str
+    rows: tuple[BasisRow, ...]
+
 
 @dataclass(frozen=True)
 class ClaimCheck:
@@ -55,7 +79,8 @@ class ClaimCheck:
 
     `printed_status` is the status of the printed value, which is rounded twice. If it differs from `status`, the second
     rounding made the difference, or the claim is in words, which no number refutes. If figures were read from a chart,
-    `span` is the range of the value and decides the status; it is None if all figures were printed.
+    `span` is the range of the value and decides the status; it is None if all figures were printed. `basis` has the
+    figures of each workload.
     """
 
     claim: Claim
@@ -65,6 +90,7 @@ class ClaimCheck:
     printed_status: Status
     reason: str
     span: tuple[Fraction, Fraction] | None = None
+    basis: tuple[Basis, ...] = ()
 
 
 class _MissingError(Exception):
@@ -78,8 +104,8 @@ def check_claim(claim: Claim, figures: Sequence[Figure]) -> ClaimCheck:
     except _MissingError as missing:
         lacking = Status.CANNOT_BE_CHECKED
         return ClaimCheck(claim, (), "", lacking, lacking, str(missing))
-    values = tuple(value for value, _ in results)
-    ends = [end for _, value_ends in results for end in value_ends]
+    values = tuple(result.value for result in results)
+    ends = [end for result in results for end in result.ends]
     span = (min(ends), max(ends)) if ends else None
     places = statements.places_of(claim.stated_value)
     if places is None:
@@ -91,7 +117,8 @@ def check_claim(claim: Claim, figures: Sequence[Figure]) -> ClaimCheck:
     shown = sorted({statements.printed(value, max(1, places or 0)) for value in values}, key=Fraction)
     printed_status = statements.judge_all(claim.stated_value, [Fraction(text) for text in shown])
     printed = " to ".join(dict.fromkeys((shown[0], shown[-1])))
-    return ClaimCheck(claim, values, printed, status, printed_status, "", span)
+    basis = tuple(result.basis for result in results)
+    return ClaimCheck(claim, values, printed, status, printed_status, "", span, basis)
 
 
 @dataclass(frozen=True)
@@ -124,21 +151,35 @@ OF_TWO: Mapping[str, tuple[Formula, str]] = {
 PEAKS, MEAN_OF_GAINS = "max over threads / max over threads - 1", "mean of per-thread-count improvements"
 
 
-def _result(claim: Claim, workload: str, figures: Sequence[Figure]) -> tuple[Fraction, list[Fraction]]:
-    """Compute one value in the claim's unit, and the ends of what its figures allow."""
+@dataclass(frozen=True)
+class _Result:
+    """One value in the claim's unit, the ends of what its figures allow, and the figures."""
+
+    value: Fraction
+    ends: Sequence[Fraction]
+    basis: Basis
+
+
+def _result(claim: Claim, workload: str, figures: Sequence[Figure]) -> _Result:
+    """Compute a claim for one workload."""
     if not claim.computation:
         raise _MissingError("the publication states no figures for this claim")
     question = _Question(claim, workload, figures)
     formula, _, fixed = claim.computation.partition(AT_A_FIXED)
     if formula in {PEAKS, MEAN_OF_GAINS} and not fixed:
-        return _scaled(claim, _over_threads(question, formula), PERCENT), []
+        ratio, basis = _over_threads(question, formula)
+        return _Result(_scaled(claim, ratio, PERCENT), (), basis)
     if formula not in OF_TWO or fixed not in {"", claim_terms.THROUGHPUT, claim_terms.LATENCY}:
         raise _MissingError(f"the computation is not known: {claim.computation}")
     compute, unit = OF_TWO[formula]
-    a, b = (_taken(question, model, fixed) for model in (claim.device, claim.against))
-    return _scaled(claim, compute(a.value, b.value), unit), [
-        _scaled(claim, end, unit) for end in ends_of(compute, a, b)
-    ]
+    found = [_taken(question, model, fixed) for model in (claim.device, claim.against)]
+    (a, _), (b, _) = found
+    metric = claim_terms.THROUGHPUT if fixed == claim_terms.LATENCY else question.metric()
+    return _Result(
+        _scaled(claim, compute(a.value, b.value), unit),
+        [_scaled(claim, end, unit) for end in ends_of(compute, a, b)],
+        Basis(workload, metric, found[0][1], (BasisRow(None, a, b),)),
+    )
 
 
 def _scaled(claim: Claim, value: Fraction | None, unit: str) -> Fraction:
@@ -149,37 +190,50 @@ def _scaled(claim: Claim, value: Fraction | None, unit: str) -> Fraction:
     return value * 100 if unit == PERCENT else value
 
 
-def _over_threads(question: _Question, formula: str) -> Fraction | None:
+def _over_threads(question: _Question, formula: str) -> tuple[Fraction | None, Basis]:
     metric = question.metric()
     direction = better(metric, question.claim.publication)
     if direction is None:
         raise _MissingError(f"{metric} is better neither high nor low")
-    values, base = (_sweep(question, model, metric) for model in (question.claim.device, question.claim.against))
+    found, base = (_sweep(question, model, metric) for model in (question.claim.device, question.claim.against))
+    values, base_values = ({threads: each.value for threads, each in sweep.items()} for sweep in (found, base))
+    units = [each.unit for each in (*found.values(), *base.values())]
+    basis = Basis(question.workload, metric, units[0] if units else "", _rows(found, base))
     if formula == MEAN_OF_GAINS:
-        return mean_improvement(values, base, direction)
-    return increase(max(values.values()), max(base.values())) if values and base else None
+        return mean_improvement(values, base_values, direction), basis
+    is_known = values and base_values
+    return increase(max(values.values()), max(base_values.values())) if is_known else None, basis
 
 
-def _sweep(question: _Question, model: str, metric: str) -> Mapping[int, Fraction]:
+def _rows(found: Mapping[int, Figure], base: Mapping[int, Figure]) -> tuple[BasisRow, ...]:
+    taken = [
+        {threads: Taken(each.value, each.is_read_off) for threads, each in sweep.items()} for sweep in (found, base)
+    ]
+    return tuple(
+        BasisRow(threads, *(side.get(threads) for side in taken)) for threads in sorted(found.keys() | base.keys())
+    )
+
+
+def _sweep(question: _Question, model: str, metric: str) -> Mapping[int, Figure]:
     figures = [figure for figure in question.of(model, metric) if figure.threads is not None]
-    sweep = {figure.threads: figure.value for figure in figures if figure.threads is not None}
+    sweep = {figure.threads: figure for figure in figures if figure.threads is not None}
     if len(sweep) < len(figures):
         raise _MissingError(f"{model} has several figures of {metric} for one thread count")
     return sweep
 
 
-def _taken(question: _Question, model: str, fixed: str) -> Taken:
-    """Return the number that a formula takes of one drive: its only figure, or the one at the fixed quantity."""
+def _taken(question: _Question, model: str, fixed: str) -> tuple[Taken, str]:
+    """Return the number of one drive that a formula takes, with its unit: its figure, or that at the fixed quantity."""
     if not fixed:
         figure = _one(question.of(model, question.metric()), model)
-        return Taken(figure.value, figure.is_read_off)
+        return Taken(figure.value, figure.is_read_off), figure.unit
     wanted = claim_terms.condition(question.claim.claim)
     if wanted is None or wanted.quantity != fixed:
         raise _MissingError(f"the claim names no {fixed} that is fixed: {question.claim.claim}")
     if fixed == claim_terms.THROUGHPUT:
         figures = question.of(model, question.metric())
         figure = _one([each for each in figures if each.at_ops_per_s == wanted.value], model)
-        return Taken(figure.value, figure.is_read_off)
+        return Taken(figure.value, figure.is_read_off), figure.unit
     metric = claim_terms.latency_metric(question.claim.claim)
     if metric is None:
         raise _MissingError(f"the claim names no latency: {question.claim.claim}")
@@ -187,7 +241,7 @@ def _taken(question: _Question, model: str, fixed: str) -> Taken:
     figure = _one([each for each in figures if claim_terms.in_us(each.value, each.unit) == wanted.value], model)
     if figure.at_ops_per_s is None:
         raise _MissingError(f"the figure of {model} states no throughput")
-    return Taken(figure.at_ops_per_s, figure.is_read_off)
+    return Taken(figure.at_ops_per_s, figure.is_read_off), OPS_PER_S
 
 
 def _one(found: Sequence[Figure], model: str) -> Figure:

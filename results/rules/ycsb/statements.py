@@ -23,6 +23,37 @@ class Status(StrEnum):
     CANNOT_BE_CHECKED = "cannot be checked from published figures"
 
 
+class Outcome(StrEnum):
+    """What a status means for a reader: four groups of statuses."""
+
+    CONTRADICTED = "contradicted"
+    CONFIRMED = "confirmed"
+    FROM_CHART = "from-chart"
+    UNCHECKED = "unchecked"
+
+
+_OUTCOMES = {
+    Status.REPRODUCES: Outcome.CONFIRMED,
+    Status.TRUNCATED: Outcome.CONFIRMED,
+    Status.ROUNDED_UP: Outcome.CONFIRMED,
+    Status.AS_READ: Outcome.FROM_CHART,
+    Status.AT_POINTS: Outcome.FROM_CHART,
+    Status.NOT_DECIDABLE: Outcome.FROM_CHART,
+    Status.CONTRADICTS: Outcome.CONTRADICTED,
+    Status.IN_WORDS: Outcome.UNCHECKED,
+    Status.CANNOT_BE_CHECKED: Outcome.UNCHECKED,
+}
+
+
+def outcome_of(status: Status) -> Outcome:
+    """Return the group of a status.
+
+    >>> str(outcome_of(Status.TRUNCATED)), str(outcome_of(Status.IN_WORDS))
+    ('confirmed', 'unchecked')
+    """
+    return _OUTCOMES[status]
+
+
 def places_of(stated: str) -> int | None:
     """Return the number of decimals of a stated number; None if the text is not a number.
 

@@ -10,6 +10,7 @@ from results.catalogue.claims import import_claims, import_figures
 from tests.webapp.register.runs.charts.test_telemetry import interval, make_run
 from webapp.register.tables.categories import SPECS
 from webapp.register.tables.meanings import ALL, meaning_address
+from webapp.register.ycsb.claims.entries import entries
 
 __all__ = ["make_run"]
 pytestmark = pytest.mark.django_db
@@ -92,6 +93,8 @@ def test_every_head_of_every_publication_links_to_its_meaning(client, anchors):
     for address in addresses:
         assert_all_link_to_meanings(client, anchors, address, 4)
     assert_all_link_to_meanings(client, anchors, "/ycsb/claims/", 6)
+    for entry in entries():
+        assert_all_link_to_meanings(client, anchors, entry.address, 4 if entry.row.check.basis else 0)
 
 
 def test_every_head_of_the_page_of_a_run_links_to_its_meaning(client, make_run, anchors):

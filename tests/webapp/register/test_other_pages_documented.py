@@ -10,15 +10,18 @@ from webapp.register.nines import views as nines_view
 from webapp.register.sizing import page as sizing_page
 from webapp.register.sizing import query as sizing_query
 from webapp.register.sizing import views as sizing_views
-from webapp.register.ycsb import claims_page
 from webapp.register.ycsb import views as ycsb_views
+from webapp.register.ycsb.claims import listing
+from webapp.register.ycsb.claims import page as claim_page
+from webapp.register.ycsb.claims import views as claims_views
 from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS
 
 OTHER_PAGES = (settings.BASE_DIR / "docs/reference/exports.md").read_text().split("## Other pages")[1]
 EXPORTED = {
     ycsb_views.FIGURES_SCHEMA: FIGURE_FIELDS,
     ycsb_views.POINTS_SCHEMA: (*POINT_FIELDS, "of", "against", "hold", "at", "statistic"),
-    ycsb_views.CLAIMS_SCHEMA: claims_page.FIELDS,
+    claims_views.CLAIMS_SCHEMA: (*listing.FIELDS, *listing.FILTERS),
+    claims_views.CLAIM_SCHEMA: claim_page.FIGURE_FIELDS,
     nines_view.SCHEMA: (*nines_view.FIELDS, *(each.names[0] for each in nines_view.PARAMETERS)),
     sizing_views.SCHEMA: (*sizing_page.FIELDS, *(field.name for field in sizing_query.FIELDS), "drive", "sort"),
     fleet_views.SCHEMA: fleet_views.FIELDS,

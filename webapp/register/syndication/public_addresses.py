@@ -17,6 +17,7 @@ from results.models import Category, Certificate, Histogram, Product, PublishedF
 from webapp.register.http.responses import is_public_page
 from webapp.register.news.months import summary_months
 from webapp.register.tables.makers import vendor_slug
+from webapp.register.ycsb.claims.entries import entries
 from webapp.register.ycsb.loads import LOAD_KEY_DIGITS
 
 EVERYTHING = "*"  # the group of pages that depend on all results
@@ -88,6 +89,7 @@ def arguments_by_name() -> dict[str, list[Arguments]]:
         "run-slices": _of_runs(run for run in runs if run.has_slices),
         "run-status-lines": _of_runs(with_lines),
         "vendor-feed": _of_everything(sorted({vendor_slug(vendor) for _, vendor in products})),
+        "ycsb-claim": _of_claims(),
         "ycsb-load": _of_everything(dict.fromkeys(key[:LOAD_KEY_DIGITS] for key in sweep_keys)),
         "ycsb-publication": _of_everything(publications),
     }
@@ -109,6 +111,11 @@ def _of_everything(names: Iterable[str]) -> list[Arguments]:
     return [((name,), EVERYTHING) for name in names]
 
 
+def _of_claims() -> list[Arguments]:
+    """Return all claims of publications, which come from files of the release."""
+    return [((entry.slug, entry.claim_id), EVERYTHING) for entry in entries()]
+
+
 def _of_runs(runs: Iterable[Any]) -> list[Arguments]:
     return [((run.public_id,), run.slug) for run in runs]
 
@@ -127,6 +134,7 @@ LEFT_OUT = {
     "run-earlier": "a rare download",
     "permanent-id": "redirects to a page that is in the sitemap",
     "sitemap-part": "only if one sitemap cannot list all pages",
+    "ycsb-claim-picture": "drawn once by each process, without a query",
     "dump-file": "sent from the directory of the dumps, without a query",
 }
 

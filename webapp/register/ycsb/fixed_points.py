@@ -7,11 +7,12 @@ from itertools import groupby
 from typing import Any
 
 from results.rules.ycsb.gains import Better, gain, increase, times_less
-from results.rules.ycsb.statements import Formula, Taken, ends_of
-from webapp.register.ycsb.curves import Panel, curve, fixed_line
-from webapp.register.ycsb.gains import CHART_ACCURACY, percent, span, times
+from results.rules.ycsb.statements import Formula, Taken, ends_of, read_off_span
+from webapp.register.ycsb.curves import Curve, Dot, FixedLine, Panel
+from webapp.register.ycsb.gains import CHART_ACCURACY, READ_FROM_CHART, digits, percent, span, times
 from webapp.register.ycsb.publications import Figure, Figures, metric_name
 
+US_PER_MS = 1000
 Pair = tuple[Figure, Figure]
 Number = Callable[[Figure], Fraction]
 
@@ -100,25 +101,37 @@ def _remark(pair: Pair, ends: Sequence[Fraction], unit: str) -> str:
 
 
 def _panels(stated: Sequence[Figure], at_throughput: Sequence[Pair], at_latency: Sequence[Pair]) -> list[Panel]:
-    lines = [(first, fixed_line("x", _rate(first), _ops(first))) for first, _ in at_throughput]
-    lines += [(first, fixed_line("y", _us(first) / 1000, first.printed)) for first, _ in at_latency]
+    lines = [(first, FixedLine("x", _rate(first), _ops(first))) for first, _ in at_throughput]
+    lines += [(first, FixedLine("y", _us(first) / US_PER_MS, first.shown)) for first, _ in at_latency]
     keys = dict.fromkeys(_key(first) for first, _ in lines)
-    return [_panel(key, stated, [line for first, line in lines if _key(first) == key]) for key in keys]
+    held = [figure for pair in at_latency for figure in pair]  # their throughputs were read from the chart
+    return [_panel(key, stated, [line for first, line in lines if _key(first) == key], held) for key in keys]
 
 
 def _key(figure: Figure) -> tuple[str, str]:
     return figure.row.workload, figure.row.metric
 
 
-def _panel(key: tuple[str, str], stated: Sequence[Figure], lines: Sequence[dict[str, Any]]) -> Panel:
-    by_drive: dict[str, list[Figure]] = {}
+def _panel(key: tuple[str, str], stated: Sequence[Figure], lines: Sequence[FixedLine], held: Sequence[Figure]) -> Panel:
+    by_drive: dict[str, list[Dot]] = {}
     for each in stated:
         if _key(each) == key:
-            by_drive.setdefault(each.row.model, []).append(each)
-    curves = [
-        curve(drive, [(_rate(each), _us(each) / 1000) for each in same], [each.printed for each in same])
-        | {"line": False}
-        for drive, same in by_drive.items()
-    ]
+            by_drive.setdefault(each.row.model, []).append(_dot(each, is_latency_fixed=each in held))
+    curves = [Curve(drive, dots, is_joined=False) for drive, dots in by_drive.items()]
     workload, metric = key
     return Panel(f"Workload {workload}", f"{metric_name(metric)}, ms", "ops/s", "ms", curves, lines)
+
+
+def _dot(figure: Figure, *, is_latency_fixed: bool) -> Dot:
+    """Return the point of a figure. What was read from a chart has the range that it may be in, at the fixed level."""
+    ops_per_s, us = _rate(figure), _us(figure)
+    words = f"{figure.row.model}: {figure.shown} at {_ops(figure)}"
+    if not figure.is_read_off:
+        return Dot(ops_per_s, us / US_PER_MS, words)
+    low, high = read_off_span(ops_per_s if is_latency_fixed else figure.exact)
+    unit = "ops/s" if is_latency_fixed else figure.row.unit
+    words += f", {READ_FROM_CHART}: {digits(low)} to {digits(high)} {unit}"
+    if is_latency_fixed:
+        return Dot(ops_per_s, us / US_PER_MS, words, x_span=(low, high))
+    ends = [end / US_PER_MS for end in read_off_span(us)]
+    return Dot(ops_per_s, us / US_PER_MS, words, y_span=(ends[0], ends[1]))

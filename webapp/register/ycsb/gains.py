@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +11,7 @@ from results.rules.ycsb import sweeps
 from results.rules.ycsb.gains import Better
 from results.rules.ycsb.statements import printed
 from results.rules.ycsb.sweeps import Point
+from webapp.templatetags import units
 
 WHOLE_FROM_US = 1000  # a time of 1,000 us or more needs no decimals
 
@@ -33,6 +35,11 @@ def time_us(value: Fraction | None) -> str:
     if value is None:
         return ""
     return f"{round(value):,d}" if value >= WHOLE_FROM_US else printed_decimal(value, 1)
+
+
+def digits(value: Fraction) -> str:
+    """Return a value with its digits, at most six of them after the point, and thousands separated: 1,087,472, 0.65."""
+    return units.decimal(round(Decimal(value.numerator) / Decimal(value.denominator), 6))
 
 
 READ_FROM_CHART = "read from a chart"
@@ -68,7 +75,7 @@ class MetricRow:
 
 
 def improvement_table(
-    titles: tuple[str, str], sides: tuple[str, str], sweep: Sweep, base: Sweep, remarks: Sequence[str] = ()
+    titles: tuple[str, str], sides: tuple[str, str], sweep: Sweep, base: Sweep, remarks: Sequence[object] = ()
 ) -> dict[str, Any]:
     """Return the table of one workload; `titles` are its letter and its operations, `sides` the names of the drives."""
     points, base_points = ([Point(*point) for point in side.items()] for side in (sweep, base))

@@ -12,10 +12,11 @@ from results.rules.ycsb import crossings
 from results.rules.ycsb.crossings import Crossings
 from results.rules.ycsb.gains import Better, gain
 from webapp.register.http.query_params import FORMAT, Parameter, number, one_of, read_parameters, word
-from webapp.register.ycsb.curves import Panel, curve, fixed_line
+from webapp.register.ycsb.curves import Curve, Dot, FixedLine, Panel
 from webapp.register.ycsb.gains import DIRECTIONS, MetricRow, improvement_table, percent, rate, time_us
-from webapp.register.ycsb.loads import STATISTIC_WORDS, STATISTICS, Load, LoadDrive, difference_of
+from webapp.register.ycsb.loads import STATISTIC_WORDS, STATISTICS, LatencyKey, Load, LoadDrive, Measured, difference_of
 from webapp.register.ycsb.machine import QUANTITIES, reported_by, shown
+from webapp.templatetags import units
 
 THROUGHPUT, LATENCY = "throughput", "latency"
 LEAST, MOST = "0.001", "1000000000000"
@@ -108,32 +109,39 @@ def _rows(drive: LoadDrive, operation: str) -> list[dict[str, Any]]:
 
 def _panels(load: Load, question: LoadQuestion) -> Iterator[Panel]:
     """Yield the panel of the throughput, then one for each statistic of the latency that any drive reports."""
-    curves = [
-        curve(each.name, [(Fraction(threads), ops_per_s) for threads, ops_per_s in each.sweep().items()])
-        for each in load.drives
-    ]
+    curves = [Curve(drive.name, [_throughput_dot(drive, point) for point in drive.points]) for drive in load.drives]
     yield Panel("Throughput by threads", "ops/s", "threads", "ops/s", curves, is_x_log=True)
     for code, statistic in STATISTIC_WORDS.items():
         key = question.operation, code
         curves = [
-            curve(
-                drive.name,
-                [(point.ops_per_s, point.latencies_us[key]) for point in drive.points if key in point.latencies_us],
-                [f"{point.threads} threads" for point in drive.points if key in point.latencies_us],
-            )
+            Curve(drive.name, [_latency_dot(drive, point, key) for point in drive.points if key in point.latencies_us])
             for drive in load.drives
         ]
-        if any(each["x"] for each in curves):
+        if any(curve.dots for curve in curves):
             title = f"{question.operation.capitalize()}, {statistic}"
             yield Panel(title, "us, against ops/s", "ops/s", "us", curves, _lines(question, code))
 
 
-def _lines(question: LoadQuestion, code: str) -> list[dict[str, Any]]:
+def _throughput_dot(drive: LoadDrive, point: Measured) -> Dot:
+    """Return a thread count of a drive; the one of the peak has its throughput as a label."""
+    words = f"{rate(point.ops_per_s)} ops/s"
+    is_peak = point is drive.peak
+    said = f"{drive.name}: {words} with {units.counted(point.threads, 'thread')}{' (peak)' if is_peak else ''}"
+    return Dot(Fraction(point.threads), point.ops_per_s, said, peak=rate(point.ops_per_s) if is_peak else "")
+
+
+def _latency_dot(drive: LoadDrive, point: Measured, key: LatencyKey) -> Dot:
+    latency_us = point.latencies_us[key]
+    at = f"{rate(point.ops_per_s)} ops/s, {units.counted(point.threads, 'thread')}"
+    return Dot(point.ops_per_s, latency_us, f"{drive.name}: {time_us(latency_us)} us at {at}")
+
+
+def _lines(question: LoadQuestion, code: str) -> list[FixedLine]:
     if question.at is None:
         return []
     if question.hold == THROUGHPUT:
-        return [fixed_line("x", question.at, f"{rate(question.at)} ops/s")]
-    return [fixed_line("y", question.at, f"{time_us(question.at)} us")] if code == question.statistic else []
+        return [FixedLine("x", question.at, f"{rate(question.at)} ops/s")]
+    return [FixedLine("y", question.at, f"{time_us(question.at)} us")] if code == question.statistic else []
 
 
 def _level_title(question: LoadQuestion) -> str:

@@ -6,16 +6,22 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from django.utils.safestring import SafeString
+
 from results.models import PublishedClaim
 from results.rules.ycsb import sweeps
+from results.rules.ycsb.claim_terms import claim_id
 from results.rules.ycsb.gains import better, gain
+from results.rules.ycsb.statements import Status
+from webapp.register.svg.drawing import Surface
 from webapp.register.ycsb import publications
-from webapp.register.ycsb.claims_page import LABELS
-from webapp.register.ycsb.curves import Panel, curve
+from webapp.register.ycsb.bars import Bar, BarGroup, bars_height_px, draw_bars
+from webapp.register.ycsb.claims.entries import LABELS, entries_of, entry_of, headline_of, strip_of
+from webapp.register.ycsb.curves import Curve, Dot, Panel
 from webapp.register.ycsb.fixed_points import FixedRow, fixed_points
-from webapp.register.ycsb.gains import DIRECTIONS, MetricRow, improvement_table, percent
+from webapp.register.ycsb.gains import DIRECTIONS, READ_FROM_CHART, MetricRow, digits, improvement_table, percent, rate
 from webapp.register.ycsb.loads import load_lines
-from webapp.register.ycsb.publications import Figure, Figures, metric_name, workload_note
+from webapp.register.ycsb.publications import Figure, Figures, metric_name, source_facts, workload_note
 from webapp.templatetags import units
 
 SUMMARY_METRICS_MIN = 3  # workloads with fewer metrics are listed with the single figures
@@ -23,12 +29,32 @@ SUMMARY_METRICS_MIN = 3  # workloads with fewer metrics are listed with the sing
 
 @dataclass(frozen=True)
 class WorkloadSummary:
-    """The metrics of one workload."""
+    """The metrics of one workload, as a table and as bars."""
 
     letter: str
     note: str
     threads: str
     rows: Sequence[MetricRow]
+    bars: Sequence[BarGroup]
+
+    @property
+    def drawing(self) -> SafeString:
+        """Return the content of the SVG element of the bars."""
+        return draw_bars(self.bars, Surface(), are_thin=True)
+
+    @property
+    def height_px(self) -> int:
+        """Return the height of the bars."""
+        return bars_height_px(self.bars, are_thin=True)
+
+
+@dataclass(frozen=True)
+class ClaimRemark:
+    """The status of a stored claim next to the table that it is about; its address is empty if it has no page."""
+
+    sentence: str
+    address: str
+    is_contradicted: bool
 
 
 def _summary(figures: Figures, letter: str) -> WorkloadSummary:
@@ -37,7 +63,22 @@ def _summary(figures: Figures, letter: str) -> WorkloadSummary:
     both = [metric for metric in by_drive[0] if len(by_drive) > 1 and metric in by_drive[1]]
     rows = [_metric_row(figures.publication, by_drive[0][metric], by_drive[1][metric]) for metric in both]
     threads = next((each.row.threads_count for each in figures.of(letter) if each.row.threads_count), None)
-    return WorkloadSummary(letter, workload_note(figures.publication, letter), units.counted(threads, "thread"), rows)
+    bars = [_bars(row, [by_metric[metric] for by_metric in by_drive]) for row, metric in zip(rows, both, strict=True)]
+    note = workload_note(figures.publication, letter)
+    return WorkloadSummary(letter, note, units.counted(threads, "thread"), rows, bars)
+
+
+def _bars(row: MetricRow, pair: Sequence[Figure]) -> BarGroup:
+    """Return the bars of one metric; the words of each bar have its exact digits and its unit."""
+    bars = [
+        Bar(each.row.model, each.exact, each.shown, is_own=place == 0, span=each.span, detail=_range_of(each))
+        for place, each in enumerate(pair)
+    ]
+    return BarGroup(f"{row.metric}: {row.gain} %" if row.gain else row.metric, bars)
+
+
+def _range_of(figure: Figure) -> str:
+    return f", {READ_FROM_CHART}: {digits(figure.span[0])} to {digits(figure.span[1])}" if figure.span else ""
 
 
 def _by_metric(figures: Sequence[Figure]) -> dict[str, Figure]:
@@ -65,6 +106,7 @@ def publication_page(figures: Figures, claims: Sequence[PublishedClaim]) -> dict
     """Return the page of a publication from its figures and claims, as its template shows it."""
     tables = [_table(figures, letter, claims) for letter in _swept(figures)]
     summaries = (_summary(figures, letter) for letter in figures.workloads if letter)
+    checked = entries_of(figures.publication)
     metrics, fixed = [each for each in summaries if len(each.rows) >= SUMMARY_METRICS_MIN], fixed_points(figures)
     return {
         "slug": figures.publication,
@@ -78,6 +120,9 @@ def publication_page(figures: Figures, claims: Sequence[PublishedClaim]) -> dict
         "panels": [_panel(figures, letter) for letter in _swept(figures)],
         "figures_count": len(figures.all),
         "claims_count": len(claims),
+        "source_facts": source_facts(figures.publication),
+        "headline": headline_of(checked) if checked else None,
+        "strip": strip_of(checked),
     }
 
 
@@ -94,25 +139,36 @@ def _table(figures: Figures, letter: str, claims: Sequence[PublishedClaim]) -> d
         (drive, base),
         figures.sweep(letter, drive),
         figures.sweep(letter, base),
-        [
-            f"Status of the published claim “{each.stated_value} % {each.claim}”: {label}."
-            for each in claims
-            for label in [LABELS.get(each.status, each.status)]
-            if each.workload == letter and each.recomputed_value
-        ],
+        [_remark(each) for each in claims if each.workload == letter and each.recomputed_value],
+    )
+
+
+def _remark(claim: PublishedClaim) -> ClaimRemark:
+    entry = entry_of(claim.publication, claim_id(claim.claim, claim.workload))
+    named = f"“{claim.stated_value} % {claim.claim}”"
+    return ClaimRemark(
+        f"Status of the published claim {named}: {LABELS.get(claim.status, claim.status)}.",
+        entry.address if entry else "",
+        claim.status == Status.CONTRADICTS,
     )
 
 
 def _panel(figures: Figures, letter: str) -> Panel:
-    curves = []
-    for drive in figures.drives[:2]:
-        sweep = figures.sweep(letter, drive)
-        best = sweeps.peak([sweeps.Point(*point) for point in sweep.items()])
-        points = [(Fraction(threads), sweep[threads]) for threads in sorted(sweep)]
-        curves.append(curve(drive, points, peak=sorted(sweep).index(best.threads) if best else -1))
-    return Panel(
-        f"Workload {letter}", workload_note(figures.publication, letter), "threads", "ops/s", curves, is_x_log=True
-    )
+    note = workload_note(figures.publication, letter)
+    curves = [_curve(figures, letter, drive) for drive in figures.drives[:2]]
+    return Panel(f"Workload {letter}", note, "threads", "ops/s", curves, is_x_log=True)
+
+
+def _curve(figures: Figures, letter: str, drive: str) -> Curve:
+    """Return the sweep of a drive; the words of each point have its exact throughput with the unit."""
+    sweep = figures.sweep(letter, drive)
+    best = sweeps.peak([sweeps.Point(*point) for point in sweep.items()])
+    dots = []
+    for threads in sorted(sweep):
+        is_peak = best is not None and threads == best.threads
+        words = f"{drive}: {rate(sweep[threads])} ops/s with {threads} threads{' (peak)' if is_peak else ''}"
+        dots.append(Dot(Fraction(threads), sweep[threads], words, peak=rate(sweep[threads]) if is_peak else ""))
+    return Curve(drive, dots)
 
 
 def _singles(figures: Figures, summarised: set[str]) -> list[dict[str, Any]]:

@@ -6,8 +6,10 @@ from decimal import Decimal
 from fractions import Fraction
 
 from results.catalogue.claims import READ_OFF, STATED
+from results.catalogue.rows import published_sources
 from results.models import PublishedFigure
 from results.rules.ycsb.claim_terms import in_us
+from results.rules.ycsb.statements import read_off_span
 from webapp.register.ycsb.gains import READ_FROM_CHART
 
 
@@ -75,9 +77,26 @@ METRICS = {
 }
 
 
+# Facts about the origin of a publication (PublishedSource), with their names on pages.
+SOURCE_FACTS = {
+    "publisher": "Publisher",
+    "printed_title": "Title as printed",
+    "published_on": "Date",
+    "page": "Page",
+    "address": "Address",
+    "retrieved_on": "Retrieved on",
+}
+
+
 def publication_of(slug: str) -> Publication:
     """Return a publication; one without a description has its name only."""
     return PUBLICATIONS.get(slug, Publication(slug, ""))
+
+
+def source_facts(slug: str) -> list[tuple[str, str]]:
+    """Return what was recorded about the origin of a publication; an empty text for what was not."""
+    source = published_sources().get(slug)
+    return [(label, getattr(source, name, "")) for name, label in SOURCE_FACTS.items()]
 
 
 def metric_name(metric: str) -> str:
@@ -120,6 +139,16 @@ class Figure:
     def printed(self) -> str:
         """Return the value with its unit, as printed."""
         return f"{self.row.value} {self.row.unit}"
+
+    @property
+    def shown(self) -> str:
+        """Return the printed digits with their thousands separated, and the unit."""
+        return f"{Decimal(self.row.value):,f} {self.row.unit}"
+
+    @property
+    def span(self) -> tuple[Fraction, Fraction] | None:
+        """Return the range of a value that was read from a chart; None for a printed one."""
+        return read_off_span(self.exact) if self.is_read_off else None
 
     @property
     def latency_us(self) -> Fraction | None:

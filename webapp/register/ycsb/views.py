@@ -1,4 +1,4 @@
-"""YCSB pages: published figures and claims, and the register's own sweeps."""
+"""YCSB pages: published figures, and the register's own sweeps."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -8,8 +8,6 @@ from results.rules.act.loads import printed_decimal
 from webapp.register.http.files import rows_response
 from webapp.register.http.query_params import FORMAT, read_parameters
 from webapp.register.http.responses import public_page
-from webapp.register.ycsb import claims_page
-from webapp.register.ycsb.curves import documents
 from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS, figure_values, point_values
 from webapp.register.ycsb.load_page import load_page, read_load_question
 from webapp.register.ycsb.loads import LOAD_KEY_DIGITS, STATISTIC_WORDS, load_of
@@ -18,7 +16,6 @@ from webapp.register.ycsb.publications import by_publication
 
 FIGURES_SCHEMA = "drivecert.ycsb-figures/1"
 POINTS_SCHEMA = "drivecert.ycsb-points/1"
-CLAIMS_SCHEMA = "drivecert.claims/2"
 
 
 @public_page
@@ -37,13 +34,7 @@ def publication(request: HttpRequest, publication: str) -> HttpResponse:
     if form != "html":
         return rows_response(form, publication, FIGURES_SCHEMA, FIGURE_FIELDS, figure_values(found))
     page = publication_page(found[0], list(PublishedClaim.objects.filter(publication=publication).order_by("pk")))
-    context = {
-        "section": "ycsb",
-        "page": page,
-        "chart": documents(page["panels"]),
-        "fixed_chart": documents(page["fixed"]["panels"]),
-    }
-    return render(request, "register/ycsb/publication.html", context)
+    return render(request, "register/ycsb/publication.html", {"section": "ycsb", "page": page})
 
 
 @public_page
@@ -61,17 +52,8 @@ def load(request: HttpRequest, key: str) -> HttpResponse:
         "question": question,
         "at": "" if question.at is None else printed_decimal(question.at, 3),
         "statistics": STATISTIC_WORDS.items(),
-        "chart": documents(page["panels"]),
     }
     return render(request, "register/ycsb/load.html", context)
-
-
-@public_page
-def claims(request: HttpRequest) -> HttpResponse:
-    form = _form(request)
-    if form != "html":
-        return rows_response(form, "claims", CLAIMS_SCHEMA, claims_page.FIELDS, claims_page.claim_values())
-    return render(request, "register/ycsb/claims.html", {"section": "ycsb", "page": claims_page.claims_page()})
 
 
 def _form(request: HttpRequest) -> str:

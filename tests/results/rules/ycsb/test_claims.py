@@ -1,16 +1,17 @@
 """Published claims, compared with their publications' own figures, and the meaning of their wording."""
 
 import csv
+import re
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from results.catalogue.claims import PUBLISHED, check_published_claims, read_published_figures
-from results.rules.ycsb.claim_terms import condition, metric, workloads
-from results.rules.ycsb.claims import Claim, Figure, check_claim, flights
+from results.rules.ycsb.claim_terms import claim_id, condition, metric, workloads
+from results.rules.ycsb.claims import BasisRow, Claim, Figure, check_claim, flights
 from results.rules.ycsb.gains import Better, better
-from results.rules.ycsb.statements import Status
+from results.rules.ycsb.statements import Status, Taken
 
 # The file rounds 16.525 to 16.5 before it judges that 16 reproduces it (docs/reference/statistics.md).
 JUDGED_AFTER_ROUNDING = {("average read-modify-write latency gain", "F"): Status.TRUNCATED}
@@ -178,3 +179,40 @@ def test_one_published_run_violates_littles_law():
 def test_a_published_run_without_all_its_latencies_has_no_operations_in_flight():
     with_flights = {(flight.publication, flight.workload) for flight in flights(read_published_figures())}
     assert with_flights == {("kioxia-fl6-brief", workload) for workload in "ABCDEF"}
+
+
+def test_every_claim_has_an_id_of_its_own_that_an_address_can_have():
+    ids = [(row["publication"], claim_id(row["claim"], row["workload"])) for row in ROWS]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for _, name in ids)
+
+
+def test_the_id_of_a_claim_is_permanent():
+    assert claim_id("mean improvement over thread counts", "D") == "mean-improvement-over-thread-counts-d"
+    assert claim_id("average read latency at 400,000 ops/s", "C") == "average-read-latency-at-400000-ops-s-c"
+    assert claim_id("storage throughput at 19 us latency", "") == "storage-throughput-at-19-us-latency"
+    assert claim_id("throughput improvement at 15 ms (p99.99 read)", "A") == (
+        "throughput-improvement-at-15-ms-p99-99-read-a"
+    )
+
+
+def test_a_check_has_the_figures_that_it_was_computed_from():
+    (basis,) = check_claim(CLAIM, PAIR).basis
+    assert (basis.workload, basis.metric, basis.unit) == ("A", "read_latency_avg", "us")
+    assert basis.rows == (BasisRow(None, Taken(Fraction(75)), Taken(Fraction(100))),)
+    assert check_claim(CLAIM, PAIR[:1]).basis == ()
+
+
+def test_the_figures_of_a_sweep_are_in_thread_order_and_a_missing_one_stays_missing():
+    claim = replace(CLAIM, computation="mean of per-thread-count improvements")
+    figures = [figure("new", 75, threads=8), figure("new", 70, threads=4), figure("old", 100, threads=8)]
+    (basis,) = check_claim(claim, figures).basis
+    assert [(row.threads, row.a and row.a.value, row.b and row.b.value) for row in basis.rows] == [
+        (4, 70, None), (8, 75, 100),
+    ]  # fmt: skip
+
+
+def test_a_fixed_latency_has_throughputs_as_its_figures():
+    (row,) = [row.check for row in CHECKED if row.check.claim.claim.startswith("throughput improvement at 15 ms")]
+    (basis,) = row.basis
+    assert (basis.metric, basis.unit, basis.rows[0].a) == ("throughput", "ops/s", Taken(Fraction(45_000), True))

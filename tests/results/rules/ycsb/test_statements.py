@@ -5,11 +5,13 @@ from fractions import Fraction
 import pytest
 
 from results.rules.ycsb.statements import (
+    Outcome,
     Status,
     is_decidable,
     judge,
     judge_all,
     judge_read_off,
+    outcome_of,
     places_of,
     printed,
     read_off_span,
@@ -121,3 +123,14 @@ def test_a_number_in_a_wide_span_only_agrees_and_one_outside_is_refuted(stated, 
 def test_a_statement_in_words_cannot_be_judged_by_chart_values():
     with pytest.raises(ValueError, match="expected a number, got 'small'"):
         judge_read_off("small", [Fraction(1)], Fraction(1), Fraction(2))
+
+
+@pytest.mark.parametrize("status", Status)
+def test_every_status_has_an_outcome_and_only_a_contradiction_contradicts(status):
+    assert (outcome_of(status) is Outcome.CONTRADICTED) == (status is Status.CONTRADICTS)
+
+
+def test_odd_rounding_is_confirmed_and_a_word_cannot_be_checked():
+    assert {outcome_of(status) for status in (Status.TRUNCATED, Status.ROUNDED_UP)} == {Outcome.CONFIRMED}
+    assert outcome_of(Status.IN_WORDS) is Outcome.UNCHECKED
+    assert outcome_of(Status.NOT_DECIDABLE) is Outcome.FROM_CHART

@@ -7,6 +7,7 @@ from tests.webapp.register.syndication.answers import read_xml
 from webapp.register.syndication import public_addresses
 from webapp.register.syndication.public_addresses import LEFT_OUT, arguments_by_name, plain_names, public_patterns
 from webapp.register.syndication.sitemap import PublicPages
+from webapp.register.ycsb.claims.entries import entries
 
 pytestmark = pytest.mark.django_db
 LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
@@ -69,6 +70,12 @@ def test_files_of_a_run_are_addresses_only_if_they_exist(make_published_run, mak
     with_log = make_log_run()
     paths = [address.path for address in public_addresses.public_addresses()]
     assert [path for path in paths if path.endswith("slices.csv")] == [f"/runs/{with_log.public_id}/slices.csv"]
+
+
+def test_every_claim_of_a_publication_is_listed_without_its_image(client):
+    locs = read_locs(client.get("/sitemap.xml"))
+    listed = [loc.removeprefix("http://127.0.0.1:8000") for loc in locs if "/ycsb/claims/" in loc]
+    assert listed == ["/ycsb/claims/", *(entry.address for entry in entries())]
 
 
 def test_robots_are_excluded_from_parameters_and_the_sign_in(client):

@@ -1,6 +1,5 @@
 """Thread sweeps of the register: drives under one load by thread count, with answers at fixed values."""
 
-import json
 import re
 from decimal import Decimal
 from itertools import count
@@ -8,6 +7,7 @@ from itertools import count
 import pytest
 
 from results.models import Run, Tier, Visibility, YcsbOperation, YcsbRun
+from tests.webapp.register.drawings import charts_of, of_class, texts_of, words_of
 from tests.webapp.register.pages import read_rows
 
 pytestmark = pytest.mark.django_db
@@ -89,13 +89,23 @@ def test_no_value_outside_the_measured_range_is_shown(client, folded):
 
 
 def test_the_line_of_a_fixed_value_is_drawn_at_that_value(client, folded):
-    text = client.get(f"{PAGE}?hold=latency&at=80&statistic=avg").text
-    panels = json.loads(re.search(r'id="load-curves" type="application/json">(.*?)</script>', text)[1])
-    assert [panel["title"] for panel in panels] == [
+    charts = charts_of(client.get(f"{PAGE}?hold=latency&at=80&statistic=avg"))
+    assert [chart.get("aria-label").partition(", us")[0].partition(", ops")[0] for chart in charts] == [
         "Throughput by threads", "Read (service time), average", "Read (service time), p99.99",
     ]  # fmt: skip
-    assert [panel["levels"] for panel in panels] == [[], [{"axis": "y", "at": 80.0, "text": "80 us"}], []]
-    assert panels[1]["curves"][0]["x"] == [100, 300, 400, 200]
+    assert [texts_of(chart, "strong") for chart in charts] == [[], ["80 us"], []]
+    (line,) = of_class(charts[1], "fixed")
+    assert line.get("y1") == line.get("y2")
+
+
+def test_the_words_of_a_point_have_the_digits_of_the_table_with_units(client, folded, measured):
+    measured(folded, 32, "33567.25229826", 5107.25)
+    throughput, average, _ = charts_of(client.get(PAGE))
+    assert words_of(throughput)[-1] == "Exemplar SWEPT 3.2 TB: 33,567 ops/s with 32 threads (peak)".replace(
+        "3.2 TB", "3.2\N{NO-BREAK SPACE}TB"
+    )
+    assert words_of(average)[-1].endswith(": 5,107 us at 33,567 ops/s, 32 threads")
+    assert len(of_class(average, "curve")) == 4  # in the order of the threads, so that it folds back
 
 
 def test_two_drives_under_one_load_are_compared_by_thread_count(client, folded, make_product, measured):

@@ -1,13 +1,15 @@
 """The pages of published YCSB figures: printed values and results."""
 
 import csv
-import json
 import re
+from decimal import Decimal
+from html import unescape
 
 import pytest
 
 from results.catalogue.claims import import_claims, import_figures
 from results.models import PublishedClaim, PublishedFigure
+from tests.webapp.register.drawings import charts_of, of_class, texts_of, words_of
 from tests.webapp.register.pages import read_rows
 
 pytestmark = pytest.mark.django_db
@@ -25,9 +27,10 @@ def rows_of(client, publication):
     return read_rows(client.get(f"/ycsb/{publication}/"))
 
 
-def chart(response, name):
-    found = re.search(rf'<script id="{name}" type="application/json">(.*?)</script>', response.text)
-    return json.loads(found[1])
+def chart_of(response, label):
+    """Return the chart whose label begins with these words."""
+    (found,) = [chart for chart in charts_of(response) if chart.get("aria-label").startswith(label)]
+    return found
 
 
 def test_the_overview_names_every_publication_with_its_results(client, published):
@@ -63,19 +66,45 @@ def test_the_improvement_is_listed_by_thread_count_with_both_peaks_marked(client
     assert found[5] == ["64", "peak 29,195", "40,940", "+40.2"]
 
 
-def test_a_wrong_claim_of_a_brief_is_shown_next_to_its_table(client, published):
-    assert (
-        "Status of the published claim “24 % mean improvement over thread counts”: contradicted."
-        in client.get("/ycsb/micron-7400-brief/").text
-    )
+def test_a_wrong_claim_of_a_brief_is_framed_next_to_its_table_and_links_to_its_page(client, published):
+    text = client.get("/ycsb/micron-7400-brief/").text
+    remark = text.split('<p class="callout fault">')[1].split("</p>")[0]
+    assert '<span class="fail">contradicted</span>' in remark
+    assert '<a href="/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/">' in remark
+    assert "Status of the published claim “24 % mean improvement over thread counts”: contradicted." in remark
 
 
-def test_the_curves_have_the_values_of_the_tables(client, published):
-    panels = chart(client.get("/ycsb/micron-7400-brief/"), "throughput-curves")
-    assert [panel["title"] for panel in panels] == [f"Workload {letter}" for letter in "ABCDF"]
-    new, old = panels[0]["curves"]
-    assert (new["name"], old["name"], new["x"][:3], new["y"][3]) == ("7400 PRO", "7300 PRO", [4, 8, 16], 42012)
-    assert (new["peak"], old["peak"]) == (3, 5)
+def test_a_brief_begins_with_what_its_claims_are_worth(client, published):
+    text = client.get("/ycsb/micron-7400-brief/").text
+    assert "<b>1 of 14 claims contradicts its own table.</b> 8 are confirmed, 5 cannot be checked." in text
+    assert text.index("1 of 14 claims") < text.index('<p class="lede">')
+    strip = text.split('<ol class="cells">')[1].split("</ol>")[0]
+    assert strip.count("<a href=") == 14
+    assert "29 of 30 claims follow from its own figures." in client.get("/ycsb/kioxia-fl6-brief/").text
+
+
+def test_what_is_not_known_about_a_brief_is_not_reported(client, published):
+    text = client.get("/ycsb/micron-7400-brief/").text
+    facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>(?:<span class=\"dim\">)?([^<]+)", text))
+    assert facts["Publisher"] == "Micron"
+    names = ("Title as printed", "Date", "Page", "Address", "Retrieved on")
+    assert {facts[name] for name in names} == {"not reported"}
+
+
+def test_the_curves_have_the_exact_values_of_the_tables_with_their_units(client, published):
+    response = client.get("/ycsb/micron-7400-brief/")
+    labels = [chart.get("aria-label").split(",")[0] for chart in charts_of(response)]
+    assert labels == [f"Workload {letter}" for letter in "ABCDF"]
+    chart = chart_of(response, "Workload A")
+    words = words_of(chart)
+    assert words[0] == "7400 PRO: 17,060 ops/s with 4 threads"
+    assert words[3] == "7400 PRO: 42,012 ops/s with 32 threads (peak)"
+    assert texts_of(chart, "value") == ["42,012", "29,195"]
+    assert len(words) == 20
+    rows = rows_of(client, "micron-7400-brief")[:10]
+    assert [f"7300 PRO: {row[1].removeprefix('peak ')} ops/s" for row in rows] == [
+        each.partition(" with")[0] for each in words[10:]
+    ]
 
 
 READ_OFF = "read from a chart, accurate to one digit: possible range"
@@ -111,11 +140,45 @@ def test_a_brief_has_the_ranges_of_the_page_of_claims(client, published):
     assert of_briefs == of_claims
 
 
-def test_fixed_levels_are_drawn_and_points_read_from_a_chart_are_not_joined(client, published):
-    (panel,) = chart(client.get("/ycsb/micron-7450-brief/"), "fixed-curves")
-    assert [(line["axis"], line["at"]) for line in panel["levels"]] == [("x", 40_000), ("y", 15)]
-    assert [curve["line"] for curve in panel["curves"]] == [False, False]
-    assert panel["curves"][0]["x"], panel["curves"][0]["y"] == ([40_000, 45_000], [10, 15])
+def test_fixed_levels_are_drawn_and_points_read_from_a_chart_have_intervals_instead_of_lines(client, published):
+    (chart,) = charts_of(client.get("/ycsb/micron-7450-brief/"))
+    assert texts_of(chart, "strong") == ["40,000 ops/s", "15 ms"]
+    assert of_class(chart, "curve") == []
+    assert words_of(chart) == [
+        "7450 PRO: 10 ms at 40,000 ops/s, read from a chart: 5 to 15 ms",
+        "7450 PRO: 15 ms at 45,000 ops/s, read from a chart: 40,000 to 50,000 ops/s",
+        "first-generation PCIe Gen4: 23 ms at 40,000 ops/s, read from a chart: 18 to 28 ms",
+        "first-generation PCIe Gen4: 15 ms at 23,000 ops/s, read from a chart: 18,000 to 28,000 ops/s",
+    ]
+    lines = [each for each in of_class(chart, "range") if each.tag == "line"]
+    assert [each.get("x1") == each.get("x2") for each in lines] == [True, False, True, False]
+
+
+def test_every_figure_of_the_fl6_brief_is_in_a_chart_with_its_digits_and_its_unit(client, published):
+    charts = charts_of(client.get("/ycsb/kioxia-fl6-brief/"))
+    assert len(charts) == 6
+    words = [each for chart in charts for each in words_of(chart)]
+    stored = PublishedFigure.objects.filter(publication="kioxia-fl6-brief")
+    expected = sorted(f"{each.model}: {Decimal(each.value):,f} {each.unit}" for each in stored)
+    assert sorted(words) == expected
+    assert len(expected) == 70
+    first = charts[0]
+    assert texts_of(first, "name")[:2] == ["Run time: +8.9 %", "Throughput: +9.8 %"]
+
+
+def test_a_bar_of_a_value_read_from_a_chart_has_its_interval(client, published):
+    rows = PublishedFigure.objects.filter(publication="kioxia-fl6-brief", workload="A", metric="read_latency_avg")
+    rows.filter(model="FL6").update(exactness="read off a figure")
+    chart = charts_of(client.get("/ycsb/kioxia-fl6-brief/"))[0]
+    assert "FL6: 100.83 us, read from a chart: 50.83 to 150.83" in words_of(chart)
+    assert len(of_class(chart, "range")) == 3  # the line and its two ends
+
+
+def test_the_charts_of_a_brief_need_no_script_and_none_waits_to_be_drawn(client, published):
+    for slug in PUBLICATIONS:
+        text = unescape(client.get(f"/ycsb/{slug}/").text)
+        assert "not drawn yet" not in text
+        assert "plotly" not in text.lower()
 
 
 # Gains of the FL6 brief, each truncated or rounded by its authors: the results of its figures to one decimal.

@@ -1,12 +1,15 @@
-"""The page of claims: all 62 with the results of their own figures."""
+"""The list of claims: all 62 with the results of their own figures, and its filters."""
 
 import csv
+import re
 from collections import Counter
+
+import pytest
 
 from results.catalogue.claims import CLAIM_FILE, PUBLISHED
 from results.rules.ycsb.statements import Status
 from tests.webapp.register.pages import read_rows
-from webapp.register.ycsb.claims_page import LABELS
+from webapp.register.ycsb.claims.entries import LABELS
 
 
 def recorded():
@@ -96,7 +99,7 @@ def test_the_x100_papers_14_times_is_13_8_as_read_from_the_chart(client):
 
 def test_a_claim_that_its_own_table_contradicts_is_framed(client):
     text = client.get("/ycsb/claims/").text
-    assert text.count('<span class="fail">contradicted</span>') == 1
+    assert text.count('<span class="fail">contradicted</span>') == 2  # in its row, and above the table
 
 
 def test_both_roundings_are_shown_if_a_second_rounding_makes_the_difference(client):
@@ -113,3 +116,76 @@ def test_the_csv_has_the_values_of_the_page(client):
     lines = client.get("/ycsb/claims/?format=csv").text.splitlines()
     assert len(lines) == 63
     assert lines[1].startswith("micron-7400-brief,peak throughput improvement,A,7400 PRO,7300 PRO,44,%,")
+
+
+CHOICE = re.compile(r'<a href="(\?[^"]*)"( aria-current="true")?>([^<]+) (\d+)</a>')
+
+
+def choices(client, label, query=""):
+    text = client.get(f"/ycsb/claims/{query}").text
+    nav = text.split(f'aria-label="{label}"')[1].split("</nav>")[0]
+    return [(name, int(number), bool(current)) for _, current, name, number in CHOICE.findall(nav)]
+
+
+def test_the_outcomes_are_choices_with_their_counts(client):
+    assert choices(client, "Filter by outcome") == [
+        ("All", 62, True), ("Contradicted", 1, False), ("Confirmed", 37, False), ("Read from a chart", 4, False),
+        ("Cannot be checked", 20, False),
+    ]  # fmt: skip
+
+
+def test_the_counts_of_one_filter_are_those_under_the_other(client):
+    query = "?outcome=unchecked&brief=micron-7400-brief"
+    assert choices(client, "Filter by outcome", query) == [
+        ("All", 14, False), ("Contradicted", 1, False), ("Confirmed", 8, False), ("Read from a chart", 0, False),
+        ("Cannot be checked", 5, True),
+    ]  # fmt: skip
+    assert [number for _, number, _ in choices(client, "Filter by publication", query)] == [20, 5, 1, 0, 14]
+
+
+@pytest.mark.parametrize("outcome", ["contradicted", "confirmed", "from-chart", "unchecked"])
+@pytest.mark.parametrize(
+    "brief", ["", "micron-7400-brief", "kioxia-fl6-brief", "micron-7450-brief", "micron-x100-paper"]
+)
+def test_a_filter_shows_as_many_claims_as_its_choice_counts(client, outcome, brief):
+    query = f"?outcome={outcome}{f'&brief={brief}' if brief else ''}"
+    response = client.get(f"/ycsb/claims/{query}")
+    shown = [row for row in read_rows(response) if len(row) == 6]
+    shown = [row for row in shown if row[0] != "Claim"]
+    (current,) = [number for _, number, is_current in choices(client, "Filter by outcome", query) if is_current]
+    assert len(shown) == current
+    assert f"{current} of 62 claims shown." in response.text
+    exported_rows = client.get(f"/ycsb/claims/{query}&format=json").json()["rows"]
+    assert [row["outcome"] for row in exported_rows] == [outcome] * current
+
+
+def test_the_links_of_a_filtered_page_keep_the_other_filter(client):
+    text = client.get("/ycsb/claims/?outcome=confirmed&brief=kioxia-fl6-brief").text
+    assert '<a href="?outcome=unchecked&amp;brief=kioxia-fl6-brief">Cannot be checked 1</a>' in text
+    assert '<a href="?outcome=confirmed">All 37</a>' in text
+    assert '<a href="?outcome=confirmed&amp;brief=kioxia-fl6-brief&amp;format=csv">CSV</a>' in text
+
+
+def test_a_filter_without_claims_says_so_and_links_to_all(client):
+    text = client.get("/ycsb/claims/?outcome=contradicted&brief=kioxia-fl6-brief").text
+    assert "0 of 62 claims shown. No claim has this outcome in this publication." in text
+    assert '<a href="?">Show all claims</a>' in text
+
+
+@pytest.mark.parametrize("query", ["outcome=wrong", "brief=no-such-brief", "status=contradicted", "outcome="])
+def test_an_invalid_filter_is_named(client, query):
+    response = client.get(f"/ycsb/claims/?{query}")
+    assert (response.status_code == 400) == (query != "outcome=")
+
+
+def test_every_claim_links_to_its_page_and_the_export_has_the_same_address(client):
+    text = client.get("/ycsb/claims/").text
+    addresses = [row["url"] for row in exported(client)]
+    assert len(set(addresses)) == 62
+    assert all(f'<a href="{address}">' in text for address in addresses)
+
+
+def test_the_contradicted_claim_is_above_the_table_whatever_is_filtered(client):
+    for query in ("", "?outcome=confirmed"):
+        callout = client.get(f"/ycsb/claims/{query}").text.split('class="callout fault"')[1].split("</p>")[0]
+        assert "mean improvement over thread counts, workload D" in callout

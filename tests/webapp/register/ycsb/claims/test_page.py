@@ -1,0 +1,167 @@
+"""The page of one claim: statement, figures, recomputation, favoured drive, other readings, and the strip."""
+
+import csv
+import re
+from html import unescape
+
+import pytest
+
+from tests.webapp.register.drawings import charts_of, texts_of, words_of
+from webapp.register.ycsb.claims.entries import ClaimEntry, entries, headline_of
+from webapp.register.ycsb.claims.sentences import title
+
+WRONG = "/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/"
+PEAK = "/ycsb/claims/micron-7400-brief/peak-throughput-improvement-a/"
+CHART = "/ycsb/claims/micron-x100-paper/lower-p99-9-read-latency-at-460000-ops-s-a/"
+WORDS = "/ycsb/claims/kioxia-fl6-brief/memory-utilization-small-gains-a-f/"
+UNCHECKED = "/ycsb/claims/micron-7400-brief/lower-average-read-latency-mean-over-thread-counts-f/"
+
+
+def text_of(client, address):
+    return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", client.get(address).text.replace("\xa0", " "))))
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.slug}/{entry.claim_id}")
+def test_every_claim_has_a_page_with_its_stated_number_and_its_result(client, entry):
+    response = client.get(entry.address)
+    assert response.status_code == 200
+    text = text_of(client, entry.address)
+    assert title(entry) in text
+    assert entry.stated in text
+    assert entry.recomputed in text
+    assert entry.label.lower() in text.lower()
+
+
+def test_the_contradicted_claim_has_the_figures_of_its_table(client):
+    text = text_of(client, WRONG)
+    assert "Stated 24 %. Its own table gives 25.8 %." in text
+    assert "Micron states for the 7400 PRO, compared with the 7300 PRO: mean improvement over thread counts" in text
+    assert "25.8 % (exactly 25.77; rounds to 26, cut off to 25)" in text
+    assert "The 7300 PRO, by 1.8 percentage points. The stated number is lower than its figures give" in text
+    assert "Both drives are from Micron." in text
+    assert "Mean without the row of 48 threads: 23.8 %, which rounds to the stated 24." in text
+    assert "They do not explain the stated number." in text
+
+
+def test_the_recomputation_lists_each_thread_count_and_the_mean(client):
+    table = client.get(WRONG).text.split('id="recomputation"')[1].split("</table>")[0]
+    rows = [re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", row)).split() for row in table.split("<tr>")[2:]]
+    assert rows[0] == ["4", "22,159", "21,296", "4.1"]
+    assert rows[4] == ["48", "164,202", "114,443", "43.5"]
+    assert rows[-1] == ["mean", "25.8"]
+    assert len(rows) == 11
+
+
+def test_the_chart_of_a_mean_has_a_column_for_each_row_and_both_lines(client):
+    (chart,) = charts_of(client.get(WRONG))
+    assert texts_of(chart, "value") == ["4.1", "9.4", "17.9", "27.5", "43.5", "34.4", "36.4", "35.3", "27.8", "21.5"]
+    assert texts_of(chart, "strong") == ["its table 25.8 %"]
+    assert [text for text in texts_of(chart, "stated") if text] == ["stated 24 %"]
+    assert words_of(chart)[0] == "4 threads: 7400 PRO 22,159 ops/s, 7300 PRO 21,296 ops/s, gain 4.1 %"
+
+
+def test_the_chart_of_peaks_has_both_peaks_with_their_threads_and_the_needed_value(client):
+    (chart,) = charts_of(client.get(PEAK))
+    assert words_of(chart) == ["7300 PRO: 29,195 ops/s with 64 threads", "7400 PRO: 42,012 ops/s with 32 threads"]
+    assert [text for text in texts_of(chart, "stated") if text] == ["stated 44 % needs 42,041 ops/s"]
+
+
+def test_values_of_a_chart_have_their_ranges_in_chart_and_table(client):
+    response = client.get(CHART)
+    (chart,) = charts_of(response)
+    assert words_of(chart)[1] == "X100: 290 us, read from a chart: 240 to 340"
+    assert "240 to 340" in response.text.split('id="recomputation"')[1]
+    assert "Stated 14 x. Its own chart allows 10.3 to 18.8 x." in text_of(client, CHART)
+    assert "Not decided: the chart is not precise enough." in text_of(client, CHART)
+
+
+def test_a_claim_in_words_has_the_figures_of_all_its_workloads(client):
+    (chart,) = charts_of(client.get(WORDS))
+    assert len(words_of(chart)) == 12
+    assert "Not known: the claim has no number." in text_of(client, WORDS)
+
+
+def test_a_claim_without_figures_has_no_chart_and_says_what_is_missing(client):
+    assert charts_of(client.get(UNCHECKED)) == []
+    text = text_of(client, UNCHECKED)
+    assert "Stated 51 %. Its figures are not published." in text
+    assert "no figure of read_latency_avg for 7400 PRO, workload F" in text
+    assert "the conclusion says 57 for F" in text
+
+
+def test_what_was_not_recorded_about_the_source_is_not_reported(client):
+    assert "Title as printed, date, page, address, retrieved on: not reported." in text_of(client, WRONG)
+
+
+def test_the_strip_has_all_claims_of_the_publication_by_outcome_and_marks_this_one(client):
+    text = client.get(WRONG).text
+    strip = text.split('<ol class="cells">')[1].split("</ol>")[0]
+    classes = re.findall(r'<li class="([a-z-]+)">', strip)
+    assert {kind: classes.count(kind) for kind in classes} == {"confirmed": 8, "contradicted": 1, "unchecked": 5}
+    assert re.findall(r'<a href="([^"]+)" aria-current="page">', strip) == [WRONG]
+    assert "<b>1 of 14 claims contradicts its own table.</b> 8 are confirmed, 5 cannot be checked." in text
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/ycsb/claims/micron-7400-brief/no-such-claim/",
+        "/ycsb/claims/no-such-brief/mean-improvement-over-thread-counts-d/",
+        "/ycsb/claims/kioxia-fl6-brief/mean-improvement-over-thread-counts-d/",
+        "/ycsb/claims/micron-7400-brief/no-such-claim/share.png",
+    ],
+)
+def test_an_unknown_claim_has_no_page(client, address):
+    assert client.get(address).status_code == 404
+
+
+def test_the_figures_of_a_claim_are_exported(client):
+    rows = list(csv.DictReader(client.get(f"{WRONG}?format=csv").text.splitlines()))
+    assert (rows[0]["threads"], rows[0]["drive_value"], rows[0]["against_value"]) == ("4", "22159", "21296")
+    assert len(rows) == 10
+    document = client.get(f"{CHART}?format=json").json()
+    assert document["schema"] == "drivecert.claim-figures/1"
+    assert document["rows"][0]["drive_from"] == "240"
+    assert client.get(f"{UNCHECKED}?format=json").json()["rows"] == []
+    assert client.get(f"{WRONG}?format=xml").status_code == 400
+
+
+def test_the_page_has_tags_for_sharing_with_the_address_of_its_image(client):
+    text = client.get(WRONG).text
+    tags = dict(re.findall(r'<meta (?:property|name)="([^"]+)" content="([^"]*)">', text))
+    assert tags["og:title"] == "Stated 24 %. Its own table gives 25.8 %."
+    assert tags["og:image"] == f"http://127.0.0.1:8000{WRONG}share.png"
+    assert (tags["og:image:width"], tags["og:image:height"]) == ("1200", "630")
+    assert tags["twitter:card"] == "summary_large_image"
+    assert tags["og:description"] == tags["description"]
+    assert tags["og:url"] == f"http://127.0.0.1:8000{WRONG}"
+
+
+def of_outcomes(*addresses):
+    by_address = {entry.address: entry for entry in entries()}
+    return [by_address[address] for address in addresses]
+
+
+def test_the_headline_of_a_publication_begins_with_its_contradictions():
+    wrong, fine, unchecked = of_outcomes(WRONG, PEAK, UNCHECKED)
+    assert headline_of([wrong, fine]).sentence == "1 of 2 claims contradicts its own table."
+    assert headline_of([wrong, wrong, fine]).sentence == "2 of 3 claims contradict their own table."
+    assert headline_of([wrong, unchecked]).others == "1 cannot be checked."
+
+
+def test_the_headline_of_a_publication_without_contradictions_counts_the_confirmed():
+    fine, chart, unchecked = of_outcomes(PEAK, CHART, UNCHECKED)
+    found = headline_of([fine, chart, unchecked])
+    assert (found.sentence, found.others) == (
+        "1 of 3 claims follows from its own figures.",
+        "1 depends on a chart, 1 cannot be checked.",
+    )
+    assert not found.is_contradicted
+    assert (
+        headline_of([chart, chart]).sentence == "None of 2 claims can be confirmed from the publication's own figures."
+    )
+
+
+def test_every_claim_of_the_catalogue_is_an_entry():
+    assert all(isinstance(entry, ClaimEntry) for entry in entries())
+    assert len(entries()) == 62

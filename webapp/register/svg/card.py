@@ -1,0 +1,77 @@
+"""The frame of share images: 1200x630 pixels in the light colours of static/css/tokens.css, with one plot."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString
+
+from webapp.register.svg.drawing import Surface, joined, tag
+from webapp.register.svg.png import BOLD, fitting_size, lines_of, one_line
+
+WIDTH, HEIGHT, EDGE = 1200, 630, 60
+TEXT_WIDTH, WHOLE_WIDTH = 530, WIDTH - 2 * EDGE
+# The plot of a card: drawings use the same positions as on a page, in these pixels.
+PLOT = Surface(left=640, top=190, width=500, height=290, unit="", zoom=1.75)
+HEADLINE_SIZES, LABEL_SIZE, FOOT_SIZE = (104, 84, 68, 54, 42), 34, 26
+PAPER, INK, INK_2, INK_3, OVER = "#ffffff", "#14191b", "#414b50", "#5a656a", "#a5350f"
+RULE, RULE_2, TRACK, ACCENT, ACCENT_2 = "#d3d9db", "#7f8a8f", "#c6cdd0", "#0b5876", "#e0edf2"
+# The classes of the drawings, as static/css/charts.css styles them on pages.
+STYLE = f"""
+text {{ fill: {INK_3}; font: 20px Inter; }}
+text.value, text.strong, text.name {{ fill: {INK}; }}
+text.strong, text.stated {{ font-weight: 700; paint-order: stroke; stroke: {PAPER}; stroke-width: 5px; }}
+text.stated {{ fill: {OVER}; }}
+.grid {{ stroke: {RULE}; stroke-width: 1.5; }}
+.axis {{ stroke: {RULE_2}; stroke-width: 2; }}
+.col {{ fill: {TRACK}; stroke: {RULE_2}; stroke-width: 1.5; }}
+.col.own {{ fill: {ACCENT}; stroke: {ACCENT}; }}
+.level {{ stroke: {INK}; stroke-width: 4; }}
+.level.stated {{ stroke: {OVER}; stroke-dasharray: 12 8; }}
+.range {{ stroke: {INK}; stroke-width: 3; }}
+"""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A short label with large words below it; `warns` colours the words as a fault, next to what they say."""
+
+    label: str
+    words: str
+    warns: bool = False
+
+
+def share_card(subject: str, headlines: Sequence[Headline], foot: str, plot: str = "", plot_title: str = "") -> str:
+    """Return a share image as SVG: two headlines at most, a line that names the subject, and the plot next to them.
+
+    Without a plot the headlines have the whole width.
+    """
+    width = TEXT_WIDTH if plot else WHOLE_WIDTH
+    parts: list[str] = [
+        tag("style", STYLE),
+        tag("rect", width=WIDTH, height=HEIGHT, fill=PAPER),
+        tag("rect", width=WIDTH, height=12, fill=INK),
+        _text(EDGE, 84, "Drivecert", 30, INK, BOLD),
+        _text(EDGE + 152, 84, subject, 26, INK_3),
+        tag("line", x1=EDGE, x2=WIDTH - EDGE, y1=530, y2=530, stroke=RULE, stroke_width=2),
+    ]
+    for number, headline in enumerate(headlines[:2]):
+        top = 196 + 178 * number
+        parts.append(_text(EDGE, top, one_line(headline.label, LABEL_SIZE, width), LABEL_SIZE, INK_2))
+        size = fitting_size(headline.words, HEADLINE_SIZES, width, BOLD)
+        lines = lines_of(headline.words, size, width, 1 if size > HEADLINE_SIZES[-1] else 2, BOLD)
+        first = top + (94 if len(lines) == 1 else 54)
+        colour = OVER if headline.warns else INK
+        parts += [_text(EDGE, first + 48 * place, line, size, colour, BOLD) for place, line in enumerate(lines)]
+    parts += [
+        _text(EDGE, 568 + 32 * number, line, FOOT_SIZE, INK_2)
+        for number, line in enumerate(lines_of(foot, FOOT_SIZE, WHOLE_WIDTH, 2))
+    ]
+    if plot:
+        parts += [_text(PLOT.left, 150, one_line(plot_title, 24, PLOT.width), 24, INK_3), plot]
+    box = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {WIDTH} {HEIGHT}"}
+    return tag("svg", joined(parts), **box, width=WIDTH, height=HEIGHT)
+
+
+def _text(x: float, y: float, words: str, size: int, colour: str, weight: int = 400) -> SafeString:
+    style = f"font-size:{size}px;font-weight:{weight};fill:{colour}"
+    return tag("text", words, x=f"{x:g}", y=f"{y:g}", style=style)

@@ -1,0 +1,203 @@
+"""Claims as pages name them: id, address, stated and recomputed number, outcome, and the claims of one publication.
+
+All claims come from files of the release, so that they are read once.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from django.urls import reverse
+
+from results.catalogue.claims import CheckedRow, check_published_claims, published_vendors
+from results.catalogue.rows import PublishedSource, published_sources
+from results.rules.plural import counted
+from results.rules.ycsb.claim_terms import claim_id
+from results.rules.ycsb.claims import OF_TWO
+from results.rules.ycsb.statements import Outcome, Status, outcome_of, places_of
+from webapp.register.ycsb.gains import span
+from webapp.register.ycsb.publications import Publication, publication_of
+
+LABELS: dict[str, str] = {
+    Status.REPRODUCES: "reproduced",
+    Status.TRUNCATED: "truncated",
+    Status.ROUNDED_UP: "rounded up",
+    Status.AS_READ: "consistent with the chart",
+    Status.AT_POINTS: "chart too imprecise",
+    Status.NOT_DECIDABLE: "not decidable from the chart",
+    Status.CONTRADICTS: "contradicted",
+    Status.IN_WORDS: "not a number",
+    Status.CANNOT_BE_CHECKED: "cannot be checked",
+}
+OUTCOME_LABELS = {
+    Outcome.CONTRADICTED: "Contradicted",
+    Outcome.CONFIRMED: "Confirmed",
+    Outcome.FROM_CHART: "Read from a chart",
+    Outcome.UNCHECKED: "Cannot be checked",
+}
+
+
+@dataclass(frozen=True)
+class ClaimEntry:
+    """One claim of a publication with the result of its check."""
+
+    row: CheckedRow
+
+    @cached_property
+    def claim_id(self) -> str:
+        """Return its name in URLs, unique in its publication."""
+        return claim_id(self.row.check.claim.claim, self.row.check.claim.workload)
+
+    @property
+    def slug(self) -> str:
+        """Return the name of its publication in URLs."""
+        return self.row.check.claim.publication
+
+    @property
+    def address(self) -> str:
+        """Return the path of its page."""
+        return reverse("ycsb-claim", args=[self.slug, self.claim_id])
+
+    @property
+    def picture(self) -> str:
+        """Return the path of its share image."""
+        return reverse("ycsb-claim-picture", args=[self.slug, self.claim_id])
+
+    @property
+    def publication(self) -> Publication:
+        """Return its publication."""
+        return publication_of(self.slug)
+
+    @property
+    def source(self) -> PublishedSource:
+        """Return what was recorded about the origin of its publication."""
+        return published_sources().get(self.slug) or PublishedSource(self.slug, self.publication.title, "", "", "")
+
+    @property
+    def status(self) -> Status:
+        """Return the status of the exact value."""
+        return self.row.check.status
+
+    @property
+    def label(self) -> str:
+        """Return its status in words."""
+        return LABELS[self.status]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return the group of its status."""
+        return outcome_of(self.status)
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Return whether the figures of its own publication contradict it."""
+        return self.outcome is Outcome.CONTRADICTED
+
+    @property
+    def workloads(self) -> str:
+        """Return its workloads in words; empty if it names none."""
+        workload = self.row.check.claim.workload
+        return f"workload{'s' if '-' in workload else ''} {workload}" if workload else ""
+
+    @property
+    def stated(self) -> str:
+        """Return the stated number with its unit; a stated word is quoted."""
+        claim = self.row.check.claim
+        is_word = claim.stated_value.isalpha()
+        return f"“{claim.stated_value}”" if is_word else f"{claim.stated_value} {claim.unit}".rstrip()
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of the recomputed number, which a claim in words does not have."""
+        formula, claim = OF_TWO.get(self.row.check.claim.formula), self.row.check.claim
+        return claim.unit or (formula[1] if formula else "")
+
+    @property
+    def recomputed(self) -> str:
+        """Return the number that its figures give, with its unit, or the range that chart readings allow."""
+        check = self.row.check
+        if check.span:
+            return span(check.span, self.unit)
+        return f"{check.printed} {self.unit}" if check.printed else ""
+
+    @property
+    def is_number(self) -> bool:
+        """Return whether the claim states a number."""
+        return places_of(self.row.check.claim.stated_value) is not None
+
+
+@cache
+def entries() -> tuple[ClaimEntry, ...]:
+    """Return all claims, publication by publication."""
+    return tuple(ClaimEntry(row) for row in check_published_claims())
+
+
+@cache
+def vendors() -> dict[tuple[str, str], str]:
+    """Return the vendor of each drive with figures, by publication and drive."""
+    return dict(published_vendors())
+
+
+def entries_of(publication: str) -> list[ClaimEntry]:
+    """Return the claims of a publication."""
+    return [entry for entry in entries() if entry.slug == publication]
+
+
+def entry_of(publication: str, name: str) -> ClaimEntry | None:
+    """Return the claim with this id; None if there is none."""
+    return next((entry for entry in entries_of(publication) if entry.claim_id == name), None)
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What the claims of a publication are worth: one sentence, and the other outcomes."""
+
+    sentence: str
+    others: str
+    is_contradicted: bool
+
+
+def headline_of(found: Sequence[ClaimEntry]) -> Headline:
+    """Return the headline of a publication from its claims. A contradiction comes first, however many claims hold."""
+    counts = Counter(entry.outcome for entry in found)
+    total, wrong, held = len(found), counts[Outcome.CONTRADICTED], counts[Outcome.CONFIRMED]
+    if wrong:
+        source = "figures" if any(entry.row.check.span for entry in found if entry.is_contradicted) else "table"
+        verb = "contradicts its own" if wrong == 1 else "contradict their own"
+        sentence = f"{wrong} of {counted(total, 'claim')} {verb} {source}."
+        return Headline(sentence, _others(counts, [Outcome.CONFIRMED, *_REST]), is_contradicted=True)
+    if held:
+        sentence = f"{held} of {counted(total, 'claim')} {'follows' if held == 1 else 'follow'} from its own figures."
+        return Headline(sentence, _others(counts, _REST), is_contradicted=False)
+    sentence = f"None of {counted(total, 'claim')} can be confirmed from the publication's own figures."
+    return Headline(sentence, _others(counts, _REST), is_contradicted=False)
+
+
+_REST = [Outcome.FROM_CHART, Outcome.UNCHECKED]
+_OTHERS = {
+    Outcome.CONFIRMED: ("is confirmed", "are confirmed"),
+    Outcome.FROM_CHART: ("depends on a chart", "depend on charts"),
+    Outcome.UNCHECKED: ("cannot be checked", "cannot be checked"),
+}
+
+
+def _others(counts: Counter[Outcome], outcomes: Iterable[Outcome]) -> str:
+    parts = [f"{counts[each]} {_OTHERS[each][counts[each] != 1]}" for each in outcomes if counts[each]]
+    return f"{', '.join(parts)}." if parts else ""
+
+
+@dataclass(frozen=True)
+class StripGroup:
+    """The claims of a publication with the same text, one for each workload."""
+
+    claim: str
+    entries: Sequence[ClaimEntry]
+
+
+def strip_of(found: Iterable[ClaimEntry]) -> list[StripGroup]:
+    """Return the claims of a publication in groups, in the order of the file."""
+    groups: dict[str, list[ClaimEntry]] = {}
+    for entry in found:
+        groups.setdefault(entry.row.check.claim.claim, []).append(entry)
+    return [StripGroup(claim, same) for claim, same in groups.items()]

@@ -1,0 +1,170 @@
+"""The list of all claims with its filters, its export, and published results that are impossible."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+from results.catalogue.claims import READ_OFF, CheckedRow, published_flights
+from results.rules.act.loads import printed_decimal
+from results.rules.ycsb.statements import Outcome, Status
+from webapp.register.http.files import Value
+from webapp.register.http.query_params import FORMAT, read_parameters, word
+from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS, ClaimEntry, entries
+from webapp.register.ycsb.claims.sentences import MEANINGS
+from webapp.register.ycsb.gains import CHART_ACCURACY, READ_FROM_CHART, span
+from webapp.register.ycsb.publications import publication_of
+
+FIELDS = (
+    *("publication", "claim", "workload", "drive", "against", "stated", "unit", "computation", "recomputed"),
+    *("status", "recorded_status", "read_off", "reason", "id", "outcome", "url"),
+)
+FILTERS = ("outcome", "brief")
+OUTCOMES = (Outcome.CONTRADICTED, Outcome.CONFIRMED, Outcome.FROM_CHART, Outcome.UNCHECKED)
+
+
+@dataclass(frozen=True)
+class ClaimQuery:
+    """The query of the list; an empty text selects all."""
+
+    form: str
+    outcome: str
+    brief: str
+
+
+def briefs() -> list[str]:
+    """Return the publications with claims, in the order of the file."""
+    return list(dict.fromkeys(entry.slug for entry in entries()))
+
+
+def read_claim_query(query: QueryDict) -> ClaimQuery:
+    """Return the query of the list. Raises ParameterError for an invalid parameter."""
+    parameters = (FORMAT, word("outcome", ["", *OUTCOMES]), word("brief", ["", *briefs()]))
+    return ClaimQuery(**read_parameters(query, parameters))
+
+
+def selected(query: ClaimQuery) -> list[ClaimEntry]:
+    """Return the claims that pass both filters."""
+    return [
+        entry for entry in entries() if query.outcome in {"", entry.outcome.value} and query.brief in {"", entry.slug}
+    ]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One choice of a filter: its label, its query, the number of claims, and whether it is the current one."""
+
+    label: str
+    query: str
+    count: int
+    is_current: bool
+
+
+def claims_page(query: ClaimQuery) -> dict[str, Any]:
+    """Return the list for a query: claims by publication, choices of the filters with their counts, and statuses.
+
+    `groups` has slug, title and claims of each publication; a claim has its values by the names of the export, an empty
+    text where there is none.
+    """
+    found = selected(query)
+    by_publication: dict[str, list[dict[str, Any]]] = {}
+    for entry in found:
+        by_publication.setdefault(entry.slug, []).append(_row(entry))
+    counts = Counter(entry.status for entry in entries())
+    return {
+        "sentence": _sentence(counts),
+        "contradicted": [entry for entry in entries() if entry.is_contradicted],
+        "groups": [(slug, publication_of(slug).title, rows) for slug, rows in by_publication.items()],
+        "shown": len(found),
+        "total": len(entries()),
+        "outcomes": _choices(query, "outcome", [("", "All"), *((each, OUTCOME_LABELS[each]) for each in OUTCOMES)]),
+        "briefs": _choices(query, "brief", [("", "All"), *((slug, publication_of(slug).title) for slug in briefs())]),
+        "export": f"{urlencode(_given(query))}&" if _given(query) else "",
+        "counts": [(LABELS[status], counts[status], MEANINGS[status]) for status in Status if counts[status]],
+        "checked": sum(1 for entry in entries() if entry.row.check.values),
+        "impossible": list(_impossible()),
+    }
+
+
+def _given(query: ClaimQuery) -> dict[str, str]:
+    return {name: value for name in FILTERS if (value := getattr(query, name))}
+
+
+def _choices(query: ClaimQuery, name: str, choices: Sequence[tuple[str, str]]) -> list[Choice]:
+    """Return the choices of one filter; their counts are those under the other filter."""
+    found = []
+    for code, label in choices:
+        chosen = ClaimQuery(query.form, **{**_all(query), name: code})
+        address = f"?{urlencode(_given(chosen))}" if _given(chosen) else "?"
+        found.append(Choice(label, address, len(selected(chosen)), getattr(query, name) == code))
+    return found
+
+
+def _all(query: ClaimQuery) -> dict[str, str]:
+    return {name: getattr(query, name) for name in FILTERS}
+
+
+def _sentence(counts: Counter[Status]) -> str:
+    """Return a summary of the claims by group of statuses."""
+    odd = counts[Status.TRUNCATED] + counts[Status.ROUNDED_UP]
+    charts = counts[Status.AS_READ] + counts[Status.AT_POINTS] + counts[Status.NOT_DECIDABLE]
+    unchecked = counts[Status.IN_WORDS] + counts[Status.CANNOT_BE_CHECKED]
+    rounding = f" (in {odd} cases with unusual rounding)" if odd else ""
+    return (
+        f"The register has {counts.total()} claims. The figures of the same publication confirm "
+        f"{counts[Status.REPRODUCES] + odd} of them{rounding} and contradict {counts[Status.CONTRADICTS]}. "
+        f"Another {charts} depend on values that were read from charts, and {unchecked} cannot be checked."
+    )
+
+
+def _row(entry: ClaimEntry) -> dict[str, Any]:
+    """Return the values of a claim. `status` is that of the exact value.
+
+    `recorded_status` is set if the rounded value has another one, `read_off` if the figures were read from a chart.
+    Exports have the catalogue's word for that; the page has its own (`from_chart`).
+    """
+    row, check, claim = entry.row, entry.row.check, entry.row.check.claim
+    stated = (claim.publication, claim.claim, claim.workload, claim.device, claim.against, claim.stated_value)
+    read_off = _possible_span(row, f"{READ_OFF}, good to 1 digit:")
+    recorded = recorded_status(row, check.printed_status)
+    found = (check.printed, check.status.value, recorded, read_off, check.reason)
+    names = (entry.claim_id, entry.outcome.value, entry.address)
+    texts = dict(zip(FIELDS, (*stated, claim.unit, claim.computation, *found, *names), strict=True))
+    from_chart = _possible_span(row, f"{READ_FROM_CHART}, {CHART_ACCURACY}")
+    labels = {"label": entry.label, "recorded_label": recorded_status(row, LABELS[check.printed_status])}
+    return texts | labels | {"from_chart": from_chart, "is_contradicted": entry.is_contradicted}
+
+
+def recorded_status(row: CheckedRow, name: str) -> str:
+    """Return the status of the rounded value under this name, if it differs from that of the exact value."""
+    if not row.is_exactly_another:
+        return ""
+    exact = ", ".join(printed_decimal(value, 4) for value in row.check.values)
+    return f"exactly {exact}; rounded to {row.check.printed} first: {name}"
+
+
+def _possible_span(row: CheckedRow, words: str) -> str:
+    """Return the possible span of a value whose figures were read from a chart, after the words for that."""
+    if row.check.span is None:
+        return ""
+    return f"{words} {span(row.check.span, row.check.claim.unit)}"
+
+
+def _impossible() -> Iterable[str]:
+    """Yield sentences on published results whose throughput and latency cannot both be true (Little's law)."""
+    for flight in published_flights():
+        if not flight.law.is_possible:
+            yield (
+                f"{publication_of(flight.publication).title}, workload {flight.workload}, {flight.model}: throughput x "
+                f"mean latency means {printed_decimal(flight.law.in_flight, 1)} operations at the same time, but "
+                f"{flight.law.threads} threads can have at most one each (Little's law)."
+            )
+
+
+def claim_values(found: Iterable[ClaimEntry]) -> list[dict[str, Value]]:
+    """Return claims as they are exported: publication by publication, null if there is no text."""
+    rows = [_row(entry) for entry in found]
+    return [{name: row[name] or None for name in FIELDS} for row in rows]

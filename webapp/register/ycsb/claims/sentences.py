@@ -1,0 +1,141 @@
+"""Sentences of a claim's page: the statement, its recomputation, the favoured drive, other readings, missing facts."""
+
+import math
+from fractions import Fraction
+
+from results.rules.ycsb.claim_analysis import Alternative, Computation, Side, alternatives, favoured
+from results.rules.ycsb.claims import MEAN_OF_GAINS, PEAKS
+from results.rules.ycsb.statements import Status, places_of, printed
+from webapp.register.ycsb.claims.entries import ClaimEntry, vendors
+from webapp.register.ycsb.gains import digits
+from webapp.register.ycsb.publications import source_facts
+
+MEANINGS = {
+    Status.REPRODUCES: "The publication's own figures give the claimed number, correctly rounded.",
+    Status.TRUNCATED: "The publication cut off the decimals of the claimed number, for example from 29.9 to 29.",
+    Status.ROUNDED_UP: "The publication rounded the claimed number up, although the lower number is nearer.",
+    Status.AS_READ: "The figures were read from a chart, to one digit; the claimed number is in their range.",
+    Status.AT_POINTS: "The chart is too imprecise to check the claim, but its values give the claimed number.",
+    Status.NOT_DECIDABLE: "The chart is too imprecise to check the claim; its values give another number.",
+    Status.CONTRADICTS: "The publication's own figures give another number than the claimed one.",
+    Status.IN_WORDS: "The claim has no number, so the table shows the number that its publication's figures give.",
+    Status.CANNOT_BE_CHECKED: "The publication does not print the figures from which the claim was computed.",
+}
+NOT_REPORTED = "not reported"
+
+
+def title(entry: ClaimEntry) -> str:
+    """Return the title of a claim's page: the stated number, and what its figures give."""
+    if entry.row.check.span:
+        return f"Stated {entry.stated}. Its own chart allows {entry.recomputed}."
+    if entry.recomputed:
+        return f"Stated {entry.stated}. Its own table gives {entry.recomputed}."
+    return f"Stated {entry.stated}. Its figures are not published."
+
+
+def statement(entry: ClaimEntry) -> str:
+    """Return what the publication states, with its drives and its workload."""
+    claim = entry.row.check.claim
+    who = entry.source.publisher or "The publication"
+    about = ", ".join(part for part in (claim.claim, entry.workloads, entry.stated) if part)
+    return f"{who} states for the {claim.device}, compared with the {claim.against}: {about}."
+
+
+def recomputed_note(entry: ClaimEntry) -> str:
+    """Return the exact value with its roundings, or the reason why there is none."""
+    check = entry.row.check
+    places = places_of(check.claim.stated_value)
+    if check.reason or not check.values:
+        return check.reason
+    if check.span or len(check.values) > 1 or places is None:
+        return ""
+    (value,) = check.values
+    scaled = value * 10**places
+    rounded, cut = (printed(Fraction(number, 10**places), places) for number in (round(scaled), math.trunc(scaled)))
+    if printed(value, places) == digits(value):
+        return "exactly this number"
+    return f"exactly {printed(value, places + 2)}; rounds to {rounded}, cut off to {cut}"
+
+
+def favours(entry: ClaimEntry) -> str:
+    """Return which drive the claim favours, and by how much."""
+    check, found = entry.row.check, favoured(entry.row.check)
+    claim, size = check.claim, _difference(entry, found.difference)
+    sentence = {
+        Side.NEITHER: "Neither drive: rounding explains the difference.",
+        Side.UNDECIDED: "Not decided: the chart is not precise enough.",
+        Side.UNKNOWN: f"Not known: the claim {'has no number' if check.values else 'cannot be recomputed'}.",
+        Side.DEVICE: f"The {claim.device}, by {size}. The stated number is higher than its figures give.",
+        Side.AGAINST: (
+            f"The {claim.against}, by {size}. The stated number is lower than its figures give, so the difference does "
+            f"not favour the {claim.device}."
+        ),
+    }[found.side]
+    return f"{sentence} {makers(entry)}"
+
+
+def makers(entry: ClaimEntry) -> str:
+    """Return whether both drives are of one maker."""
+    claim = entry.row.check.claim
+    own, other = (vendors().get((entry.slug, drive), "") for drive in (claim.device, claim.against))
+    if not own or not other:
+        return "The makers of the drives are not reported."
+    return f"Both drives are from {own}." if own == other else "The two drives are from different makers."
+
+
+def _difference(entry: ClaimEntry, difference: Fraction | None) -> str:
+    size = abs(difference or Fraction(0))
+    text = printed(size, 1 if size >= Fraction(1, 10) else 2)
+    return f"{text} percentage points" if entry.unit == "%" else f"{text} {entry.unit}".rstrip()
+
+
+def other_readings(entry: ClaimEntry) -> list[str]:
+    """Return what other computations give from the same figures, one line each."""
+    return [_alternative(entry, each) for each in alternatives(entry.row.check)]
+
+
+def _alternative(entry: ClaimEntry, found: Alternative) -> str:
+    claim = entry.row.check.claim
+    names = {
+        Computation.MEDIAN: "Median of the gains",
+        Computation.GEOMETRIC_MEAN: "Geometric mean",
+        Computation.OF_SUMS: "All thread counts summed",
+        Computation.OF_PEAKS: "Peak against peak",
+        Computation.MEAN: "Mean over thread counts",
+        Computation.AT_PEAK: f"At {found.threads} threads, the peak of the {claim.device}",
+        Computation.WITHOUT: f"Mean without the row of {found.threads} threads",
+        Computation.OTHER_BASE: f"Relative to the {claim.device} instead",
+        Computation.AS_SHARE: "As percent less",
+    }
+    number = printed(found.value, max(1, places_of(claim.stated_value) or 0))
+    gives = f", which rounds to the stated {claim.stated_value}" if found.gives_stated else ""
+    return f"{names[found.computation]}: {number} {found.unit}{gives}."
+
+
+def computation(entry: ClaimEntry) -> str:
+    """Return the formula with the names of both drives; empty if no computation is known."""
+    claim = entry.row.check.claim
+    a, b = claim.device, claim.against
+    formulas = {
+        MEAN_OF_GAINS: f"Gain = {a} / {b} - 1 at each thread count; then the mean of the gains.",
+        PEAKS: f"Gain = highest value of the {a} / highest value of the {b} - 1.",
+        "a / b - 1": f"Gain = {a} / {b} - 1.",
+        "1 - a / b": f"Gain = 1 - {a} / {b}.",
+        "b / a": f"Ratio = {b} / {a}.",
+    }
+    return formulas.get(claim.formula, "")
+
+
+def missing_facts(entry: ClaimEntry) -> str:
+    """Return the facts about the origin of the publication that were not recorded with its figures."""
+    missing = [label.lower() for label, text in source_facts(entry.slug) if not text]
+    return f"{', '.join(missing).capitalize()}: {NOT_REPORTED}." if missing else ""
+
+
+def card_headlines(entry: ClaimEntry) -> list[tuple[str, str]]:
+    """Return the two labels of the share image with their large words."""
+    if entry.row.check.span:
+        return [("Stated", entry.stated), ("Its own chart allows", entry.recomputed)]
+    if entry.recomputed:
+        return [("Stated", entry.stated), ("Its own table gives", entry.recomputed)]
+    return [("Stated", entry.stated), ("Recomputed", "not possible")]
